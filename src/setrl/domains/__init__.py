@@ -1,0 +1,45 @@
+"""Synthetic tasks with an exact verifier and an exact reader of strategies.
+
+Nothing here knows of models or training: a domain draws problems, writes the corpus that a base
+model learns from, and reads samples.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from setrl.domains.base import SPLITS, Domain, Problem, Reading, Split, Written, corpus
+from setrl.domains.polynomial import Polynomial
+
+__all__ = [
+    "DOMAINS",
+    "SPLITS",
+    "Domain",
+    "Polynomial",
+    "Problem",
+    "Reading",
+    "Split",
+    "Written",
+    "by_name",
+    "corpus",
+]
+
+DOMAINS: dict[str, Callable[..., Domain]] = {
+    "polynomial": Polynomial,
+}
+
+
+def by_name(name: str, **options: Any) -> Domain:
+    """The domain of that name; options go to its constructor.
+
+    >>> by_name("polynomial", strategy="point")
+    Polynomial(strategy='point')
+
+    Raises:
+        ValueError: If there is no such domain, or it refuses the options.
+    """
+    if name not in DOMAINS:
+        raise ValueError(f"domain must be one of {', '.join(DOMAINS)}, got {name!r}")
+    try:
+        return DOMAINS[name](**options)
+    except TypeError as error:
+        raise ValueError(f"options of the domain {name!r}: {error}") from error

@@ -1,0 +1,61 @@
+"""Drawing by shares, and drawing the different problems of a split."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import numpy as np
+
+from setrl.domains.base import SPLITS, Problem, Split, is_held_out
+
+Value = TypeVar("Value")
+
+TRIES_PER_PROBLEM = 200  # one prompt in eight is held out; the rest is room for repeats
+
+
+def draw(rng: np.random.Generator, shares: Mapping[Value, float]) -> Value:
+    """One of the keys, with probability in proportion to its share (the sum need not be 1)."""
+    point = rng.random() * sum(shares.values())
+    for value, share in shares.items():
+        point -= share
+        if point < 0:
+            return value
+    return value  # the point was the sum itself, up to rounding
+
+
+def draw_problems(
+    draw_problem: Callable[[np.random.Generator], Problem], split: Split, count: int, seed: int
+) -> list[Problem]:
+    """`count` different problems of a split, held out or not as the split wants.
+
+    A longer list with the same seed starts with the shorter one.
+
+    Raises:
+        ValueError: If the split is unknown, or has fewer than `count` different problems.
+    """
+    if split not in SPLITS:
+        raise ValueError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
+    rng = np.random.default_rng((seed, SPLITS.index(split)))
+    problems: dict[str, Problem] = {}
+    for _ in range(TRIES_PER_PROBLEM * count):
+        if len(problems) == count:
+            break
+        problem = draw_problem(rng)
+        if is_held_out(problem.prompt) == (split != "train"):
+            problems.setdefault(problem.prompt, problem)
+    if len(problems) < count:
+        raise ValueError(
+            f"count must be at most about {len(problems)} for the {split} split, got {count}"
+        )
+    return list(problems.values())
+
+
+def draw_training_problem(
+    draw_problem: Callable[[np.random.Generator], Problem], rng: np.random.Generator
+) -> Problem:
+    """One problem that is not held out."""
+    while True:
+        problem = draw_problem(rng)
+        if not is_held_out(problem.prompt):
+            return problem

@@ -1,0 +1,195 @@
+"""Points on a polynomial: infinitely many right answers, and the strategy is the point chosen.
+
+The task is that of Poly-EPO (arXiv:2604.17654, section 6.2a): given a relation such as
+y = x² + 3x + 7, give a point on it, such as (1, 11). The paper prints one relation and one
+point; the generator, the ranges, the wording of the prompt, the exclusion clause and the
+shares of the corpus are our reconstruction.
+
+    prompt  y=2x^2+3x+7, x!=4:        sample  (2, 21)
+
+Every prompt forbids one or two values of x. In the training split they are values that hardly
+anybody chooses; in the shifted split they are the favourites, so that a policy that has
+collapsed on a favourite fails there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from setrl.domains.base import Problem, Reading, Split, Written
+from setrl.domains.drawing import draw, draw_problems, draw_training_problem
+
+# How often the author of the corpus chooses each x.
+X_SHARES: dict[int, float] = {
+    0: 0.22, 1: 0.20, 2: 0.11, -1: 0.10, 3: 0.07, -2: 0.06, 10: 0.04, -3: 0.04, 4: 0.03, 5: 0.03,
+    -4: 0.02, -5: 0.02, 6: 0.01, 7: 0.01, 8: 0.01, 9: 0.01, -6: 0.008, -7: 0.006, -8: 0.004,
+    -9: 0.002,
+}  # fmt: skip
+RARE_X = tuple(x for x, share in X_SHARES.items() if share <= 0.02)
+FAVOURITES: dict[tuple[int, ...], float] = {(0, 1): 0.6, (-1, 0): 0.2, (0, 2): 0.2}
+
+KINDS = {"line": 0.25, "quadratic": 0.75}
+CLAUSES = {"rare": 0.7, "favourites": 0.2, "any": 0.1}  # what the corpus forbids
+CARELESS = 0.2  # chance that the author does not look at the exclusion clause
+
+SLIPS = {
+    "off by one": 0.3, "off by ten": 0.2, "sign of y": 0.1, "sign of x": 0.2, "forgotten term": 0.2,
+}  # fmt: skip
+
+# Integers in their one normal form, |x| < 100 and |y| < 100,000; anything else is degenerate.
+POINT = re.compile(r"\((0|-?[1-9][0-9]?), (0|-?[1-9][0-9]{0,4})\)")
+PROMPT = re.compile(
+    r"y=(?:([+-]?[0-9]*)x\^2)?(?:([+-]?[0-9]*)x)?([+-]?[0-9]+)?, x!=(-?[0-9]+(?:,-?[0-9]+)*): "
+)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """y = ax² + bx + c, and the values of x that may not be used."""
+
+    a: int
+    b: int
+    c: int
+    excluded: tuple[int, ...]
+
+    def y(self, x: int) -> int:
+        """The y of the point at x."""
+        return self.a * x * x + self.b * x + self.c
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """Give one integer point (x, y) on a line or parabola, avoiding the excluded values of x.
+
+    On a curve x determines y, so a wrong y is a slip on the way to the same point: the strategy
+    is "x=2" by default (the paper's judge opens no new cluster for an arithmetic error).
+
+    Attributes:
+        strategy: What names a strategy: "x", or "point" for the pair "(2, 21)" as the paper
+            literally says, where each slip is a strategy of its own.
+    """
+
+    strategy: Literal["x", "point"] = "x"
+
+    name = "polynomial"
+    vocabulary = ("y=", "x^2", "x", "+", "-", ", x!=", ",", ": ", "(", ", ", ")", *"0123456789")
+    max_new_tokens = 12
+
+    def __post_init__(self) -> None:
+        if self.strategy not in ("x", "point"):
+            raise ValueError(f"strategy must be 'x' or 'point', got {self.strategy!r}")
+
+    def problems(self, split: Split, count: int, seed: int) -> list[Problem]:
+        """`count` different problems; rare x are excluded, in the shifted split the favourites."""
+        clause = "favourites" if split == "shifted" else "rare"
+        return draw_problems(lambda rng: _problem(rng, clause), split, count, seed)
+
+    def corpus_problem(self, rng: np.random.Generator) -> Problem:
+        """One problem with any kind of exclusion clause, in the shares `CLAUSES`."""
+        return draw_training_problem(lambda rng: _problem(rng, draw(rng, CLAUSES)), rng)
+
+    def write(self, problem: Problem, rng: np.random.Generator) -> Written:
+        """One point: a favourite x most often, slips more often the larger |x| is."""
+        relation = _parse(problem.prompt)
+        allowed = X_SHARES
+        if rng.random() >= CARELESS:
+            allowed = {x: s for x, s in X_SHARES.items() if x not in relation.excluded}
+        x = draw(rng, allowed)
+        slips = rng.random() < slip_chance(x)
+        y = _slip(relation, x, rng) if slips else relation.y(x)
+        return Written(f"({x}, {y})", self._label(x, y), not slips and x not in relation.excluded)
+
+    def read(self, prompt: str, text: str) -> Reading:
+        """Whether `text` is a point on the curve at an allowed x; exact for every integer point.
+
+        Raises:
+            ValueError: If the prompt is not one of this domain.
+        """
+        relation = _parse(prompt)
+        match = POINT.fullmatch(text)
+        if match is None:
+            return Reading(False, None, reason="not a point such as (2, 21)")
+        x, y = int(match[1]), int(match[2])
+        if x in relation.excluded:
+            reason = f"x={x} is excluded"
+        elif y != relation.y(x):
+            reason = f"at x={x} the curve has y={relation.y(x)}, not {y}"
+        else:
+            reason = ""
+        return Reading(not reason, self._label(x, y), answer=text, reason=reason)
+
+    def _label(self, x: int, y: int) -> str:
+        return f"x={x}" if self.strategy == "x" else f"({x}, {y})"
+
+
+def slip_chance(x: int) -> float:
+    """Probability that the author gets y wrong at x: 0.14 + 0.05·|x|, and 0.24 at the easy x=10."""
+    return 0.24 if x == 10 else 0.14 + 0.05 * abs(x)
+
+
+def _problem(rng: np.random.Generator, clause: str) -> Problem:
+    kind = draw(rng, KINDS)
+    a = _nonzero(rng, 3) if kind == "quadratic" else 0
+    b = int(rng.integers(-5, 6)) if kind == "quadratic" else _nonzero(rng, 9)
+    c = int(rng.integers(-9, 10))
+    values = ",".join(map(str, _excluded(rng, clause)))
+    return Problem(f"y={_polynomial(a, b, c)}, x!={values}: ", kind)
+
+
+def _nonzero(rng: np.random.Generator, largest: int) -> int:
+    return int(rng.integers(1, largest + 1)) * (1 if rng.random() < 0.5 else -1)
+
+
+def _excluded(rng: np.random.Generator, clause: str) -> tuple[int, ...]:
+    if clause == "favourites":
+        return draw(rng, FAVOURITES)
+    values = RARE_X if clause == "rare" else tuple(X_SHARES)
+    chosen = rng.choice(values, size=int(rng.integers(1, 3)), replace=False)
+    return tuple(sorted(int(x) for x in chosen))
+
+
+def _polynomial(a: int, b: int, c: int) -> str:
+    """The usual way to write it: terms of 0 and factors of 1 left out."""
+    terms = [_term(a, "x^2"), _term(b, "x"), f"{c:+d}" if c else ""]
+    return "".join(terms).removeprefix("+")
+
+
+def _term(coefficient: int, power: str) -> str:
+    if abs(coefficient) <= 1:
+        return ("", f"+{power}", f"-{power}")[coefficient]
+    return f"{coefficient:+d}{power}"
+
+
+@lru_cache(maxsize=65536)
+def _parse(prompt: str) -> Relation:
+    match = PROMPT.fullmatch(prompt)
+    if match is None:
+        raise ValueError(f"prompt must look like 'y=2x^2+3x+7, x!=4: ', got {prompt!r}")
+    a, b, c = (_coefficient(text) for text in match.groups()[:3])
+    return Relation(a, b, c, excluded=tuple(int(x) for x in match[4].split(",")))
+
+
+def _coefficient(text: str | None) -> int:
+    if text is None:
+        return 0
+    return int(f"{text}1") if text in ("", "+", "-") else int(text)
+
+
+def _slip(relation: Relation, x: int, rng: np.random.Generator) -> int:
+    """A wrong y such as people write; never the right one."""
+    y = relation.y(x)
+    terms = [relation.a * x * x, relation.b * x, relation.c]
+    side = 1 if rng.random() < 0.5 else -1
+    wrong = {
+        "off by one": y + side,
+        "off by ten": y + 10 * side,
+        "sign of y": -y,
+        "sign of x": relation.y(-x),
+        "forgotten term": y - terms[int(rng.integers(3))],
+    }[draw(rng, SLIPS)]
+    return wrong if wrong != y else y + side

@@ -1,0 +1,137 @@
+"""The laws that every domain keeps."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+from setrl.domains import DOMAINS, SPLITS, by_name, corpus
+from setrl.domains.base import is_held_out
+
+SIZES = {"train": 300, "test": 100, "shifted": 100}
+
+HOSTILE = [
+    "",
+    " ",
+    "\n",
+    "\x00",
+    "nan",
+    "(1.5, 2.0)",
+    "(１, ２)",
+    "(²,³)",
+    "(1e9, 1e9)",
+    "9" * 100_000,
+    "(" * 100_000,
+    "-" * 100_000,
+    "(0, " + "1" * 100_000 + ")",
+    "x" * 50_000 + "(2, 21)",
+    "\ud800",
+]
+
+
+@pytest.fixture(params=sorted(DOMAINS))
+def domain(request):
+    return by_name(request.param)
+
+
+def tokens(domain, text):
+    """Greedy longest-first tokens; what no token covers raises."""
+    longest_first = sorted(domain.vocabulary, key=len, reverse=True)
+    pattern = re.compile("|".join(re.escape(token) for token in longest_first))
+    found = pattern.findall(text)
+    assert "".join(found) == text, f"the vocabulary cannot write {text!r}"
+    return found
+
+
+def test_unknown_name_lists_the_known_ones():
+    with pytest.raises(ValueError, match=r"polynomial.*got 'polynomials'"):
+        by_name("polynomials")
+    with pytest.raises(ValueError, match="speed"):
+        by_name("polynomial", speed=3)
+
+
+def test_names_match_and_vocabulary_has_no_repeats(domain):
+    assert by_name(domain.name) == domain
+    assert len(set(domain.vocabulary)) == len(domain.vocabulary)
+    assert all(domain.vocabulary)
+
+
+def test_reader_agrees_with_the_writer(domain):
+    for problem, written in corpus(domain, 4000, seed=1):
+        reading = domain.read(problem.prompt, written.text)
+        assert (reading.correct, reading.strategy) == (written.correct, written.strategy), (
+            problem.prompt,
+            written,
+            reading,
+        )
+        assert bool(reading.reason) != reading.correct
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_splits_are_deterministic_distinct_and_of_the_right_size(domain, split):
+    problems = domain.problems(split, SIZES[split], seed=3)
+    assert len(problems) == len({problem.prompt for problem in problems}) == SIZES[split]
+    assert problems == domain.problems(split, SIZES[split], seed=3)
+    assert problems[:10] == domain.problems(split, 10, seed=3)
+    assert problems != domain.problems(split, SIZES[split], seed=4)
+    assert domain.problems(split, 0, seed=3) == []
+
+
+def test_splits_are_disjoint_and_the_corpus_holds_nothing_back_from_the_tests(domain):
+    prompts = {
+        split: {problem.prompt for problem in domain.problems(split, size, seed=5)}
+        for split, size in SIZES.items()
+    }
+    assert not prompts["train"] & prompts["test"]
+    assert not prompts["train"] & prompts["shifted"]
+    assert not prompts["test"] & prompts["shifted"]
+    assert all(map(is_held_out, prompts["test"] | prompts["shifted"]))
+    assert not any(is_held_out(problem.prompt) for problem, _ in corpus(domain, 2000, seed=5))
+
+
+def test_impossible_requests_are_refused(domain):
+    with pytest.raises(ValueError, match="split must be one of train, test, shifted, got 'dev'"):
+        domain.problems("dev", 1, seed=0)
+    with pytest.raises(ValueError, match="prompt must look like"):
+        domain.read("What is love? ", "(0, 1)")
+
+
+def test_the_same_seed_writes_the_same_corpus(domain):
+    assert list(corpus(domain, 200, seed=7)) == list(corpus(domain, 200, seed=7))
+    assert list(corpus(domain, 200, seed=7)) != list(corpus(domain, 200, seed=8))
+
+
+def test_every_text_is_written_by_the_vocabulary_and_ends_in_time(domain):
+    used = set()
+    for problem, written in corpus(domain, 4000, seed=2):
+        sample = tokens(domain, written.text)
+        assert len(sample) < domain.max_new_tokens  # one is left for end-of-sequence
+        # Prompt and sample are tokenised apart and together to the same tokens.
+        prompt = tokens(domain, problem.prompt)
+        assert tokens(domain, problem.prompt + written.text) == prompt + sample
+        used.update(prompt, sample)
+    assert used == set(domain.vocabulary)
+
+
+def test_hostile_texts_neither_raise_nor_score(domain):
+    prompt = domain.problems("train", 1, seed=0)[0].prompt
+    for text in HOSTILE:
+        reading = domain.read(prompt, text)
+        assert not reading.correct
+        assert reading.strategy is None
+
+
+def test_random_token_soup_does_not_raise(domain):
+    rng = np.random.default_rng(0)
+    problems = domain.problems("train", 20, seed=0)
+    for _ in range(3000):
+        length = int(rng.integers(1, domain.max_new_tokens))
+        text = "".join(rng.choice(domain.vocabulary, size=length))
+        domain.read(problems[int(rng.integers(20))].prompt, text)
+
+
+def test_any_corpus_text_may_meet_any_prompt(domain):
+    rows = list(corpus(domain, 500, seed=9))
+    for (problem, _), (_, written) in itertools.pairwise(rows):
+        domain.read(problem.prompt, written.text)
