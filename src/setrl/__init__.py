@@ -1,0 +1,26 @@
+"""setrl: train policies on what their samples are worth together.
+
+>>> import numpy as np, setrl
+>>> method = setrl.methods.poly_epo(set_size=2)
+>>> rewards, strategies = np.array([[1.0, 1, 1, 0]]), np.array([[0, 0, 1, 2]])
+>>> method.advantages(rewards, clusters=strategies).values_BN.round(3)
+array([[ 0.   ,  0.   ,  0.167, -0.167]])
+"""
+
+from setrl import credit, methods, objectives
+from setrl.advantages import Advantages, set_advantages
+from setrl.methods import Method
+from setrl.samples import DEGENERATE, Samples
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DEGENERATE",
+    "Advantages",
+    "Method",
+    "Samples",
+    "credit",
+    "methods",
+    "objectives",
+    "set_advantages",
+]

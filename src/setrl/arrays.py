@@ -1,0 +1,32 @@
+"""The door for arrays: any library's array in, the same kind of array out.
+
+The credit itself is NumPy in float64 on the host. It is B × N numbers beside a model's billions:
+a copy costs microseconds, sorting and counting need no second implementation, and devices without
+float64 (Apple's MPS, TPUs) get the same bits as everybody else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_compat
+import numpy as np
+
+Array = Any  # an array of NumPy, PyTorch, JAX, CuPy …
+
+
+def to_numpy(array: Array) -> np.ndarray:
+    """The array as NumPy, copied to the host if it lies elsewhere."""
+    if array_api_compat.is_torch_array(array):
+        return array.detach().cpu().numpy()
+    if array_api_compat.is_array_api_obj(array) and not isinstance(array, np.ndarray):
+        return np.asarray(array_api_compat.to_device(array, "cpu"))
+    return np.asarray(array)
+
+
+def like(array: np.ndarray, reference: Array) -> Array:
+    """A NumPy array as the kind of array that the reference is, on the reference's device."""
+    if isinstance(reference, np.ndarray) or not array_api_compat.is_array_api_obj(reference):
+        return array
+    xp = array_api_compat.array_namespace(reference)
+    return xp.asarray(array, device=array_api_compat.device(reference))

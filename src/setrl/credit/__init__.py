@@ -1,0 +1,6 @@
+"""Set scores → per-sample credit: estimators of mean set scores, and baselines."""
+
+from setrl.credit.baselines import Baseline, Mixture
+from setrl.credit.estimators import Credit, Enumerated, Estimator, Exact, Sampled
+
+__all__ = ["Baseline", "Credit", "Enumerated", "Estimator", "Exact", "Mixture", "Sampled"]

@@ -1,0 +1,141 @@
+"""The public door of the core: every argument is checked here, once, and made dense."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from setrl.arrays import Array, to_numpy
+from setrl.samples import DEGENERATE, Samples
+
+
+@dataclass(frozen=True)
+class Batch:
+    """B prompts of up to N samples each, and which of the samples can be used.
+
+    Attributes:
+        samples: Fields (B, N); what stands where a sample is not usable has no meaning.
+        usable_BN: Whether the sample exists and every field that is needed is known.
+    """
+
+    samples: Samples
+    usable_BN: np.ndarray
+
+    def equal_sizes(self, fewest: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Prompts with equally many usable samples, at least `fewest`: rows, and columns (R, n).
+
+        The maths downstream is dense: it never sees a mask.
+        """
+        count_B = self.usable_BN.sum(axis=-1)
+        first_BN = np.argsort(~self.usable_BN, axis=-1, kind="stable")
+        for n in np.unique(count_B[count_B >= max(fewest, 1)]):
+            rows = np.flatnonzero(count_B == n)
+            yield rows, first_BN[rows, :n]
+
+
+def read_batch(
+    rewards_BN: Array,
+    reads: Collection[str],
+    set_size: int,
+    *,
+    mask: Array | None = None,
+    **fields: Array | None,
+) -> Batch:
+    """Check the arguments of `set_advantages` and gather them.
+
+    Args:
+        rewards_BN: (B, N) rewards.
+        reads: The names of the fields that must be given, and known for a sample to be usable.
+        set_size: K, from 1 to N.
+        mask: (B, N) bool, False where there is no sample.
+        **fields: `clusters`, `answers`, `proxy` of shape (B, N) and `pairs` of shape (B, N, N).
+    """
+    rewards = _numbers("rewards_BN", rewards_BN)
+    if rewards.ndim != 2 or 0 in rewards.shape:
+        raise ValueError(
+            f"rewards_BN must have shape (B, N): prompts, samples; got {rewards.shape}"
+            + (" (for one prompt pass rewards[None])" if rewards.ndim == 1 else "")
+        )
+    check_set_size(set_size, rewards.shape[1])
+    usable_BN = _mask(mask, rewards.shape)
+    known: dict[str, np.ndarray] = {}
+    for name, value in fields.items():
+        if value is not None:
+            known[name], is_known_BN = _FIELDS[name](value, rewards.shape)
+            if name in reads:
+                usable_BN &= is_known_BN
+    missing = [name for name in reads if name != "rewards" and name not in known]
+    if missing:
+        raise ValueError(f"the objective reads {missing[0]}: pass {missing[0]}=...")
+    if np.isinf(rewards[usable_BN]).any():
+        raise ValueError("rewards_BN must be finite, or NaN where there is no reward; got inf")
+    usable_BN &= ~np.isnan(rewards)
+    return Batch(Samples(np.where(usable_BN, rewards, 0.0), **known), usable_BN)
+
+
+def check_set_size(set_size: int, num_samples: int) -> None:
+    """Refuse a K that is not an integer from 1 to N."""
+    if not isinstance(set_size, int | np.integer) or not 1 <= set_size <= num_samples:
+        raise ValueError(f"set_size must be an integer in [1, {num_samples}], got {set_size!r}")
+
+
+def _numbers(name: str, value: Array) -> np.ndarray:
+    array = to_numpy(value)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+    return array.astype(np.float64)
+
+
+def _shaped(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    if array.shape != shape:
+        raise ValueError(f"{name} must have the shape {shape} of rewards_BN, got {array.shape}")
+    return array
+
+
+def _mask(mask: Array | None, shape: tuple[int, ...]) -> np.ndarray:
+    if mask is None:
+        return np.ones(shape, dtype=bool)
+    array = _shaped("mask", to_numpy(mask), shape)
+    if array.dtype != bool:
+        raise ValueError(f"mask must be bool, got dtype {array.dtype}")
+    return array.copy()
+
+
+def _clusters(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    numbers_BN = _shaped("clusters", _numbers("clusters", value), shape)
+    known_BN = ~np.isnan(numbers_BN)
+    labels_BN = np.where(known_BN, numbers_BN, DEGENERATE)
+    wrong = labels_BN[(labels_BN < DEGENERATE) | (labels_BN != np.round(labels_BN))]
+    if wrong.size:
+        raise ValueError(
+            f"clusters must be integers ≥ 0, {DEGENERATE} (degenerate) or NaN (unknown), "
+            f"got {wrong[0]:g}"
+        )
+    return labels_BN.astype(np.int64), known_BN
+
+
+def _answers(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    array = _shaped("answers", to_numpy(value), shape)
+    if array.dtype.kind == "f":
+        known_BN = ~np.isnan(array)
+    else:
+        known_BN = np.array([answer is not None for answer in array.ravel()]).reshape(shape)
+    _, labels = np.unique(np.where(known_BN, array, array[known_BN][:1]), return_inverse=True)
+    return labels.reshape(shape).astype(np.int64), known_BN
+
+
+def _proxy(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    array = _shaped("proxy", _numbers("proxy", value), shape)
+    return array, ~np.isnan(array)
+
+
+def _pairs(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    array = _shaped("pairs", _numbers("pairs", value), (*shape, shape[1]))
+    if not np.allclose(array, np.swapaxes(array, -1, -2), equal_nan=True):
+        raise ValueError("pairs must be symmetric: pairs[b, i, j] == pairs[b, j, i]")
+    return array, ~np.isnan(np.diagonal(array, axis1=-2, axis2=-1))
+
+
+_FIELDS = {"clusters": _clusters, "answers": _answers, "proxy": _proxy, "pairs": _pairs}

@@ -1,0 +1,54 @@
+"""What a set objective is, and what its exact form gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from setrl.samples import Samples
+
+
+@dataclass(frozen=True)
+class SetMeans:
+    """Mean scores of the K-sets of each prompt's samples, sorted by whether they hold sample i.
+
+    Attributes:
+        with_BN: u, the mean over the sets that hold sample i.
+        contrast_BN: u − v, computed so that it keeps its digits when all sets score alike.
+        mean_B: U, the mean over all sets.
+        gain_BN: u − w, where w is the mean over the (K−1)-sets that do not hold i; None where the
+            objective knows no better way than the difference.
+        variance_B: The variance of the score over all sets; None where it has no exact form.
+    """
+
+    with_BN: np.ndarray
+    contrast_BN: np.ndarray
+    mean_B: np.ndarray
+    gain_BN: np.ndarray | None = None
+    variance_B: np.ndarray | None = None
+
+    @property
+    def without_BN(self) -> np.ndarray:
+        """v, the mean over the sets that do not hold sample i; NaN at K = N, where none is."""
+        return self.with_BN - self.contrast_BN
+
+
+class Objective:
+    """A set objective f: what K samples of a prompt are worth together.
+
+    A subclass is a frozen dataclass. `__call__` is its definition, on one set or on many at once;
+    it must be symmetric in the members. `set_means` is its exact form, where it has one; it must
+    equal the mean of the definition over every set, and the tests enumerate them to see it.
+    """
+
+    reads: ClassVar[tuple[str, ...]] = ("rewards",)
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The scores of sets: fields of shape (…, K) → (…)."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what a set is worth")
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
+        """Exact means over all sets of fields (B, N), without enumeration; None if unknown."""
+        return None

@@ -1,0 +1,42 @@
+"""A set objective of one's own: one function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from setrl.objectives.base import Objective
+from setrl.samples import Samples
+
+
+@dataclass(frozen=True)
+class FromFunction(Objective):
+    """f(S) = function(field, …) of the fields that it reads; see `from_function`."""
+
+    function: Callable[..., np.ndarray]
+    reads: tuple[str, ...] = ("rewards",)  # type: ignore[misc]
+    one_set_at_a_time: bool = False
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The function's scores, checked to be one number a set."""
+        fields = [getattr(members, name) for name in self.reads]
+        shape = members.rewards.shape[:-1]
+        if self.one_set_at_a_time:
+            scores = np.array(
+                [self.function(*(field[at] for field in fields)) for at in np.ndindex(shape)],
+                dtype=np.float64,
+            )
+            return self._checked(scores.reshape(shape) if scores.ndim == 1 else scores, shape)
+        return self._checked(np.asarray(self.function(*fields), dtype=np.float64), shape)
+
+    def _checked(self, scores: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        if scores.shape != shape:
+            name = getattr(self.function, "__name__", repr(self.function))
+            raise ValueError(
+                f"the objective {name} must give one score a set, shape {shape}, got "
+                f"{scores.shape}: the last axis of its arguments runs over the set's members; "
+                "pass one_set_at_a_time=True if it is written for a single set"
+            )
+        return scores

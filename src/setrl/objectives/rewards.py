@@ -1,0 +1,117 @@
+"""Set objectives of the rewards alone: their mean, their maximum, whether any is correct."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from setrl.objectives.base import Objective, SetMeans
+from setrl.objectives.chances import chances
+from setrl.samples import Samples
+
+
+@dataclass(frozen=True)
+class Mean(Objective):
+    """f(S) = (1/K) Σ_{i∈S} rᵢ, with which set RL is standard RL."""
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The mean reward of each set."""
+        return np.mean(members.rewards, axis=-1)
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        """u − v = u − w = (rᵢ − mean of the other rewards) / K; O(N)."""
+        n, k = samples.num_samples, set_size
+        mean_B, centred_BN = centre(samples.rewards)
+        contrast_BN = centred_BN * n / (max(n - 1, 1) * k)
+        with_BN = mean_B[:, None] + contrast_BN * (1 - k / n)
+        spread_B = (centred_BN**2).sum(axis=-1) / max(n - 1, 1)
+        return SetMeans(
+            with_BN=with_BN,
+            contrast_BN=contrast_BN,
+            mean_B=mean_B,
+            gain_BN=contrast_BN,
+            variance_B=spread_B * (1 / k - 1 / n),
+        )
+
+
+@dataclass(frozen=True)
+class AnyCorrect(Objective):
+    """f(S) = 1{some rᵢ > threshold}: pass@K (arXiv:2107.03374, Eq. 1)."""
+
+    threshold: float = 0.5
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """1.0 for each set that holds a correct sample, else 0.0."""
+        return np.any(members.rewards > self.threshold, axis=-1) * 1.0
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        """With c correct samples, the chances that a set hits or misses all c; O(N)."""
+        table = chances(samples.num_samples, set_size)
+        correct_BN = samples.rewards > self.threshold
+        count_BN = np.broadcast_to(correct_BN.sum(axis=-1, keepdims=True), correct_BN.shape)
+        with_BN = table.hit_with(correct_BN, count_BN)
+        mean_B = with_BN.mean(axis=-1)
+        return SetMeans(
+            with_BN=with_BN,
+            contrast_BN=table.hit_contrast(correct_BN, count_BN),
+            mean_B=mean_B,
+            gain_BN=table.hit_gain(correct_BN, count_BN),
+            variance_B=mean_B * (1 - mean_B),
+        )
+
+
+@dataclass(frozen=True)
+class Max(Objective):
+    """f(S) = max_{i∈S} rᵢ: max@K, which is pass@K when rewards are 0 and 1."""
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The largest reward of each set."""
+        return np.max(members.rewards, axis=-1)
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        """A sum of pass@K over thresholds, one between each two neighbouring rewards; O(N log N).
+
+        With rewards sorted and Δₖ = r₍ₖ₊₁₎ − r₍ₖ₎, max S = r₍₀₎ + Σₖ Δₖ 1{S holds a rank above k}.
+        A sample gains from the thresholds below it and pays at those that it does not pass; the
+        two sums have opposite signs and are never formed as the difference of two near-equal means.
+        """
+        n = samples.num_samples
+        table = chances(n, set_size)
+        order_BN = np.argsort(samples.rewards, axis=-1)
+        sorted_BN = np.take_along_axis(samples.rewards, order_BN, axis=-1)
+        step_Bn = np.diff(sorted_BN, axis=-1)
+        above_n = np.arange(n - 1, 0, -1)  # how many samples pass each threshold
+        missed_Bn = step_Bn * table.missed_with[above_n]
+        first_Bn = step_Bn * table.missed_with[above_n - 1]
+        alone_Bn = step_Bn * table.missed_without[above_n - 1]
+        with_BN = sorted_BN[:, -1:] - _from_here_up(missed_Bn)
+        contrast_BN = _up_to_here(alone_Bn) - _from_here_up(missed_Bn * above_n) / table.outside
+        with_BN, contrast_BN, gain_BN = (
+            _unsort(values, order_BN) for values in (with_BN, contrast_BN, _up_to_here(first_Bn))
+        )
+        return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1), gain_BN)
+
+
+def centre(rewards_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mean reward of each prompt, and the rewards less it: exactly 0 where all are equal."""
+    shifted_BN = rewards_BN - rewards_BN[:, :1]
+    shift_B = shifted_BN.mean(axis=-1)
+    return rewards_BN[:, 0] + shift_B, shifted_BN - shift_B[:, None]
+
+
+def _up_to_here(steps_Bn: np.ndarray) -> np.ndarray:
+    """For each rank, the sum over the thresholds below it: (B, N−1) → (B, N)."""
+    return np.pad(np.cumsum(steps_Bn, axis=-1), ((0, 0), (1, 0)))
+
+
+def _from_here_up(steps_Bn: np.ndarray) -> np.ndarray:
+    """For each rank, the sum over the thresholds above it: (B, N−1) → (B, N)."""
+    return np.pad(np.cumsum(steps_Bn[:, ::-1], axis=-1), ((0, 0), (1, 0)))[:, ::-1]
+
+
+def _unsort(sorted_BN: np.ndarray, order_BN: np.ndarray) -> np.ndarray:
+    """Values by rank → values by sample."""
+    values_BN = np.empty_like(sorted_BN)
+    np.put_along_axis(values_BN, order_BN, sorted_BN, axis=-1)
+    return values_BN

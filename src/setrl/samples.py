@@ -1,0 +1,59 @@
+"""The samples of B prompts, as arrays: what a set objective may look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+DEGENERATE = -1  # the label of a sample that is in no cluster, as noise is in scikit-learn
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Fields of samples; the last axis runs over a prompt's samples, or over a set's members.
+
+    Fields that nobody gave are None; an objective's `reads` says which it needs.
+
+    Attributes:
+        rewards: (…, N) float64.
+        clusters: (…, N) int64, the strategy that a sample uses; `DEGENERATE` is in no cluster.
+        answers: (…, N) int64, labels of final answers, ordered as the answers are.
+        proxy: (…, N) float64, what a selector that cannot see the rewards goes by.
+        pairs: (…, N, N) float64, a number for every pair of samples: a distance, or a kernel.
+    """
+
+    rewards: np.ndarray
+    clusters: Any = None
+    answers: Any = None
+    proxy: Any = None
+    pairs: Any = None
+
+    @property
+    def num_samples(self) -> int:
+        """N: how many samples a prompt has (K, where these are the members of sets)."""
+        return self.rewards.shape[-1]
+
+    def sets(self, sets_SK: np.ndarray) -> Samples:
+        """The members of S sets, given by index: fields of shape (…, S, K)."""
+        members = {name: value[..., sets_SK] for name, value in self._vectors()}
+        if self.pairs is not None:
+            members["pairs"] = self.pairs[..., sets_SK[:, :, None], sets_SK[:, None, :]]
+        return Samples(**members)
+
+    def choose(self, rows: np.ndarray, columns_Rn: np.ndarray) -> Samples:
+        """The samples `columns_Rn[r]` of the prompts `rows[r]`: fields of shape (R, n)."""
+        chosen = {name: value[rows[:, None], columns_Rn] for name, value in self._vectors()}
+        if self.pairs is not None:
+            across, down = columns_Rn[:, None, :], columns_Rn[:, :, None]
+            chosen["pairs"] = self.pairs[rows[:, None, None], down, across]
+        return Samples(**chosen)
+
+    def with_rewards(self, rewards: np.ndarray) -> Samples:
+        """The same samples with other rewards."""
+        return replace(self, rewards=rewards)
+
+    def _vectors(self) -> list[tuple[str, np.ndarray]]:
+        named = [(field.name, getattr(self, field.name)) for field in fields(self)]
+        return [(name, value) for name, value in named if value is not None and name != "pairs"]
