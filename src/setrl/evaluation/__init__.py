@@ -1,0 +1,32 @@
+"""From samples to conclusions: unbiased metrics at k, intervals over problems, paired differences.
+
+The estimators are functions of arrays and the intervals functions of their values; neither knows
+of models. `setrl.evaluation.sampling` (which needs PyTorch) draws the samples of a checkpoint.
+"""
+
+from setrl.evaluation.estimators import (
+    LabelCounts,
+    count_labels,
+    distinct_at_k,
+    effective_number,
+    hit_probabilities,
+    max_at_k,
+    pass_at_k,
+    pass_at_k_variance,
+    top_share,
+)
+from setrl.evaluation.majority import Majority, majority_at_k
+
+__all__ = [
+    "LabelCounts",
+    "Majority",
+    "count_labels",
+    "distinct_at_k",
+    "effective_number",
+    "hit_probabilities",
+    "majority_at_k",
+    "max_at_k",
+    "pass_at_k",
+    "pass_at_k_variance",
+    "top_share",
+]
