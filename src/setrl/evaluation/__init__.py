@@ -15,9 +15,19 @@ from setrl.evaluation.estimators import (
     pass_at_k_variance,
     top_share,
 )
+from setrl.evaluation.intervals import (
+    Difference,
+    Estimate,
+    IntervalConfig,
+    mean_over_problems,
+    paired_difference,
+)
 from setrl.evaluation.majority import Majority, majority_at_k
 
 __all__ = [
+    "Difference",
+    "Estimate",
+    "IntervalConfig",
     "LabelCounts",
     "Majority",
     "count_labels",
@@ -26,6 +36,8 @@ __all__ = [
     "hit_probabilities",
     "majority_at_k",
     "max_at_k",
+    "mean_over_problems",
+    "paired_difference",
     "pass_at_k",
     "pass_at_k_variance",
     "top_share",

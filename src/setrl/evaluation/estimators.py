@@ -100,7 +100,7 @@ def max_at_k(rewards_PN: ArrayLike, k: int) -> Floats:
     Returns:
         (P,) values in the rewards' unit.
 
-    Walder and Karkhanis (arXiv:2505.15201), Theorem 4.
+    Walder and Karkhanis (arXiv:2505.15201).
 
     >>> max_at_k([[0.0, 1.0, 3.0]], k=2)
     array([2.33333333])
@@ -128,7 +128,7 @@ def distinct_at_k(count_PC: ArrayLike, n: int, k: int) -> Floats:
     Returns:
         (P,) values in [0, min(k, C)].
 
-    Hurlbert (Ecology 52, 1971), Eq. 14.
+    Hurlbert (Ecology 52, 1971).
 
     >>> distinct_at_k([[2, 2], [4, 0]], n=4, k=2)
     array([1.66666667, 1.        ])
