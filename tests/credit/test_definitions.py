@@ -6,8 +6,8 @@ from math import comb
 
 import numpy as np
 import pytest
-import reference
 
+import reference
 from setrl import credit, objectives, set_advantages
 
 # Objective, its rational definition, and whether it reads clusters. A new one joins by one line.
