@@ -1,0 +1,24 @@
+"""Set RL on finite action sets, exactly: what the theory says, and where it does not hold.
+
+Axes beside those of the library: A actions, R runs. A policy is its probabilities, `policy_A`.
+Every result is a finite sum over the multisets of actions that a set, or a group, can be.
+
+>>> from setrl import objectives
+>>> from setrl.theory import ActionTable, TabularObjective
+>>> table = ActionTable([1, 1, 0], clusters=[0, 1, 2])
+>>> poly = TabularObjective(objectives.polychromic(), table, set_size=2)
+>>> poly.advantages([0.8, 0.1, 0.1]).round(3)
+array([-0.025,  0.325, -0.125])
+"""
+
+from setrl.theory.policies import entropy, shift_logits, softmax
+from setrl.theory.tabular import ActionTable, TabularMethod, TabularObjective
+
+__all__ = [
+    "ActionTable",
+    "TabularMethod",
+    "TabularObjective",
+    "entropy",
+    "shift_logits",
+    "softmax",
+]

@@ -1,0 +1,88 @@
+"""Multisets of actions: all that K independent draws can be when their order does not matter.
+
+C(A+K−1, K) of them stand for A^K tuples: 462 for 46,656 at A = K = 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from math import comb
+
+import numpy as np
+
+MAX_MULTISETS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Multisets:
+    """Every multiset of K out of A actions.
+
+    Attributes:
+        sets_SK: The actions of each, ascending.
+        counts_SA: How often each holds each action; rows sum to K.
+        orderings_S: How many tuples each stands for: K! / Π counts!.
+    """
+
+    sets_SK: np.ndarray
+    counts_SA: np.ndarray
+    orderings_S: np.ndarray
+
+    def chances(self, policy_A: np.ndarray) -> np.ndarray:
+        """P(S) of K independent draws, shape (…, S)."""
+        return self.orderings_S * (policy_A[..., None, :] ** self.counts_SA).prod(axis=-1)
+
+    def chances_given(self, policy_A: np.ndarray) -> np.ndarray:
+        """P(S | the first draw is action a), shape (…, S, A).
+
+        It is P(S)·count_a / (K·π_a), but formed without the division, so that it also says what
+        happens to actions of probability 0.
+        """
+        powers_SA = policy_A[..., None, :] ** self.counts_SA
+        less_SA = policy_A[..., None, :] ** np.maximum(self.counts_SA - 1, 0)
+        share_SA = self.counts_SA / self.sets_SK.shape[1]
+        return self.orderings_S[:, None] * share_SA * less_SA * _product_of_others(powers_SA)
+
+
+def multisets(num_actions: int, set_size: int) -> Multisets:
+    """All multisets of `set_size` out of `num_actions` actions.
+
+    Raises:
+        ValueError: Where there are more than `MAX_MULTISETS`.
+    """
+    if set_size < 1:
+        raise ValueError(f"set_size must be at least 1, got {set_size}")
+    total = comb(num_actions + set_size - 1, set_size)
+    if total > MAX_MULTISETS:
+        raise ValueError(
+            f"{set_size} draws of {num_actions} actions make {total:,} multisets, more than the "
+            f"{MAX_MULTISETS:,} that are enumerated: take fewer actions or draws"
+        )
+    return _multisets(num_actions, set_size)
+
+
+@lru_cache(maxsize=16)
+def _multisets(num_actions: int, set_size: int) -> Multisets:
+    flat = (
+        action
+        for chosen in combinations_with_replacement(range(num_actions), set_size)
+        for action in chosen
+    )
+    sets_SK = np.fromiter(flat, dtype=np.intp).reshape(-1, set_size)
+    counts_SA = np.zeros((len(sets_SK), num_actions), dtype=np.int64)
+    np.add.at(counts_SA, (np.arange(len(sets_SK))[:, None], sets_SK), 1)
+    choose = np.array([[comb(n, k) for k in range(set_size + 1)] for n in range(set_size + 1)])
+    drawn_SA = counts_SA.cumsum(axis=1)
+    orderings_S = choose.astype(np.float64)[drawn_SA, counts_SA].prod(axis=1)
+    for array in (sets_SK, counts_SA, orderings_S):
+        array.flags.writeable = False
+    return Multisets(sets_SK, counts_SA, orderings_S)
+
+
+def _product_of_others(values: np.ndarray) -> np.ndarray:
+    """For each place on the last axis, the product of the values at all other places."""
+    ones = np.ones((*values.shape[:-1], 1))
+    before = np.cumprod(np.concatenate([ones, values[..., :-1]], axis=-1), axis=-1)
+    after = np.cumprod(np.concatenate([ones, values[..., :0:-1]], axis=-1), axis=-1)
+    return before * after[..., ::-1]

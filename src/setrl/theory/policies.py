@@ -1,0 +1,64 @@
+"""Policies over finitely many actions: probabilities, and what a step in the logits makes of them.
+
+Functions take (…, A): one policy or many.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+TOLERANCE = 1e-9  # how far from 1 the sum of a policy's probabilities may be
+
+
+def check_policy(policy_A: ArrayLike, num_actions: int | None = None) -> np.ndarray:
+    """The probabilities as float64, scaled to sum to 1; errors where they are none.
+
+    >>> check_policy([0.5, 0.6])
+    Traceback (most recent call last):
+    ValueError: policy must sum to 1, got 1.1
+    """
+    policy = np.asarray(policy_A, dtype=np.float64)
+    if policy.ndim == 0 or policy.shape[-1] == 0:
+        raise ValueError(f"policy must have shape (…, A) with A ≥ 1, got {policy.shape}")
+    if num_actions is not None and policy.shape[-1] != num_actions:
+        raise ValueError(
+            f"policy must give {num_actions} probabilities, one an action, got {policy.shape[-1]}"
+        )
+    if not (np.isfinite(policy).all() and (policy >= 0).all()):
+        wrong = policy[~(np.isfinite(policy) & (policy >= 0))]
+        raise ValueError(f"policy must hold numbers in [0, 1], got {wrong[0]:g}")
+    total = policy.sum(axis=-1, keepdims=True)
+    far = np.abs(total - 1) > TOLERANCE
+    if far.any():
+        raise ValueError(f"policy must sum to 1, got {total[far][0]:.10g}")
+    return policy / total
+
+
+def softmax(logits_A: ArrayLike) -> np.ndarray:
+    """π(y) = exp(z_y) / Σ exp(z); a logit of −inf is an action outside the support."""
+    logits = np.asarray(logits_A, dtype=np.float64)
+    weight = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return weight / weight.sum(axis=-1, keepdims=True)
+
+
+def shift_logits(policy_A: ArrayLike, shift_A: ArrayLike) -> np.ndarray:
+    """The softmax policy after its logits move by `shift_A`: π(y)·exp(shift_y), normalised.
+
+    Actions of probability 0 stay there.
+    """
+    policy, shift = check_policy(policy_A), np.asarray(shift_A, dtype=np.float64)
+    highest = np.where(policy > 0, shift, -np.inf).max(axis=-1, keepdims=True)
+    weight = policy * np.exp(np.minimum(shift - highest, 0.0))
+    return weight / weight.sum(axis=-1, keepdims=True)
+
+
+def entropy(policy_A: ArrayLike) -> np.ndarray:
+    """H = −Σ π log π in nats; 0 log 0 = 0."""
+    return -(check_policy(policy_A) * log_policy(policy_A)).sum(axis=-1)
+
+
+def log_policy(policy_A: ArrayLike) -> np.ndarray:
+    """log π on the support; 0 outside it, where it always meets a probability of 0."""
+    policy = check_policy(policy_A)
+    return np.log(np.where(policy > 0, policy, 1.0))

@@ -1,0 +1,223 @@
+"""Set objectives and methods on a table of actions, exactly.
+
+With K actions drawn independently from π, and f symmetric:
+
+    J = E f(y₁…y_K),   Q(y) = E[f | y₁ = y],   A(y) = Q(y) − J,   ∂J/∂z_y = K·π(y)·A(y)
+
+A(y) is the marginal set advantage of Set RL, Def. 3.2. The factor K is missing in its Lemma 3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from setrl.advantages import Advantages
+from setrl.credit.estimators import score_sets
+from setrl.inputs import read_batch
+from setrl.methods import Method
+from setrl.objectives.base import Objective
+from setrl.samples import Samples
+from setrl.theory.multisets import Multisets, multisets
+from setrl.theory.policies import check_policy
+
+CHUNK = 1 << 21  # samples that a method sees at once
+
+
+@dataclass(frozen=True, eq=False)
+class ActionTable:
+    """What a sample is when it is one of A actions; fields that no objective needs stay None.
+
+    Attributes:
+        rewards: (A,) rewards.
+        clusters: (A,) strategy labels, integers; −1 is in no cluster.
+        answers: (A,) final answers, numbers or strings.
+        proxy: (A,) what a selector goes by.
+        pairs: (A, A) a number for two samples that are these actions. The diagonal is that of two
+            samples of the same action.
+    """
+
+    rewards: ArrayLike
+    clusters: ArrayLike | None = None
+    answers: ArrayLike | None = None
+    proxy: ArrayLike | None = None
+    pairs: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.rewards)
+        if len(shape) != 1 or shape[0] == 0:
+            raise ValueError(f"rewards must have shape (A,), one an action, got {shape}")
+        for name, value in self._given().items():
+            wanted = shape * 2 if name == "pairs" else shape
+            if np.shape(value) != wanted:
+                raise ValueError(f"{name} must have shape {wanted}, got {np.shape(value)}")
+        known = read_batch(self._rewards[None], tuple(self._given()), 1, **self._rows())
+        if not known.usable_BN.all():
+            raise ValueError(
+                f"every field of every action must be known: action {known.usable_BN.argmin()} "
+                "has a NaN"
+            )
+
+    @property
+    def num_actions(self) -> int:
+        """A."""
+        return len(self._rewards)
+
+    @cached_property
+    def samples(self) -> Samples:
+        """The actions as the samples of one prompt, fields (1, A)."""
+        return read_batch(self._rewards[None], (), 1, **self._rows()).samples
+
+    def check_reads(self, reads: Collection[str]) -> None:
+        """Refuse to go on without a field that is read."""
+        for name in reads:
+            if getattr(self, name) is None:
+                raise ValueError(f"the objective reads {name}: pass ActionTable({name}=...)")
+
+    def credit(
+        self, method: Method, actions_BN: np.ndarray, rng: np.random.Generator | None = None
+    ) -> Advantages:
+        """What a method owes B groups of N samples, given by the samples' actions."""
+        members = self.samples.sets(actions_BN)
+        fields = {name: getattr(members, name)[0] for name in self._given()}
+        found = method.advantages(members.rewards[0], rng=rng, **fields)
+        if found.skipped_B.any():
+            raise ValueError(
+                f"num_samples must be at least {method.set_size + 1} for {method.name} with "
+                f"set_size={method.set_size}, got {actions_BN.shape[1]}"
+            )
+        return found
+
+    @property
+    def _rewards(self) -> np.ndarray:
+        return np.asarray(self.rewards)
+
+    def _given(self) -> dict[str, ArrayLike]:
+        named = {name: getattr(self, name) for name in ("clusters", "answers", "proxy", "pairs")}
+        return {name: value for name, value in named.items() if value is not None}
+
+    def _rows(self) -> dict[str, np.ndarray]:
+        return {name: np.asarray(value)[None] for name, value in self._given().items()}
+
+
+@dataclass(frozen=True, eq=False)
+class TabularObjective:
+    """A set objective on a table: its value, its credit and its gradient for any policy.
+
+    Methods take policies (…, A), probabilities that sum to 1.
+
+    Attributes:
+        objective: What a set is worth.
+        table: The actions.
+        set_size: K ≥ 1. Sets are draws, so K may be larger than A.
+    """
+
+    objective: Objective
+    table: ActionTable
+    set_size: int
+
+    def __post_init__(self) -> None:
+        self.table.check_reads(self.objective.reads)
+        multisets(self.table.num_actions, self.set_size)
+
+    @property
+    def sets(self) -> Multisets:
+        """Every multiset of K actions."""
+        return multisets(self.table.num_actions, self.set_size)
+
+    @cached_property
+    def scores_S(self) -> np.ndarray:
+        """f of every multiset, by the objective's definition."""
+        return score_sets(self.objective, self.table.samples, self.sets.sets_SK)[0]
+
+    def value(self, policy_A: ArrayLike) -> np.ndarray:
+        """J = E f, shape (…)."""
+        return self.sets.chances(self._policy(policy_A)) @ self.scores_S
+
+    def action_values(self, policy_A: ArrayLike) -> np.ndarray:
+        """Q(y) = E[f | y₁ = y], shape (…, A); also for actions of probability 0."""
+        chances_AS = np.moveaxis(self.sets.chances_given(self._policy(policy_A)), -1, -2)
+        return chances_AS @ self.scores_S
+
+    def advantages(self, policy_A: ArrayLike) -> np.ndarray:
+        """A(y) = Q(y) − J, the marginal set advantage (Set RL, Def. 3.2), shape (…, A).
+
+        Scores are taken relative to the likeliest set's, so that nothing is lost when nearly every
+        set scores alike. Σ_y π(y)·A(y) = 0.
+        """
+        policy = self._policy(policy_A)
+        chances_S = self.sets.chances(policy)
+        relative_S = self.scores_S - self.scores_S[chances_S.argmax(axis=-1)][..., None]
+        difference_SA = self.sets.chances_given(policy) - chances_S[..., None]
+        return (difference_SA * relative_S[..., None]).sum(axis=-2)
+
+    def gradient(self, policy_A: ArrayLike) -> np.ndarray:
+        """∂J/∂z_y = K·π(y)·A(y) for a softmax policy with logits z, shape (…, A)."""
+        return self.set_size * self._policy(policy_A) * self.advantages(policy_A)
+
+    def _policy(self, policy_A: ArrayLike) -> np.ndarray:
+        return check_policy(policy_A, self.table.num_actions)
+
+
+@dataclass(frozen=True, eq=False)
+class TabularMethod:
+    """A method that sees N samples of a table's actions: its expected advantage and update.
+
+    Exact for biased methods too: the N samples are enumerated, not approximated.
+
+    Attributes:
+        method: Any `setrl.Method` whose credit is exact.
+        table: The actions.
+        num_samples: N, how many samples the method sees at once.
+    """
+
+    method: Method
+    table: ActionTable
+    num_samples: int
+
+    def __post_init__(self) -> None:
+        self.table.check_reads(self.method.reads)
+        multisets(self.table.num_actions, self.num_samples)
+
+    @property
+    def groups(self) -> Multisets:
+        """Every group that N samples can be."""
+        return multisets(self.table.num_actions, self.num_samples)
+
+    @cached_property
+    def credit_SA(self) -> np.ndarray:
+        """The advantage of each action in each group; 0 where the group does not hold it."""
+        sets_SN, step = self.groups.sets_SK, max(1, CHUNK // self.num_samples)
+        parts = [self._credit(sets_SN[at : at + step]) for at in range(0, len(sets_SN), step)]
+        counts_SA = self.groups.counts_SA
+        first_SA = np.minimum(counts_SA.cumsum(axis=1) - counts_SA, self.num_samples - 1)
+        of_first_SA = np.take_along_axis(np.concatenate(parts), first_SA, axis=1)
+        return np.where(counts_SA > 0, of_first_SA, 0.0)
+
+    def advantages(self, policy_A: ArrayLike) -> np.ndarray:
+        """E[Aᵢ | yᵢ = y], shape (…, A): what a sample of each action gets on average."""
+        policy = check_policy(policy_A, self.table.num_actions)
+        return (self.groups.chances_given(policy) * self.credit_SA).sum(axis=-2)
+
+    def update(self, policy_A: ArrayLike) -> np.ndarray:
+        """E[(1/N) Σᵢ Aᵢ ∇_z log π(yᵢ)] for a softmax policy with logits z, shape (…, A).
+
+        It is π(y)·(a(y) − Σ π a) with a = `advantages`; ∇J/K where the advantages are u − v.
+        """
+        policy = check_policy(policy_A, self.table.num_actions)
+        advantages_A = self.advantages(policy)
+        return policy * (advantages_A - (policy * advantages_A).sum(axis=-1, keepdims=True))
+
+    def _credit(self, sets_SN: np.ndarray) -> np.ndarray:
+        # A generator only so that a method that samples its sets gets as far as the message here.
+        found = self.table.credit(self.method, sets_SN, np.random.default_rng(0))
+        if found.stderr_BN is not None:
+            raise ValueError(
+                f"{self.method.name} samples its sets, so its expected update is not enumerated: "
+                "use estimator=credit.Enumerated(), or an objective with a closed form"
+            )
+        return found.values_BN
