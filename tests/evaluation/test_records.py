@@ -1,0 +1,81 @@
+"""Reading evaluation files: labels, torn lines, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from setrl.evaluation.records import RecordError, load_evaluation
+
+
+def record(**changes):
+    fields = {
+        "schema_version": 1,
+        "prompt": "p",
+        "kind": "k",
+        "split": "test",
+        "n": 3,
+        "correct": [1, 0, 1],
+        "strategies": ["a", None, "b"],
+        "answers": ["7", "8", None],
+        "texts": [],
+    }
+    return json.dumps({**fields, **changes}) + "\n"
+
+
+def write(path, *lines):
+    path.write_text("".join(lines))
+    return path
+
+
+def test_arrays_and_labels(tmp_path):
+    other = record(prompt="q", strategies=["b", "b", None], temperature=0.7)
+    path = write(tmp_path / "test.jsonl", record(temperature=0.7), other)
+    evaluation = load_evaluation(path)
+    assert evaluation.prompts == ("p", "q")
+    assert evaluation.n == 3
+    assert evaluation.temperature == 0.7
+    assert evaluation.strategies_PN.tolist() == [[0, -1, 1], [1, 1, -1]]
+    assert evaluation.answers_PN.tolist() == [[0, 1, -1], [0, 1, -1]]
+    assert evaluation.correct_count_P.tolist() == [2, 2]
+    assert evaluation.strategy_counts.all_PC.tolist() == [[1, 1], [2, 0]]
+    assert evaluation.strategy_counts.correct_PC.tolist() == [[1, 1], [1, 0]]
+
+
+def test_problems_can_be_chosen_in_any_order(tmp_path):
+    path = write(tmp_path / "test.jsonl", record(), record(prompt="q", correct=[0, 0, 0]))
+    chosen = load_evaluation(path).choose([1, 0])
+    assert chosen.prompts == ("q", "p")
+    assert chosen.correct_count_P.tolist() == [0, 2]
+    assert np.isnan(chosen.temperature)
+
+
+def test_a_line_that_was_cut_off_is_left_out(tmp_path):
+    path = write(tmp_path / "test.jsonl", record(), record(prompt="q")[:40])
+    assert load_evaluation(path).prompts == ("p",)
+
+
+def test_line_separators_inside_a_string_do_not_end_a_line(tmp_path):
+    line = json.dumps({**json.loads(record()), "prompt": "a\u2028b"}, ensure_ascii=False)
+    path = tmp_path / "test.jsonl"
+    path.write_text(line + "\n", encoding="utf-8")
+    assert load_evaluation(path).prompts == ("a\u2028b",)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "test.jsonl: holds no complete line"),
+        (["{]\n"], "line 1: is not JSON"),
+        ([record(), record(schema_version=2)], "line 2: .* schema_version 1"),
+        ([record(correct=[1])], "line 1: 'correct' must have n = 3 entries, got 1"),
+        (['{"schema_version": 1}\n'], "line 1: has no 'prompt'"),
+        (
+            [record(), record(n=1, correct=[1], strategies=["a"], answers=["7"])],
+            r"every problem must have the same n, got \[1, 3\]",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path, lines, message):
+    with pytest.raises(RecordError, match=message):
+        load_evaluation(write(tmp_path / "test.jsonl", *lines))

@@ -1,0 +1,90 @@
+"""Sampling a checkpoint: the file's format, determinism, and going on after an interruption."""
+
+import json
+
+import pytest
+import torch
+
+from setrl import domains
+from setrl.evaluation import sampling
+from setrl.evaluation.records import load_evaluation, read_records
+
+DOMAIN = domains.by_name("polynomial")
+
+
+def evaluate(checkpoint, path, problems=4, **changes):
+    options = {"split": "test", "num_problems": problems, "n": 6, "seed": 3, **changes}
+    return sampling.evaluate_checkpoint(
+        checkpoint, DOMAIN, out_path=path, show_progress=False, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def whole(tiny_checkpoint, tmp_path_factory):
+    return evaluate(tiny_checkpoint, tmp_path_factory.mktemp("whole") / "deep" / "test.jsonl")
+
+
+def test_every_line_holds_what_the_domain_reads(whole):
+    records = read_records(whole)
+    assert [r["prompt"] for r in records] == [p.prompt for p in DOMAIN.problems("test", 4, 3)]
+    for record in records:
+        readings = [DOMAIN.read(record["prompt"], text) for text in record["texts"]]
+        assert record["correct"] == [int(reading.correct) for reading in readings]
+        assert record["strategies"] == [reading.strategy for reading in readings]
+        assert record["answers"] == [reading.answer for reading in readings]
+        assert (record["n"], record["seed"], record["temperature"]) == (6, 3, 1.0)
+    assert load_evaluation(whole).correct_PN.shape == (4, 6)
+
+
+def test_only_the_first_texts_are_kept(tiny_checkpoint, tmp_path):
+    path = evaluate(tiny_checkpoint, tmp_path / "test.jsonl", problems=1, n=20)
+    [record] = read_records(path)
+    assert len(record["texts"]) == sampling.TEXTS_KEPT
+    assert len(record["correct"]) == 20
+
+
+def test_problems_have_different_samples(whole):
+    assert len({tuple(record["texts"]) for record in read_records(whole)}) == 4
+
+
+@pytest.mark.parametrize("kept_bytes", ["two lines", "two lines and a half"])
+def test_an_interrupted_call_goes_on_to_the_same_file(
+    whole, tiny_checkpoint, tmp_path, kept_bytes, monkeypatch
+):
+    lines = whole.read_bytes().splitlines(keepends=True)
+    path = tmp_path / "test.jsonl"
+    path.write_bytes(b"".join(lines[:2]) + (lines[2][:50] if "half" in kept_bytes else b""))
+    prompts = []
+    draw = sampling.sample
+    monkeypatch.setattr(sampling, "sample", lambda *args: prompts.extend(args[2]) or draw(*args))
+    evaluate(tiny_checkpoint, path)
+    assert path.read_bytes() == whole.read_bytes()
+    assert prompts == [json.loads(line)["prompt"] for line in lines[2:]]
+
+
+def test_a_finished_file_needs_no_model(whole):
+    before = whole.read_bytes()
+    evaluate("no/such/model", whole)
+    assert whole.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n": 7}, "made with n = 6, not 7"),
+        ({"temperature": 0.5}, "made with temperature = 1.0, not 0.5"),
+        ({"seed": 4}, "made with seed = 3, not 4"),
+        ({"problems": 2}, "holds other problems"),
+    ],
+)
+def test_a_file_of_other_settings_is_refused(whole, tiny_checkpoint, changes, message):
+    before = whole.read_bytes()
+    with pytest.raises(ValueError, match=message):
+        evaluate(tiny_checkpoint, whole, **changes)
+    assert whole.read_bytes() == before
+
+
+def test_the_number_of_threads_is_put_back(tiny_checkpoint, tmp_path):
+    threads = torch.get_num_threads()
+    evaluate(tiny_checkpoint, tmp_path / "test.jsonl", problems=1)
+    assert torch.get_num_threads() == threads
