@@ -1,0 +1,38 @@
+# Two commands: `make demo` trains and shows, `make test` checks. Both make the environment first.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+RUN ?= runs/demo
+
+.PHONY: demo test lint format verify clean help
+help:  ## Say what there is.
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: $(VENV)/ready  ## Train a base model, GRPO, MaxPO and Poly-EPO; write a report.
+	$(BIN)/setrl train --config recipes/demo/config.yaml --run-dir $(RUN)
+
+test: $(VENV)/ready  ## Run all tests.
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --durations=10 tests src
+
+lint: $(VENV)/ready  ## Run the linters and the type checker.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/ready  ## Put the code into shape.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+verify: $(VENV)/ready  ## Check every claim of the papers.
+	$(BIN)/setrl verify
+
+clean:  ## Remove the environment (runs and caches stay).
+	rm -rf $(VENV)
+
+# torch first and by its exact version: any other request may pull gigabytes of GPU packages.
+$(VENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -c constraints.txt torch==2.13.0
+	$(BIN)/pip install -c constraints.txt -e '.[dev]'
+	touch $@
