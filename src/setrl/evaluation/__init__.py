@@ -23,22 +23,38 @@ from setrl.evaluation.intervals import (
     paired_difference,
 )
 from setrl.evaluation.majority import Majority, majority_at_k
+from setrl.evaluation.records import Evaluation, RecordError, load_evaluation
+from setrl.evaluation.summary import (
+    Summary,
+    summarise,
+    summarise_run,
+    write_checkpoint_summary,
+    write_summary,
+)
 
 __all__ = [
     "Difference",
     "Estimate",
+    "Evaluation",
     "IntervalConfig",
     "LabelCounts",
     "Majority",
+    "RecordError",
+    "Summary",
     "count_labels",
     "distinct_at_k",
     "effective_number",
     "hit_probabilities",
+    "load_evaluation",
     "majority_at_k",
     "max_at_k",
     "mean_over_problems",
     "paired_difference",
     "pass_at_k",
     "pass_at_k_variance",
+    "summarise",
+    "summarise_run",
     "top_share",
+    "write_checkpoint_summary",
+    "write_summary",
 ]

@@ -117,9 +117,8 @@ def _vote(votes_A: Counts, right_A: NDArray[np.bool_], draw: _Draw) -> tuple[flo
         return float(right_A[votes_A == top].mean()), top / draw.k
     low, high = _winning_counts(top, len(votes_A), draw)
     contender = votes_A >= low
-    (votes_G, right_G), repeats_G = np.unique(
-        np.stack([votes_A[contender], right_A[contender]]), axis=1, return_counts=True
-    )
+    kind_G, repeats_G = np.unique(2 * votes_A[contender] + right_A[contender], return_counts=True)
+    votes_G, right_G = kind_G // 2, kind_G % 2
     rest = draw.n - int(votes_A[contender].sum())
     theta = draw.k / draw.n
     read_W = draw.read_W * (1 - theta + theta * np.exp(1j * draw.angle_W)) ** rest
@@ -190,10 +189,11 @@ def _accuracy(
         at_RW = at_TW[t_R - low]
         factor = below_TW[t_R - low] + z_R[:, None] * at_RW
         others = _power(factor, repeats - 1)
-        won = won * others * factor
+        everyone = others * factor
+        won = won * everyone
         if right:
             won += repeats * none * others * at_RW
-        none = none * others * factor
+        none = none * everyone
     return float((weight_R @ won @ read_W).real)
 
 
@@ -201,14 +201,11 @@ def _quadrature(
     votes_G: Counts, repeats_G: Counts, low: int, high: int, k: int
 ) -> tuple[NDArray[np.int64], Floats, Floats]:
     """Pairs (winning count, node in [0, 1]) with weights that integrate the ties exactly."""
-    counts, nodes, weights = [], [], []
-    for t in range(low, high + 1):
-        most_tied = min(int(repeats_G[votes_G >= t].sum()), k // t)
-        z, weight = _gauss_legendre((most_tied - 1) // 2 + 1)
-        counts.append(np.full(len(z), t))
-        nodes.append(z)
-        weights.append(weight)
-    return np.concatenate(counts), np.concatenate(nodes), np.concatenate(weights)
+    t_T = np.arange(low, high + 1)
+    reaching_T = repeats_G @ (votes_G[:, None] >= t_T)
+    points_T = (np.minimum(reaching_T, k // t_T) - 1) // 2 + 1
+    nodes, weights = zip(*(_gauss_legendre(int(points)) for points in points_T), strict=True)
+    return np.repeat(t_T, points_T), np.concatenate(nodes), np.concatenate(weights)
 
 
 @cache
@@ -226,9 +223,9 @@ def _expected_top(chance: _Chances, repeats_G: Counts, read_W: Complexes, low: i
     return low - 1 + float((1 - (below_TW @ read_W).real).sum())
 
 
-def _power(base: Complexes, exponent: int) -> Complexes:
+def _power(base: Complexes, exponent: int) -> Complexes | float:
     """Elementwise integer power by squaring (NumPy's own is ten times slower here)."""
-    result = np.ones_like(base)
+    result: Complexes | float = 1.0
     while exponent:
         if exponent & 1:
             result = result * base

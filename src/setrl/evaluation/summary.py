@@ -1,0 +1,281 @@
+"""Evaluation files of a comparison → its summary: every metric with an interval, every difference.
+
+Metrics are named as in the glossary: pass@k, majority@k, vote_share@k, strategies@k,
+correct_strategies@k for k = 1, 2, 4, … ≤ n; effective_number, top_share, degenerate.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from setrl.evaluation.estimators import (
+    Floats,
+    distinct_at_k,
+    effective_number,
+    pass_at_k,
+    pass_at_k_variance,
+    top_share,
+)
+from setrl.evaluation.intervals import (
+    Difference,
+    Estimate,
+    IntervalConfig,
+    mean_over_problems,
+    paired_difference,
+)
+from setrl.evaluation.majority import majority_at_k
+from setrl.evaluation.records import Evaluation, load_evaluation
+from setrl.evaluation.runs import BASE, evaluation_files, find_arms
+from setrl.training import files
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ArmSummary:
+    """One arm on one split.
+
+    Attributes:
+        arm: Its name.
+        seeds: Its training seeds; none for the base.
+        n: Samples a problem.
+        problems: Problems that every seed was evaluated on.
+        temperature: At which the samples were drawn.
+        metrics: Metric → mean over problems and seeds, with its interval.
+        sampling_stderr: pass@k → the part of its standard error that comes from having only n
+            samples a problem; for k ≤ n/2, where it can be estimated without bias.
+    """
+
+    arm: str
+    seeds: tuple[int, ...]
+    n: int
+    problems: int
+    temperature: float
+    metrics: dict[str, Estimate]
+    sampling_stderr: dict[str, float]
+
+
+@dataclass(frozen=True)
+class ArmDifference:
+    """An arm minus another on the problems that both were evaluated on."""
+
+    arm: str
+    against: str
+    metrics: dict[str, Difference]
+
+
+@dataclass(frozen=True)
+class SplitSummary:
+    """All arms on one split, and the differences to the reference arm and to the base."""
+
+    split: str
+    arms: dict[str, ArmSummary]
+    differences: tuple[ArmDifference, ...]
+
+    def difference(self, arm: str, against: str) -> ArmDifference | None:
+        """The difference of two arms, where there is one."""
+        found = (d for d in self.differences if (d.arm, d.against) == (arm, against))
+        return next(found, None)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The evaluation of a comparison.
+
+    Attributes:
+        reference: The arm that the others are compared with; None when no arm was trained.
+        intervals: How all intervals were made.
+        splits: Split → its summary; empty when nothing has been evaluated yet.
+    """
+
+    reference: str | None
+    intervals: IntervalConfig
+    splits: dict[str, SplitSummary]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain objects, lists and numbers; undefined numbers (NaN) are null."""
+        return {"schema_version": SCHEMA_VERSION, **_plain(dataclasses.asdict(self))}
+
+
+@dataclass(frozen=True)
+class _ArmValues:
+    """The metrics of one arm on each problem, one row a seed."""
+
+    arm: str
+    prompts: tuple[str, ...]
+    metrics_SP: dict[str, Floats]
+
+    def on(self, prompts: Sequence[str], metric: str) -> Floats:
+        place = {prompt: index for index, prompt in enumerate(self.prompts)}
+        return self.metrics_SP[metric][:, [place[prompt] for prompt in prompts]]
+
+
+def powers_of_two(n: int) -> list[int]:
+    """1, 2, 4, … up to n.
+
+    >>> powers_of_two(10)
+    [1, 2, 4, 8]
+    """
+    return [2**power for power in range(n.bit_length())]
+
+
+def metric_values(evaluation: Evaluation) -> dict[str, Floats]:
+    """Every metric of the summary on each problem, (P,) each."""
+    n, strategies, answers = evaluation.n, evaluation.strategy_counts, evaluation.answer_counts
+    right_PA = answers.correct_PC > 0  # an answer is right when a sample that gave it is correct
+    values = {
+        "effective_number": effective_number(strategies.all_PC),
+        "top_share": top_share(strategies.all_PC),
+        "degenerate": (evaluation.strategies_PN < 0).mean(axis=1),
+    }
+    for k in powers_of_two(n):
+        majority = majority_at_k(answers.all_PC, right_PA, n, k)
+        values[f"pass@{k}"] = pass_at_k(evaluation.correct_count_P, n, k)
+        values[f"majority@{k}"] = majority.accuracy_P
+        values[f"vote_share@{k}"] = majority.share_P
+        values[f"strategies@{k}"] = distinct_at_k(strategies.all_PC, n, k)
+        values[f"correct_strategies@{k}"] = distinct_at_k(strategies.correct_PC, n, k)
+    return values
+
+
+def summarise(
+    evaluations: Mapping[str, Mapping[str, Mapping[int, Evaluation]]],
+    reference: str | None,
+    intervals: IntervalConfig | None = None,
+) -> Summary:
+    """The summary of evaluations by split, arm and training seed.
+
+    Args:
+        evaluations: split → arm → seed → evaluation.
+        reference: The arm that the others are compared with.
+        intervals: How intervals are made.
+
+    Raises:
+        ValueError: When the seeds of an arm differ in n, or share no problem.
+    """
+    intervals = intervals or IntervalConfig()
+    splits = {
+        split: _summarise_split(split, arms, reference, intervals)
+        for split, arms in evaluations.items()
+    }
+    return Summary(reference, intervals, splits)
+
+
+def summarise_run(
+    run_dir: Path, reference: str = "grpo", intervals: IntervalConfig | None = None
+) -> Summary:
+    """The summary of all evaluation files of a run directory.
+
+    Args:
+        run_dir: The comparison's folder.
+        reference: The arm that the others are compared with; the first one where it is absent.
+        intervals: How intervals are made.
+    """
+    evaluations: dict[str, dict[str, dict[int, Evaluation]]] = {}
+    arms = find_arms(run_dir)
+    for arm in arms:
+        for seed, folder in arm.seeds.items():
+            for split, path in evaluation_files(folder).items():
+                of_arm = evaluations.setdefault(split, {}).setdefault(arm.arm, {})
+                of_arm[seed] = load_evaluation(path)
+    trained = [arm.arm for arm in arms if arm.arm != BASE]
+    if reference not in trained:
+        return summarise(evaluations, trained[0] if trained else None, intervals)
+    return summarise(evaluations, reference, intervals)
+
+
+def write_summary(run_dir: Path, reference: str = "grpo") -> Path:
+    """Write `summarise_run` as summary.json into the run directory."""
+    path = run_dir / "summary.json"
+    files.write_json(path, summarise_run(run_dir, reference).to_json())
+    return path
+
+
+def write_checkpoint_summary(folder: Path, intervals: IntervalConfig | None = None) -> Path:
+    """Summarise one model's evaluation files as evaluation/summary.json in its folder."""
+    evaluations = {
+        split: {folder.name: {0: load_evaluation(path)}}
+        for split, path in evaluation_files(folder).items()
+    }
+    path = folder / "evaluation" / "summary.json"
+    files.write_json(path, summarise(evaluations, None, intervals).to_json())
+    return path
+
+
+def _summarise_split(
+    split: str,
+    arms: Mapping[str, Mapping[int, Evaluation]],
+    reference: str | None,
+    intervals: IntervalConfig,
+) -> SplitSummary:
+    values, summaries = {}, {}
+    for arm, by_seed in arms.items():
+        evaluations = _on_common_problems(arm, split, by_seed)
+        by_metric = [metric_values(evaluation) for evaluation in evaluations]
+        stacked = {name: np.stack([v[name] for v in by_metric]) for name in by_metric[0]}
+        values[arm] = _ArmValues(arm, evaluations[0].prompts, stacked)
+        summaries[arm] = ArmSummary(
+            arm=arm,
+            seeds=() if arm == BASE else tuple(by_seed),
+            n=evaluations[0].n,
+            problems=len(evaluations[0].prompts),
+            temperature=evaluations[0].temperature,
+            metrics={name: mean_over_problems(v, intervals) for name, v in stacked.items()},
+            sampling_stderr=_sampling_stderr(evaluations),
+        )
+    pairs = [(arm, against) for against in (reference, BASE) for arm in arms if arm != BASE]
+    differences = tuple(
+        _difference(values[arm], values[against], intervals)
+        for arm, against in pairs
+        if against in values and arm != against
+    )
+    return SplitSummary(split, summaries, differences)
+
+
+def _on_common_problems(
+    arm: str, split: str, by_seed: Mapping[int, Evaluation]
+) -> list[Evaluation]:
+    """Each seed's evaluation on the problems that all seeds have, in one order."""
+    sizes = {evaluation.n for evaluation in by_seed.values()}
+    if len(sizes) > 1:
+        raise ValueError(f"all seeds of {arm} must have the same n on {split}, got {sorted(sizes)}")
+    common = set.intersection(*(set(evaluation.prompts) for evaluation in by_seed.values()))
+    if not common:
+        raise ValueError(f"the seeds of {arm} share no problem on {split}")
+    order = [p for p in next(iter(by_seed.values())).prompts if p in common]
+    return [e.choose([e.prompts.index(prompt) for prompt in order]) for e in by_seed.values()]
+
+
+def _sampling_stderr(evaluations: list[Evaluation]) -> dict[str, float]:
+    """Standard error of pass@k's mean over the given problems, from drawing n samples of each."""
+    n, problems = evaluations[0].n, len(evaluations[0].prompts)
+    result = {}
+    for k in powers_of_two(n // 2):
+        variance_SP = np.stack([pass_at_k_variance(e.correct_count_P, n, k) for e in evaluations])
+        result[f"pass@{k}"] = float(np.sqrt(variance_SP.sum()) / (len(evaluations) * problems))
+    return result
+
+
+def _difference(first: _ArmValues, second: _ArmValues, intervals: IntervalConfig) -> ArmDifference:
+    prompts = [prompt for prompt in first.prompts if prompt in set(second.prompts)]
+    metrics = {
+        name: paired_difference(first.on(prompts, name), second.on(prompts, name), intervals)
+        for name in first.metrics_SP
+        if name in second.metrics_SP
+    }
+    return ArmDifference(first.arm, second.arm, metrics)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
