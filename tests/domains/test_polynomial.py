@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from setrl.domains import Polynomial, corpus
-from setrl.domains.polynomial import FAVOURITES, RARE_X, X_SHARES, slip_chance
+from setrl.domains.polynomial import ALL_X_SHARES, FAVOURITES, RARE_X, slip_chance
 
 DOMAIN = Polynomial()
 COUNT = 20_000
@@ -120,7 +120,7 @@ def test_shares_of_the_corpus(rows):
     assert 0.16 < share["x=0"] < 0.22
     assert 0.16 < share["x=1"] < 0.22
     assert sum(value <= 0.012 for value in share.values()) >= 5
-    assert set(share) == {f"x={x}" for x in X_SHARES}
+    assert set(share) == {f"x={x}" for x in ALL_X_SHARES}
     assert 0.70 < np.mean([written.correct for _, written in rows]) < 0.76
     favourites = np.mean([exclusions(problem) in FAVOURITES for problem, _ in rows])
     assert 0.18 < favourites < 0.23
