@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import tuples
 
 import reference
 from setrl import credit, methods, objectives
@@ -23,26 +24,13 @@ CASES = {
 }
 
 
-def given_first(score, policy, set_size, action):
-    """E[f | y₁ = action], over tuples."""
-    rest = product(range(len(policy)), repeat=set_size - 1)
-    return sum(
-        (reference.probability(draw, policy) * score((action, *draw)) for draw in rest), Fraction(0)
-    )
-
-
-def mean_score(score, policy, set_size):
-    draws = product(range(len(policy)), repeat=set_size)
-    return sum((reference.probability(draw, policy) * score(draw) for draw in draws), Fraction(0))
-
-
 @pytest.mark.parametrize("set_size", [1, 2, 3, 5])
 @pytest.mark.parametrize("case", CASES)
 def test_value_advantage_and_gradient_are_those_of_tuples(case, set_size):
     objective, score = CASES[case]
     tabular = TabularObjective(objective, TABLE, set_size)
-    value = mean_score(score, POLICY, set_size)
-    action_values = [given_first(score, POLICY, set_size, a) for a in range(4)]
+    value = tuples.mean(score, POLICY, set_size)
+    action_values = [tuples.given_first(score, POLICY, set_size, a) for a in range(4)]
     close = {"rtol": 1e-13, "atol": 1e-15}
     np.testing.assert_allclose(tabular.value(PROBABILITIES), float(value), **close)
     np.testing.assert_allclose(

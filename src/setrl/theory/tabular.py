@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from setrl.advantages import Advantages
 from setrl.credit.estimators import score_sets
-from setrl.inputs import read_batch
+from setrl.inputs import Batch, read_batch
 from setrl.methods import Method
 from setrl.objectives.base import Objective
 from setrl.samples import Samples
@@ -55,11 +55,10 @@ class ActionTable:
             wanted = shape * 2 if name == "pairs" else shape
             if np.shape(value) != wanted:
                 raise ValueError(f"{name} must have shape {wanted}, got {np.shape(value)}")
-        known = read_batch(self._rewards[None], tuple(self._given()), 1, **self._rows())
-        if not known.usable_BN.all():
+        usable_A = self._batch.usable_BN[0]
+        if not usable_A.all():
             raise ValueError(
-                f"every field of every action must be known: action {known.usable_BN.argmin()} "
-                "has a NaN"
+                f"every field of every action must be known: action {usable_A.argmin()} has a NaN"
             )
 
     @property
@@ -67,10 +66,10 @@ class ActionTable:
         """A."""
         return len(self._rewards)
 
-    @cached_property
+    @property
     def samples(self) -> Samples:
         """The actions as the samples of one prompt, fields (1, A)."""
-        return read_batch(self._rewards[None], (), 1, **self._rows()).samples
+        return self._batch.samples
 
     def check_reads(self, reads: Collection[str]) -> None:
         """Refuse to go on without a field that is read."""
@@ -100,8 +99,10 @@ class ActionTable:
         named = {name: getattr(self, name) for name in ("clusters", "answers", "proxy", "pairs")}
         return {name: value for name, value in named.items() if value is not None}
 
-    def _rows(self) -> dict[str, np.ndarray]:
-        return {name: np.asarray(value)[None] for name, value in self._given().items()}
+    @cached_property
+    def _batch(self) -> Batch:
+        rows = {name: np.asarray(value)[None] for name, value in self._given().items()}
+        return read_batch(self._rewards[None], tuple(rows), 1, **rows)
 
 
 @dataclass(frozen=True, eq=False)

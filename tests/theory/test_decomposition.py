@@ -1,0 +1,99 @@
+"""Eq. 15 for a policy and for logged groups, against enumeration in rational arithmetic."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+import tuples
+
+import reference
+from setrl import methods, objectives
+from setrl.theory import ActionTable
+from setrl.theory.decomposition import decompose_group, decompose_policy
+
+POLICY = [Fraction(1, 2), Fraction(3, 10), Fraction(3, 20), Fraction(1, 20)]
+PROBABILITIES = [float(p) for p in POLICY]
+REWARDS, CLUSTERS = [1, 0, 1, 0], [0, 1, 1, -1]
+TABLE = ActionTable(REWARDS, clusters=CLUSTERS)
+CLOSE = {"rtol": 1e-13, "atol": 1e-15}
+
+
+def share(clusters):
+    return lambda draw: reference.distinct(clusters)(draw) / len(draw)
+
+
+@pytest.mark.parametrize("set_size", [2, 3, 4])
+def test_parts_of_a_policy_are_those_of_equation_15(set_size):
+    reward, diversity = reference.mean(REWARDS), share(CLUSTERS)
+    found = decompose_policy(PROBABILITIES, TABLE, set_size)
+    cov = tuples.covariance(reward, diversity, POLICY, set_size)
+    means = tuples.mean(reward, POLICY, set_size) * tuples.mean(diversity, POLICY, set_size)
+    for y in range(4):
+        first, second = (
+            lambda rest, score=score, y=y: score((y, *rest)) for score in (reward, diversity)
+        )
+        of_r, of_d = (tuples.mean(score, POLICY, set_size - 1) for score in (first, second))
+        # The note writes the mean reward of y's sets out: r(y)/n + (n−1)/n · E r.
+        mean_reward = sum((p * r for p, r in zip(POLICY, REWARDS, strict=True)), Fraction(0))
+        assert of_r == (REWARDS[y] + (set_size - 1) * mean_reward) / set_size
+        cov_with = tuples.covariance(first, second, POLICY, set_size - 1)
+        np.testing.assert_allclose(found.means_part[y], float(of_r * of_d - means), **CLOSE)
+        np.testing.assert_allclose(found.covariance_part[y], float(cov_with - cov), **CLOSE)
+    exact = tuples.advantages(reference.polychromic(REWARDS, CLUSTERS), POLICY, set_size)
+    np.testing.assert_allclose(found.advantages, [float(a) for a in exact], **CLOSE)
+
+
+def test_the_last_covariance_is_that_of_one_samples_reward():
+    """Eq. 15 has Cov(r(Y₁), d) where this has Cov(mean reward, d): equal, as d is symmetric."""
+    found = decompose_policy(PROBABILITIES, TABLE, 3)
+    one = tuples.covariance(lambda d: Fraction(REWARDS[d[0]]), share(CLUSTERS), POLICY, 3)
+    np.testing.assert_allclose(found.covariance, [float(one)], **CLOSE)
+
+
+def test_any_two_factors_decompose():
+    found = decompose_policy(
+        PROBABILITIES, TABLE, 3, reward=objectives.max(), diversity=objectives.mean()
+    )
+
+    def score(draw):
+        return reference.maximum(REWARDS)(draw) * reference.mean(REWARDS)(draw)
+
+    exact = tuples.advantages(score, POLICY, 3)
+    np.testing.assert_allclose(found.advantages, [float(a) for a in exact], **CLOSE)
+
+
+def moments(sets, reward, diversity):
+    first, second, joint = (
+        reference.mean_over(sets, score)
+        for score in (reward, diversity, lambda s: reward(s) * diversity(s))
+    )
+    return first, second, joint - first * second
+
+
+@pytest.mark.parametrize("set_size", [1, 2, 3, 5])
+def test_parts_of_a_group_are_those_of_its_sets(set_size):
+    rewards, clusters = [1, 0, 1, 1, 0, Fraction(1, 4)], [0, 0, 1, 2, 3, -1]
+    reward, diversity = reference.mean(rewards), share(clusters)
+    sets = list(combinations(range(6), set_size))
+    found = decompose_group(np.array([[float(r) for r in rewards]]), np.array([clusters]), set_size)
+    of_all = moments(sets, reward, diversity)
+    for i in range(6):
+        of_i = moments([s for s in sets if i in s], reward, diversity)
+        means = of_i[0] * of_i[1] - of_all[0] * of_all[1]
+        np.testing.assert_allclose(found.means_part[0, i], float(means), **CLOSE)
+        np.testing.assert_allclose(found.covariance_part[0, i], float(of_i[2] - of_all[2]), **CLOSE)
+
+
+def test_parts_of_logged_groups_add_up_to_the_advantage_of_poly_epo():
+    rng = np.random.default_rng(0)
+    rewards = rng.integers(0, 2, (5, 32)).astype(float)
+    rewards[0, 3] = np.nan
+    clusters = rng.integers(-1, 6, (5, 32)).astype(float)
+    clusters[1, 7] = np.nan
+    found = decompose_group(rewards, clusters, 8)
+    expected = methods.poly_epo(set_size=8).advantages(rewards, clusters=clusters)
+    usable = expected.usable_BN
+    np.testing.assert_allclose(found.advantages[usable], expected.values_BN[usable], atol=1e-15)
+    assert np.isnan(found.covariance_part[~usable]).all()
+    assert (~usable).sum() == 2
