@@ -146,15 +146,12 @@ def _of_batch(batch: Batch, rule: CreditRule, rng: np.random.Generator | None) -
     values_BN, with_BN, without_BN = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
     mean_B, skipped_B = np.full(shape[0], np.nan), np.ones(shape[0], dtype=bool)
     stderr_BN, used = None, "none"
-    for rows, columns_Rn in batch.equal_sizes(rule.fewest_samples):
-        credit, values_Rn, stderr_Rn = _of_dense(batch.samples.choose(rows, columns_Rn), rule, rng)
-        at = rows[:, None], columns_Rn
-        values_BN[at], with_BN[at], without_BN[at] = (
-            values_Rn,
-            credit.means.with_BN,
-            credit.means.without_BN,
-        )
-        mean_B[rows], skipped_B[rows], used = credit.means.mean_B, False, credit.used
+    for at, samples in batch.equal_sizes(rule.fewest_samples):
+        credit, values_Rn, stderr_Rn = _of_dense(samples, rule, rng)
+        rows = at[0] if isinstance(at[0], slice) else at[0][:, 0]
+        values_BN[at], with_BN[at] = values_Rn, credit.means.with_BN
+        without_BN[at], mean_B[rows] = credit.means.without_BN, credit.means.mean_B
+        skipped_B[rows], used = False, credit.used
         if stderr_Rn is not None:
             stderr_BN = np.zeros(shape) if stderr_BN is None else stderr_BN
             stderr_BN[at] = stderr_Rn
@@ -172,10 +169,13 @@ def _of_dense(
     credit = rule.estimator(rule.objective, samples, rule.set_size, rng)
     gain_BN = _gain(credit, samples, rule, rng) if rule.baseline.needs_gain else None
     values_BN, stderr_BN = rule.baseline(credit, gain_BN), rule.baseline.stderr(credit)
+    if credit.stderr_contrast_BN is not None:
+        # A sample that no drawn set holds, or that all of them hold, shows no difference.
+        values_BN = np.where(np.isnan(values_BN), 0.0, values_BN)
+    if rule.reduction == "mean" and rule.scale is None:
+        return credit, values_BN, stderr_BN
     factor_BN = _factor(values_BN, credit, rule)
-    # A sample that no drawn set holds, or that all of them hold, shows no difference: advantage 0.
-    values_BN = np.where(np.isnan(values_BN), 0.0, values_BN * factor_BN)
-    return credit, values_BN, None if stderr_BN is None else stderr_BN * factor_BN
+    return credit, values_BN * factor_BN, None if stderr_BN is None else stderr_BN * factor_BN
 
 
 def _gain(

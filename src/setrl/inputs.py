@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from setrl.arrays import Array, to_numpy
 from setrl.samples import DEGENERATE, Samples
+
+Index = tuple[Any, Any]  # where the samples of some prompts stand in a (B, N) array
 
 
 @dataclass(frozen=True)
@@ -23,16 +26,22 @@ class Batch:
     samples: Samples
     usable_BN: np.ndarray
 
-    def equal_sizes(self, fewest: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Prompts with equally many usable samples, at least `fewest`: rows, and columns (R, n).
+    def equal_sizes(self, fewest: int) -> Iterator[tuple[Index, Samples]]:
+        """Prompts with equally many usable samples, at least `fewest`: where, and their samples.
 
         The maths downstream is dense: it never sees a mask.
         """
         count_B = self.usable_BN.sum(axis=-1)
+        most = self.usable_BN.shape[-1]
+        if (count_B == most).all():
+            if most >= fewest:
+                yield (slice(None), slice(None)), self.samples
+            return
         first_BN = np.argsort(~self.usable_BN, axis=-1, kind="stable")
         for n in np.unique(count_B[count_B >= max(fewest, 1)]):
             rows = np.flatnonzero(count_B == n)
-            yield rows, first_BN[rows, :n]
+            columns_Rn = first_BN[rows, :n]
+            yield (rows[:, None], columns_Rn), self.samples.choose(rows, columns_Rn)
 
 
 def read_batch(
@@ -63,16 +72,17 @@ def read_batch(
     known: dict[str, np.ndarray] = {}
     for name, value in fields.items():
         if value is not None:
-            known[name], is_known_BN = _FIELDS[name](value, rewards.shape)
+            checked, is_known_BN = _FIELDS[name](value, rewards.shape)
             if name in reads:
+                known[name] = checked
                 usable_BN &= is_known_BN
     missing = [name for name in reads if name != "rewards" and name not in known]
     if missing:
         raise ValueError(f"the objective reads {missing[0]}: pass {missing[0]}=...")
-    if np.isinf(rewards[usable_BN]).any():
-        raise ValueError("rewards_BN must be finite, or NaN where there is no reward; got inf")
     usable_BN &= ~np.isnan(rewards)
-    return Batch(Samples(np.where(usable_BN, rewards, 0.0), **known), usable_BN)
+    if np.isinf(rewards[usable_BN] if mask is not None else rewards).any():
+        raise ValueError("rewards_BN must be finite, or NaN where there is no reward; got inf")
+    return Batch(Samples(rewards, **known), usable_BN)
 
 
 def check_set_size(set_size: int, num_samples: int) -> None:

@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from setrl.objectives.clusters import cluster_groups
+from setrl.objectives.clusters import find_clusters
 from setrl.samples import Samples
 
 
@@ -38,6 +38,6 @@ class DiversityBonus:
     def __call__(self, samples: Samples) -> np.ndarray:
         """The rewards with the bonus."""
         n = samples.num_samples
-        groups = cluster_groups(samples.clusters)
-        rarity_BN = (n / np.maximum(groups.size_BN, 1) - 1) / max(n - 1, 1)
-        return samples.rewards + self.weight * np.where(groups.valid_BN, rarity_BN, 0.0)
+        clusters = find_clusters(samples.clusters)
+        rarity_C = (n / np.maximum(clusters.size_C, 1) - 1) / max(n - 1, 1)
+        return samples.rewards + self.weight * clusters.of_own(rarity_C)

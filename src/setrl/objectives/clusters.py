@@ -23,52 +23,59 @@ class Distinct(Objective):
         return count_distinct(members.clusters)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """A sum over clusters of the chance that a set hits it; O(N)."""
+        """A sum over clusters of the chance that a set hits it; O(N + C)."""
         table = chances(samples.num_samples, set_size)
-        groups = cluster_groups(samples.clusters)
-        valid_BN, size_BN = groups.valid_BN, groups.size_BN
-        hit_BN = groups.over_others(1.0 - table.missed_with[size_BN])
-        paid_BN = groups.over_others(size_BN * table.missed_with[size_BN]) / table.outside
-        with_BN = valid_BN + hit_BN
+        clusters = find_clusters(samples.clusters)
+        size_C = clusters.size_C
+        missed_C = table.missed_with[size_C]
+        paid_BN = clusters.of_others(size_C * missed_C) / table.outside
+        with_BN = clusters.of_own(np.ones(size_C.shape)) + clusters.of_others(1.0 - missed_C)
         return SetMeans(
             with_BN=with_BN,
-            contrast_BN=np.where(valid_BN, table.hit_contrast(valid_BN, size_BN), 0.0) - paid_BN,
+            contrast_BN=clusters.of_own(table.missed_without[size_C - 1]) - paid_BN,
             mean_B=with_BN.mean(axis=-1),
-            gain_BN=table.hit_gain(valid_BN, size_BN),
+            gain_BN=clusters.of_own(table.missed_with[size_C - 1]),
         )
 
 
-class Groups(NamedTuple):
-    """Of each sample's own cluster: whether it has one, how large it is, and its reward sum."""
+class Clusters(NamedTuple):
+    """The clusters of all prompts in one list of length C; a degenerate sample is in none.
 
-    valid_BN: np.ndarray
-    size_BN: np.ndarray
-    total_BN: np.ndarray
+    Attributes:
+        at_BN: The place in the list of each sample's cluster.
+        row_C: The prompt of each cluster.
+        size_C: How many samples it has; 0 at the places of degenerate samples.
+    """
 
-    def over_clusters(self, values_BN: np.ndarray) -> np.ndarray:
-        """Σ_c x_c, shape (B, 1), for values that are equal within a cluster.
+    at_BN: np.ndarray
+    row_C: np.ndarray
+    size_C: np.ndarray
 
-        Each cluster is met once for each of its samples, so each is weighted by 1 / size.
-        """
-        return self._share(values_BN).sum(axis=-1, keepdims=True)
+    def total(self, values_BN: np.ndarray) -> np.ndarray:
+        """The sum of the samples' values over each cluster: (B, N) → (C,)."""
+        return np.bincount(self.at_BN.ravel(), values_BN.ravel(), minlength=len(self.size_C))
 
-    def over_others(self, values_BN: np.ndarray) -> np.ndarray:
-        """Σ_{c ≠ cᵢ} x_c, shape (B, N): the sum over the clusters that sample i is not in."""
-        return self.over_clusters(values_BN) - np.where(self.valid_BN, values_BN, 0.0)
+    def of_own(self, values_C: np.ndarray) -> np.ndarray:
+        """x of each sample's own cluster, 0 for a degenerate sample: (C,) → (B, N)."""
+        return np.where(self.size_C > 0, values_C, 0.0)[self.at_BN]
 
-    def _share(self, values_BN: np.ndarray) -> np.ndarray:
-        return np.where(self.valid_BN, values_BN / np.maximum(self.size_BN, 1), 0.0)
+    def of_all(self, values_C: np.ndarray) -> np.ndarray:
+        """Σ_c x_c over the clusters of each prompt: (C,) → (B, 1)."""
+        num_prompts = len(self.at_BN)
+        kept_C = np.where(self.size_C > 0, values_C, 0.0)
+        return np.bincount(self.row_C, kept_C, minlength=num_prompts)[:, None]
+
+    def of_others(self, values_C: np.ndarray) -> np.ndarray:
+        """Σ_{c ≠ cᵢ} x_c over the clusters that each sample is not in: (C,) → (B, N)."""
+        return self.of_all(values_C) - self.of_own(values_C)
 
 
-def cluster_groups(clusters_BN: np.ndarray, rewards_BN: np.ndarray | None = None) -> Groups:
-    """Cluster sizes (0 for degenerate samples) and cluster reward sums, sample by sample."""
-    key_BN = _keys(clusters_BN)
-    valid_BN = clusters_BN != DEGENERATE
-    size_BN = np.where(valid_BN, np.bincount(key_BN.ravel())[key_BN], 0)
-    if rewards_BN is None:
-        return Groups(valid_BN, size_BN, np.zeros(clusters_BN.shape))
-    total_K = np.bincount(key_BN.ravel(), weights=rewards_BN.ravel())
-    return Groups(valid_BN, size_BN, np.where(valid_BN, total_K[key_BN], 0.0))
+def find_clusters(clusters_BN: np.ndarray) -> Clusters:
+    """The clusters of dense samples."""
+    at_BN, row_C = _places(clusters_BN)
+    size_C = np.bincount(at_BN.ravel(), minlength=len(row_C))
+    size_C[at_BN[clusters_BN == DEGENERATE]] = 0
+    return Clusters(at_BN, row_C, size_C)
 
 
 def count_distinct(clusters: np.ndarray) -> np.ndarray:
@@ -79,15 +86,18 @@ def count_distinct(clusters: np.ndarray) -> np.ndarray:
     return (first & (ordered != DEGENERATE)).sum(axis=-1).astype(np.float64)
 
 
-def _keys(clusters_BN: np.ndarray) -> np.ndarray:
-    """Small integers that are equal where prompt and cluster are."""
+def _places(clusters_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A place for every (prompt, label), and the prompt of each place.
+
+    Labels that lie close together are counted off, in O(N + C); others, such as hashes, sorted.
+    """
     num_prompts, num_samples = clusters_BN.shape
-    low, high = clusters_BN.min(), clusters_BN.max()
-    width = int(high) - int(low) + 1
+    low = int(clusters_BN.min())
+    width = int(clusters_BN.max()) - low + 1
     rows_B1 = np.arange(num_prompts)[:, None]
     if width <= 4 * num_samples:
-        return clusters_BN - low + width * rows_B1
+        return clusters_BN - low + width * rows_B1, np.repeat(np.arange(num_prompts), width)
     _, labels = np.unique(clusters_BN, return_inverse=True)
-    labels_BN = labels.reshape(clusters_BN.shape)
-    _, keys = np.unique(labels_BN + (labels.max() + 1) * rows_B1, return_inverse=True)
-    return keys.reshape(clusters_BN.shape)
+    pairs_BN = labels.reshape(clusters_BN.shape) + (labels.max() + 1) * rows_B1
+    _, first_C, at = np.unique(pairs_BN, return_index=True, return_inverse=True)
+    return at.reshape(clusters_BN.shape), first_C // num_samples

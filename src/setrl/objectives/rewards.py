@@ -49,14 +49,14 @@ class AnyCorrect(Objective):
         """With c correct samples, the chances that a set hits or misses all c; O(N)."""
         table = chances(samples.num_samples, set_size)
         correct_BN = samples.rewards > self.threshold
-        count_BN = np.broadcast_to(correct_BN.sum(axis=-1, keepdims=True), correct_BN.shape)
-        with_BN = table.hit_with(correct_BN, count_BN)
+        count_B1 = correct_BN.sum(axis=-1, keepdims=True)
+        with_BN = table.hit_with(correct_BN, count_B1)
         mean_B = with_BN.mean(axis=-1)
         return SetMeans(
             with_BN=with_BN,
-            contrast_BN=table.hit_contrast(correct_BN, count_BN),
+            contrast_BN=table.hit_contrast(correct_BN, count_B1),
             mean_B=mean_B,
-            gain_BN=table.hit_gain(correct_BN, count_BN),
+            gain_BN=table.hit_gain(correct_BN, count_B1),
             variance_B=mean_B * (1 - mean_B),
         )
 
