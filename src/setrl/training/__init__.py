@@ -1,0 +1,1 @@
+"""Training language models on set credit: base model, trainer on TRL, comparisons of methods."""

@@ -1,0 +1,330 @@
+"""The config of a comparison: one base model, several arms that differ only in their method."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+import yaml
+
+from setrl import domains, methods, names
+from setrl.domains import SPLITS, Domain
+from setrl.methods import Method
+from setrl.training import strict_yaml
+from setrl.training.strict_yaml import KeyedError
+
+ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set beside its method
+
+TRAINING_FIELDS = frozenset({"rewards", "clusters"})  # what the trainer knows of a sample
+
+HEAD_DIM = 64  # the smallest that vLLM's attention on CPUs takes
+
+
+@dataclass(frozen=True)
+class ComparisonConfig:
+    """A comparison of methods: all arms share everything but their method.
+
+    An arm may also set `beta` (weight of the KL penalty to the base) and `entropy_coef` (weight of
+    an entropy bonus), so that these rivals can be arms.
+    """
+
+    name: str
+    """Name of the comparison; by default its run directory is runs/<name>."""
+    domain: str | Mapping[str, Any]
+    """Name of the domain, or a mapping of name and options: {name: polynomial, strategy: point}."""
+    arms: Mapping[str, Mapping[str, Any]]
+    """Arm name → {method: name, …arguments of the method, beta: 0, entropy_coef: 0}."""
+
+    seeds: tuple[int, ...] = (0,)
+    """Each arm is trained once with each seed; it decides prompts and draws."""
+    steps: int = 200
+    """Steps of training; each draws samples, scores them and updates the model."""
+    prompts_per_step: int = 16
+    """B, the prompts of a step."""
+    samples_per_prompt: int = 16
+    """N, the samples of a prompt."""
+    train_problems: int | None = None
+    """Different problems to train on, seen again and again; null: new ones at every step."""
+    max_new_tokens: int | None = None
+    """Length in tokens at which a sample is cut; null: what the domain's samples need."""
+    temperature: float = 1.0
+    """Divides the logits when sampling, in training and in evaluation."""
+    learning_rate: float = 1e-3
+    """Step size of AdamW."""
+    lr_schedule: Literal["constant", "linear", "cosine"] = "constant"
+    """How the learning rate goes over the steps; linear and cosine end at 0."""
+    epsilon: float = 0.2
+    """The probability ratio is clipped below at 1 − epsilon."""
+    epsilon_high: float | None = None
+    """The probability ratio is clipped above at 1 + epsilon_high; null: epsilon."""
+    loss_type: Literal["grpo", "dr_grpo", "dapo", "bnpo"] = "dr_grpo"
+    """How TRL averages the loss over tokens; dr_grpo divides by a constant."""
+    num_iterations: int = 1
+    """Updates from each batch of samples (μ in the GRPO paper)."""
+    micro_batch_size: int | None = None
+    """Samples in one forward and backward pass on one device; null: all of the step."""
+    trainer: Mapping[str, Any] = field(default_factory=dict)
+    """Further arguments of TRL's GRPOConfig for all arms, such as {bf16: true, use_vllm: true}."""
+
+    model: str | None = None
+    """Name or path of a transformers model to start from; null: make a small one from scratch."""
+    base_hidden_size: int = 128
+    """Width of the model made from scratch; a multiple of 64, the size of its heads."""
+    base_layers: int = 2
+    """Its layers."""
+    base_mlp_size: int = 256
+    """Width of its feed-forward layers."""
+    base_corpus: int = 50_000
+    """Samples of the domain's writer that it learns from."""
+    base_epochs: int = 1
+    """How often it sees each of them."""
+    base_batch_size: int = 128
+    """Samples an update."""
+    base_learning_rate: float = 3e-3
+    """Largest step size of AdamW; it falls linearly to 0."""
+    base_seed: int = 0
+    """Decides the corpus and the first weights."""
+
+    rollouts_every: int = 10
+    """Steps between records of all samples (rollouts/*.jsonl)."""
+    checkpoint_every: int = 50
+    """Steps between checkpoints, which an interrupted run goes on from."""
+    eval_splits: tuple[str, ...] = ("test", "shifted")
+    """Splits on which every arm's last model and the base are evaluated; () for none."""
+    eval_problems: int = 100
+    """Problems of each split."""
+    eval_samples: int = 256
+    """n, the samples of each problem."""
+    eval_ks: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+    """The k of pass@k, none above eval_samples."""
+    workers: int = 2
+    """Processes that train side by side, one thread each. The results do not depend on it."""
+
+    def __post_init__(self) -> None:
+        for name, hint in get_type_hints(type(self)).items():
+            object.__setattr__(self, name, _typed(name, getattr(self, name), hint))
+        self._check_names()
+        self._check_numbers()
+        self._check_sizes()
+        for arm in self.arms:
+            self._check_arm(arm)
+
+    def _check_names(self) -> None:
+        for key, name in [("name", self.name), *(("arms", arm) for arm in self.arms)]:
+            if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", name):
+                raise KeyedError(f"{key}: {name!r} must be letters, digits and ._+-", key)
+        if not self.arms:
+            raise KeyedError("arms must name at least one arm", "arms")
+        if taken := {"base", "figures"} & set(self.arms):
+            raise KeyedError(f"arms: {taken.pop()!r} is the name of another folder", "arms")
+        if unknown := [split for split in self.eval_splits if split not in SPLITS]:
+            known = ", ".join(SPLITS)
+            raise KeyedError(f"eval_splits must be of {known}, got {unknown[0]!r}", "eval_splits")
+        try:
+            self.make_domain()
+        except ValueError as error:
+            raise KeyedError(str(error), "domain") from error
+
+    def _check_numbers(self) -> None:
+        for name, value in dataclasses.asdict(self).items():
+            may_be_zero = name in ("base_seed", "temperature")
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if is_number and (value < 0 or (value == 0 and not may_be_zero)):
+                raise KeyedError(f"{name} must be above 0, got {value}", name)
+        for name in ("seeds", "eval_ks"):
+            values = getattr(self, name)
+            if not values or min(values) < (name == "eval_ks") or len(set(values)) < len(values):
+                raise KeyedError(f"{name} must be different whole numbers, got {values}", name)
+        if self.temperature == 0:
+            raise KeyedError("temperature must be above 0, got 0", "temperature")
+
+    def _check_sizes(self) -> None:
+        if self.samples_per_prompt < 2:
+            raise KeyedError(
+                "samples_per_prompt must be at least 2, got 1: credit compares the samples of a "
+                "prompt",
+                "samples_per_prompt",
+            )
+        samples = self.prompts_per_step * self.samples_per_prompt
+        if self.micro_batch_size is not None and samples % self.micro_batch_size:
+            raise KeyedError(
+                f"micro_batch_size must divide prompts_per_step × samples_per_prompt = {samples}, "
+                f"got {self.micro_batch_size}",
+                "micro_batch_size",
+            )
+        if self.base_hidden_size % HEAD_DIM:
+            raise KeyedError(
+                f"base_hidden_size must be a multiple of {HEAD_DIM}, got {self.base_hidden_size}",
+                "base_hidden_size",
+            )
+        if self.checkpoint_every % self.num_iterations:
+            raise KeyedError(
+                f"checkpoint_every must be a multiple of num_iterations={self.num_iterations}, so "
+                f"that no batch is cut in two, got {self.checkpoint_every}",
+                "checkpoint_every",
+            )
+        if self.eval_splits and max(self.eval_ks) > self.eval_samples:
+            raise KeyedError(
+                f"eval_ks must be at most eval_samples={self.eval_samples}, got "
+                f"{max(self.eval_ks)}: pass@k is undefined with fewer than k samples",
+                "eval_ks",
+            )
+
+    def _check_arm(self, arm: str) -> None:
+        key = f"arms.{arm}"
+        for option in ARM_OPTIONS:
+            value = self.arms[arm].get(option, 0.0)
+            if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+                raise KeyedError(f"{option} must be at least 0, got {value!r}", f"{key}.{option}")
+        try:
+            self._try_method(arm)
+        except (ValueError, TypeError) as error:
+            raise KeyedError(f"arm {arm!r}: {error}", key) from error
+
+    def _try_method(self, arm: str) -> None:
+        """Give the method one prompt's samples: what is wrong with it shows before the training."""
+        method, most = self.method(arm), self.samples_per_prompt
+        if unknown := method.reads - TRAINING_FIELDS:
+            raise ValueError(f"{method.name} reads {', '.join(unknown)}, which training has not")
+        zeros = np.zeros((1, most))
+        advantages = method.advantages(zeros, clusters=zeros, rng=np.random.default_rng(0))
+        if advantages.skipped_B.all():
+            raise ValueError(
+                f"set_size must be in [1, {most - 1}] with samples_per_prompt={most}, got "
+                f"{method.set_size}: {method.name} compares sets with and without a sample"
+            )
+
+    def make_domain(self) -> Domain:
+        """The domain that `domain` names."""
+        if isinstance(self.domain, str):
+            return domains.by_name(self.domain)
+        options = dict(self.domain)
+        if "name" not in options:
+            raise KeyedError("domain must be a name or a mapping with a name", "domain")
+        return domains.by_name(**options)
+
+    def method(self, arm: str) -> Method:
+        """The method of an arm."""
+        spec = {key: value for key, value in self.arms[arm].items() if key not in ARM_OPTIONS}
+        return methods.from_config(spec)
+
+    def arm_options(self, arm: str) -> dict[str, float]:
+        """The weights of an arm's KL penalty (`beta`) and entropy bonus (`entropy_coef`)."""
+        return {key: float(self.arms[arm].get(key, usual)) for key, usual in ARM_OPTIONS.items()}
+
+    @property
+    def sample_tokens(self) -> int:
+        """The length, in tokens, at which samples are cut; one of them is the end token."""
+        return self.max_new_tokens or self.make_domain().max_new_tokens + 1
+
+    def to_yaml(self) -> str:
+        """The config with every default written out."""
+        plain = _plain(dataclasses.asdict(self))
+        return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
+
+    def differences(self, other: ComparisonConfig) -> list[str]:
+        """What differs in `other` that changes results, one line a key; `workers` does not."""
+        mine, theirs = dataclasses.asdict(self), dataclasses.asdict(other)
+        return [
+            f"{key}: {_plain(mine[key])!r} → {_plain(theirs[key])!r}"
+            for key in mine
+            if key != "workers" and _plain(mine[key]) != _plain(theirs[key])
+        ]
+
+
+def load_config(path: str | Path, overrides: Sequence[str] = ()) -> ComparisonConfig:
+    """Read a comparison's config from a YAML file; unknown keys are refused.
+
+    Args:
+        path: The file.
+        overrides: Assignments that come after the file's, such as "arms.poly_epo.set_size=8".
+
+    Raises:
+        ConfigError: Naming the file, the line and the key; for an unknown key, the nearest one.
+    """
+    values, lines = strict_yaml.read(path)
+    try:
+        strict_yaml.override(values, overrides)
+        _check_keys(values)
+        return ComparisonConfig(**values)
+    except KeyedError as error:
+        place = _place(error.key, path, lines, overrides)
+        raise KeyedError(f"{place}: {error}", error.key) from error
+
+
+def _place(key: str, path: str | Path, lines: Mapping[str, int], overrides: Sequence[str]) -> str:
+    """Where the value of a key, or of the mapping that it is in, was given."""
+    while key:
+        for assignment in overrides:
+            if f"{assignment.partition('=')[0]}.".startswith(f"{key}."):
+                return f"override {assignment!r}"
+        if key in lines:
+            return f"{path}:{lines[key]}"
+        key = key.rpartition(".")[0]
+    return f"{path}"
+
+
+def _check_keys(values: Mapping[str, Any]) -> None:
+    fields = {f.name: f for f in dataclasses.fields(ComparisonConfig)}
+    for key in values:
+        try:
+            names.look_up("key", key, fields)
+        except ValueError as error:
+            raise KeyedError(str(error), str(key)) from error
+    for name, f in fields.items():
+        required = f.default is f.default_factory is dataclasses.MISSING
+        if required and name not in values:
+            raise KeyedError(f"the key {name!r} is missing")
+
+
+def _typed(name: str, value: Any, hint: Any) -> Any:
+    """`value` as the type that a field declares: lists as tuples, whole numbers as floats."""
+    kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    for kind in kinds:
+        if (typed := _as(kind, name, value)) is not _NO_MATCH:
+            return typed
+    words = " or ".join(_in_words(kind) for kind in kinds)
+    raise KeyedError(f"{name} must be {words}, got {value!r}", name)
+
+
+_NO_MATCH = object()
+
+
+def _as(kind: Any, name: str, value: Any) -> Any:
+    origin, arguments = get_origin(kind) or kind, get_args(kind)
+    if origin is Literal:
+        return value if value in arguments else _NO_MATCH
+    if origin is tuple and isinstance(value, list | tuple):
+        return tuple(_typed(name, item, arguments[0]) for item in value)
+    if origin is Mapping and isinstance(value, Mapping):
+        inner = arguments[1]
+        return {
+            str(key): item if inner is Any else _typed(f"{name}.{key}", item, inner)
+            for key, item in value.items()
+        }
+    if isinstance(value, bool) or not isinstance(kind, type):
+        return _NO_MATCH
+    if kind is float and isinstance(value, int):
+        return float(value)
+    return value if isinstance(value, kind) else _NO_MATCH
+
+
+def _in_words(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(get_args(kind))}"
+    words = {int: "a whole number", float: "a number", str: "a text", type(None): "null"}
+    names = {tuple: "a list", Mapping: "a mapping"}
+    return words.get(kind) or names.get(get_origin(kind), str(kind))
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists and mappings as dicts, as YAML has them."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

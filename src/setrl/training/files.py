@@ -1,0 +1,72 @@
+"""Writing files so that whatever is there is whole, whenever the process ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def writing_folder(folder: Path) -> Iterator[Path]:
+    """A folder to fill, which takes the name `folder` when all of it is written, or not at all."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.partial")
+    partial.mkdir()
+    try:
+        yield partial
+        if folder.exists():
+            shutil.rmtree(folder)
+        partial.replace(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file, or leave the old one as it was."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
+    try:
+        partial.write_text(text)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Write one JSON object to a file of its own."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
+    """Write one JSON object a line."""
+    write_text(path, "".join(f"{json_line(record)}\n" for record in records))
+
+
+def json_line(record: dict[str, Any]) -> str:
+    """One line of JSON; NaN and infinity, which JSON has not, become null."""
+    return json.dumps(_finite(record), ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The JSON objects of a file, up to the first line that was cut off."""
+    records: list[dict[str, Any]] = []
+    for line in path.read_text().splitlines() if path.exists() else []:
+        try:
+            records.append(json.loads(line))
+        except json.JSONDecodeError:
+            break
+    return records
