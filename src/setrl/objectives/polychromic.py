@@ -42,8 +42,9 @@ class Polychromic(Objective):
         clusters = find_clusters(samples.clusters)
         count_B1 = clusters.of_all(np.ones(clusters.size_C.shape))
         with_BN, contrast_BN = _reward_means(rewards_BN, set_size)
-        with_BN = count_B1 * with_BN - _missed_with(rewards_BN, clusters, table)
-        contrast_BN = count_B1 * contrast_BN - _missed_contrast(rewards_BN, clusters, table)
+        rest_C = rewards_BN.sum(axis=-1)[clusters.row_C] - clusters.total(rewards_BN)
+        with_BN = count_B1 * with_BN - _missed_with(rewards_BN, rest_C, clusters, table)
+        contrast_BN = count_B1 * contrast_BN - _missed_contrast(rewards_BN, rest_C, clusters, table)
         scale = float(set_size) ** 2
         return SetMeans(with_BN / scale, contrast_BN / scale, with_BN.mean(axis=-1) / scale)
 
@@ -56,23 +57,29 @@ def _reward_means(rewards_BN: np.ndarray, set_size: int) -> tuple[np.ndarray, np
     return k * mean_B[:, None] + contrast_BN * (1 - k / n), contrast_BN
 
 
-def _missed_with(rewards_BN: np.ndarray, clusters: Clusters, table: Chances) -> np.ndarray:
+def _missed_with(
+    rewards_BN: np.ndarray, rest_C: np.ndarray, clusters: Clusters, table: Chances
+) -> np.ndarray:
     """u of Σ_c R(S)·1{S misses c}: of the clusters c that i is not in,
 
-    u_c = q[m]·(rᵢ + h[m]·(R − rᵢ − T_c)),   h[m] = (K−1)/(n−1−m),   q = missed_with
+    u_c = q[m]·(rᵢ + h[m]·(rest_c − rᵢ)),   h[m] = (K−1)/(n−1−m),   q = missed_with
 
-    where m = |c|, T_c its reward sum and h the chance that a given other sample is in the set.
+    where m = |c|, rest_c is the sum of the rewards outside of c, and h the chance that a given
+    sample outside of it is in the set too.
     """
     others_C = np.maximum(table.num_samples - 1 - clusters.size_C, 1)
     missed_C = table.missed_with[clusters.size_C]
-    return _of_others(rewards_BN, clusters, missed_C, missed_C * (table.set_size - 1) / others_C)
+    in_set_C = (table.set_size - 1) / others_C
+    return _of_others(rewards_BN, rest_C, clusters, missed_C, missed_C * in_set_C)
 
 
-def _missed_contrast(rewards_BN: np.ndarray, clusters: Clusters, table: Chances) -> np.ndarray:
-    """u − v of Σ_c R(S)·1{S misses c}: with m = |c|, T_c its reward sum and q = missed_with,
+def _missed_contrast(
+    rewards_BN: np.ndarray, rest_C: np.ndarray, clusters: Clusters, table: Chances
+) -> np.ndarray:
+    """u − v of Σ_c R(S)·1{S misses c}: with m = |c| and q = missed_with,
 
-    u_c − v_c = q[m]·(rᵢ + g[m]·(R − rᵢ − T_c))       for the clusters that i is not in
-    u_c − v_c = −q[m]·K/(n−K)·(R − T_c)               for its own
+    u_c − v_c = q[m]·(rᵢ + g[m]·(rest_c − rᵢ))      for the clusters that i is not in
+    u_c − v_c = −q[m]·K/(n−K)·rest_c                for its own
 
     where g[m] = (K·m − (n−K)) / ((n−1−m)(n−K)) joins what sets with and without i say of another
     sample's reward, so that the two are never subtracted.
@@ -80,15 +87,17 @@ def _missed_contrast(rewards_BN: np.ndarray, clusters: Clusters, table: Chances)
     n, k, size_C = table.num_samples, table.set_size, clusters.size_C
     missed_C = table.missed_with[size_C]
     joint_C = (k * size_C - table.outside) / (np.maximum(n - 1 - size_C, 1) * table.outside)
-    rest_C = rewards_BN.sum(axis=-1)[clusters.row_C] - clusters.total(rewards_BN)
     own_BN = clusters.of_own(missed_C * rest_C * (k / table.outside))
-    return _of_others(rewards_BN, clusters, missed_C, missed_C * joint_C) - own_BN
+    return _of_others(rewards_BN, rest_C, clusters, missed_C, missed_C * joint_C) - own_BN
 
 
 def _of_others(
-    rewards_BN: np.ndarray, clusters: Clusters, own_C: np.ndarray, other_C: np.ndarray
+    rewards_BN: np.ndarray,
+    rest_C: np.ndarray,
+    clusters: Clusters,
+    own_C: np.ndarray,
+    other_C: np.ndarray,
 ) -> np.ndarray:
-    """Σ_{c ≠ cᵢ} own_c·rᵢ + other_c·(R − rᵢ − T_c)."""
-    sum_C = rewards_BN.sum(axis=-1)[clusters.row_C] - clusters.total(rewards_BN)
-    constant_BN = clusters.of_others(other_C * sum_C)
+    """Σ_{c ≠ cᵢ} own_c·rᵢ + other_c·(rest_c − rᵢ)."""
+    constant_BN = clusters.of_others(other_C * rest_C)
     return constant_BN + clusters.of_others(own_C - other_C) * rewards_BN

@@ -78,8 +78,9 @@ class Max(Objective):
         """
         n = samples.num_samples
         table = chances(n, set_size)
-        order_BN = np.argsort(samples.rewards, axis=-1)
-        sorted_BN = np.take_along_axis(samples.rewards, order_BN, axis=-1)
+        rewards = samples.rewards.ravel()
+        place_BN = sort_places(samples.rewards)
+        sorted_BN = rewards[place_BN]
         step_Bn = np.diff(sorted_BN, axis=-1)
         above_n = np.arange(n - 1, 0, -1)  # how many samples pass each threshold
         missed_Bn = step_Bn * table.missed_with[above_n]
@@ -88,7 +89,7 @@ class Max(Objective):
         with_BN = sorted_BN[:, -1:] - _from_here_up(missed_Bn)
         contrast_BN = _up_to_here(alone_Bn) - _from_here_up(missed_Bn * above_n) / table.outside
         with_BN, contrast_BN, gain_BN = (
-            _unsort(values, order_BN) for values in (with_BN, contrast_BN, _up_to_here(first_Bn))
+            unsort(values, place_BN) for values in (with_BN, contrast_BN, _up_to_here(first_Bn))
         )
         return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1), gain_BN)
 
@@ -102,16 +103,24 @@ def centre(rewards_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _up_to_here(steps_Bn: np.ndarray) -> np.ndarray:
     """For each rank, the sum over the thresholds below it: (B, N−1) → (B, N)."""
-    return np.pad(np.cumsum(steps_Bn, axis=-1), ((0, 0), (1, 0)))
+    sums_BN = np.zeros((steps_Bn.shape[0], steps_Bn.shape[1] + 1))
+    np.cumsum(steps_Bn, axis=-1, out=sums_BN[:, 1:])
+    return sums_BN
 
 
 def _from_here_up(steps_Bn: np.ndarray) -> np.ndarray:
     """For each rank, the sum over the thresholds above it: (B, N−1) → (B, N)."""
-    return np.pad(np.cumsum(steps_Bn[:, ::-1], axis=-1), ((0, 0), (1, 0)))[:, ::-1]
+    return _up_to_here(steps_Bn[:, ::-1])[:, ::-1]
 
 
-def _unsort(sorted_BN: np.ndarray, order_BN: np.ndarray) -> np.ndarray:
+def sort_places(values_BN: np.ndarray) -> np.ndarray:
+    """Where in the flattened array the values of each prompt stand, in ascending order: (B, N)."""
+    num_prompts, n = values_BN.shape
+    return np.argsort(values_BN, axis=-1) + n * np.arange(num_prompts)[:, None]
+
+
+def unsort(sorted_BN: np.ndarray, place_BN: np.ndarray) -> np.ndarray:
     """Values by rank → values by sample."""
-    values_BN = np.empty_like(sorted_BN)
-    np.put_along_axis(values_BN, order_BN, sorted_BN, axis=-1)
-    return values_BN
+    values = np.empty(sorted_BN.size)
+    values[place_BN] = sorted_BN
+    return values.reshape(sorted_BN.shape)
