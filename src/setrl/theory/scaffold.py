@@ -62,9 +62,13 @@ def _pairs(counts_SA: np.ndarray) -> np.ndarray:
 
 
 def _other_set(counts_SA: np.ndarray) -> np.ndarray:
-    """As `pairs`, unless the set is itself K copies: then one of the copies must be another."""
+    """As `pairs`, unless the set is itself K copies: then one of the copies must be another.
+
+    NaN for K = 1, where every other set meets it nowhere.
+    """
     size_S, most_S = counts_SA.sum(axis=-1), counts_SA.max(axis=-1)
-    return np.where(most_S == size_S, size_S * (size_S - 1), size_S * most_S)
+    meeting_S = np.where(most_S == size_S, size_S * (size_S - 1.0), size_S * most_S)
+    return np.where(meeting_S > 0, meeting_S, np.nan)
 
 
 NORMALISERS: dict[str, Callable[[np.ndarray], np.ndarray]] = {

@@ -1,0 +1,192 @@
+"""Speculars: the actions that another one owes its positive signal to (Set RL, Section 5).
+
+Diminishing the actions X takes them out of the policy and spreads their mass evenly over those that
+are left. X is a specular set of y if y's scaffold value is positive before it and negative after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, islice
+from math import comb
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from setrl.theory.policies import check_policy
+from setrl.theory.tabular import TabularObjective
+
+MAX_SUBSETS = 1_000_000
+CHUNK = 1 << 21  # multisets × actions × policies that are evaluated at once
+ROUNDING = 1e-12  # of the range of the scores: an advantage this close to 0 has no sign
+
+
+@dataclass(frozen=True)
+class SpecularSets:
+    """The smallest specular sets of an action: its strong speculars.
+
+    Attributes:
+        action: y.
+        advantage: A(y) under the policy as it is; where it is not positive, y has no speculars.
+        sets: All smallest ones if searched for, in lexicographic order; one if scanned for; none
+            if there is none. "The smallest set" of the note need not be unique.
+        found_by: `search` over all subsets, or `scan` of the likeliest 1, 2, … other actions.
+    """
+
+    action: int
+    advantage: float
+    sets: tuple[tuple[int, ...], ...]
+    found_by: Literal["search", "scan"]
+
+    @property
+    def size(self) -> int | None:
+        """How many actions a smallest specular set has; None if there is none."""
+        return len(self.sets[0]) if self.sets else None
+
+
+def diminish(policy_A: ArrayLike, removed: ArrayLike) -> np.ndarray:
+    """The policy without the actions X: π'(y) = π(y) + φ on the support that is left (Def. 5.1).
+
+    φ = Σ_{x∈X} π(x) / |𝒢|, the mass removed over the number of actions left. Example 5.4 has the
+    mass of 𝒢 itself in its place, which does not sum to 1.
+
+    Args:
+        policy_A: Probabilities (A,).
+        removed: (k,) actions, or (…, A) bool for many X at once.
+
+    >>> diminish([0.6, 0.3, 0.1], [0])
+    array([0. , 0.6, 0.4])
+    """
+    policy = check_policy(policy_A)
+    removed_A = _as_mask(removed, len(policy))
+    left_A = ~removed_A & (policy > 0)
+    num_left = left_A.sum(axis=-1, keepdims=True)
+    if not num_left.all():
+        raise ValueError(
+            "diminishing must leave an action of positive probability, got "
+            f"all of {np.flatnonzero(policy).tolist()} removed"
+        )
+    mass = np.where(removed_A, policy, 0.0).sum(axis=-1, keepdims=True)
+    return np.where(left_A, policy + mass / num_left, 0.0)
+
+
+def is_specular(
+    tabular: TabularObjective, policy_A: ArrayLike, action: int, removed: ArrayLike
+) -> np.ndarray:
+    """Whether X is a specular set of `action` (Def. 5.2): Λ > 0 before diminishing X, < 0 after.
+
+    Λ = π·A has the sign of A on the support and is 0 off it. Signs are taken beyond rounding.
+    """
+    policy = _check(tabular, policy_A, action)
+    after = diminish(policy, removed)
+    tiny = ROUNDING * np.ptp(tabular.scores_S)
+    before_positive = policy[action] > 0 and tabular.advantages(policy)[action] > tiny
+    negative = (after[..., action] > 0) & (tabular.advantages(after)[..., action] < -tiny)
+    return negative & before_positive
+
+
+def smallest_speculars(
+    tabular: TabularObjective,
+    policy_A: ArrayLike,
+    action: int,
+    found_by: Literal["search", "scan"] | None = None,
+) -> SpecularSets:
+    """The smallest sets of actions without which `action` would lose mass.
+
+    Args:
+        tabular: The objective on its table.
+        policy_A: Probabilities (A,).
+        action: y.
+        found_by: `search` tries all subsets, smallest first, and is always right. `scan` removes
+            the likeliest other actions, one after the other, and is right for f = 1{not all
+            alike}: proved for K = 2 in docs/theory.md, and seen without exception for K = 3, 4, 5.
+            By default the scan where f is that objective, and the search elsewhere.
+    """
+    policy = _check(tabular, policy_A, action)
+    chosen = found_by or ("scan" if scores_dissimilarity(tabular) else "search")
+    if chosen not in ("search", "scan"):
+        raise ValueError(f"found_by must be 'search' or 'scan', got {found_by!r}")
+    advantage = float(tabular.advantages(policy)[action])
+    others = [a for a in np.flatnonzero(policy).tolist() if a != action]
+    tried = _likeliest(policy, others) if chosen == "scan" else _subsets(others)
+    for subsets_XA in tried:
+        good_X = [
+            is_specular(tabular, policy, action, _masks(part, len(policy)))
+            for part in _chunks(subsets_XA, tabular)
+        ]
+        sets = tuple(
+            subset for subset, good in zip(subsets_XA, np.concatenate(good_X), strict=True) if good
+        )
+        if sets:
+            return SpecularSets(action, advantage, sets, chosen)
+    return SpecularSets(action, advantage, (), chosen)
+
+
+def scores_dissimilarity(tabular: TabularObjective) -> bool:
+    """Whether f is a + b·1{not all members are the same action}, b > 0 (Ex. 3.6 and 5.4)."""
+    scores_S = tabular.scores_S
+    alike_S = tabular.sets.counts_SA.max(axis=1) == tabular.set_size
+    tiny = ROUNDING * np.ptp(scores_S)
+    if alike_S.all() or np.ptp(scores_S[alike_S]) > tiny or np.ptp(scores_S[~alike_S]) > tiny:
+        return False
+    return bool(scores_S[~alike_S][0] > scores_S[alike_S][0])
+
+
+def _likeliest(policy: np.ndarray, others: list[int]) -> Iterator[list[tuple[int, ...]]]:
+    """The likeliest other action, the two likeliest, … all but one."""
+    ordered = sorted(others, key=lambda a: -policy[a])
+    for size in range(1, len(others)):
+        yield [tuple(sorted(ordered[:size]))]
+
+
+def _subsets(others: list[int]) -> Iterator[list[tuple[int, ...]]]:
+    """All subsets of the other actions by size, but for all of them (Prop. 5.3)."""
+    for size in range(1, len(others)):
+        if comb(len(others), size) > MAX_SUBSETS:
+            raise ValueError(
+                f"the search would try {comb(len(others), size):,} sets of {size} out of "
+                f"{len(others)} actions, more than {MAX_SUBSETS:,}: use found_by='scan'"
+            )
+        yield list(combinations(others, size))
+
+
+def _chunks(
+    subsets: list[tuple[int, ...]], tabular: TabularObjective
+) -> Iterator[list[tuple[int, ...]]]:
+    """Parts of the list that are small enough to evaluate at once."""
+    step, rest = max(1, CHUNK // tabular.sets.counts_SA.size), iter(subsets)
+    while part := list(islice(rest, step)):
+        yield part
+
+
+def _masks(subsets: list[tuple[int, ...]], num_actions: int) -> np.ndarray:
+    masks_XA = np.zeros((len(subsets), num_actions), dtype=bool)
+    np.put_along_axis(masks_XA, np.array(subsets), True, axis=1)
+    return masks_XA
+
+
+def _as_mask(removed: ArrayLike, num_actions: int) -> np.ndarray:
+    given = np.asarray(removed)
+    if given.dtype == bool:
+        if given.shape[-1:] != (num_actions,):
+            raise ValueError(
+                f"a mask of removed must have {num_actions} columns, got {given.shape}"
+            )
+        return given
+    mask_A = np.zeros(num_actions, dtype=bool)
+    for action in given.ravel().tolist():
+        _check_action(action, num_actions)
+        mask_A[action] = True
+    return mask_A
+
+
+def _check(tabular: TabularObjective, policy_A: ArrayLike, action: int) -> np.ndarray:
+    _check_action(action, tabular.table.num_actions)
+    return check_policy(policy_A, tabular.table.num_actions)
+
+
+def _check_action(action: int, num_actions: int) -> None:
+    if action != int(action) or not 0 <= action < num_actions:
+        raise ValueError(f"actions must be integers in [0, {num_actions - 1}], got {action}")
