@@ -9,6 +9,7 @@ from typing import Any
 
 from setrl.domains.base import SPLITS, Domain, Problem, Reading, Split, Written, corpus
 from setrl.domains.polynomial import Polynomial
+from setrl.domains.quadratic import Quadratic
 
 __all__ = [
     "DOMAINS",
@@ -16,6 +17,7 @@ __all__ = [
     "Domain",
     "Polynomial",
     "Problem",
+    "Quadratic",
     "Reading",
     "Split",
     "Written",
@@ -25,6 +27,7 @@ __all__ = [
 
 DOMAINS: dict[str, Callable[..., Domain]] = {
     "polynomial": Polynomial,
+    "quadratic": Quadratic,
 }
 
 
