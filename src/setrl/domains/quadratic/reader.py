@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
+from math import gcd
 from typing import NamedTuple
 
 from setrl.domains.base import Reading
@@ -19,7 +20,7 @@ from setrl.domains.quadratic.equation import Equation, Roots, coefficients
 _NATURAL = "(?:0|[1-9][0-9]{0,4})"
 _NUMBER = "(?:0|-?[1-9][0-9]{0,4}(?:/[1-9][0-9]?)?)"
 _SIGNED = "[+-](?:0|[1-9][0-9]{0,4}(?:/[1-9][0-9]?)?)"
-_FACTOR = "(?:[1-9][0-9]?)?"
+_FACTOR = "(?:[2-9]|[1-9][0-9])?"
 _LINEAR = rf"{_FACTOR}x[+-]{_NATURAL}"
 _PAIR = rf"{_NUMBER},{_NUMBER}"
 _SURD = rf"(?:\({_NUMBER}\+-r?{_NATURAL}\)/[1-9][0-9]?|{_NUMBER}\+-r?{_NATURAL}(?:/[1-9][0-9]?)?)"
@@ -91,7 +92,7 @@ def _factoring(match: re.Match[str], equation: Equation) -> Iterator[Statement]:
     _, r, s = coefficients(match["second"])
     outer = int(match["outer"] or 1)
     product = (outer * p * r, outer * (p * s + q * r), outer * q * s)
-    yield _proportional(product, equation), "the brackets do not multiply out to the equation"
+    yield _is_equation(product, equation), "the brackets do not multiply out to the equation"
 
 
 def _formula(match: re.Match[str], equation: Equation) -> Iterator[Statement]:
@@ -134,7 +135,7 @@ def _trial(match: re.Match[str], equation: Equation) -> Iterator[Statement]:
 
 def _grouping(match: re.Match[str], equation: Equation) -> Iterator[Statement]:
     split = coefficients(match["split"])
-    yield _proportional(split, equation), "the split terms do not add up to the equation"
+    yield _is_equation(split, equation), "the split terms do not add up to the equation"
     _, p, q = coefficients(match["bracket"])
     yield match["bracket"] == match["again"], "the two brackets differ"
     outer, inner = coefficients(f"{match['outer']}x")[1], coefficients(f"{match['inner']}x")[1]
@@ -161,9 +162,10 @@ def _midpoint(match: re.Match[str], equation: Equation) -> Iterator[Statement]:
     yield value == right, f"d^2 is {right}, not {value}"
 
 
-def _proportional(left: tuple[int, int, int], right: tuple[int, int, int]) -> bool:
-    """Whether the two polynomials, neither of them 0, have the same roots."""
-    return all(left[0] * r == right[0] * p for p, r in zip(left, right, strict=True))
+def _is_equation(product: tuple[int, int, int], equation: Equation) -> bool:
+    """Whether it is the left-hand side, as it stands or divided by its greatest common factor."""
+    common = gcd(*equation)
+    return product in (equation, tuple(coefficient // common for coefficient in equation))
 
 
 def _form(strategy: str, check: Check, steps: str, ending: str) -> Form:
