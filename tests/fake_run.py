@@ -175,7 +175,7 @@ def _write_evaluation(path, arm, seed, problems, n):
             "seed": 0,
             "temperature": 1.0,
             "correct": [int(c) for c in correct],
-            "strategies": [STRATEGIES[d] if r else None for d, r in zip(drawn, readable, strict=True)],
+            "strategies": np.where(readable, np.array(STRATEGIES, object)[drawn], None).tolist(),
             "answers": [f"{STRATEGIES[d]}, {int(c)}" for d, c in zip(drawn, correct, strict=True)],
             "texts": [f" ({STRATEGIES[d][2:]}, 7)" for d in drawn[:8]],
         })  # fmt: skip

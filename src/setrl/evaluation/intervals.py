@@ -99,6 +99,18 @@ class Difference:
         """Whether the interval lies on one side of 0."""
         return self.low > 0 or self.high < 0
 
+    def negated(self) -> Difference:
+        """The same with the arms in the other order."""
+        return Difference(
+            value=-self.value,
+            low=-self.high,
+            high=-self.low,
+            stderr=self.stderr,
+            improvement=1 - self.improvement,
+            problems=self.problems,
+            missing=self.missing,
+        )
+
 
 def mean_over_problems(values_SP: ArrayLike, config: IntervalConfig | None = None) -> Estimate:
     """Mean over problems with an interval over problems, and over seeds when there are several.
