@@ -32,7 +32,7 @@ def write_text(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
     try:
-        partial.write_text(text)
+        partial.write_text(text, encoding="utf-8")
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
@@ -43,9 +43,20 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file; {} where there is no file."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
 def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
     """Write one JSON object a line."""
     write_text(path, "".join(f"{json_line(record)}\n" for record in records))
+
+
+def append_line(path: Path, record: dict[str, Any]) -> None:
+    """Add one JSON object to a file, in one write."""
+    with path.open("ab") as file:
+        file.write(f"{json_line(record)}\n".encode())
 
 
 def json_line(record: dict[str, Any]) -> str:
@@ -64,7 +75,7 @@ def _finite(value: Any) -> Any:
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """The JSON objects of a file, up to the first line that was cut off."""
     records: list[dict[str, Any]] = []
-    for line in path.read_text().splitlines() if path.exists() else []:
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
         try:
             records.append(json.loads(line))
         except json.JSONDecodeError:

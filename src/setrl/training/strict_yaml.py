@@ -38,7 +38,7 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, int]]:
         ConfigError: If the file cannot be read, is not YAML or no mapping, or repeats a key.
     """
     try:
-        text = Path(path).read_text()
+        text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise KeyedError(f"{path}: cannot read the config: {reason}") from error

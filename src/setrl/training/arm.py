@@ -1,0 +1,176 @@
+"""One training run of a comparison: one arm with one seed."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from datasets import Dataset
+from transformers import AutoTokenizer, PrinterCallback
+from trl import GRPOConfig
+
+from setrl import names
+from setrl.errors import ConfigError
+from setrl.training import files, sampler
+from setrl.training.callbacks import Progress, Recorder, StopInOrder
+from setrl.training.config import ComparisonConfig
+from setrl.training.rewards import Verifier
+from setrl.training.run_directory import TrainingRun, write_status
+from setrl.training.trainer import SetGRPOTrainer
+
+
+def train_arm(
+    config: ComparisonConfig,
+    arm: str,
+    seed: int,
+    base: str | Path,
+    run: TrainingRun,
+    on_step: Callable[[int], None],
+    stop: StopInOrder,
+) -> bool:
+    """Train an arm with a seed, from its last checkpoint if there is one.
+
+    Args:
+        config: The comparison.
+        arm: One of its arms.
+        seed: One of its seeds.
+        base: Folder or name of the model to start from.
+        run: Where to write.
+        on_step: Called with the number of steps that are done.
+        stop: Ends the training early, once it is asked to.
+
+    Returns:
+        Whether all steps are done; False if it was stopped.
+    """
+    if run.final.exists():
+        on_step(config.steps)
+        return True
+    checkpoint = run.last_checkpoint()
+    trainer = make_trainer(config, arm, seed, base, run)
+    trainer.add_callback(Progress(on_step))
+    trainer.add_callback(stop)
+    write_status(run.path, "running", arm=arm, seed=seed, method=repr(config.method(arm)))
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    if trainer.state.global_step < config.steps:
+        write_status(run.path, "interrupted", step=trainer.state.global_step)
+        return False
+    with files.writing_folder(run.final) as partial:
+        trainer.save_model(str(partial))
+    write_status(run.path, "finished", step=config.steps)
+    return True
+
+
+def make_trainer(
+    config: ComparisonConfig, arm: str, seed: int, base: str | Path, run: TrainingRun
+) -> SetGRPOTrainer:
+    """The trainer of an arm, with its dataset, reward functions and records."""
+    verifier = Verifier(config.make_domain())
+    tokenizer = AutoTokenizer.from_pretrained(base, padding_side="left")
+    method = config.method(arm)
+    recorder = Recorder(
+        run, method, lambda p, text: verifier.reading(p, text).strategy, config.rollouts_every
+    )
+    run.path.mkdir(parents=True, exist_ok=True)
+    trainer = SetGRPOTrainer(
+        str(base),
+        verifier.correct,
+        grpo_config(config, arm, seed, run.checkpoints),
+        training_prompts(config, seed, is_chat=tokenizer.chat_template is not None),
+        processing_class=tokenizer,
+        callbacks=[recorder],
+        method=method,
+        cluster_func=verifier.strategy,
+        sampler=sampler.sample_ids if config.model is None else None,
+        on_batch=recorder.on_batch,
+    )
+    trainer.remove_callback(PrinterCallback)  # it prints what the recorder writes
+    return trainer
+
+
+def training_prompts(config: ComparisonConfig, seed: int, is_chat: bool = False) -> Dataset:
+    """The prompts of every step in order, so that the order does not depend on epochs.
+
+    Problems are new at every step, or drawn again and again from `train_problems` of them.
+    """
+    count = math.ceil(config.steps / config.num_iterations) * config.prompts_per_step
+    different = min(count, config.train_problems or count)
+    try:
+        problems = config.make_domain().problems("train", different, seed)
+    except ValueError as error:
+        raise ConfigError(f"{error}: set train_problems lower") from error
+    rng = np.random.default_rng(seed)
+    rounds = [rng.permutation(different) for _ in range(math.ceil(count / different))]
+    prompts = [problems[index].prompt for index in np.concatenate(rounds)[:count]]
+    if is_chat:
+        return Dataset.from_dict({"prompt": [[{"role": "user", "content": p}] for p in prompts]})
+    return Dataset.from_dict({"prompt": prompts})
+
+
+def grpo_config(config: ComparisonConfig, arm: str, seed: int, output: Path) -> GRPOConfig:
+    """TRL's arguments for an arm.
+
+    Raises:
+        ConfigError: If `trainer` has a key that TRL does not know, or that a key of ours decides.
+    """
+    ours = _ours(config, arm, seed, output)
+    known = {field.name: field for field in dataclasses.fields(GRPOConfig)}
+    for key in config.trainer:
+        try:
+            names.look_up("key of GRPOConfig", key, known)
+        except ValueError as error:
+            raise ConfigError(f"trainer: {str(error).partition(' Known:')[0]}") from error
+        if key in ours:
+            raise ConfigError(f"trainer: {key} is decided by the other keys of the config")
+    return GRPOConfig(**{**_usual(), **config.trainer, **ours})
+
+
+def _usual() -> dict[str, Any]:
+    """What suits the machine; TRL's own defaults here are for large models on GPUs."""
+    has_gpu = torch.cuda.is_available()
+    return {
+        "use_cpu": not has_gpu,
+        "bf16": False,
+        "gradient_checkpointing": False,
+        "dataloader_pin_memory": has_gpu,
+        "model_init_kwargs": {"dtype": "float32"},
+        "report_to": [],
+        "disable_tqdm": True,
+        "save_total_limit": 2,  # the last one, and one that is whole while it is written
+    }
+
+
+def _ours(config: ComparisonConfig, arm: str, seed: int, output: Path) -> dict[str, Any]:
+    samples = config.prompts_per_step * config.samples_per_prompt
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    at_once = config.micro_batch_size or samples // processes
+    if samples % (at_once * processes):
+        raise ConfigError(
+            f"micro_batch_size × processes must divide the {samples} samples of a step, got "
+            f"{at_once} × {processes}"
+        )
+    return {
+        "output_dir": str(output),
+        "max_steps": config.steps,
+        "per_device_train_batch_size": at_once,
+        "gradient_accumulation_steps": samples // (at_once * processes),
+        "num_generations": config.samples_per_prompt,
+        "num_iterations": config.num_iterations,
+        "max_completion_length": config.sample_tokens,
+        "temperature": config.temperature,
+        "learning_rate": config.learning_rate,
+        "lr_scheduler_type": config.lr_schedule,
+        "epsilon": config.epsilon,
+        "epsilon_high": config.epsilon_high,
+        "loss_type": config.loss_type,
+        "shuffle_dataset": False,  # training_prompts has put them in order
+        "seed": seed,
+        "logging_steps": 1,
+        "save_steps": config.checkpoint_every,
+        **config.arm_options(arm),
+    }

@@ -1,0 +1,63 @@
+"""Reward functions in TRL's interface, from a domain's verifier and its reader of strategies."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from setrl import DEGENERATE
+from setrl.domains import Domain, Reading
+
+Text = str | list[dict[str, Any]]  # plain, or the messages of a conversation
+
+LABELS = 2**24  # TRL keeps rewards in float32, which holds every integer up to this one
+
+
+class Verifier:
+    """The functions `correct` and `strategy` of a domain, which reads each sample once for both."""
+
+    def __init__(self, domain: Domain):
+        self.domain = domain
+        self._read = lru_cache(maxsize=2**16)(domain.read)
+
+    def reading(self, prompt: Text, completion: Text) -> Reading:
+        """What the domain says of one sample."""
+        return self._read(plain_text(prompt), plain_text(completion))
+
+    def correct(
+        self, prompts: Sequence[Text], completions: Sequence[Text], **_: Any
+    ) -> list[float]:
+        """1 for correct samples, else 0."""
+        pairs = zip(prompts, completions, strict=True)
+        return [float(self.reading(prompt, text).correct) for prompt, text in pairs]
+
+    def strategy(self, prompts: Sequence[Text], completions: Sequence[Text], **_: Any) -> list[int]:
+        """The label of each sample's strategy; −1 where none can be read."""
+        pairs = zip(prompts, completions, strict=True)
+        return [strategy_label(self.reading(prompt, text).strategy) for prompt, text in pairs]
+
+
+@lru_cache(maxsize=2**16)
+def strategy_label(name: str | None) -> int:
+    """An integer in [0, 2²⁴) for a strategy's name, the same in every process and run; None → −1.
+
+    Labels need not be consecutive: only their equality counts. Two of C different names get the
+    same label with probability about C² / 2²⁵.
+
+    >>> strategy_label("x=2"), strategy_label(None)
+    (8211693, -1)
+    """
+    if name is None:
+        return DEGENERATE
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=3).digest(), "big")
+
+
+def plain_text(text: Text) -> str:
+    """The text of a prompt or a sample, or of the last message of a conversation.
+
+    >>> plain_text([{"role": "user", "content": "6 * 7 ="}])
+    '6 * 7 ='
+    """
+    return text if isinstance(text, str) else text[-1]["content"]

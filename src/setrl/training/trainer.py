@@ -1,0 +1,231 @@
+"""`SetGRPOTrainer`: TRL's GRPO trainer with the advantages of any method of `setrl.methods`.
+
+Written for TRL 1.16.0, which has no hook for advantages. Three of its methods are extended, each
+around a call of the original: `_calculate_rewards`, whose result TRL has gathered over all
+processes, `_generate_and_score_completions`, whose result holds the advantages, and
+`_generate_single_turn`, where a sampler can be plugged in. All else is TRL's own.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import torch
+import trl
+from torch import Tensor
+from trl import GRPOConfig, GRPOTrainer
+
+from setrl import Advantages, Method
+from setrl.errors import RunError
+from setrl.training import checks
+from setrl.training.rewards import plain_text
+
+WRITTEN_FOR_TRL = "1.16.0"
+
+RewardFunction = Callable[..., Sequence[float | None]]
+ClusterFunction = Callable[..., Sequence[int | None]]
+Sampler = Callable[..., list[list[list[int]]]]  # see setrl.training.sampler.sample_ids
+
+
+@dataclass(frozen=True)
+class ScoredBatch:
+    """The samples of one generation over all processes, as they enter the loss.
+
+    Attributes:
+        prompts_B: The prompts.
+        texts_BN: The samples.
+        rewards_BN: Their rewards; NaN where no reward function gave one.
+        clusters_BN: Labels of their strategies, −1 degenerate, NaN unknown; None if not asked for.
+        advantages: The method's result; `advantages.values_BN` is what entered the loss.
+        seconds: Time spent on this process, by part: generation, verification, credit.
+    """
+
+    prompts_B: list[str]
+    texts_BN: list[list[str]]
+    rewards_BN: np.ndarray
+    clusters_BN: np.ndarray | None
+    advantages: Advantages
+    seconds: dict[str, float]
+
+
+class SetGRPOTrainer(GRPOTrainer):
+    """GRPO in which a method decides what each sample is owed.
+
+    Beside the arguments of TRL's trainer:
+
+    Args:
+        method: A value of `setrl.methods`.
+        cluster_func: A function in the interface of TRL's reward functions that returns one
+            integer a sample: the label of its strategy, in [0, 2²⁴) and the same on all
+            processes, −1 for a degenerate sample, None for an unknown one, which is left out.
+            TRL calls, gathers and logs it as a reward function of weight 0.
+        sampler: Draws the samples in the place of `model.generate`; see `sampler.sample_ids`.
+        on_batch: Called with each `ScoredBatch` in training, on every process.
+
+    The method scales advantages: `scale_rewards` of the arguments has no effect.
+
+    Raises:
+        ValueError: If K is above `num_generations`, the method reads clusters and there is no
+            `cluster_func`, or it reads what a trainer does not have.
+        RunError: While training, if a reward function raises, returns something else than a number
+            or None for each sample, or none gives any sample a reward; it names the function.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        reward_funcs: RewardFunction | list[RewardFunction],
+        args: GRPOConfig,
+        *more: Any,
+        method: Method,
+        cluster_func: ClusterFunction | None = None,
+        sampler: Sampler | None = None,
+        on_batch: Callable[[ScoredBatch], None] | None = None,
+        **others: Any,
+    ):
+        _warn_of_other_trl()
+        rewards = list(reward_funcs) if isinstance(reward_funcs, list) else [reward_funcs]
+        functions: list[Any] = rewards if cluster_func is None else [*rewards, cluster_func]
+        checks.check_arguments(method, args, rewards, cluster_func is not None)
+        self.method = method
+        self.sampler = sampler
+        self.on_batch = on_batch
+        self.has_clusters = cluster_func is not None
+        self._columns: Tensor | None = None  # rewards, then clusters, of all processes
+        self._seconds: dict[str, float] = {}
+        args = _with_weights(args, len(rewards), self.has_clusters)
+        super().__init__(model, [checks.named(f) for f in functions], args, *more, **others)
+
+    def _generate(self, prompts: list) -> Any:
+        with self._timed("generation"):
+            return super()._generate(prompts)
+
+    def _generate_single_turn(
+        self,
+        prompt_ids: list[list[int]],
+        images: Any,
+        fields: Any,
+        num_generations: int,
+        *more: Any,
+    ) -> Any:
+        if self.sampler is None:
+            return super()._generate_single_turn(prompt_ids, images, fields, num_generations, *more)
+        return self._sample(prompt_ids, self.sampler), None
+
+    def _sample(self, prompt_ids: list[list[int]], sampler: Sampler) -> list[list[int]]:
+        """One sample a prompt; prompts in a row that are equal are read once.
+
+        The generator is a function of seed, step and process, so that a resumed run draws the same.
+        """
+        runs = [(ids, len(list(run))) for ids, run in groupby(prompt_ids)]
+        place = (self.args.seed, self.state.global_step, self.accelerator.process_index)
+        seed = np.random.SeedSequence(place).generate_state(1, np.uint64)[0]
+        generator = torch.Generator(self.args.device).manual_seed(int(seed) >> 1)
+        draw = functools.partial(
+            sampler,
+            max_new_tokens=self.max_completion_length,
+            temperature=self.temperature,
+            generator=generator,
+        )
+        if len({count for _, count in runs}) == 1:
+            groups = draw(self.model, [ids for ids, _ in runs], runs[0][1])
+        else:
+            groups = draw(self.model, prompt_ids, 1)
+        return [ids for group in groups for ids in group]
+
+    def _calculate_rewards(self, *arguments: Any) -> Tensor:
+        with self._timed("verification"):
+            columns = super()._calculate_rewards(*arguments)
+        self._columns = columns.clone()
+        if self.has_clusters:
+            # So that TRL, too, sees that a sample without any reward was left out.
+            columns[columns[:, :-1].isnan().all(1), -1] = torch.nan
+        return columns
+
+    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+        output = super()._generate_and_score_completions(inputs)
+        if self.model is not None and self.model.training:
+            batch = self._score(len(inputs) * self.accelerator.num_processes)
+            values = torch.as_tensor(batch.advantages.values_BN).flatten()
+            start = len(inputs) * self.accelerator.process_index
+            output["advantages"] = values[start : start + len(inputs)].to(output["advantages"])
+            self._relog(values.tolist())
+            if self.on_batch is not None:
+                self.on_batch(batch)
+        return output
+
+    def _score(self, num_samples: int) -> ScoredBatch:
+        """Credit the samples of all processes. Every process does: a group may straddle two."""
+        rewards_BN, clusters_BN = self._rewards_and_clusters()
+        rng = np.random.default_rng((self.args.seed, self.state.global_step))
+        fields = {} if clusters_BN is None else {"clusters": clusters_BN}
+        with self._timed("credit"):
+            advantages = self.method.advantages(rewards_BN, rng=rng, **fields)
+        n = int(self.num_generations)  # type: ignore[arg-type]
+        prompts = [plain_text(prompt) for prompt in list(self._logs["prompt"])[-num_samples::n]]
+        texts = [plain_text(text) for text in list(self._logs["completion"])[-num_samples:]]
+        return ScoredBatch(
+            prompts_B=prompts,
+            texts_BN=[texts[start : start + n] for start in range(0, num_samples, n)],
+            rewards_BN=rewards_BN,
+            clusters_BN=clusters_BN,
+            advantages=advantages,
+            seconds=dict(self._seconds),
+        )
+
+    def _rewards_and_clusters(self) -> tuple[np.ndarray, np.ndarray | None]:
+        assert self._columns is not None
+        columns = self._columns.double().cpu().numpy()
+        rewards = columns[:, :-1] if self.has_clusters else columns
+        names = self.reward_func_names[: rewards.shape[1]]
+        if np.isnan(rewards).all():
+            raise RunError(f"no sample got a reward from {', '.join(names)}: all are None or NaN")
+        weights = self.reward_weights[: rewards.shape[1]].double().numpy()
+        totals = np.nansum(rewards * weights, axis=1)
+        totals[np.isnan(rewards).all(axis=1)] = np.nan
+        shape = (-1, int(self.num_generations))  # type: ignore[arg-type]
+        if not self.has_clusters:
+            return totals.reshape(shape), None
+        checks.check_labels(columns[:, -1], self.reward_func_names[-1])
+        return totals.reshape(shape), columns[:, -1].reshape(shape)
+
+    def _relog(self, values: list[float]) -> None:
+        """Put the advantages that enter the loss where TRL has logged its own."""
+        logged: deque[float] = self._logs["advantages"]  # type: ignore[assignment]
+        for _ in values:
+            logged.pop()
+        logged.extend(values)
+
+    @contextmanager
+    def _timed(self, part: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self._seconds[part] = time.perf_counter() - start
+
+
+def _warn_of_other_trl() -> None:
+    if trl.__version__ != WRITTEN_FOR_TRL:
+        warnings.warn(
+            f"SetGRPOTrainer was written for TRL {WRITTEN_FOR_TRL} and this is {trl.__version__}: "
+            "run tests/training/test_trainer.py before you trust it",
+            stacklevel=3,
+        )
+
+
+def _with_weights(args: GRPOConfig, num_rewards: int, has_clusters: bool) -> GRPOConfig:
+    """The same arguments with weight 0 for the clusters, and without TRL's own scaling."""
+    args = copy.copy(args)
+    args.scale_rewards = "none"
+    if has_clusters:
+        args.reward_weights = [*(args.reward_weights or [1.0] * num_rewards), 0.0]
+    return args
