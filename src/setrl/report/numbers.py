@@ -1,0 +1,67 @@
+"""Numbers as text: one way to write a share, a difference, an interval."""
+
+from __future__ import annotations
+
+import math
+
+from setrl.evaluation.intervals import Difference, Estimate
+
+MISSING = "—"
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """A number with its sign (a true minus); zero has none.
+
+    >>> signed(1.25), signed(-0.4), signed(0.01)
+    ('+1.2', '−0.4', '0.0')
+    """
+    if math.isnan(value):
+        return MISSING
+    text = f"{value:+.{digits}f}".replace("-", "−")
+    return text[1:] if float(f"{value:.{digits}f}") == 0 else text
+
+
+def plain(value: float, digits: int = 1) -> str:
+    """A number with a fixed number of digits; a dash where it is undefined.
+
+    >>> plain(8.94), plain(float("nan"))
+    ('8.9', '—')
+    """
+    return MISSING if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+
+
+def percent(value: float, digits: int = 1) -> str:
+    """A share as per cent.
+
+    >>> percent(0.974)
+    '97.4%'
+    """
+    return MISSING if math.isnan(value) else f"{plain(100 * value, digits)}%"
+
+
+def points(difference: Difference) -> str:
+    """A difference of shares in percentage points, with its interval.
+
+    >>> points(Difference(0.098, 0.021, 0.173, 0.04, 0.7, 100, 0))
+    '+9.8 points [2.1, 17.3]'
+    """
+    low, high = plain(100 * difference.low), plain(100 * difference.high)
+    return f"{signed(100 * difference.value)} points [{low}, {high}]"
+
+
+def interval(estimate: Estimate | Difference, scale: float = 1.0, digits: int = 1) -> str:
+    """The interval alone.
+
+    >>> interval(Difference(0.098, 0.021, 0.173, 0.04, 0.7, 100, 0), scale=100)
+    '[2.1, 17.3]'
+    """
+    return f"[{plain(scale * estimate.low, digits)}, {plain(scale * estimate.high, digits)}]"
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> count(1, "seed"), count(2, "seed")
+    ('1 seed', '2 seeds')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
