@@ -1,10 +1,11 @@
-"""Set objectives: (rewards, clusters, answers) of a set → its score.
+"""Set objectives: (rewards, clusters, answers, …) of a set → its score.
 
-Each name here makes a value. Values are frozen, so that two of the same are equal:
+Each name here makes a value. Values are frozen, so that two of the same are equal, and compose:
 
 >>> from setrl import objectives
 >>> objectives.polychromic() == objectives.polychromic()
 True
+>>> blend = objectives.max() + 0.1 * objectives.mean() * objectives.distinct_share()
 """
 
 from __future__ import annotations
@@ -14,8 +15,16 @@ from collections.abc import Callable
 import numpy as np
 
 from setrl.objectives.base import Objective, SetMeans
-from setrl.objectives.clusters import Distinct
+from setrl.objectives.composition import Product, Sum, multiply
 from setrl.objectives.custom import FromFunction
+from setrl.objectives.diversity import (
+    Differ,
+    Distinct,
+    DistinctCorrect,
+    DistinctShare,
+    ExtraShare,
+    MixedShare,
+)
 from setrl.objectives.polychromic import Polychromic
 from setrl.objectives.rewards import AnyCorrect, Max, Mean
 
@@ -23,7 +32,17 @@ mean = Mean
 max = Max
 any_correct = AnyCorrect
 distinct = Distinct
+distinct_correct = DistinctCorrect
+distinct_share = DistinctShare
+extra_share = ExtraShare
+mixed_share = MixedShare
+differ = Differ
 polychromic = Polychromic
+
+
+def product(left: Objective, right: Objective) -> Sum | Product:
+    """left(S) · right(S), as `left * right`; exact where a closed form is known."""
+    return multiply(left, right)
 
 
 def from_function(
@@ -50,7 +69,13 @@ by_name: dict[str, Callable[..., Objective]] = {
     "max": max,
     "any_correct": any_correct,
     "distinct": distinct,
+    "distinct_correct": distinct_correct,
+    "distinct_share": distinct_share,
+    "extra_share": extra_share,
+    "mixed_share": mixed_share,
+    "differ": differ,
     "polychromic": polychromic,
+    "product": product,
 }
 
 __all__ = [
@@ -58,9 +83,15 @@ __all__ = [
     "SetMeans",
     "any_correct",
     "by_name",
+    "differ",
     "distinct",
+    "distinct_correct",
+    "distinct_share",
+    "extra_share",
     "from_function",
     "max",
     "mean",
+    "mixed_share",
     "polychromic",
+    "product",
 ]

@@ -1,13 +1,16 @@
-"""What a set objective is, and what its exact form gives."""
+"""What a set objective is, what its exact form gives, and how objectives compose."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from setrl.samples import Samples
+
+if TYPE_CHECKING:
+    from setrl.objectives.composition import Product, Sum
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,25 @@ class Objective:
     A subclass is a frozen dataclass. `__call__` is its definition, on one set or on many at once;
     it must be symmetric in the members. `set_means` is its exact form, where it has one; it must
     equal the mean of the definition over every set, and the tests enumerate them to see it.
+
+    Objectives add, and multiply by numbers and by each other; what is made of exact ones is exact
+    where a closed form is known.
+
+    >>> from setrl import objectives
+    >>> coverage = objectives.any_correct() + 0.1 * objectives.distinct()
+    >>> coverage.reads
+    ('rewards', 'clusters')
     """
 
-    reads: ClassVar[tuple[str, ...]] = ("rewards",)
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names of the fields that it looks at: "rewards", "clusters", "answers", …."""
+        return ("rewards",)
+
+    @property
+    def set_size(self) -> int | None:
+        """The one set size that it is made for; None where any will do."""
+        return None
 
     def __call__(self, members: Samples) -> np.ndarray:
         """The scores of sets: fields of shape (…, K) → (…)."""
@@ -52,3 +71,31 @@ class Objective:
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
         """Exact means over all sets of fields (B, N), without enumeration; None if unknown."""
         return None
+
+    def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans | None:
+        """Exact means of f(S) · (1/K) Σ_{i∈S} xᵢ for the values x; None if unknown."""
+        return None
+
+    def __add__(self, other: Objective) -> Sum:
+        """(f + g)(S) = f(S) + g(S)."""
+        from setrl.objectives import composition
+
+        return composition.add(self, other)
+
+    def __sub__(self, other: Objective) -> Sum:
+        """(f − g)(S) = f(S) − g(S)."""
+        return self + (-1.0) * other
+
+    def __mul__(self, other: Objective | float) -> Sum | Product:
+        """(f · g)(S) = f(S) · g(S), g an objective or a number."""
+        from setrl.objectives import composition
+
+        return composition.multiply(self, other)
+
+    def __rmul__(self, other: float) -> Sum | Product:
+        """A number times the objective."""
+        return self * other
+
+    def __neg__(self) -> Sum | Product:
+        """−f."""
+        return (-1.0) * self

@@ -64,3 +64,8 @@ def chances(num_samples: int, set_size: int) -> Chances:
     missed_without = missed_with * np.maximum(n - k - missed_m, 0.0) / outside
     missed_with.flags.writeable = missed_without.flags.writeable = False
     return Chances(n, k, missed_with, missed_without)
+
+
+def one_if_any_outside(num_samples: int, set_size: int) -> float:
+    """1, or NaN where a set leaves no sample out, so that v and u − v are not defined."""
+    return 1.0 if set_size < num_samples else np.nan

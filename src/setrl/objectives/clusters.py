@@ -1,41 +1,12 @@
-"""Set objectives of the clusters: how many strategies a set holds."""
+"""The clusters of prompts as flat lists: their sizes, and sums over them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from setrl.objectives.base import Objective, SetMeans
-from setrl.objectives.chances import chances
-from setrl.samples import DEGENERATE, Samples
-
-
-@dataclass(frozen=True)
-class Distinct(Objective):
-    """f(S) = |{cᵢ : i∈S, cᵢ ≠ DEGENERATE}|, the number of different strategies in the set."""
-
-    reads: ClassVar[tuple[str, ...]] = ("clusters",)
-
-    def __call__(self, members: Samples) -> np.ndarray:
-        """The number of different clusters of each set; degenerate samples count in none."""
-        return count_distinct(members.clusters)
-
-    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """A sum over clusters of the chance that a set hits it; O(N + C)."""
-        table = chances(samples.num_samples, set_size)
-        clusters = find_clusters(samples.clusters)
-        size_C = clusters.size_C
-        missed_C = table.missed_with[size_C]
-        paid_BN = clusters.of_others(size_C * missed_C) / table.outside
-        with_BN = clusters.of_own(np.ones(size_C.shape)) + clusters.of_others(1.0 - missed_C)
-        return SetMeans(
-            with_BN=with_BN,
-            contrast_BN=clusters.of_own(table.missed_without[size_C - 1]) - paid_BN,
-            mean_B=with_BN.mean(axis=-1),
-            gain_BN=clusters.of_own(table.missed_with[size_C - 1]),
-        )
+from setrl.samples import DEGENERATE
 
 
 class Clusters(NamedTuple):

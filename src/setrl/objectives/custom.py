@@ -16,7 +16,7 @@ class FromFunction(Objective):
     """f(S) = function(field, …) of the fields that it reads; see `from_function`."""
 
     function: Callable[..., np.ndarray]
-    reads: tuple[str, ...] = ("rewards",)  # type: ignore[misc]
+    reads: tuple[str, ...] = ("rewards",)
     one_set_at_a_time: bool = False
 
     def __call__(self, members: Samples) -> np.ndarray:
