@@ -1,0 +1,1 @@
+"""The claims ledger: every statement of the source documents, checked by running code."""

@@ -1,0 +1,226 @@
+"""What a claim is, and how a check decides about it.
+
+A check measures and does not know the verdict that is printed: it yields trials, each of which says
+whether something held in one case. `examine` concludes from the trials alone, and a claim is
+confirmed when the conclusion is the verdict that it carries.
+
+>>> @claim("sum", "A book", "p. 1", Verdict.FAILS, how="adding", truth="n(n + 1)/2")
+... def sum_of_numbers():
+...     '''1 + … + n = n²/2.'''
+...     for n in range(1, 4):
+...         yield stated(2 * sum(range(n + 1)) == n**2, n=n)
+...         yield corrected(2 * sum(range(n + 1)) == n * (n + 1), n=n)
+>>> finding = examine(sum_of_numbers)
+>>> finding.concluded.value, finding.confirmed, finding.counterexample
+('fails', True, 'n=1')
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+class Verdict(Enum):
+    """What became of a statement."""
+
+    HOLDS = "holds"
+    UP_TO_SCALE = "holds up to scale"
+    FAILS = "fails"
+    DEFINITION = "definition"
+    INCONCLUSIVE = "inconclusive"
+
+
+class Part(Enum):
+    """What a trial is about."""
+
+    STATED = "stated"  # the statement as it stands
+    SCALED = "scaled"  # the statement with the scale put in
+    CORRECTED = "corrected"  # the corrected statement
+    REMARK = "remark"  # what else the row says; it must hold
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Whether one part of a row held in one case; `values` are the numbers of the case."""
+
+    part: Part
+    held: bool
+    values: dict[str, Any]
+
+
+Trials = Iterator[Trial]
+Check = Callable[[], Iterable[Trial]]
+
+
+def stated(held: bool, **values: Any) -> Trial:
+    """A trial of the statement as it stands."""
+    return Trial(Part.STATED, bool(held), values)
+
+
+def scaled(held: bool, **values: Any) -> Trial:
+    """A trial of the statement times its scale."""
+    return Trial(Part.SCALED, bool(held), values)
+
+
+def corrected(held: bool, **values: Any) -> Trial:
+    """A trial of the corrected statement."""
+    return Trial(Part.CORRECTED, bool(held), values)
+
+
+def remark(held: bool, **values: Any) -> Trial:
+    """A trial of what the row says besides; a definition has only these."""
+    return Trial(Part.REMARK, bool(held), values)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One row of the ledger.
+
+    Attributes:
+        id: Short name, unique in the ledger.
+        document: The title of the document that makes the claim.
+        where: Section, equation or number in it.
+        statement: The claim in our words.
+        verdict: What the check must conclude.
+        how: How it is checked.
+        truth: What holds instead, the scale, or what can be added.
+        check: Yields the trials, smallest case first.
+    """
+
+    id: str
+    document: str
+    where: str
+    statement: str
+    verdict: Verdict
+    how: str
+    truth: str
+    check: Check
+
+    def __post_init__(self) -> None:
+        needs_truth = self.verdict in (Verdict.FAILS, Verdict.UP_TO_SCALE)
+        if needs_truth and not self.truth:
+            raise ValueError(
+                f"claim {self.id!r} {self.verdict.value} and needs the truth that it stands in for"
+            )
+
+
+def claim(
+    id: str,
+    document: str,
+    where: str,
+    verdict: Verdict,
+    *,
+    how: str,
+    truth: str = "",
+) -> Callable[[Check], Claim]:
+    """Make a claim of the function below, whose docstring is the statement."""
+
+    def of(check: Check) -> Claim:
+        statement = " ".join((check.__doc__ or "").split())
+        return Claim(id, document, where, statement, verdict, how, truth, check)
+
+    return of
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many trials of a part there were, and the first that did not hold."""
+
+    trials: int = 0
+    failures: int = 0
+    first_failure: dict[str, Any] | None = None
+    last: dict[str, Any] | None = None
+
+    def add(self, trial: Trial) -> Tally:
+        """The tally with one more trial."""
+        failures = self.failures + (not trial.held)
+        first = self.first_failure if trial.held or self.failures else trial.values
+        return Tally(self.trials + 1, failures, first, trial.values)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check came to.
+
+    Attributes:
+        claim: The row.
+        tallies: The trials of each part.
+        concluded: What the trials say.
+        seconds: How long the check took.
+    """
+
+    claim: Claim
+    tallies: dict[Part, Tally]
+    concluded: Verdict
+    seconds: float
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the check came to the verdict that the row carries."""
+        return self.concluded is self.claim.verdict
+
+    @property
+    def trials(self) -> int:
+        """Trials of all parts."""
+        return sum(tally.trials for tally in self.tallies.values())
+
+    @property
+    def counterexample(self) -> str:
+        """The first case in which the statement as it stands did not hold, or nothing."""
+        failure = self.tallies[Part.STATED].first_failure
+        return "" if failure is None else write(failure)
+
+    @property
+    def evidence(self) -> str:
+        """The counterexample, or else the numbers of the last case."""
+        shown = self.tallies[Part.STATED].last or self.tallies[Part.REMARK].last or {}
+        return self.counterexample or write(shown)
+
+
+def examine(row: Claim) -> Finding:
+    """Run a row's check and conclude from its trials."""
+    tallies = {part: Tally() for part in Part}
+    start = time.perf_counter()
+    for trial in row.check():
+        tallies[trial.part] = tallies[trial.part].add(trial)
+    return Finding(row, tallies, conclude(tallies), time.perf_counter() - start)
+
+
+def conclude(tallies: dict[Part, Tally]) -> Verdict:
+    """The verdict that the trials support.
+
+    A statement fails only if its correction was tried too, and held in every case; nothing is
+    concluded where a scale, a correction or a remark did not hold.
+    """
+    others = [tallies[part] for part in Part if part is not Part.STATED]
+    if any(tally.failures for tally in others):
+        return Verdict.INCONCLUSIVE
+    if not tallies[Part.STATED].trials:
+        return Verdict.DEFINITION if tallies[Part.REMARK].trials else Verdict.INCONCLUSIVE
+    if not tallies[Part.STATED].failures:
+        return Verdict.HOLDS
+    if tallies[Part.SCALED].trials:
+        return Verdict.UP_TO_SCALE
+    return Verdict.FAILS if tallies[Part.CORRECTED].trials else Verdict.INCONCLUSIVE
+
+
+def write(values: dict[str, Any]) -> str:
+    """Numbers of a case as text: fractions as fractions, floats to four digits.
+
+    >>> from fractions import Fraction
+    >>> write({"π": (Fraction(1, 3), Fraction(2, 3)), "A": -0.12345})
+    'π=(1/3, 2/3), A=-0.1235'
+    """
+    return ", ".join(f"{name}={_word(value)}" for name, value in values.items())
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return "(" + ", ".join(map(_word, value)) + ")"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)
