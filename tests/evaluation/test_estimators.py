@@ -151,7 +151,7 @@ def test_effective_number_and_top_share():
     counts = [[4, 4, 4, 4], [16, 0, 0, 0], [0, 0, 0, 0], [12, 4, 0, 0]]
     entropy = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
     np.testing.assert_allclose(effective_number(counts), [4, 1, np.nan, np.exp(entropy)])
-    np.testing.assert_allclose(top_share(counts), [0.25, 1, np.nan, 0.75])
+    np.testing.assert_allclose(top_share(counts, 16), [0.25, 1, 0, 0.75])
 
 
 @pytest.mark.parametrize("k", [0, -1, 9])

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from setrl.evaluation.records import RecordError, load_evaluation
+from setrl.errors import DataError
+from setrl.evaluation.records import load_evaluation
 
 
 def record(**changes):
@@ -77,5 +78,5 @@ def test_line_separators_inside_a_string_do_not_end_a_line(tmp_path):
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, lines, message):
-    with pytest.raises(RecordError, match=message):
+    with pytest.raises(DataError, match=message):
         load_evaluation(write(tmp_path / "test.jsonl", *lines))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fake_run
+from setrl.errors import ConfigError
 from setrl.evaluation.intervals import IntervalConfig, mean_over_problems, paired_difference
 from setrl.evaluation.records import load_evaluation
 from setrl.evaluation.runs import find_arms
@@ -124,7 +125,7 @@ def test_without_the_reference_the_first_arm_of_the_config_takes_its_place(tmp_p
 def test_a_run_that_has_not_been_evaluated_has_an_empty_summary(tmp_path):
     run = fake_run.make(tmp_path / "r", evaluated=False, steps=1)
     assert summarise_run(run).splits == {}
-    with pytest.raises(FileNotFoundError, match="no such folder"):
+    with pytest.raises(ConfigError, match="nowhere is not a run directory"):
         summarise_run(tmp_path / "nowhere")
 
 
@@ -133,7 +134,7 @@ def test_written_summaries_are_plain_json_with_null_for_undefined(run):
     written = json.loads(write_summary(run).read_text())
     pass_1 = written["splits"]["test"]["arms"]["grpo"]["metrics"]["pass@1"]
     assert pass_1["value"] == summarise_run(run).splits["test"].arms["grpo"].metrics["pass@1"].value
-    alone = json.loads(write_checkpoint_summary(run / "base", options).read_text())
+    alone = json.loads(write_checkpoint_summary(run / "base/evaluation", options).read_text())
     assert alone["schema_version"] == 1
     assert alone["reference"] is None
     assert set(alone["splits"]["test"]["arms"]) == {"base"}

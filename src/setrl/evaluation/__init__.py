@@ -23,7 +23,7 @@ from setrl.evaluation.intervals import (
     paired_difference,
 )
 from setrl.evaluation.majority import Majority, majority_at_k
-from setrl.evaluation.records import Evaluation, RecordError, load_evaluation
+from setrl.evaluation.records import Evaluation, load_evaluation
 from setrl.evaluation.summary import (
     Summary,
     summarise,
@@ -39,7 +39,6 @@ __all__ = [
     "IntervalConfig",
     "LabelCounts",
     "Majority",
-    "RecordError",
     "Summary",
     "count_labels",
     "distinct_at_k",

@@ -146,18 +146,20 @@ def effective_number(count_PC: ArrayLike) -> Floats:
     >>> effective_number([[5, 5, 0], [8, 0, 0]])
     array([2., 1.])
     """
-    share = _shares(count_PC)
+    counts = np.asarray(count_PC, dtype=np.float64)
+    total = counts.sum(axis=-1, keepdims=True)
+    share = np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0)
     log_share = np.log(share, out=np.zeros_like(share), where=share > 0)
     return np.exp(-(share * log_share).sum(axis=-1))
 
 
-def top_share(count_PC: ArrayLike) -> Floats:
-    """Share of the commonest label among the labelled samples; NaN for a problem without any.
+def top_share(count_PC: ArrayLike, n: int) -> Floats:
+    """Share of the commonest label among all n samples of a problem, max_c m_c / n.
 
-    >>> top_share([[3, 1], [4, 0]])
-    array([0.75, 1.  ])
+    >>> top_share([[2, 1], [4, 0]], n=4)
+    array([0.5, 1. ])
     """
-    return _shares(count_PC).max(axis=-1)
+    return checked_counts(count_PC, n).max(axis=-1) / n
 
 
 @dataclass(frozen=True)
@@ -197,12 +199,6 @@ def count_labels(labels_PN: ArrayLike, correct_PN: ArrayLike) -> LabelCounts:
     counts[0, row, column] = np.bincount(pair, minlength=len(pairs))
     counts[1, row, column] = np.bincount(pair[correct[problem, sample]], minlength=len(pairs))
     return LabelCounts(all_PC=counts[0], correct_PC=counts[1])
-
-
-def _shares(count_PC: ArrayLike) -> Floats:
-    counts = np.asarray(count_PC, dtype=np.float64)
-    total = counts.sum(axis=-1, keepdims=True)
-    return np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0)
 
 
 def check_size(n: int, k: int) -> None:

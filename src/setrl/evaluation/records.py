@@ -19,14 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from setrl.errors import DataError
 from setrl.evaluation.estimators import LabelCounts, count_labels
 
 SCHEMA_VERSION = 1
 PER_SAMPLE = ("correct", "strategies", "answers")
-
-
-class RecordError(ValueError):
-    """An evaluation file does not hold what it should; the message names file and line."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ def read_records(path: Path) -> list[dict[str, Any]]:
     """The complete lines of an evaluation file; a last line that was cut off is left out.
 
     Raises:
-        RecordError: When a complete line is not an evaluation record.
+        DataError: When a complete line is not an evaluation record.
     """
     *lines, _cut_off = path.read_text(encoding="utf-8").split("\n")
     return [_record(line, f"{path}: line {number}") for number, line in enumerate(lines, start=1)]
@@ -92,14 +89,14 @@ def load_evaluation(path: Path) -> Evaluation:
     """Read an evaluation file into arrays.
 
     Raises:
-        RecordError: When the file is empty, a line is not a record, or lines differ in n.
+        DataError: When the file is empty, a line is not a record, or lines differ in n.
     """
     records = read_records(path)
     if not records:
-        raise RecordError(f"{path}: holds no complete line")
+        raise DataError(f"{path}: holds no complete line")
     sizes = {record["n"] for record in records}
     if len(sizes) > 1:
-        raise RecordError(f"{path}: every problem must have the same n, got {sorted(sizes)}")
+        raise DataError(f"{path}: every problem must have the same n, got {sorted(sizes)}")
     return Evaluation(
         prompts=tuple(record["prompt"] for record in records),
         correct_PN=np.array([record["correct"] for record in records], dtype=bool),
@@ -113,15 +110,15 @@ def _record(line: str, where: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except json.JSONDecodeError as error:
-        raise RecordError(f"{where}: is not JSON: {error.msg}") from error
+        raise DataError(f"{where}: is not JSON: {error.msg}") from error
     if not isinstance(record, dict) or record.get("schema_version") != SCHEMA_VERSION:
-        raise RecordError(f"{where}: must be an object with schema_version {SCHEMA_VERSION}")
+        raise DataError(f"{where}: must be an object with schema_version {SCHEMA_VERSION}")
     for key in ("prompt", "split", "n", *PER_SAMPLE):
         if key not in record:
-            raise RecordError(f"{where}: has no {key!r}")
+            raise DataError(f"{where}: has no {key!r}")
     for key in PER_SAMPLE:
         if len(record[key]) != record["n"]:
-            raise RecordError(f"{where}: {key!r} must have n = {record['n']} entries, "
+            raise DataError(f"{where}: {key!r} must have n = {record['n']} entries, "
                               f"got {len(record[key])}")  # fmt: skip
     return record
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import yaml
 
+from setrl.errors import ConfigError
+
 BASE = "base"
 
 
@@ -33,10 +35,10 @@ def find_arms(run_dir: Path) -> list[ArmFolders]:
     """The arms of a run directory: the base first, then in the config's order, then by name.
 
     Raises:
-        FileNotFoundError: When there is no such folder.
+        ConfigError: When there is no such folder.
     """
     if not run_dir.is_dir():
-        raise FileNotFoundError(f"{run_dir} is not a run directory: there is no such folder")
+        raise ConfigError(f"{run_dir} is not a run directory: there is no such folder")
     order = list(read_config(run_dir).get("arms") or ())
     names = [folder.name for folder in run_dir.iterdir() if _seed_folders(folder)]
     names.sort(key=lambda name: (order.index(name) if name in order else len(order), name))

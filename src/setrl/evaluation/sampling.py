@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +11,17 @@ from typing import Any
 import numpy as np
 import torch
 from tqdm import tqdm
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 
 from setrl.domains import Domain, Problem, Split
+from setrl.errors import ConfigError
 from setrl.evaluation.records import SCHEMA_VERSION, read_records
+from setrl.training import files
 from setrl.training.sampler import sample
 
 TEXTS_KEPT = 8  # samples of a problem whose text is kept
@@ -55,7 +61,8 @@ def evaluate_checkpoint(
         The path of the evaluation file.
 
     Raises:
-        ValueError: When the file holds samples of other problems or of other settings.
+        ConfigError: When there is no model, or the file holds samples of other problems or of
+            other settings.
     """
     path = Path(out_path)
     settings = {"split": split, "n": n, "seed": seed, "temperature": temperature}
@@ -64,8 +71,7 @@ def evaluate_checkpoint(
     if done == len(problems):
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
-    model = AutoModelForCausalLM.from_pretrained(model_dir).eval()
-    tokenizer = AutoTokenizer.from_pretrained(model_dir)
+    model, tokenizer = _load(model_dir)
     limit = max_new_tokens or domain.max_new_tokens
     bar = tqdm(
         desc=f"evaluate {split}",
@@ -74,13 +80,21 @@ def evaluate_checkpoint(
         total=len(problems),
         disable=not show_progress,
     )
-    with _one_thread(), path.open("ab") as file, bar:
+    with _one_thread(), bar:
         for place in range(done, len(problems)):
             prompt, draw_seed = problems[place].prompt, _problem_seed(seed, place)
             [texts] = sample(model, tokenizer, [prompt], n, limit, temperature, draw_seed)
-            _append(file.fileno(), {**_read(problems[place], texts, domain), **settings})
+            files.append_line(path, {**_read(problems[place], texts, domain), **settings})
             bar.update()
     return path
+
+
+def _load(model_dir: str | Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    try:
+        model = AutoModelForCausalLM.from_pretrained(model_dir)
+        return model.eval(), AutoTokenizer.from_pretrained(model_dir)
+    except OSError as error:
+        raise ConfigError(f"{model_dir} is not a model's folder or name: {error}") from error
 
 
 def _done(path: Path, problems: list[Problem], settings: dict[str, Any]) -> int:
@@ -93,10 +107,10 @@ def _done(path: Path, problems: list[Problem], settings: dict[str, Any]) -> int:
     for key, wanted in settings.items():
         found = {record.get(key) for record in records} - {wanted}
         if found:
-            raise ValueError(f"{path} was made with {key} = {found.pop()}, not {wanted}: "
+            raise ConfigError(f"{path} was made with {key} = {found.pop()}, not {wanted}: "
                              "give another path or remove the file")  # fmt: skip
     if [record["prompt"] for record in records] != [p.prompt for p in problems[: len(records)]]:
-        raise ValueError(f"{path} holds other problems: give another path or remove the file")
+        raise ConfigError(f"{path} holds other problems: give another path or remove the file")
     return len(records)
 
 
@@ -115,13 +129,6 @@ def _read(problem: Problem, texts: list[str], domain: Domain) -> dict[str, Any]:
         "answers": [reading.answer for reading in readings],
         "texts": texts[:TEXTS_KEPT],
     }
-
-
-def _append(descriptor: int, record: dict[str, Any]) -> None:
-    """Append one whole line in one write, so that another reader never sees a part of it."""
-    line = (json.dumps(record, ensure_ascii=False) + "\n").encode()
-    if os.write(descriptor, line) != len(line):
-        raise OSError(f"the disk took only a part of a line of {len(line)} bytes")
 
 
 @contextmanager

@@ -132,7 +132,7 @@ def metric_values(evaluation: Evaluation) -> dict[str, Floats]:
     right_PA = answers.correct_PC > 0  # an answer is right when a sample that gave it is correct
     values = {
         "effective_number": effective_number(strategies.all_PC),
-        "top_share": top_share(strategies.all_PC),
+        "top_share": top_share(strategies.all_PC, n),
         "degenerate": (evaluation.strategies_PN < 0).mean(axis=1),
     }
     for k in powers_of_two(n):
@@ -199,12 +199,12 @@ def write_summary(run_dir: Path, reference: str = "grpo") -> Path:
 
 
 def write_checkpoint_summary(folder: Path, intervals: IntervalConfig | None = None) -> Path:
-    """Summarise one model's evaluation files as evaluation/summary.json in its folder."""
+    """Summarise the evaluation files of one model, in one folder, as summary.json beside them."""
     evaluations = {
-        split: {folder.name: {0: load_evaluation(path)}}
-        for split, path in evaluation_files(folder).items()
+        path.stem: {folder.parent.name: {0: load_evaluation(path)}}
+        for path in sorted(folder.glob("*.jsonl"))
     }
-    path = folder / "evaluation" / "summary.json"
+    path = folder / "summary.json"
     files.write_json(path, summarise(evaluations, None, intervals).to_json())
     return path
 

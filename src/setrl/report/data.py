@@ -70,7 +70,7 @@ def read_run(run_dir: Path, reference: str = "grpo") -> RunData:
     """Read a run directory.
 
     Raises:
-        FileNotFoundError: When there is no such folder.
+        ConfigError: When there is no such folder.
     """
     found = find_arms(run_dir)
     arms = {

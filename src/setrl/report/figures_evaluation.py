@@ -129,8 +129,6 @@ def frontier(data: RunData, split: SplitSummary) -> Plate:
             _draw_frontier(ax, data, split, metric, theme)
             set_title(ax, f"{title}, {split.split} split", theme)
         sheet.axes[1].yaxis.set_major_formatter(lambda y, _: f"{100 * y:g}%")
-        lowest, highest = sheet.axes[1].get_ylim()
-        sheet.axes[1].set_ylim(lowest, min(highest, 1.004))
         families = _families(data, split)
         marks = [_mark(look, theme) for look in families.values()]
         right_legend(sheet.figure, marks, [label(name) for name in families], theme)
@@ -158,7 +156,8 @@ def _draw_frontier(ax: Axes, data: RunData, split: SplitSummary, metric: str, th
         line = sorted(sweeps[name])
         ax.plot(*zip(*line, strict=True), color=look.hue, linewidth=1.2, zorder=1)
     ax.set_xlim(*_padded([summary.metrics["pass@1"] for summary in split.arms.values()]))
-    ax.set_ylim(*_padded([summary.metrics[metric] for summary in split.arms.values()]))
+    lowest, highest = _padded([summary.metrics[metric] for summary in split.arms.values()])
+    ax.set_ylim(lowest, min(highest, 1.004) if metric.startswith("pass@") else highest)
     ax.xaxis.set_major_formatter(lambda x, _: f"{100 * x:g}%")
     ax.set_xlabel("pass@1")
     label_spots(ax, spots, theme)

@@ -20,8 +20,8 @@ from setrl.report.drawing import (
     rolling_mean,
     set_title,
 )
-from setrl.report.numbers import count, percent
 from setrl.report.style import OTHER_FILL, Theme, main_arms, strategy_fills
+from setrl.report.wording import count, percent
 
 SHARE = "strategies/share/"
 TIMES = ("generation", "verification", "credit", "update")

@@ -16,8 +16,8 @@ from setrl.evaluation.intervals import Difference
 from setrl.evaluation.runs import BASE
 from setrl.evaluation.summary import ArmDifference, ArmSummary, SplitSummary, Summary
 from setrl.report.data import RunData
-from setrl.report.numbers import count, percent, plain, points
 from setrl.report.style import Look, main_arms
+from setrl.report.wording import count, percent, plain, points
 
 HEADLINE_K = 32
 SPLIT_ORDER = ("shifted", "test", "train")
