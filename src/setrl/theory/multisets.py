@@ -6,7 +6,7 @@ C(A+K−1, K) of them stand for A^K tuples: 462 for 46,656 at A = K = 6.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import combinations_with_replacement
 from math import comb
 
@@ -21,7 +21,7 @@ class Multisets:
 
     Attributes:
         sets_SK: The actions of each, ascending.
-        counts_SA: How often each holds each action; rows sum to K.
+        counts_SA: How often each holds each action, float64; rows sum to K.
         orderings_S: How many tuples each stands for: K! / Π counts!.
     """
 
@@ -31,18 +31,37 @@ class Multisets:
 
     def chances(self, policy_A: np.ndarray) -> np.ndarray:
         """P(S) of K independent draws, shape (…, S)."""
-        return self.orderings_S * (policy_A[..., None, :] ** self.counts_SA).prod(axis=-1)
+        # exp(−1e4) is 0, so that a set holding an action of probability 0 gets exactly that.
+        log_A = np.where(policy_A > 0, np.log(np.where(policy_A > 0, policy_A, 1.0)), -1e4)
+        return self.orderings_S * np.exp(log_A @ self.counts_SA.T)
+
+    def mean_given(self, policy_A: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """E[value | the first draw is action a], shape (…, A).
+
+        Args:
+            policy_A: Probabilities (…, A).
+            values: One number a multiset, (…, S, 1), or one for each action too, (S, A).
+        """
+        if not (policy_A > 0).all():
+            return (self.chances_given(policy_A) * values).sum(axis=-2)
+        chances_S = self.chances(policy_A)
+        if values.shape[-1] == 1:
+            return (chances_S * values[..., 0]) @ self._share_SA / policy_A
+        return chances_S @ (values * self._share_SA) / policy_A
 
     def chances_given(self, policy_A: np.ndarray) -> np.ndarray:
-        """P(S | the first draw is action a), shape (…, S, A).
+        """P(S | the first draw is action a), shape (…, S, A), also for actions of probability 0.
 
-        It is P(S)·count_a / (K·π_a), but formed without the division, so that it also says what
-        happens to actions of probability 0.
+        It is P(S)·count_a / (K·π_a), formed without the division.
         """
         powers_SA = policy_A[..., None, :] ** self.counts_SA
         less_SA = policy_A[..., None, :] ** np.maximum(self.counts_SA - 1, 0)
-        share_SA = self.counts_SA / self.sets_SK.shape[1]
-        return self.orderings_S[:, None] * share_SA * less_SA * _product_of_others(powers_SA)
+        return self.orderings_S[:, None] * self._share_SA * less_SA * _product_of_others(powers_SA)
+
+    @cached_property
+    def _share_SA(self) -> np.ndarray:
+        """P(the first draw is a | the multiset)."""
+        return self.counts_SA / self.sets_SK.shape[1]
 
 
 def multisets(num_actions: int, set_size: int) -> Multisets:
@@ -74,7 +93,9 @@ def _multisets(num_actions: int, set_size: int) -> Multisets:
     np.add.at(counts_SA, (np.arange(len(sets_SK))[:, None], sets_SK), 1)
     choose = np.array([[comb(n, k) for k in range(set_size + 1)] for n in range(set_size + 1)])
     drawn_SA = counts_SA.cumsum(axis=1)
-    orderings_S = choose.astype(np.float64)[drawn_SA, counts_SA].prod(axis=1)
+    orderings_S = choose.astype(np.float64)[drawn_SA.astype(int), counts_SA.astype(int)].prod(
+        axis=1
+    )
     for array in (sets_SK, counts_SA, orderings_S):
         array.flags.writeable = False
     return Multisets(sets_SK, counts_SA, orderings_S)

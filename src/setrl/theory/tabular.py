@@ -141,8 +141,7 @@ class TabularObjective:
 
     def action_values(self, policy_A: ArrayLike) -> np.ndarray:
         """Q(y) = E[f | y₁ = y], shape (…, A); also for actions of probability 0."""
-        chances_AS = np.moveaxis(self.sets.chances_given(self._policy(policy_A)), -1, -2)
-        return chances_AS @ self.scores_S
+        return self.sets.mean_given(self._policy(policy_A), self.scores_S[:, None])
 
     def advantages(self, policy_A: ArrayLike) -> np.ndarray:
         """A(y) = Q(y) − J, the marginal set advantage (Set RL, Def. 3.2), shape (…, A).
@@ -153,8 +152,8 @@ class TabularObjective:
         policy = self._policy(policy_A)
         chances_S = self.sets.chances(policy)
         relative_S = self.scores_S - self.scores_S[chances_S.argmax(axis=-1)][..., None]
-        difference_SA = self.sets.chances_given(policy) - chances_S[..., None]
-        return (difference_SA * relative_S[..., None]).sum(axis=-2)
+        mean = (chances_S * relative_S).sum(axis=-1, keepdims=True)
+        return self.sets.mean_given(policy, relative_S[..., None]) - mean
 
     def gradient(self, policy_A: ArrayLike) -> np.ndarray:
         """∂J/∂z_y = K·π(y)·A(y) for a softmax policy with logits z, shape (…, A)."""
@@ -194,7 +193,7 @@ class TabularMethod:
         """The advantage of each action in each group; 0 where the group does not hold it."""
         sets_SN, step = self.groups.sets_SK, max(1, CHUNK // self.num_samples)
         parts = [self._credit(sets_SN[at : at + step]) for at in range(0, len(sets_SN), step)]
-        counts_SA = self.groups.counts_SA
+        counts_SA = self.groups.counts_SA.astype(np.intp)
         first_SA = np.minimum(counts_SA.cumsum(axis=1) - counts_SA, self.num_samples - 1)
         of_first_SA = np.take_along_axis(np.concatenate(parts), first_SA, axis=1)
         return np.where(counts_SA > 0, of_first_SA, 0.0)
@@ -202,7 +201,7 @@ class TabularMethod:
     def advantages(self, policy_A: ArrayLike) -> np.ndarray:
         """E[Aᵢ | yᵢ = y], shape (…, A): what a sample of each action gets on average."""
         policy = check_policy(policy_A, self.table.num_actions)
-        return (self.groups.chances_given(policy) * self.credit_SA).sum(axis=-2)
+        return self.groups.mean_given(policy, self.credit_SA)
 
     def update(self, policy_A: ArrayLike) -> np.ndarray:
         """E[(1/N) Σᵢ Aᵢ ∇_z log π(yᵢ)] for a softmax policy with logits z, shape (…, A).

@@ -1,0 +1,176 @@
+"""Learning dynamics on a table of actions: exact flows, expected updates, and seeded runs.
+
+The parameters are the logits of a softmax policy. Three ways to move them, from none to all of the
+noise of training:
+
+    gradient_flow    dz/dt = v(π), solved to a tolerance
+    expected_steps   z ← z + α·v(π), the mean update of a method that sees N samples
+    simulate         z ← z + α·(1/N) Σᵢ Aᵢ ∇ log π(yᵢ), N samples drawn, for R runs at once
+
+One step is taken for each draw, so that PPO's ratio is 1 and clips nothing. Strategies share no
+parameters here; in a language model they do, and a step for one moves the others too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from setrl.methods import Method
+from setrl.theory.policies import check_policy, log_policy, shift_logits, softmax
+from setrl.theory.strategies import Success, Velocity
+from setrl.theory.tabular import ActionTable
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Policies along the way.
+
+    Attributes:
+        times_T: Learning rate × steps: the time of the flow that the steps follow.
+        policies_TA: Probabilities (T, A); (T, R, A) for R runs.
+    """
+
+    times_T: np.ndarray
+    policies_TA: np.ndarray
+
+
+def gradient_flow(
+    velocity: Velocity, policy_A: ArrayLike, times_T: ArrayLike, tolerance: float = 1e-9
+) -> Path:
+    """dz/dt = v(π) from `policy_A`, by Dormand and Prince's pair of orders 5 and 4.
+
+    Args:
+        velocity: `TabularObjective.gradient`, `TabularMethod.update`, or any other direction.
+        policy_A: Probabilities at time 0.
+        times_T: Times ≥ 0, ascending, at which to look.
+        tolerance: Largest error in a logit that a step may add.
+    """
+    policy, times = check_policy(policy_A), np.asarray(times_T, dtype=np.float64)
+    if times.ndim != 1 or times.size == 0 or (np.diff(times, prepend=0.0) < 0).any():
+        raise ValueError(f"times_T must be ascending and ≥ 0, got {times.tolist()}")
+    if not tolerance > 0:
+        raise ValueError(f"tolerance must be positive, got {tolerance}")
+
+    def slope(shift_A: np.ndarray) -> np.ndarray:
+        return velocity(shift_logits(policy, shift_A))
+
+    shift_A, now, step = np.zeros_like(policy), 0.0, 1e-3
+    policies = []
+    for until in times:
+        while now < until:
+            step = min(step, until - now)
+            moved_A, error = _dormand_prince(slope, shift_A, step)
+            if error <= tolerance:
+                shift_A, now = moved_A, now + step if step < until - now else until
+            step *= float(np.clip(0.9 * (tolerance / max(error, 1e-300)) ** 0.2, 0.2, 5.0))
+        policies.append(shift_logits(policy, shift_A))
+    return Path(times, np.array(policies))
+
+
+def expected_steps(
+    velocity: Velocity, policy_A: ArrayLike, learning_rate: float, steps: int
+) -> Path:
+    """Gradient steps z ← z + α·v(π): what a method does on average, step by step.
+
+    Args:
+        velocity: `TabularMethod.update`, or any other direction.
+        policy_A: Probabilities before the first step.
+        learning_rate: α.
+        steps: How many; the path has one policy more.
+    """
+    _check_steps(learning_rate, steps)
+    policies = [check_policy(policy_A)]
+    for _ in range(steps):
+        policies.append(shift_logits(policies[-1], learning_rate * velocity(policies[-1])))
+    return Path(learning_rate * np.arange(steps + 1), np.array(policies))
+
+
+def simulate(
+    method: Method,
+    table: ActionTable,
+    policy_A: ArrayLike,
+    num_samples: int,
+    steps: int,
+    learning_rate: float,
+    rng: np.random.Generator,
+    runs: int,
+    success: Success | None = None,
+) -> Path:
+    """Training with its sampling noise: R runs, each drawing N samples a step.
+
+    Args:
+        method: Any method, one with sampled sets too.
+        table: The actions; with `success`, its table of outcomes.
+        policy_A: Probabilities before the first step, over actions, or over strategies.
+        num_samples: N.
+        steps: How many updates.
+        learning_rate: α.
+        rng: Where the samples come from.
+        runs: R, all of them from the same policy.
+        success: For strategies that work with a chance.
+
+    Returns:
+        A path with policies (T, R, A), T = steps + 1.
+    """
+    _check_steps(learning_rate, steps)
+    if runs < 1 or num_samples < 1:
+        raise ValueError(f"runs and num_samples must be ≥ 1, got {runs} and {num_samples}")
+    policy = check_policy(policy_A, table.num_actions if success is None else None)
+    support = policy > 0
+    logits_RA = np.tile(np.where(support, log_policy(policy), -np.inf), (runs, 1))
+    policies = [softmax(logits_RA)]
+    for _ in range(steps):
+        update_RA = _noisy_update(method, table, policies[-1], num_samples, rng, success)
+        logits_RA = logits_RA + learning_rate * update_RA
+        policies.append(softmax(logits_RA))
+    return Path(learning_rate * np.arange(steps + 1), np.array(policies))
+
+
+def _noisy_update(
+    method: Method,
+    table: ActionTable,
+    policy_RA: np.ndarray,
+    num_samples: int,
+    rng: np.random.Generator,
+    success: Success | None,
+) -> np.ndarray:
+    """(1/N) Σᵢ Aᵢ (1{yᵢ = a} − π_a) of each run, from fresh samples."""
+    outcomes_RO = policy_RA if success is None else success.outcomes(policy_RA)
+    counts_RO = rng.multinomial(num_samples, outcomes_RO)
+    drawn_RN = (np.arange(num_samples)[:, None] >= counts_RO.cumsum(axis=1)[:, None, :]).sum(axis=2)
+    values_RN = table.credit(method, drawn_RN, rng).values_BN
+    num_actions = policy_RA.shape[1]
+    paid_RA = np.zeros_like(policy_RA)
+    np.add.at(paid_RA, (np.arange(len(drawn_RN))[:, None], drawn_RN % num_actions), values_RN)
+    return (paid_RA - policy_RA * values_RN.sum(axis=1, keepdims=True)) / num_samples
+
+
+def _check_steps(learning_rate: float, steps: int) -> None:
+    if not learning_rate > 0:
+        raise ValueError(f"learning_rate must be positive, got {learning_rate}")
+    if steps < 1:
+        raise ValueError(f"steps must be at least 1, got {steps}")
+
+
+# Dormand and Prince (1980): the slopes that each stage mixes, the result, and its error.
+_STAGES = (
+    (1 / 5,),
+    (3 / 40, 9 / 40),
+    (44 / 45, -56 / 15, 32 / 9),
+    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+    (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
+)
+_ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
+
+
+def _dormand_prince(slope: Velocity, start_A: np.ndarray, step: float) -> tuple[np.ndarray, float]:
+    """The state after one step of order 5, and its largest difference to order 4."""
+    slopes = [slope(start_A)]
+    for weights in _STAGES:
+        moved_A = start_A + step * np.tensordot(weights, slopes, axes=1)
+        slopes.append(slope(moved_A))
+    return moved_A, step * float(np.abs(np.tensordot(_ERROR, slopes, axes=1)).max())
