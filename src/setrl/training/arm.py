@@ -21,7 +21,7 @@ from setrl.training import files, sampler
 from setrl.training.callbacks import Progress, Recorder, StopInOrder
 from setrl.training.config import ComparisonConfig
 from setrl.training.rewards import Verifier
-from setrl.training.run_directory import TrainingRun, write_status
+from setrl.training.run_directory import Status, TrainingRun, write_status
 from setrl.training.trainer import SetGRPOTrainer
 
 
@@ -49,21 +49,33 @@ def train_arm(
         Whether all steps are done; False if it was stopped.
     """
     if run.final.exists():
+        write_status(run.path, "finished", step=config.steps)
         on_step(config.steps)
         return True
     checkpoint = run.last_checkpoint()
     trainer = make_trainer(config, arm, seed, base, run)
     trainer.add_callback(Progress(on_step))
     trainer.add_callback(stop)
-    write_status(run.path, "running", arm=arm, seed=seed, method=repr(config.method(arm)))
+    if trainer.is_world_process_zero():
+        run.remove_incomplete()
+        write_status(run.path, "running", arm=arm, seed=seed, method=repr(config.method(arm)))
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    if trainer.state.global_step < config.steps:
-        write_status(run.path, "interrupted", step=trainer.state.global_step)
-        return False
-    with files.writing_folder(run.final) as partial:
+    finished = trainer.state.global_step == config.steps
+    if finished:
+        _save(trainer, run.final)
+    if trainer.is_world_process_zero():
+        status: Status = "finished" if finished else "interrupted"
+        write_status(run.path, status, step=trainer.state.global_step)
+    return finished
+
+
+def _save(trainer: SetGRPOTrainer, folder: Path) -> None:
+    """Save the model and its tokenizer; all processes take part, the first one writes."""
+    if not trainer.is_world_process_zero():
+        trainer.save_model(str(folder))
+        return
+    with files.writing_folder(folder) as partial:
         trainer.save_model(str(partial))
-    write_status(run.path, "finished", step=config.steps)
-    return True
 
 
 def make_trainer(
@@ -113,13 +125,14 @@ def training_prompts(config: ComparisonConfig, seed: int, is_chat: bool = False)
 
 
 def grpo_config(config: ComparisonConfig, arm: str, seed: int, output: Path) -> GRPOConfig:
-    """TRL's arguments for an arm.
+    """TRL's arguments for an arm: what suits the machine, the config's `trainer`, then our keys."""
+    return GRPOConfig(**{**_usual(), **config.trainer, **_ours(config, arm, seed, output)})
 
-    Raises:
-        ConfigError: If `trainer` has a key that TRL does not know, or that a key of ours decides.
-    """
-    ours = _ours(config, arm, seed, output)
+
+def check_trainer_options(config: ComparisonConfig) -> None:
+    """Refuse keys of `trainer` that TRL does not know, or that a key of ours decides."""
     known = {field.name: field for field in dataclasses.fields(GRPOConfig)}
+    ours = _ours(config, next(iter(config.arms)), 0, Path())
     for key in config.trainer:
         try:
             names.look_up("key of GRPOConfig", key, known)
@@ -127,7 +140,6 @@ def grpo_config(config: ComparisonConfig, arm: str, seed: int, output: Path) -> 
             raise ConfigError(f"trainer: {str(error).partition(' Known:')[0]}") from error
         if key in ours:
             raise ConfigError(f"trainer: {key} is decided by the other keys of the config")
-    return GRPOConfig(**{**_usual(), **config.trainer, **ours})
 
 
 def _usual() -> dict[str, Any]:

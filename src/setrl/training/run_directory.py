@@ -53,14 +53,18 @@ class TrainingRun:
         return self.path / "rollouts" / f"step_{step:06d}.jsonl"
 
     def last_checkpoint(self) -> Path | None:
-        """The latest checkpoint that was written to its end; those that were not are removed."""
-        whole: dict[int, Path] = {}
-        for folder in self.checkpoints.glob("checkpoint-*"):
-            if (folder / "complete").exists():
-                whole[int(folder.name.removeprefix("checkpoint-"))] = folder
-            else:
+        """The latest checkpoint that was written to its end."""
+        whole = [folder for folder in self._checkpoints() if (folder / "complete").exists()]
+        return max(whole, key=lambda folder: int(folder.name.rpartition("-")[2]), default=None)
+
+    def remove_incomplete(self) -> None:
+        """Remove checkpoints that were not written to their end."""
+        for folder in self._checkpoints():
+            if not (folder / "complete").exists():
                 shutil.rmtree(folder)
-        return whole[max(whole)] if whole else None
+
+    def _checkpoints(self) -> list[Path]:
+        return list(self.checkpoints.glob("checkpoint-*"))
 
     def mark_complete(self, step: int) -> None:
         """Note that the checkpoint of a step was written to its end."""
