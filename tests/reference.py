@@ -102,6 +102,16 @@ def l_statistic(rewards: Sequence, weights: Callable[[int], Sequence]) -> Score:
     return score
 
 
+def mean_difference(rewards: Sequence) -> Score:
+    """The mean of |rᵢ − rⱼ| over pairs."""
+
+    def score(s):
+        gaps = [abs(Fraction(rewards[i]) - Fraction(rewards[j])) for i, j in combinations(s, 2)]
+        return average(gaps) or Fraction(0)
+
+    return score
+
+
 def best_of(rewards: Sequence, proxy: Sequence) -> Score:
     """The mean reward of the members with the highest proxy."""
 

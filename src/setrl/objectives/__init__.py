@@ -10,7 +10,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -26,11 +26,32 @@ from setrl.objectives.diversity import (
     MixedShare,
 )
 from setrl.objectives.polychromic import Polychromic
-from setrl.objectives.rewards import AnyCorrect, Max, Mean
+from setrl.objectives.ranks import LStatistic, Max
+from setrl.objectives.rewards import AnyCorrect, Mean
+from setrl.objectives.selection import BestOf
+from setrl.objectives.statistics import (
+    CVaR,
+    GiniMeanDifference,
+    Median,
+    Minimum,
+    Quantile,
+    TopMean,
+    TrimmedMean,
+    WinsorisedMean,
+)
 
 mean = Mean
 max = Max
 any_correct = AnyCorrect
+top_mean = TopMean
+minimum = Minimum
+median = Median
+trimmed_mean = TrimmedMean
+winsorised_mean = WinsorisedMean
+quantile = Quantile
+cvar = CVaR
+gini_mean_difference = GiniMeanDifference
+best_of = BestOf
 distinct = Distinct
 distinct_correct = DistinctCorrect
 distinct_share = DistinctShare
@@ -38,6 +59,11 @@ extra_share = ExtraShare
 mixed_share = MixedShare
 differ = Differ
 polychromic = Polychromic
+
+
+def l_statistic(weights: Sequence[float]) -> LStatistic:
+    """Σⱼ weights[j] · (j-th smallest reward of the set), for sets of len(weights)."""
+    return LStatistic(tuple(float(weight) for weight in weights))
 
 
 def product(left: Objective, right: Objective) -> Sum | Product:
@@ -68,6 +94,16 @@ by_name: dict[str, Callable[..., Objective]] = {
     "mean": mean,
     "max": max,
     "any_correct": any_correct,
+    "top_mean": top_mean,
+    "l_statistic": l_statistic,
+    "minimum": minimum,
+    "median": median,
+    "trimmed_mean": trimmed_mean,
+    "winsorised_mean": winsorised_mean,
+    "quantile": quantile,
+    "cvar": cvar,
+    "gini_mean_difference": gini_mean_difference,
+    "best_of": best_of,
     "distinct": distinct,
     "distinct_correct": distinct_correct,
     "distinct_share": distinct_share,
@@ -82,16 +118,26 @@ __all__ = [
     "Objective",
     "SetMeans",
     "any_correct",
+    "best_of",
     "by_name",
+    "cvar",
     "differ",
     "distinct",
     "distinct_correct",
     "distinct_share",
     "extra_share",
     "from_function",
+    "gini_mean_difference",
+    "l_statistic",
     "max",
     "mean",
+    "median",
+    "minimum",
     "mixed_share",
     "polychromic",
     "product",
+    "quantile",
+    "top_mean",
+    "trimmed_mean",
+    "winsorised_mean",
 ]

@@ -58,11 +58,7 @@ class MissedMeans:
 
     def each_rest(self) -> list[np.ndarray]:
         """Σ_c R(S)·1{S misses every cluster but c}: S has no strategy but c."""
-        of_own, of_all, of_others = (
-            self.clusters.of_own,
-            self.clusters.of_all,
-            self.clusters.of_others,
-        )
+        of_own, of_all = self.clusters.of_own, self.clusters.of_all
         clustered_C = of_all(self.clusters.size_C)[self.clusters.row_C, 0].astype(np.int64)
         outside_C = self.sum_C - of_all(self.total_C)[self.clusters.row_C, 0] + self.total_C
         groups = _missed(self.table, np.maximum(clustered_C - self.clusters.size_C, 0), outside_C)

@@ -1,4 +1,4 @@
-"""Set objectives of the rewards alone: their mean, their maximum, whether any is correct."""
+"""Set objectives of the rewards that do not rank them: their mean, and whether any is correct."""
 
 from __future__ import annotations
 
@@ -92,39 +92,6 @@ class AnyCorrect(Objective):
         )
 
 
-@dataclass(frozen=True)
-class Max(Objective):
-    """f(S) = max_{i∈S} rᵢ: max@K, which is pass@K when rewards are 0 and 1."""
-
-    def __call__(self, members: Samples) -> np.ndarray:
-        """The largest reward of each set."""
-        return np.max(members.rewards, axis=-1)
-
-    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """A sum of pass@K over thresholds, one between each two neighbouring rewards; O(N log N).
-
-        With rewards sorted and Δₖ = r₍ₖ₊₁₎ − r₍ₖ₎, max S = r₍₀₎ + Σₖ Δₖ 1{S holds a rank above k}.
-        A sample gains from the thresholds below it and pays at those that it does not pass; the
-        two sums have opposite signs and are never formed as the difference of two near-equal means.
-        """
-        n = samples.num_samples
-        table = chances(n, set_size)
-        rewards = samples.rewards.ravel()
-        place_BN = sort_places(samples.rewards)
-        sorted_BN = rewards[place_BN]
-        step_Bn = np.diff(sorted_BN, axis=-1)
-        above_n = np.arange(n - 1, 0, -1)  # how many samples pass each threshold
-        missed_Bn = step_Bn * table.missed_with[above_n]
-        first_Bn = step_Bn * table.missed_with[above_n - 1]
-        alone_Bn = step_Bn * table.missed_without[above_n - 1]
-        with_BN = sorted_BN[:, -1:] - _from_here_up(missed_Bn)
-        contrast_BN = _up_to_here(alone_Bn) - _from_here_up(missed_Bn * above_n) / table.outside
-        with_BN, contrast_BN, gain_BN = (
-            unsort(values, place_BN) for values in (with_BN, contrast_BN, _up_to_here(first_Bn))
-        )
-        return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1), gain_BN)
-
-
 def centre(rewards_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The mean reward of each prompt, and the rewards less it: exactly 0 where all are equal."""
     shifted_BN = rewards_BN - rewards_BN[:, :1]
@@ -146,28 +113,3 @@ def _centred_product(square_BN: np.ndarray, set_size: int) -> tuple[np.ndarray, 
     with_BN = own_BN + in_set * rest_BN + in_set * (k - 2) / two * pairs_BN
     contrast_BN = own_BN - rest_BN / one - 2 * in_set / two * pairs_BN
     return with_BN / k**2, contrast_BN / k**2
-
-
-def _up_to_here(steps_Bn: np.ndarray) -> np.ndarray:
-    """For each rank, the sum over the thresholds below it: (B, N−1) → (B, N)."""
-    sums_BN = np.zeros((steps_Bn.shape[0], steps_Bn.shape[1] + 1))
-    np.cumsum(steps_Bn, axis=-1, out=sums_BN[:, 1:])
-    return sums_BN
-
-
-def _from_here_up(steps_Bn: np.ndarray) -> np.ndarray:
-    """For each rank, the sum over the thresholds above it: (B, N−1) → (B, N)."""
-    return _up_to_here(steps_Bn[:, ::-1])[:, ::-1]
-
-
-def sort_places(values_BN: np.ndarray) -> np.ndarray:
-    """Where in the flattened array the values of each prompt stand, in ascending order: (B, N)."""
-    num_prompts, n = values_BN.shape
-    return np.argsort(values_BN, axis=-1) + n * np.arange(num_prompts)[:, None]
-
-
-def unsort(sorted_BN: np.ndarray, place_BN: np.ndarray) -> np.ndarray:
-    """Values by rank → values by sample."""
-    values = np.empty(sorted_BN.size)
-    values[place_BN] = sorted_BN
-    return values.reshape(sorted_BN.shape)
