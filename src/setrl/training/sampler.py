@@ -1,21 +1,18 @@
 """Sampling many texts a prompt: a compact sampler for small Qwen3 models, `generate` for others.
 
-On small models the time of a sampled token is the overhead of the operations, not their arithmetic.
-The compact sampler therefore reads each prompt once, whatever the number of samples, fuses the
-projections that share an input, writes keys and values in place, and drops finished samples. It
-needs nothing of transformers but the names of Qwen3's published checkpoint format, and draws from
-the same distribution as `generate`.
+The compact sampler reads each prompt once, whatever the number of samples, and drops samples that
+have ended; see `setrl.training.decoder`. It draws from the same distribution as `generate`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
-from torch.nn import functional
+
+from setrl.training.decoder import CompactDecoder, pad_left
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -168,7 +165,7 @@ def _sample_by_generate(
     generator: torch.Generator,
 ) -> list[list[list[int]]]:
     ends = _end_ids(model)
-    ids, mask = _pad_left(prompt_ids)
+    ids, mask = (padded.repeat_interleave(n, 0) for padded in pad_left(prompt_ids))
     pad = model.generation_config.pad_token_id
     how = {"temperature": temperature, "top_k": 0, "top_p": 1.0} if temperature else {}
     devices = [model.device] if model.device.type != "cpu" else []
@@ -179,141 +176,8 @@ def _sample_by_generate(
             ids.to(model.device),
             attention_mask=mask.to(model.device),
             do_sample=temperature > 0,
-            num_return_sequences=n,
             max_new_tokens=max_new_tokens,
             pad_token_id=pad if pad is not None else int(ends[0]),
             **how,
         )
     return _cut(tokens[:, ids.shape[1] :].cpu(), ends, n)
-
-
-def _pad_left(prompt_ids: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    """Token ids and mask, (rows, longest prompt)."""
-    longest = max(len(ids) for ids in prompt_ids)
-    ids = torch.zeros(len(prompt_ids), longest, dtype=torch.long)
-    mask = torch.zeros_like(ids)
-    for row, prompt in enumerate(prompt_ids):
-        ids[row, longest - len(prompt) :] = torch.tensor(prompt)
-        mask[row, longest - len(prompt) :] = 1
-    return ids, mask
-
-
-@dataclass(frozen=True)
-class _Layer:
-    """The weights of one Qwen3 layer, those with a common input fused into one matrix."""
-
-    attention_norm: Tensor
-    query_key_value: Tensor
-    query_key_norm: Tensor  # (heads of queries and keys, head_dim)
-    output: Tensor
-    mlp_norm: Tensor
-    gate_up: Tensor
-    down: Tensor
-
-
-class CompactDecoder:
-    """Qwen3's forward pass, token by token, over a cache of keys and values written in place.
-
-    Rows are samples; `read` fills the cache with prompts, `select` repeats or drops rows, `step`
-    takes one token a row and gives the logits of the next.
-    """
-
-    def __init__(self, model: PreTrainedModel):
-        config = model.config
-        weights = model.state_dict()
-        self.heads = config.num_attention_heads
-        self.key_heads = config.num_key_value_heads
-        self.head_dim = config.head_dim
-        self.epsilon = config.rms_norm_eps
-        self.embedding = weights["model.embed_tokens.weight"]
-        self.unembedding = model.get_output_embeddings().weight
-        self.norm = weights["model.norm.weight"]
-        self.layers = [self._layer(weights, i) for i in range(config.num_hidden_layers)]
-        exponents = torch.arange(0, self.head_dim, 2) / self.head_dim
-        self.frequencies = config.rope_parameters["rope_theta"] ** -exponents
-
-    def _layer(self, weights: dict[str, Tensor], index: int) -> _Layer:
-        def weight(name: str) -> Tensor:
-            return weights[f"model.layers.{index}.{name}.weight"]
-
-        projections = [weight(f"self_attn.{name}_proj") for name in "qkv"]
-        norms = [
-            weight("self_attn.q_norm").expand(self.heads, -1),
-            weight("self_attn.k_norm").expand(self.key_heads, -1),
-        ]
-        return _Layer(
-            attention_norm=weight("input_layernorm"),
-            query_key_value=torch.cat(projections),
-            query_key_norm=torch.cat(norms),
-            output=weight("self_attn.o_proj"),
-            mlp_norm=weight("post_attention_layernorm"),
-            gate_up=torch.cat([weight("mlp.gate_proj"), weight("mlp.up_proj")]),
-            down=weight("mlp.down_proj"),
-        )
-
-    def read(self, prompt_ids: Sequence[Sequence[int]], new_tokens: int) -> Tensor:
-        """Fill the cache with prompts; the logits of each one's next token, (rows, vocabulary)."""
-        ids, mask = _pad_left(prompt_ids)
-        rows, longest = ids.shape
-        room = longest + new_tokens
-        shape = (2, len(self.layers), rows, self.key_heads, room, self.head_dim)
-        self.cache = torch.zeros(shape)
-        self.attended = torch.cat([mask.bool(), torch.ones(rows, new_tokens).bool()], 1)
-        self.padding = longest - mask.sum(1)
-        self.length = 0
-        causal = torch.ones(longest, longest).tril().bool()
-        # A padding position sees itself, so that no row of the attention is empty.
-        seen = (causal & mask.bool()[:, None]) | torch.eye(longest).bool()
-        return self._forward(ids, seen[:, None])[:, -1]
-
-    def select(self, rows: Tensor) -> None:
-        """Keep these rows of the cache, in this order; a row may be repeated."""
-        self.cache = self.cache.index_select(2, rows)
-        self.attended = self.attended[rows]
-        self.padding = self.padding[rows]
-
-    def step(self, token: Tensor) -> Tensor:
-        """The logits of the next token, (rows, vocabulary), after one more token a row."""
-        seen = self.attended[:, None, None, : self.length + 1]
-        return self._forward(token[:, None], seen)[:, -1]
-
-    def _forward(self, ids: Tensor, seen: Tensor) -> Tensor:
-        """Logits, (rows, tokens, vocabulary); `seen` is what each token attends to."""
-        stop = self.length + ids.shape[1]
-        positions = torch.arange(self.length, stop) - self.padding[:, None]
-        angles = positions.clamp_min(0)[..., None, None] * self.frequencies
-        rotation = torch.cat([angles.cos()] * 2, -1), torch.cat([-angles.sin(), angles.sin()], -1)
-        x = self.embedding[ids]
-        for index, layer in enumerate(self.layers):
-            normal = self._normalise(x, layer.attention_norm)
-            x = x + self._attend(layer, index, normal, seen, rotation)
-            gate, up = (self._normalise(x, layer.mlp_norm) @ layer.gate_up.T).chunk(2, -1)
-            x = x + (functional.silu(gate) * up) @ layer.down.T
-        self.length = stop
-        return self._normalise(x, self.norm) @ self.unembedding.T
-
-    def _attend(
-        self, layer: _Layer, index: int, x: Tensor, seen: Tensor, rotation: tuple[Tensor, Tensor]
-    ) -> Tensor:
-        rows, tokens, _ = x.shape
-        new = slice(self.length, self.length + tokens)
-        states = (x @ layer.query_key_value.T).view(rows, tokens, -1, self.head_dim)
-        turned, value = states.split([self.heads + self.key_heads, self.key_heads], 2)
-        turned = self._normalise(turned, layer.query_key_norm)
-        cos, sin = rotation
-        turned = turned * cos + turned.roll(self.head_dim // 2, -1) * sin
-        query, key = turned.split([self.heads, self.key_heads], 2)
-        keys, values = self.cache[:, index]
-        keys[:, :, new] = key.transpose(1, 2)
-        values[:, :, new] = value.transpose(1, 2)
-        attended = functional.scaled_dot_product_attention(
-            query.transpose(1, 2),
-            keys[:, :, : new.stop],
-            values[:, :, : new.stop],
-            attn_mask=seen,
-            enable_gqa=self.heads != self.key_heads,
-        )
-        return attended.transpose(1, 2).reshape(rows, tokens, -1) @ layer.output.T
-
-    def _normalise(self, x: Tensor, weight: Tensor) -> Tensor:
-        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.epsilon) * weight
