@@ -117,6 +117,15 @@ EXACT = [
         lambda c: times(c, reference.mixed_share(c.clusters)),
     ),
     Entry(objectives.product(MEAN, PROXY), lambda c: times(c, reference.mean(c.proxy))),
+    Entry(objectives.pairwise_distance(), lambda c: reference.pairwise_distance(c.pairs)),
+    Entry(
+        objectives.polychromic(objectives.pairwise_distance()),
+        lambda c: times(c, reference.pairwise_distance(c.pairs)),
+    ),
+    Entry(objectives.volume(), lambda c: reference.volume(c.pairs)),
+    Entry(objectives.soft_any(), lambda c: reference.soft_any(c.rewards)),
+    Entry(objectives.smooth_max(2.0), lambda c: reference.smooth_max(c.rewards, 2.0)),
+    Entry(objectives.smooth_max(-9.0), lambda c: reference.smooth_max(c.rewards, -9.0)),
     Entry(MEAN * MEAN, lambda c: times(c, reference.mean(c.rewards))),
 ]
 
@@ -144,8 +153,8 @@ def cases(n: int) -> list[Case]:
 
 def _case(rewards, clusters, answers, n, rng) -> Case:
     proxy = rng.integers(-3, 3, n) / 2
-    half = rng.integers(-2, 3, (n, n)) / 4
-    pairs = half + half.T
+    features = rng.integers(-1, 2, (n, 3)) / 2
+    pairs = features @ features.T + np.eye(n) / 4  # a kernel; as good a distance as any
     return Case(
         [float(r) for r in rewards],
         [int(c) for c in clusters],

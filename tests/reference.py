@@ -198,16 +198,19 @@ def volume(pairs: Sequence[Sequence]) -> Score:
 
 
 def determinant(rows: list[list[Fraction]]) -> Fraction:
-    """By expansion along the first row."""
-    if not rows:
-        return Fraction(1)
-    minors = ([row[:j] + row[j + 1 :] for row in rows[1:]] for j in range(len(rows)))
-    signed = (
-        (-1) ** j * x * determinant(minor)
-        for j, (x, minor) in enumerate(zip(rows[0], minors, strict=True))
-        if x
-    )
-    return sum(signed, Fraction(0))
+    """By elimination."""
+    rows, result = [list(row) for row in rows], Fraction(1)
+    for j in range(len(rows)):
+        pivot = next((i for i in range(j, len(rows)) if rows[i][j]), None)
+        if pivot is None:
+            return Fraction(0)
+        if pivot != j:
+            rows[j], rows[pivot], result = rows[pivot], rows[j], -result
+        result *= rows[j][j]
+        for i in range(j + 1, len(rows)):
+            ratio = rows[i][j] / rows[j][j]
+            rows[i] = [x - ratio * y for x, y in zip(rows[i], rows[j], strict=True)]
+    return result
 
 
 def rarest_correct(rewards: Sequence, clusters: Sequence[int]) -> Score:

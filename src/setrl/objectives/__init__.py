@@ -25,10 +25,12 @@ from setrl.objectives.diversity import (
     ExtraShare,
     MixedShare,
 )
+from setrl.objectives.pairs import PairwiseDistance, Volume
 from setrl.objectives.polychromic import Polychromic
 from setrl.objectives.ranks import LStatistic, Max
 from setrl.objectives.rewards import AnyCorrect, Mean
 from setrl.objectives.selection import BestOf
+from setrl.objectives.soft import SmoothMax, SoftAny
 from setrl.objectives.statistics import (
     CVaR,
     GiniMeanDifference,
@@ -58,6 +60,10 @@ distinct_share = DistinctShare
 extra_share = ExtraShare
 mixed_share = MixedShare
 differ = Differ
+pairwise_distance = PairwiseDistance
+volume = Volume
+soft_any = SoftAny
+smooth_max = SmoothMax
 polychromic = Polychromic
 
 
@@ -110,6 +116,10 @@ by_name: dict[str, Callable[..., Objective]] = {
     "extra_share": extra_share,
     "mixed_share": mixed_share,
     "differ": differ,
+    "pairwise_distance": pairwise_distance,
+    "volume": volume,
+    "soft_any": soft_any,
+    "smooth_max": smooth_max,
     "polychromic": polychromic,
     "product": product,
 }
@@ -134,10 +144,14 @@ __all__ = [
     "median",
     "minimum",
     "mixed_share",
+    "pairwise_distance",
     "polychromic",
     "product",
     "quantile",
+    "smooth_max",
+    "soft_any",
     "top_mean",
     "trimmed_mean",
+    "volume",
     "winsorised_mean",
 ]
