@@ -148,7 +148,7 @@ def _usual() -> dict[str, Any]:
     return {
         "use_cpu": not has_gpu,
         "bf16": False,
-        "gradient_checkpointing": False,
+        "activation_checkpointing": False,
         "dataloader_pin_memory": has_gpu,
         "model_init_kwargs": {"dtype": "float32"},
         "report_to": [],
