@@ -8,7 +8,7 @@ import pytest
 import tuples
 
 import reference
-from setrl import methods, objectives
+from setrl import methods, objectives, set_advantages
 from setrl.theory import ActionTable
 from setrl.theory.decomposition import decompose_group, decompose_policy
 
@@ -76,7 +76,9 @@ def test_parts_of_a_group_are_those_of_its_sets(set_size):
     rewards, clusters = [1, 0, 1, 1, 0, Fraction(1, 4)], [0, 0, 1, 2, 3, -1]
     reward, diversity = reference.mean(rewards), share(clusters)
     sets = list(combinations(range(6), set_size))
-    found = decompose_group(np.array([[float(r) for r in rewards]]), np.array([clusters]), set_size)
+    found = decompose_group(
+        np.array([[float(r) for r in rewards]]), clusters=np.array([clusters]), set_size=set_size
+    )
     of_all = moments(sets, reward, diversity)
     for i in range(6):
         of_i = moments([s for s in sets if i in s], reward, diversity)
@@ -91,9 +93,25 @@ def test_parts_of_logged_groups_add_up_to_the_advantage_of_poly_epo():
     rewards[0, 3] = np.nan
     clusters = rng.integers(-1, 6, (5, 32)).astype(float)
     clusters[1, 7] = np.nan
-    found = decompose_group(rewards, clusters, 8)
+    found = decompose_group(rewards, clusters=clusters, set_size=8)
     expected = methods.poly_epo(set_size=8).advantages(rewards, clusters=clusters)
     usable = expected.usable_BN
     np.testing.assert_allclose(found.advantages[usable], expected.values_BN[usable], atol=1e-15)
     assert np.isnan(found.covariance_part[~usable]).all()
     assert (~usable).sum() == 2
+
+
+def test_any_two_factors_of_a_group_decompose():
+    rng = np.random.default_rng(1)
+    rewards, clusters = rng.random((2, 7)), rng.integers(0, 3, (2, 7))
+    found = decompose_group(
+        rewards,
+        set_size=3,
+        reward=objectives.max(),
+        diversity=objectives.differ(),
+        clusters=clusters,
+    )
+    expected = set_advantages(
+        rewards, objective=objectives.max() * objectives.differ(), set_size=3, clusters=clusters
+    )
+    np.testing.assert_allclose(found.advantages, expected.values_BN, atol=1e-15)

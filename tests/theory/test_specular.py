@@ -11,14 +11,10 @@ from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
 from setrl.theory.specular import diminish, is_specular, scores_dissimilarity, smallest_speculars
 
-DIFFER = objectives.from_function(
-    lambda clusters: (clusters.min(-1) < clusters.max(-1)) * 1.0, reads=("clusters",)
-)
-
 
 def dissimilarity(num_actions, set_size):
     table = ActionTable(np.zeros(num_actions), clusters=range(num_actions))
-    return TabularObjective(DIFFER, table, set_size)
+    return TabularObjective(objectives.differ(), table, set_size)
 
 
 def poly(set_size, rewards=(1, 1, 0, 0)):

@@ -10,24 +10,17 @@ strategies. The means are over the sets that hold y: drawn from a policy, or all
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from setrl import objectives
-from setrl.advantages import Advantages, set_advantages
+from setrl.advantages import set_advantages
 from setrl.arrays import Array, to_numpy
 from setrl.objectives.base import Objective
-from setrl.objectives.clusters import count_distinct
 from setrl.theory.policies import check_policy
 from setrl.theory.tabular import ActionTable, TabularObjective
-
-
-def _share_of_strategies(clusters: np.ndarray) -> np.ndarray:
-    return count_distinct(clusters) / clusters.shape[-1]
-
-
-SHARE_OF_STRATEGIES = objectives.from_function(_share_of_strategies, reads=("clusters",))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +70,11 @@ def decompose_policy(
         policy_A: Probabilities (A,).
         table: The actions.
         set_size: K.
-        reward: φ, by default the mean reward.
-        diversity: ψ, by default the share of different clusters, their number over K.
+        reward: φ, `objectives.mean()` by default.
+        diversity: ψ, `objectives.distinct_share()` by default.
     """
     first = TabularObjective(reward or objectives.mean(), table, set_size)
-    second = TabularObjective(diversity or SHARE_OF_STRATEGIES, table, set_size)
+    second = TabularObjective(diversity or objectives.distinct_share(), table, set_size)
     phi_S, psi_S = first.scores_S, second.scores_S
     policy = check_policy(policy_A, table.num_actions)
     given_SA, all_S1 = first.sets.chances_given(policy), first.sets.chances(policy)[:, None]
@@ -97,48 +90,48 @@ def _moments(
     return phi_A, psi_A, (chances_SA * joint_SA).sum(axis=0)
 
 
-def decompose_group(rewards_BN: Array, clusters_BN: Array, set_size: int) -> Decomposition:
-    """Eq. 15 for each sample of logged groups, over all K-sets of its group: closed form, O(N).
+def decompose_group(
+    rewards_BN: Array,
+    *,
+    set_size: int,
+    reward: Objective | None = None,
+    diversity: Objective | None = None,
+    **fields: Array | None,
+) -> Decomposition:
+    """Eq. 15 for each sample of logged groups, over all K-sets of its group.
 
-    The three means of a sample's sets, of reward, of diversity and of their product, are what the
-    objectives `mean`, `distinct` and `polychromic` compute anyway. Samples that are left out
-    (NaN reward, unknown cluster) have NaN in every part.
+    The three means of a sample's sets, of reward, of diversity and of their product, have closed
+    forms where the objectives do: O(N) a group for the polychromic objective. Samples that are
+    left out (a NaN in a field that is needed) have NaN in every part.
 
     Args:
         rewards_BN: (B, N) rewards.
-        clusters_BN: (B, N) labels as in `setrl.set_advantages`.
         set_size: K, from 1 to N − 1.
+        reward: φ, `objectives.mean()` by default.
+        diversity: ψ, `objectives.distinct_share()` by default.
+        **fields: `clusters`, and whatever else the two read, as in `setrl.set_advantages`.
 
     Returns:
-        Parts of shape (B, N) and (B, 1), as NumPy arrays; `advantages` is Poly-EPO's u − U.
+        Parts of shape (B, N) and (B, 1), as NumPy arrays; `advantages` is u − U of φ·ψ, that is
+        Poly-EPO's by default.
     """
-    product = _credit(objectives.polychromic(), rewards_BN, clusters_BN, set_size)
-    usable = product.usable_BN
-    reward = _credit(objectives.mean(), rewards_BN, clusters_BN, set_size, usable)
-    distinct = _credit(objectives.distinct(), rewards_BN, clusters_BN, set_size, usable)
-    phi_BN, psi_BN = reward.with_BN, distinct.with_BN / set_size
-    phi_B, psi_B = reward.mean_B[:, None], distinct.mean_B[:, None] / set_size
-    return Decomposition(
-        reward_with=phi_BN,
-        diversity_with=psi_BN,
-        covariance_with=product.with_BN - phi_BN * psi_BN,
-        reward=phi_B,
-        diversity=psi_B,
-        covariance=product.mean_B[:, None] - phi_B * psi_B,
+    phi, psi = reward or objectives.mean(), diversity or objectives.distinct_share()
+    given: dict[str, Any] = {
+        name: to_numpy(value) for name, value in fields.items() if value is not None
+    }
+    rewards = to_numpy(rewards_BN)
+    joint = set_advantages(rewards, objective=phi * psi, set_size=set_size, **given)
+    given["mask"] = joint.usable_BN  # a sample that one factor cannot use leaves the other's sets
+    first, second = (
+        set_advantages(rewards, objective=factor, set_size=set_size, **given)
+        for factor in (phi, psi)
     )
-
-
-def _credit(
-    objective: Objective,
-    rewards_BN: Array,
-    clusters_BN: Array,
-    set_size: int,
-    mask: np.ndarray | None = None,
-) -> Advantages:
-    return set_advantages(
-        to_numpy(rewards_BN),
-        clusters=to_numpy(clusters_BN),
-        objective=objective,
-        set_size=set_size,
-        mask=mask,
+    means_B = [found.mean_B[:, None] for found in (first, second, joint)]
+    return Decomposition(
+        reward_with=first.with_BN,
+        diversity_with=second.with_BN,
+        covariance_with=joint.with_BN - first.with_BN * second.with_BN,
+        reward=means_B[0],
+        diversity=means_B[1],
+        covariance=means_B[2] - means_B[0] * means_B[1],
     )
