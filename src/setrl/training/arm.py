@@ -126,7 +126,10 @@ def training_prompts(config: ComparisonConfig, seed: int, is_chat: bool = False)
 
 def grpo_config(config: ComparisonConfig, arm: str, seed: int, output: Path) -> GRPOConfig:
     """TRL's arguments for an arm: what suits the machine, the config's `trainer`, then our keys."""
-    return GRPOConfig(**{**_usual(), **config.trainer, **_ours(config, arm, seed, output)})
+    usual = _usual()
+    if "gradient_checkpointing" in config.trainer:  # the old name, which the new one overrides
+        del usual["activation_checkpointing"]
+    return GRPOConfig(**{**usual, **config.trainer, **_ours(config, arm, seed, output)})
 
 
 def check_trainer_options(config: ComparisonConfig) -> None:

@@ -125,11 +125,11 @@ class SetGRPOTrainer(GRPOTrainer):
     def _sample(self, prompt_ids: list[list[int]], sampler: Sampler) -> list[list[int]]:
         """One sample a prompt; prompts in a row that are equal are read once.
 
-        The generator is a function of seed, step and process, so that a resumed run draws the same.
+        The generator is a function of the seed and the place, so that a resumed run draws the same.
         """
         runs = [(ids, len(list(run))) for ids, run in groupby(prompt_ids)]
-        place = (self.args.seed, self.state.global_step, self.accelerator.process_index)
-        seed = np.random.SeedSequence(place).generate_state(1, np.uint64)[0]
+        entropy = (*self._place(), self.accelerator.process_index)
+        seed = np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]
         generator = torch.Generator(self.args.device).manual_seed(int(seed) >> 1)
         draw = functools.partial(
             sampler,
@@ -142,6 +142,11 @@ class SetGRPOTrainer(GRPOTrainer):
         else:
             groups = draw(self.model, prompt_ids, 1)
         return [ids for group in groups for ids in group]
+
+    def _place(self) -> tuple[int, int, int]:
+        """Seed, step, and micro-batch in the step: what random draws are seeded by."""
+        micro_batch = self._step % self.args.gradient_accumulation_steps
+        return self.args.seed, self.state.global_step, micro_batch
 
     def _calculate_rewards(self, *arguments: Any) -> Tensor:
         with self._timed("verification"):
@@ -167,7 +172,7 @@ class SetGRPOTrainer(GRPOTrainer):
     def _score(self, num_samples: int) -> ScoredBatch:
         """Credit the samples of all processes. Every process does: a group may straddle two."""
         rewards_BN, clusters_BN = self._rewards_and_clusters()
-        rng = np.random.default_rng((self.args.seed, self.state.global_step))
+        rng = np.random.default_rng(self._place())
         fields = {} if clusters_BN is None else {"clusters": clusters_BN}
         with self._timed("credit"):
             advantages = self.method.advantages(rewards_BN, rng=rng, **fields)
