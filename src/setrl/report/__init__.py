@@ -1,1 +1,27 @@
 """A run's report: figures and one self-contained page, from whatever the run directory holds."""
+
+from pathlib import Path
+
+from setrl.errors import ConfigError
+
+__all__ = ["write_report"]
+
+
+def write_report(run_dir: Path, reference: str = "grpo") -> Path:
+    """Write a run's report.html, figures/*.png and summary.json; returns the page's path.
+
+    Args:
+        run_dir: The comparison's folder. Parts that it lacks (evaluation, base, arms) are left
+            out of the page.
+        reference: The arm that the others are compared with; the first one where it is absent.
+
+    Raises:
+        ConfigError: When there is no such folder, or the packages that draw are not installed.
+        DataError: When an evaluation file does not hold what it should.
+    """
+    try:
+        from setrl.report.page import write_page
+    except ModuleNotFoundError as error:
+        missing = f"the report needs {error.name}: pip install 'setrl[plot]'"
+        raise ConfigError(missing) from error
+    return write_page(run_dir, reference)

@@ -77,6 +77,7 @@ def canvas(
     row_height: float = 2.9,
     margins: tuple[float, float] = (0.6, 1.1),
     gap: float = 1.5,
+    title_height: float = 0.35,
 ) -> Canvas:
     """A figure in the theme's colours.
 
@@ -88,9 +89,10 @@ def canvas(
         row_height: Height of a row of axes, inches.
         margins: Room to the left and to the right of all axes, inches.
         gap: Room between columns, inches.
+        title_height: Room for the titles of the first row of axes, inches.
     """
     lines = textwrap.wrap(headline, HEADLINE_WIDTH)
-    top, bottom, between = 0.55 + 0.2 * len(lines), 0.55, 0.85
+    top, bottom, between = 0.2 + title_height + 0.2 * len(lines), 0.55, 0.85
     height = top + bottom + rows * row_height + (rows - 1) * between
     figure = Figure(figsize=(WIDTH, height), dpi=DPI, facecolor=theme.paper)
     grid = figure.subplots(rows, columns, squeeze=False)
@@ -256,17 +258,21 @@ def spread(positions: Sequence[float], gap: float) -> list[float]:
 
 
 def rolling_mean(values: Floats, window: int) -> Floats:
-    """Centred rolling mean along the last axis, over fewer values at the ends; NaN is left out.
+    """Mean of each value and its neighbours within window // 2 on both sides, along the last axis.
+
+    At the ends there are fewer neighbours; NaN is left out.
 
     >>> rolling_mean(np.array([0.0, 3.0, 6.0, 9.0]), 3)
     array([1.5, 3. , 6. , 7.5])
     """
-    known = ~np.isnan(values)
-    kernel = np.ones(min(window, values.shape[-1]))
+    length, reach = values.shape[-1], window // 2
+    place = np.arange(length)
+    start, stop = np.maximum(place - reach, 0), np.minimum(place + reach + 1, length)
 
-    def around(row: Floats) -> Floats:
-        return np.convolve(row, kernel, mode="same")
+    def over_window(row: Floats) -> Floats:
+        upto = np.concatenate([np.zeros((*row.shape[:-1], 1)), row.cumsum(axis=-1)], axis=-1)
+        return upto[..., stop] - upto[..., start]
 
-    total = np.apply_along_axis(around, -1, np.where(known, values, 0.0))
-    count = np.apply_along_axis(around, -1, known.astype(float))
-    return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0.5)
+    total = over_window(np.nan_to_num(values))
+    count = over_window((~np.isnan(values)).astype(np.float64))
+    return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)

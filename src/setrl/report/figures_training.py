@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from setrl.evaluation.estimators import Floats
 from setrl.report import headlines
 from setrl.report.data import RunData, TrainingRun
 from setrl.report.drawing import (
@@ -78,14 +79,17 @@ def _draw_metric(ax: Axes, data: RunData, key: str, title: str, theme: Theme) ->
 
 def share_fills(data: RunData) -> dict[str, str]:
     """Strategy → fill, for the commonest strategies of the run, in all figures and tables."""
-    runs = [run for runs in data.arms.values() for run in runs]
+    runs = [run for runs in data.arms.values() for run in runs if run.metrics]
     means = {
-        key.removeprefix(SHARE): float(
-            np.mean([np.nan_to_num(run.metrics.get(key, np.zeros(1))).mean() for run in runs])
-        )
+        key.removeprefix(SHARE): float(np.mean([_share(run, key).mean() for run in runs]))
         for key in _share_keys(runs)
     }
     return strategy_fills(means)
+
+
+def _share(run: TrainingRun, key: str) -> Floats:
+    """A strategy's share at each step: 0 where it was not written down."""
+    return np.nan_to_num(run.metrics.get(key, np.zeros(len(run.metrics["step"]))))
 
 
 def _share_keys(runs: Sequence[TrainingRun]) -> list[str]:
@@ -125,15 +129,15 @@ def strategy_shares(data: RunData) -> list[Plate]:
 
 def _draw_stack(ax: Axes, data: RunData, arm: str, fills: dict[str, str], theme: Theme) -> None:
     """One arm's shares; what is in no named strategy is "other"."""
-    steps = next(run.metrics["step"] for run in data.arms[arm] if run.metrics)
-    keys = _share_keys(data.arms[arm])
-    shares = {key.removeprefix(SHARE): data.series(arm, key) for key in keys}
+    runs = [run for run in data.arms[arm] if run.metrics]
+    steps = runs[0].metrics["step"]
     stack = {name: np.zeros(len(steps)) for name in [*fills, "other"]}
-    for name, series in shares.items():
-        if series is not None:
-            known, values_ST = series
-            row = rolling_mean(np.nan_to_num(values_ST), _window(data)).mean(axis=0)
-            stack[name if name in fills else "other"] += np.interp(steps, known, row)
+    for key in _share_keys(runs):
+        name = key.removeprefix(SHARE)
+        for run in runs:
+            smooth = rolling_mean(_share(run, key), _window(data))
+            row = np.interp(steps, run.metrics["step"], smooth)
+            stack[name if name in fills else "other"] += row / len(runs)
     colors = [*fills.values(), OTHER_FILL]
     ax.stackplot(steps, *stack.values(), labels=list(stack), colors=colors,
                  edgecolor=theme.paper, linewidth=0.4)  # fmt: skip
@@ -153,7 +157,8 @@ def time(data: RunData) -> list[Plate]:
     headline = headlines.time_title(data)
 
     def draw(theme: Theme) -> Figure:
-        sheet = canvas(theme, headline, 1, 1, 0.35 + 0.3 * len(arms), margins=(1.4, 1.4))
+        height = 0.3 + 0.3 * len(arms)
+        sheet = canvas(theme, headline, 1, 1, height, margins=(1.4, 1.4), title_height=0)
         ax = sheet.axes[0]
         for place, arm in enumerate(arms):
             _draw_time_bar(ax, data, arm, len(arms) - place, theme)

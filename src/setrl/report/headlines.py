@@ -6,7 +6,7 @@ the paired difference excludes 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -60,18 +60,16 @@ def headline_k(split: SplitSummary) -> int:
 def headlines(data: RunData) -> list[Headline]:
     """The sentences of the first screen, most important first."""
     summary, looks = data.summary, data.looks
-    result: list[Headline] = []
-    for split in ordered_splits(summary):
-        arms = _compared(split, summary.reference)
-        k = headline_k(split)
-        result += _against_reference(split, arms, summary.reference, f"pass@{k}", looks)
-    result += [sentence for split in _easiest(summary) for sentence in _strategies(split, looks)]
-    for split in ordered_splits(summary):
-        arms = _compared(split, summary.reference)
-        result += _against_reference(split, arms, summary.reference, "pass@1", looks)
-    for split in ordered_splits(summary)[:1]:
-        result += _base_at_largest_k(split, summary.reference, looks)
-    return result
+    if not summary.splits:
+        return []
+    hardest, easiest = ordered_splits(summary)[0], _easiest(summary)
+    k = headline_k(hardest)
+    return [
+        *_against_reference(hardest, summary.reference, f"pass@{k}", looks),
+        *_strategies(easiest, looks),
+        *_against_reference(easiest, summary.reference, "pass@1", looks),
+        *_base_at_largest_k(hardest, summary.reference, looks),
+    ]
 
 
 def pass_at_k_title(split: SplitSummary, reference: str | None, looks: Mapping[str, Look]) -> str:
@@ -144,9 +142,9 @@ def time_title(data: RunData) -> str:
     return f"Credit takes at most {percent(max(known), 2)} of a training step"
 
 
-def _easiest(summary: Summary) -> list[SplitSummary]:
-    """The test split, or whichever there is."""
-    return [summary.splits["test"]] if "test" in summary.splits else ordered_splits(summary)[:1]
+def _easiest(summary: Summary) -> SplitSummary:
+    """The test split, or the first there is."""
+    return summary.splits.get("test") or ordered_splits(summary)[0]
 
 
 def _compared(split: SplitSummary, reference: str | None) -> list[str]:
@@ -154,19 +152,15 @@ def _compared(split: SplitSummary, reference: str | None) -> list[str]:
 
 
 def _against_reference(
-    split: SplitSummary,
-    arms: Iterable[str],
-    reference: str | None,
-    metric: str,
-    looks: Mapping[str, Look],
+    split: SplitSummary, reference: str | None, metric: str, looks: Mapping[str, Look]
 ) -> list[Headline]:
-    result = []
-    for arm in arms:
-        found = split.difference(arm, reference) if reference else None
-        if found is None or metric not in found.metrics:
-            continue
-        result.append(_difference_headline(split, found, metric, looks))
-    return result
+    arms = _compared(split, reference)
+    found = [split.difference(arm, reference) for arm in arms] if reference else []
+    return [
+        _difference_headline(split, difference, metric, looks)
+        for difference in found
+        if difference is not None and metric in difference.metrics
+    ]
 
 
 def _difference_headline(

@@ -24,10 +24,13 @@ def signed(value: float, digits: int = 1) -> str:
 def plain(value: float, digits: int = 1) -> str:
     """A number with a fixed number of digits; a dash where it is undefined.
 
-    >>> plain(8.94), plain(float("nan"))
-    ('8.9', '—')
+    >>> plain(8.94), plain(-0.01), plain(float("nan"))
+    ('8.9', '0.0', '—')
     """
-    return MISSING if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+    if math.isnan(value):
+        return MISSING
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
 def percent(value: float, digits: int = 1) -> str:
@@ -58,10 +61,10 @@ def interval(estimate: Estimate | Difference, scale: float = 1.0, digits: int = 
     return f"[{plain(scale * estimate.low, digits)}, {plain(scale * estimate.high, digits)}]"
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, noun: str, plural: str = "") -> str:
     """A number of things.
 
-    >>> count(1, "seed"), count(2, "seed")
-    ('1 seed', '2 seeds')
+    >>> count(1, "seed"), count(2, "seed"), count(2, "strategy", "strategies")
+    ('1 seed', '2 seeds', '2 strategies')
     """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"

@@ -1,0 +1,146 @@
+"""One prompt's samples side by side: what each arm wrote, and what credit it got."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from setrl.report.data import RunData, TrainingRun
+from setrl.report.figures_training import share_fills
+from setrl.report.style import OTHER_FILL, label, main_arms
+
+MOST_SAMPLES = 32
+MOST_LETTERS = 600
+USED = "used"  # the advantage that entered the loss, among the counterfactual ones
+CORRECT = 0.5  # rewards above it count as correct, as in training
+
+
+@dataclass(frozen=True)
+class Credit:
+    """One method's advantage for a sample.
+
+    Attributes:
+        value: The advantage.
+        strength: Its size, as a share of the largest in the group, in [0, 1].
+    """
+
+    value: float
+    strength: float
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample; `credits` are in the order of `ArmSamples.methods`."""
+
+    text: str
+    reward: float | None
+    is_correct: bool
+    strategy: str | None
+    fill: str
+    credits: tuple[Credit | None, ...]
+
+
+@dataclass(frozen=True)
+class ArmSamples:
+    """An arm's samples of the first prompt of a step.
+
+    Attributes:
+        methods: Names over the columns of credits; the first is what entered the loss.
+        left_out: Samples that are not shown.
+    """
+
+    label: str
+    prompt: str
+    methods: tuple[str, ...]
+    samples: tuple[Sample, ...]
+    num_strategies: int
+    num_correct: int
+    left_out: int
+
+    @property
+    def num_samples(self) -> int:
+        """All samples of the prompt, shown or not."""
+        return len(self.samples) + self.left_out
+
+
+@dataclass(frozen=True)
+class StepSamples:
+    """The first prompt of a step, for each arm."""
+
+    step: int
+    arms: tuple[ArmSamples, ...]
+
+
+def samples_by_step(data: RunData) -> list[StepSamples]:
+    """The first prompt of the first, the middle and the last step that all arms recorded.
+
+    Nothing is chosen by what it shows: always the first prompt, and each arm's first seed.
+    """
+    runs = {
+        arm: run
+        for arm in main_arms(list(data.arms))
+        if (run := next((run for run in data.arms[arm] if run.rollouts), None))
+    }
+    common = sorted(set.intersection(*(set(run.rollouts) for run in runs.values()))) if runs else []
+    if not common:
+        return []
+    fills = share_fills(data)
+    steps = dict.fromkeys([common[0], common[len(common) // 2], common[-1]])
+    return [
+        StepSamples(step, tuple(_arm(data.looks[arm].label, run, step, fills)
+                                for arm, run in runs.items()))
+        for step in steps
+    ]  # fmt: skip
+
+
+def _arm(name: str, run: TrainingRun, step: int, fills: Mapping[str, str]) -> ArmSamples:
+    group = _first_group(run.rollouts[step])
+    samples = group["samples"]
+    methods = list(dict.fromkeys(key for s in samples for key in s.get("counterfactual") or {}))
+    tables = [[sample.get("advantage") for sample in samples]]
+    tables += [[s.get("counterfactual", {}).get(key) for s in samples] for key in methods]
+    credits = list(zip(*map(_credits, tables), strict=True))
+    shown = [_sample(s, c, fills) for s, c in zip(samples, credits, strict=True)][:MOST_SAMPLES]
+    return ArmSamples(
+        label=name,
+        prompt=group["prompt"],
+        methods=(USED, *map(label, methods)),
+        samples=tuple(shown),
+        num_strategies=len({s["strategy"] for s in samples if s.get("strategy") is not None}),
+        num_correct=sum(_is_correct(s) for s in samples),
+        left_out=len(samples) - len(shown),
+    )
+
+
+def _first_group(path: Path) -> dict[str, Any]:
+    with path.open(encoding="utf-8") as file:
+        return dict(json.loads(file.readline()))
+
+
+def _credits(values: list[float | None]) -> list[Credit | None]:
+    most = max((abs(value) for value in values if value is not None), default=0.0)
+    return [
+        None if value is None else Credit(value, abs(value) / most if most else 0.0)
+        for value in values
+    ]
+
+
+def _sample(
+    record: Mapping[str, Any], credits: tuple[Credit | None, ...], fills: Mapping[str, str]
+) -> Sample:
+    text, strategy = record["text"], record.get("strategy")
+    return Sample(
+        text=text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + " …",
+        reward=record.get("reward"),
+        is_correct=_is_correct(record),
+        strategy=strategy,
+        fill=fills.get(strategy, OTHER_FILL) if strategy is not None else "transparent",
+        credits=credits,
+    )
+
+
+def _is_correct(record: Mapping[str, Any]) -> bool:
+    return (record.get("reward") or 0.0) > CORRECT

@@ -1,0 +1,121 @@
+"""Labels that do not collide, smoothing, looks, and what figures draw."""
+
+import numpy as np
+import pytest
+
+import fake_run
+from setrl.report.data import read_run
+from setrl.report.drawing import (
+    EndLabel,
+    Spot,
+    canvas,
+    label_ends,
+    label_spots,
+    rolling_mean,
+    spread,
+)
+from setrl.report.figures import plates
+from setrl.report.style import DARK, LIGHT, Look, family, looks, main_arms, strategy_fills
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_spread_keeps_the_order_and_the_gap(seed):
+    positions = np.random.default_rng(seed).uniform(0, 1, size=8)
+    placed = np.array(spread(list(positions), gap=0.1))
+    order = np.argsort(positions)
+    assert (np.diff(placed[order]) >= 0.1 - 1e-6).all()
+    assert placed.mean() == pytest.approx(positions.mean(), abs=0.35)
+
+
+def test_spread_leaves_what_is_apart():
+    assert spread([0.9, 0.1, 0.5], gap=0.2) == [0.9, 0.1, 0.5]
+    assert spread([], gap=0.2) == []
+
+
+def test_names_at_line_ends_do_not_overlap():
+    ax = canvas(LIGHT, "headline", 1).axes[0]
+    ax.set_ylim(0, 1)
+    ends = [EndLabel(1.0, Look(name, "#000000", "-", "o")) for name in "abcd"]
+    label_ends(ax, 1.0, ends, LIGHT)
+    ax.figure.draw_without_rendering()
+    boxes = [Text.get_window_extent(text) for text in ax.texts]  # the names without their lines
+    assert len(boxes) == 4
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_names_beside_points_do_not_overlap_and_give_way():
+    ax = canvas(LIGHT, "headline", 1).axes[0]
+    spots = [Spot(0.5 + i / 1000, 0.5, f"0.00{i}") for i in range(20)]
+    label_spots(ax, spots, LIGHT)
+    ax.figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert 1 <= len(boxes) < 20
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_rolling_mean_leaves_missing_values_out():
+    values = np.array([[1.0, np.nan, 3.0, 5.0], [np.nan, np.nan, np.nan, 1.0]])
+    smooth = rolling_mean(values, 3)
+    np.testing.assert_allclose(smooth[0], [1, 2, 4, 4])
+    np.testing.assert_allclose(smooth[1], [np.nan, np.nan, 1, 1])
+    np.testing.assert_allclose(rolling_mean(np.array([1.0, 3.0]), 9), [2, 2])
+
+
+@pytest.mark.parametrize(
+    ("arm", "sweep"),
+    [
+        ("grpo", "grpo"),
+        ("grpo_kl_0.01", "grpo_kl"),
+        ("grpo_kl_1e-3", "grpo_kl"),
+        ("poly_epo_k8", "poly_epo_k"),
+        ("poly_epo", "poly_epo"),
+    ],
+)
+def test_families(arm, sweep):
+    assert family(arm) == sweep
+
+
+def test_an_arm_looks_the_same_in_every_comparison_and_sweeps_share_a_hue():
+    few = looks(["base", "grpo", "poly_epo"])
+    many = looks(["base", "grpo_kl_0.1", "poly_epo", "maxpo", "grpo_kl_0.01", "grpo", "mine"])
+    assert few["grpo"] == many["grpo"]
+    assert few["poly_epo"] == many["poly_epo"]
+    assert many["grpo_kl_0.1"].hue == many["grpo_kl_0.01"].hue
+    hues = {look.hue for look in many.values()}
+    assert len(hues) == len({family(arm) for arm in many})
+
+
+def test_of_many_arms_the_sweeps_are_left_to_the_frontier():
+    sweep = [f"grpo_kl_{beta}" for beta in (0.001, 0.01, 0.1)]
+    many = ["base", "grpo", "poly_epo", "maxpo", *sweep]
+    assert main_arms(many) == ["base", "grpo", "poly_epo", "maxpo"]
+    assert main_arms(many[2:]) == many[2:]
+    ks = ["base", *(f"poly_epo_k{k}" for k in (2, 3, 4, 5, 6, 8))]
+    assert main_arms(ks) == ks
+
+
+def test_the_commonest_strategies_have_fills():
+    shares = {f"s{i:02}": 1 / (i + 1) for i in range(20)} | {"other": 9.0}
+    fills = strategy_fills(shares)
+    assert list(fills) == [f"s{i:02}" for i in range(8)]
+    assert len(set(fills.values())) == 8
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_every_figure_of_a_run_with_sweeps_is_drawn(tmp_path, theme):
+    sweep = tuple(f"grpo_kl_{beta}" for beta in (0.01, 0.1))
+    arms = ("grpo", "maxpo", "poly_epo", "grpo_div", "mine", *sweep)
+    run = fake_run.make(tmp_path / "r", arms, (0,), steps=3, problems=3, n=4)
+    for plate in plates(read_run(run)):
+        figure = plate.draw(theme)
+        figure.draw_without_rendering()
+        written = [text.get_text().replace("\n", " ") for text in figure.texts]
+        assert plate.headline in written
+
+
+def test_stacked_shares_never_exceed_one(tmp_path):
+    data = read_run(fake_run.make(tmp_path / "r", steps=6, evaluated=False))
+    [plate] = [plate for plate in plates(data) if plate.name == "strategy_shares"]
+    for ax in plate.draw(LIGHT).axes:
+        tops = [path.vertices[:, 1].max() for part in ax.collections for path in part.get_paths()]
+        assert max(tops) <= 1 + 1e-9

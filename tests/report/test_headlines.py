@@ -1,0 +1,140 @@
+"""Sentences follow the data, whatever it says, and claim nothing that an interval does not bear."""
+
+from dataclasses import replace
+
+import pytest
+
+import fake_run
+from setrl.evaluation.intervals import Difference, Estimate, IntervalConfig
+from setrl.evaluation.summary import ArmDifference, ArmSummary, SplitSummary, Summary
+from setrl.report import headlines as h
+from setrl.report.data import RunData, read_run
+from setrl.report.style import looks
+
+
+def estimate(value):
+    return Estimate(value, value - 0.05, value + 0.05, 0.02, (value,), 50, 0)
+
+
+def difference(value, reach=0.05):
+    return Difference(value, value - reach, value + reach, reach / 2, 0.5, 50, 0)
+
+
+def arm(name, strategies, pass_1=0.5, seeds=(0, 1)):
+    metrics = {f"pass@{k}": estimate(pass_1) for k in (1, 2, 4, 8)}
+    metrics["correct_strategies@8"] = estimate(strategies)
+    return ArmSummary(name, seeds, 8, 50, 1.0, metrics, {})
+
+
+def split(name="shifted", poly=(0.1, 0.1, 0.1, 0.1), grpo_base=-0.2, strategies=(8.9, 1.3, 8.1)):
+    over_k = {f"pass@{k}": difference(d) for k, d in zip((1, 2, 4, 8), poly, strict=True)}
+    base, grpo, poly_epo = strategies
+    return SplitSummary(
+        name,
+        {"base": arm("base", base, seeds=()), "grpo": arm("grpo", grpo),
+         "poly_epo": arm("poly_epo", poly_epo)},
+        (
+            ArmDifference("poly_epo", "grpo", over_k),
+            ArmDifference("grpo", "base", {"pass@8": difference(grpo_base)}),
+        ),
+    )  # fmt: skip
+
+
+def data(*splits, tmp_path="x"):
+    summary = Summary("grpo", IntervalConfig(), {s.split: s for s in splits})
+    return RunData(tmp_path, {}, {}, {}, looks(["base", "grpo", "poly_epo"]), summary)
+
+
+def test_a_clear_difference_is_stated_with_its_interval():
+    sentences = h.headlines(data(split(poly=(0, 0, 0.1, 0.098))))
+    assert sentences[0].text == (
+        "pass@8 on the shifted split: Poly-EPO − GRPO = +9.8 points [4.8, 14.8], "
+        "paired over 50 problems, 2 seeds."
+    )
+    assert sentences[0].verdict == "above"
+
+
+def test_an_interval_that_includes_0_is_said_to():
+    first = h.headlines(data(split(poly=(0, 0, 0, 0.04))))[0]
+    assert first.verdict == "unclear"
+    assert "+4.0 points [−1.0, 9.0]" in first.text
+    assert first.text.endswith("do not tell the two apart.")
+
+
+def test_bad_news_is_told_in_the_same_words():
+    sentences = h.headlines(data(split(poly=(0, 0, 0, -0.2))))
+    assert sentences[0].verdict == "below"
+    assert "Poly-EPO − GRPO = −20.0 points [−25.0, −15.0]" in sentences[0].text
+
+
+@pytest.mark.parametrize(
+    ("strategies", "sentence"),
+    [
+        ((8.9, 1.3, 8.1), "Of the base's 8.9 correct strategies in 8 samples on the test split, "
+                          "GRPO keeps 1.3; Poly-EPO keeps 8.1."),
+        ((2.0, 1.3, 8.1), "Of the base's 2.0 correct strategies in 8 samples on the test split, "
+                          "GRPO keeps 1.3; Poly-EPO rises to 8.1."),
+    ],
+)  # fmt: skip
+def test_strategies_kept_or_gained(strategies, sentence):
+    found = h.headlines(data(split("test", strategies=strategies), split()))
+    assert sentence in [headline.text for headline in found]
+
+
+def test_the_base_at_the_largest_k():
+    last = h.headlines(data(split()))[-1]
+    assert last.text.startswith("pass@8 on the shifted split: GRPO − base = −20.0 points")
+    assert last.verdict == "below"
+
+
+@pytest.mark.parametrize(
+    ("poly", "title"),
+    [
+        ((0.1, 0.1, 0.1, 0.1), "Poly-EPO is above GRPO at every k"),
+        ((0, 0, 0.1, 0.1), "Poly-EPO is above GRPO for k ≥ 4"),
+        ((-0.1, 0, 0, 0.1), "Poly-EPO is above GRPO at k = 8 and below it at k = 1"),
+        ((-0.1, -0.1, 0, 0), "Poly-EPO is below GRPO for k ≤ 2"),
+        ((0.1, 0, 0.1, 0), "Poly-EPO is above GRPO at k = 1, 4"),
+        ((0, 0.04, 0.04, 0), "Poly-EPO is not to be told from GRPO at any k"),
+    ],
+)
+def test_the_title_of_pass_at_k_says_where_the_interval_excludes_0(poly, title):
+    given = data(split(poly=poly))
+    assert h.pass_at_k_title(given.summary.splits["shifted"], "grpo", given.looks) == (
+        f"On the shifted split, {title}"
+    )
+
+
+def test_arms_with_the_same_verdict_share_a_phrase():
+    one = split()
+    two = replace(
+        one,
+        arms={**one.arms, "maxpo": arm("maxpo", 4.0)},
+        differences=(*one.differences, replace(one.differences[0], arm="maxpo")),
+    )
+    title = h.pass_at_k_title(two, "grpo", looks(["base", "grpo", "poly_epo", "maxpo"]))
+    assert title == "On the shifted split, Poly-EPO and MaxPO are above GRPO at every k"
+
+
+def test_the_frontier_names_the_arms_that_none_beats():
+    one = split()
+    arms = {
+        "base": arm("base", 8.0, pass_1=0.5),
+        "grpo": arm("grpo", 1.0, pass_1=0.9),
+        "poly_epo": arm("poly_epo", 8.5, pass_1=0.8),
+    }
+    title = h.frontier_title(
+        replace(one, arms=arms), "correct_strategies@8", looks(["base", "grpo", "poly_epo"])
+    )
+    assert title.endswith("in 8 samples (shifted split): GRPO and Poly-EPO")
+
+
+def test_training_titles_compare_the_first_and_the_last_tenth(tmp_path):
+    run = read_run(fake_run.make(tmp_path / "r", arms=("grpo",), steps=20, evaluated=False))
+    values = run.series("grpo", "strategies/per_prompt")[1]
+    title = h.change_title(run, "strategies/per_prompt", "Strategies", ["grpo"])
+    assert title == (
+        f"Strategies, first → last tenth of training: "
+        f"GRPO {values[:, :2].mean():.1f} → {values[:, -2:].mean():.1f}"
+    )
+    assert h.time_title(run) == "Credit takes at most 0.17% of a training step"

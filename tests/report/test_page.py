@@ -1,0 +1,171 @@
+"""The page: parses, asks the network nothing, escapes samples, and says what the summary says."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+import fake_run
+from setrl.errors import ConfigError
+from setrl.report import write_report
+from setrl.report.data import read_run
+from setrl.report.headlines import headlines
+
+ATTACK = "<script>alert('x')</script><img src=x onerror=alert(1)>"
+VOID = {"meta", "img", "source", "br"}
+
+
+class Page(HTMLParser):
+    """Collects tags, attributes and text, and checks that tags close in order."""
+
+    def __init__(self, path):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.links, self.texts = [], [], [], []
+        self.feed(path.read_text())
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.links += [v for k, v in attributes if k in ("src", "href", "srcset", "action")]
+        assert not any(name.startswith("on") for name, _ in attributes)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1:] != ["style"]:
+            self.texts.append(data)
+
+    @property
+    def text(self):
+        return re.sub(r"\s+", " ", "".join(self.texts))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "comparison"
+    fake_run.make(folder, problems=5, n=8, steps=12, text=ATTACK)
+    write_report(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(run):
+    return Page(run / "report.html")
+
+
+def test_the_page_asks_the_network_nothing(run, page):
+    assert page.links
+    assert all(link.startswith("data:image/png;base64,") for link in page.links)
+    html = run.joinpath("report.html").read_text()
+    assert not re.search(r"https?://|@import|url\(", html)
+
+
+def test_samples_are_escaped(page):
+    assert "script" not in page.tags
+    assert ATTACK in page.text
+
+
+def test_headlines_are_those_of_the_summary(run, page):
+    summary = json.loads((run / "summary.json").read_text())
+    sentences = [headline.text for headline in headlines(read_run(run))]
+    assert len(sentences) == 6
+    for sentence in sentences:
+        assert sentence in page.text
+    split = summary["splits"]["shifted"]
+    for found in split["differences"]:
+        if found["against"] == "grpo":
+            numbers = found["metrics"]["pass@8"]
+            text = " ".join(s for s in sentences if "pass@8 on the shifted" in s)
+            for key in ("value", "low", "high"):
+                assert f"{100 * abs(numbers[key]):.1f}" in text
+    kept = summary["splits"]["test"]["arms"]["grpo"]["metrics"]["correct_strategies@8"]["value"]
+    assert any(f"GRPO keeps {kept:.1f}" in s for s in sentences)
+
+
+def test_tables_hold_the_summary_s_numbers(run, page):
+    summary = json.loads((run / "summary.json").read_text())
+    for split in summary["splits"].values():
+        for arm in split["arms"].values():
+            for name in ("pass@1", "pass@8", "majority@8"):
+                assert f"{100 * arm['metrics'][name]['value']:.1f}%" in page.text
+            assert f"{arm['metrics']['correct_strategies@8']['value']:.1f}" in page.text
+
+
+def test_what_was_run_is_on_the_page(page):
+    for fact in (
+        "setrl train --config recipes/polynomial/config.yaml",
+        "0123456789abcdef0123456789abcdef01234567",
+        "trl 1.16.0",
+        "samples_per_prompt: 8",
+        "5 problems × 8 samples, temperature 1",
+    ):
+        assert fact in page.text
+
+
+def test_samples_show_reward_strategy_and_every_method_s_advantage(run, page):
+    line = (run / "grpo/seed_0/rollouts/step_000010.jsonl").read_text().splitlines()[0]
+    group = json.loads(line)
+    assert group["prompt"].strip() in page.text
+    for sample in group["samples"]:
+        for value in (sample["advantage"], *sample["counterfactual"].values()):
+            assert f"{abs(value):.3f}" in page.text
+    assert "Step 1 " in page.text
+    assert "Step 10 " in page.text
+
+
+def test_figures_are_written_beside_the_page(run):
+    names = {path.name for path in (run / "figures").iterdir()}
+    assert names == {
+        "pass_at_k_shifted.png", "pass_at_k_test.png", "learning.png", "strategy_shares.png",
+        "frontier_shifted.png", "frontier_test.png", "time.png",
+    }  # fmt: skip
+    for name in names:
+        assert (run / "figures" / name).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("options", "gone", "still"),
+    [
+        ({"evaluated": False}, "Of the base", "Nothing has been evaluated yet"),
+        (
+            {"arms": ("poly_epo",)},
+            "Poly-EPO − GRPO",
+            "pass@4 on the shifted split: Poly-EPO − base",
+        ),
+        ({"base": False}, "Of the base", "Correct strategies in 4 samples on the test split"),
+        ({"seeds": (3,)}, "2 seeds", "paired over 3 problems, 1 seed."),
+        ({"arms": (), "seeds": ()}, "One prompt", "base: 3 problems"),
+    ],
+)
+def test_missing_parts_are_left_out(tmp_path, options, gone, still):
+    run = fake_run.make(tmp_path / "r", **{"problems": 3, "n": 4, "steps": 3, **options})
+    text = Page(write_report(run)).text.partition("How pass@k")[0]
+    assert gone not in text
+    assert still in text or still in Page(run / "report.html").text
+
+
+def test_an_empty_run_directory_has_a_page(tmp_path):
+    (tmp_path / "empty").mkdir()
+    page = Page(write_report(tmp_path / "empty"))
+    assert "empty" in page.text
+    assert page.links == []
+
+
+def test_a_run_in_progress_has_a_page(tmp_path):
+    run = fake_run.make(tmp_path / "r", problems=3, n=4, steps=3)
+    metrics = run / "grpo/seed_0/metrics.jsonl"
+    metrics.write_text(metrics.read_text()[:-30])
+    (run / "grpo/seed_1/metrics.jsonl").unlink()
+    evaluation = run / "grpo/seed_0/evaluation/test.jsonl"
+    evaluation.write_text("".join(evaluation.read_text().splitlines(keepends=True)[:2]))
+    assert "2 problems × 4 samples" in Page(write_report(run)).text
+
+
+def test_no_such_folder(tmp_path):
+    with pytest.raises(ConfigError, match="nowhere is not a run directory"):
+        write_report(tmp_path / "nowhere")
