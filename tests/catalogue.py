@@ -94,10 +94,18 @@ EXACT = [
     Entry(objectives.gini_mean_difference(), lambda c: reference.mean_difference(c.rewards)),
     Entry(objectives.l_statistic([1, 0, -2, 0.5]), l_statistic(lambda k: [1, 0, -2, 0.5])),
     Entry(objectives.best_of(), lambda c: reference.best_of(c.rewards, c.proxy)),
+    *(
+        Entry(
+            objectives.majority(ties),
+            lambda c, ties=ties: reference.majority(c.rewards, c.answers, ties),
+        )
+        for ties in ("uniform", "first", "lexicographic")
+    ),
     Entry(objectives.distinct(), lambda c: reference.distinct(c.clusters)),
     Entry(
         objectives.distinct_correct(), lambda c: reference.distinct_correct(c.rewards, c.clusters)
     ),
+    Entry(objectives.rarest_correct(), lambda c: reference.rarest_correct(c.rewards, c.clusters)),
     Entry(objectives.differ(), lambda c: reference.differ(c.clusters)),
     Entry(objectives.distinct_share(), lambda c: reference.distinct_share(c.clusters)),
     Entry(objectives.extra_share(), lambda c: reference.extra_share(c.clusters)),

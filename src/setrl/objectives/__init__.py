@@ -28,6 +28,7 @@ from setrl.objectives.diversity import (
 from setrl.objectives.pairs import PairwiseDistance, Volume
 from setrl.objectives.polychromic import Polychromic
 from setrl.objectives.ranks import LStatistic, Max
+from setrl.objectives.rarest import RarestCorrect
 from setrl.objectives.rewards import AnyCorrect, Mean
 from setrl.objectives.selection import BestOf
 from setrl.objectives.soft import SmoothMax, SoftAny
@@ -41,6 +42,7 @@ from setrl.objectives.statistics import (
     TrimmedMean,
     WinsorisedMean,
 )
+from setrl.objectives.votes import Majority
 
 mean = Mean
 max = Max
@@ -54,8 +56,10 @@ quantile = Quantile
 cvar = CVaR
 gini_mean_difference = GiniMeanDifference
 best_of = BestOf
+majority = Majority
 distinct = Distinct
 distinct_correct = DistinctCorrect
+rarest_correct = RarestCorrect
 distinct_share = DistinctShare
 extra_share = ExtraShare
 mixed_share = MixedShare
@@ -110,8 +114,10 @@ by_name: dict[str, Callable[..., Objective]] = {
     "cvar": cvar,
     "gini_mean_difference": gini_mean_difference,
     "best_of": best_of,
+    "majority": majority,
     "distinct": distinct,
     "distinct_correct": distinct_correct,
+    "rarest_correct": rarest_correct,
     "distinct_share": distinct_share,
     "extra_share": extra_share,
     "mixed_share": mixed_share,
@@ -139,6 +145,7 @@ __all__ = [
     "from_function",
     "gini_mean_difference",
     "l_statistic",
+    "majority",
     "max",
     "mean",
     "median",
@@ -148,6 +155,7 @@ __all__ = [
     "polychromic",
     "product",
     "quantile",
+    "rarest_correct",
     "smooth_max",
     "soft_any",
     "top_mean",
