@@ -101,6 +101,16 @@ def test_parts_of_logged_groups_add_up_to_the_advantage_of_poly_epo():
     assert (~usable).sum() == 2
 
 
+def test_a_sample_of_unknown_strategy_leaves_the_rewards_of_the_sets_too():
+    rewards, clusters = np.array([[1.0, 0, 1, 1, 0]]), np.array([[0.0, 1, np.nan, 2, 2]])
+    left = [0, 1, 3, 4]
+    found = decompose_group(rewards, clusters=clusters, set_size=2)
+    smaller = decompose_group(rewards[:, left], clusters=clusters[:, left], set_size=2)
+    np.testing.assert_allclose(found.reward, smaller.reward)
+    np.testing.assert_allclose(found.means_part[:, left], smaller.means_part, **CLOSE)
+    np.testing.assert_allclose(found.covariance_part[:, left], smaller.covariance_part, **CLOSE)
+
+
 def test_any_two_factors_of_a_group_decompose():
     rng = np.random.default_rng(1)
     rewards, clusters = rng.random((2, 7)), rng.integers(0, 3, (2, 7))

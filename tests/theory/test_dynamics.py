@@ -89,7 +89,9 @@ def test_equally_likely_strategies_stay_so_on_average_and_not_in_runs():
 
 
 @pytest.mark.parametrize(
-    "method", [methods.grpo(), methods.poly_epo(2), methods.grpo_div(1.0)], ids=by_name
+    "method",
+    [methods.grpo(), methods.poly_epo(2), methods.grpo_div(1.0), methods.pkpo(2)],
+    ids=by_name,
 )
 def test_runs_scatter_around_the_expected_update(method):
     runs = simulate(method, TABLE, POLICY, 5, 1, 0.01, np.random.default_rng(1), runs=20_000)

@@ -79,6 +79,8 @@ def test_homogeneous_scaffold_stays_positive_where_the_proposition_fails():
         np.testing.assert_allclose(found.scaffold_P, p * (1 - p) ** 2 / 2, atol=1e-15)
         assert found.slope_near_one == 0
         assert np.isnan(found.turns_negative_at)
+        share_of_bound = (p * (1 - p) ** 2 / 2) / np.sqrt(p * (1 - p) / 2)
+        np.testing.assert_allclose(found.largest_over_bound, share_of_bound.max(), rtol=1e-12)
     for set_size in (2, 3, 5):
         shared = homogeneous_scaffold(poly([1, 0], [0, 0], set_size), [0.5, 0.5], 0)
         degenerate = homogeneous_scaffold(poly([1, 0], [0, -1], set_size), [0.5, 0.5], 0)

@@ -84,7 +84,7 @@ def test_a_finite_step_is_the_softmax_of_moved_logits():
 
 
 def test_actions_outside_the_support_stay_there():
-    step = take_step([0.5, 0.5, 0.0], [1.0, 0.0, 100.0], learning_rate=1.0)
+    step = take_step([0.5, 0.5, 0.0], [1.0, 0.0, 1e4], learning_rate=1.0)
     assert step.policy_A[2] == 0
     assert np.isnan(step.log_change_A[2])
     np.testing.assert_allclose(step.policy_A[0], 1 / (1 + np.exp(-1)))
