@@ -77,14 +77,14 @@ def make_base(
     set_seed(config.base_seed)
     tokenizer = make_tokenizer(config.make_domain().vocabulary)
     model = new_model(config, tokenizer)
-    examples = _examples(config, tokenizer)
+    examples = corpus_examples(config, tokenizer)
     updates = math.ceil(len(examples) / config.base_batch_size) * config.base_epochs
     optimizer = torch.optim.AdamW(
         model.parameters(), config.base_learning_rate, weight_decay=0.01, fused=True
     )
     schedule = get_linear_schedule_with_warmup(optimizer, int(WARMUP * updates), updates)
     progress = tqdm(total=updates, desc="base model", unit="step", disable=not show_progress)
-    for batch in _batches(examples, config, tokenizer.pad_token_id):
+    for batch in batches(examples, config, tokenizer.pad_token_id):
         loss = model(**batch).loss
         loss.backward()
         clip_grad_norm_(model.parameters(), 1.0)
@@ -117,15 +117,18 @@ def new_model(config: ComparisonConfig, tokenizer: PreTrainedTokenizerFast) -> Q
 
 
 @dataclasses.dataclass(frozen=True)
-class _Example:
+class Example:
+    """A prompt and a written sample, in token ids; the sample has its end token."""
+
     prompt: list[int]
-    sample: list[int]  # with its end token
+    sample: list[int]
 
     def __len__(self) -> int:
         return len(self.prompt) + len(self.sample)
 
 
-def _examples(config: ComparisonConfig, tokenizer: PreTrainedTokenizerFast) -> list[_Example]:
+def corpus_examples(config: ComparisonConfig, tokenizer: PreTrainedTokenizerFast) -> list[Example]:
+    """The corpus in token ids."""
     pairs = list(corpus(config.make_domain(), config.base_corpus, config.base_seed))
     prompts = tokenizer([problem.prompt for problem, _ in pairs])["input_ids"]
     samples = tokenizer([written.text for _, written in pairs])["input_ids"]
@@ -135,11 +138,11 @@ def _examples(config: ComparisonConfig, tokenizer: PreTrainedTokenizerFast) -> l
             text = f"{problem.prompt}{written.text}"
             raise ValueError(f"the domain's vocabulary cannot write its own corpus: {text!r}")
     end = [tokenizer.eos_token_id]
-    return [_Example(p, s + end) for p, s in zip(prompts, samples, strict=True)]
+    return [Example(p, s + end) for p, s in zip(prompts, samples, strict=True)]
 
 
-def _batches(
-    examples: list[_Example], config: ComparisonConfig, pad: int
+def batches(
+    examples: list[Example], config: ComparisonConfig, pad: int
 ) -> Iterator[dict[str, torch.Tensor]]:
     """Batches of examples of like length, in random order, epoch after epoch."""
     generator = torch.Generator().manual_seed(config.base_seed)
@@ -152,10 +155,10 @@ def _batches(
             pool.sort(key=lambda index: len(examples[index]))
             chunks += [pool[i : i + size] for i in range(0, len(pool), size)]
         for index in torch.randperm(len(chunks), generator=generator).tolist():
-            yield _collate([examples[i] for i in chunks[index]], pad)
+            yield collate([examples[i] for i in chunks[index]], pad)
 
 
-def _collate(examples: list[_Example], pad: int) -> dict[str, torch.Tensor]:
+def collate(examples: list[Example], pad: int) -> dict[str, torch.Tensor]:
     """Token ids, mask and labels, (examples, longest), padded on the right."""
     longest = max(map(len, examples))
     ids = torch.full((len(examples), longest), pad)

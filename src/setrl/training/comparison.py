@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import fcntl
-import multiprocessing
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
 
 from accelerate import PartialState
-from tqdm import tqdm
 
 from setrl.errors import ConfigError, RunError
 from setrl.report import write_report
@@ -24,11 +18,11 @@ from setrl.training.arm import check_trainer_options, train_arm
 from setrl.training.base_model import base_model
 from setrl.training.callbacks import StopInOrder
 from setrl.training.config import ComparisonConfig, load_config
+from setrl.training.pool import run_jobs
 from setrl.training.run_directory import TrainingRun, provenance, write_status
-from setrl.training.worker import Job, explain, work
+from setrl.training.worker import Job, explain
 
 CACHE = "SETRL_CACHE"  # the environment variable that names the folder of base models
-BAR = "{desc} {percentage:3.0f}% |{bar}| {elapsed} so far, {remaining} left {postfix}"
 
 
 def run_comparison(
@@ -70,7 +64,7 @@ def run_comparison(
             return _run_on_all_processes(config, run_dir, overwrite, cache)
         with _claimed(config, run_dir, overwrite):
             base = _prepare_base(config, run_dir, cache, show_progress)
-            _run_jobs(_jobs(config, run_dir, base), config.workers, show_progress)
+            run_jobs(_jobs(config, run_dir, base), config.workers, show_progress)
             return write_report(run_dir)
     except OSError as error:
         raise RunError(f"{explain(error)}; the same command goes on from what is kept") from error
@@ -151,103 +145,3 @@ def _run_on_all_processes(
                 train_arm(config, job.arm, job.seed, base, run, lambda _: None, stop)
         state.wait_for_everyone()
         return write_report(run_dir) if state.is_main_process else run_dir / "report.html"
-
-
-def _run_jobs(jobs: list[Job], workers: int, show_progress: bool) -> None:
-    pool = _Pool(jobs, workers, show_progress)
-    try:
-        pool.run()
-    except KeyboardInterrupt:
-        print("\nwriting checkpoints; Ctrl-C again to stop at once", file=sys.stderr)
-        pool.stop()
-        raise
-    finally:
-        pool.close()
-    if pool.failures:
-        listed = "\n".join(f"  {name}: {why}" for name, why in pool.failures.items())
-        raise RunError(f"{len(pool.failures)} of {len(jobs)} jobs failed:\n{listed}")
-
-
-class _Pool:
-    """Jobs in processes, `workers` of them at a time, and one progress bar for all."""
-
-    def __init__(self, jobs: list[Job], workers: int, show_progress: bool):
-        self.waiting = list(jobs)
-        self.workers = workers
-        self.failures: dict[str, str] = {}
-        self._running: dict[Connection, tuple[Job, BaseProcess]] = {}
-        self._done: dict[str, float] = {}
-        self._bar = tqdm(
-            total=sum(job.cost for job in jobs),
-            desc="training",
-            bar_format=BAR,
-            disable=not show_progress,
-            mininterval=0.5 if sys.stderr.isatty() else 30,
-        )
-        # A forked process starts in milliseconds with everything imported; others import it anew.
-        self._context: Any = multiprocessing.get_context("forkserver" if _can_fork() else "spawn")
-        if _can_fork():
-            self._context.set_forkserver_preload(["setrl.training.worker"])
-
-    def run(self) -> None:
-        """Do all jobs; one that fails does not stop the others."""
-        while self.waiting or self._running:
-            while self.waiting and len(self._running) < self.workers:
-                self._start(self.waiting.pop(0))
-            self._hear()
-
-    def _start(self, job: Job) -> None:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=work, args=(job, theirs))
-        process.start()
-        theirs.close()
-        self._running[ours] = job, process
-
-    def _hear(self) -> None:
-        """Take in what the processes tell; those that ended leave."""
-        for connection in wait(list(self._running)):
-            assert isinstance(connection, Connection)
-            job, process = self._running[connection]
-            try:
-                what, value = connection.recv()
-            except (EOFError, ConnectionResetError):
-                process.join()
-                del self._running[connection]
-                if process.exitcode:
-                    reason = f"its process ended with exit code {process.exitcode}"
-                    self.failures.setdefault(job.name, reason)
-                continue
-            if what == "failed":
-                self.failures[job.name] = value
-            else:
-                self._show(job, value)
-
-    def _show(self, job: Job, done: float) -> None:
-        before = self._done.get(job.name)
-        if before is None:  # done in an earlier run: it says nothing about this one's speed
-            self._bar.initial += done
-            self._bar.n += done
-        else:
-            self._bar.update(done - before)
-        self._done[job.name] = done
-        running = [other for other, _ in self._running.values() if other.name in self._done]
-        at = [f"{other.name} {self._done[other.name] / other.cost:.0%}" for other in running]
-        self._bar.set_postfix_str(", ".join(at), refresh=False)
-
-    def stop(self) -> None:
-        """Ask the processes to write checkpoints and end, and wait until they have."""
-        for connection in self._running:
-            connection.send("stop")
-        while self._running:
-            self._hear()
-
-    def close(self) -> None:
-        """End what still runs."""
-        self._bar.close()
-        for _, process in self._running.values():
-            process.kill()
-            process.join()
-
-
-def _can_fork() -> bool:
-    return sys.platform == "linux"

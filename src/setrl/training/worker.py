@@ -145,5 +145,6 @@ def explain(error: BaseException) -> str:
     if isinstance(error, ConfigError | RunError):
         return str(error)
     if isinstance(error, OSError):
-        return f"cannot write or read {error.filename}: {error.strerror}"
+        what = f"cannot write or read {error.filename}" if error.filename else "cannot write"
+        return f"{what}: {error.strerror or error}"
     return f"{type(error).__name__}: {error}"

@@ -1,0 +1,122 @@
+"""Jobs in processes of their own, with one progress bar for all."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from tqdm import tqdm
+
+from setrl.errors import RunError
+from setrl.training.worker import Job, work
+
+BAR = "{desc} {percentage:3.0f}% |{bar}| {elapsed} so far, {remaining} left {postfix}"
+
+
+def run_jobs(jobs: list[Job], workers: int, show_progress: bool) -> None:
+    """Do all jobs, `workers` of them at a time.
+
+    Raises:
+        RunError: If jobs failed, naming them and why; the others were done all the same.
+        KeyboardInterrupt: After Ctrl-C, when the processes have written checkpoints and ended.
+    """
+    pool = _Pool(jobs, workers, show_progress)
+    try:
+        pool.run()
+    except KeyboardInterrupt:
+        print("\nwriting checkpoints; Ctrl-C again to stop at once", file=sys.stderr)
+        pool.stop()
+        raise
+    finally:
+        pool.close()
+    if pool.failures:
+        listed = "\n".join(f"  {name}: {why}" for name, why in pool.failures.items())
+        raise RunError(f"{len(pool.failures)} of {len(jobs)} jobs failed:\n{listed}")
+
+
+class _Pool:
+    """Jobs in processes, `workers` of them at a time, and one progress bar for all."""
+
+    def __init__(self, jobs: list[Job], workers: int, show_progress: bool):
+        self.waiting = list(jobs)
+        self.workers = workers
+        self.failures: dict[str, str] = {}
+        self._running: dict[Connection, tuple[Job, BaseProcess]] = {}
+        self._done: dict[str, float] = {}
+        self._bar = tqdm(
+            total=sum(job.cost for job in jobs),
+            desc="training",
+            bar_format=BAR,
+            disable=not show_progress,
+            mininterval=0.5 if sys.stderr.isatty() else 30,
+        )
+        # A forked process starts in milliseconds with everything imported; others import it anew.
+        self._context: Any = multiprocessing.get_context("forkserver" if _can_fork() else "spawn")
+        if _can_fork():
+            self._context.set_forkserver_preload(["setrl.training.worker"])
+
+    def run(self) -> None:
+        """Do all jobs; one that fails does not stop the others."""
+        while self.waiting or self._running:
+            while self.waiting and len(self._running) < self.workers:
+                self._start(self.waiting.pop(0))
+            self._hear()
+
+    def _start(self, job: Job) -> None:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=work, args=(job, theirs))
+        process.start()
+        theirs.close()
+        self._running[ours] = job, process
+
+    def _hear(self) -> None:
+        """Take in what the processes tell; those that ended leave."""
+        for connection in wait(list(self._running)):
+            assert isinstance(connection, Connection)
+            job, process = self._running[connection]
+            try:
+                what, value = connection.recv()
+            except (EOFError, ConnectionResetError):
+                process.join()
+                del self._running[connection]
+                if process.exitcode:
+                    reason = f"its process ended with exit code {process.exitcode}"
+                    self.failures.setdefault(job.name, reason)
+                continue
+            if what == "failed":
+                self.failures[job.name] = value
+            else:
+                self._show(job, value)
+
+    def _show(self, job: Job, done: float) -> None:
+        before = self._done.get(job.name)
+        if before is not None:
+            self._bar.update(done - before)
+        elif not self._bar.disable:  # done in an earlier run: it says nothing of this one's speed
+            self._bar.initial += done
+            self._bar.n += done
+        self._done[job.name] = done
+        running = [other for other, _ in self._running.values() if other.name in self._done]
+        at = [f"{other.name} {self._done[other.name] / other.cost:.0%}" for other in running]
+        self._bar.set_postfix_str(", ".join(at), refresh=False)
+
+    def stop(self) -> None:
+        """Ask the processes to write checkpoints and end, and wait until they have."""
+        for connection in self._running:
+            connection.send("stop")
+        while self._running:
+            self._hear()
+
+    def close(self) -> None:
+        """End what still runs."""
+        self._bar.close()
+        for _, process in self._running.values():
+            process.kill()
+            process.join()
+
+
+def _can_fork() -> bool:
+    return sys.platform == "linux"

@@ -1,0 +1,165 @@
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from setrl.errors import ConfigError, RunError
+from setrl.training import comparison, files
+from setrl.training.arm import train_arm
+from setrl.training.callbacks import StopInOrder
+from setrl.training.comparison import run_comparison
+from setrl.training.run_directory import TrainingRun, training_run
+from setrl.training.worker import Job
+
+
+def statuses(run_dir):
+    return {
+        str(path.parent.relative_to(run_dir)): json.loads(path.read_text())["status"]
+        for path in run_dir.rglob("run.json")
+    }
+
+
+def weights(run):
+    return (run.final / "model.safetensors").read_bytes()
+
+
+def test_ctrl_c_and_the_same_command_again(make_config, tmp_path):
+    """Interrupted while two arms train: checkpoints, exit code 130; then it goes on to the end."""
+    steps, run_dir, cache = 60, tmp_path / "run", tmp_path / "cache"
+    config = make_config(
+        steps=steps, checkpoint_every=50, eval_splits=["test"], eval_problems=2, eval_samples=4
+    )
+    (tmp_path / "config.yaml").write_text(config.to_yaml())
+    options = ["--config", tmp_path / "config.yaml", "--run-dir", run_dir]
+    command = [sys.executable, "-c", "from setrl.cli import main; main()", "train", *options]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "SETRL_CACHE": str(cache)}
+    process = subprocess.Popen(
+        [*map(str, command)], env=environment, stderr=subprocess.PIPE, start_new_session=True
+    )
+    first = training_run(run_dir, "grpo", 0)
+    deadline = time.monotonic() + 120
+    while len(files.read_lines(first.metrics)) < 3 and time.monotonic() < deadline:
+        assert process.poll() is None, process.stderr.read().decode()
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors.decode()
+    assert statuses(run_dir)["."] == "interrupted"
+    reached = len(files.read_lines(first.metrics))
+    assert 3 <= reached < steps
+    assert first.last_checkpoint() == first.checkpoints / f"checkpoint-{reached}"
+
+    report = run_comparison(config, run_dir, cache=cache, show_progress=False)
+    assert report.exists()
+    assert set(statuses(run_dir).values()) == {"finished"}
+    for arm in config.arms:
+        run = training_run(run_dir, arm, 0)
+        recorded = [record["step"] for record in files.read_lines(run.metrics)]
+        assert recorded == list(range(1, steps + 1))
+        assert len(files.read_lines(run.path / "evaluation" / "test.jsonl")) == 2
+    assert len(files.read_lines(run_dir / "base" / "evaluation" / "test.jsonl")) == 2
+
+    for arm in config.arms:
+        whole, stop = TrainingRun(tmp_path / arm), StopInOrder(1)
+        train_arm(config, arm, 0, run_dir / "base", whole, lambda _: None, stop)
+        assert weights(whole) == weights(training_run(run_dir, arm, 0))
+
+
+def test_an_arm_that_fails_does_not_stop_the_others(make_config, base, tmp_path):
+    config = make_config(steps=1, workers=1)
+    jobs = [
+        Job(config, tmp_path, str(tmp_path / "no model"), "grpo"),
+        Job(config, tmp_path, str(base), "poly_epo"),
+    ]
+    with pytest.raises(RunError, match="1 of 2 jobs failed:\n  grpo/0: "):
+        comparison.run_jobs(jobs, workers=1, show_progress=False)
+    assert statuses(tmp_path)["poly_epo/seed_0"] == "finished"
+    assert "Traceback" in (tmp_path / "grpo" / "seed_0" / "traceback.txt").read_text()
+
+
+@pytest.fixture
+def no_training(monkeypatch):
+    monkeypatch.setattr(comparison, "base_model", None)
+    monkeypatch.setattr(comparison, "run_jobs", None)
+
+
+@pytest.fixture
+def earlier(make_config, tmp_path):
+    """The folder of a run with `make_config()`."""
+    folder = tmp_path / "earlier"
+    (folder / "grpo").mkdir(parents=True)
+    (folder / "config.yaml").write_text(make_config().to_yaml())
+    return folder
+
+
+@pytest.mark.usefixtures("no_training")
+def test_another_config_is_refused_with_what_differs(make_config, earlier):
+    before = (earlier / "config.yaml").read_text()
+    with pytest.raises(ConfigError) as error:
+        run_comparison(make_config(steps=7, learning_rate=0.5), earlier)
+    assert "steps: 6 → 7\n  learning_rate: 0.001 → 0.5\n" in str(error.value)
+    assert "--overwrite" in str(error.value)
+    assert (earlier / "config.yaml").read_text() == before
+    assert (earlier / "grpo").exists()
+
+
+@pytest.mark.usefixtures("no_training")
+def test_overwriting_removes_the_run(make_config, earlier):
+    with pytest.raises(TypeError):  # training, which is not there, would begin
+        run_comparison(make_config(steps=7), earlier, overwrite=True)
+    assert not (earlier / "grpo").exists()
+    assert "steps: 7" in (earlier / "config.yaml").read_text()
+    assert statuses(earlier) == {".": "failed"}
+
+
+@pytest.mark.usefixtures("no_training")
+def test_a_folder_of_something_else_is_left_alone(make_config, tmp_path):
+    (tmp_path / "thesis.tex").write_text("…")
+    with pytest.raises(ConfigError, match="is not empty and holds no run: give another folder"):
+        run_comparison(make_config(), tmp_path, overwrite=True)
+    assert (tmp_path / "thesis.tex").exists()
+
+
+@pytest.mark.usefixtures("no_training")
+def test_two_processes_do_not_write_one_run(make_config, earlier):
+    with (earlier / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(RunError, match="another process is running this comparison"):
+            run_comparison(make_config(), earlier)
+
+
+@pytest.mark.usefixtures("no_training")
+def test_a_folder_that_cannot_be_made(make_config):
+    with pytest.raises(RunError, match="cannot write or read /dev/null/run: Not a directory"):
+        run_comparison(make_config(), Path("/dev/null/run"))
+
+
+@pytest.mark.usefixtures("no_training")
+def test_a_full_disk_is_named(make_config, tmp_path, monkeypatch):
+    def full_disk(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(comparison, "base_model", full_disk)
+    message = "cannot write: No space left on device; the same command goes on from what is kept"
+    with pytest.raises(RunError, match=message):
+        run_comparison(make_config(), tmp_path / "run")
+
+
+@pytest.mark.usefixtures("no_training")
+def test_wrong_arguments_of_trl_are_refused_before_anything_is_made(make_config, tmp_path):
+    with pytest.raises(ConfigError, match="trainer: unknown key"):
+        run_comparison(make_config(trainer={"warmup": 3}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.usefixtures("no_training")
+def test_another_model_is_pointed_at(make_config, tmp_path):
+    with pytest.raises(TypeError):
+        run_comparison(make_config(model="some/model"), tmp_path / "run")
+    assert files.read_json(tmp_path / "run" / "base" / "base.json")["path"] == "some/model"
