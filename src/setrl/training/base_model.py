@@ -80,7 +80,7 @@ def make_base(
     examples = corpus_examples(config, tokenizer)
     updates = math.ceil(len(examples) / config.base_batch_size) * config.base_epochs
     optimizer = torch.optim.AdamW(
-        model.parameters(), config.base_learning_rate, weight_decay=0.01, fused=True
+        model.parameters(), config.base_learning_rate, betas=(0.9, 0.95), fused=True
     )
     schedule = get_linear_schedule_with_warmup(optimizer, int(WARMUP * updates), updates)
     progress = tqdm(total=updates, desc="base model", unit="step", disable=not show_progress)
@@ -109,6 +109,8 @@ def new_model(config: ComparisonConfig, tokenizer: PreTrainedTokenizerFast) -> Q
         num_key_value_heads=math.ceil(heads / 2),
         head_dim=HEAD_DIM,
         max_position_embeddings=1024,
+        initializer_range=config.base_hidden_size
+        ** -0.5,  # 0.02, meant for wide models, learns slowly
         tie_word_embeddings=True,
         pad_token_id=tokenizer.pad_token_id,
         eos_token_id=tokenizer.eos_token_id,
