@@ -31,17 +31,24 @@ class Entry:
     """An objective, and the score of a set of sample indices of a case.
 
     Attributes:
-        graded: Whether rewards other than 0 and 1 may enter.
         smallest: The smallest set that it scores.
+        smaller: Whether w is the mean of the same definition over sets with one member less.
     """
 
     objective: Objective
     definition: Callable[[Case], Score]
     smallest: int = 1
+    smaller: bool = True
 
     @property
     def name(self) -> str:
         return repr(self.objective)
+
+
+def spread(counts: np.ndarray) -> np.ndarray:
+    """(most correct members of a cluster) · (clusters) + wrong² of degenerate samples / 4."""
+    correct, clusters = counts[..., :-1, 1].max(axis=-1), counts[..., :-1, :].any(axis=-1).sum(-1)
+    return correct * clusters + counts[..., -1, 0] ** 2 / 4
 
 
 def l_statistic(weights: Callable[[int], list]) -> Callable[[Case], Score]:
@@ -134,6 +141,29 @@ EXACT = [
     Entry(objectives.soft_any(), lambda c: reference.soft_any(c.rewards)),
     Entry(objectives.smooth_max(2.0), lambda c: reference.smooth_max(c.rewards, 2.0)),
     Entry(objectives.smooth_max(-9.0), lambda c: reference.smooth_max(c.rewards, -9.0)),
+    Entry(objectives.from_counts(spread), lambda c: reference.counted(c.rewards, c.clusters)),
+    Entry(
+        objectives.over_sizes(objectives.max(), {1: 0.5, 4: -2.0, 3: 1.0}),
+        lambda c: reference.over_sizes(reference.maximum(c.rewards), {1: 0.5, 4: -2.0, 3: 1.0}),
+        smaller=False,
+    ),
+    Entry(
+        objectives.over_sizes(objectives.polychromic(), {2: 1.0, 5: 1.0}),
+        lambda c: reference.over_sizes(
+            reference.polychromic(c.rewards, c.clusters), {2: 1.0, 5: 1.0}
+        ),
+        smaller=False,
+    ),
+    Entry(
+        objectives.max() - 0.5 * objectives.distinct() + 2 * MEAN * objectives.differ(),
+        lambda c: (
+            lambda s: (
+                reference.maximum(c.rewards)(s)
+                - reference.distinct(c.clusters)(s) / 2
+                + 2 * times(c, reference.differ(c.clusters))(s)
+            )
+        ),
+    ),
     Entry(MEAN * MEAN, lambda c: times(c, reference.mean(c.rewards))),
 ]
 

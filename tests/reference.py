@@ -224,6 +224,17 @@ def rarest_correct(rewards: Sequence, clusters: Sequence[int]) -> Score:
     return score
 
 
+def counted(rewards: Sequence, clusters: Sequence[int]) -> Score:
+    """(most correct members of a cluster) · (clusters) + (wrong degenerate members)² / 4."""
+
+    def score(s):
+        correct = Counter(clusters[i] for i in s if rewards[i] > 0.5 and clusters[i] != DEGENERATE)
+        lost = sum(1 for i in s if rewards[i] <= 0.5 and clusters[i] == DEGENERATE)
+        return max(correct.values(), default=0) * distinct(clusters)(s) + Fraction(lost**2, 4)
+
+    return score
+
+
 def over_sizes(score: Score, weights: dict[int, float]) -> Score:
     """Σ weight · the mean score of all the subsets of each size."""
     return lambda s: sum(

@@ -80,7 +80,7 @@ def set_advantages(
     rewards_BN: Array,
     *,
     objective: Objective,
-    set_size: int,
+    set_size: int | None = None,
     clusters: Array | None = None,
     answers: Array | None = None,
     proxy: Array | None = None,
@@ -103,7 +103,7 @@ def set_advantages(
     Args:
         rewards_BN: (B, N) rewards; NaN marks a sample without one, which leaves the sets.
         objective: What a set is worth; see `setrl.objectives`.
-        set_size: K, from 1 to N.
+        set_size: K, from 1 to N; may be left out where the objective has one of its own.
         clusters: (B, N) labels of the strategies used, integers; −1 is in no cluster, NaN unknown.
         answers: (B, N) final answers, numbers or strings.
         proxy: (B, N) what a selector goes by.
@@ -133,6 +133,7 @@ def set_advantages(
     array([[ 0.   ,  0.   ,  0.167, -0.167]])
     """
     fields = {"clusters": clusters, "answers": answers, "proxy": proxy, "pairs": pairs}
+    set_size = objective.resolve_set_size(set_size)
     named = baselines.by_name
     chosen = names.look_up("baseline", baseline, named) if isinstance(baseline, str) else baseline
     rule = CreditRule(objective, set_size, chosen, reduction, scale, shaping, estimator or Exact())

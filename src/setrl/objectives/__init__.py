@@ -10,12 +10,13 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from setrl.objectives.base import Objective, SetMeans
 from setrl.objectives.composition import Product, Sum, multiply
+from setrl.objectives.counts import FromCounts
 from setrl.objectives.custom import FromFunction
 from setrl.objectives.diversity import (
     Differ,
@@ -31,6 +32,7 @@ from setrl.objectives.ranks import LStatistic, Max
 from setrl.objectives.rarest import RarestCorrect
 from setrl.objectives.rewards import AnyCorrect, Mean
 from setrl.objectives.selection import BestOf
+from setrl.objectives.sizes import OverSizes
 from setrl.objectives.soft import SmoothMax, SoftAny
 from setrl.objectives.statistics import (
     CVaR,
@@ -76,9 +78,39 @@ def l_statistic(weights: Sequence[float]) -> LStatistic:
     return LStatistic(tuple(float(weight) for weight in weights))
 
 
+def over_sizes(objective: Objective, weights: Mapping[int, float]) -> OverSizes:
+    """Σ weight · (the objective's mean over subsets of the size), one {size: weight} for each.
+
+    >>> pass_at_1_and_8 = over_sizes(any_correct(), {1: 0.5, 8: 0.5})
+    >>> pass_at_1_and_8.set_size
+    8
+    """
+    return OverSizes(objective, tuple(weights), tuple(weights.values()))
+
+
 def product(left: Objective, right: Objective) -> Sum | Product:
     """left(S) · right(S), as `left * right`; exact where a closed form is known."""
     return multiply(left, right)
+
+
+def from_counts(
+    function: Callable[[np.ndarray], np.ndarray],
+    threshold: float = 0.5,
+    max_compositions: int = 100_000,
+) -> FromCounts:
+    """Any function of how many correct and wrong members of each cluster a set holds; exact.
+
+    Args:
+        function: Counts of shape (…, C + 1, 2) → scores (…). counts[…, c, 1] is the number of
+            correct members of cluster c and counts[…, c, 0] that of wrong ones; the last row is of
+            degenerate samples. Clusters come in no order, and there may be rows of zeros.
+        threshold: A sample is correct if its reward is above it.
+        max_compositions: Give up on the exact form where a prompt has more ways than this to take K
+            members out of its (cluster, correct) cells, and score sets instead.
+
+    >>> solved_twice = from_counts(lambda counts: (counts[..., :-1, 1] >= 2).sum(-1))
+    """
+    return FromCounts(function, threshold, max_compositions)
 
 
 def from_function(
@@ -128,6 +160,7 @@ by_name: dict[str, Callable[..., Objective]] = {
     "smooth_max": smooth_max,
     "polychromic": polychromic,
     "product": product,
+    "over_sizes": over_sizes,
 }
 
 __all__ = [
@@ -142,6 +175,7 @@ __all__ = [
     "distinct_correct",
     "distinct_share",
     "extra_share",
+    "from_counts",
     "from_function",
     "gini_mean_difference",
     "l_statistic",
@@ -151,6 +185,7 @@ __all__ = [
     "median",
     "minimum",
     "mixed_share",
+    "over_sizes",
     "pairwise_distance",
     "polychromic",
     "product",

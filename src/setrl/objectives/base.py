@@ -64,6 +64,16 @@ class Objective:
         """The one set size that it is made for; None where any will do."""
         return None
 
+    def resolve_set_size(self, set_size: int | None) -> int:
+        """The given set size, or the objective's own; they must not contradict each other."""
+        if set_size is None and self.set_size is None:
+            raise ValueError(f"set_size is needed: {self!r} scores sets of any size")
+        if set_size is not None and self.set_size not in (None, set_size):
+            raise ValueError(
+                f"set_size must be {self.set_size}, for which {self!r} is made, got {set_size}"
+            )
+        return set_size if self.set_size is None else self.set_size  # type: ignore[return-value]
+
     def __call__(self, members: Samples) -> np.ndarray:
         """The scores of sets: fields of shape (…, K) → (…)."""
         raise NotImplementedError(f"{type(self).__name__} does not say what a set is worth")
