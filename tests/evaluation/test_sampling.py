@@ -88,3 +88,23 @@ def test_the_number_of_threads_is_put_back(tiny_checkpoint, tmp_path):
     threads = torch.get_num_threads()
     evaluate(tiny_checkpoint, tmp_path / "test.jsonl", problems=1)
     assert torch.get_num_threads() == threads
+
+
+def test_a_chat_model_gets_the_prompt_as_a_user_s_message(tiny_checkpoint, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        sampling, "sample", lambda *args: asked.extend(args[2]) or [["x"] * args[3]]
+    )
+    evaluate(tiny_checkpoint, tmp_path / "plain.jsonl", problems=1)
+    load = sampling._load
+
+    def load_chat(folder):
+        model, tokenizer = load(folder)
+        tokenizer.chat_template = "<{{ messages[0]['role'] }}>{{ messages[0]['content'] }}<model>"
+        return model, tokenizer
+
+    monkeypatch.setattr(sampling, "_load", load_chat)
+    chat = evaluate(tiny_checkpoint, tmp_path / "chat.jsonl", problems=1)
+    prompt = asked[0]
+    assert asked == [prompt, f"<user>{prompt}<model>"]
+    assert read_records(chat)[0]["prompt"] == prompt

@@ -95,7 +95,7 @@ def test_the_base_at_the_largest_k():
         ((-0.1, 0, 0, 0.1), "Poly-EPO is above GRPO at k = 8 and below it at k = 1"),
         ((-0.1, -0.1, 0, 0), "Poly-EPO is below GRPO for k ≤ 2"),
         ((0.1, 0, 0.1, 0), "Poly-EPO is above GRPO at k = 1, 4"),
-        ((0, 0.04, 0.04, 0), "Poly-EPO is not to be told from GRPO at any k"),
+        ((0, 0.04, 0.04, 0), "Poly-EPO is not distinguishable from GRPO at any k"),
     ],
 )
 def test_the_title_of_pass_at_k_says_where_the_interval_excludes_0(poly, title):

@@ -193,7 +193,6 @@ def _mean_of(data: RunData, arm: str, key: str) -> float:
 
 
 def _window(data: RunData) -> int:
-    """Steps of the rolling mean: a twentieth of the longest run, at least one."""
-    lengths = [len(run.metrics["step"]) for runs in data.arms.values() for run in runs
-               if run.metrics]  # fmt: skip
-    return max(1, max(lengths, default=1) // 20)
+    """Steps of the rolling mean: about a twentieth of the longest run, and odd."""
+    runs = [run for runs in data.arms.values() for run in runs if run.metrics]
+    return 2 * (max((len(run.metrics["step"]) for run in runs), default=1) // 40) + 1

@@ -218,7 +218,7 @@ def _place(found: ArmDifference, against: str) -> str:
         return f"above {against} {_range(above, ks)} and below it {_range(below, ks)}"
     if above or below:
         return f"{'above' if above else 'below'} {against} {_range(above or below, ks)}"
-    return f"not to be told from {against} at any k"
+    return f"not distinguishable from {against} at any k"
 
 
 def _and(names: Sequence[str]) -> str:

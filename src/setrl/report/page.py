@@ -117,7 +117,7 @@ def _facts(data: RunData) -> dict[str, str]:
     git = run.get("git") or {}
     commit = str(git.get("commit") or "")
     facts = {
-        "status": run.get("status"),
+        "status when this page was written": run.get("status"),
         "begun": run.get("created"),
         "command": run.get("command"),
         "commit": commit + (" (with changes that are not in it)" if git.get("dirty") else ""),
