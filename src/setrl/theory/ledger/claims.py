@@ -2,17 +2,19 @@
 
 A check measures and does not know the verdict that is printed: it yields trials, each of which says
 whether something held in one case. `examine` concludes from the trials alone, and a claim is
-confirmed when the conclusion is the verdict that it carries.
+confirmed when the conclusion is the verdict that it carries. A claim that fails carries its first
+counterexample too, which the check must find again.
 
->>> @claim("sum", "A book", "p. 1", Verdict.FAILS, how="adding", truth="n(n + 1)/2")
+>>> @claim("sum", "A book", "p. 1", Verdict.FAILS, how="adding", counterexample="n=1, sum=1",
+...        truth="n(n + 1)/2")
 ... def sum_of_numbers():
 ...     '''1 + … + n = n²/2.'''
 ...     for n in range(1, 4):
-...         yield stated(2 * sum(range(n + 1)) == n**2, n=n)
+...         yield stated(2 * sum(range(n + 1)) == n**2, n=n, sum=sum(range(n + 1)))
 ...         yield corrected(2 * sum(range(n + 1)) == n * (n + 1), n=n)
 >>> finding = examine(sum_of_numbers)
->>> finding.concluded.value, finding.confirmed, finding.counterexample
-('fails', True, 'n=1')
+>>> finding.concluded.value, finding.confirmed
+('fails', True)
 """
 
 from __future__ import annotations
@@ -88,6 +90,7 @@ class Claim:
         verdict: What the check must conclude.
         how: How it is checked.
         truth: What holds instead, the scale, or what can be added.
+        counterexample: Of a claim that fails, the first case in which it does, as `write` puts it.
         check: Yields the trials, smallest case first.
     """
 
@@ -98,14 +101,15 @@ class Claim:
     verdict: Verdict
     how: str
     truth: str
+    counterexample: str
     check: Check
 
     def __post_init__(self) -> None:
         needs_truth = self.verdict in (Verdict.FAILS, Verdict.UP_TO_SCALE)
         if needs_truth and not self.truth:
-            raise ValueError(
-                f"claim {self.id!r} {self.verdict.value} and needs the truth that it stands in for"
-            )
+            raise ValueError(f"claim {self.id!r} {self.verdict.value}: it must say what is true")
+        if self.counterexample and self.verdict is not Verdict.FAILS:
+            raise ValueError(f"claim {self.id!r} {self.verdict.value}: it has no counterexample")
 
 
 def claim(
@@ -116,12 +120,13 @@ def claim(
     *,
     how: str,
     truth: str = "",
+    counterexample: str = "",
 ) -> Callable[[Check], Claim]:
     """Make a claim of the function below, whose docstring is the statement."""
 
     def of(check: Check) -> Claim:
         statement = " ".join((check.__doc__ or "").split())
-        return Claim(id, document, where, statement, verdict, how, truth, check)
+        return Claim(id, document, where, statement, verdict, how, truth, counterexample, check)
 
     return of
 
@@ -160,8 +165,12 @@ class Finding:
 
     @property
     def confirmed(self) -> bool:
-        """Whether the check came to the verdict that the row carries."""
-        return self.concluded is self.claim.verdict
+        """Whether the check came to the verdict, and the counterexample, that the row carries."""
+        if self.concluded is not self.claim.verdict:
+            return False
+        return (
+            self.concluded is not Verdict.FAILS or self.counterexample == self.claim.counterexample
+        )
 
     @property
     def trials(self) -> int:

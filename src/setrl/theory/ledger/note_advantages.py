@@ -66,6 +66,7 @@ def pass_advantage_correct() -> Trials:
     "§3, Example 3.4",
     Verdict.FAILS,
     how="d log π / dα of a gradient step on pass@n: one correct and two wrong actions.",
+    counterexample="n=2, π=(1/5, 1/5, 3/5), y=1, A=-4/25, rate=8/625",
     truth="Their logits never rise. d log π(y)/dα = n[π(y)A(y) − Σ π²A]: a rare wrong action rises "
     "while a common one falls faster. With natural gradient steps d log π(y)/dα ∝ A(y) ≤ 0.",
 )
@@ -109,6 +110,7 @@ def majority_order() -> Trials:
     "§3, Example 3.5",
     Verdict.FAILS,
     how="Uniform ties, one correct and two wrong answers, n = 2…5, denominators ≤ 10.",
+    counterexample="n=3, π=(1/7, 1/7, 5/7), A=(256/1029, 4/1029, -52/1029)",
     truth="It is non-positive if there is one wrong answer; with several, their π-average is. A "
     "rare wrong answer gains by splitting the vote of a common one. With ties that go to the "
     "lowest label it fails at n = 2.",
@@ -173,6 +175,7 @@ def differ_uniform() -> Trials:
     "§3, Example 3.6",
     Verdict.FAILS,
     how="Every policy over three actions with denominator ≤ 13, n = 2, 3.",
+    counterexample="n=2, π=(2/13, 5/13, 6/13), Λ=(6/169, 0, -6/169)",
     truth="Some scaffold value is not 0 unless the policy is uniform on its support; a single one "
     "can be 0: it is where π(y)^(n−1) = Σ π^n.",
 )
@@ -208,16 +211,14 @@ def differ_rare() -> Trials:
     NOTE,
     "§3, Example 3.6",
     Verdict.HOLDS,
-    how="For each n a policy in which the rarest action has the largest advantage and not the "
+    how="π = (1, 5, 10)/16, n = 2, 3, 4: the rarest action has the largest advantage, not the "
     "largest scaffold value.",
 )
 def differ_counteracts() -> Trials:
     """The scaffold value multiplies by π(y), which can undo the preference for rare actions."""
+    p = policy(1, 5, 10)
     for size in (2, 3, 4):
-        shown = [
-            (p, found)
-            for p in policies(3, 8)
-            for found in [advantages(scores.differ, p, size)]
-            if p[0] < p[1] and found[0] > found[1] and p[0] * found[0] < p[1] * found[1]
-        ]
-        yield stated(bool(shown), n=size, example=shown[:1])
+        found = advantages(scores.differ, p, size)
+        weighted = [q * a for q, a in zip(p, found, strict=True)]
+        undone = found[0] > found[1] and weighted[0] < weighted[1]
+        yield stated(undone, n=size, π=p, A=found, Λ=weighted)

@@ -118,6 +118,7 @@ def sampled_design() -> Trials:
     "§2.3, Proposition 2.6",
     Verdict.FAILS,
     how="The formulas of the proposition for N ≤ 6, all n and K.",
+    counterexample="N=2, n=1, K=1, M=0",
     truth="M > 0 exactly if n < N and K ≥ 2: one set is its own baseline, and with N = n there "
     "is only one set.",
 )
@@ -138,7 +139,7 @@ def positive_scale() -> Trials:
     "§2.3",
     Verdict.HOLDS,
     how="Trace variance divided by the squared scale, over all groups and all collections of K "
-    "sets; N = 4, n = 2, K = 2…5.",
+    "sets; N = 4, n = 2, K = 2, 3, 5 and, as a control, all 6.",
 )
 def complete_against_sampled() -> Trials:
     """Using all sets reduces the variance against K sampled ones (complete U-statistic)."""
@@ -146,9 +147,10 @@ def complete_against_sampled() -> Trials:
     designs = all_sets(num, size)
     for (name, score), p in product(SCORES, POLICIES[:2]):
         whole = trace_variance(from_sets(score, designs), p, num) / comb(num - 1, size) ** 2
-        for num_sets in (2, 3, 5):
+        for num_sets in (2, 3, 5, 6):
             scale = sampled_scale(num, size, num_sets)
             sampled = _variance_over_designs(score, p, num, size, num_sets) / scale**2
+            yield remark((whole == sampled) == (num_sets == 6))
             yield stated(
                 whole <= sampled, f=name, K=num_sets, all=float(whole), sampled=float(sampled)
             )
@@ -175,6 +177,7 @@ def _variance_over_designs(score: Score, p: Policy, num: int, size: int, num_set
     Verdict.FAILS,
     how="Trace variance at one scale of u − v (all sets) and u − w (expected improvement), which "
     "are both unbiased; max, N = 3, 4, n = 2.",
+    counterexample="N=4, n=2, π=(1/3, 1/3, 1/3), all_sets=0.9218, EI=0.6804",
     truth="It has the lowest variance among collections of sets for the same advantage; other "
     "unbiased baselines can be lower.",
 )
@@ -191,4 +194,4 @@ def lowest_variance() -> Trials:
         whole = trace_variance(from_sets(GRADED, all_sets(num, size)), p, num) / 9
         scale = sampled_scale(num, size, num_sets)
         sampled = _variance_over_designs(GRADED, p, num, size, num_sets) / scale**2
-        yield corrected(whole <= sampled, π=p, K=num_sets)
+        yield corrected(whole <= sampled and (whole == sampled) == (num_sets == 6), π=p, K=num_sets)

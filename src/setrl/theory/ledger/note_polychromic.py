@@ -200,6 +200,7 @@ def optimism() -> Trials:
     Verdict.FAILS,
     how="Correct mass on one strategy, one wrong action of another, accuracy 9/10 … 9999/10000; "
     "A of the wrong action.",
+    counterexample="n=2, accuracy=9/10, A=-9/200",
     truth="For n ≥ 3: with the correct mass on one strategy A tends to (n−2)/n² > 0. For n = 2 it "
     "is −p(1−p)/2 < 0 at every accuracy: two members cannot pay for a wrong one. And where "
     "the correct samples already differ, it is negative for every n.",
@@ -229,6 +230,7 @@ def exploration_stays() -> Trials:
     Verdict.FAILS,
     how="One correct action of probability p and one wrong one, d = clusters/n: the p in {0, "
     "1/200, …, 1} with the largest E f.",
+    counterexample="n=2, best_p=1, J=1/2",
     truth="For n = 2, E f = p − p²/2 is largest at p = 1: the optimum is collapsed. For n ≥ 3 the "
     "optimum is inside, which keeps entropy by being wrong on purpose: p* = √(2/3), 0.794, 0.795 "
     "at n = 3, 4, 5.",

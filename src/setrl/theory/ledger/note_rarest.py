@@ -49,11 +49,12 @@ def rarest_advantages() -> Trials:
     "§5, f_srl, with p as in Example 3.4",
     Verdict.FAILS,
     how="Two correct actions and one wrong one, p their probability together, n = 2, 3.",
+    counterexample="n=2, π=(1/3, 1/3, 1/3), A=1/18, display=0",
     truth="Only for one correct generation: with two, the set is also worth more when they differ, "
     "so A depends on how p is split between them.",
 )
 def several_correct() -> Trials:
-    """The displays hold with p the probability of success, however many generations succeed."""
+    """Read with p as in Example 3.4, the probability of success: several may be correct."""
     score = scores.rarest_correct((1, 1, 0))
     for size, p in product((2, 3), policies(3, 7)):
         found = advantage(score, p, size, 0)

@@ -39,10 +39,11 @@ from setrl.theory.ledger.note_estimator import GRADED, PASS, POLICIES
     "§2.3, Eq. 9, Algorithm 1 line 7",
     Verdict.FAILS,
     how="Equal generations taken for one: pass@2, N = 3, 4, three actions.",
+    counterexample="N=3, n=2, π=(1/5, 3/10, 1/2), ratio_to_gradient=(0.8938, 1.05, 0.8)",
     truth="By index: two equal samples are two samples.",
 )
 def membership_by_value() -> Trials:
-    """𝒢(y), the sets that contain y, may be found by comparing generations (y ∈ G)."""
+    """Read by value: 𝒢(y), the sets that contain y, are found by comparing generations."""
     size = 2
     for num, p in product((3, 4), [policy(1, 1, 1), policy(2, 3, 5)]):
         truth = times(comb(num - 1, size), logit_gradient(PASS, p, size))
@@ -90,8 +91,9 @@ def algorithm_1() -> Trials:
     Verdict.FAILS,
     how="Mean update over all groups of N = 5, n = 2 with the advantages divided by their standard "
     "deviation, as GRPO does: pass@2 and max of (2, 1, 0).",
-    truth="The division makes the scale depend on the prompt (pass@2: more for hard prompts "
-    "than for easy ones) and bends the direction for graded rewards. Without it: (N−n)/n ∇E f.",
+    counterexample="f=pass@2, p=3/5, ratios=(5.275, 8.148)",
+    truth="The division makes the scale depend on the prompt (pass@2: 5.3 at p = 1/10, "
+    "8.1 at 3/5) and bends the direction for graded rewards. Without it: (N−n)/n ∇E f.",
 )
 def grpo_drop_in() -> Trials:
     """GRPO optimises the set objective once its advantage is replaced by the marginal set
@@ -157,6 +159,7 @@ def several_sizes() -> Trials:
     "§2.3, Example 2.7",
     Verdict.FAILS,
     how="Mean update over all groups, N = 4, sizes 1 and 2, against Σ_c ∇E f.",
+    counterexample="N=4, sizes=(1, 2), π=(1/3, 1/3, 1/3), ratios=(47/76, 1/2, 43/68)",
     truth="With 1/C(N, n_c) size n_c enters with weight 1 − n_c/N; with 1/C(N−1, n_c) the mean "
     "update is Σ_c ∇E f exactly.",
 )

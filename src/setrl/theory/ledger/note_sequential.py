@@ -93,6 +93,7 @@ def _pairs() -> Iterator[tuple[Process, Process]]:
     Verdict.FAILS,
     how="All two-state, two-action processes with deterministic moves, n = 2, γ = 1/4; linear "
     "systems solved with fractions.",
+    counterexample="moves=((0, 1), (0, 0)), π=(1/2, 1/2), gap=463/1500, lemma=451/1800",
     truth="The distribution is the discounted occupancy from s₀ with discount γn, "
     "d♯(s) = (1 − γn) Σ_t (γn)^t Pr(s_t = s); neither the stationary one nor discount γ will do.",
 )

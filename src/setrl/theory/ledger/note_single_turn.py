@@ -114,6 +114,7 @@ def max_is_admissible() -> Trials:
     "§2.2, Example 2.4",
     Verdict.FAILS,
     how="Alg = a uniform pick, the first sample, the majority, the best by a proxy; three actions.",
+    counterexample="Alg=uniform pick, n=3",
     truth="Only if Alg looks at the set: a pick that ignores it (uniform, or the first) is "
     "standard RL exactly; majority and best-of-n by a non-constant proxy are not.",
 )
@@ -146,6 +147,7 @@ def _best_of(proxy: tuple[int, ...], rewards: tuple[int, ...]) -> Score:
     "§2.2, Example 2.4, subsets",
     Verdict.FAILS,
     how="m = 2 of n = 3, selected uniformly and by reward; all non-constant rewards in {0, 1, 2}³.",
+    counterexample="selected=uniformly, r=(0, 0, 1)",
     truth="Selecting uniformly collapses; selecting by reward does not.",
 )
 def selected_subset() -> Trials:
@@ -172,6 +174,7 @@ def _top_two(rewards: tuple[int, ...]) -> Score:
     "§2.2, Example 2.5",
     Verdict.FAILS,
     how="Three actions, n = 2, 3, every partition into clusters, rewards 0/1; d = clusters/n.",
+    counterexample="n=2, r=(0, 0, 0), clusters=(0, 0, 0)",
     truth="Not where r·d is additive: d constant (every correct action in one cluster with "
     "all others), or r ≡ 0.",
 )
@@ -246,6 +249,7 @@ def standard_gradient() -> Trials:
     "§2.2, after Eq. 7",
     Verdict.FAILS,
     how="bᵢ = f(y₋ᵢ), the score of the other members, and a shared b = f(y₂…y_n), against ∇E f.",
+    counterexample="f=max, n=2, π=(1/3, 1/3, 1/3), baseline=f(y₋ᵢ), gradient=(10/27, -2/27, -8/27)",
     truth="bᵢ may depend on every member but yᵢ. One baseline for the whole set may not "
     "depend on any member: that one is biased.",
 )

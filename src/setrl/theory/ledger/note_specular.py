@@ -74,6 +74,7 @@ def diminishing() -> Trials:
     Verdict.FAILS,
     how="f = 1{two members differ}, n = 2: the specular sets of the smallest size, for every "
     "policy over four actions with denominator ≤ 8 and one with 14 (none below has two).",
+    counterexample="n=2, π=(1/14, 2/7, 2/7, 5/14), y=1, smallest=((3), (2))",
     truth="There can be several of the smallest size; a strong specular set is one of them.",
 )
 def smallest_specular() -> Trials:
@@ -177,6 +178,7 @@ def differ_scaffold() -> Trials:
     "§5, Example 5.4, the display for π'",
     Verdict.FAILS,
     how="The diminished policy with φ as displayed, and as Definition 5.1 has it; four actions.",
+    counterexample="π=(1/3, 1/3, 1/3), X=(0), total_probability=4/3",
     truth="φ = Σ_{y'∈X} π(y') / |𝒢|: the probability that was removed, not the one that stayed.",
 )
 def share_of_the_removed() -> Trials:
@@ -217,6 +219,7 @@ def above_average() -> Trials:
     Verdict.FAILS,
     how="f = 1{two members differ}, n = 2, 3, four actions: the smallest specular size by search, "
     "against removing that many of the least likely and of the likeliest others.",
+    counterexample="n=2, π=(1/7, 1/7, 2/7, 3/7), y=2, X=(1), Λ=2/147",
     truth="The other way round: X is smallest when it contains the likeliest other actions. That "
     "many of them were specular in every case tried.",
 )
