@@ -167,7 +167,12 @@ def test_runs_of_strategies_that_work_at_times_scatter_around_their_expected_upd
     ("call", "message"),
     [
         (lambda: gradient_flow(lambda p: p, [1.0], [2.0, 1.0]), r"ascending and ≥ 0, got \[2.0"),
+        (lambda: gradient_flow(lambda p: p, [1.0], [np.nan]), r"ascending and ≥ 0, got \[nan"),
         (lambda: gradient_flow(lambda p: p, [1.0], [1.0], tolerance=0), "positive, got 0"),
+        (
+            lambda: gradient_flow(lambda p: p * np.nan, [1.0], [1.0]),
+            "velocity must be finite, got .*nan",
+        ),
         (lambda: expected_steps(lambda p: p, [1.0], 0.0, 1), "learning_rate must be positive"),
         (lambda: expected_steps(lambda p: p, [1.0], 1.0, 0), "steps must be at least 1, got 0"),
         (

@@ -107,6 +107,17 @@ def test_heterogeneous_bound_fails_where_p_is_close_to_one_over_k():
         assert found.holds == (p < 1 / 3)
 
 
+@pytest.mark.parametrize("set_size", [2, 3, 4, 5, 8])
+def test_a_new_wrong_strategy_is_encouraged_beside_at_most_k_minus_two_correct_ones(set_size):
+    """At accuracy 1: A(new wrong) > 0 ⇔ M < K − 1/(1 − (1−1/M)^(K−1)) ⇔ M ≤ K − 2."""
+    for num_correct in range(1, 8):
+        tabular = poly([1] * num_correct + [0], range(num_correct + 1), set_size)
+        advantage = tabular.advantages([1 / num_correct] * num_correct + [0])[-1]
+        missed = Fraction(num_correct - 1, num_correct) ** (set_size - 1)
+        assert (num_correct < set_size - 1 / (1 - missed)) == (num_correct <= set_size - 2)
+        assert (advantage > 1e-12) == (num_correct <= set_size - 2)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -42,6 +42,8 @@ def gradient_flow(
 ) -> Path:
     """dz/dt = v(π) from `policy_A`, by Dormand and Prince's pair of orders 5 and 4.
 
+    The pair is explicit: once a flow has settled, its cost grows with the time that is left.
+
     Args:
         velocity: `TabularObjective.gradient`, `TabularMethod.update`, or any other direction.
         policy_A: Probabilities at time 0.
@@ -49,7 +51,8 @@ def gradient_flow(
         tolerance: Largest error in a logit that a step may add.
     """
     policy, times = check_policy(policy_A), np.asarray(times_T, dtype=np.float64)
-    if times.ndim != 1 or times.size == 0 or (np.diff(times, prepend=0.0) < 0).any():
+    ascending = times.ndim == 1 and times.size > 0 and (np.diff(times, prepend=0.0) >= 0).all()
+    if not (ascending and np.isfinite(times).all()):
         raise ValueError(f"times_T must be ascending and ≥ 0, got {times.tolist()}")
     if not tolerance > 0:
         raise ValueError(f"tolerance must be positive, got {tolerance}")
@@ -63,6 +66,8 @@ def gradient_flow(
         while now < until:
             step = min(step, until - now)
             moved_A, error = _dormand_prince(slope, shift_A, step)
+            if not np.isfinite(error):
+                raise ValueError(f"the velocity must be finite, got {slope(shift_A)} at t={now:g}")
             if error <= tolerance:
                 shift_A, now = moved_A, now + step if step < until - now else until
             step *= float(np.clip(0.9 * (tolerance / max(error, 1e-300)) ** 0.2, 0.2, 5.0))
