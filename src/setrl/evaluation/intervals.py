@@ -119,7 +119,8 @@ def mean_over_problems(values_SP: ArrayLike, config: IntervalConfig | None = Non
 
     The bootstrap resamples problems and, independently, seeds. Its weights are spread by
     √(S/(S−1)) (and the like for problems), without which a resample of S values has only
-    (S−1)/S of their variance, one half for two seeds (Rao and Wu, JASA 83, 1988). Both ways
+    (S−1)/S of their variance, one half for two seeds (Rao and Wu, JASA 83, 1988); its ends stay
+    within the range of the values, as those of a plain resample do. Both ways
     count the noise within a problem once for problems and once more for seeds: with several
     seeds the interval errs on the wide side (Owen, Annals of Applied Statistics 1, 2007).
 
@@ -136,6 +137,8 @@ def mean_over_problems(values_SP: ArrayLike, config: IntervalConfig | None = Non
     kept = values[:, ~np.isnan(values).any(axis=0)]
     stderr = _stderr([kept])
     low, high = _interval([kept], [1.0], stderr, config)
+    if config.method == "bootstrap" and kept.size:
+        low, high = np.clip([low, high], kept.min(), kept.max()).tolist()
     return Estimate(
         value=_mean(kept),
         low=low,

@@ -12,7 +12,7 @@ tie at the winning count t share the win:
 because ∫ z^j dz = 1/(1+j) is the share of a winner that ties with j others. The integrand is a
 polynomial in z, so Gauss–Legendre integrates it exactly. The condition on the total is read off
 the characteristic function at M frequencies. What is left out (totals that are off by M or more,
-counts that the commonest answer never falls to or reaches) has probability below 1e-20.
+winning counts that are too small or too large to occur) has probability below 1e-18.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from setrl.evaluation.estimators import Counts, Floats, check_size, checked_coun
 
 Complexes = NDArray[np.complex128]
 
-NEGLIGIBLE = 1e-20
+NEGLIGIBLE = 1e-18
+SMALLEST = 1e-300  # in place of 0 where a logarithm follows
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class _Draw:
     n: int
     k: int
     log_factorial: Floats  # of 0 … n
-    angle_W: Floats
+    turn_SW: Complexes  # exp(i·s·angle) for the counts s = 0 … k
     read_W: Complexes  # Re Σ_w read · F = probability of the total k, over that of no condition
 
     @staticmethod
@@ -93,9 +94,9 @@ class _Draw:
         period = _period(n, k)
         angle_W = 2 * np.pi * np.arange(period // 2 + 1) / period
         both_signs = np.where(angle_W > 0, 2.0, 1.0)
+        turn_SW = np.exp(1j * np.outer(np.arange(k + 1), angle_W))
         total = _binomial(np.array([n]), k, k / n, log_factorial)[0, k] if k < n else 1.0
-        read_W = both_signs * np.exp(-1j * angle_W * k) / (period * total)
-        return _Draw(n, k, log_factorial, angle_W, read_W)
+        return _Draw(n, k, log_factorial, turn_SW, both_signs / turn_SW[k] / (period * total))
 
 
 def _period(n: int, k: int) -> int:
@@ -115,25 +116,49 @@ def _vote(votes_A: Counts, right_A: NDArray[np.bool_], draw: _Draw) -> tuple[flo
         return 0.0, 0.0
     if draw.k == draw.n:
         return float(right_A[votes_A == top].mean()), top / draw.k
-    low, high = _winning_counts(top, len(votes_A), draw)
-    contender = votes_A >= low
-    kind_G, repeats_G = np.unique(2 * votes_A[contender] + right_A[contender], return_counts=True)
-    votes_G, right_G = kind_G // 2, kind_G % 2
-    rest = draw.n - int(votes_A[contender].sum())
-    theta = draw.k / draw.n
-    read_W = draw.read_W * (1 - theta + theta * np.exp(1j * draw.angle_W)) ** rest
-    chance = _Chances.make(votes_G, low, high, draw)
-    high = min(high, int(votes_G[right_G == 1].max(initial=0)))
-    accuracy = _accuracy(chance, votes_G, right_G, repeats_G, read_W, low, high, draw.k)
-    return accuracy, _expected_top(chance, repeats_G, read_W, low) / draw.k
+    kind_G, repeats_G = np.unique(2 * votes_A + right_A, return_counts=True)
+    groups = _Groups.make(kind_G // 2, kind_G % 2, repeats_G, draw)
+    low, high = groups.winning_counts()
+    groups = groups.reaching(low)
+    theta, rest = draw.k / draw.n, draw.n - int(groups.votes_G @ groups.repeats_G)
+    read_W = draw.read_W * (1 - theta + theta * draw.turn_SW[1]) ** rest
+    factors = _Factors.make(groups, low, high, draw)
+    accuracy = _accuracy(groups, factors, read_W, low, high, draw.k)
+    return accuracy, _expected_top(groups, factors, read_W, low) / draw.k
 
 
-def _winning_counts(top: int, answers: int, draw: _Draw) -> tuple[int, int]:
-    """Smallest and largest count with which one may win, from the commonest answer's counts."""
-    chance = _binomial(np.array([top]), min(top, draw.k), draw.k / draw.n, draw.log_factorial)[0]
-    possible_low = np.cumsum(chance) > NEGLIGIBLE
-    possible_high = answers * np.cumsum(chance[::-1])[::-1] > NEGLIGIBLE
-    return max(int(possible_low.argmax()), 1), int(np.nonzero(possible_high)[0][-1])
+@dataclass(frozen=True)
+class _Groups:
+    """Answers with the same votes and the same verdict, taken together."""
+
+    votes_G: Counts
+    right_G: Counts
+    repeats_G: Counts  # how many answers
+    chance_GS: Floats  # probability of each count s = 0, 1, … of one of them
+
+    @staticmethod
+    def make(votes_G: Counts, right_G: Counts, repeats_G: Counts, draw: _Draw) -> _Groups:
+        largest = min(int(votes_G.max()), draw.k)
+        chance_GS = _binomial(votes_G, largest, draw.k / draw.n, draw.log_factorial)
+        return _Groups(votes_G, right_G, repeats_G, chance_GS)
+
+    def winning_counts(self) -> tuple[int, int]:
+        """Smallest and largest count that may be the winner's."""
+        at_most_GS = np.maximum(self.chance_GS.cumsum(axis=1), SMALLEST)
+        all_at_most_S = np.exp(self.repeats_G @ np.log(at_most_GS))
+        some_at_least_S = self.repeats_G @ self._at_least_GS()
+        low = int((all_at_most_S > NEGLIGIBLE).argmax())
+        return max(low, 1), int(np.nonzero(some_at_least_S > NEGLIGIBLE)[0][-1])
+
+    def reaching(self, low: int) -> _Groups:
+        """The groups that may win, with this count or a larger one."""
+        may = self._at_least_GS()[:, low] > NEGLIGIBLE
+        return _Groups(
+            self.votes_G[may], self.right_G[may], self.repeats_G[may], self.chance_GS[may]
+        )
+
+    def _at_least_GS(self) -> Floats:
+        return self.chance_GS[:, ::-1].cumsum(axis=1)[:, ::-1]
 
 
 def _binomial(m_G: Counts, largest: int, theta: float, log_factorial: Floats) -> Floats:
@@ -147,44 +172,37 @@ def _binomial(m_G: Counts, largest: int, theta: float, log_factorial: Floats) ->
 
 
 @dataclass(frozen=True)
-class _Chances:
-    """Characteristic functions of one group's count, restricted to a range."""
+class _Factors:
+    """Characteristic functions of one answer's count, restricted to a range of counts."""
 
-    below_GTW: Complexes  # restricted to counts below the winning one
-    at_GTW: Complexes  # restricted to the winning count
+    below_GTW: Complexes  # to those below the winning count
+    at_GTW: Complexes  # to the winning count
 
     @staticmethod
-    def make(votes_G: Counts, low: int, high: int, draw: _Draw) -> _Chances:
-        chance = _binomial(votes_G, high, draw.k / draw.n, draw.log_factorial)
-        turn_SW = np.exp(1j * np.outer(np.arange(high + 1), draw.angle_W))
-        at_GTW = chance[:, low:, None] * turn_SW[low:]
-        below_low = (chance[:, :low] @ turn_SW[:low])[:, None]
+    def make(groups: _Groups, low: int, high: int, draw: _Draw) -> _Factors:
+        chance_GS, turn_SW = groups.chance_GS[:, : high + 1], draw.turn_SW[: high + 1]
+        at_GTW = chance_GS[:, low:, None] * turn_SW[low:]
+        below_low = (chance_GS[:, :low] @ turn_SW[:low])[:, None]
         below_GTW = np.concatenate([below_low, at_GTW[:, :-1]], axis=1).cumsum(axis=1)
-        return _Chances(below_GTW, at_GTW)
+        return _Factors(below_GTW, at_GTW)
 
 
 def _accuracy(
-    chance: _Chances,
-    votes_G: Counts,
-    right_G: Counts,
-    repeats_G: Counts,
-    read_W: Complexes,
-    low: int,
-    high: int,
-    k: int,
+    groups: _Groups, factors: _Factors, read_W: Complexes, low: int, high: int, k: int
 ) -> float:
     """The sum over winning counts of the integral over z, given the total.
 
     One pass over the groups carries two products: `none` of the terms that may tie, and `won`, in
     which one right answer is the winner.
     """
+    high = min(high, int(groups.votes_G[groups.right_G == 1].max(initial=0)))
     if high < low:
         return 0.0
-    t_R, z_R, weight_R = _quadrature(votes_G, repeats_G, low, high, k)
+    t_R, z_R, weight_R = _quadrature(groups, low, high, k)
     none = np.ones((len(t_R), len(read_W)), dtype=np.complex128)
     won = np.zeros_like(none)
     for below_TW, at_TW, right, repeats in zip(
-        chance.below_GTW, chance.at_GTW, right_G, repeats_G, strict=True
+        factors.below_GTW, factors.at_GTW, groups.right_G, groups.repeats_G, strict=True
     ):
         at_RW = at_TW[t_R - low]
         factor = below_TW[t_R - low] + z_R[:, None] * at_RW
@@ -198,11 +216,11 @@ def _accuracy(
 
 
 def _quadrature(
-    votes_G: Counts, repeats_G: Counts, low: int, high: int, k: int
+    groups: _Groups, low: int, high: int, k: int
 ) -> tuple[NDArray[np.int64], Floats, Floats]:
     """Pairs (winning count, node in [0, 1]) with weights that integrate the ties exactly."""
     t_T = np.arange(low, high + 1)
-    reaching_T = repeats_G @ (votes_G[:, None] >= t_T)
+    reaching_T = groups.repeats_G @ (groups.votes_G[:, None] >= t_T)
     points_T = (np.minimum(reaching_T, k // t_T) - 1) // 2 + 1
     nodes, weights = zip(*(_gauss_legendre(int(points)) for points in points_T), strict=True)
     return np.repeat(t_T, points_T), np.concatenate(nodes), np.concatenate(weights)
@@ -215,10 +233,10 @@ def _gauss_legendre(points: int) -> tuple[Floats, Floats]:
     return (node + 1) / 2, weight / 2
 
 
-def _expected_top(chance: _Chances, repeats_G: Counts, read_W: Complexes, low: int) -> float:
+def _expected_top(groups: _Groups, factors: _Factors, read_W: Complexes, low: int) -> float:
     """E[max count] = Σ_t P(max ≥ t) = (low − 1) + Σ_{t ≥ low} (1 − P(all counts < t))."""
-    below_TW = np.ones(chance.below_GTW.shape[1:], dtype=np.complex128)
-    for factor_TW, repeats in zip(chance.below_GTW, repeats_G, strict=True):
+    below_TW = np.ones(factors.below_GTW.shape[1:], dtype=np.complex128)
+    for factor_TW, repeats in zip(factors.below_GTW, groups.repeats_G, strict=True):
         below_TW = below_TW * _power(factor_TW, repeats)
     return low - 1 + float((1 - (below_TW @ read_W).real).sum())
 

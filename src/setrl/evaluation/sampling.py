@@ -82,8 +82,8 @@ def evaluate_checkpoint(
     )
     with _one_thread(), bar:
         for place in range(done, len(problems)):
-            prompt, draw_seed = problems[place].prompt, _problem_seed(seed, place)
-            [texts] = sample(model, tokenizer, [prompt], n, limit, temperature, draw_seed)
+            asked, draw_seed = _as_asked(problems[place], tokenizer), _problem_seed(seed, place)
+            [texts] = sample(model, tokenizer, [asked], n, limit, temperature, draw_seed)
             files.append_line(path, {**_read(problems[place], texts, domain), **settings})
             bar.update()
     return path
@@ -91,10 +91,19 @@ def evaluate_checkpoint(
 
 def _load(model_dir: str | Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     try:
-        model = AutoModelForCausalLM.from_pretrained(model_dir)
-        return model.eval(), AutoTokenizer.from_pretrained(model_dir)
+        model = AutoModelForCausalLM.from_pretrained(model_dir).eval()
+        tokenizer = AutoTokenizer.from_pretrained(model_dir)
     except OSError as error:
         raise ConfigError(f"{model_dir} is not a model's folder or name: {error}") from error
+    return model.to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
+
+
+def _as_asked(problem: Problem, tokenizer: PreTrainedTokenizerBase) -> str:
+    """The prompt as the model was trained to see it: a chat model gets it as a user's message."""
+    if tokenizer.chat_template is None:
+        return problem.prompt
+    message = [{"role": "user", "content": problem.prompt}]
+    return str(tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True))
 
 
 def _done(path: Path, problems: list[Problem], settings: dict[str, Any]) -> int:
