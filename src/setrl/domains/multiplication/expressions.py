@@ -1,0 +1,158 @@
+"""Sums of products of numbers with at most one level of parentheses: parsed, never evaluated.
+
+Regular expressions with bounded repetition take a text apart in linear time, so that a hostile
+one costs nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import accumulate, combinations, product
+from math import prod
+
+NUMBER = "[1-9][0-9]{0,4}"
+_FACTOR = rf"(?:{NUMBER}|\({NUMBER}(?:[+-]{NUMBER}){{1,2}}\))"
+_PRODUCT = rf"{_FACTOR}(?:\*{_FACTOR}){{0,4}}"
+_SUM = re.compile(rf"{_PRODUCT}(?:[+-]{_PRODUCT}){{0,8}}")
+_TERM = re.compile(rf"([+-]?)({_PRODUCT})")
+_PART = re.compile(rf"[+-]?{NUMBER}")
+
+Factor = tuple[int, ...]  # 343 is (343,) and (300-2) is (300, -2)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A product with its sign."""
+
+    sign: int
+    factors: tuple[Factor, ...]
+
+    @property
+    def value(self) -> int:
+        """The exact value."""
+        return self.sign * prod(sum(factor) for factor in self.factors)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A sum of terms, as written."""
+
+    text: str
+    terms: tuple[Term, ...]
+
+    @property
+    def value(self) -> int:
+        """The exact value."""
+        return sum(self.values)
+
+    @property
+    def values(self) -> list[int]:
+        """The values of the terms, in ascending order."""
+        return sorted(term.value for term in self.terms)
+
+    @property
+    def size(self) -> int:
+        """How many numbers are written."""
+        return sum(len(factor) for term in self.terms for factor in term.factors)
+
+    @property
+    def factors(self) -> tuple[Factor, ...]:
+        """The factors of an expression that is one product; () for a sum of several terms."""
+        return self.terms[0].factors if len(self.terms) == 1 else ()
+
+    @property
+    def plain_factors(self) -> list[int]:
+        """The factors, in ascending order, of a product of numbers; [] for anything else."""
+        plain = all(len(factor) == 1 for factor in self.factors)
+        return sorted(factor[0] for factor in self.factors) if plain else []
+
+    @property
+    def is_plain_sum(self) -> bool:
+        """Whether no product is left to be done: 2380+21, or 2401."""
+        return all(len(term.factors) == len(term.factors[0]) == 1 for term in self.terms)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is one number."""
+        return self.size == 1
+
+
+def parse(text: str) -> Expression | None:
+    """The expression that is written, or None where none is."""
+    if not _SUM.fullmatch(text):
+        return None
+    return Expression(text, tuple(_term(sign, factors) for sign, factors in _TERM.findall(text)))
+
+
+def parse_chain(text: str) -> list[Expression]:
+    """The expressions that "=" joins; empty where a part is none."""
+    chain = [expression for part in text.split("=") if (expression := parse(part))]
+    return chain if len(chain) == text.count("=") + 1 else []
+
+
+def follows(previous: Expression, current: Expression) -> bool:
+    """Whether one operation of written arithmetic leads on; values are compared elsewhere.
+
+    A split factor is distributed; of three or more numbers, two are multiplied; of two numbers,
+    one is doubled and the other halved, or one is multiplied by the digits of the other at their
+    places, or the result is written if one of them has a single digit. In a sum, neighbours are
+    added.
+    """
+    numbers = previous.plain_factors
+    if len(numbers) > 2:
+        return current.plain_factors in _merged(numbers)
+    if len(numbers) == 2 and current.plain_factors in _halved(*numbers):
+        return True
+    if not current.is_plain_sum:
+        return False
+    if len(numbers) == 2:
+        return current.values in _multiplied_out(*numbers)
+    if previous.factors:
+        return current.values == _distributed(previous.factors)
+    return current.size < previous.size and _running(current) <= _running(previous)
+
+
+def places(n: int) -> list[int]:
+    """The digits of n at their places, without the zeros.
+
+    >>> places(343), places(205)
+    ([300, 40, 3], [200, 5])
+    """
+    digits = [int(digit) * 10**power for power, digit in enumerate(reversed(str(n)))]
+    return [digit for digit in reversed(digits) if digit]
+
+
+def _term(sign: str, text: str) -> Term:
+    factors = tuple(tuple(map(int, _PART.findall(factor))) for factor in text.split("*"))
+    return Term(-1 if sign == "-" else 1, factors)
+
+
+def _running(expression: Expression) -> set[int]:
+    """The sums of its first terms; those of 2380+21 are among those of 2100+280+21."""
+    return set(accumulate(term.value for term in expression.terms))
+
+
+def _distributed(factors: tuple[Factor, ...]) -> list[int]:
+    """The products of one part of each factor, in ascending order."""
+    return sorted(prod(parts) for parts in product(*factors))
+
+
+def _merged(numbers: list[int]) -> list[list[int]]:
+    """Every way to multiply two of the numbers."""
+    ways = []
+    for pair in combinations(range(len(numbers)), 2):
+        others = [n for k, n in enumerate(numbers) if k not in pair]
+        ways.append(sorted([*others, prod(numbers[k] for k in pair)]))
+    return ways
+
+
+def _halved(x: int, y: int) -> list[list[int]]:
+    """Twice one number and half of the other."""
+    return [sorted([2 * p, q // 2]) for p, q in ((x, y), (y, x)) if q % 2 == 0]
+
+
+def _multiplied_out(x: int, y: int) -> list[list[int]]:
+    """The terms of x*y, by the digits of either; or the product if one has a single digit."""
+    by_places = [sorted(p * place for place in places(q)) for p, q in ((x, y), (y, x))]
+    return [*by_places, [x * y]] if min(x, y) < 10 else by_places
