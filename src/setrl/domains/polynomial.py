@@ -5,7 +5,7 @@ y = x² + 3x + 7, give a point on it, such as (1, 11). The paper prints one rela
 point; the generator, the ranges, the wording of the prompt, the exclusion clause and the
 shares of the corpus are our reconstruction.
 
-    prompt  y=2x^2+3x+7, x!=4:        sample  (2, 21)
+    prompt  y=x^2+3x+7, x!=4:         sample  (2, 17)
 
 Every prompt forbids one or two values of x. In the training split they are values that hardly
 anybody chooses; in the shifted split they are the favourites, so that a policy that has
@@ -33,11 +33,13 @@ X_SHARES: dict[int, float] = {
 FAR_X = (*range(-20, -9), *range(11, 21))
 ALL_X_SHARES = X_SHARES | dict.fromkeys(FAR_X, 0.01 / len(FAR_X))
 RARE_X = tuple(x for x, share in X_SHARES.items() if share <= 0.02)
-FAVOURITES: dict[tuple[int, ...], float] = {(0, 1): 0.6, (-1, 0): 0.2, (0, 2): 0.2}
+FAVOURITES: dict[tuple[int, ...], float] = {
+    (0, 1): 0.3, (0, 1, 2): 0.25, (-1, 0, 1): 0.2, (0, 2): 0.15, (-1, 0): 0.1,
+}  # fmt: skip
 
 KINDS = {"line": 0.25, "quadratic": 0.75}
 CLAUSES = {"rare": 0.7, "favourites": 0.2, "any": 0.1}  # what the corpus forbids
-CARELESS = 0.2  # chance that the author does not look at the exclusion clause
+CARELESS = 0.1  # chance that the author does not look at the exclusion clause
 
 SLIPS = {
     "off by one": 0.3, "off by ten": 0.2, "sign of y": 0.1, "sign of x": 0.2, "forgotten term": 0.2,
@@ -46,12 +48,11 @@ SLIPS = {
 # One token for a term and one for a usual choice of x: by single letters, a model of this size
 # needs many times the training for the same accuracy. The rest writes every other point.
 VOCABULARY = (
-    *(f"{sign}{factor}x^2" for sign in ("", "-") for factor in ("", 2, 3)),
-    *(f"{sign}{factor}x" for sign in ("", "-") for factor in ("", *range(2, 10))),
+    *(f"{factor}x" for factor in ("", *range(2, 10))),
     *(f"+{factor}x" for factor in ("", *range(2, 6))),
     *(f"{sign}{digit}" for sign in ("", "+", "-") for digit in range(1, 10)),
     *(f"({x}, " for x in X_SHARES),
-    *("0", "(", ", ", ")", "y=", ", x!=", ",", ": "),
+    *("x^2", "0", "(", ", ", ")", "y=", ", x!=", ",", ": "),
 )
 
 # Integers in their one normal form, |x| < 100 and |y| < 100,000; anything else is degenerate.
@@ -141,21 +142,17 @@ class Polynomial:
 
 
 def slip_chance(x: int) -> float:
-    """Probability that the author gets y wrong: 0.14 + 0.05·|x| up to 0.6; 0.24 at the easy 10."""
-    return 0.24 if x == 10 else min(0.14 + 0.05 * abs(x), 0.6)
+    """Probability that the author gets y wrong: 0.06 + 0.02·|x|, at most 0.4."""
+    return min(0.06 + 0.02 * abs(x), 0.4)
 
 
 def _problem(rng: np.random.Generator, clause: str) -> Problem:
     kind = draw(rng, KINDS)
-    a = _nonzero(rng, 3) if kind == "quadratic" else 0
-    b = int(rng.integers(-5, 6)) if kind == "quadratic" else _nonzero(rng, 9)
-    c = int(rng.integers(-9, 10))
+    a = 1 if kind == "quadratic" else 0
+    b = int(rng.integers(0, 6)) if kind == "quadratic" else int(rng.integers(1, 10))
+    c = int(rng.integers(0, 12))
     values = ",".join(map(str, _excluded(rng, clause)))
     return Problem(f"y={_polynomial(a, b, c)}, x!={values}: ", kind)
-
-
-def _nonzero(rng: np.random.Generator, largest: int) -> int:
-    return int(rng.integers(1, largest + 1)) * (1 if rng.random() < 0.5 else -1)
 
 
 def _excluded(rng: np.random.Generator, clause: str) -> tuple[int, ...]:
