@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from setrl.domains.base import SPLITS, Domain, Problem, Reading, Split, Written, corpus
+from setrl.domains.multiplication import Multiplication
 from setrl.domains.polynomial import Polynomial
 from setrl.domains.quadratic import Quadratic
 
@@ -15,6 +16,7 @@ __all__ = [
     "DOMAINS",
     "SPLITS",
     "Domain",
+    "Multiplication",
     "Polynomial",
     "Problem",
     "Quadratic",
@@ -27,6 +29,7 @@ __all__ = [
 
 DOMAINS: dict[str, Callable[..., Domain]] = {
     "polynomial": Polynomial,
+    "multiplication": Multiplication,
     "quadratic": Quadratic,
 }
 

@@ -35,18 +35,23 @@ from setrl.domains.quadratic.equation import parse
 
 __all__ = ["Quadratic"]
 
+# Numbers below 100 are one token each: by single digits, a small model needs several times the
+# training to find the factors of a number.
+VOCABULARY = (
+    *("factor ", "formula D=", "square (x", "sum ", " product ", "try", " P(", ")="),
+    *("group ", "divide x", "middle (", "-d)(", "+d)=", " d^2=", ")^2=", " x=", "none"),
+    *("x^2", "x(", "(x", ")(", "+-", "+-r", ": ", *"x+-*/=,()"),
+    *(str(number) for number in range(100)),
+)
+
 
 @dataclass(frozen=True)
 class Quadratic:
     """Find both roots of a quadratic by a written method, every step of which is checked."""
 
     name = "quadratic"
-    vocabulary = (
-        *("factor ", "formula D=", "square (x", "sum ", " product ", "try", " P(", ")="),
-        *("group ", "divide x", "middle (", "-d)(", "+d)=", " d^2=", ")^2=", " x=", "none"),
-        *("x^2", "x(", "(x", ")(", "+-", "+-r", ": ", *"0123456789x+-*/=,()"),
-    )
-    max_new_tokens = 56
+    vocabulary = VOCABULARY
+    max_new_tokens = 50
 
     def problems(self, split: Split, count: int, seed: int) -> list[Problem]:
         """`count` different problems; integer roots, in the shifted split none of that kind.

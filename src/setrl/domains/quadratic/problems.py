@@ -3,7 +3,7 @@
 | kind | roots | example |
 |---|---|---|
 | integer | two integers, leading coefficient 1 | x^2-5x+6=0 |
-| leading | two integers, leading coefficient 2, 3 or 4 | 2x^2-10x+12=0 |
+| leading | two integers, leading coefficient 2 or 3 | 2x^2-10x+12=0 |
 | rational | an integer and a half or third | 2x^2-7x+3=0 |
 | irrational | surds | x^2-6x+4=0 |
 
@@ -21,9 +21,9 @@ from setrl.domains.base import Problem, Split
 from setrl.domains.drawing import draw, draw_problems, draw_training_problem
 from setrl.domains.quadratic.equation import Equation, polynomial
 
-TRAINING_KINDS = {"integer": 0.85, "leading": 0.15}
-SHIFTED_KINDS = {"rational": 0.35, "irrational": 0.65}
-SHIFTED_SHARE = 0.22  # of the corpus
+TRAINING_KINDS = {"integer": 0.75, "leading": 0.25}
+SHIFTED_KINDS = {"rational": 0.4, "irrational": 0.6}
+SHIFTED_SHARE = 0.24  # of the corpus
 CORPUS_KINDS = {kind: (1 - SHIFTED_SHARE) * share for kind, share in TRAINING_KINDS.items()} | {
     kind: SHIFTED_SHARE * share for kind, share in SHIFTED_KINDS.items()
 }
@@ -55,13 +55,13 @@ def _problem(rng: np.random.Generator, kind: str) -> Problem:
 
 def _integer_equation(rng: np.random.Generator) -> Equation:
     while True:
-        first, second = _nonzero(rng, 9), _nonzero(rng, 15)
+        first, second = _nonzero(rng, 9), _nonzero(rng, 10)
         if first != second:
             return Equation(1, -first - second, first * second)
 
 
 def _leading_equation(rng: np.random.Generator) -> Equation:
-    a = int(rng.integers(2, 5))
+    a = int(rng.integers(2, 4))
     while True:
         first, second = _nonzero(rng, 6), _nonzero(rng, 6)
         if first != second:
@@ -79,7 +79,7 @@ def _rational_equation(rng: np.random.Generator) -> Equation:
 
 def _irrational_equation(rng: np.random.Generator) -> Equation:
     while True:
-        equation = Equation(1, int(rng.integers(-12, 13)), _nonzero(rng, 20))
+        equation = Equation(1, int(rng.integers(-9, 10)), _nonzero(rng, 12))
         discriminant = equation.discriminant
         if discriminant > 0 and isqrt(discriminant) ** 2 != discriminant:
             return equation
