@@ -1,10 +1,14 @@
 """Every closed form against enumeration by the definition, in rational arithmetic."""
 
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, product
+
 import numpy as np
 import pytest
 
 import reference
-from catalogue import EXACT, cases, samples_of
+from catalogue import EXACT, Case, cases, samples_of
 
 SIZES = [(n, k) for n in range(1, 9) for k in range(1, n + 1)]
 
@@ -46,3 +50,48 @@ def minus(left, right):
 
 def close(found, want):
     np.testing.assert_allclose(found, np.array(want, dtype=float), atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("entry", EXACT, ids=lambda entry: entry.name)
+def test_scores_of_sets_equal_the_definition(entry):
+    """`__call__` on all sets of all prompts at once, and on a single one."""
+    n, k = 5, entry.objective.set_size or max(3, entry.smallest)
+    listed = cases(n)
+    sets = list(combinations(range(n), k))
+    members = samples_of(listed).sets(np.array(sets))
+    scores_BS = entry.objective(members)
+    want = [[entry.definition(case)(s) for s in sets] for case in listed]
+    close(scores_BS, want)
+    alone = samples_of(listed[:1]).sets(np.array(sets[:1]))
+    close(entry.objective(alone), [[want[0][0]]])
+
+
+ACTIONS = Case(
+    rewards=[1.0, 0.25, 1.0],
+    clusters=[0, 0, 1],
+    answers=[1, 0, 2],
+    proxy=[0.5, 1.0, 0.5],
+    pairs=[[1.0, 0.5, 0.0], [0.5, 1.0, 0.25], [0.0, 0.25, 1.0]],
+)
+
+
+def drawn(actions) -> Case:
+    """The samples that come of actions."""
+    pairs = [[ACTIONS.pairs[a][b] for b in actions] for a in actions]
+    fields = (ACTIONS.rewards, ACTIONS.clusters, ACTIONS.answers, ACTIONS.proxy)
+    return Case(*([field[a] for a in actions] for field in fields), pairs)
+
+
+@pytest.mark.parametrize("entry", EXACT, ids=lambda entry: entry.name)
+def test_expected_update_is_the_gradient(entry):
+    """E Σᵢ ∇log π(yᵢ)(u − v) = (N/K)·∇J, by enumerating every draw of N from three actions."""
+    k = entry.objective.set_size or max(2, entry.smallest)
+    n, policy = k + 1, [Fraction(1, 5), Fraction(3, 10), Fraction(1, 2)]
+    draws = list(product(range(3), repeat=n))
+    means = entry.objective.set_means(samples_of([drawn(draw) for draw in draws]), k)
+    chance_D = np.array([float(reference.probability(draw, policy)) for draw in draws])
+    one_hot_DNA = np.eye(3)[np.array(draws)] - np.array(policy, dtype=float)
+    expected = np.einsum("d,dn,dna->a", chance_D, means.contrast_BN, one_hot_DNA)
+    score = cache(lambda draw: entry.definition(drawn(draw))(tuple(range(k))))
+    want = [Fraction(n, k) * g for g in reference.gradient(score, policy, k)]
+    np.testing.assert_allclose(expected, np.array(want, dtype=float), atol=1e-12)

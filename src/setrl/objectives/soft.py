@@ -66,21 +66,27 @@ class SmoothMax(Objective):
         """
         scaled_BN = self.beta * samples.rewards
         top_B1 = scaled_BN.max(axis=-1, keepdims=True)
-        rate_BN = np.exp(scaled_BN - top_B1)
-        with_BN, contrast_BN = np.zeros(rate_BN.shape), np.zeros(rate_BN.shape)
-        nodes_T = self._nodes(rate_BN, set_size)
-        for t_T in np.array_split(nodes_T, ceil(nodes_T.size * rate_BN.size / CHUNK)):
-            t_T11 = t_T[:, None, None]
-            factors = np.exp(-t_T11 * rate_BN).reshape(-1, samples.num_samples)
+        log_rate_BN = scaled_BN - top_B1
+        with_BN, contrast_BN = np.zeros(log_rate_BN.shape), np.zeros(log_rate_BN.shape)
+        nodes_T = _log_nodes(log_rate_BN.min(), set_size)
+        for log_t_T in np.array_split(nodes_T, ceil(nodes_T.size * log_rate_BN.size / CHUNK)):
+            log_t_T11 = log_t_T[:, None, None]
+            factors = _decayed(log_t_T11 + log_rate_BN).reshape(-1, samples.num_samples)
             product = product_means(factors, set_size)
-            with_TBN = np.exp(-t_T11) - product.with_BN.reshape(len(t_T), *rate_BN.shape)
+            with_TBN = _decayed(log_t_T11) - product.with_BN.reshape(-1, *log_rate_BN.shape)
             with_BN += STEP * with_TBN.sum(axis=0)
             contrast_BN -= STEP * product.contrast_BN.reshape(with_TBN.shape).sum(axis=0)
         with_BN = (top_B1 + with_BN - np.log(set_size)) / self.beta
         return SetMeans(with_BN, contrast_BN / self.beta, with_BN.mean(axis=-1))
 
-    def _nodes(self, rate_BN: np.ndarray, set_size: int) -> np.ndarray:
-        """The values of t between which the integrand is not negligible."""
-        lowest = -NEGLIGIBLE - np.log(set_size)
-        highest = np.log(NEGLIGIBLE) - np.log(rate_BN.min() * set_size)
-        return np.exp(np.arange(lowest, max(highest, np.log(NEGLIGIBLE)) + STEP, STEP))
+
+def _log_nodes(log_lowest_rate: float, set_size: int) -> np.ndarray:
+    """The values of log t between which the integrand is not negligible."""
+    lowest = -NEGLIGIBLE - np.log(set_size)
+    highest = np.log(NEGLIGIBLE) - min(log_lowest_rate + np.log(set_size), 0.0)
+    return np.arange(lowest, highest + STEP, STEP)
+
+
+def _decayed(log_t: np.ndarray) -> np.ndarray:
+    """e^(−t); exp of more than 700 has no float, and e^(−t) has long been 0."""
+    return np.exp(-np.exp(np.minimum(log_t, 700.0)))
