@@ -138,6 +138,14 @@ def test_same_seed_same_bits(base, tmp_path, draw):
     assert not torch.equal(train(1), train(2))
 
 
+def test_every_step_draws_anew(base, tmp_path):
+    batches = []
+    draw = {"sampler": sampler.sample_ids, "on_batch": batches.append, "learning_rate": 0.0}
+    make(base, tmp_path, methods.poly_epo(2), max_steps=2, **draw).train()
+    assert batches[0].prompts_B == batches[1].prompts_B
+    assert batches[0].texts_BN != batches[1].texts_BN
+
+
 def test_micro_batches_change_only_the_rounding(base, tmp_path):
     def train(size):
         accumulation = {"gradient_accumulation_steps": 16 // size}
