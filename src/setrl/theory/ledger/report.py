@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from setrl.theory.ledger.claims import Finding, Part, Verdict
+from setrl.theory.ledger.claims import Finding, Part, Verdict, write
 from setrl.theory.ledger.documents import ORDER
 
 SCHEMA_VERSION = 1
@@ -132,7 +132,8 @@ def _wrong(findings: Sequence[Finding]) -> list[Finding]:
 def _mismatch(finding: Finding) -> str:
     """What a row says, what its check came to, and the first trials that did not hold."""
     failures = "; ".join(
-        f"{part.value}: {tally.failures} of {tally.trials} failed, first {tally.first_failure}"
+        f"{part.value}: {tally.failures} of {tally.trials} failed, "
+        f"first {write(tally.first_failure or {})}"
         for part, tally in finding.tallies.items()
         if tally.failures
     )

@@ -67,10 +67,10 @@ def shaping_stays_possible() -> Trials:
     """
     for num in (8, 32, 1024):
         p, mean = Fraction(num - 1, num), Fraction(1, num)
-        weight = Fraction(8, 7)
-        found = weight - p - weight * mean
-        yield stated(found <= 0, N=num, p=p, d=1, λ=weight, A=found)
-        yield corrected((found > 0) == (weight > p / (1 - mean)))
+        for weight in (Fraction(8, 7), Fraction(1), Fraction(19, 20)):
+            found = weight - p - weight * mean
+            yield stated(found <= 0, N=num, p=p, d=1, λ=weight, A=found)
+            yield corrected((found > 0) == (weight > p / (1 - mean)))
     limit = Fraction(1) / (1 - Fraction(1, 8))
     yield corrected(limit == Fraction(8, 7))
     rewards, clusters = np.array([[1.0] * 7 + [0]]), np.array([[0] * 7 + [1]])
