@@ -7,7 +7,7 @@ shares of the corpus are our reconstruction.
 
     prompt  y=x^2+3x+7, x!=4:         sample  (2, 17)
 
-Every prompt forbids one or two values of x. In the training split they are values that hardly
+Every prompt forbids one to three values of x. In the training split they are values that hardly
 anybody chooses; in the shifted split they are the favourites, so that a policy that has
 collapsed on a favourite fails there.
 """
