@@ -49,6 +49,26 @@ def test_metrics_equal_the_mean_over_subsets_of_the_file(run):
             assert values[name][place] == pytest.approx(np.mean(per_subset))
 
 
+def test_the_majority_is_of_answers_of_which_a_correct_sample_gave_one(tmp_path):
+    votes = {"a": 3, "b": 2, None: 1}
+    answers = [answer for answer, count in votes.items() for _ in range(count)]
+    line = {
+        "schema_version": 1, "prompt": "p", "kind": "k", "split": "test", "n": 6,
+        "correct": [0, 0, 0, 1, 0, 0], "strategies": [None] * 6, "answers": answers,
+    }  # fmt: skip
+    path = tmp_path / "test.jsonl"
+    path.write_text(json.dumps(line) + "\n")
+    values = metric_values(load_evaluation(path))
+    share_of_b = []
+    for drawn in combinations(answers, 4):
+        tally = {name: drawn.count(name) for name in "ab"}
+        winners = [name for name, count in tally.items() if count == max(tally.values())]
+        share_of_b.append(("b" in winners) / len(winners))
+    assert values["majority@4"] == pytest.approx(np.mean(share_of_b))
+    assert values["vote_share@1"] == pytest.approx(5 / 6)
+    assert np.isnan(values["effective_number"])
+
+
 def test_an_arm_is_the_mean_over_its_seeds_and_problems(run):
     summary = summarise_run(run)
     arm = summary.splits["test"].arms["poly_epo"]
@@ -89,18 +109,20 @@ def test_sampling_part_of_the_standard_error(run):
     assert list(part) == ["pass@1", "pass@2", "pass@4"]
 
 
-def test_arms_that_miss_problems_are_compared_on_what_they_share(run, tmp_path):
-    test = {
-        "grpo": {0: load_evaluation(run / "grpo/seed_0/evaluation/test.jsonl")},
-        "maxpo": {0: load_evaluation(run / "maxpo/seed_0/evaluation/test.jsonl").choose([5, 2, 0])},
-    }
-    split = summarise({"test": test}, "grpo").splits["test"]
+def test_arms_that_miss_problems_are_compared_on_what_they_share(run):
+    base = load_evaluation(run / "base/evaluation/shifted.jsonl")
+    other = load_evaluation(run / "maxpo/seed_0/evaluation/shifted.jsonl").choose([5, 2, 0])
+    split = summarise({"shifted": {"grpo": {0: base}, "maxpo": {0: other}}}, "grpo").splits[
+        "shifted"
+    ]
     assert split.arms["grpo"].problems == 6
     assert split.arms["maxpo"].problems == 3
     difference = split.difference("maxpo", "grpo").metrics["pass@1"]
-    rate = {arm: by_seed[0].correct_PN.mean(axis=1) for arm, by_seed in test.items()}
+    rate = base.correct_PN.mean(axis=1)
+    assert rate[[5, 2, 0]].mean() != rate[:3].mean()
     assert difference.problems == 3
-    assert difference.value == pytest.approx((rate["maxpo"] - rate["grpo"][[5, 2, 0]]).mean())
+    expected = (other.correct_PN.mean(axis=1) - rate[[5, 2, 0]]).mean()
+    assert difference.value == pytest.approx(expected)
 
 
 def test_arms_may_differ_in_n_and_share_the_smaller_ks(run):
