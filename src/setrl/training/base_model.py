@@ -29,7 +29,8 @@ from setrl.training.config import HEAD_DIM, ComparisonConfig
 from setrl.training.tokenizer import make_tokenizer
 
 IGNORED = -100  # the label of tokens that are not learnt: prompts and padding
-WARMUP = 0.05  # share of the updates over which the learning rate rises
+ADAM_SHARE = 0.15  # AdamW's step size, as a share of Muon's
+WARMUP = 0.03  # share of the updates over which the learning rate rises
 BATCHES_IN_A_POOL = 50  # batches are cut from this many sorted by length, so that padding is little
 
 
@@ -79,22 +80,37 @@ def make_base(
     model = new_model(config, tokenizer)
     examples = corpus_examples(config, tokenizer)
     updates = math.ceil(len(examples) / config.base_batch_size) * config.base_epochs
-    optimizer = torch.optim.AdamW(
-        model.parameters(), config.base_learning_rate, betas=(0.9, 0.95), fused=True
-    )
-    schedule = get_linear_schedule_with_warmup(optimizer, int(WARMUP * updates), updates)
+    optimizers = _optimizers(model, config.base_learning_rate)
+    schedules = [
+        get_linear_schedule_with_warmup(optimizer, int(WARMUP * updates), updates)
+        for optimizer in optimizers
+    ]
     progress = tqdm(total=updates, desc="base model", unit="step", disable=not show_progress)
     for batch in batches(examples, config, tokenizer.pad_token_id):
         loss = model(**batch).loss
         loss.backward()
         clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        optimizer.zero_grad()
+        for optimizer, schedule in zip(optimizers, schedules, strict=True):
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad()
         progress.update()
         progress.set_postfix(loss=f"{loss.item():.3f}", refresh=False)
     progress.close()
     return model.eval(), tokenizer
+
+
+def _optimizers(model: Qwen3ForCausalLM, learning_rate: float) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices of the layers, which learn much faster with it; AdamW for the rest."""
+    named = dict(model.named_parameters())
+    matrices = [w for name, w in named.items() if w.ndim == 2 and "embed" not in name]
+    rest = [w for name, w in named.items() if w.ndim != 2 or "embed" in name]
+    return [
+        torch.optim.Muon(matrices, learning_rate, weight_decay=0.0),
+        torch.optim.AdamW(
+            rest, ADAM_SHARE * learning_rate, betas=(0.9, 0.95), weight_decay=0.0, fused=True
+        ),
+    ]
 
 
 def new_model(config: ComparisonConfig, tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
