@@ -1,0 +1,67 @@
+"""Shapley values: what each sample adds, averaged over all orders in which samples can come."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from setrl.arrays import Array, like
+from setrl.inputs import read_batch
+from setrl.objectives.base import Objective
+from setrl.objectives.ranks import Max
+from setrl.objectives.rewards import AnyCorrect
+from setrl.objectives.sizes import OverSizes
+from setrl.objectives.thresholds import rank
+from setrl.samples import Samples
+
+
+def shapley(
+    objective: Objective, rewards_BN: Array, *, mask: Array | None = None, **fields: Array | None
+) -> Array:
+    """φᵢ = (1/N) Σ_K (u − w of the K-sets): the sample's gain, averaged over sets of every size.
+
+    Σᵢ φᵢ is the score of all N samples; the empty set scores 0. Σᵢ ∇log π(yᵢ)·φᵢ is an unbiased
+    gradient of Σ_K E f_K / K. For pass@K that sum is log p + a constant − o(1) for success rate p,
+    so that credit 1/(number correct) is maximum likelihood cut off at N. It is not the marginal set
+    advantage: where all samples are correct each gets 1/N, not 0.
+
+    Exact in O(N log N) for `max`, in O(N) for `any_correct`; else N times the objective's closed
+    form.
+
+    Args:
+        objective: What a set is worth, for sets of every size.
+        rewards_BN: (B, N) rewards; NaN marks a sample without one.
+        mask: (B, N) bool, False where there is no sample.
+        **fields: `clusters`, `answers`, `proxy`, `pairs`, as in `set_advantages`.
+
+    Returns:
+        (B, N), of the kind of `rewards_BN`; 0 for samples that were left out.
+
+    >>> import numpy as np
+    >>> from setrl import objectives
+    >>> shapley(objectives.any_correct(), np.array([[1.0, 0, 1, 0]]))
+    array([[0.5, 0. , 0.5, 0. ]])
+    """
+    if objective.set_size is not None:
+        raise ValueError(f"shapley needs sets of every size, and {objective!r} is made for one")
+    every = {"clusters": None, "answers": None, "proxy": None, "pairs": None, **fields}
+    batch = read_batch(rewards_BN, objective.reads, 1, mask=mask, **every)
+    values_BN = np.zeros(batch.usable_BN.shape)
+    for at, samples in batch.equal_sizes(1):
+        values_BN[at] = _dense(objective, samples)
+    return like(values_BN, rewards_BN)
+
+
+def _dense(objective: Objective, samples: Samples) -> np.ndarray:
+    """Shapley values of prompts that have all their samples."""
+    n = samples.num_samples
+    if isinstance(objective, AnyCorrect):
+        correct_BN = samples.rewards > objective.threshold
+        return correct_BN / np.maximum(correct_BN.sum(axis=-1, keepdims=True), 1)
+    if isinstance(objective, Max):
+        ranked = rank(samples.rewards)
+        return ranked.values_BN[:, :1] / n + ranked.passed(1 / ranked.above_n)
+    sizes = tuple(range(1, n + 1))
+    means = OverSizes(objective, sizes, tuple(1 / size for size in sizes)).set_means(samples, n)
+    if means is None or means.gain_BN is None or np.isnan(means.gain_BN).any():
+        raise ValueError(f"shapley needs a closed form, and {objective!r} has none")
+    return means.gain_BN
