@@ -24,7 +24,5 @@ def test_a_missing_extra_names_its_command(monkeypatch):
         raise ModuleNotFoundError("No module named 'trl'", name="trl")
 
     monkeypatch.setattr(training, "import_module", missing)
-    with pytest.raises(
-        ImportError, match=r"SetGRPOTrainer needs trl: pip install"
-    ):
+    with pytest.raises(ImportError, match=r"SetGRPOTrainer needs trl: pip install"):
         training.SetGRPOTrainer  # noqa: B018

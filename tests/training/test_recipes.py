@@ -1,0 +1,12 @@
+from pathlib import Path
+
+import pytest
+
+from setrl.training.config import load_config
+
+RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*/config.yaml"))
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.parent.name)
+def test_every_recipe_is_a_valid_config_of_its_own_name(path):
+    assert load_config(path).name == path.parent.name
