@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,13 @@ from setrl.advantages import Advantages, BaselineName, Reduction, Scale, set_adv
 from setrl.arrays import Array
 from setrl.credit import Baseline, Estimator
 from setrl.objectives import Objective
-from setrl.shaping import DiversityBonus, Shaping
+from setrl.shaping import (
+    DiversityBonus,
+    QualityTimesDiversity,
+    Shaping,
+    ShareOfMean,
+    UnlikelinessBonus,
+)
 
 
 @dataclass(frozen=True)
@@ -85,13 +91,23 @@ def rloo() -> Method:
 
 
 def grpo_div(weight: float = 1.0) -> Method:
-    """`dr_grpo` of r + weight·rarity, the reward shaping that Poly-EPO is compared with."""
+    """`dr_grpo` of r + weight·rarity, the reward shaping that Poly-EPO is compared with.
+
+    Biased as a gradient of the shaped mean: the other samples count as constants.
+    """
     return Method("grpo_div", objectives.mean(), shaping=DiversityBonus(weight))
 
 
-def poly_epo(set_size: int = 4, estimator: Estimator | None = None) -> Method:
-    """u − U of mean reward × share of strategies: arXiv:2604.17654, Eq. 8 and 10, all sets."""
-    return Method("poly_epo", objectives.polychromic(), set_size, estimator=estimator)
+def poly_epo(
+    set_size: int = 4, estimator: Estimator | None = None, diversity: Objective | None = None
+) -> Method:
+    """u − U of mean reward × share of strategies: arXiv:2604.17654, Eq. 8 and 10, all sets.
+
+    Its code has the default diversity, `objectives.distinct_share()`; the paper's Algorithm 2 has
+    `objectives.mixed_share()`.
+    """
+    objective = objectives.polychromic(diversity or objectives.distinct_share())
+    return Method("poly_epo", objective, set_size, estimator=estimator)
 
 
 def maxpo(set_size: int = 4, estimator: Estimator | None = None) -> Method:
@@ -104,6 +120,46 @@ def pkpo(set_size: int = 4, estimator: Estimator | None = None) -> Method:
     return Method("pkpo", objectives.max(), set_size, "smaller_sets", estimator=estimator)
 
 
+def pass_k_training(set_size: int = 4) -> Method:
+    """(u − U) / σ of pass@K, σ = √(U(1 − U)): arXiv:2508.10751. Biased: prompts are re-weighted.
+
+    1e-4 is added to σ, where its code adds 1e-6.
+    """
+    return Method("pass_k_training", objectives.any_correct(), set_size, scale="score_std")
+
+
+def order_grad(weights: Sequence[float]) -> Method:
+    """u − v of Σⱼ weights[j] · (j-th smallest of K rewards), K weights: arXiv:2606.06096."""
+    statistic = objectives.l_statistic(weights)
+    return Method("order_grad", statistic, statistic.set_size, "leave_one_out")
+
+
+def darling(floor: float = 0.1) -> Method:
+    """`dr_grpo` of reward × diversity of the sample: arXiv:2509.02534.
+
+    Biased as a gradient of the shaped mean: the other samples count as constants.
+    """
+    return Method("darling", objectives.mean(), shaping=QualityTimesDiversity(floor))
+
+
+def maxrl() -> Method:
+    """(rᵢ − mean r) / mean r, for rewards of at least 0: arXiv:2602.02710.
+
+    With rewards of 0 and 1 it is unbiased for N·Σ_{K<N} ∇pass@K / K, log-likelihood of success cut
+    off at N − 1: it equals N − 1 times u − v of `over_sizes(any_correct(), {K: 1/K for K < N})`.
+    """
+    return Method("maxrl", objectives.mean(), shaping=ShareOfMean())
+
+
+def unlikeliness(beta: float = 0.25) -> Method:
+    """`grpo` of r·(1 − β·rank/N), rank by log-probability (`proxy`): arXiv:2506.02355.
+
+    Biased: prompts are re-weighted, and the other samples count as constants.
+    """
+    shaping = UnlikelinessBonus(beta)
+    return Method("unlikeliness", objectives.mean(), scale="group_std", shaping=shaping)
+
+
 by_name: dict[str, Callable[..., Method]] = {
     "grpo": grpo,
     "dr_grpo": dr_grpo,
@@ -112,6 +168,11 @@ by_name: dict[str, Callable[..., Method]] = {
     "poly_epo": poly_epo,
     "maxpo": maxpo,
     "pkpo": pkpo,
+    "pass_k_training": pass_k_training,
+    "order_grad": order_grad,
+    "darling": darling,
+    "maxrl": maxrl,
+    "unlikeliness": unlikeliness,
 }
 
 
@@ -126,6 +187,8 @@ def from_config(config: Mapping[str, Any]) -> Method:
     arguments = {key: value for key, value in config.items() if key != "method"}
     make = names.look_up("method", config["method"], by_name)
     parameters = inspect.signature(make).parameters
-    for key in arguments:
+    for key, value in arguments.items():
         names.look_up(f"argument of {config['method']}", key, parameters)
+        if key == "diversity" and isinstance(value, str):
+            arguments[key] = names.look_up("diversity", value, objectives.by_name)()
     return make(**arguments)

@@ -15,7 +15,14 @@ from setrl.samples import Samples
 
 
 def shapley(
-    objective: Objective, rewards_BN: Array, *, mask: Array | None = None, **fields: Array | None
+    objective: Objective,
+    rewards_BN: Array,
+    *,
+    clusters: Array | None = None,
+    answers: Array | None = None,
+    proxy: Array | None = None,
+    pairs: Array | None = None,
+    mask: Array | None = None,
 ) -> Array:
     """φᵢ = (1/N) Σ_K (u − w of the K-sets): the sample's gain, averaged over sets of every size.
 
@@ -30,8 +37,11 @@ def shapley(
     Args:
         objective: What a set is worth, for sets of every size.
         rewards_BN: (B, N) rewards; NaN marks a sample without one.
+        clusters: (B, N), as in `set_advantages`; and so
+        answers: (B, N)
+        proxy: (B, N)
+        pairs: (B, N, N)
         mask: (B, N) bool, False where there is no sample.
-        **fields: `clusters`, `answers`, `proxy`, `pairs`, as in `set_advantages`.
 
     Returns:
         (B, N), of the kind of `rewards_BN`; 0 for samples that were left out.
@@ -43,8 +53,8 @@ def shapley(
     """
     if objective.set_size is not None:
         raise ValueError(f"shapley needs sets of every size, and {objective!r} is made for one")
-    every = {"clusters": None, "answers": None, "proxy": None, "pairs": None, **fields}
-    batch = read_batch(rewards_BN, objective.reads, 1, mask=mask, **every)
+    fields = {"clusters": clusters, "answers": answers, "proxy": proxy, "pairs": pairs}
+    batch = read_batch(rewards_BN, objective.reads, 1, mask=mask, **fields)
     values_BN = np.zeros(batch.usable_BN.shape)
     for at, samples in batch.equal_sizes(1):
         values_BN[at] = _dense(objective, samples)
