@@ -4,10 +4,16 @@ import json
 
 import pytest
 
+import tiny_model
 from setrl.errors import ConfigError
 from setrl.evaluation.command import evaluate_and_print
 from setrl.evaluation.records import load_evaluation
 from setrl.evaluation.summary import metric_values
+
+
+@pytest.fixture(scope="module")
+def tiny_checkpoint(tmp_path_factory):
+    return tiny_model.make(tmp_path_factory.mktemp("checkpoint"))
 
 
 def test_prints_what_the_file_holds_and_summarises_it(tiny_checkpoint, tmp_path, capsys):

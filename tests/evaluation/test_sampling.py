@@ -5,6 +5,7 @@ import json
 import pytest
 import torch
 
+import tiny_model
 from setrl import domains
 from setrl.evaluation import sampling
 from setrl.evaluation.records import load_evaluation, read_records
@@ -17,6 +18,11 @@ def evaluate(checkpoint, path, problems=4, **changes):
     return sampling.evaluate_checkpoint(
         checkpoint, DOMAIN, out_path=path, show_progress=False, **options
     )
+
+
+@pytest.fixture(scope="module")
+def tiny_checkpoint(tmp_path_factory):
+    return tiny_model.make(tmp_path_factory.mktemp("checkpoint"))
 
 
 @pytest.fixture(scope="module")

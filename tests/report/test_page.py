@@ -8,7 +8,7 @@ import pytest
 
 import fake_run
 from setrl.errors import ConfigError
-from setrl.report import write_report
+from setrl.report import drawing, write_report
 from setrl.report.data import read_run
 from setrl.report.headlines import headlines
 
@@ -43,6 +43,13 @@ class Page(HTMLParser):
     @property
     def text(self):
         return re.sub(r"\s+", " ", "".join(self.texts))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def coarse_pictures():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawing, "DPI", 40)
+        yield
 
 
 @pytest.fixture(scope="module")

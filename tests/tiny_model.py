@@ -1,17 +1,16 @@
 """A tiny random model that writes the polynomial domain's tokens."""
 
-import pytest
+from pathlib import Path
 
 
-@pytest.fixture(scope="session")
-def tiny_checkpoint(tmp_path_factory):
+def make(folder: Path) -> Path:
+    """Save the model and its tokenizer, as a checkpoint is saved."""
     import torch
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
     from setrl import domains
     from setrl.training.tokenizer import make_tokenizer
 
-    folder = tmp_path_factory.mktemp("checkpoint")
     tokenizer = make_tokenizer(domains.by_name("polynomial").vocabulary)
     with torch.random.fork_rng():
         torch.manual_seed(0)
