@@ -80,11 +80,11 @@ class ComparisonConfig:
     """Its layers."""
     base_mlp_size: int = 256
     """Width of its feed-forward layers."""
-    base_corpus: int = 128_000
+    base_corpus: int = 80_000
     """Samples of the domain's writer that it learns from."""
     base_epochs: int = 1
     """How often it sees each of them."""
-    base_batch_size: int = 64
+    base_batch_size: int = 128
     """Samples an update."""
     base_learning_rate: float = 0.02
     """Largest step size of Muon, which falls linearly to 0; AdamW's goes along with it."""
