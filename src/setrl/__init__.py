@@ -9,6 +9,7 @@ array([[ 0.   ,  0.   ,  0.167, -0.167]])
 
 from setrl import credit, methods, objectives
 from setrl.advantages import Advantages, set_advantages
+from setrl.check_objective import ObjectiveReport, check_objective
 from setrl.methods import Method
 from setrl.samples import DEGENERATE, Samples
 
@@ -18,7 +19,9 @@ __all__ = [
     "DEGENERATE",
     "Advantages",
     "Method",
+    "ObjectiveReport",
     "Samples",
+    "check_objective",
     "credit",
     "methods",
     "objectives",

@@ -13,7 +13,7 @@ from setrl.objectives.counting import binomials
 from setrl.samples import DEGENERATE, Samples
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FromCounts(Objective):
     """f(S) = function(counts), counts[c, 1] correct and counts[c, 0] wrong members of cluster c.
 
@@ -25,6 +25,13 @@ class FromCounts(Objective):
     max_compositions: int = 100_000
 
     reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
+
+    def __repr__(self) -> str:
+        return f"from_counts({self._name}, threshold={self.threshold})"
+
+    @property
+    def _name(self) -> str:
+        return getattr(self.function, "__name__", repr(self.function))
 
     def __call__(self, members: Samples) -> np.ndarray:
         """The function of each set's counts: fields of shape (…, K) → (…)."""
@@ -72,9 +79,8 @@ class FromCounts(Objective):
         """The function's scores, checked to be one number a set."""
         scores = np.asarray(self.function(counts), dtype=np.float64)
         if scores.shape != counts.shape[:-2]:
-            name = getattr(self.function, "__name__", repr(self.function))
             raise ValueError(
-                f"the function {name} of counts must give one score a set, shape "
+                f"the function {self._name} of counts must give one score a set, shape "
                 f"{counts.shape[:-2]}, got {scores.shape}: the last two axes of its argument run "
                 "over the clusters and over wrong, correct"
             )

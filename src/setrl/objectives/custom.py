@@ -11,13 +11,20 @@ from setrl.objectives.base import Objective
 from setrl.samples import Samples
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FromFunction(Objective):
     """f(S) = function(field, …) of the fields that it reads; see `from_function`."""
 
     function: Callable[..., np.ndarray]
     reads: tuple[str, ...] = ("rewards",)
     one_set_at_a_time: bool = False
+
+    def __repr__(self) -> str:
+        return f"from_function({self._name}, reads={self.reads})"
+
+    @property
+    def _name(self) -> str:
+        return getattr(self.function, "__name__", repr(self.function))
 
     def __call__(self, members: Samples) -> np.ndarray:
         """The function's scores, checked to be one number a set."""
@@ -33,9 +40,8 @@ class FromFunction(Objective):
 
     def _checked(self, scores: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         if scores.shape != shape:
-            name = getattr(self.function, "__name__", repr(self.function))
             raise ValueError(
-                f"the objective {name} must give one score a set, shape {shape}, got "
+                f"the objective {self._name} must give one score a set, shape {shape}, got "
                 f"{scores.shape}: the last axis of its arguments runs over the set's members; "
                 "pass one_set_at_a_time=True if it is written for a single set"
             )
