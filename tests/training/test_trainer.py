@@ -11,7 +11,7 @@ from setrl.errors import RunError
 from setrl.training import sampler
 from setrl.training.trainer import SetGRPOTrainer
 
-PROMPTS = ["y=x^2+3x+7, x!=4: ", "y=2x+1, x!=-4: ", "y=-x^2+2, x!=6: ", "y=3x-5, x!=7: "]
+PROMPTS = ["y=x^2+3x+7, x!=4: ", "y=2x+1, x!=-4: ", "y=x^2+2x+2, x!=6: ", "y=3x+5, x!=7: "]
 
 
 def length(completions, **_):
