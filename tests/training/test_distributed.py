@@ -9,14 +9,16 @@ import textwrap
 import numpy as np
 
 from setrl import methods
+from setrl.training import files
+from setrl.training.run_directory import training_run
 
 PROGRAM = """
     import json, os, sys
+    from pathlib import Path
     import torch
     from datasets import Dataset
     from setrl import methods
-    from setrl.domains import by_name
-    from setrl.training.rewards import Verifier
+    from setrl.training import load_config, run_comparison
     from setrl.training.sampler import sample_ids
     from setrl.training.trainer import SetGRPOTrainer
     from trl import GRPOConfig
@@ -29,8 +31,6 @@ PROGRAM = """
         def _compute_loss(self, model, inputs):
             entered.append(inputs["advantages"].tolist())
             return super()._compute_loss(model, inputs)
-
-    verifier = Verifier(by_name("polynomial"))
 
     def length(completions, **_):
         return [float(len(text)) for text in completions]
@@ -61,10 +61,14 @@ PROGRAM = """
                  b.advantages.values_BN.tolist()] for b in batches
             ],
         }, file)
+    config = load_config(f"{out}/config.yaml")
+    print("report", run_comparison(config, f"{out}/run", cache=Path(base).parent))
 """
 
 
-def test_credit_is_that_of_whole_groups(base, tmp_path):
+def test_credit_is_that_of_whole_groups(make_config, base, tmp_path):
+    config = make_config(prompts_per_step=3, micro_batch_size=6, steps=2)
+    (tmp_path / "config.yaml").write_text(config.to_yaml())
     program = tmp_path / "program.py"
     program.write_text(textwrap.dedent(PROGRAM))
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2"]
@@ -88,3 +92,11 @@ def test_credit_is_that_of_whole_groups(base, tmp_path):
         local = expected_BN.astype(np.float32).reshape(2, 6)
         for rank in (0, 1):  # TRL shuffles the rows of a process
             assert sorted(ranks[rank]["entered"][step]) == sorted(local[rank].tolist())
+
+    # And a comparison: all processes train each arm, the first one writes.
+    for arm in config.arms:
+        run = training_run(tmp_path / "run", arm, 0)
+        assert [record["step"] for record in files.read_lines(run.metrics)] == [1, 2]
+        assert (run.final / "model.safetensors").exists()
+    assert files.read_json(tmp_path / "run" / "run.json")["status"] == "finished"
+    assert (tmp_path / "run" / "report.html").exists()

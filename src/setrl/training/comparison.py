@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
+import torch
 from accelerate import PartialState
 
 from setrl.errors import ConfigError, RunError
@@ -20,7 +21,7 @@ from setrl.training.callbacks import StopInOrder
 from setrl.training.config import ComparisonConfig, load_config
 from setrl.training.pool import run_jobs
 from setrl.training.run_directory import TrainingRun, provenance, write_status
-from setrl.training.worker import Job, explain
+from setrl.training.worker import Job, explain, quiet
 
 CACHE = "SETRL_CACHE"  # the environment variable that names the folder of base models
 
@@ -58,6 +59,7 @@ def run_comparison(
     """
     run_dir = Path(run_dir)
     cache = Path(cache or os.environ.get(CACHE) or Path.home() / ".cache" / "setrl")
+    quiet()
     check_trainer_options(config)
     try:
         if "RANK" in os.environ:
@@ -133,7 +135,7 @@ def _jobs(config: ComparisonConfig, run_dir: Path, base: str) -> list[Job]:
 def _run_on_all_processes(
     config: ComparisonConfig, run_dir: Path, overwrite: bool, cache: Path
 ) -> Path:
-    state = PartialState()
+    state = PartialState(cpu=not torch.cuda.is_available())
     claim = _claimed(config, run_dir, overwrite) if state.is_main_process else nullcontext()
     with claim:
         with state.main_process_first():

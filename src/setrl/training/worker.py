@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import traceback
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -135,6 +136,7 @@ def _listen(connection: Connection, stop: StopInOrder) -> None:
 def quiet() -> None:
     """One thread, and no bars or warnings of libraries between ours."""
     torch.set_num_threads(1)
+    warnings.simplefilter("ignore", FutureWarning)  # of TRL about transformers
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     datasets.disable_progress_bars()
