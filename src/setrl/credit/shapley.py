@@ -69,7 +69,8 @@ def _dense(objective: Objective, samples: Samples) -> np.ndarray:
         return correct_BN / np.maximum(correct_BN.sum(axis=-1, keepdims=True), 1)
     if isinstance(objective, Max):
         ranked = rank(samples.rewards)
-        return ranked.values_BN[:, :1] / n + ranked.passed(1 / ranked.above_n)
+        shared_n = 1 / ranked.above_n
+        return ranked.values_BN[:, :1] / n + ranked.over_thresholds(shared_n, np.zeros(n - 1))
     sizes = tuple(range(1, n + 1))
     means = OverSizes(objective, sizes, tuple(1 / size for size in sizes)).set_means(samples, n)
     if means is None or means.gain_BN is None or np.isnan(means.gain_BN).any():

@@ -31,18 +31,16 @@ class Max(Objective):
         """A sum of pass@K over thresholds; O(N log N)."""
         n, k = samples.num_samples, set_size
         table, ranked = chances(n, k), rank(samples.rewards)
-        above_n = ranked.above_n
-        missed_n = table.missed_with[above_n]
-        with_BN = ranked.values_BN[:, -1:] - ranked.ahead(missed_n)
-        passed_BN = ranked.passed(table.missed_without[above_n - 1])
+        above_n, none_n = ranked.above_n, np.zeros(n - 1)
+        missed_n, first_n = table.missed_with[above_n], table.missed_with[above_n - 1]
+        alone_n, paid_n = table.missed_without[above_n - 1], missed_n * above_n / table.outside
         top_N = table.missed_with[np.arange(n - 1, -1, -1)] * k / n  # P(the set's top is this rank)
         mean_B = ranked.values_BN @ top_N
         return SetMeans(
-            with_BN=with_BN,
-            contrast_BN=(passed_BN - ranked.ahead(missed_n * above_n / table.outside))
-            * one_if_any_outside(n, k),
+            with_BN=ranked.values_BN[:, -1:] + ranked.over_thresholds(none_n, -missed_n),
+            contrast_BN=ranked.over_thresholds(alone_n, -paid_n) * one_if_any_outside(n, k),
             mean_B=mean_B,
-            gain_BN=ranked.passed(table.missed_with[above_n - 1]),
+            gain_BN=ranked.over_thresholds(first_n, none_n),
             variance_B=(ranked.values_BN - mean_B[:, None]) ** 2 @ top_N,
         )
 
@@ -68,15 +66,12 @@ class RankWeighted(Objective):
         ranked = rank(samples.rewards)
         lowest_B1 = ranked.values_BN[:, :1]
 
-        def over_thresholds(sides: _Sides) -> np.ndarray:
-            return ranked.passed(sides.passed_n) + ranked.ahead(sides.ahead_n)
-
-        with_BN = weights.sum() * lowest_B1 + over_thresholds(table.with_n)
+        with_BN = weights.sum() * lowest_B1 + ranked.over_thresholds(*table.with_n)
         gain_BN = None
         if table.gain_n is not None:
-            gain_BN = table.gained * lowest_B1 + over_thresholds(table.gain_n)
+            gain_BN = table.gained * lowest_B1 + ranked.over_thresholds(*table.gain_n)
         undefined = one_if_any_outside(samples.num_samples, set_size)
-        contrast_BN = over_thresholds(table.contrast_n) * undefined
+        contrast_BN = ranked.over_thresholds(*table.contrast_n) * undefined
         return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1), gain_BN)
 
     def _smaller_weights(self, set_size: int) -> tuple[float, ...] | None:

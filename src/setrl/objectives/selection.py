@@ -36,20 +36,18 @@ class BestOf(Objective):
         ranked = rank(samples.proxy, samples.rewards)
         ties = _ties(samples.proxy.ravel()[ranked.place_BN], ranked.values_BN)
         between = Ranked(ranked.place_BN, ties.mean_BN)
-        above_n = between.above_n
-        missed_n = table.missed_with[above_n]
-        within_BN = ties.deviation_BN * _selected(ties, table)
-        first_BN = ties.deviation_BN * _selected_first(ties, table)
-        highest_B1 = ties.mean_BN[:, -1:]
-        passed_BN = between.passed(table.missed_without[above_n - 1])
-        contrast_BN = passed_BN - between.ahead(missed_n * above_n / table.outside)
-        contrast_BN += ranked.by_sample(within_BN) * (n / table.outside)
-        with_BN = highest_B1 - between.ahead(missed_n) + ranked.by_sample(within_BN)
+        above_n, none_n = between.above_n, np.zeros(n - 1)
+        missed_n, first_n = table.missed_with[above_n], table.missed_with[above_n - 1]
+        alone_n, paid_n = table.missed_without[above_n - 1], missed_n * above_n / table.outside
+        within_BN = ranked.by_sample(ties.deviation_BN * _selected(ties, table))
+        first_BN = ranked.by_sample(ties.deviation_BN * _selected_first(ties, table))
+        with_BN = ties.mean_BN[:, -1:] + between.over_thresholds(none_n, -missed_n) + within_BN
+        contrast_BN = between.over_thresholds(alone_n, -paid_n) + within_BN * (n / table.outside)
         return SetMeans(
             with_BN=with_BN,
             contrast_BN=contrast_BN * one_if_any_outside(n, k),
             mean_B=with_BN.mean(axis=-1),
-            gain_BN=between.passed(table.missed_with[above_n - 1]) + ranked.by_sample(first_BN),
+            gain_BN=between.over_thresholds(first_n, none_n) + first_BN,
         )
 
 

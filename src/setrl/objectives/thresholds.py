@@ -9,8 +9,11 @@ difference of two near-equal means.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+
+SMALL = 256  # up to here one matrix product is faster than two running sums
 
 
 @dataclass(frozen=True)
@@ -25,19 +28,27 @@ class Ranked:
     place_BN: np.ndarray
     values_BN: np.ndarray
 
+    @cached_property
+    def step_Bn(self) -> np.ndarray:
+        """Δ at each of the N − 1 thresholds."""
+        return self.values_BN[:, 1:] - self.values_BN[:, :-1]
+
     @property
     def above_n(self) -> np.ndarray:
-        """How many samples pass each of the N − 1 thresholds."""
+        """How many samples pass each threshold."""
         return np.arange(self.values_BN.shape[1] - 1, 0, -1)
 
-    def passed(self, share_n: np.ndarray) -> np.ndarray:
-        """Σ Δₖ·shareₖ over the thresholds k below each sample's rank: (N−1,) → (B, N)."""
-        return self.by_sample(_up_to_here(np.diff(self.values_BN, axis=-1) * share_n))
-
-    def ahead(self, share_n: np.ndarray) -> np.ndarray:
-        """Σ Δₖ·shareₖ over the thresholds k that each sample does not pass: (N−1,) → (B, N)."""
-        step_Bn = (np.diff(self.values_BN, axis=-1) * share_n)[:, ::-1]
-        return self.by_sample(_up_to_here(step_Bn)[:, ::-1])
+    def over_thresholds(self, passed_n: np.ndarray, ahead_n: np.ndarray) -> np.ndarray:
+        """Σ Δₖ·passedₖ over the thresholds below a sample + Σ Δₖ·aheadₖ over the others: (B, N)."""
+        n = self.values_BN.shape[1]
+        if n <= SMALL:
+            is_below_nN = np.arange(n - 1)[:, None] < np.arange(n)
+            return self.by_sample(
+                self.step_Bn @ np.where(is_below_nN, passed_n[:, None], ahead_n[:, None])
+            )
+        below_BN = _up_to_here(self.step_Bn * passed_n)
+        above_BN = _up_to_here((self.step_Bn * ahead_n)[:, ::-1])[:, ::-1]
+        return self.by_sample(below_BN + above_BN)
 
     def by_sample(self, ranked_BN: np.ndarray) -> np.ndarray:
         """Values by rank → values by sample."""
