@@ -61,6 +61,7 @@ def main(steps: int) -> None:
         steps=steps + WARM_UP,
         checkpoint_every=10**6,
         base_corpus=12_800,
+        learning_rate=1e-9,  # all sample from one model: lengths of samples would differ else
     )
     spent: dict[str, list[tuple[float, float]]] = defaultdict(list)
     parts: dict[str, list[float]] = defaultdict(list)
