@@ -125,3 +125,13 @@ def test_a_file_that_is_no_mapping(tmp_path):
     path.write_text("- 1\n- 2\n")
     with pytest.raises(ConfigError, match="a config is a mapping"):
         load_config(path)
+
+
+def test_sets_that_grow(path):
+    config = load_config(path, ["arms.poly_epo.set_size=2", "arms.poly_epo.last_set_size=8"])
+    sizes = [config.method("poly_epo", step / 6).set_size for step in range(7)]
+    assert sizes == [2, 3, 4, 5, 6, 7, 8]
+    assert config.is_scheduled("poly_epo")
+    assert not config.is_scheduled("grpo")
+    with pytest.raises(ConfigError, match=r"set_size must be .* got 40"):
+        load_config(path, ["arms.poly_epo.last_set_size=40"])

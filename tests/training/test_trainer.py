@@ -51,7 +51,7 @@ def arguments(folder, **changes):
 
 
 def make(base, folder, method, rewards=length, clusters=first_letters, **changes):
-    ours = {key: changes.pop(key) for key in ("sampler", "on_batch") if key in changes}
+    ours = {key: changes.pop(key) for key in ("sampler", "on_batch", "schedule") if key in changes}
     return SetGRPOTrainer(
         str(base),
         rewards,
@@ -329,3 +329,18 @@ def test_the_arguments_are_left_as_they_were(base, tmp_path):
     assert args.reward_weights is None
     assert args.scale_rewards == "group"
     assert os.listdir(tmp_path) == []
+
+
+def test_a_schedule_decides_the_method_of_each_step(base, tmp_path):
+    batches = []
+    make(
+        base,
+        tmp_path,
+        methods.maxpo(2),
+        max_steps=3,
+        schedule=lambda done: methods.maxpo(2 + round(3 * done)),
+        on_batch=batches.append,
+    ).train()
+    for set_size, batch in zip([2, 3, 4], batches, strict=True):
+        want = methods.maxpo(set_size).advantages(batch.rewards_BN).values_BN
+        np.testing.assert_array_equal(batch.advantages.values_BN, want)

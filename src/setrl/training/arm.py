@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import os
 from collections.abc import Callable
@@ -98,6 +99,7 @@ def make_trainer(
         callbacks=[recorder],
         method=method,
         cluster_func=verifier.strategy,
+        schedule=functools.partial(config.method, arm) if config.is_scheduled(arm) else None,
         sampler=sampler.sample_ids if config.model is None else None,
         on_batch=recorder.on_batch,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import inspect
 import json
 import math
 from collections.abc import Iterator
@@ -22,8 +21,8 @@ from transformers import (
     set_seed,
 )
 
-from setrl.domains import Domain, corpus
-from setrl.domains import base as domains_base
+from setrl import domains
+from setrl.domains import corpus
 from setrl.training import files
 from setrl.training.config import HEAD_DIM, ComparisonConfig
 from setrl.training.tokenizer import make_tokenizer
@@ -53,8 +52,8 @@ def base_model(config: ComparisonConfig, cache: Path, show_progress: bool = True
 def describe(config: ComparisonConfig) -> dict[str, Any]:
     """All that decides the base model."""
     keys = {key: value for key, value in vars(config).items() if key.startswith("base_")}
-    domain = config.make_domain()
-    return {"schema_version": 1, "domain": repr(domain), "source": _source_hash(domain), **keys}
+    domain = repr(config.make_domain())
+    return {"schema_version": 1, "domain": domain, "source": _source_hash(), **keys}
 
 
 def fingerprint(config: ComparisonConfig) -> str:
@@ -62,13 +61,10 @@ def fingerprint(config: ComparisonConfig) -> str:
     return hashlib.sha256(json.dumps(describe(config)).encode()).hexdigest()[:12]
 
 
-def _source_hash(domain: Domain) -> str:
-    """A hash of the source of a domain's package, or of its file where it stands alone."""
-    source = Path(inspect.getfile(type(domain)))
-    shared = Path(domains_base.__file__)
-    own = [source] if source.parent == shared.parent else sorted(source.parent.glob("*.py"))
-    texts = [path.read_bytes() for path in (shared, *own)]
-    return hashlib.sha256(b"\0".join(texts)).hexdigest()[:12]
+def _source_hash() -> str:
+    """A hash of all that the domains' package says: domains share files, and making one is cheap."""
+    sources = sorted(Path(domains.__file__).parent.rglob("*.py"))
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:12]
 
 
 def make_base(

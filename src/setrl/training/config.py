@@ -6,7 +6,7 @@ import dataclasses
 import re
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -20,6 +20,7 @@ from setrl.training import strict_yaml
 from setrl.training.strict_yaml import KeyedError
 
 ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set beside its method
+LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps
 
 TRAINING_FIELDS = frozenset({"rewards", "clusters"})  # what the trainer knows of a sample
 
@@ -39,7 +40,8 @@ class ComparisonConfig:
     domain: str | Mapping[str, Any]
     """Name of the domain, or a mapping of name and options: {name: polynomial, strategy: point}."""
     arms: Mapping[str, Mapping[str, Any]]
-    """Arm name → {method: name, …arguments of the method, beta: 0, entropy_coef: 0}."""
+    """Arm name → {method: name, …arguments of the method, beta: 0, entropy_coef: 0}; with
+    last_set_size: K, the sets grow or shrink to K over the steps."""
 
     seeds: tuple[int, ...] = (0,)
     """Each arm is trained once with each seed; it decides prompts and draws."""
@@ -171,13 +173,14 @@ class ComparisonConfig:
             if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
                 raise KeyedError(f"{option} must be at least 0, got {value!r}", f"{key}.{option}")
         try:
-            self._try_method(arm)
+            self._try_method(arm, 0.0)
+            self._try_method(arm, 1.0)
         except (ValueError, TypeError) as error:
             raise KeyedError(f"arm {arm!r}: {error}", key) from error
 
-    def _try_method(self, arm: str) -> None:
+    def _try_method(self, arm: str, progress: float) -> None:
         """Give the method one prompt's samples: what is wrong with it shows before the training."""
-        method, most = self.method(arm), self.samples_per_prompt
+        method, most = self.method(arm, progress), self.samples_per_prompt
         if unknown := method.reads - TRAINING_FIELDS:
             raise ValueError(f"{method.name} reads {', '.join(unknown)}, which training has not")
         zeros = np.zeros((1, most))
@@ -197,10 +200,22 @@ class ComparisonConfig:
             raise KeyedError("domain must be a name or a mapping with a name", "domain")
         return domains.by_name(**options)
 
-    def method(self, arm: str) -> Method:
-        """The method of an arm."""
-        spec = {key: value for key, value in self.arms[arm].items() if key not in ARM_OPTIONS}
-        return methods.from_config(spec)
+    def method(self, arm: str, progress: float = 0.0) -> Method:
+        """The method of an arm, when that share of its steps is done.
+
+        With `last_set_size`, K goes there from `set_size`, linearly and rounded.
+        """
+        others = {*ARM_OPTIONS, LAST_SET_SIZE}
+        spec = {key: value for key, value in self.arms[arm].items() if key not in others}
+        method = methods.from_config(spec)
+        if not self.is_scheduled(arm):
+            return method
+        first, last = method.set_size, self.arms[arm][LAST_SET_SIZE]
+        return replace(method, set_size=round(first + progress * (last - first)))
+
+    def is_scheduled(self, arm: str) -> bool:
+        """Whether the method of an arm changes over its steps."""
+        return LAST_SET_SIZE in self.arms[arm]
 
     def arm_options(self, arm: str) -> dict[str, float]:
         """The weights of an arm's KL penalty (`beta`) and entropy bonus (`entropy_coef`)."""

@@ -69,6 +69,8 @@ class SetGRPOTrainer(GRPOTrainer):
             integer a sample: the label of its strategy, in [0, 2²⁴) and the same on all
             processes, −1 for a degenerate sample, None for an unknown one, which is left out.
             TRL calls, gathers and logs it as a reward function of weight 0.
+        schedule: The method that takes over when a share of the steps, from 0 to 1, is done; None
+            keeps `method` throughout.
         sampler: Draws the samples in the place of `model.generate`; see `sampler.sample_ids`.
         on_batch: Called with each `ScoredBatch` in training, on every process.
 
@@ -89,6 +91,7 @@ class SetGRPOTrainer(GRPOTrainer):
         *more: Any,
         method: Method,
         cluster_func: ClusterFunction | None = None,
+        schedule: Callable[[float], Method] | None = None,
         sampler: Sampler | None = None,
         on_batch: Callable[[ScoredBatch], None] | None = None,
         **others: Any,
@@ -98,6 +101,7 @@ class SetGRPOTrainer(GRPOTrainer):
         functions: list[Any] = rewards if cluster_func is None else [*rewards, cluster_func]
         checks.check_arguments(method, args, rewards, cluster_func is not None)
         self.method = method
+        self.schedule = schedule
         self.sampler = sampler
         self.on_batch = on_batch
         self.has_clusters = cluster_func is not None
@@ -174,6 +178,8 @@ class SetGRPOTrainer(GRPOTrainer):
         rewards_BN, clusters_BN = self._rewards_and_clusters()
         rng = np.random.default_rng(self._place())
         fields = {} if clusters_BN is None else {"clusters": clusters_BN}
+        if self.schedule is not None:
+            self.method = self.schedule(self.state.global_step / max(self.state.max_steps, 1))
         with self._timed("credit"):
             advantages = self.method.advantages(rewards_BN, rng=rng, **fields)
         n = int(self.num_generations)  # type: ignore[arg-type]
