@@ -1,0 +1,60 @@
+"""Summaries over seeds: geometric means with intervals, moving averages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+RESAMPLES, LEVEL, SEED = 2_000, 0.95, 0
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean over seeds and its 95 % bootstrap interval; arrays of one shape."""
+
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def as_lists(self) -> dict[str, list]:
+        """Plain data, to four significant digits."""
+        return {
+            name: np.vectorize(lambda v: float(f"{v:.4g}"))(value).tolist()
+            for name, value in vars(self).items()
+        }
+
+
+def mean_interval(values_R: ArrayLike) -> Interval:
+    """Mean over the first axis with percentiles of resampled means; at least two seeds."""
+    values = np.asarray(values_R, dtype=np.float64)
+    if len(values) < 2:
+        raise ValueError(f"an interval over seeds needs at least 2 of them, got {len(values)}")
+    rng = np.random.default_rng(SEED)
+    drawn = rng.integers(len(values), size=(RESAMPLES, len(values)))
+    means = np.array([values[rows].mean(axis=0) for rows in drawn])
+    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    return Interval(values.mean(axis=0), low, high)
+
+
+def geometric_interval(values_R: ArrayLike) -> Interval:
+    """Geometric mean over the first axis with its interval, for positive numbers and ratios.
+
+    >>> float(geometric_interval([1.0, 4.0]).mean)
+    2.0
+    """
+    of_logs = mean_interval(np.log(values_R))
+    return Interval(*(np.exp(part) for part in (of_logs.mean, of_logs.low, of_logs.high)))
+
+
+def moving_average(values: ArrayLike, window: int) -> np.ndarray:
+    """Mean of the last `window` values along the last axis; fewer at the start.
+
+    >>> moving_average([2, 4, 6, 8], 2)
+    array([2., 3., 5., 7.])
+    """
+    total = np.cumsum(np.asarray(values, dtype=np.float64), axis=-1)
+    lagged = np.concatenate([np.zeros((*total.shape[:-1], window)), total], axis=-1)
+    counts = np.minimum(np.arange(1, total.shape[-1] + 1), window)
+    return (total - lagged[..., : total.shape[-1]]) / counts
