@@ -73,7 +73,7 @@ def test_what_decides_the_base_decides_its_name(make_config, monkeypatch):
         fingerprint(make_config(base_layers=2)),
         fingerprint(make_config(domain={"name": "polynomial", "strategy": "point"})),
     }
-    monkeypatch.setattr(module, "_source_hash", lambda _: "another generator")
+    monkeypatch.setattr(module, "_source_hash", lambda: "another generator")
     names.add(fingerprint(make_config()))
     assert len(names) == 4
     assert fingerprint(make_config()) == fingerprint(make_config(learning_rate=0.5))

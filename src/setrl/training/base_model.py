@@ -62,7 +62,7 @@ def fingerprint(config: ComparisonConfig) -> str:
 
 
 def _source_hash() -> str:
-    """A hash of all that the domains' package says: domains share files, and making one is cheap."""
+    """A hash of the whole package of domains: they share files."""
     sources = sorted(Path(domains.__file__).parent.rglob("*.py"))
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:12]
 
