@@ -95,7 +95,7 @@ class Quantile(RankWeighted):
     def weights(self, set_size: int) -> np.ndarray:
         """The two ranks around the position, by nearness."""
         position = min(max(self.q * set_size - 0.5, 0.0), set_size - 1.0)
-        low = min(floor(position), set_size - 1)
+        low = floor(position)
         weights = np.zeros(set_size)
         weights[low] = 1 - (position - low)
         if position > low:
