@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 import tyro
 
@@ -102,6 +102,50 @@ def credit(
 
     options = {} if set_size is None else {"set_size": set_size}
     credit_file(file, {"method": method, **options}, Keys(reward, cluster, group), output)
+
+
+@app.command
+def verify(
+    only: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
+    json: Path | None = None,
+    markdown: Path | None = None,
+) -> None:
+    """Check every claim of the papers that this library was built from, and print what holds.
+
+    Args:
+        only: Starts of the ids of claims, such as "maxpo" or "note-prop"; all of them for none.
+        json: Write the findings there.
+        markdown: Write the page docs/claims.md there.
+    """
+    from setrl.theory import ledger
+
+    try:
+        ledger.find(*only)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    if not ledger.verify(only, json_path=json, markdown_path=markdown):
+        raise RunError("a claim's check does not confirm its verdict; see the table")
+
+
+@app.command
+def experiments(
+    study: Annotated[Literal["bandits", "biased_maze", "rollout_trees"], tyro.conf.Positional],
+    output: Path = Path("docs/results"),
+) -> None:
+    """Run a study on exactly known policies, and write its figures and numbers.
+
+    Args:
+        study: bandits, biased_maze or rollout_trees; two minutes or less each.
+        output: The folder for them.
+    """
+    from setrl.experiments import bandits, biased_maze, rollout_trees
+
+    if study == "bandits":
+        print(bandits.run(bandits.BanditsConfig(), output))
+    elif study == "biased_maze":
+        print(biased_maze.run(biased_maze.BiasedMazeConfig(), output))
+    else:
+        print(rollout_trees.run(rollout_trees.RolloutTreesConfig(), output))
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
