@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from setrl import objectives
-from setrl.experiments import bandits
+from setrl.experiments import bandit, bandits
 from setrl.experiments.bandit import (
     ESTIMATORS,
     Bandit,
@@ -25,10 +25,10 @@ BANDIT = Bandit(np.array([0.9, 0.2, 0.4]), np.array([0.2, 0.5, 0.3]))
 UNBIASED = [name for name, estimator in ESTIMATORS.items() if not estimator.biased]
 
 
-def every_batch(bandit: Bandit, num_samples: int) -> tuple[np.ndarray, np.ndarray]:
+def every_batch(of: Bandit, num_samples: int) -> tuple[np.ndarray, np.ndarray]:
     """All batches and their probabilities."""
-    arms = np.array(list(product(range(bandit.num_arms), repeat=num_samples)))
-    return arms, bandit.policy_A[arms].prod(axis=1)
+    arms = np.array(list(product(range(of.num_arms), repeat=num_samples)))
+    return arms, of.policy_A[arms].prod(axis=1)
 
 
 def every_gradient(name: str, set_size: int, num_samples: int) -> tuple[np.ndarray, np.ndarray]:
@@ -42,10 +42,17 @@ def every_gradient(name: str, set_size: int, num_samples: int) -> tuple[np.ndarr
 def test_max_gradient_is_that_of_the_table(set_size):
     rng = np.random.default_rng(set_size)
     for rewards in (rng.random(4), np.array([0.5, 0.5, 0.1, 0.5]), np.array([-1.0, 0, 0, -1])):
-        bandit = Bandit(rewards, rng.dirichlet(np.ones(4)))
+        policy = rng.dirichlet(np.ones(4))
         table = TabularObjective(objectives.max(), ActionTable(rewards), set_size)
-        expected = table.gradient(bandit.policy_A)
-        np.testing.assert_allclose(max_gradient(bandit, set_size), expected, atol=1e-14)
+        found = max_gradient(Bandit(rewards, policy), set_size)
+        np.testing.assert_allclose(found, table.gradient(policy), atol=1e-14)
+
+
+def test_max_gradient_keeps_its_digits_when_the_best_arm_is_all_but_certain():
+    """Two arms, K = 40: the gradient is K·p·q^K, far below the resolution of E max."""
+    p, size = 0.9, 40
+    found = max_gradient(Bandit(np.array([1.0, 0.0]), np.array([p, 1 - p])), size)
+    np.testing.assert_allclose(found, size * p * (1 - p) ** size * np.array([1, -1]), rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", UNBIASED)
@@ -71,13 +78,15 @@ def test_all_sets_and_leave_two_out_are_one_estimator_at_one_scale():
 
 
 @pytest.mark.parametrize("name", ["raw", "s_loo", "ei", "l2o", "mixture"])
-def test_measured_variance_is_that_of_all_batches(name):
+def test_measured_variance_is_that_of_all_batches(name, monkeypatch):
     found_MA, chance_M = every_gradient(name, 2, 4)
     truth = max_gradient(BANDIT, 2)
     exact = chance_M @ ((found_MA - truth) ** 2).sum(axis=1) / (truth**2).sum()
-    rng = np.random.default_rng(0)
-    measured = relative_variance(BANDIT, ESTIMATORS[name], 2, 4, 40_000, rng)
-    assert measured == pytest.approx(exact, rel=0.05)
+    args = BANDIT, ESTIMATORS[name], 2, 4, 40_000
+    enumerated = relative_variance(*args, np.random.default_rng(0))
+    assert enumerated == pytest.approx(exact, rel=1e-12)
+    monkeypatch.setattr(bandit, "MOST_ENUMERATED", 0)
+    assert relative_variance(*args, np.random.default_rng(0)) == pytest.approx(exact, rel=0.05)
 
 
 def test_running_means_go_on_from_each_other(monkeypatch):

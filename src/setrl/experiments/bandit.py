@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import comb
 from typing import Any
 
 import numpy as np
 
 from setrl import credit, names, objectives
 from setrl.advantages import Advantages, set_advantages
+from setrl.theory.multisets import multisets
 from setrl.theory.policies import softmax
 
 CHUNK = 1 << 22  # numbers that are held at once
+MOST_ENUMERATED = 30_000  # different batches
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,18 +74,22 @@ def draw_bandit(
 def max_gradient(bandit: Bandit, set_size: int) -> np.ndarray:
     """∇_z E max r(a₁…a_K) = K·π(a)·(E[max | a₁ = a] − E max), any number of arms, by sorting.
 
-    With arms sorted by reward and F their cumulated probabilities, P(max of K ≤ r₍ₐ₎) = F₍ₐ₎^K.
+    With Δₖ the gap above the k-th reward and Fₖ = P(an arm is at or below it),
+
+        E[max | a] − E max = Σ_{gaps below a} Δ·F^K − Σ_{gaps above a} Δ·F^(K−1)·(1 − F),
+
+    which keeps its digits for a policy that hardly ever misses the best arm.
     """
     order_A = np.argsort(bandit.rewards_A)
-    reward_A = bandit.rewards_A[order_A]
-    below_A = np.cumsum(bandit.policy_A[order_A])
-    below_A = below_A / below_A[-1]
-    others_A = below_A ** (set_size - 1)  # P(max of the K−1 others ≤ r)
-    above_A = np.append(np.cumsum((np.diff(others_A) * reward_A[1:])[::-1])[::-1], 0.0)
-    action_value_A = np.empty(bandit.num_arms)
-    action_value_A[order_A] = reward_A * others_A + above_A
-    mean = bandit.policy_A @ action_value_A
-    return set_size * bandit.policy_A * (action_value_A - mean)
+    policy_A, gap_a = bandit.policy_A[order_A], np.diff(bandit.rewards_A[order_A])
+    below_a, above_a = np.cumsum(policy_A)[:-1], np.cumsum(policy_A[::-1])[-2::-1]
+    passed_a = gap_a * below_a**set_size
+    missed_a = gap_a * below_a ** (set_size - 1) * above_a
+    gain_A = np.empty(bandit.num_arms)
+    gain_A[order_A] = np.append(0.0, np.cumsum(passed_a)) - np.append(
+        np.cumsum(missed_a[::-1])[::-1], 0.0
+    )
+    return set_size * bandit.policy_A * gain_A
 
 
 @dataclass(frozen=True)
@@ -171,13 +178,12 @@ def running_means(
 ) -> np.ndarray:
     """The mean gradient of the first `checkpoints` batches: (checkpoints, A)."""
     total_A, done, means = np.zeros(bandit.num_arms), 0, []
-    step = max(1, CHUNK // (bandit.num_arms + 8 * num_samples))
     for upto in checkpoints:
-        while done < upto:
-            arms_MN = bandit.sample(min(step, upto - done), num_samples, rng)
+        for size in _chunks(bandit, num_samples, upto - done):
+            arms_MN = bandit.sample(size, num_samples, rng)
             advantages_MN = estimator.advantages(bandit.rewards_A[arms_MN], set_size, rng)
             total_A += gradients(bandit, arms_MN, advantages_MN).sum(axis=0)
-            done += len(arms_MN)
+        done = upto
         means.append(total_A / done)
     return np.stack(means)
 
@@ -190,13 +196,29 @@ def relative_variance(
     num_batches: int,
     rng: np.random.Generator,
 ) -> float:
-    """E‖g − ∇J‖² / ‖∇J‖² of one batch: the trace of the covariance, for an unbiased estimator."""
+    """E‖g − ∇J‖² / ‖∇J‖² of one batch: the trace of the covariance, for an unbiased estimator.
+
+    Over every batch, exactly, where they are few; else over `num_batches` sampled ones.
+    """
     truth_A = max_gradient(bandit, set_size)
-    total, done = 0.0, 0
-    step = max(1, CHUNK // (bandit.num_arms + 8 * num_samples))
-    while done < num_batches:
-        arms_MN = bandit.sample(min(step, num_batches - done), num_samples, rng)
+
+    def total(arms_MN: np.ndarray, weight_M: np.ndarray) -> float:
         advantages_MN = estimator.advantages(bandit.rewards_A[arms_MN], set_size, rng)
-        total += ((gradients(bandit, arms_MN, advantages_MN) - truth_A) ** 2).sum()
-        done += len(arms_MN)
-    return float(total / done / (truth_A**2).sum())
+        error_MA = gradients(bandit, arms_MN, advantages_MN) - truth_A
+        return float(weight_M @ (error_MA**2).sum(axis=1))
+
+    if comb(bandit.num_arms + num_samples - 1, num_samples) <= MOST_ENUMERATED:
+        every = multisets(bandit.num_arms, num_samples)
+        mean = total(every.sets_SK, every.chances(bandit.policy_A))
+    else:
+        sizes = _chunks(bandit, num_samples, num_batches)
+        sampled = (bandit.sample(size, num_samples, rng) for size in sizes)
+        mean = sum(total(arms_MN, np.ones(len(arms_MN))) for arms_MN in sampled) / num_batches
+    return mean / float((truth_A**2).sum())
+
+
+def _chunks(bandit: Bandit, num_samples: int, num_batches: int) -> list[int]:
+    """How many batches to hold at once, until there are `num_batches`."""
+    step = max(1, CHUNK // (bandit.num_arms + 8 * num_samples))
+    full, rest = divmod(num_batches, step)
+    return [step] * full + [rest] * (rest > 0)
