@@ -143,6 +143,15 @@ def test_arms_differ_but_start_alike(make_config, base, tmp_path):
     assert second[0] == second[1]
 
 
+def test_seeds_differ_in_their_prompts(make_config, base, tmp_path):
+    runs = [TrainingRun(tmp_path / str(seed)) for seed in (0, 1)]
+    for seed, run in enumerate(runs):
+        stop = StopInOrder(1)
+        train_arm(make_config(steps=1), "grpo", seed, str(base), run, lambda _: None, stop)
+    one, other = [[g["prompt"] for g in files.read_lines(run.rollouts(1))] for run in runs]
+    assert one != other
+
+
 def test_the_final_folder_is_a_model(make_config, base, tmp_path):
     run, _ = train(make_config(steps=1), base, tmp_path)
     assert (

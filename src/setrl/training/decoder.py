@@ -91,7 +91,6 @@ class CompactDecoder:
         shape = (2, len(self.layers), rows, self.key_heads, room, self.head_dim)
         self.cache = torch.zeros(shape)
         self.attended = torch.cat([mask.bool(), torch.ones(rows, new_tokens).bool()], 1)
-        self.padding = longest - mask.sum(1)
         self.length = 0
         causal = torch.ones(longest, longest).tril().bool()
         # A padding position sees itself, so that no row of the attention is empty.
@@ -102,7 +101,6 @@ class CompactDecoder:
         """Keep these rows of the cache, in this order; a row may be repeated."""
         self.cache = self.cache.index_select(2, rows)
         self.attended = self.attended[rows]
-        self.padding = self.padding[rows]
 
     def step(self, token: Tensor) -> Tensor:
         """The logits of the next token, (rows, vocabulary), after one more token a row."""
@@ -112,8 +110,8 @@ class CompactDecoder:
     def _forward(self, ids: Tensor, seen: Tensor) -> Tensor:
         """Logits, (rows, tokens, vocabulary); `seen` is what each token attends to."""
         stop = self.length + ids.shape[1]
-        positions = torch.arange(self.length, stop) - self.padding[:, None]
-        angles = positions.clamp_min(0)[..., None, None] * self.frequencies
+        # Only differences of positions count, so that padding on the left shifts nothing.
+        angles = torch.arange(self.length, stop)[:, None, None] * self.frequencies
         rotation = torch.cat([angles.cos()] * 2, -1), torch.cat([-angles.sin(), angles.sin()], -1)
         x = self.embedding[ids]
         for index, layer in enumerate(self.layers):
