@@ -1,4 +1,4 @@
-"""What docs/experiments.md says is in the committed numbers, and those are of the default configs."""
+"""What docs/experiments.md says is in the committed numbers, which the default configs give."""
 
 from __future__ import annotations
 
