@@ -171,6 +171,16 @@ def test_soft_forms_meet_their_limits():
     np.testing.assert_allclose(sharp.with_BN + np.log(3) / 1000, top.with_BN, atol=1e-7)
 
 
+def test_soft_any_of_sets_whose_binomials_have_no_float():
+    rewards = np.zeros((1, 1200))
+    rewards[0, :2] = 1.0
+    soft, hard = (
+        objective.set_means(Samples(rewards), 1100)
+        for objective in (objectives.soft_any(), objectives.any_correct())
+    )
+    np.testing.assert_allclose(soft.contrast_BN, hard.contrast_BN, rtol=1e-9)
+
+
 def test_counts_refuse_a_wrong_shape_and_too_many_compositions():
     samples = samples_of(cases(8))
     scalar = objectives.from_counts(lambda counts: counts.sum())
