@@ -54,8 +54,8 @@ def variance_reduction() -> Trials:
     how="Exact trace variances for B = 5, K = 1…4, three actions, π = (1, 3, 6)/10, where it helps "
     "at K = 2.",
     counterexample="B=5, K=3, L2O_over_EI=1.187",
-    truth="The advantage of leave-two-out shrinks as K/B grows and turns around: at K = B − 1 v_i "
-    "is the score of a single set.",
+    truth="The ratio rises with K and passes 1 at K = 3: as K nears B, v is the mean of few sets, "
+    "at K = B − 1 of a single one.",
 )
 def variance_large_k() -> Trials:
     """Leave-two-out has the lower variance at every K."""

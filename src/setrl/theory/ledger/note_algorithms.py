@@ -89,7 +89,7 @@ def sums_and_means() -> Trials:
     NOTE,
     "§6.2",
     Verdict.HOLDS,
-    how="All sets of up to five members out of five clusters, with and without a degenerate one.",
+    how="All sets of up to five members out of four clusters and the degenerate one.",
     truth="It is at least 1/n; 0 only if every member is degenerate.",
 )
 def diversity_range() -> Trials:

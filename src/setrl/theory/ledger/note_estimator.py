@@ -176,7 +176,7 @@ def _variance_over_designs(score: Score, p: Policy, num: int, size: int, num_set
     "§2.3, after Proposition 2.6",
     Verdict.FAILS,
     how="Trace variance at one scale of u − v (all sets) and u − w (expected improvement), which "
-    "are both unbiased; max, N = 3, 4, n = 2.",
+    "are both unbiased; max, N = 4, n = 2.",
     counterexample="N=4, n=2, π=(1/3, 1/3, 1/3), all_sets=0.9218, EI=0.6804",
     truth="It has the lowest variance among collections of sets for the same advantage; other "
     "unbiased baselines can be lower.",

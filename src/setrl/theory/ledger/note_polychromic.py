@@ -198,12 +198,12 @@ def optimism() -> Trials:
     NOTE,
     "§4, first feature",
     Verdict.FAILS,
-    how="Correct mass on one strategy, one wrong action of another, accuracy 9/10 … 9999/10000; "
-    "A of the wrong action.",
+    how="A of a wrong action of its own strategy: the correct mass on one strategy, accuracy 9/10 "
+    "… 9999/10000, and on m = 1…4 at 1 − 10⁻⁶; n = 2…5.",
     counterexample="n=2, accuracy=9/10, A=-9/200",
-    truth="For n ≥ 3: with the correct mass on one strategy A tends to (n−2)/n² > 0. For n = 2 it "
-    "is −p(1−p)/2 < 0 at every accuracy: two members cannot pay for a wrong one. And where "
-    "the correct samples already differ, it is negative for every n.",
+    truth="In the limit, with the correct mass spread evenly over m strategies, the signal is "
+    "positive exactly if m ≤ n − 2: with m = 1 it tends to (n−2)/n². For n = 2 it is "
+    "−p(1−p)/2 < 0 at every accuracy: two members cannot pay for a wrong one.",
 )
 def exploration_stays() -> Trials:
     """As accuracy rises, a wrong generation of a new strategy keeps a positive signal."""
@@ -217,10 +217,11 @@ def exploration_stays() -> Trials:
         else:
             limit = Fraction(size - 2, size**2)
             yield corrected(found > 0 and abs(found - limit) < 2 * p[1], n=size, A=found)
-    for size in (2, 3, 4):
-        diverse = policy(*[99] * 8, 8)
-        found = advantage(scores.polychromic((1,) * 8 + (0,)), diverse, size, 8)
-        yield remark(found < 0, n=size, strategies=8, A=found)
+    for size, strategies in product((2, 3, 4, 5), (1, 2, 3, 4)):
+        p = policy(*[10**6] * strategies, strategies)
+        spread = scores.polychromic((*[1] * strategies, 0))
+        found = advantage(spread, p, size, strategies)
+        yield corrected((found > 0) == (strategies <= size - 2), n=size, m=strategies, A=found)
 
 
 @claim(

@@ -54,7 +54,9 @@ def rarest_advantages() -> Trials:
     "so A depends on how p is split between them.",
 )
 def several_correct() -> Trials:
-    """Read with p as in Example 3.4, the probability of success: several may be correct."""
+    """With p read as in Example 3.4, the probability of success, the displays hold for several
+    correct generations too.
+    """
     score = scores.rarest_correct((1, 1, 0))
     for size, p in product((2, 3), policies(3, 7)):
         found = advantage(score, p, size, 0)
@@ -94,7 +96,7 @@ def rarest_threshold() -> Trials:
     NOTE,
     "§5, f_srl, the last display",
     Verdict.HOLDS,
-    how="Both sides for every p with denominator ≤ 40, n = 2…8; and the specular sets of the "
+    how="Both sides for every p with denominator ≤ 20, n = 2…8; and the specular sets of the "
     "correct action among four, n = 2, 3, against the display.",
 )
 def rarest_range() -> Trials:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, permutations, product
 
 from setrl.theory.ledger import scores
 from setrl.theory.ledger.claims import Trials, Verdict, claim, corrected, remark, stated
@@ -72,7 +72,8 @@ def requirement() -> Trials:
     NOTE,
     "§2.1 and §2.2",
     Verdict.HOLDS,
-    how="E f = Σ π r and n-free gradients, all 0/1/2 rewards of three actions, n ≤ 3.",
+    how="E f = Σ π r, and gradients that are the same for all n, all 0/1/2 rewards of three "
+    "actions, n ≤ 3.",
 )
 def mean_collapses() -> Trials:
     """With f the mean reward, set RL is standard RL."""
@@ -123,18 +124,24 @@ def test_time_compute() -> Trials:
     objective of set RL.
     """
     rewards = (1, 0, 0)
-    uniform = scores.mean(rewards)  # r of a uniform pick, and of the first, once symmetrised
+    uniform, first = scores.mean(rewards), _first(rewards)
     by_proxy = _best_of((1, 2, 0), rewards)
     for name, score in (
         ("majority", scores.majority(rewards)),
         ("best by proxy", by_proxy),
         ("uniform pick", uniform),
+        ("first sample", first),
     ):
         yield stated(not collapses(score, 3, 3), Alg=name, n=3)
     for size in (3, 4):
-        yield corrected(collapses(uniform, 3, size), n=size)
+        yield corrected(collapses(uniform, 3, size) and collapses(first, 3, size), n=size)
         for score in (scores.majority(rewards), by_proxy):
             yield corrected(not collapses(score, 3, size), n=size)
+
+
+def _first(rewards: tuple[int, ...]) -> Score:
+    """r of the first sample, averaged over the orders in which a set can be drawn."""
+    return lambda s: average([Fraction(rewards[order[0]]) for order in permutations(s)])
 
 
 def _best_of(proxy: tuple[int, ...], rewards: tuple[int, ...]) -> Score:

@@ -177,7 +177,8 @@ def differ_scaffold() -> Trials:
     NOTE,
     "§5, Example 5.4, the display for π'",
     Verdict.FAILS,
-    how="The diminished policy with φ as displayed, and as Definition 5.1 has it; four actions.",
+    how="The diminished policy with φ as displayed, and as Definition 5.1 has it; three and four "
+    "actions.",
     counterexample="π=(1/3, 1/3, 1/3), X=(0), total_probability=4/3",
     truth="φ = Σ_{y'∈X} π(y') / |𝒢|: the probability that was removed, not the one that stayed.",
 )

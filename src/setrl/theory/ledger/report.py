@@ -22,11 +22,13 @@ was built from, one entry each, and whether it holds. Every entry is a check tha
     setrl verify
 
 A check measures and does not know the verdict below; the verdict is confirmed if the trials alone
-lead to it. A statement *fails* only together with a counterexample, the smallest that the search
-found, and a corrected statement that held in every case that was tried. Nearly all arithmetic is
-exact, in fractions, by enumeration over small action sets, and shares no code with the library; a
-check of finitely many cases is evidence for a general statement, not a proof of it. Empirical
-results of the papers cannot be checked here and are left out.
+lead to it. A statement *fails* only together with a counterexample, the first in a search from
+small cases to large, and with a corrected statement that held in every case that was tried. One
+that is right under a condition that its document does not state counts as failing, with the
+condition given. Nearly all arithmetic is exact, in fractions, by enumeration over small action
+sets, and shares no code with the library; a check of finitely many cases is evidence for a
+general statement, not a proof of it. Empirical results of the papers cannot be checked here and
+are left out.
 
 N is the number of samples of a prompt, n (K in the MaxPO review, which has B samples) the size of a
 set, π the policy, u and v the mean scores of the sets with and without a sample, w that of the sets
@@ -115,9 +117,13 @@ def _entry(finding: Finding) -> str:
     if row.truth:
         lines += [f"- {_truth_label(row.verdict)}: {row.truth}"]
     if row.counterexample:
-        lines += [f"- Smallest counterexample found: {finding.counterexample}"]
-    lines += [f"- Checked: {row.how} ({finding.trials:,} trials)", ""]
+        lines += [f"- First counterexample: {finding.counterexample}"]
+    lines += [f"- Checked: {row.how} ({_count(finding.trials)})", ""]
     return "\n".join(lines)
+
+
+def _count(trials: int) -> str:
+    return f"{trials:,} trial" + "s" * (trials != 1)
 
 
 def _truth_label(verdict: Verdict) -> str:

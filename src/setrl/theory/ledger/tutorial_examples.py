@@ -118,7 +118,7 @@ def four_of_eight() -> Trials:
     TUTORIAL,
     "Polychromic objective",
     Verdict.HOLDS,
-    how="Every set of up to five members: f = 1 exactly if all are correct and all differ.",
+    how="Every set of up to four members: f = 1 exactly if all are correct and all differ.",
 )
 def best_set() -> Trials:
     """The best set has every member correct and every member of another strategy; f = 1."""
