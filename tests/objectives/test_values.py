@@ -45,6 +45,10 @@ REFUSED = [
         lambda: objectives.l_statistic([0, 1]) + objectives.l_statistic([0, 0, 1]),
         "objectives made for sets of 2 and of 3 do not compose",
     ),
+    (
+        lambda: objectives.from_function(len, reads=("cluster",)),
+        "unknown field 'cluster'; did you mean 'clusters'? Known: rewards, clusters, answers",
+    ),
     (lambda: np.inf * objectives.max(), "the weights of a sum must be finite, got (inf,)"),
 ]
 
@@ -94,7 +98,7 @@ def test_numbers_and_sums_multiply_out():
     with pytest.raises(TypeError):
         a + 1
     with pytest.raises(TypeError):
-        a * "distinct"
+        objectives.product(a, "distinct")
 
 
 def test_a_product_without_closed_form_is_enumerated():

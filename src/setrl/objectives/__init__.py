@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from setrl.objectives.base import Objective, SetMeans
-from setrl.objectives.composition import Product, Sum, multiply
+from setrl.objectives.composition import Product, Sum
 from setrl.objectives.counts import FromCounts
 from setrl.objectives.custom import FromFunction
 from setrl.objectives.diversity import (
@@ -90,7 +90,7 @@ def over_sizes(objective: Objective, weights: Mapping[int, float]) -> OverSizes:
 
 def product(left: Objective, right: Objective) -> Sum | Product:
     """left(S) · right(S), as `left * right`; exact where a closed form is known."""
-    return multiply(left, right)
+    return left * right
 
 
 def from_counts(

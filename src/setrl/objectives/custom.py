@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
+from setrl import names
 from setrl.objectives.base import Objective
 from setrl.samples import Samples
 
@@ -19,6 +20,10 @@ class FromFunction(Objective):
     reads: tuple[str, ...] = ("rewards",)
     one_set_at_a_time: bool = False
 
+    def __post_init__(self) -> None:
+        for name in self.reads:
+            names.look_up("field", name, dict.fromkeys(field.name for field in fields(Samples)))
+
     def __repr__(self) -> str:
         return f"from_function({self._name}, reads={self.reads})"
 
@@ -28,15 +33,15 @@ class FromFunction(Objective):
 
     def __call__(self, members: Samples) -> np.ndarray:
         """The function's scores, checked to be one number a set."""
-        fields = [getattr(members, name) for name in self.reads]
+        given = [getattr(members, name) for name in self.reads]
         shape = members.rewards.shape[:-1]
         if self.one_set_at_a_time:
             scores = np.array(
-                [self.function(*(field[at] for field in fields)) for at in np.ndindex(shape)],
+                [self.function(*(field[at] for field in given)) for at in np.ndindex(shape)],
                 dtype=np.float64,
             )
             return self._checked(scores.reshape(shape) if scores.ndim == 1 else scores, shape)
-        return self._checked(np.asarray(self.function(*fields), dtype=np.float64), shape)
+        return self._checked(np.asarray(self.function(*given), dtype=np.float64), shape)
 
     def _checked(self, scores: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         if scores.shape != shape:
