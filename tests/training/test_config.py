@@ -66,7 +66,8 @@ def test_overrides_come_last(path):
         ("polynomial", "polynomail", ":2: .*polynomial.*got 'polynomail'|:2: .*did you mean"),
         ("point", "points", ":2: strategy must be 'x' or 'point', got 'points'"),
         ("1e-3", "fast", ":6: learning_rate must be a number, got 'fast'"),
-        ("1e-3", "0", ":6: learning_rate must be above 0, got 0"),
+        ("1e-3", "0", ":6: learning_rate must be a number above 0, got 0"),
+        ("1e-3", ".nan", ":6: learning_rate must be a number above 0, got nan"),
         ("[0, 1]", "[0, 0]", r":7: seeds must be different numbers ≥ 0, got \(0, 0\)"),
         ("[0, 1]", "true", ":7: seeds must be a list, got True"),
         ("grpo: {", "base: {", ":3: arms: 'base' is the name of another folder"),
@@ -84,7 +85,7 @@ def test_what_is_wrong_is_named_with_its_line(path, old, new, message):
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("steps=0", "override 'steps=0': steps must be above 0, got 0"),
+        ("steps=0", "override 'steps=0': steps must be a number above 0, got 0"),
         ("stepps=1", "override 'stepps=1': unknown key 'stepps'; did you mean 'steps'"),
         ("steps", "an override must look like key=value, got 'steps'"),
         ("steps.x=1", r"override 'steps.x=1': steps must be a whole number"),

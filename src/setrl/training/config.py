@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 import numpy as np
 import yaml
@@ -18,6 +17,7 @@ from setrl.domains import SPLITS, Domain
 from setrl.methods import Method
 from setrl.training import strict_yaml
 from setrl.training.strict_yaml import KeyedError
+from setrl.training.typed import typed
 
 ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set beside its method
 LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps
@@ -108,7 +108,7 @@ class ComparisonConfig:
 
     def __post_init__(self) -> None:
         for name, hint in get_type_hints(type(self)).items():
-            object.__setattr__(self, name, _typed(name, getattr(self, name), hint))
+            object.__setattr__(self, name, typed(name, getattr(self, name), hint))
         self._check_names()
         self._check_numbers()
         self._check_sizes()
@@ -135,8 +135,8 @@ class ComparisonConfig:
         for name, value in dataclasses.asdict(self).items():
             if not isinstance(value, int | float):
                 continue
-            if value < 0 or (value == 0 and name != "base_seed"):
-                raise KeyedError(f"{name} must be above 0, got {value}", name)
+            if not (0 < value < float("inf")) and (name, value) != ("base_seed", 0):
+                raise KeyedError(f"{name} must be a number above 0, got {value}", name)
         if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
             raise KeyedError(f"seeds must be different numbers ≥ 0, got {self.seeds}", "seeds")
 
@@ -284,46 +284,6 @@ def _check_keys(values: Mapping[str, Any]) -> None:
         required = f.default is f.default_factory is dataclasses.MISSING
         if required and name not in values:
             raise KeyedError(f"the key {name!r} is missing")
-
-
-def _typed(name: str, value: Any, hint: Any) -> Any:
-    """`value` as the type that a field declares: lists as tuples, whole numbers as floats."""
-    kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-    for kind in kinds:
-        if (typed := _as(kind, name, value)) is not _NO_MATCH:
-            return typed
-    words = " or ".join(_in_words(kind) for kind in kinds)
-    raise KeyedError(f"{name} must be {words}, got {value!r}", name)
-
-
-_NO_MATCH = object()
-
-
-def _as(kind: Any, name: str, value: Any) -> Any:
-    origin, arguments = get_origin(kind) or kind, get_args(kind)
-    if origin is Literal:
-        return value if value in arguments else _NO_MATCH
-    if origin is tuple and isinstance(value, list | tuple):
-        return tuple(_typed(name, item, arguments[0]) for item in value)
-    if origin is Mapping and isinstance(value, Mapping):
-        inner = arguments[1]
-        return {
-            str(key): item if inner is Any else _typed(f"{name}.{key}", item, inner)
-            for key, item in value.items()
-        }
-    if isinstance(value, bool) or not isinstance(kind, type):
-        return _NO_MATCH
-    if kind is float and isinstance(value, int):
-        return float(value)
-    return value if isinstance(value, kind) else _NO_MATCH
-
-
-def _in_words(kind: Any) -> str:
-    if get_origin(kind) is Literal:
-        return f"one of {', '.join(get_args(kind))}"
-    words = {int: "a whole number", float: "a number", str: "a text", type(None): "null"}
-    names = {tuple: "a list", Mapping: "a mapping"}
-    return words.get(kind) or names.get(get_origin(kind), str(kind))
 
 
 def _plain(value: Any) -> Any:
