@@ -88,6 +88,19 @@ def test_standard_errors_say_what_the_errors_are(n, num_sets):
     assert 0.95 < ratio < 1.2
 
 
+def test_means_of_sets_with_a_sample_and_their_standard_errors():
+    """u = mean score + (1 − K/N)·(u − v), and its error is what it is said to be."""
+    samples, k, rng = prompts(4, 32), 8, np.random.default_rng(3)
+    exact = POLY.set_means(samples, k).with_BN
+    found = [credit.Regression(200)(POLY, samples, k, rng) for _ in range(40)]
+    for one in found:
+        lift = (1 - k / 32) * one.means.contrast_BN
+        np.testing.assert_allclose(one.means.with_BN, one.means.mean_B[:, None] + lift)
+    errors = np.array([one.means.with_BN - exact for one in found])
+    stderr = np.array([one.stderr_with_BN for one in found])
+    assert 0.9 < np.sqrt((stderr**2).mean() / (errors**2).mean()) < 1.2
+
+
 def test_few_sets_are_all_scored_and_nonsense_is_refused():
     samples = prompts(2, 6)
     found = credit.Regression(1000)(POLY, samples, 3, None)
