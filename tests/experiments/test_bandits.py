@@ -77,6 +77,12 @@ def test_all_sets_and_leave_two_out_are_one_estimator_at_one_scale():
     np.testing.assert_allclose(left, right, atol=1e-15)
 
 
+def test_pkpo_leave_one_out_has_its_published_values():
+    rewards = np.array([[0.1, 0.7, 0.2, 0.9, 0.4, 0.3]])
+    found = ESTIMATORS["s_loo"].advantages(rewards, 3, np.random.default_rng(0))
+    np.testing.assert_allclose(found, [[-0.134, -0.024, -0.134, 0.108, -0.123, -0.134]])
+
+
 @pytest.mark.parametrize("name", ["raw", "s_loo", "ei", "l2o", "mixture"])
 def test_measured_variance_is_that_of_all_batches(name, monkeypatch):
     found_MA, chance_M = every_gradient(name, 2, 4)
@@ -97,6 +103,8 @@ def test_running_means_go_on_from_each_other(monkeypatch):
     np.testing.assert_allclose(means[0], take([100])[0])
     truth = max_gradient(BANDIT, 2)
     assert np.linalg.norm(means[1] - truth) < 0.05 * np.linalg.norm(truth)
+    monkeypatch.setattr(bandit, "CHUNK", 10_000)  # many small parts
+    assert np.linalg.norm(take([5_000])[0] - truth) < 0.05 * np.linalg.norm(truth)
 
 
 def test_gradients_are_sums_of_scores():
