@@ -145,7 +145,13 @@ def _pairs(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray
     array = _shaped("pairs", _numbers("pairs", value), (*shape, shape[1]))
     if not np.allclose(array, np.swapaxes(array, -1, -2), equal_nan=True):
         raise ValueError("pairs must be symmetric: pairs[b, i, j] == pairs[b, j, i]")
-    return array, ~np.isnan(np.diagonal(array, axis1=-2, axis2=-1))
+    known_BN = ~np.isnan(np.diagonal(array, axis1=-2, axis2=-1))
+    if np.isnan(array[known_BN[:, :, None] & known_BN[:, None, :]]).any():
+        raise ValueError(
+            "pairs is NaN between two samples whose own entry pairs[b, i, i] is known; "
+            "a sample that is not known has NaN on the diagonal"
+        )
+    return array, known_BN
 
 
 _FIELDS = {"clusters": _clusters, "answers": _answers, "proxy": _proxy, "pairs": _pairs}

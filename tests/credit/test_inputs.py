@@ -32,6 +32,7 @@ WRONG = [
     ({"estimator": credit.Sampled(3)}, "needs rng=np.random.default_rng(seed)"),
     ({"estimator": credit.Enumerated(max_sets=5)}, "use Exact() or Sampled(num_sets)"),
     ({"pairs": np.arange(16.0).reshape(1, 4, 4)}, "pairs must be symmetric"),
+    ({"pairs": np.where(np.eye(4), 1, np.nan)[None]}, "pairs is NaN between two samples"),
 ]
 
 
