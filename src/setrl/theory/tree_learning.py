@@ -102,7 +102,7 @@ def q_learning(
     sets_SK, edges_XAX = mdp.scores[0].sets.sets_SK, mdp.moves_XAX.cumsum(axis=-1)
     table_XS, tries_XS = np.zeros((num_states, num_sets)), np.zeros((num_states, num_sets))
     target_XS = planned_values(mdp)
-    taken_at = np.unique(np.linspace(1, steps, checkpoints).astype(int))
+    taken_at = np.unique(np.geomspace(1, steps, checkpoints).astype(int))
     errors = dict.fromkeys(taken_at.tolist(), 0.0)
     states, sets = rng.integers(num_states, size=steps), rng.integers(num_sets, size=steps)
     for step in range(steps):
