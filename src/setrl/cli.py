@@ -128,6 +128,8 @@ def verify(
     """
     from setrl.theory import ledger
 
+    if only and markdown:
+        raise ConfigError("--markdown writes the page of all claims: give no ids with it")
     try:
         ledger.find(*only)
     except ValueError as error:

@@ -93,7 +93,7 @@ def _load(model_dir: str | Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBa
     try:
         model = AutoModelForCausalLM.from_pretrained(model_dir).eval()
         tokenizer = AutoTokenizer.from_pretrained(model_dir)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ConfigError(f"{model_dir} is not a model's folder or name: {error}") from error
     return model.to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
 

@@ -1,0 +1,61 @@
+"""The command line: its exit codes, and a sentence for each thing that is wrong."""
+
+import subprocess
+import sys
+
+import pytest
+
+from setrl import cli
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as left:
+        cli.main([str(argument) for argument in arguments])
+    return left.value.code, capsys.readouterr()
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from setrl import cli\n"
+        "try: cli.main(['--help'])\n"
+        "except SystemExit as left: assert left.code == 0\n"
+        "assert not {'torch', 'transformers', 'trl', 'matplotlib'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_import_setrl_needs_numpy_alone():
+    code = (
+        "import sys; before = set(sys.modules); import setrl\n"
+        "new = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
+        "assert not new & {'torch', 'tyro', 'yaml', 'tqdm', 'jinja2', 'matplotlib'}, new"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_a_claim_is_verified(capsys):
+    code, printed = run(capsys, "verify", "note-def-3.2")
+    assert code == 0
+    assert "1 claims" in printed.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["verify", "note-prop-9"], 2, "unknown claim 'note-prop-9'; did you mean 'note-prop"),
+        (["verify", "maxpo", "--markdown", "page.md"], 2, "give no ids with it"),
+        (["report", "nowhere"], 2, "nowhere"),
+        (["train", "--config", "nowhere.yaml"], 2, "nowhere.yaml"),
+        (["evaluate", "--checkpoint", "nowhere", "--domain", "polynomial"], 2, "nowhere"),
+    ],
+)
+def test_what_is_wrong_is_said(capsys, arguments, code, message):
+    left, printed = run(capsys, *arguments)
+    assert left == code
+    assert message in printed.err
+
+
+def test_an_unknown_flag_leaves_with_2(capsys):
+    code, printed = run(capsys, "report", "run", "--refrence", "base")
+    assert code == 2
+    assert "--reference" in printed.err
