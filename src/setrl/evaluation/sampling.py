@@ -70,8 +70,8 @@ def evaluate_checkpoint(
     done = _done(path, problems, settings)
     if done == len(problems):
         return path
-    path.parent.mkdir(parents=True, exist_ok=True)
     model, tokenizer = _load(model_dir)
+    path.parent.mkdir(parents=True, exist_ok=True)
     limit = max_new_tokens or domain.max_new_tokens
     bar = tqdm(
         desc=f"evaluate {split}",
