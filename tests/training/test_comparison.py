@@ -31,9 +31,9 @@ def weights(run):
 
 def test_ctrl_c_and_the_same_command_again(make_config, tmp_path):
     """Interrupted while two arms train: checkpoints, exit code 130; then it goes on to the end."""
-    steps, run_dir, cache = 60, tmp_path / "run", tmp_path / "cache"
+    steps, run_dir, cache = 120, tmp_path / "run", tmp_path / "cache"
     config = make_config(
-        steps=steps, checkpoint_every=50, eval_splits=["test"], eval_problems=2, eval_samples=4
+        steps=steps, checkpoint_every=100, eval_splits=["test"], eval_problems=2, eval_samples=4
     )
     (tmp_path / "config.yaml").write_text(config.to_yaml())
     options = ["--config", tmp_path / "config.yaml", "--run-dir", run_dir]
@@ -43,16 +43,16 @@ def test_ctrl_c_and_the_same_command_again(make_config, tmp_path):
         [*map(str, command)], env=environment, stderr=subprocess.PIPE, start_new_session=True
     )
     first = training_run(run_dir, "grpo", 0)
-    deadline = time.monotonic() + 120
-    while len(files.read_lines(first.metrics)) < 3 and time.monotonic() < deadline:
+    deadline = time.monotonic() + 300
+    while not files.read_lines(first.metrics) and time.monotonic() < deadline:
         assert process.poll() is None, process.stderr.read().decode()
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 130, errors.decode()
     assert statuses(run_dir)["."] == "interrupted"
     reached = len(files.read_lines(first.metrics))
-    assert 3 <= reached < steps
+    assert 1 <= reached < steps
     assert first.last_checkpoint() == first.checkpoints / f"checkpoint-{reached}"
 
     report = run_comparison(config, run_dir, cache=cache, show_progress=False)
@@ -65,10 +65,9 @@ def test_ctrl_c_and_the_same_command_again(make_config, tmp_path):
         assert len(files.read_lines(run.path / "evaluation" / "test.jsonl")) == 2
     assert len(files.read_lines(run_dir / "base" / "evaluation" / "test.jsonl")) == 2
 
-    for arm in config.arms:
-        whole, stop = TrainingRun(tmp_path / arm), StopInOrder(1)
-        train_arm(config, arm, 0, run_dir / "base", whole, lambda _: None, stop)
-        assert weights(whole) == weights(training_run(run_dir, arm, 0))
+    whole, stop = TrainingRun(tmp_path / "whole"), StopInOrder(1)
+    train_arm(config, "poly_epo", 0, run_dir / "base", whole, lambda _: None, stop)
+    assert weights(whole) == weights(training_run(run_dir, "poly_epo", 0))
 
 
 def test_an_arm_that_fails_does_not_stop_the_others(make_config, base, tmp_path):
