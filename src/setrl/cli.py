@@ -35,7 +35,8 @@ def train(
     from setrl.training.config import load_config
 
     loaded = load_config(config, set)
-    run_comparison(loaded, run_dir or Path("runs") / loaded.name, overwrite=overwrite)
+    page = run_comparison(loaded, run_dir or Path("runs") / loaded.name, overwrite=overwrite)
+    print(f"report: {page}")
 
 
 @app.command
