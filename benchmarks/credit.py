@@ -43,7 +43,9 @@ class OwnSets:
             keys_SN = rng.random((self.num_sets, n))
             sets_BSK[prompt] = np.argpartition(keys_SN, set_size - 1, axis=1)[:, :set_size]
         rows = np.arange(num_prompts)[:, None, None]
-        members = Samples(samples.rewards[rows, sets_BSK], clusters=samples.clusters[rows, sets_BSK])
+        members = Samples(
+            samples.rewards[rows, sets_BSK], clusters=samples.clusters[rows, sets_BSK]
+        )
         scores_BS = objective(members)
         flat = (sets_BSK + n * rows).ravel()
         weights = np.repeat((scores_BS - scores_BS.mean(1, keepdims=True)).ravel(), set_size)
