@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import os
 import signal
@@ -10,8 +11,15 @@ from safetensors.torch import load_file
 
 from setrl.errors import ConfigError
 from setrl.training import files
-from setrl.training.arm import check_trainer_options, grpo_config, train_arm, training_prompts
+from setrl.training.arm import (
+    check_problems,
+    check_trainer_options,
+    grpo_config,
+    train_arm,
+    training_prompts,
+)
 from setrl.training.callbacks import StopInOrder
+from setrl.training.config import ComparisonConfig
 from setrl.training.run_directory import TrainingRun
 
 CHANGES = {
@@ -216,3 +224,16 @@ def test_samples_are_dealt_to_processes(make_config, tmp_path, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "3")
     with pytest.raises(ConfigError, match="must divide the 8 samples of a step, got 2 × 3"):
         grpo_config(make_config(), "grpo", 0, tmp_path)
+
+
+def test_more_problems_than_there_are_is_said_before_any_training():
+    sizes = {"steps": 1, "prompts_per_step": 2, "samples_per_prompt": 4}
+    arms = {"grpo": {"method": "grpo"}}
+    few = ComparisonConfig(name="few", domain="quadratic", arms=arms, eval_problems=9, **sizes)
+    check_problems(few)
+    many = dataclasses.replace(few, eval_problems=5_000)
+    with pytest.raises(ConfigError, match=r"for the test split, got 5000: set eval_problems lower"):
+        check_problems(many)
+    long = dataclasses.replace(few, steps=1_000)
+    with pytest.raises(ConfigError, match="set train_problems lower"):
+        check_problems(long)

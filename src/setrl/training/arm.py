@@ -147,6 +147,16 @@ def check_trainer_options(config: ComparisonConfig) -> None:
             raise ConfigError(f"trainer: {key} is decided by the other keys of the config")
 
 
+def check_problems(config: ComparisonConfig) -> None:
+    """Refuse more problems than the domain has before anything is trained."""
+    training_prompts(config, config.seeds[0])
+    for split in config.eval_splits:
+        try:
+            config.make_domain().problems(split, config.eval_problems, 0)  # type: ignore[arg-type]
+        except ValueError as error:
+            raise ConfigError(f"{error}: set eval_problems lower") from error
+
+
 def _usual() -> dict[str, Any]:
     """What suits the machine; TRL's own defaults here are for large models on GPUs."""
     has_gpu = torch.cuda.is_available()

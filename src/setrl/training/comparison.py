@@ -15,7 +15,7 @@ from accelerate import PartialState
 from setrl.errors import ConfigError, RunError
 from setrl.report import write_report
 from setrl.training import files
-from setrl.training.arm import check_trainer_options, train_arm
+from setrl.training.arm import check_problems, check_trainer_options, train_arm
 from setrl.training.base_model import base_model
 from setrl.training.callbacks import StopInOrder
 from setrl.training.config import ComparisonConfig, load_config
@@ -61,6 +61,7 @@ def run_comparison(
     cache = Path(cache or os.environ.get(CACHE) or Path.home() / ".cache" / "setrl")
     quiet()
     check_trainer_options(config)
+    check_problems(config)
     try:
         if "RANK" in os.environ:
             return _run_on_all_processes(config, run_dir, overwrite, cache)
