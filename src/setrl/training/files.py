@@ -75,7 +75,9 @@ def _finite(value: Any) -> Any:
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """The JSON objects of a file, up to the first line that was cut off."""
     records: list[dict[str, Any]] = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+    # JSON may hold other separators, such as U+2028, at which splitlines() would cut.
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    for line in text.removesuffix("\n").split("\n") if text else []:
         try:
             records.append(json.loads(line))
         except json.JSONDecodeError:
