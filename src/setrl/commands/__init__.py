@@ -1,0 +1,14 @@
+"""The commands of `setrl`, one file each: parse → config → call.
+
+A command's signature is its options and its docstring their help. Everything heavy is imported in
+the body, so that `setrl --help` stays quick.
+"""
+
+from setrl.commands.credit import credit
+from setrl.commands.evaluate import evaluate
+from setrl.commands.experiments import experiments
+from setrl.commands.report import report
+from setrl.commands.train import train
+from setrl.commands.verify import verify
+
+__all__ = ["credit", "evaluate", "experiments", "report", "train", "verify"]
