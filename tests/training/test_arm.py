@@ -10,7 +10,8 @@ import pytest
 from safetensors.torch import load_file
 
 from setrl.errors import ConfigError
-from setrl.training import files
+from setrl.runs import files
+from setrl.runs.run_directory import TrainingRun
 from setrl.training.arm import (
     check_problems,
     check_trainer_options,
@@ -20,7 +21,6 @@ from setrl.training.arm import (
 )
 from setrl.training.callbacks import StopInOrder
 from setrl.training.config import ComparisonConfig
-from setrl.training.run_directory import TrainingRun
 
 CHANGES = {
     "plain": {"steps": 5},
@@ -94,7 +94,7 @@ KILLED = """
     from setrl.training.arm import train_arm
     from setrl.training.callbacks import StopInOrder
     from setrl.training.config import load_config
-    from setrl.training.run_directory import TrainingRun
+    from setrl.runs.run_directory import TrainingRun
     import torch
 
     def on_step(step):

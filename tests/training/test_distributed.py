@@ -9,8 +9,8 @@ import textwrap
 import numpy as np
 
 from setrl import methods
-from setrl.training import files
-from setrl.training.run_directory import training_run
+from setrl.runs import files
+from setrl.runs.run_directory import training_run
 
 PROGRAM = """
     import json, os, sys
@@ -18,7 +18,8 @@ PROGRAM = """
     import torch
     from datasets import Dataset
     from setrl import methods
-    from setrl.training import load_config, run_comparison
+    from setrl.comparison import run_comparison
+    from setrl.training import load_config
     from setrl.training.sampler import sample_ids
     from setrl.training.trainer import SetGRPOTrainer
     from trl import GRPOConfig

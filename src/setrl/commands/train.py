@@ -22,7 +22,7 @@ def train(
         overwrite: Start anew where a run with another config is.
         set: KEY=VALUE, changes one key of the config; can be repeated.
     """
-    from setrl.training.comparison import run_comparison
+    from setrl.comparison.run import run_comparison
     from setrl.training.config import load_config
 
     loaded = load_config(config, set)

@@ -21,7 +21,7 @@ from transformers import (
 from setrl.domains import Domain, Problem, Split
 from setrl.errors import ConfigError
 from setrl.evaluation.records import SCHEMA_VERSION, read_records
-from setrl.training import files
+from setrl.runs import files
 from setrl.training.sampler import sample
 
 TEXTS_KEPT = 8  # samples of a problem whose text is kept

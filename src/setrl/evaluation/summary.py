@@ -33,7 +33,7 @@ from setrl.evaluation.intervals import (
 from setrl.evaluation.majority import majority_at_k
 from setrl.evaluation.records import Evaluation, load_evaluation
 from setrl.evaluation.runs import BASE, evaluation_files, find_arms
-from setrl.training import files
+from setrl.runs import files
 
 SCHEMA_VERSION = 1
 

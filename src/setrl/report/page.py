@@ -19,7 +19,7 @@ from setrl.report.figures import plates
 from setrl.report.headlines import headlines, ordered_splits
 from setrl.report.samples import samples_by_step
 from setrl.report.style import DARK, LIGHT, Theme
-from setrl.training import files
+from setrl.runs import files
 
 MARKS = {"above": "▲", "below": "▼", "unclear": "◇", "fact": "●"}
 

@@ -1,4 +1,4 @@
-"""Training language models on set credit: base model, trainer on TRL, comparisons of methods.
+"""Training language models on set credit: base model, trainer on TRL, one arm of a comparison.
 
 Names are imported when they are first used, so that reading a config needs no PyTorch.
 """
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from setrl.training.callbacks import Recorder as Recorder
-    from setrl.training.comparison import run_comparison as run_comparison
     from setrl.training.config import ComparisonConfig as ComparisonConfig
     from setrl.training.config import load_config as load_config
     from setrl.training.rewards import Verifier as Verifier
@@ -24,7 +23,6 @@ _MODULES = {
     "SetGRPOTrainer": "trainer",
     "Verifier": "rewards",
     "load_config": "config",
-    "run_comparison": "comparison",
     "sample": "sampler",
     "strategy_label": "rewards",
 }

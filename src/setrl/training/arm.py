@@ -18,11 +18,12 @@ from trl import GRPOConfig
 
 from setrl import names
 from setrl.errors import ConfigError
-from setrl.training import files, sampler
+from setrl.runs import files
+from setrl.runs.run_directory import Status, TrainingRun, write_status
+from setrl.training import sampler
 from setrl.training.callbacks import Progress, Recorder, StopInOrder
 from setrl.training.config import ComparisonConfig
 from setrl.training.rewards import Verifier
-from setrl.training.run_directory import Status, TrainingRun, write_status
 from setrl.training.trainer import SetGRPOTrainer
 
 

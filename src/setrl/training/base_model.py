@@ -23,7 +23,7 @@ from transformers import (
 
 from setrl import domains
 from setrl.domains import corpus
-from setrl.training import files
+from setrl.runs import files
 from setrl.training.config import HEAD_DIM, ComparisonConfig
 from setrl.training.tokenizer import make_tokenizer
 

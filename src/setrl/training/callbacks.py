@@ -9,9 +9,9 @@ from typing import Any
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from setrl import Method
-from setrl.training import files
+from setrl.runs import files
+from setrl.runs.run_directory import TrainingRun
 from setrl.training.metrics import Names, batch_metrics, rollout_records
-from setrl.training.run_directory import TrainingRun
 from setrl.training.trainer import ScoredBatch
 
 NameOf = Callable[[str, str], str | None]  # (prompt, text) → the strategy's name

@@ -15,9 +15,9 @@ import yaml
 from setrl import domains, methods, names
 from setrl.domains import SPLITS, Domain
 from setrl.methods import Method
-from setrl.training import strict_yaml
-from setrl.training.strict_yaml import KeyedError
-from setrl.training.typed import typed
+from setrl.runs import strict_yaml
+from setrl.runs.strict_yaml import KeyedError
+from setrl.runs.typed import typed
 
 ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set beside its method
 LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from setrl import DEGENERATE, Method, methods
-from setrl.training.run_directory import SCHEMA_VERSION
+from setrl.runs.run_directory import SCHEMA_VERSION
 from setrl.training.trainer import ScoredBatch
 
 CORRECT = 0.5  # rewards above it count as correct, as in objectives.any_correct

@@ -1,7 +1,7 @@
 import json
 
-from setrl.training import files
-from setrl.training.run_directory import TrainingRun, provenance, training_run, write_status
+from setrl.runs import files
+from setrl.runs.run_directory import TrainingRun, provenance, training_run, write_status
 
 
 def checkpoint(run, step, whole):

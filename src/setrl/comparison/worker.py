@@ -19,11 +19,11 @@ import transformers
 from setrl.errors import ConfigError, RunError
 from setrl.evaluation.sampling import evaluate_checkpoint
 from setrl.evaluation.summary import write_checkpoint_summary
+from setrl.runs.files import write_text
+from setrl.runs.run_directory import TrainingRun, training_run, write_status
 from setrl.training.arm import train_arm
 from setrl.training.callbacks import StopInOrder
 from setrl.training.config import ComparisonConfig
-from setrl.training.files import write_text
-from setrl.training.run_directory import TrainingRun, training_run, write_status
 
 EVALUATION_SEED = 0  # the same problems for every model of every comparison
 

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from setrl.comparison import run as comparison
+from setrl.comparison.run import run_comparison
+from setrl.comparison.worker import Job, work
 from setrl.errors import ConfigError, RunError
-from setrl.training import comparison, files
+from setrl.runs import files
+from setrl.runs.run_directory import TrainingRun, training_run
 from setrl.training.arm import train_arm
 from setrl.training.callbacks import StopInOrder
-from setrl.training.comparison import run_comparison
-from setrl.training.run_directory import TrainingRun, training_run
-from setrl.training.worker import Job
 
 
 def statuses(run_dir):
@@ -77,7 +78,7 @@ def test_an_arm_that_fails_does_not_stop_the_others(make_config, base, tmp_path)
         Job(config, tmp_path, str(base), "poly_epo"),
     ]
     with pytest.raises(RunError, match="1 of 2 jobs failed:\n  grpo/0: "):
-        comparison.run_jobs(jobs, workers=1, show_progress=False)
+        comparison.run_jobs(jobs, work, workers=1, show_progress=False)
     assert statuses(tmp_path)["poly_epo/seed_0"] == "finished"
     assert "Traceback" in (tmp_path / "grpo" / "seed_0" / "traceback.txt").read_text()
 

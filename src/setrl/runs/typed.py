@@ -6,7 +6,7 @@ import types
 from collections.abc import Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 
-from setrl.training.strict_yaml import KeyedError
+from setrl.runs.strict_yaml import KeyedError
 
 
 def typed(name: str, value: Any, hint: Any) -> Any:

@@ -12,16 +12,16 @@ from pathlib import Path
 import torch
 from accelerate import PartialState
 
+from setrl.comparison.worker import Job, explain, quiet, work
 from setrl.errors import ConfigError, RunError
 from setrl.report import write_report
-from setrl.training import files
+from setrl.runs import files
+from setrl.runs.pool import run_jobs
+from setrl.runs.run_directory import TrainingRun, provenance, write_status
 from setrl.training.arm import check_problems, check_trainer_options, train_arm
 from setrl.training.base_model import base_model
 from setrl.training.callbacks import StopInOrder
 from setrl.training.config import ComparisonConfig, load_config
-from setrl.training.pool import run_jobs
-from setrl.training.run_directory import TrainingRun, provenance, write_status
-from setrl.training.worker import Job, explain, quiet
 
 CACHE = "SETRL_CACHE"  # the environment variable that names the folder of base models
 
@@ -67,7 +67,7 @@ def run_comparison(
             return _run_on_all_processes(config, run_dir, overwrite, cache)
         with _claimed(config, run_dir, overwrite):
             base = _prepare_base(config, run_dir, cache, show_progress)
-            run_jobs(_jobs(config, run_dir, base), config.workers, show_progress)
+            run_jobs(_jobs(config, run_dir, base), work, config.workers, show_progress)
             return write_report(run_dir)
     except OSError as error:
         raise RunError(f"{explain(error)}; the same command goes on from what is kept") from error

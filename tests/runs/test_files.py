@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from setrl.training import files
+from setrl.runs import files
 
 
 def test_a_folder_appears_when_it_is_whole(tmp_path):
@@ -56,3 +56,10 @@ def test_lines_survive_a_cut(tmp_path):
 def test_json_has_no_nan():
     line = files.json_line({"a": [float("inf"), 1.5], "b": {"c": float("nan")}})
     assert json.loads(line) == {"a": [None, 1.5], "b": {"c": None}}
+
+
+def test_a_line_separator_inside_a_string_cuts_no_record(tmp_path):
+    path = tmp_path / "records.jsonl"
+    texts = ["one\u2028two\x85three", "four"]
+    files.write_lines(path, [{"text": text} for text in texts])
+    assert [record["text"] for record in files.read_lines(path)] == texts

@@ -4,26 +4,43 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, Protocol
 
 from tqdm import tqdm
 
 from setrl.errors import RunError
-from setrl.training.worker import Job, work
 
 BAR = "{desc} {percentage:3.0f}% |{bar}| {elapsed} so far, {remaining} left {postfix}"
 
 
-def run_jobs(jobs: list[Job], workers: int, show_progress: bool) -> None:
-    """Do all jobs, `workers` of them at a time.
+class Job(Protocol):
+    """What a process of its own does."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        ...
+
+    @property
+    def cost(self) -> float:
+        """How long it takes, in the unit in which it tells how far it is."""
+        ...
+
+
+Work = Callable[[Any, Connection], None]  # sends ("done", how much) and ("failed", why)
+
+
+def run_jobs(jobs: Sequence[Job], work: Work, workers: int, show_progress: bool) -> None:
+    """Do all jobs, `workers` of them at a time, each by a call of `work` in a process of its own.
 
     Raises:
         RunError: If jobs failed, naming them and why; the others were done all the same.
         KeyboardInterrupt: After Ctrl-C, when the processes have written checkpoints and ended.
     """
-    pool = _Pool(jobs, workers, show_progress)
+    pool = _Pool(jobs, work, workers, show_progress)
     try:
         pool.run()
     except KeyboardInterrupt:
@@ -40,7 +57,8 @@ def run_jobs(jobs: list[Job], workers: int, show_progress: bool) -> None:
 class _Pool:
     """Jobs in processes, `workers` of them at a time, and one progress bar for all."""
 
-    def __init__(self, jobs: list[Job], workers: int, show_progress: bool):
+    def __init__(self, jobs: Sequence[Job], work: Work, workers: int, show_progress: bool):
+        self.work = work
         self.waiting = list(jobs)
         self.workers = workers
         self.failures: dict[str, str] = {}
@@ -56,7 +74,7 @@ class _Pool:
         # A forked process starts in milliseconds with everything imported; others import it anew.
         self._context: Any = multiprocessing.get_context("forkserver" if _can_fork() else "spawn")
         if _can_fork():
-            self._context.set_forkserver_preload(["setrl.training.worker"])
+            self._context.set_forkserver_preload([work.__module__])
 
     def run(self) -> None:
         """Do all jobs; one that fails does not stop the others."""
@@ -67,7 +85,7 @@ class _Pool:
 
     def _start(self, job: Job) -> None:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=work, args=(job, theirs))
+        process = self._context.Process(target=self.work, args=(job, theirs))
         process.start()
         theirs.close()
         self._running[ours] = job, process

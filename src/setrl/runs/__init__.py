@@ -1,0 +1,1 @@
+"""What every kind of run shares: whole files, strict configs, run directories, and processes."""
