@@ -1,0 +1,23 @@
+"""Control: set RL on environments that can be set back, and vines sampled from their states.
+
+Nothing is imported until it is asked for: `setrl.control` itself needs NumPy alone, and each name
+below brings what it needs (`pip install 'setrl[gym]'`).
+"""
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "Resettable": "resettable",
+    "ResettableEnv": "resettable",
+    "Snapshot": "resettable",
+    "make_resettable": "resettable",
+}
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
