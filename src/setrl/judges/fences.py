@@ -1,0 +1,63 @@
+"""Keeping each sample inside its own fence, whatever it says.
+
+A sample is written by the policy that is being trained, so in time it says whatever pays. It cannot
+close its fence, because the fence carries a mark that no sample of the request contains; and it
+cannot open a turn of its own, because the tokens by which chat templates part their turns are
+broken up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+# What servers turn into control tokens when they meet it inside a message: <|im_end|>, <｜User｜>,
+# </s>, <start_of_turn>, <think>, [INST], <<SYS>> …
+CONTROL = re.compile(
+    r"<(?=[|｜])|[|｜](?=>)"
+    r"|<(?=/?(?:s|bos|eos|pad|unk|mask|think|tool_call|tool_response)>)"
+    r"|<(?=(?:start|end)_of_\w+>)"
+    r"|(?-i:\[(?=/?[A-Z_]{4,}\]))"
+    r"|<(?=<SYS>>)|<(?=</SYS>>)",
+    re.IGNORECASE,
+)
+
+
+def harmless(text: str) -> str:
+    """The text with a space inside whatever a chat template might take for a control token.
+
+    Lone surrogates, which no UTF-8 can carry, become question marks.
+
+    >>> harmless("x=2<|im_end|>")
+    'x=2< |im_end| >'
+    """
+    return CONTROL.sub(r"\g<0> ", text).encode("utf-8", "replace").decode()
+
+
+def mark(texts: Sequence[str]) -> str:
+    """Eight hex digits that none of the texts contains, a function of the texts alone.
+
+    A sample would have to hold a hash of itself and of all other samples to meet its own mark; one
+    that does by chance gets another.
+
+    >>> mark(["a problem", "a sample"]) == mark(["a problem", "a sample"])
+    True
+    """
+    whole = hashlib.sha256()
+    for text in texts:
+        whole.update(hashlib.sha256(text.encode()).digest())
+    together = "\n".join(texts)
+    while (digits := whole.hexdigest()[:8]) in together:
+        whole.update(b"again")
+    return digits
+
+
+def short_mark(texts: Sequence[str]) -> str:
+    """The shortest run of # that none of the texts contains.
+
+    >>> short_mark(["6*7", "6*7=42 ## easy"])
+    '###'
+    """
+    longest = max((len(run) for text in texts for run in re.findall("#+", text)), default=0)
+    return "#" * (longest + 1)

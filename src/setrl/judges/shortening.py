@@ -1,0 +1,62 @@
+"""Long samples, cut in the middle until the samples of a request fit a budget of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+CountTokens = Callable[[str], int]
+
+BYTES_PER_TOKEN = 3  # on the safe side: prose has about 4, formulas and code about 3
+
+
+def approximate_tokens(text: str) -> int:
+    """About how many tokens a text has: its UTF-8 bytes over 3, which is rather too many.
+
+    Good enough to fit a context window; pass a tokenizer's own count where it must be exact.
+
+    >>> approximate_tokens("x = 7 or x = -7")
+    5
+    """
+    return -(-len(text.encode()) // BYTES_PER_TOKEN)
+
+
+def shorten_together(
+    texts: Sequence[str], budget: int, count: CountTokens = approximate_tokens
+) -> list[str]:
+    """The texts within `budget` tokens in all: the longest are cut to one common length.
+
+    Short texts stay whole; what they leave of their share goes to the longer ones.
+
+    >>> shorten_together(["x=7", "a" * 300], budget=41)[0]
+    'x=7'
+    """
+    limit, left = 0, budget
+    sizes = sorted(map(count, texts))
+    for i, size in enumerate(sizes):
+        limit = left // (len(sizes) - i)
+        if size > limit:
+            break
+        left -= size
+    else:
+        return list(texts)
+    return [shorten(text, limit, count) for text in texts]
+
+
+def shorten(text: str, limit: int, count: CountTokens = approximate_tokens) -> str:
+    """The text, or its head and its tail with a note between them, within `limit` tokens.
+
+    A way to solve shows where a text begins, its answer where it ends. The note itself is not
+    dropped, so a limit below about 15 tokens gives the note alone.
+    """
+    size = count(text)
+    if size <= limit:
+        return text
+    keep = len(text) * limit // size
+    while keep > 0 and count(_cut(text, keep)) > limit:
+        keep = keep * 9 // 10 - 1
+    return _cut(text, max(keep, 0))
+
+
+def _cut(text: str, keep: int) -> str:
+    head, tail = text[: (keep + 1) // 2], text[len(text) - keep // 2 :]
+    return f"{head}\n[… {len(text) - keep} characters left out …]\n{tail}"
