@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from tqdm import tqdm
 from transformers import (
@@ -20,11 +20,61 @@ from transformers import (
 
 from setrl.domains import Domain, Problem, Split
 from setrl.errors import ConfigError
+from setrl.evaluation.drawing import TEXTS_KEPT, reading_lists
+from setrl.evaluation.generators import Ask, Sample, problem_seed
 from setrl.evaluation.records import SCHEMA_VERSION, read_records
 from setrl.runs import files
 from setrl.training.sampler import sample
 
-TEXTS_KEPT = 8  # samples of a problem whose text is kept
+
+class LocalModel:
+    """A checkpoint as a generator of samples: one problem at a time, all its samples at once.
+
+    A problem that was interrupted is drawn again from its own seed, which gives the same samples.
+
+    Args:
+        model_dir: A folder, or a name, that transformers loads a model and a tokenizer from; it is
+            loaded when the first sample is wanted.
+        temperature: Divides the logits.
+        max_new_tokens: Where a sample is cut.
+    """
+
+    def __init__(
+        self, model_dir: str | Path, temperature: float = 1.0, max_new_tokens: int = 1024
+    ) -> None:
+        self.model_dir = model_dir
+        self.temperature = temperature
+        self.max_new_tokens = max_new_tokens
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the samples depend on; the folder does not count, it may be moved."""
+        return {"temperature": self.temperature, "max_tokens": self.max_new_tokens}
+
+    @cached_property
+    def _loaded(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+        return _load(self.model_dir)
+
+    def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Sample]:
+        """The samples of each problem in turn.
+
+        Raises:
+            ConfigError: When there is no such model.
+        """
+        for ask in asks:
+            texts = self.texts(ask.prompt, ask.n, problem_seed(seed, ask.problem))
+            for number in ask.numbers:
+                yield Sample(ask.problem, number, texts[number])
+
+    def texts(self, prompt: str, n: int, seed: int) -> list[str]:
+        """n texts for one prompt; the same seed gives the same texts."""
+        model, tokenizer = self._loaded
+        asked = _as_asked(prompt, tokenizer)
+        with _one_thread():
+            [texts] = sample(
+                model, tokenizer, [asked], n, self.max_new_tokens, self.temperature, seed
+            )
+        return texts
 
 
 def evaluate_checkpoint(
@@ -70,9 +120,7 @@ def evaluate_checkpoint(
     done = _done(path, problems, settings)
     if done == len(problems):
         return path
-    model, tokenizer = _load(model_dir)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    limit = max_new_tokens or domain.max_new_tokens
+    model = LocalModel(model_dir, temperature, max_new_tokens or domain.max_new_tokens)
     bar = tqdm(
         desc=f"evaluate {split}",
         unit="problem",
@@ -80,10 +128,10 @@ def evaluate_checkpoint(
         total=len(problems),
         disable=not show_progress,
     )
-    with _one_thread(), bar:
+    with bar:
         for place in range(done, len(problems)):
-            asked, draw_seed = _as_asked(problems[place], tokenizer), _problem_seed(seed, place)
-            [texts] = sample(model, tokenizer, [asked], n, limit, temperature, draw_seed)
+            texts = model.texts(problems[place].prompt, n, problem_seed(seed, place))
+            path.parent.mkdir(parents=True, exist_ok=True)
             files.append_line(path, {**_read(problems[place], texts, domain), **settings})
             bar.update()
     return path
@@ -98,11 +146,11 @@ def _load(model_dir: str | Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBa
     return model.to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
 
 
-def _as_asked(problem: Problem, tokenizer: PreTrainedTokenizerBase) -> str:
+def _as_asked(prompt: str, tokenizer: PreTrainedTokenizerBase) -> str:
     """The prompt as the model was trained to see it: a chat model gets it as a user's message."""
     if tokenizer.chat_template is None:
-        return problem.prompt
-    message = [{"role": "user", "content": problem.prompt}]
+        return prompt
+    message = [{"role": "user", "content": prompt}]
     return str(tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True))
 
 
@@ -123,19 +171,12 @@ def _done(path: Path, problems: list[Problem], settings: dict[str, Any]) -> int:
     return len(records)
 
 
-def _problem_seed(seed: int, place: int) -> int:
-    return int(np.random.SeedSequence([seed, place]).generate_state(1)[0])
-
-
 def _read(problem: Problem, texts: list[str], domain: Domain) -> dict[str, Any]:
-    readings = [domain.read(problem.prompt, text) for text in texts]
     return {
         "schema_version": SCHEMA_VERSION,
         "prompt": problem.prompt,
         "kind": problem.kind,
-        "correct": [int(reading.correct) for reading in readings],
-        "strategies": [reading.strategy for reading in readings],
-        "answers": [reading.answer for reading in readings],
+        **reading_lists([domain.read(problem.prompt, text) for text in texts]),
         "texts": texts[:TEXTS_KEPT],
     }
 
