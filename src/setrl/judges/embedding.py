@@ -1,0 +1,101 @@
+"""Samples are together when their embeddings are near."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from setrl.judges.base import Group, Judgement
+from setrl.judges.extras import load
+from setrl.judges.partition import linked, spread
+
+Encode = Callable[[list[str]], Any]
+"""N texts → (N, d) numbers, any kind of array."""
+
+Linkage = Literal["average", "complete", "single"]
+
+
+def sentence_encoder(model: str | Path, batch_size: int = 32) -> Encode:
+    """The embeddings of a sentence-transformers model, by its folder or its name.
+
+    Args:
+        model: What `SentenceTransformer` loads.
+        batch_size: Texts that are encoded at once.
+
+    Raises:
+        ImportError: Without sentence-transformers: pip install 'setrl[embed]'.
+    """
+    loaded = load("sentence_transformers", "embed").SentenceTransformer(str(model))
+    return lambda texts: loaded.encode(texts, batch_size=batch_size, show_progress_bar=False)
+
+
+@dataclass(frozen=True)
+class EmbeddingJudge:
+    """Thresholded agglomerative clustering by cosine distance.
+
+        d(i, j) = 1 − eᵢ·eⱼ / (‖eᵢ‖ ‖eⱼ‖),    the nearest clusters joined while d < threshold
+
+    Quick, and blind to what embeddings do not hold: they place texts by subject and wording, and
+    all samples of a prompt have one subject. Measure it on labelled pairs before you train with it
+    (`setrl judge-audit`), and choose the threshold there. A text that is blank, or whose embedding
+    is 0 and so has no direction, is degenerate.
+
+    Attributes:
+        encode: Texts → (N, d); `sentence_encoder(model)`, or any function of your own.
+        threshold: Cosine distance at which clusters are no longer joined, in (0, 2].
+        linkage: The distance of two clusters: mean ("average"), largest ("complete") or smallest
+            ("single") over their pairs.
+        name: What logs call it.
+    """
+
+    encode: Encode
+    threshold: float
+    linkage: Linkage = "average"
+    name: str = "embedding"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold <= 2:
+            raise ValueError(f"threshold must be in (0, 2], got {self.threshold}")
+        if self.linkage not in get_args(Linkage):
+            known = ", ".join(get_args(Linkage))
+            raise ValueError(f"linkage must be one of {known}, got {self.linkage!r}")
+
+    def judge(self, groups: Sequence[Group]) -> list[Judgement]:
+        """The clusters; the texts of all groups are encoded in one call."""
+        texts = [text for group in groups for text in group.samples]
+        directions = _directions(self.encode(texts), texts) if texts else np.zeros((0, 1))
+        ends = np.cumsum([len(group.samples) for group in groups])[:-1]
+        return [self._clusters(part_Nd) for part_Nd in np.split(directions, ends)]
+
+    def _clusters(self, directions_Nd: NDArray[np.float64]) -> Judgement:
+        kept = np.flatnonzero(directions_Nd.any(axis=1))
+        distances_NN = cosine_distances(directions_Nd[kept])
+        labels = linked(distances_NN, self.threshold, self.linkage)
+        return Judgement(spread(kept.tolist(), labels, len(directions_Nd)))
+
+
+def cosine_distances(directions_Nd: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 − cosine of all pairs of unit vectors: (N, N) in [0, 2], exactly 0 on the diagonal."""
+    distances_NN = np.clip(1.0 - directions_Nd @ directions_Nd.T, 0.0, 2.0)
+    np.fill_diagonal(distances_NN, 0.0)
+    return (distances_NN + distances_NN.T) / 2  # products of floats need not be symmetric
+
+
+def _directions(embeddings: Any, texts: list[str]) -> NDArray[np.float64]:
+    """Unit vectors, 0 where a text has no direction."""
+    embeddings_Nd = np.asarray(embeddings, dtype=np.float64)
+    if embeddings_Nd.ndim != 2 or len(embeddings_Nd) != len(texts):
+        raise ValueError(
+            f"encode must give one row a text, ({len(texts)}, d), got {embeddings_Nd.shape}"
+        )
+    if not np.isfinite(embeddings_Nd).all():
+        raise ValueError("encode must give finite numbers, got NaN or infinity")
+    blank_N = np.array([not text.strip() for text in texts])
+    norms_N = np.linalg.norm(embeddings_Nd, axis=1)
+    norms_N[blank_N | (norms_N == 0)] = np.inf
+    return embeddings_Nd / norms_N[:, None]

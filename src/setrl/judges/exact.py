@@ -1,0 +1,80 @@
+"""Samples are together when their final answers, or any other normal form, are equal."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from setrl.judges.base import Group, Judgement
+from setrl.judges.naming import judgement_by_names
+
+Key = Callable[[str], Hashable | None]
+"""A sample's text → what decides its cluster; None is degenerate."""
+
+BOX = re.compile(r"\\f?boxed\s*\{")
+BRACE = re.compile(r"(?<!\\)[{}]")  # not the escaped ones
+
+
+def final_answer(text: str) -> str | None:
+    r"""The last boxed answer, or else the last line that is not empty, as `normal_text`.
+
+    None where neither is there, or the last box is empty or not closed: a sample that was cut off
+    inside its box has given no answer.
+
+    >>> final_answer(r"So $x = 2$, hence \(\boxed{\frac{1}{2}}\).")
+    '\\frac{1}{2}'
+    >>> final_answer("first 3 + 4\nthen  The Answer is 7.\n")
+    'then the answer is 7'
+    """
+    boxes = list(BOX.finditer(text))
+    if boxes:
+        return normal_text(_braced(text[boxes[-1].end() :]))
+    lines = [line for line in text.splitlines() if line.strip()]
+    return normal_text(lines[-1]) if lines else None
+
+
+def normal_text(text: str) -> str | None:
+    r"""The text without what is only its dress: case, Unicode forms, white space, $…$, full stop.
+
+    None where nothing is left.
+
+    >>> normal_text("  $\\pi r^2$ . ")
+    '\\pi r^2'
+    """
+    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return plain.rstrip(".").strip().strip("$").strip() or None
+
+
+@dataclass(frozen=True)
+class ExactJudge:
+    r"""Same cluster if and only if same key.
+
+    Exact in what it compares, and blind to everything else: two solutions by different strategies
+    with one answer are together. What clusters by strategy needs a key that reads the strategy.
+
+    Attributes:
+        key: A sample's text → its key, any hashable value; None is degenerate.
+        name: What logs call it.
+
+    >>> ExactJudge().judge([Group("1+1", (r"\boxed{2}", "2", "two", ""))])[0].clusters_N
+    (0, 0, 1, -1)
+    """
+
+    key: Key = final_answer
+    name: str = "exact"
+
+    def judge(self, groups: Sequence[Group]) -> list[Judgement]:
+        """The clusters of equal keys; a strategy's name is the key as text."""
+        return [judgement_by_names([self.key(text) for text in group.samples]) for group in groups]
+
+
+def _braced(text: str) -> str:
+    """What stands before the brace that closes; nothing where none does."""
+    depth = 1
+    for brace in BRACE.finditer(text):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return text[: brace.start()]
+    return ""

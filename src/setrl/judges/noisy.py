@@ -1,0 +1,78 @@
+"""A judge made worse on purpose: how much noise does a method bear?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from setrl.judges.base import Group, Judge, Judgement, by_first_appearance
+from setrl.samples import DEGENERATE
+
+
+@dataclass(frozen=True)
+class NoisyJudge:
+    """Another judge's clusters, with labels of single samples replaced at random.
+
+    Each sample of a group, on its own, is moved with probability `flips`. Where it goes is drawn
+    uniformly from the places that make a difference, by the labels before any move: every other
+    cluster of the group, and a new cluster of its own, unless it is alone in its cluster already.
+    A degenerate sample is moved alike; none becomes degenerate. A sample with no place to go
+    (alone in the group) stays.
+
+    The draws are a function of `seed`, the prompt and the samples, in their order: a run that is
+    resumed sees the same noise, and the same group always gets the same answer, as from a cache.
+    Names of strategies are dropped, because they would not be true; unknown stays unknown.
+
+    `setrl.judges.agreement.flips` finds at most this share of moved samples in expectation: much
+    noise also moves the best matching of clusters.
+
+    Attributes:
+        of: The judge whose labels are replaced.
+        flips: Probability that a sample is moved, in [0, 1].
+        seed: Of the draws.
+    """
+
+    of: Judge
+    flips: float
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.flips <= 1:
+            raise ValueError(f"flips must be in [0, 1], got {self.flips}")
+
+    @property
+    def name(self) -> str:
+        """What logs call it."""
+        return f"{self.of.name} with {self.flips:.0%} flips"
+
+    def judge(self, groups: Sequence[Group]) -> list[Judgement]:
+        """The other judge's clusters, with noise."""
+        answers = zip(groups, self.of.judge(groups), strict=True)
+        return [self._disturbed(group, judgement) for group, judgement in answers]
+
+    def _disturbed(self, group: Group, judgement: Judgement) -> Judgement:
+        if judgement.clusters_N is None:
+            return judgement
+        rng = np.random.default_rng(_entropy(self.seed, group))
+        moved_N = rng.random(len(group.samples)) < self.flips
+        sizes = Counter(judgement.clusters_N)
+        labels = list(judgement.clusters_N)
+        for place in np.flatnonzero(moved_N):
+            own = judgement.clusters_N[place]
+            places = [label for label in sizes if label not in (own, DEGENERATE)]
+            if own == DEGENERATE or sizes[own] > 1:
+                places.append(max(labels) + 1)
+            if places:
+                labels[place] = places[rng.integers(len(places))]
+        return Judgement(by_first_appearance(labels))
+
+
+def _entropy(seed: int, group: Group) -> int:
+    """A number that the seed and the texts of a group decide, in every process alike."""
+    text = json.dumps([seed, group.prompt, group.samples])
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16).digest(), "big")

@@ -1,0 +1,39 @@
+"""The judge that cannot be wrong: a domain's own reader of strategies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from setrl.domains import Domain
+from setrl.judges.base import Group, Judgement
+from setrl.judges.naming import judgement_by_names
+
+
+@dataclass(frozen=True)
+class OracleJudge:
+    """Same cluster if and only if the domain reads the same strategy; names are kept.
+
+    Attributes:
+        domain: Reads the samples (`setrl.domains`); what it cannot read is degenerate.
+
+    >>> from setrl.domains import by_name
+    >>> group = Group("x^2-5x+6=0: ", ("factor (x-2)(x-3)=0 x=2,3", "I do not know"))
+    >>> OracleJudge(by_name("quadratic")).judge([group])[0].strategies
+    ('factoring', None)
+    """
+
+    domain: Domain
+
+    @property
+    def name(self) -> str:
+        """What logs call it."""
+        return f"oracle:{self.domain.name}"
+
+    def judge(self, groups: Sequence[Group]) -> list[Judgement]:
+        """The strategies that the domain reads."""
+        return [self._read(group) for group in groups]
+
+    def _read(self, group: Group) -> Judgement:
+        readings = [self.domain.read(group.prompt, text) for text in group.samples]
+        return judgement_by_names([reading.strategy for reading in readings])

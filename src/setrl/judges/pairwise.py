@@ -1,0 +1,171 @@
+"""Samples are together when a judge of pairs says so, directly or by way of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from setrl.judges.base import Group, Judgement
+from setrl.judges.embedding import EmbeddingJudge, Encode
+from setrl.judges.extras import load
+from setrl.judges.partition import components, spread
+
+Pair = tuple[str, str]
+Same = Callable[[str, list[Pair]], Sequence[Any]]
+"""(prompt, pairs of samples) → for each pair True (same strategy), False, or None (no answer)."""
+
+Ask = Literal["representatives", "all_pairs"]
+UNANSWERED = "unanswered"
+
+
+@dataclass
+class PairCounts:
+    """What a `PairwiseJudge` has asked so far, and how far the answers contradict each other.
+
+    Attributes:
+        questions: Pairs asked about.
+        unanswered: Of these, the ones without an answer.
+        triples: Triples of samples all three pairs of which were answered ("all_pairs" only).
+        intransitive: Of these, the ones with exactly two pairs the same: a = b, b = c, a ≠ c.
+    """
+
+    questions: int = 0
+    unanswered: int = 0
+    triples: int = 0
+    intransitive: int = 0
+
+
+@dataclass(frozen=True)
+class PairwiseJudge:
+    """Pairs → clusters by union-find, as DARLING does with a classifier (arXiv:2509.02534).
+
+    "all_pairs" asks all N(N−1)/2 questions and joins what any chain of "same" joins: one wrong
+    "same" merges two clusters. It counts the triples in which that closure overrules an answer.
+    "representatives" compares each sample with the first member of every cluster before it: at
+    most N·C questions for C clusters, in C rounds of one call each; one wrong answer misplaces one
+    sample, or makes a cluster too many.
+
+    A group is unknown ("unanswered") if a missing answer could change its clusters: in "all_pairs"
+    one between two clusters, in "representatives" any. A blank sample is degenerate, and nothing
+    is asked about it.
+
+    Attributes:
+        same: The judge of pairs: a classifier (`cross_encoder`), a language model, any function.
+            Called with several pairs at once, of one prompt.
+        ask: Which pairs are asked about.
+        name: What logs call it.
+        counts: What was asked; grows with every call, and is not for several threads.
+    """
+
+    same: Same
+    ask: Ask = "representatives"
+    name: str = "pairwise"
+    counts: PairCounts = field(default_factory=PairCounts, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.ask not in get_args(Ask):
+            raise ValueError(f"ask must be one of {', '.join(get_args(Ask))}, got {self.ask!r}")
+
+    def judge(self, groups: Sequence[Group]) -> list[Judgement]:
+        """The clusters, one group after the other."""
+        return [self._judge(group) for group in groups]
+
+    def _judge(self, group: Group) -> Judgement:
+        kept = [place for place, text in enumerate(group.samples) if text.strip()]
+        texts = [group.samples[place] for place in kept]
+        find = self._by_representatives if self.ask == "representatives" else self._by_all_pairs
+        labels = find(group.prompt, texts)
+        if labels is None:
+            return Judgement(None, reason=UNANSWERED)
+        return Judgement(spread(kept, labels, len(group.samples)))
+
+    def _by_representatives(self, prompt: str, texts: list[str]) -> Sequence[int] | None:
+        labels = [0] * len(texts)
+        left, label = list(range(len(texts))), 0
+        while left:
+            first, *others = left
+            answers = self._ask(prompt, [(texts[first], texts[other]) for other in others])
+            if None in answers:
+                return None
+            for place in (first, *(o for o, same in zip(others, answers, strict=True) if same)):
+                labels[place] = label
+            left = [other for other, same in zip(others, answers, strict=True) if not same]
+            label += 1
+        return labels
+
+    def _by_all_pairs(self, prompt: str, texts: list[str]) -> Sequence[int] | None:
+        pairs = list(combinations(range(len(texts)), 2))
+        answers = self._ask(prompt, [(texts[i], texts[j]) for i, j in pairs])
+        answer_of = dict(zip(pairs, answers, strict=True))
+        labels = components(len(texts), [pair for pair in pairs if answer_of[pair]])
+        self._count_triples(len(texts), answer_of)
+        open_pairs = (pair for pair, same in answer_of.items() if same is None)
+        return None if any(labels[i] != labels[j] for i, j in open_pairs) else labels
+
+    def _ask(self, prompt: str, pairs: list[Pair]) -> list[bool | None]:
+        answers = list(self.same(prompt, pairs)) if pairs else []
+        if len(answers) != len(pairs):
+            raise ValueError(f"same must give one answer a pair, {len(pairs)}, got {len(answers)}")
+        self.counts.questions += len(pairs)
+        self.counts.unanswered += sum(answer is None for answer in answers)
+        return [None if answer is None else bool(answer) for answer in answers]
+
+    def _count_triples(self, count: int, answer_of: dict[tuple[int, int], bool | None]) -> None:
+        same_NN, different_NN = (np.zeros((count, count), dtype=np.int64) for _ in range(2))
+        for pair, same in answer_of.items():
+            if same is not None:
+                (same_NN if same else different_NN)[pair] = 1
+        triples, intransitive = count_triples(same_NN, different_NN)
+        self.counts.triples += triples
+        self.counts.intransitive += intransitive
+
+
+def count_triples(same_NN: NDArray[np.int64], different_NN: NDArray[np.int64]) -> tuple[int, int]:
+    """(triples with three answers, those of them with two "same" and one "different").
+
+    Args:
+        same_NN: 1 above the diagonal where a pair is the same.
+        different_NN: 1 above the diagonal where it is not.
+    """
+    same_NN, different_NN = same_NN + same_NN.T, different_NN + different_NN.T
+    answered_NN = same_NN + different_NN
+    triples = int(np.trace(answered_NN @ answered_NN @ answered_NN)) // 6
+    return triples, int((different_NN * (same_NN @ same_NN)).sum()) // 2
+
+
+def near(encode: Encode, threshold: float) -> Same:
+    """Pairs whose cosine distance is below a threshold are the same; see `EmbeddingJudge`."""
+    judge = EmbeddingJudge(encode, threshold)
+
+    def same(prompt: str, pairs: list[Pair]) -> list[bool]:
+        judgements = judge.judge([Group(prompt, pair) for pair in pairs])
+        return [judgement.clusters_N == (0, 0) for judgement in judgements]
+
+    return same
+
+
+def cross_encoder(model: str | Path, threshold: float = 0.5, batch_size: int = 32) -> Same:
+    """A sentence-transformers CrossEncoder whose score says how sure it is that a pair is the same.
+
+    Args:
+        model: What `CrossEncoder` loads, a folder or a name; a model with one score, which it
+            brings to [0, 1] by a sigmoid, as DARLING's classifiers have (arXiv:2509.02534).
+        threshold: Scores above it are "same"; DARLING has 0.5.
+        batch_size: Pairs that are scored at once.
+
+    Raises:
+        ImportError: Without sentence-transformers: pip install 'setrl[embed]'.
+    """
+    loaded = load("sentence_transformers", "embed").CrossEncoder(str(model), num_labels=1)
+
+    def same(_prompt: str, pairs: list[Pair]) -> list[bool]:
+        scores = loaded.predict(pairs, batch_size=batch_size, show_progress_bar=False)
+        return [bool(score > threshold) for score in scores]
+
+    return same

@@ -1,0 +1,65 @@
+"""Who is with whom → clusters, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from setrl.judges.base import by_first_appearance
+from setrl.judges.extras import load
+from setrl.samples import DEGENERATE
+
+
+def components(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+    """The clusters that pairs of joined items make, whoever joins them (union-find).
+
+    >>> components(5, [(0, 2), (2, 4)])
+    (0, 1, 0, 2, 0)
+    """
+    parents = list(range(count))
+
+    def root(item: int) -> int:
+        while parents[item] != item:
+            parents[item] = item = parents[parents[item]]
+        return item
+
+    for first, second in pairs:
+        parents[root(first)] = root(second)
+    return by_first_appearance([root(item) for item in range(count)])
+
+
+def linked(distances_NN: NDArray[np.float64], threshold: float, linkage: str) -> tuple[int, ...]:
+    """Agglomerative clusters: the nearest two are joined until none is nearer than `threshold`.
+
+    Args:
+        distances_NN: Symmetric, 0 on the diagonal.
+        threshold: Clusters at this distance or farther are not joined.
+        linkage: "average", "complete" or "single": which distance two clusters have.
+    """
+    if len(distances_NN) < 2:
+        return (0,) * len(distances_NN)
+    model = load("sklearn.cluster", "judge").AgglomerativeClustering(
+        n_clusters=None, metric="precomputed", linkage=linkage, distance_threshold=threshold
+    )
+    return by_first_appearance([int(label) for label in model.fit_predict(distances_NN)])
+
+
+def together(clusters_N: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which pairs are in one cluster, (N, N); a degenerate sample is with nobody but itself."""
+    labels_N = np.asarray(clusters_N)
+    same_NN = (labels_N[:, None] == labels_N) & (labels_N != DEGENERATE)
+    return same_NN | np.eye(len(labels_N), dtype=bool)
+
+
+def spread(chosen: Sequence[int], clusters: Sequence[int], count: int) -> tuple[int, ...]:
+    """The clusters of chosen samples among all `count`; the others are degenerate.
+
+    >>> spread([0, 2, 3], [0, 1, 0], count=4)
+    (0, -1, 1, 0)
+    """
+    labels = [DEGENERATE] * count
+    for place, label in zip(chosen, clusters, strict=True):
+        labels[place] = label
+    return tuple(labels)

@@ -1,0 +1,76 @@
+"""Embeddings → clusters: distances, thresholds, and texts that have no direction."""
+
+import numpy as np
+import pytest
+
+from setrl.judges import Group, Judge
+from setrl.judges.embedding import EmbeddingJudge, cosine_distances
+
+
+def angles(texts):
+    """A text is its angle in degrees."""
+    radians = np.radians([float(text or 0) for text in texts])
+    return np.stack([np.cos(radians), np.sin(radians)], axis=1)
+
+
+def test_samples_within_the_threshold_are_together():
+    judge = EmbeddingJudge(angles, threshold=1 - np.cos(np.radians(20)))
+    assert isinstance(judge, Judge)
+    groups = [Group("p", ("0", "90", "10", "95", "200")), Group("q", ("0", "25")), Group("r", ())]
+    clusters = [judgement.clusters_N for judgement in judge.judge(groups)]
+    assert clusters == [(0, 1, 0, 1, 2), (0, 1), ()]
+
+
+def test_linkage_decides_about_chains():
+    group, threshold = Group("p", ("0", "15", "30")), 1 - np.cos(np.radians(16))
+    by_linkage = {
+        linkage: EmbeddingJudge(angles, threshold, linkage).judge([group])[0].clusters_N
+        for linkage in ("single", "average", "complete")
+    }
+    assert by_linkage == {"single": (0, 0, 0), "average": (0, 0, 1), "complete": (0, 0, 1)}
+
+
+def test_lengths_of_embeddings_do_not_matter():
+    group = Group("p", ("0", "90", "10"))
+    stretched = EmbeddingJudge(lambda texts: angles(texts) * 1e6, 0.1).judge([group])
+    assert stretched == EmbeddingJudge(angles, 0.1).judge([group])
+
+
+def test_blank_texts_and_zero_embeddings_are_degenerate():
+    def encode(texts):
+        return np.array([[0.0, 0.0] if text == "?" else [1.0, 0.0] for text in texts])
+
+    (judgement,) = EmbeddingJudge(encode, 0.1).judge([Group("p", ("?", "a", "", "b"))])
+    assert judgement.clusters_N == (-1, 0, -1, 0)
+
+
+def test_all_groups_are_encoded_in_one_call():
+    calls = []
+
+    def encode(texts):
+        calls.append(list(texts))
+        return angles(texts)
+
+    EmbeddingJudge(encode, 0.1).judge([Group("p", ("1", "2")), Group("q", ("3",))])
+    assert calls == [["1", "2", "3"]]
+
+
+def test_distances_are_one_minus_cosine():
+    directions = angles([str(degree) for degree in (0, 60, 180)])
+    expected = [[0, 0.5, 2], [0.5, 0, 1.5], [2, 1.5, 0]]
+    assert cosine_distances(directions) == pytest.approx(np.array(expected), abs=1e-12)
+
+
+def test_what_an_encoder_must_give():
+    group = Group("p", ("1", "2"))
+    with pytest.raises(ValueError, match=r"one row a text, \(2, d\), got \(1, 3\)"):
+        EmbeddingJudge(lambda texts: np.ones((1, 3)), 0.1).judge([group])
+    with pytest.raises(ValueError, match="finite numbers"):
+        EmbeddingJudge(lambda texts: np.full((2, 3), np.nan), 0.1).judge([group])
+
+
+def test_settings_are_checked():
+    with pytest.raises(ValueError, match=r"threshold must be in \(0, 2\], got 0"):
+        EmbeddingJudge(angles, 0)
+    with pytest.raises(ValueError, match="average, complete, single, got 'ward'"):
+        EmbeddingJudge(angles, 0.1, "ward")

@@ -1,0 +1,66 @@
+"""Equal final answers: what is read as the answer, and what is left as it is."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from setrl.judges import Group
+from setrl.judges.exact import ExactJudge, final_answer, normal_text
+
+SVAMP = Path(__file__).parents[1] / "data" / "generations_svamp_2x30.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (r"so \boxed{3} and then \boxed{ 4 }.", "4"),
+        (r"\boxed{\frac{\sqrt{2}}{3}}", r"\frac{\sqrt{2}}{3}"),
+        (r"\boxed {\{1, 2\}} is the set", r"\{1, 2\}"),
+        (r"\fboxed{x}", "x"),
+        (r"\boxed{1} but wait, \boxed{2", None),  # cut off inside its last box
+        (r"\boxed{}", None),
+        ("step 1\n\n  THE answer: $12$.  \n \n", "the answer: $12"),
+        ("４２", "42"),
+        ("  \n ", None),
+        ("", None),
+    ],
+)
+def test_the_answer_is_the_last_box_or_the_last_line(text, answer):
+    assert final_answer(text) == answer
+
+
+def test_a_million_braces_are_read_once():
+    deep = "\\boxed{" + "{" * 500_000 + "7" + "}" * 500_000 + "}"
+    assert final_answer(deep) == "{" * 500_000 + "7" + "}" * 500_000
+    assert final_answer("\\boxed{" + "{" * 1_000_000) is None
+
+
+def test_normal_text_keeps_what_is_not_dress():
+    assert normal_text(" A\tB ") == "a b"
+    assert normal_text("1.50") == "1.50"
+    assert normal_text(" . ") is None
+
+
+def test_clusters_are_equal_keys_in_order_of_appearance():
+    group = Group("", ("b", "a", " B.", "", "c", "a"))
+    (judgement,) = ExactJudge().judge([group])
+    assert judgement.clusters_N == (0, 1, 0, -1, 2, 1)
+    assert judgement.strategies == ("b", "a", "b", None, "c", "a")
+    assert judgement.reason is None
+
+
+def test_a_key_of_one_s_own_may_be_anything_hashable():
+    judge = ExactJudge(key=lambda text: len(text) if text else None, name="length")
+    judgements = judge.judge([Group("", ("aa", "bb", "c", "")), Group("", ())])
+    assert [one.clusters_N for one in judgements] == [(0, 0, 1, -1), ()]
+
+
+def test_finals_that_were_published_cluster_as_they_are_counted():
+    lines = SVAMP.read_text().split("\n")
+    for record in map(json.loads, filter(None, lines)):
+        finals = tuple(final or "" for final in record["finals"])
+        (judgement,) = ExactJudge().judge([Group(record["problem"], finals)])
+        sizes = Counter(judgement.clusters_N)
+        assert sorted(sizes.values()) == sorted(Counter(finals).values())

@@ -1,0 +1,29 @@
+"""The oracle says what the domain's reader says."""
+
+import numpy as np
+import pytest
+
+from setrl.domains import DOMAINS, by_name
+from setrl.judges import Group, Judge
+from setrl.judges.oracle import OracleJudge
+
+
+@pytest.mark.parametrize("name", sorted(DOMAINS))
+def test_together_if_and_only_if_the_domain_reads_one_strategy(name):
+    domain, rng = by_name(name), np.random.default_rng(0)
+    groups = []
+    for problem in domain.problems("train", 5, seed=1):
+        texts = [domain.write(problem, rng).text for _ in range(12)]
+        groups.append(Group(problem.prompt, (*texts, "gibberish", "")))
+    judge = OracleJudge(domain)
+    assert isinstance(judge, Judge)
+    assert judge.name == f"oracle:{name}"
+    for group, judgement in zip(groups, judge.judge(groups), strict=True):
+        read = tuple(domain.read(group.prompt, text).strategy for text in group.samples)
+        assert judgement.strategies == read
+        for i, first in enumerate(read):
+            assert (judgement.clusters_N[i] == -1) == (first is None)
+            for j, second in enumerate(read):
+                same = judgement.clusters_N[i] == judgement.clusters_N[j]
+                assert same == (first == second)
+    assert any(len(set(one.clusters_N)) > 2 for one in judge.judge(groups))

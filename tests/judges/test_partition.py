@@ -1,0 +1,75 @@
+"""Pairs → clusters: union-find against a closure by hand, linkage against its definition."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from setrl.judges import by_first_appearance
+from setrl.judges.partition import components, linked, spread, together
+
+
+def closure(count, pairs):
+    """Reachability by powers of the adjacency matrix."""
+    reach = np.eye(count, dtype=int)
+    for i, j in pairs:
+        reach[i, j] = reach[j, i] = 1
+    reach = np.linalg.matrix_power(reach, max(count, 1)) > 0
+    return by_first_appearance([int(np.flatnonzero(row)[0]) for row in reach])
+
+
+def linked_by_definition(distances, threshold, between):
+    """Join the two nearest clusters until none are nearer than the threshold."""
+    clusters = [[place] for place in range(len(distances))]
+    while len(clusters) > 1:
+        gap, first, second = min(
+            (between(distances[np.ix_(a, b)]), i, j)
+            for (i, a), (j, b) in combinations(enumerate(clusters), 2)
+        )
+        if gap >= threshold:
+            break
+        clusters[first] += clusters.pop(second)
+    labels = {place: number for number, members in enumerate(clusters) for place in members}
+    return by_first_appearance([labels[place] for place in range(len(distances))])
+
+
+def test_union_find_is_the_transitive_closure():
+    rng = np.random.default_rng(0)
+    for count in (1, 2, 5, 12):
+        for _ in range(30):
+            pairs = [
+                tuple(rng.integers(count, size=2).tolist()) for _ in range(rng.integers(count))
+            ]
+            assert components(count, pairs) == closure(count, pairs)
+    assert components(0, []) == ()
+
+
+@pytest.mark.parametrize(
+    ("linkage", "between"), [("average", np.mean), ("complete", np.max), ("single", np.min)]
+)
+def test_linkage_is_its_definition(linkage, between):
+    rng = np.random.default_rng(2)
+    for _ in range(25):
+        points = rng.random((7, 2))
+        distances = np.linalg.norm(points[:, None] - points, axis=-1)
+        for threshold in (0.1, 0.4, 0.8):
+            expected = linked_by_definition(distances, threshold, between)
+            assert linked(distances, threshold, linkage) == expected
+
+
+def test_clusters_at_the_threshold_stay_apart():
+    distances = np.array([[0.0, 0.5], [0.5, 0.0]])
+    assert linked(distances, 0.5, "average") == (0, 1)
+    assert linked(distances, 0.5 + 1e-9, "average") == (0, 0)
+    assert linked(np.zeros((1, 1)), 0.5, "average") == (0,)
+    assert linked(np.zeros((0, 0)), 0.5, "average") == ()
+
+
+def test_a_degenerate_sample_is_with_itself_alone():
+    assert together([0, -1, 0, -1]).tolist() == [
+        [True, False, True, False],
+        [False, True, False, False],
+        [True, False, True, False],
+        [False, False, False, True],
+    ]
+    assert spread([1], [0], 3) == (-1, 0, -1)
