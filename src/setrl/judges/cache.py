@@ -1,0 +1,104 @@
+"""Judgements on disk: what was judged once is not asked again, by any process."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from setrl.errors import DataError
+
+SCHEMA = 1
+LOCKED_S = 30.0  # how long to wait for another process that writes
+TABLE = """
+CREATE TABLE IF NOT EXISTS judgements (
+    key TEXT PRIMARY KEY,       -- hash of the whole request: model, text, parameters
+    clusters TEXT NOT NULL,     -- JSON list: the label of each sample, in the order shown
+    model TEXT NOT NULL,
+    style TEXT NOT NULL,        -- name@version of the instructions
+    written REAL NOT NULL       -- Unix time
+) WITHOUT ROWID
+"""
+
+
+class JudgementCache:
+    """Clusters by the hash of the request; for any number of threads and processes at once.
+
+    A SQLite file with a write-ahead log, which needs a local file system. Each judgement is
+    written as it comes, so that a killed process loses none that it had. The first one written
+    stays: all processes see the same clusters for the same request. Failures are not kept.
+
+    Args:
+        path: The file, made if missing; None keeps judgements in memory, for this object alone.
+
+    Raises:
+        DataError: If the file is something else, or of another version.
+    """
+
+    def __init__(self, path: str | Path | None):
+        self._lock = threading.Lock()
+        if path is not None:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+        self._database = sqlite3.connect(
+            ":memory:" if path is None else path,
+            timeout=LOCKED_S,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            _prepare(self._database)
+        except (sqlite3.DatabaseError, DataError) as error:
+            self._database.close()
+            raise DataError(f"{path} cannot be used as a cache of judgements: {error}") from None
+
+    def get(self, key: str) -> tuple[int, ...] | None:
+        """The clusters, in the order in which the samples were shown; None if not judged yet."""
+        query = "SELECT clusters FROM judgements WHERE key = ?"
+        with self._lock:
+            row = self._database.execute(query, (key,)).fetchone()
+        return tuple(json.loads(row[0])) if row else None
+
+    def put(self, key: str, clusters: Sequence[int], model: str, style: str) -> tuple[int, ...]:
+        """Keep clusters, unless another process was first; what is kept."""
+        row = (key, json.dumps(list(clusters)), model, style, time.time())
+        with self._lock:
+            self._database.execute("INSERT OR IGNORE INTO judgements VALUES (?,?,?,?,?)", row)
+        return self.get(key) or tuple(clusters)
+
+    def __len__(self) -> int:
+        with self._lock:
+            return self._database.execute("SELECT COUNT(*) FROM judgements").fetchone()[0]
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._database.close()
+
+
+def _prepare(database: sqlite3.Connection) -> None:
+    _use_write_ahead_log(database)
+    database.execute("PRAGMA synchronous = NORMAL")  # whole after a crash; no fsync a judgement
+    database.execute("BEGIN IMMEDIATE")
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version not in (0, SCHEMA):
+        database.execute("ROLLBACK")
+        raise DataError(f"it is of version {version}, and this setrl reads version {SCHEMA}")
+    database.execute(TABLE)
+    database.execute(f"PRAGMA user_version = {SCHEMA}")
+    database.execute("COMMIT")
+
+
+def _use_write_ahead_log(database: sqlite3.Connection) -> None:
+    """Several processes that start at once all try this, and SQLite does not queue them for it."""
+    last = time.monotonic() + LOCKED_S
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > last:
+                raise
+            time.sleep(0.02)

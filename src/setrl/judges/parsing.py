@@ -1,0 +1,81 @@
+"""A judge's reply → the clusters of the samples that it was shown; strict, whatever was asked for.
+
+Servers ignore `response_format` silently, stop in the middle, think aloud and wrap JSON in prose.
+What is read is read from the server's message alone, and a reply that could mean two things means
+nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from setrl.judges.rendering import NO_CLUSTER
+from setrl.samples import DEGENERATE
+
+LONGEST_REPLY = 200_000  # characters; what is longer is not read
+THOUGHTS = re.compile(r"^.*</think>|<think>.*$", re.DOTALL)
+OPENING = re.compile(r'\{\s*"')
+
+
+class ReplyError(ValueError):
+    """A reply from which no clusters can be read.
+
+    Attributes:
+        reason: "unparsable", "wrong_length" or "bad_id".
+    """
+
+    def __init__(self, reason: str, why: str):
+        super().__init__(why)
+        self.reason = reason
+
+
+def read_clusters(text: str, num_samples: int) -> tuple[int, ...]:
+    """The label of each of N samples in the order shown: the judge's number − 1, or `DEGENERATE`.
+
+    Thoughts (`<think>…</think>`) are dropped; the answer is the one JSON object with the key
+    "clusters" in what is left, bare, fenced or amid prose. The same object twice is one answer.
+
+    Raises:
+        ReplyError: If there is no such object, or there are several that differ, or its list has
+            not N entries, or an entry is not an integer in [0, N].
+
+    >>> read_clusters('<think>{"clusters":[1]}</think> Here: {"clusters":[2, 0, 2]}', 3)
+    (1, -1, 1)
+    """
+    answers = list(_answers(THOUGHTS.sub("", text[:LONGEST_REPLY])))
+    if not answers:
+        raise ReplyError("unparsable", 'there is no JSON object with the key "clusters"')
+    if any(answer != answers[0] for answer in answers):
+        raise ReplyError("unparsable", 'there are several objects with the key "clusters"')
+    return tuple(_labels(answers[0], num_samples))
+
+
+def _answers(text: str) -> Iterator[Any]:
+    decoder = json.JSONDecoder(object_pairs_hook=_no_key_twice)
+    for opening in OPENING.finditer(text):
+        try:
+            value, _ = decoder.raw_decode(text, opening.start())
+        except (ValueError, RecursionError):
+            continue
+        if "clusters" in value:
+            yield value["clusters"]
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len({key for key, _ in pairs}) < len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return dict(pairs)
+
+
+def _labels(numbers: Any, num_samples: int) -> Iterator[int]:
+    if not isinstance(numbers, list):
+        raise ReplyError("unparsable", '"clusters" is not a list')
+    if len(numbers) != num_samples:
+        raise ReplyError("wrong_length", f'"clusters" has {len(numbers)} entries')
+    for number in numbers:
+        if type(number) is not int or not NO_CLUSTER <= number <= num_samples:
+            raise ReplyError("bad_id", f"{str(number)[:20]!r} is not an integer in range")
+        yield DEGENERATE if number == NO_CLUSTER else number - 1
