@@ -12,6 +12,9 @@ _HOMES = {
     "ResettableEnv": "resettable",
     "Snapshot": "resettable",
     "make_resettable": "resettable",
+    "check_resettable": "checks",
+    "Trajectory": "trajectories",
+    "VinePool": "vine_pool",
 }
 
 __all__ = list(_HOMES)

@@ -36,7 +36,6 @@ class Snapshot:
     step follows.
     """
 
-    backend: str
     layers: tuple[str, ...]
     state: Any
     wrappers: tuple[dict[str, Any], ...]
@@ -109,8 +108,7 @@ class ResettableEnv(gym.Wrapper):
         layers = layers_of(self.env)
         observation, info, terminated, truncated = self._seen
         return Snapshot(
-            backend=self.adapter.name,
-            layers=tuple(map(kind_of, layers)),
+            layers=self._names(layers),
             state=self.adapter.save(),
             wrappers=tuple(save_wrapper(layer) for layer in layers[:-1]),
             generators=tuple(save_generators(layer) for layer in layers),
@@ -143,6 +141,7 @@ class ResettableEnv(gym.Wrapper):
         if rng != "keep":
             noise = self._forks.spawn(1)[0] if rng == "fork" else np.random.SeedSequence(int(rng))
             reseed_generators(layers, noise)
+            self.adapter.reseed(noise)
         observation, info = copied(snapshot.observation), copied(snapshot.info)
         self._seen = (observation, info, snapshot.terminated, snapshot.truncated)
         return observation, info
@@ -150,10 +149,14 @@ class ResettableEnv(gym.Wrapper):
     def _must_fit(self, snapshot: Snapshot, layers: list[gym.Env], rng: Noise) -> None:
         if rng not in ("keep", "fork") and not (isinstance(rng, int | np.integer) and rng >= 0):
             raise ValueError(f'rng must be "keep", "fork" or a seed ≥ 0, got {rng!r}')
-        here = (self.adapter.name, *map(kind_of, layers))
-        there = (snapshot.backend, *snapshot.layers)
+        here, there = self._names(layers), snapshot.layers
         if here != there:
             raise ValueError(f"a snapshot of {there} cannot be restored into {here}")
+
+    def _names(self, layers: list[gym.Env]) -> tuple[str, ...]:
+        """What two environments must have in common to share snapshots."""
+        spec = layers[-1].spec
+        return (self.adapter.name, spec.id if spec else "", *map(kind_of, layers))
 
 
 def make_resettable(
@@ -170,4 +173,5 @@ def make_resettable(
     Raises:
         NotResettableError: it cannot be set back; says what to implement.
     """
-    return ResettableEnv(env, adapter_for(env.unwrapped, backend), fork_seed)
+    adapter = adapter_for(env.unwrapped, backend)
+    return ResettableEnv(adapter.attach(env), adapter, fork_seed)

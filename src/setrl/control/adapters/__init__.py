@@ -12,6 +12,12 @@ from setrl.names import look_up
 
 # Backend → its class. The order is that of `auto`: the first whose environments these are.
 _BACKENDS = {
+    "own": "own:OwnState",
+    "minigrid": "minigrid:MiniGridState",
+    "mujoco": "mujoco:MujocoState",
+    "atari": "atari:AtariState",
+    "attributes": "attributes:AttributeState",
+    "replay": "replay:ReplayState",
     "pickle": "pickled:PickledState",
 }
 

@@ -8,17 +8,12 @@ from typing import Any, ClassVar
 
 import gymnasium as gym
 
-from setrl.control.adapters.base import WHAT_TO_IMPLEMENT, NotResettableError
+from setrl.control.adapters.attributes import CONSTANTS
+from setrl.control.adapters.base import WHAT_TO_IMPLEMENT, Adapter, NotResettableError
 from setrl.control.adapters.generators import generators_of
 
-# What does not change in an episode, or cannot be pickled (Gymnasium's and pygame's names).
-CONSTANTS = frozenset(
-    {"spec", "_cached_spec", "action_space", "observation_space", "metadata", "reward_range"}
-    | {"window", "screen", "clock", "surf", "window_surface", "viewer", "renderer"}
-)
 
-
-class PickledState:
+class PickledState(Adapter):
     """The attributes of an environment but its constants, pickled.
 
     Whatever stays in its place (the environment itself, its spaces, its generators) is written as
@@ -30,7 +25,7 @@ class PickledState:
     name: ClassVar[str] = "pickle"
 
     def __init__(self, env: gym.Env) -> None:
-        self.env = env
+        super().__init__(env)
         try:
             self.save()
         except Exception as error:
@@ -48,7 +43,10 @@ class PickledState:
     def save(self) -> bytes:
         """The attributes as one pickle."""
         places = {id(value): name for name, value in self._fixtures().items()}
-        state = {key: value for key, value in vars(self.env).items() if id(value) not in places}
+        values = vars(self.env).items()
+        state = {
+            key: each for key, each in values if key not in CONSTANTS and id(each) not in places
+        }
         written = io.BytesIO()
         pickler = pickle.Pickler(written, protocol=pickle.HIGHEST_PROTOCOL)
         pickler.persistent_id = lambda value: places.get(id(value))  # type: ignore[method-assign]
@@ -60,16 +58,16 @@ class PickledState:
         fixtures = self._fixtures()
         unpickler = pickle.Unpickler(io.BytesIO(state))
         unpickler.persistent_load = fixtures.__getitem__  # type: ignore[method-assign]
-        attributes, fixed = unpickler.load(), {id(value) for value in fixtures.values()}
-        here = vars(self.env)
-        for name in [key for key in here if key not in attributes and id(here[key]) not in fixed]:
+        attributes, here = unpickler.load(), vars(self.env)
+        stays = attributes.keys() | fixtures.keys() | CONSTANTS
+        for name in here.keys() - stays:
             del here[name]
         here.update(attributes)
 
     def _fixtures(self) -> dict[str, Any]:
         """Name → what stays where it is."""
+        _ = self.env.np_random  # Gymnasium makes it when it is first asked for
         values = vars(self.env)
-        constants = {
-            name: values[name] for name in CONSTANTS & values.keys() if values[name] is not None
-        }
+        objects = {"spec", "action_space", "observation_space", "metadata"} & values.keys()
+        constants = {name: values[name] for name in objects if values[name] is not None}
         return {"the environment": self.env} | constants | generators_of(self.env)

@@ -29,6 +29,7 @@ _EPISODE_STATE = {
     "gymnasium.wrappers.rendering.RecordVideo": (),
     "minigrid.wrappers.ActionBonus": (),
     "minigrid.wrappers.PositionBonus": (),
+    "setrl.control.adapters.replay.Recorder": (),
     "stable_baselines3.common.monitor.Monitor": ("rewards", "needs_reset", "current_reset_info"),
 }
 _FIXED = frozenset({"env", "_metadata", "_cached_spec", "_saved_kwargs", "render_mode"})
