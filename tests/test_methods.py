@@ -178,6 +178,23 @@ def test_every_method_has_its_name_and_makes_advantages():
         assert adv.values_BN.any()
 
 
+def test_a_method_of_several_sizes_is_that_of_over_sizes():
+    rewards, clusters = np.array([[1.0, 0, 1, 0, 1]]), np.array([[0, 0, 1, 2, 1]])
+    weights = {1: 0.25, 3: 0.75}
+    method = methods.from_config({"method": "poly_epo", "set_size": weights})
+    found = method.advantages(rewards, clusters=clusters).values_BN
+    parts = [
+        weight
+        * (k / 3)
+        * methods.poly_epo(k).advantages(rewards, clusters=clusters).values_BN
+        / (1 - k / 5)
+        for k, weight in weights.items()
+    ]  # u − U of K is (1 − K/N)(u − v), and u − v of the mixture weighs sizes by n_c / K
+    assert method.set_size == 3
+    np.testing.assert_allclose(found, (1 - 3 / 5) * np.sum(parts, axis=0), atol=1e-15)
+    assert methods.maxpo({2: 1.0}).baseline == "leave_one_out"
+
+
 def test_configs_name_methods():
     assert methods.from_config({"method": "poly_epo", "set_size": 8}) == methods.poly_epo(8)
     mixed = methods.from_config({"method": "poly_epo", "diversity": "mixed_share"})

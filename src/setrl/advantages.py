@@ -143,28 +143,50 @@ def set_advantages(
 
 def _of_batch(batch: Batch, rule: CreditRule, rng: np.random.Generator | None) -> Advantages:
     """Advantages of ragged prompts: those of equally many samples together, put in place."""
+    parts = [
+        (at, _of_dense(samples, rule, rng))
+        for at, samples in batch.equal_sizes(rule.fewest_samples)
+    ]
+    if len(parts) == 1 and isinstance(parts[0][0][0], slice):
+        return parts[0][1]
     shape = batch.usable_BN.shape
     values_BN, with_BN, without_BN = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
     mean_B, skipped_B = np.full(shape[0], np.nan), np.ones(shape[0], dtype=bool)
     stderr_BN, used = None, "none"
-    for at, samples in batch.equal_sizes(rule.fewest_samples):
-        credit, values_Rn, stderr_Rn = _of_dense(samples, rule, rng)
-        rows = at[0] if isinstance(at[0], slice) else at[0][:, 0]
-        values_BN[at], with_BN[at] = values_Rn, credit.means.with_BN
-        without_BN[at], mean_B[rows] = credit.means.without_BN, credit.means.mean_B
-        skipped_B[rows], used = False, credit.used
-        if stderr_Rn is not None:
+    for at, part in parts:
+        rows = at[0][:, 0]
+        values_BN[at], with_BN[at], without_BN[at] = part.values_BN, part.with_BN, part.without_BN
+        mean_B[rows], skipped_B[rows], used = part.mean_B, False, part.estimator
+        if part.stderr_BN is not None:
             stderr_BN = np.zeros(shape) if stderr_BN is None else stderr_BN
-            stderr_BN[at] = stderr_Rn
+            stderr_BN[at] = part.stderr_BN
     return Advantages(
         values_BN, with_BN, without_BN, mean_B, stderr_BN, batch.usable_BN, skipped_B, used
     )
 
 
-def _of_dense(
+def _of_dense(samples: Samples, rule: CreditRule, rng: np.random.Generator | None) -> Advantages:
+    """Advantages of prompts that have all their samples."""
+    credit, values_BN, stderr_BN = _credit(samples, rule, rng)
+    num_prompts, means = len(samples.rewards), credit.means
+    usable_BN = np.ones(samples.rewards.shape, dtype=bool)
+    skipped_B = np.zeros(num_prompts, dtype=bool)
+    return Advantages(
+        values_BN,
+        means.with_BN,
+        means.without_BN,
+        means.mean_B,
+        stderr_BN,
+        usable_BN,
+        skipped_B,
+        credit.used,
+    )
+
+
+def _credit(
     samples: Samples, rule: CreditRule, rng: np.random.Generator | None
 ) -> tuple[Credit, np.ndarray, np.ndarray | None]:
-    """Credit, advantages and their standard errors of prompts that have all their samples."""
+    """Credit, advantages and their standard errors."""
     if rule.shaping is not None:
         samples = samples.with_rewards(rule.shaping(samples))
     credit = rule.estimator(rule.objective, samples, rule.set_size, rng)

@@ -26,6 +26,8 @@ from setrl.shaping import (
     UnlikelinessBonus,
 )
 
+SetSize = int | Mapping[int, float]  # K, or a weight for each of several: {1: 0.5, 8: 0.5}
+
 
 @dataclass(frozen=True)
 class Method:
@@ -99,7 +101,7 @@ def grpo_div(weight: float = 1.0) -> Method:
 
 
 def poly_epo(
-    set_size: int = 4, estimator: Estimator | None = None, diversity: Objective | None = None
+    set_size: SetSize = 4, estimator: Estimator | None = None, diversity: Objective | None = None
 ) -> Method:
     """u − U of mean reward × share of strategies: arXiv:2604.17654, Eq. 8 and 10, all sets.
 
@@ -107,25 +109,34 @@ def poly_epo(
     `objectives.mixed_share()`.
     """
     objective = objectives.polychromic(diversity or objectives.distinct_share())
-    return Method("poly_epo", objective, set_size, estimator=estimator)
+    return Method("poly_epo", *_sized(objective, set_size), estimator=estimator)
 
 
-def maxpo(set_size: int = 4, estimator: Estimator | None = None) -> Method:
+def maxpo(set_size: SetSize = 4, estimator: Estimator | None = None) -> Method:
     """u − v of max@K, expected improvement with leave-two-out: arXiv:2606.06080."""
-    return Method("maxpo", objectives.max(), set_size, "leave_one_out", estimator=estimator)
+    sized = _sized(objectives.max(), set_size)
+    return Method("maxpo", *sized, "leave_one_out", estimator=estimator)
 
 
-def pkpo(set_size: int = 4, estimator: Estimator | None = None) -> Method:
+def pkpo(set_size: SetSize = 4, estimator: Estimator | None = None) -> Method:
     """u − w of max@K, N/K times s_loo−1 of arXiv:2505.15201, Eq. 33; not centred."""
-    return Method("pkpo", objectives.max(), set_size, "smaller_sets", estimator=estimator)
+    return Method("pkpo", *_sized(objectives.max(), set_size), "smaller_sets", estimator=estimator)
 
 
-def pass_k_training(set_size: int = 4) -> Method:
+def pass_k_training(set_size: SetSize = 4) -> Method:
     """(u − U) / σ of pass@K, σ = √(U(1 − U)): arXiv:2508.10751. Biased: prompts are re-weighted.
 
     1e-4 is added to σ, where its code adds 1e-6.
     """
-    return Method("pass_k_training", objectives.any_correct(), set_size, scale="score_std")
+    return Method("pass_k_training", *_sized(objectives.any_correct(), set_size), scale="score_std")
+
+
+def _sized(objective: Objective, set_size: SetSize) -> tuple[Objective, int]:
+    """An objective and its K; of several sizes, `over_sizes` of it and the largest."""
+    if not isinstance(set_size, Mapping):
+        return objective, set_size
+    mixed = objectives.over_sizes(objective, {int(k): w for k, w in set_size.items()})
+    return mixed, mixed.set_size
 
 
 def order_grad(weights: Sequence[float]) -> Method:

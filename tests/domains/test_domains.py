@@ -45,7 +45,7 @@ def tokens(domain, text):
 
 
 def test_unknown_name_lists_the_known_ones():
-    with pytest.raises(ValueError, match=r"polynomial.*got 'polynomials'"):
+    with pytest.raises(ValueError, match="did you mean 'polynomial'"):
         by_name("polynomials")
     with pytest.raises(ValueError, match="speed"):
         by_name("polynomial", speed=3)

@@ -21,13 +21,15 @@ def all_sets(num_samples: int, set_size: int) -> np.ndarray:
 
 
 def draw_sets(
-    num_samples: int, set_size: int, num_sets: int, rng: np.random.Generator
+    num_samples: int, set_size: int, num_sets: int, rng: np.random.Generator | None
 ) -> np.ndarray:
     """`num_sets` different sets, uniformly among all such collections: (S, K), members ascending.
 
     Sets are drawn one by one and a set that was drawn before is drawn again, which is uniform
     without replacement. Where most sets are wanted, they are chosen from the full list instead.
     """
+    if rng is None:
+        raise ValueError("drawing sets needs rng=np.random.default_rng(seed)")
     total = comb(num_samples, set_size)
     if num_sets > total:
         raise ValueError(

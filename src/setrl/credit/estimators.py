@@ -97,8 +97,6 @@ class Sampled:
         total = comb(n, set_size)
         if self.num_sets >= total:
             return Enumerated(max_sets=total)(objective, samples, set_size, rng)
-        if rng is None:
-            raise ValueError("Sampled draws sets and needs rng=np.random.default_rng(seed)")
         sets_SK = draw_sets(n, set_size, self.num_sets, rng)
         return _credit(
             objective, samples, sets_SK, f"sampled ({self.num_sets:,} of {total:,} sets)"

@@ -52,8 +52,6 @@ class Regression:
         total = comb(n, set_size)
         if self.num_sets >= total:
             return Enumerated(max_sets=total)(objective, samples, set_size, rng)
-        if rng is None:
-            raise ValueError("Regression draws sets and needs rng=np.random.default_rng(seed)")
         sets_SK = draw_sets(n, set_size, self.num_sets, rng)
         scores_BS = score_sets(objective, samples, sets_SK)
         fit = _fit(scores_BS, _centred_members(sets_SK, n), self._penalty(n, set_size))

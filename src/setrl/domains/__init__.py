@@ -7,6 +7,7 @@ model learns from, and reads samples.
 from collections.abc import Callable
 from typing import Any
 
+from setrl import names
 from setrl.domains.base import SPLITS, Domain, Problem, Reading, Split, Written, corpus
 from setrl.domains.multiplication import Multiplication
 from setrl.domains.polynomial import Polynomial
@@ -43,9 +44,8 @@ def by_name(name: str, **options: Any) -> Domain:
     Raises:
         ValueError: If there is no such domain, or it refuses the options.
     """
-    if name not in DOMAINS:
-        raise ValueError(f"domain must be one of {', '.join(DOMAINS)}, got {name!r}")
+    make = names.look_up("domain", name, DOMAINS)
     try:
-        return DOMAINS[name](**options)
+        return make(**options)
     except TypeError as error:
         raise ValueError(f"options of the domain {name!r}: {error}") from error

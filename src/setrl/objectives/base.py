@@ -32,6 +32,24 @@ class SetMeans:
     gain_BN: np.ndarray | None = None
     variance_B: np.ndarray | None = None
 
+    @classmethod
+    def around(
+        cls,
+        mean_B: np.ndarray,
+        contrast_BN: np.ndarray,
+        set_size: int,
+        gain_BN: np.ndarray | None = None,
+        variance_B: np.ndarray | None = None,
+    ) -> SetMeans:
+        """From U and u − v alone: u = U + (1 − K/N)(u − v); u = U at K = N, where v is not."""
+        n = contrast_BN.shape[-1]
+        if set_size < n:
+            with_BN = mean_B[:, None] + (1 - set_size / n) * contrast_BN
+        else:
+            with_BN = np.repeat(mean_B[:, None], n, axis=1)
+            contrast_BN = np.full(contrast_BN.shape, np.nan)
+        return cls(with_BN, contrast_BN, mean_B, gain_BN, variance_B)
+
     @property
     def without_BN(self) -> np.ndarray:
         """v, the mean over the sets that do not hold sample i; NaN at K = N, where none is."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from setrl.objectives.base import Objective, SetMeans
-from setrl.objectives.chances import chances, one_if_any_outside
+from setrl.objectives.chances import chances
 from setrl.objectives.clusters import count_distinct, find_clusters
-from setrl.objectives.missed import MissedMeans
+from setrl.objectives.missed import MissedMeans, Part
 from setrl.objectives.rewards import centre
 from setrl.samples import DEGENERATE, Samples
 
@@ -45,16 +46,16 @@ class ClusterDiversity(Objective):
         clusters = find_clusters(samples.clusters)
         means = MissedMeans(values_BN, clusters, set_size)
         form = self.misses(clusters.of_all(np.ones(clusters.size_C.shape)), set_size)
-        parts = [[form.constant_B1 * mean_BN for mean_BN in _reward_means(values_BN, set_size)]]
+        parts = [_times(form.constant_B1, _of_sum(values_BN, set_size))]
         if form.each:
-            parts.append([form.each * mean_BN for mean_BN in means.each_cluster()])
+            parts.append(_times(form.each, means.each_cluster()))
         if form.rest:
-            parts.append([form.rest * mean_BN for mean_BN in means.each_rest()])
+            parts.append(_times(form.rest, means.each_rest()))
         if form.none_B1 is not None:
-            parts.append([form.none_B1 * mean_BN for mean_BN in means.all_clusters()])
-        with_BN, contrast_BN = (sum(part) / set_size for part in zip(*parts, strict=True))
-        contrast_BN *= one_if_any_outside(samples.num_samples, set_size)
-        return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1))
+            parts.append(_times(form.none_B1, means.all_clusters()))
+        mean_B1 = sum((part.mean_B1 for part in parts), np.zeros((len(values_BN), 1)))
+        contrast_BN = functools.reduce(np.add, (part.contrast_BN for part in parts))
+        return SetMeans.around(mean_B1[:, 0] / set_size, contrast_BN / set_size, set_size)
 
 
 @dataclass(frozen=True)
@@ -177,9 +178,12 @@ class Differ(ClusterDiversity):
         return Misses(np.ones(count_B1.shape), rest=-1.0, none_B1=count_B1 - 1)
 
 
-def _reward_means(rewards_BN: np.ndarray, set_size: int) -> list[np.ndarray]:
-    """u and u − v of R(S) = Σ_{i∈S} rᵢ."""
-    n, k = rewards_BN.shape[-1], set_size
-    mean_B, centred_BN = centre(rewards_BN)
-    contrast_BN = centred_BN * (n / max(n - 1, 1))
-    return [k * mean_B[:, None] + contrast_BN * (1 - k / n), contrast_BN]
+def _of_sum(values_BN: np.ndarray, set_size: int) -> Part:
+    """U and u − v of R(S) = Σ_{i∈S} xᵢ."""
+    n = values_BN.shape[-1]
+    mean_B, centred_BN = centre(values_BN)
+    return Part(set_size * mean_B[:, None], centred_BN * (n / max(n - 1, 1)))
+
+
+def _times(factor: np.ndarray | float, part: Part) -> Part:
+    return Part(factor * part.mean_B1, factor * part.contrast_BN)

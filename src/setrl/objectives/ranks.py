@@ -31,16 +31,16 @@ class Max(Objective):
         """A sum of pass@K over thresholds; O(N log N)."""
         n, k = samples.num_samples, set_size
         table, ranked = chances(n, k), rank(samples.rewards)
-        above_n, none_n = ranked.above_n, np.zeros(n - 1)
-        missed_n, first_n = table.missed_with[above_n], table.missed_with[above_n - 1]
-        alone_n, paid_n = table.missed_without[above_n - 1], missed_n * above_n / table.outside
+        above_n = ranked.above_n
+        alone_n, first_n = table.missed_without[above_n - 1], table.missed_with[above_n - 1]
+        paid_n = table.missed_with[above_n] * above_n / table.outside
         top_N = table.missed_with[np.arange(n - 1, -1, -1)] * k / n  # P(the set's top is this rank)
         mean_B = ranked.values_BN @ top_N
-        return SetMeans(
-            with_BN=ranked.values_BN[:, -1:] + ranked.over_thresholds(none_n, -missed_n),
-            contrast_BN=ranked.over_thresholds(alone_n, -paid_n) * one_if_any_outside(n, k),
-            mean_B=mean_B,
-            gain_BN=ranked.over_thresholds(first_n, none_n),
+        return SetMeans.around(
+            mean_B,
+            ranked.over_thresholds(alone_n, -paid_n),
+            set_size,
+            gain_BN=ranked.over_thresholds(first_n, np.zeros(n - 1)),
             variance_B=(ranked.values_BN - mean_B[:, None]) ** 2 @ top_N,
         )
 
