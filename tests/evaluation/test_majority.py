@@ -105,6 +105,28 @@ def test_order_of_answers_and_padding_change_nothing():
         np.testing.assert_allclose(other.share_P, plain.share_P, atol=1e-13)
 
 
+@pytest.mark.parametrize("k", [1, 3, 16, 50, 127])
+def test_problems_together_are_as_each_alone(k):
+    """Factors are shared by problems, and blocks of them cut where they fit: neither shows."""
+    rng = np.random.default_rng(5)
+    votes = np.stack([rng.multinomial(128, rng.dirichlet(np.full(30, a))) for a in (0.05, 0.3, 9)])
+    votes = np.concatenate([votes, votes[:, ::-1], np.zeros((1, 30), int), votes // 2])
+    right = rng.random(votes.shape) < 0.2
+    together = majority_at_k(votes, right, 128, k)
+    alone = [majority_at_k(v[None], r[None], 128, k) for v, r in zip(votes, right, strict=True)]
+    np.testing.assert_allclose(together.accuracy_P, [x.accuracy_P[0] for x in alone], atol=1e-12)
+    np.testing.assert_allclose(together.share_P, [x.share_P[0] for x in alone], atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 64, 500, 999])
+def test_a_thousand_samples_keep_their_digits(k):
+    n, right, wrong = 1000, 480, 520
+    chance = [Fraction(comb(right, x) * comb(wrong, k - x), comb(n, k)) for x in range(k + 1)]
+    accuracy = sum(p * (1 if 2 * x > k else Fraction(2 * x == k, 2)) for x, p in enumerate(chance))
+    got = majority_at_k([[right, wrong]], [[True, False]], n, k)
+    assert got.accuracy_P[0] == pytest.approx(float(accuracy), abs=1e-11)
+
+
 def test_all_right_wins_always_and_all_wrong_never():
     votes = np.random.default_rng(4).multinomial(128, np.full(20, 0.05), size=6)
     for k in (2, 17, 100):

@@ -1,7 +1,8 @@
 """Majority vote over k of n samples: its accuracy and the winner's share, exactly.
 
-Axes: P problems, A answers of a problem, T winning counts, R pairs of a winning count and a
-quadrature node, W frequencies, G groups of answers with the same votes and the same verdict.
+Axes: P problems, A answers of a problem, G groups of answers with the same votes and the same
+verdict, U different numbers of votes, S counts 0, 1, … in a subset, T winning counts, R pairs of a
+winning count and a quadrature node, W frequencies.
 
 The votes in a k-subset of n samples are those of independent Binomial(m_a, k/n) counts, given that
 they (and the abstentions) add up to k. With p_a(s) the binomial probabilities, the answers that
@@ -11,13 +12,17 @@ tie at the winning count t share the win:
 
 because ∫ z^j dz = 1/(1+j) is the share of a winner that ties with j others. The integrand is a
 polynomial in z, so Gauss–Legendre integrates it exactly. The condition on the total is read off
-the characteristic function at M frequencies. What is left out (totals that are off by M or more,
-winning counts that are too small or too large to occur) has probability below 1e-18.
+the characteristic function at M frequencies. What is left out (totals that are off by M or more;
+answers, winning counts, ties and frequencies that cannot matter) is below 1e-13 in all.
+
+The factors depend on an answer's votes alone, so they are made once for all problems, for a few
+winning counts at a time: the few answers that may reach those are all that is multiplied.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -27,9 +32,12 @@ from numpy.typing import ArrayLike, NDArray
 from setrl.evaluation.estimators import Counts, Floats, check_size, checked_counts
 
 Complexes = NDArray[np.complex128]
+Flags = NDArray[np.bool_]
 
-NEGLIGIBLE = 1e-18
+NEGLIGIBLE = 1e-13  # chance of an answer to reach a count, of a count to win
+NEGLIGIBLE_TOTAL = 1e-12  # chance of the totals that are taken for k, over that of k
 SMALLEST = 1e-300  # in place of 0 where a logarithm follows
+BLOCK = 20_000  # complex numbers in one array, which then stays in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -72,98 +80,85 @@ def majority_at_k(votes_PA: ArrayLike, right_PA: ArrayLike, n: int, k: int) -> M
         )
     if votes_PA.size and votes_PA.sum(axis=1).max() > n:
         raise ValueError(f"a problem has {votes_PA.sum(axis=1).max()} votes of {n} samples")
-    draw = _Draw.make(n, k)
-    results = [_vote(votes, right, draw) for votes, right in zip(votes_PA, right_PA, strict=True)]
-    accuracy_P, share_P = np.array(results, dtype=np.float64).reshape(-1, 2).clip(0, 1).T
-    return Majority(accuracy_P, share_P)
+    if k == n:
+        return _everyone_votes(votes_PA, right_PA, n)
+    accuracy_P, top_P = np.zeros((2, len(votes_PA)))
+    if votes_PA.max(initial=0):
+        field = _Field.make(votes_PA, right_PA, n, k)
+        for counts in _stretches(int(field.high_P.max())):
+            top_P[field.low_P >= counts.stop] += len(counts)
+            race = _Race.make(field, counts)
+            for block in race.blocks():
+                won_P, above_P = race.run(block)
+                accuracy_P[race.problems_P[block]] += won_P
+                top_P[race.problems_P[block]] += above_P
+    return Majority(accuracy_P.clip(0, 1), (top_P / k).clip(0, 1))
+
+
+def _everyone_votes(votes_PA: Counts, right_PA: Flags, n: int) -> Majority:
+    top_P = votes_PA.max(axis=1, initial=0)
+    wins_PA = (votes_PA == top_P[:, None]) & (top_P[:, None] > 0)
+    accuracy_P = (wins_PA & right_PA).sum(axis=1) / np.maximum(wins_PA.sum(axis=1), 1)
+    return Majority(accuracy_P, top_P / n)
 
 
 @dataclass(frozen=True)
 class _Draw:
-    """What depends on n and k only."""
+    """What depends on n, k and the numbers of votes that occur."""
 
     n: int
     k: int
-    log_factorial: Floats  # of 0 … n
+    votes_U: Counts  # every number of votes that occurs, ascending, from 0
+    chance_US: Floats  # probability that s of so many votes are among the k
+    at_most_US: Floats  # that s or fewer are
+    at_least_US: Floats  # that s or more are
     turn_SW: Complexes  # exp(i·s·angle) for the counts s = 0 … k
+    drawn_W: Complexes  # characteristic function of whether one sample is drawn
     read_W: Complexes  # Re Σ_w read · F = probability of the total k, over that of no condition
 
     @staticmethod
-    def make(n: int, k: int) -> _Draw:
-        log_factorial = np.array([math.lgamma(i + 1) for i in range(n + 1)])
-        period = _period(n, k)
+    def make(votes_PA: Counts, n: int, k: int) -> _Draw:
+        votes_U = np.flatnonzero(np.bincount(np.append(votes_PA.ravel(), 0)))
+        chance_US = _binomial(votes_U, min(int(votes_U[-1]), k), k / n)
+        total_S = _binomial(np.array([n]), n, k / n)[0]
+        period = _period(total_S, k)
         angle_W = 2 * np.pi * np.arange(period // 2 + 1) / period
         both_signs = np.where(angle_W > 0, 2.0, 1.0)
         turn_SW = np.exp(1j * np.outer(np.arange(k + 1), angle_W))
-        total = _binomial(np.array([n]), k, k / n, log_factorial)[0, k] if k < n else 1.0
-        return _Draw(n, k, log_factorial, turn_SW, both_signs / turn_SW[k] / (period * total))
+        read_W = both_signs / turn_SW[k] / (period * total_S[k])
+        drawn_W = 1 - k / n + k / n * turn_SW[1]
+        at_most_US = chance_US.cumsum(axis=1)
+        at_least_US = chance_US[:, ::-1].cumsum(axis=1)[:, ::-1]
+        return _Draw(n, k, votes_U, chance_US, at_most_US, at_least_US, turn_SW, drawn_W, read_W)
+
+    def restricted(self, kind_V: Counts, counts: range, width: int) -> tuple[Complexes, Complexes]:
+        """Characteristic functions (V, W, T) of answers' counts, at the first few frequencies.
+
+        Restricted to counts below the winning one, and to that one.
+        """
+        start, turn_WS = counts.start, self.turn_SW[:, :width].T
+        chance_VS = self.chance_US[kind_V, : counts.stop]
+        at_VWT = chance_VS[:, None, start:] * turn_WS[:, start : counts.stop]
+        below_VWT = np.empty_like(at_VWT)
+        below_VWT[:, :, 0] = chance_VS[:, :start] @ turn_WS[:, :start].T
+        for t in range(1, len(counts)):
+            np.add(below_VWT[:, :, t - 1], at_VWT[:, :, t - 1], out=below_VWT[:, :, t])
+        return below_VWT, at_VWT
 
 
-def _period(n: int, k: int) -> int:
-    """Odd number M of frequencies: totals that differ from k by M or more are negligible.
-
-    Bernstein: P(|X−k| ≥ M) ≤ 2·exp(−M²/(2σ² + 2M/3)) for X of Binomial(n, k/n).
-    """
-    log_odds = math.log(2 / NEGLIGIBLE)
-    deviation = log_odds / 3 + math.sqrt(log_odds**2 / 9 + 2 * log_odds * k * (1 - k / n))
-    return 2 * (min(max(k, n - k), math.ceil(deviation)) // 2) + 3
-
-
-def _vote(votes_A: Counts, right_A: NDArray[np.bool_], draw: _Draw) -> tuple[float, float]:
-    """Accuracy and share for one problem."""
-    top = int(votes_A.max(initial=0))
-    if top == 0:
-        return 0.0, 0.0
-    if draw.k == draw.n:
-        return float(right_A[votes_A == top].mean()), top / draw.k
-    kind_G, repeats_G = np.unique(2 * votes_A + right_A, return_counts=True)
-    groups = _Groups.make(kind_G // 2, kind_G % 2, repeats_G, draw)
-    low, high = groups.winning_counts()
-    groups = groups.reaching(low)
-    theta, rest = draw.k / draw.n, draw.n - int(groups.votes_G @ groups.repeats_G)
-    read_W = draw.read_W * (1 - theta + theta * draw.turn_SW[1]) ** rest
-    factors = _Factors.make(groups, low, high, draw)
-    accuracy = _accuracy(groups, factors, read_W, low, high, draw.k)
-    return accuracy, _expected_top(groups, factors, read_W, low) / draw.k
+def _period(total_S: Floats, k: int) -> int:
+    """Odd number M of frequencies: totals that differ from k by M or more are negligible."""
+    n = len(total_S) - 1
+    off_S = np.bincount(np.abs(np.arange(n + 1) - k), weights=total_S)
+    beyond_S = off_S[::-1].cumsum()[::-1]
+    possible = beyond_S > NEGLIGIBLE_TOTAL * total_S[k]
+    return 2 * (int(np.flatnonzero(possible)[-1]) // 2) + 3
 
 
-@dataclass(frozen=True)
-class _Groups:
-    """Answers with the same votes and the same verdict, taken together."""
-
-    votes_G: Counts
-    right_G: Counts
-    repeats_G: Counts  # how many answers
-    chance_GS: Floats  # probability of each count s = 0, 1, … of one of them
-
-    @staticmethod
-    def make(votes_G: Counts, right_G: Counts, repeats_G: Counts, draw: _Draw) -> _Groups:
-        largest = min(int(votes_G.max()), draw.k)
-        chance_GS = _binomial(votes_G, largest, draw.k / draw.n, draw.log_factorial)
-        return _Groups(votes_G, right_G, repeats_G, chance_GS)
-
-    def winning_counts(self) -> tuple[int, int]:
-        """Smallest and largest count that may be the winner's."""
-        at_most_GS = np.maximum(self.chance_GS.cumsum(axis=1), SMALLEST)
-        all_at_most_S = np.exp(self.repeats_G @ np.log(at_most_GS))
-        some_at_least_S = self.repeats_G @ self._at_least_GS()
-        low = int((all_at_most_S > NEGLIGIBLE).argmax())
-        return max(low, 1), int(np.nonzero(some_at_least_S > NEGLIGIBLE)[0][-1])
-
-    def reaching(self, low: int) -> _Groups:
-        """The groups that may win, with this count or a larger one."""
-        may = self._at_least_GS()[:, low] > NEGLIGIBLE
-        return _Groups(
-            self.votes_G[may], self.right_G[may], self.repeats_G[may], self.chance_GS[may]
-        )
-
-    def _at_least_GS(self) -> Floats:
-        return self.chance_GS[:, ::-1].cumsum(axis=1)[:, ::-1]
-
-
-def _binomial(m_G: Counts, largest: int, theta: float, log_factorial: Floats) -> Floats:
+def _binomial(m_U: Counts, largest: int, theta: float) -> Floats:
     """Binomial(m, theta) probabilities of the counts 0 … largest; 0 above m."""
-    m, s = m_G[:, None], np.arange(largest + 1)[None]
+    log_factorial = np.array([math.lgamma(i + 1) for i in range(int(m_U.max()) + 1)])
+    m, s = m_U[:, None], np.arange(largest + 1)[None]
     possible = s <= m
     left = np.where(possible, m - s, 0)
     log_ways = log_factorial[m] - log_factorial[np.minimum(s, m)] - log_factorial[left]
@@ -172,80 +167,218 @@ def _binomial(m_G: Counts, largest: int, theta: float, log_factorial: Floats) ->
 
 
 @dataclass(frozen=True)
-class _Factors:
-    """Characteristic functions of one answer's count, restricted to a range of counts."""
+class _Groups:
+    """Answers of one verdict, those of a problem with the same votes taken together."""
 
-    below_GTW: Complexes  # to those below the winning count
-    at_GTW: Complexes  # to the winning count
+    kind_PG: Counts  # place of the votes in `_Draw.votes_U`; the most votes first
+    repeats_PG: Counts  # how many answers; zeros pad
 
     @staticmethod
-    def make(groups: _Groups, low: int, high: int, draw: _Draw) -> _Factors:
-        chance_GS, turn_SW = groups.chance_GS[:, : high + 1], draw.turn_SW[: high + 1]
-        at_GTW = chance_GS[:, low:, None] * turn_SW[low:]
-        below_low = (chance_GS[:, :low] @ turn_SW[:low])[:, None]
-        below_GTW = np.concatenate([below_low, at_GTW[:, :-1]], axis=1).cumsum(axis=1)
-        return _Factors(below_GTW, at_GTW)
+    def make(votes_PA: Counts, draw: _Draw) -> _Groups:
+        size = len(draw.votes_U)
+        problem, answer = np.nonzero(votes_PA)
+        kind = np.searchsorted(draw.votes_U, votes_PA[problem, answer])
+        key, repeats = np.unique(problem * size + size - 1 - kind, return_counts=True)
+        row = key // size
+        column = np.arange(len(key)) - np.searchsorted(row, row)
+        table = np.zeros((2, len(votes_PA), column.max(initial=-1) + 1), dtype=np.int64)
+        table[0, row, column], table[1, row, column] = size - 1 - key % size, repeats
+        return _Groups(*table)
+
+    def per_kind(self, size: int) -> Floats:
+        """How many answers of each problem have each number of votes, (P, U)."""
+        count_PU = np.zeros((len(self.kind_PG), size))
+        row = np.arange(len(self.kind_PG))[:, None]
+        np.add.at(count_PU, (row, self.kind_PG), self.repeats_PG)
+        return count_PU
+
+    def reaching(self, problems_P: Counts, may_U: Flags) -> _Groups:
+        """The groups of some problems that may win; nobody's votes (one of kind 0) pad."""
+        kind_PG = self.kind_PG[problems_P]
+        may_PG = may_U[kind_PG] & (self.repeats_PG[problems_P] > 0)
+        most = int(may_PG.sum(axis=1).max(initial=0))
+        kind_PG = np.where(may_PG, kind_PG, 0)[:, :most]
+        return _Groups(kind_PG, np.where(may_PG, self.repeats_PG[problems_P], 1)[:, :most])
 
 
-def _accuracy(
-    groups: _Groups, factors: _Factors, read_W: Complexes, low: int, high: int, k: int
-) -> float:
-    """The sum over winning counts of the integral over z, given the total.
+@dataclass(frozen=True)
+class _Field:
+    """All answers of all problems, and the counts with which one may win."""
 
-    One pass over the groups carries two products: `none` of the terms that may tie, and `won`, in
-    which one right answer is the winner.
+    draw: _Draw
+    wrong: _Groups
+    right: _Groups
+    count_PU: Floats  # answers with each number of votes
+    right_PU: Floats  # right ones
+    low_P: Counts  # smallest and largest count that may be the winner's; none: 1 and 0
+    high_P: Counts
+
+    @staticmethod
+    def make(votes_PA: Counts, right_PA: Flags, n: int, k: int) -> _Field:
+        draw = _Draw.make(votes_PA, n, k)
+        wrong, right = (_Groups.make(votes_PA * kept, draw) for kept in (~right_PA, right_PA))
+        right_PU = right.per_kind(len(draw.votes_U))
+        count_PU = wrong.per_kind(len(draw.votes_U)) + right_PU
+        log_at_most_US = np.log(np.maximum(draw.at_most_US, SMALLEST))
+        low_P = (count_PU @ log_at_most_US > math.log(NEGLIGIBLE)).argmax(axis=1).clip(1)
+        may_PS = np.logical_and(
+            count_PU @ draw.at_least_US > NEGLIGIBLE, votes_PA.any(axis=1)[:, None]
+        )
+        high_P = (may_PS * np.arange(may_PS.shape[1])).max(axis=1)
+        return _Field(draw, wrong, right, count_PU, right_PU, low_P, high_P)
+
+
+def _stretches(high: int) -> Iterator[range]:
+    """The counts 1 … high, a few at a time."""
+    start = 1
+    while start <= high:
+        stop = min(start + max(1, start // 5), high + 1)
+        yield range(start, stop)
+        start = stop
+
+
+@dataclass(frozen=True)
+class _Race:
+    """The problems in which one of a few counts may win, and the answers that may reach them."""
+
+    counts: range  # T winning counts
+    problems_P: Counts  # with the most frequencies first
+    widths_P: Counts  # how many frequencies matter
+    read_PW: Complexes  # reads the total off, all other samples included
+    weight_R: Floats  # of each pair of a count and a node
+    wrong: _Factors
+    right: _Factors
+
+    @staticmethod
+    def make(field: _Field, counts: range) -> _Race:
+        draw = field.draw
+        may_U = draw.at_least_US[:, counts.start] > NEGLIGIBLE
+        problems_P = np.flatnonzero((field.low_P < counts.stop) & (field.high_P >= counts.start))
+        rest_P = draw.n - (field.count_PU[problems_P] @ (draw.votes_U * may_U)).astype(np.int64)
+        decay_W = np.log(np.maximum(np.abs(draw.drawn_W), SMALLEST))
+        widths_P = (rest_P[:, None] * decay_W > math.log(NEGLIGIBLE)).sum(axis=1)
+        order = np.argsort(-widths_P, kind="stable")
+        problems_P, rest_P, widths_P = problems_P[order], rest_P[order], widths_P[order]
+        read_PW = draw.read_W * draw.drawn_W ** rest_P[:, None]
+        ties = _Ties.make(field, problems_P, counts)
+        width = int(widths_P.max(initial=1))
+        wrong, right = (
+            _Factors.make(groups.reaching(problems_P, may_U), right, draw, counts, ties, width)
+            for right, groups in ((False, field.wrong), (True, field.right))
+        )
+        return _Race(counts, problems_P, widths_P, read_PW, ties.weight_R, wrong, right)
+
+    def blocks(self) -> Iterator[slice]:
+        """Problems whose arrays fit into the processor's cache together."""
+        start = 0
+        while start < len(self.problems_P):
+            width = int(self.widths_P[start]) * (len(self.counts) + len(self.weight_R))
+            stop = start + max(1, BLOCK // width)
+            yield slice(start, stop)
+            start = stop
+
+    def run(self, block: slice) -> tuple[Floats, Floats]:
+        """Chance that a right answer wins with one of the counts; Σ_t P(max count ≥ t).
+
+        One pass over the groups carries two products: of `everyone`, that all counts are below
+        the winning one or may tie with it; and `won`, in which one right answer is the winner.
+        The expected max count is the sum over all t of P(max ≥ t).
+        """
+        width, ties = int(self.widths_P[block.start]), slice(len(self.counts), None)
+        read_PW = self.read_PW[block, :width]
+        everyone = np.ones(
+            (*read_PW.shape, len(self.counts) + len(self.weight_R)), dtype=np.complex128
+        )
+        for pair_P in self.wrong.pair_PG[block].T:
+            everyone *= self.wrong.everyone_VWX[pair_P, :width]
+        won = np.zeros((*read_PW.shape, len(self.weight_R)), dtype=np.complex128)
+        for pair_P in self.right.pair_PG[block].T:
+            factor = self.right.everyone_VWX[pair_P, :width]
+            won *= factor[:, :, ties]
+            won += everyone[:, :, ties] * self.right.winner_VWR[pair_P, :width]
+            everyone *= factor
+        won_P = ((won @ self.weight_R) * read_PW).sum(axis=1).real
+        lost_PW = everyone[:, :, : len(self.counts)].sum(axis=2)
+        return won_P, len(self.counts) - (lost_PW * read_PW).sum(axis=1).real
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """What each group of answers multiplies; V pairs of a number of votes and of answers."""
+
+    pair_PG: Counts
+    everyone_VWX: Complexes  # all below the winning count (T), or below it or at it and tied (R)
+    winner_VWR: Complexes  # one of the answers is the winner
+
+    @staticmethod
+    def make(
+        groups: _Groups, right: bool, draw: _Draw, counts: range, ties: _Ties, width: int
+    ) -> _Factors:
+        size = int(groups.repeats_PG.max(initial=0)) + 1
+        pairs, pair_PG = np.unique(groups.kind_PG * size + groups.repeats_PG, return_inverse=True)
+        repeats_V, at_R = pairs % size, ties.t_R - counts.start
+        below_VWT, at_VWT = draw.restricted(pairs // size, counts, width)
+        at_VWR = at_VWT[:, :, at_R]
+        tied_VWR = below_VWT[:, :, at_R] + ties.z_R * at_VWR
+        everyone_VWX = np.concatenate([below_VWT, tied_VWR], axis=2)
+        one_VWR = at_VWR * repeats_V[:, None, None]
+        winner_VWR = one_VWR * _power(tied_VWR, repeats_V - 1) if right else one_VWR[:0]
+        shape = groups.kind_PG.shape
+        return _Factors(pair_PG.reshape(shape), _power(everyone_VWX, repeats_V), winner_VWR)
+
+
+@dataclass(frozen=True)
+class _Ties:
+    """Pairs of a right winner's count and a node in [0, 1] that integrate the ties."""
+
+    t_R: Counts
+    z_R: Floats
+    weight_R: Floats
+
+    @staticmethod
+    def make(field: _Field, problems_P: Counts, counts: range) -> _Ties:
+        draw, columns = field.draw, slice(counts.start, counts.stop)
+        most_T = np.minimum(_most_tied(field, problems_P, counts), draw.k // np.array(counts))
+        right_PT = field.right_PU[problems_P] @ draw.at_least_US[:, columns]
+        points_T = np.where((right_PT > NEGLIGIBLE).any(axis=0), (most_T - 1) // 2 + 1, 0)
+        nodes = [_gauss_legendre(int(points)) for points in points_T]
+        node, weight = (np.concatenate(part) for part in zip(*nodes, strict=True))
+        return _Ties(np.repeat(np.array(counts), points_T), node, weight)
+
+
+def _most_tied(field: _Field, problems_P: Counts, counts: range) -> Counts:
+    """How many answers may tie at each winning count.
+
+    Given that nobody has more than t votes, those who have t are independent: of `tying` expected
+    ones, j or more are there with a probability that Chernoff's bound gives.
     """
-    high = min(high, int(groups.votes_G[groups.right_G == 1].max(initial=0)))
-    if high < low:
-        return 0.0
-    t_R, z_R, weight_R = _quadrature(groups, low, high, k)
-    none = np.ones((len(t_R), len(read_W)), dtype=np.complex128)
-    won = np.zeros_like(none)
-    for below_TW, at_TW, right, repeats in zip(
-        factors.below_GTW, factors.at_GTW, groups.right_G, groups.repeats_G, strict=True
-    ):
-        at_RW = at_TW[t_R - low]
-        factor = below_TW[t_R - low] + z_R[:, None] * at_RW
-        others = _power(factor, repeats - 1)
-        everyone = others * factor
-        won = won * everyone
-        if right:
-            won += repeats * none * others * at_RW
-        none = none * everyone
-    return float((weight_R @ won @ read_W).real)
-
-
-def _quadrature(
-    groups: _Groups, low: int, high: int, k: int
-) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Pairs (winning count, node in [0, 1]) with weights that integrate the ties exactly."""
-    t_T = np.arange(low, high + 1)
-    reaching_T = groups.repeats_G @ (groups.votes_G[:, None] >= t_T)
-    points_T = (np.minimum(reaching_T, k // t_T) - 1) // 2 + 1
-    nodes, weights = zip(*(_gauss_legendre(int(points)) for points in points_T), strict=True)
-    return np.repeat(t_T, points_T), np.concatenate(nodes), np.concatenate(weights)
+    draw, columns, count_PU = field.draw, slice(counts.start, counts.stop), field.count_PU
+    at_most_UT = np.maximum(draw.at_most_US[:, columns], SMALLEST)
+    log_at_most_PT1 = (count_PU[problems_P] @ np.log(at_most_UT))[:, :, None]
+    tying_PT1 = (count_PU[problems_P] @ (draw.chance_US[:, columns] / at_most_UT))[:, :, None]
+    most_J = np.arange(1, draw.k // counts.start + 1)
+    log_ratio = np.log(np.maximum(tying_PT1, SMALLEST) / most_J)
+    log_more_PTJ = log_at_most_PT1 - tying_PT1 + most_J * (1 + log_ratio)
+    needed_PTJ = (log_more_PTJ > math.log(NEGLIGIBLE)) | (most_J <= tying_PT1)
+    return needed_PTJ.sum(axis=2).max(axis=0, initial=0) + 1
 
 
 @cache
 def _gauss_legendre(points: int) -> tuple[Floats, Floats]:
     """Nodes and weights on [0, 1], exact for polynomials up to degree 2·points − 1."""
+    if points == 0:
+        return np.zeros(0), np.zeros(0)
     node, weight = np.polynomial.legendre.leggauss(points)
     return (node + 1) / 2, weight / 2
 
 
-def _expected_top(groups: _Groups, factors: _Factors, read_W: Complexes, low: int) -> float:
-    """E[max count] = Σ_t P(max ≥ t) = (low − 1) + Σ_{t ≥ low} (1 − P(all counts < t))."""
-    below_TW = np.ones(factors.below_GTW.shape[1:], dtype=np.complex128)
-    for factor_TW, repeats in zip(factors.below_GTW, groups.repeats_G, strict=True):
-        below_TW = below_TW * _power(factor_TW, repeats)
-    return low - 1 + float((1 - (below_TW @ read_W).real).sum())
-
-
-def _power(base: Complexes, exponent: int) -> Complexes | float:
-    """Elementwise integer power by squaring (NumPy's own is ten times slower here)."""
-    result: Complexes | float = 1.0
-    while exponent:
-        if exponent & 1:
-            result = result * base
-        base, exponent = base * base, exponent >> 1
+def _power(base: Complexes, exponent_P: Counts) -> Complexes:
+    """Integer powers along the first axis by squaring (NumPy's own is ten times slower here)."""
+    if (exponent_P == 1).all():
+        return base
+    result = np.where((exponent_P & 1).astype(bool)[:, None, None], base, 1.0)
+    for bit in range(1, int(exponent_P.max(initial=0)).bit_length()):
+        base = base * base
+        chosen = (exponent_P >> bit & 1).astype(bool)
+        result[chosen] *= base[chosen]
     return result
