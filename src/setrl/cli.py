@@ -21,6 +21,7 @@ for _command in (
     commands.credit,
     commands.verify,
     commands.experiments,
+    commands.validate_data,
 ):
     app.command(_command)
 

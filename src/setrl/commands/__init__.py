@@ -9,6 +9,7 @@ from setrl.commands.evaluate import evaluate
 from setrl.commands.experiments import experiments
 from setrl.commands.report import report
 from setrl.commands.train import train
+from setrl.commands.validate_data import validate_data
 from setrl.commands.verify import verify
 
-__all__ = ["credit", "evaluate", "experiments", "report", "train", "verify"]
+__all__ = ["credit", "evaluate", "experiments", "report", "train", "validate_data", "verify"]

@@ -1,0 +1,1 @@
+"""What other projects offer: only `integrations/x.py` imports x."""

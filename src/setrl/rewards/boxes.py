@@ -1,0 +1,75 @@
+r"""The boxed answer at the end of a sample: balanced braces, in one pass, without recursion."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_TOKEN = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
+_BOX = re.compile(r"\\(?:boxed|fbox)\s*\Z")
+_CONNECTING = re.compile(r"(?:[\s$.,;:&]|\\[()\[\],;!\\ ]|\\q?quad|\b(?:and|or)\b|\\text)*")
+_LONGEST_GAP = 200
+
+
+@dataclass(frozen=True)
+class FinalBoxes:
+    """What stands in the boxes at the end of a sample.
+
+    Attributes:
+        answers: Contents of the last outermost box, and before it of those that belong to it: on
+            the same line, or with nothing but punctuation, "and" or "or" between. Empty: no box.
+        cut_off: Whether a later box was opened and never closed.
+    """
+
+    answers: tuple[str, ...]
+    cut_off: bool
+
+
+def final_boxes(text: str) -> FinalBoxes:
+    r"""Read the boxes at the end of a sample (`\boxed{…}`, `\fbox{…}`); time linear in its length.
+
+    A box within a box is part of the outer one. Escaped braces (`\{`) are text.
+
+    >>> final_boxes(r"first \boxed{1}.\nThus \boxed{\frac{1}{2}}").answers
+    ('1', '\\frac{1}{2}')
+    >>> final_boxes("first \\boxed{1}.\nThus \\boxed{\\frac{1}{2}}").answers
+    ('\\frac{1}{2}',)
+    """
+    closed, last_open = _scan(text)
+    if not closed or last_open > closed[-1][1]:
+        return FinalBoxes((), cut_off=last_open >= 0)
+    first = len(closed) - 1
+    while first > 0 and _belong_together(text, closed[first - 1][1], closed[first][0]):
+        first -= 1
+    return FinalBoxes(tuple(text[start:end] for start, end in closed[first:]), cut_off=False)
+
+
+def _scan(text: str) -> tuple[list[tuple[int, int]], int]:
+    """Spans of the outermost closed boxes, and where the last one that was never closed opens."""
+    begin = text.find("\\boxed"), text.find("\\fbox")
+    begin_at = min((at for at in begin if at >= 0), default=len(text))
+    open_at: list[int] = []  # where the contents begin; −1 for a brace that is no box
+    closed: list[tuple[int, int]] = []
+    for token in _TOKEN.finditer(text, begin_at):
+        what = token.group()
+        if what == "{":
+            open_at.append(-1)
+        elif what == "}":
+            start = open_at.pop() if open_at else -1
+            if start >= 0:
+                while closed and closed[-1][0] > start:
+                    closed.pop()
+                closed.append((start, token.start()))
+        elif len(what) > 2:
+            open_at.append(token.end())
+    return closed, max(open_at, default=-1)
+
+
+def _belong_together(text: str, end: int, start: int) -> bool:
+    """Whether the box that ends at `end` and the next, whose contents begin at `start`, are one."""
+    if text.find("\n", end, start) < 0:
+        return True
+    if start - end > _LONGEST_GAP:
+        return False
+    gap = _BOX.sub("", text[end + 1 : start - 1])
+    return _CONNECTING.fullmatch(gap) is not None

@@ -1,0 +1,103 @@
+"""What a grader says of an answer, and how often it said so."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why an answer got what it got."""
+
+    EQUAL = "equal"
+    DIFFERENT = "different"
+    NO_BOX = "no box"
+    CUT_OFF = "box not closed"
+    SEVERAL_BOXES = "several boxes"
+    TOO_LONG = "too long"
+    CHAIN = "chain"  # says more than one thing: a = b = c
+    UNEVALUATED = "unevaluated"  # an integral, a sum or a product is left standing
+    UNPARSABLE = "unparsable answer"
+    TIMEOUT = "timeout"
+    CRASH = "crash"
+    BAD_GOLD = "unparsable gold"  # unknown, not wrong
+
+
+NO_ANSWER = {Reason.NO_BOX, Reason.CUT_OFF, Reason.TOO_LONG, Reason.UNPARSABLE}
+
+
+@dataclass(frozen=True)
+class Grade:
+    """The grade of one sample.
+
+    Attributes:
+        reason: Why.
+        answer: Normal form of what was read from it; None where nothing was.
+        fast: Whether it was graded without a worker.
+    """
+
+    reason: Reason
+    answer: str | None = None
+    fast: bool = True
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether the sample is right; None (unknown) where its gold cannot be parsed."""
+        return None if self.reason == Reason.BAD_GOLD else self.reason == Reason.EQUAL
+
+    @property
+    def reward(self) -> float | None:
+        """1 for a right sample, 0 for a wrong one, None where its gold cannot be parsed."""
+        return None if self.correct is None else float(self.correct)
+
+
+@dataclass
+class Counts:
+    """How many samples a grader graded, and why they got what they got; safe across threads."""
+
+    by_reason: Counter[Reason] = field(default_factory=Counter)
+    fast: int = 0
+    slow: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def add(self, grades: Iterable[Grade]) -> None:
+        """Count some grades."""
+        listed = list(grades)
+        with self._lock:
+            self.by_reason.update(grade.reason for grade in listed)
+            self.fast += sum(grade.fast for grade in listed)
+            self.slow += sum(not grade.fast for grade in listed)
+
+    @property
+    def timeouts(self) -> int:
+        """Answers that took longer than their limit, graded wrong."""
+        return self.by_reason[Reason.TIMEOUT]
+
+    @property
+    def crashes(self) -> int:
+        """Answers that ended two workers, graded wrong."""
+        return self.by_reason[Reason.CRASH]
+
+    @property
+    def unparsable(self) -> int:
+        """Samples from which no answer could be read, graded wrong."""
+        return sum(self.by_reason[reason] for reason in NO_ANSWER)
+
+    @property
+    def bad_golds(self) -> int:
+        """Samples whose gold cannot be parsed, not graded."""
+        return self.by_reason[Reason.BAD_GOLD]
+
+    def metrics(self) -> dict[str, int]:
+        """The counts for a log, by flat names."""
+        names = ("fast", "slow", "timeouts", "crashes", "unparsable", "bad_golds")
+        return {f"rewards/{name}": getattr(self, name) for name in names}
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"by_reason": self.by_reason, "fast": self.fast, "slow": self.slow}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())

@@ -1,0 +1,198 @@
+r"""Is the boxed answer of a sample the gold answer?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from setrl.errors import DataError
+from setrl.rewards.boxes import final_boxes
+from setrl.rewards.compare import compare, is_plain, refusal
+from setrl.rewards.golds import gold_answer, gold_problem
+from setrl.rewards.grades import Counts, Grade, Reason
+from setrl.rewards.interface import Text, plain_text
+from setrl.rewards.normal_form import normal_form, spaceless
+from setrl.rewards.workers import CRASH, TIMEOUT, Job, WorkerPool
+
+MAX_BOXES = 16
+
+_VERDICTS = {reason.value: reason for reason in Reason} | {
+    TIMEOUT: Reason.TIMEOUT,
+    CRASH: Reason.CRASH,
+}
+
+
+@dataclass(frozen=True)
+class MathAnswer:
+    r"""1 for samples whose last boxed answer is the gold answer, 0 for others.
+
+    A reward function for TRL, and a grader of single samples (`grade`) and of batches (`grades`).
+    Numbers and words are compared at once; other answers by math-verify, in processes that are
+    killed at their limit. docs/rewards.md lists what is accepted and what is refused.
+
+    Attributes:
+        gold: The column that holds the gold answers.
+        relative_tolerance: How far a decimal may be off, relative to its size.
+        units: Whether a unit may be missing on one side.
+        workers: Processes for what takes algebra.
+        time_limit_s: Processor seconds an answer, 4 times as much by the clock; then it is wrong.
+        memory_mb: Memory of a worker beyond what it starts with.
+        max_length: Characters of an answer; a longer one is wrong.
+        counts: What was graded so far.
+
+    >>> grader = MathAnswer()
+    >>> grader(prompts=["3 / 4 ="], completions=[r"It is \boxed{\frac{3}{4}}."], answer=["0.75"])
+    [1.0]
+    >>> grader.grade("0.75, I think", "0.75").reason
+    <Reason.NO_BOX: 'no box'>
+    """
+
+    gold: str = "answer"
+    relative_tolerance: float = 1e-6
+    units: bool = False
+    workers: int = 2
+    time_limit_s: float = 5.0
+    memory_mb: int = 1024
+    max_length: int = 2_000
+    counts: Counts = field(default_factory=Counts, compare=False, repr=False)
+    pool: WorkerPool = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("workers", "time_limit_s", "memory_mb", "max_length"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
+        if not 0 <= self.relative_tolerance < 1:
+            tolerance = self.relative_tolerance
+            raise ValueError(f"relative_tolerance must be in [0, 1), got {tolerance}")
+        pool = WorkerPool(self.workers, self.time_limit_s, self.memory_mb)
+        object.__setattr__(self, "pool", pool)
+
+    @property
+    def __name__(self) -> str:
+        return "math_answer"
+
+    def __call__(
+        self, *, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any
+    ) -> list[float | None]:
+        """The reward of each sample; None where its gold is None or cannot be parsed.
+
+        Raises:
+            ValueError: When there is no column of golds, or not one gold a sample.
+        """
+        if self.gold not in columns:
+            raise ValueError(f"no column {self.gold!r}; there are: {', '.join(columns) or 'none'}")
+        texts = [plain_text(completion) for completion in completions]
+        return [grade.reward for grade in self.grades(texts, columns[self.gold])]
+
+    def grade(self, text: str, gold: object) -> Grade:
+        """The grade of one sample, a text with a box, against its gold."""
+        return self.grades([text], [gold])[0]
+
+    def grades(self, texts: Sequence[str], golds: Sequence[object]) -> list[Grade]:
+        """The grades of a batch; what takes algebra is done by all workers at a time."""
+        if len(texts) != len(golds):
+            raise ValueError(f"{len(texts)} samples need as many golds, got {len(golds)}")
+        first = [self._at_once(text, gold) for text, gold in zip(texts, golds, strict=True)]
+        jobs = {_key(each): each for each in first if not isinstance(each, Grade)}
+        verdicts = dict(zip(jobs, self.pool.run(list(jobs.values())), strict=True))
+        grades = [
+            each if isinstance(each, Grade)
+            else Grade(_VERDICTS[verdicts[_key(each)]], each["answer"], fast=False)
+            for each in first
+        ]  # fmt: skip
+        self.counts.add(grades)
+        return grades
+
+    def gold_problems(self, golds: Sequence[object]) -> list[str | None]:
+        """Why each gold cannot be graded against, or does not accept itself; None if all is well.
+
+        A gold is fit when its letters show no damage, math-verify can parse it unless it is a
+        number or words, and a sample that boxes it is graded right.
+        """
+        answers = [gold_answer(gold) for gold in golds]
+        problems = [
+            "no answer" if gold is None else gold_problem(answer)
+            for gold, answer in zip(golds, answers, strict=True)
+        ]
+        return self._after_parsing(answers, problems)
+
+    def check_golds(self, golds: Sequence[object]) -> None:
+        """Refuse golds that cannot be graded against: call it when the data are loaded.
+
+        Raises:
+            DataError: It names the first of them, and says how many there are.
+        """
+        problems = self.gold_problems(golds)
+        bad = [row for row, problem in enumerate(problems) if problem]
+        if bad:
+            first = bad[0]
+            raise DataError(
+                f"{len(bad)} of {len(golds)} golds cannot be graded against; the first is row "
+                f"{first}, {str(golds[first])[:80]!r}: {problems[first]}"
+            )
+
+    def close(self) -> None:
+        """End the workers; the next answer that needs one starts them again."""
+        self.pool.close()
+
+    def _at_once(self, text: str, gold: object) -> Grade | Job:
+        """The grade, where no algebra is needed; else the job for a worker."""
+        answer = self._read(text)
+        if gold is None:
+            return Grade(Reason.BAD_GOLD)
+        if isinstance(answer, Reason):
+            return Grade(answer)
+        gold_form = normal_form(gold_answer(gold))
+        if not gold_form:
+            return Grade(Reason.BAD_GOLD, answer)
+        if why := refusal(gold_form, answer):
+            return Grade(Reason(why), answer)
+        verdict = compare(
+            gold_form, answer, relative_tolerance=self.relative_tolerance, units=self.units
+        )
+        if verdict is not None:
+            return Grade(Reason.EQUAL if verdict else Reason.DIFFERENT, answer)
+        return self._job(gold_form, answer)
+
+    def _read(self, text: str) -> str | Reason:
+        """The normal form of the answer of a sample, or why there is none."""
+        boxes = final_boxes(text)
+        if not boxes.answers:
+            return Reason.CUT_OFF if boxes.cut_off else Reason.NO_BOX
+        different = set(boxes.answers)
+        if len(different) > MAX_BOXES:
+            return Reason.SEVERAL_BOXES
+        if max(map(len, different)) > self.max_length:
+            return Reason.TOO_LONG
+        forms = {spaceless(normal_form(answer)) for answer in different}
+        if len(forms) > 1:
+            return Reason.SEVERAL_BOXES
+        return normal_form(boxes.answers[-1]) or Reason.NO_BOX
+
+    def _job(self, gold: str, answer: str | None) -> Job:
+        return {
+            "gold": gold,
+            "answer": answer,
+            "relative_tolerance": self.relative_tolerance,
+            "units": self.units,
+        }
+
+    def _after_parsing(self, answers: list[str], problems: list[str | None]) -> list[str | None]:
+        """The problems, and those of golds that only a parser or a grader finds."""
+        rows = [row for row, problem in enumerate(problems) if problem is None]
+        forms = {row: normal_form(answers[row]) for row in rows}
+        parsed = [row for row in rows if not is_plain(forms[row])]
+        verdicts = self.pool.run([self._job(forms[row], None) for row in parsed])
+        for row, verdict in zip(parsed, verdicts, strict=True):
+            if verdict not in (Reason.EQUAL, Reason.DIFFERENT):
+                problems[row] = verdict
+        for row in rows:
+            grade = self._at_once(rf"\boxed{{{answers[row]}}}", answers[row])
+            if problems[row] is None and not (isinstance(grade, Grade) and grade.correct):
+                problems[row] = "does not accept itself"
+        return problems
+
+
+def _key(job: Job) -> tuple[Any, ...]:
+    return job["gold"], job["answer"]

@@ -1,0 +1,142 @@
+r"""The structure of an answer: (1, 2] is two items in brackets, \{1, 2\} and 1, 2 are sets."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+_CLOSING = {"(": ")", "[": "]", "{": "}", "\\{": "\\}"}
+_TOKEN = re.compile(r"\\[{}]|\\[a-zA-Z]+|\\.|[()\[\]{},;=]|\b(?:and|or)\b", re.DOTALL)
+_NAME = re.compile(
+    r"\s*(?:\\[a-zA-Z]++\s*+|[a-zA-Z]\s*+)++(?:_\s*(?:\{[^{}=]*\}|\w))?\s*'*\s*(?:\([^()=]*\))?\s*\Z"
+)
+_MEMBER = re.compile(r"\s*[a-zA-Z]\s*\\in(?![a-zA-Z])\s*(.+)\Z", re.DOTALL)
+_RELATION = re.compile(r"\\(?:approx|equiv|simeq|Rightarrow|implies|to|rightarrow)(?![a-zA-Z])")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """An answer cut at its outermost level.
+
+    Attributes:
+        brackets: "()", "[)", …, as they are written; "{}" for a set; "" for a list without them.
+        items: What stands between the commas; one item without brackets is the answer itself.
+    """
+
+    brackets: str
+    items: tuple[str, ...]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of the items counts, as in pairs and intervals."""
+        return self.brackets not in ("", "{}")
+
+
+@lru_cache(maxsize=4096)
+def read_shape(text: str) -> Shape:
+    r"""Cut a normal form at its outermost commas, semicolons, "and" and "or".
+
+    >>> read_shape(r"(1,\frac{2}{3}]")
+    Shape(brackets='(]', items=('1', '\\frac{2}{3}'))
+    >>> read_shape(r"1 or 2").items, read_shape(r"2\pm\sqrt{3}").items
+    (('1', '2'), ('2+\\sqrt{3}', '2-\\sqrt{3}'))
+    """
+    if member := _MEMBER.match(text):
+        text = member[1]
+    brackets, inner = _unwrap(text.strip())
+    items = [item.strip() for item in _cut(inner)]
+    items = [item for item in items if item] or [inner]
+    if brackets in ("", "{}"):
+        items = [signed for item in items for signed in _both_signs(item)]
+    if len(items) == 1 and brackets in ("()", "{}"):
+        brackets = ""
+    return Shape(brackets, tuple(items))
+
+
+def sides(text: str) -> list[str]:
+    """What stands between the outermost equals signs of an item.
+
+    >>> sides("f(x=1)=2=3")
+    ['f(x=1)', '2', '3']
+    """
+    return _cut(text, ("=",))
+
+
+def is_name(text: str) -> bool:
+    r"""Whether a left-hand side only names what stands on the right: x, a_{n}, f(x), \angle ABC.
+
+    >>> is_name("f(x)"), is_name("AB"), is_name("2x"), is_name("1+1")
+    (True, True, False, False)
+    """
+    return _NAME.match(text) is not None
+
+
+def unnamed(text: str) -> str:
+    """An item without the name of what it is.
+
+    >>> unnamed("f(x)=2x"), unnamed("2x=y")
+    ('2x', '2x=y')
+    """
+    parts = sides(text)
+    return parts[1] if len(parts) == 2 and is_name(parts[0]) else text
+
+
+def is_chain(text: str) -> bool:
+    r"""Whether an item says more than one thing: a = b = c, or 1 + 1 = 2, or √2 ≈ 1.4.
+
+    >>> is_chain("x=2"), is_chain("x=1+1=2"), is_chain("1+1=2"), is_chain("2")
+    (False, True, True, False)
+    """
+    parts = sides(text)
+    return (
+        len(parts) > 2
+        or bool(_RELATION.search(text))
+        or (len(parts) == 2 and not is_name(parts[0]))
+    )
+
+
+def _unwrap(text: str) -> tuple[str, str]:
+    """The brackets around a whole text, and what they hold; "" where none hold all of it."""
+    opening = "\\{" if text.startswith("\\{") else text[:1]
+    if opening not in _CLOSING:
+        return "", text
+    end = _end_of_first_bracket(text)
+    closing = "\\}" if text.endswith("\\}") else text[-1:]
+    if end != len(text) or closing not in _CLOSING.values():
+        return "", text
+    inner = text[len(opening) : -len(closing)]
+    return (opening + closing).replace("\\", ""), inner
+
+
+def _end_of_first_bracket(text: str) -> int:
+    """Where the bracket that a text begins with is closed; half-open intervals mix their kinds."""
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        depth += _step(token.group())
+        if depth == 0:
+            return token.end()
+    return -1
+
+
+def _cut(text: str, separators: tuple[str, ...] = (",", ";", "and", "or")) -> list[str]:
+    parts, begin, depth = [], 0, 0
+    for token in _TOKEN.finditer(text):
+        what = token.group()
+        depth += _step(what)
+        if depth == 0 and what in separators:
+            parts.append(text[begin : token.start()])
+            begin = token.end()
+    return [*parts, text[begin:]]
+
+
+def _step(token: str) -> int:
+    if token in _CLOSING:
+        return 1
+    return -1 if token in _CLOSING.values() else 0
+
+
+def _both_signs(item: str) -> list[str]:
+    if "\\pm" not in item:
+        return [item]
+    return [re.sub(r"\\pm\s*", sign, item) for sign in "+-"]

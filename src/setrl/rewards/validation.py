@@ -1,0 +1,139 @@
+"""Are the golds of a data file fit to grade against?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from setrl.errors import DataError
+from setrl.rewards.math_answer import MathAnswer
+from setrl.runs.files import write_text
+
+IDS = ("id", "unique_id", "problem_id")
+
+
+@dataclass(frozen=True)
+class BadRow:
+    """A row whose gold cannot be graded against.
+
+    Attributes:
+        line: Its line in the file, from 1.
+        id: What the file calls it; None where it has no id.
+        gold: Its gold; None where there is none.
+        reason: What is wrong.
+    """
+
+    line: int
+    id: str | None
+    gold: str | None
+    reason: str
+
+    def __str__(self) -> str:
+        named = f" {self.id}" if self.id is not None else ""
+        shown = "" if self.gold is None else f"  {self.gold[:100]!r}"
+        return f"line {self.line}{named}: {self.reason}{shown}"
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What was found in a file.
+
+    Attributes:
+        good: Its good lines, as they stand in it.
+        bad: Its other rows.
+    """
+
+    good: tuple[str, ...]
+    bad: tuple[BadRow, ...]
+
+    @property
+    def rows(self) -> int:
+        """How many rows the file has."""
+        return len(self.good) + len(self.bad)
+
+
+def validate(path: Path, grader: MathAnswer) -> Validation:
+    """Look at every row of a JSONL file: its gold is in the field `grader.gold`.
+
+    A gold may be a text, a number, or a list that holds one of these.
+
+    Raises:
+        DataError: When the file cannot be read or is empty.
+    """
+    lines = _lines(path)
+    rows = [_parsed(line) for line in lines]
+    golds = [_gold(row, grader.gold) if isinstance(row, dict) else None for row in rows]
+    problems = grader.gold_problems(golds)
+    good, bad = [], []
+    for number, (line, row, gold, problem) in enumerate(
+        zip(lines, rows, golds, problems, strict=True), start=1
+    ):
+        reason = row if isinstance(row, str) else problem
+        if reason is None:
+            good.append(line)
+        else:
+            bad.append(BadRow(number, _id(row), None if gold is None else str(gold), reason))
+    return Validation(tuple(good), tuple(bad))
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read: {error}") from error
+    # Only newlines end a row: JSON strings may hold U+2028, at which splitlines() would cut.
+    lines = text.removesuffix("\n").split("\n") if text else []
+    if not lines:
+        raise DataError(f"{path}: is empty")
+    return lines
+
+
+def _parsed(line: str) -> dict[str, Any] | str:
+    """The object of a line, or what is wrong with it."""
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        return f"is not JSON: {error.msg}"
+    return row if isinstance(row, dict) else "is not an object"
+
+
+def _gold(row: dict[str, Any], field: str) -> object:
+    gold = row.get(field)
+    if isinstance(gold, list):
+        gold = gold[0] if len(gold) == 1 else None
+    return gold if isinstance(gold, str | int | float) and not isinstance(gold, bool) else None
+
+
+def _id(row: dict[str, Any] | str) -> str | None:
+    if isinstance(row, str):
+        return None
+    return next((str(row[name]) for name in IDS if name in row), None)
+
+
+def counted(bad: Sequence[BadRow]) -> dict[str, int]:
+    """How often each reason occurs, the most frequent first; details behind a colon left out."""
+    kinds = [row.reason.partition(":")[0] for row in bad]
+    return dict(sorted(((kind, kinds.count(kind)) for kind in set(kinds)), key=lambda e: -e[1]))
+
+
+def validate_and_print(path: Path, grader: MathAnswer, good: Path | None) -> None:
+    """Print the bad rows, write the good ones, and say how many there are of each.
+
+    Raises:
+        DataError: When there are bad rows.
+    """
+    found = validate(path, grader)
+    grader.close()
+    for row in found.bad:
+        print(row)
+    if good is not None:
+        write_text(good, "".join(f"{line}\n" for line in found.good))
+    if found.bad:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in counted(found.bad).items())
+        raise DataError(
+            f"{path}: {len(found.bad)} of {found.rows} golds cannot be graded against: {reasons}"
+        )
+    print(f"{path}: all {found.rows} golds can be parsed and accept themselves")

@@ -1,0 +1,254 @@
+"""Worker processes that may be killed: whatever they are asked, an outcome comes back in time."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from setrl.errors import RunError
+
+TIMEOUT = "timeout"
+CRASH = "crash"
+
+CLOCK_FACTOR = 4  # a worker that waits for a processor gets this much more by the clock
+START_SECONDS = 120.0  # to load math-verify on a busy machine
+JOBS_A_WORKER = 500  # then a fresh one takes over: what sympy has cached goes with it
+
+Job = dict[str, Any]
+
+
+@dataclass
+class _Worker:
+    connection: socket.socket
+    deadline: float
+    pid: int | None = None  # None: it has not said hello yet
+    job: int | None = None
+    started: float = 0.0
+    served: int = 0
+    heard: bytes = field(default=b"", repr=False)
+
+
+class WorkerPool:
+    """Processes that do jobs, each within limits that the kernel enforces.
+
+    Nothing starts before the first job. It may be used from any thread, one batch at a time; what
+    runs is ended when the pool is collected, the program ends, or the program is killed.
+
+    Args:
+        workers: How many processes.
+        time_limit_s: Processor seconds a job; by the clock never more than four times as many.
+        memory_mb: What a worker may take in addition to what it has when it starts.
+    """
+
+    def __init__(self, workers: int, time_limit_s: float, memory_mb: int):
+        self.workers = workers
+        self.time_limit_s = time_limit_s
+        self.memory_mb = memory_mb
+        self.idle: list[_Worker] = []
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._end: weakref.finalize | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return WorkerPool, (self.workers, self.time_limit_s, self.memory_mb)
+
+    def run(self, jobs: Sequence[Job]) -> list[str]:
+        """The verdict on each job, or TIMEOUT, or CRASH for one that ended two workers.
+
+        Raises:
+            ImportError: When math-verify is not installed.
+            RunError: When no worker can be started.
+        """
+        if not jobs:
+            return []
+        with self._lock:
+            if self._owner != os.getpid():
+                self._forget()  # forked: they are the parent's
+            return _Batch(self, jobs).run()
+
+    def close(self) -> None:
+        """End all processes; the next job starts new ones."""
+        with self._lock:
+            if self._end and self._owner == os.getpid():
+                self._end()
+            self._forget()
+
+    def start_worker(self) -> _Worker:
+        """Ask for a worker; it says hello when it can take a job."""
+        if self._process is None or self._process.poll() is not None:
+            self._start_zygote()
+        assert self._control is not None
+        ours, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(self._control, [b"w"], [theirs.fileno()])
+        return _Worker(ours, deadline=time.monotonic() + START_SECONDS)
+
+    def _start_zygote(self) -> None:
+        if importlib.util.find_spec("math_verify") is None:
+            raise ImportError("this answer needs math-verify: pip install 'setrl[math]'")
+        ours, theirs = socket.socketpair()
+        limits = [str(theirs.fileno()), str(self.time_limit_s), str(self.memory_mb)]
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "setrl.rewards.zygote", *limits],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=_environment(),
+                start_new_session=True,
+            )
+        self._process, self._control = process, ours
+        self._end = weakref.finalize(self, _end_all, process, ours, os.getpid())
+
+    def _forget(self) -> None:
+        self._owner = os.getpid()
+        self._process = self._control = self._end = None
+        self.idle = []
+
+
+class _Batch:
+    """One call of `run`: jobs that wait, and workers that are at one."""
+
+    def __init__(self, pool: WorkerPool, jobs: Sequence[Job]):
+        self.pool = pool
+        self.jobs = jobs
+        self.verdicts: list[str | None] = [None] * len(jobs)
+        self.waiting = deque(range(len(jobs)))
+        self.tried: set[int] = set()
+        self.failed_starts = 0
+        self.selector = selectors.DefaultSelector()
+
+    def run(self) -> list[str]:
+        for worker in self.pool.idle:
+            self.selector.register(worker.connection, selectors.EVENT_READ, worker)
+        self.pool.idle = []
+        try:
+            while None in self.verdicts or self._busy():
+                self._step()
+        except BaseException:
+            for worker in self._all():
+                self._drop(worker, kill=True)
+            raise
+        self.pool.idle = self._all()
+        self.selector.close()
+        return [verdict or CRASH for verdict in self.verdicts]
+
+    def _step(self) -> None:
+        for worker in self._all():
+            if worker.pid is not None and worker.job is None and self.waiting:
+                self._give(worker, self.waiting.popleft())
+        starting = sum(worker.pid is None for worker in self._all())
+        while len(self._all()) < self.pool.workers and starting < len(self.waiting):
+            worker = self.pool.start_worker()
+            self.selector.register(worker.connection, selectors.EVENT_READ, worker)
+            starting += 1
+        now = time.monotonic()
+        deadlines = [worker.deadline for worker in self._all() if self._is_due(worker)]
+        for key, _ in self.selector.select(max(0.0, min(deadlines) - now) if deadlines else 0):
+            self._hear(key.data)
+        for worker in self._all():
+            if self._is_due(worker) and time.monotonic() > worker.deadline:
+                self._end_job(worker, TIMEOUT)
+
+    def _is_due(self, worker: _Worker) -> bool:
+        return worker.pid is None or worker.job is not None
+
+    def _give(self, worker: _Worker, job: int) -> None:
+        worker.job, worker.started = job, time.monotonic()
+        worker.deadline = worker.started + CLOCK_FACTOR * self.pool.time_limit_s
+        try:
+            worker.connection.sendall(json.dumps(self.jobs[job]).encode() + b"\n")
+        except OSError:  # it ended while it was idle
+            self._end_job(worker, CRASH)
+
+    def _hear(self, worker: _Worker) -> None:
+        try:
+            heard = worker.connection.recv(4096)
+        except ConnectionError:
+            heard = b""
+        if not heard:
+            late = time.monotonic() - worker.started >= self.pool.time_limit_s
+            self._end_job(worker, TIMEOUT if late and worker.job is not None else CRASH)
+            return
+        worker.heard += heard
+        if not worker.heard.endswith(b"\n"):
+            return
+        reply, worker.heard = json.loads(worker.heard), b""
+        if worker.pid is None:
+            worker.pid, self.failed_starts = reply["pid"], 0
+            return
+        self._settle(worker, reply["verdict"])
+
+    def _settle(self, worker: _Worker, verdict: str) -> None:
+        assert worker.job is not None
+        self.verdicts[worker.job], worker.job = verdict, None
+        worker.served += 1
+        if worker.served >= JOBS_A_WORKER:
+            self._drop(worker, kill=False)
+
+    def _end_job(self, worker: _Worker, why: str) -> None:
+        """A worker is gone, or is to go: its job is late, or is tried once more."""
+        job = worker.job
+        self._drop(worker, kill=True)
+        if worker.pid is None:
+            self._failed_start()
+        elif job is not None and (why == TIMEOUT or job in self.tried):
+            self.verdicts[job] = why
+        elif job is not None:
+            self.tried.add(job)
+            self.waiting.appendleft(job)
+
+    def _failed_start(self) -> None:
+        self.failed_starts += 1
+        if self.failed_starts > self.pool.workers:
+            raise RunError("the workers for math-verify cannot be started; try: python -m "
+                           "setrl.rewards.zygote 0 1 1024")  # fmt: skip
+
+    def _drop(self, worker: _Worker, kill: bool) -> None:
+        self.selector.unregister(worker.connection)
+        if kill and worker.pid is not None and not _has_ended(worker):
+            os.kill(worker.pid, signal.SIGKILL)
+        worker.connection.close()
+
+    def _all(self) -> list[_Worker]:
+        return [key.data for key in self.selector.get_map().values()]
+
+    def _busy(self) -> bool:
+        return any(worker.job is not None for worker in self._all())
+
+
+def _has_ended(worker: _Worker) -> bool:
+    """Whether a worker's end of the socket is closed; its number may then be another process's."""
+    try:
+        return worker.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+def _environment() -> dict[str, str]:
+    path = os.pathsep.join(each for each in sys.path if each)
+    return {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def _end_all(process: subprocess.Popen[bytes], control: socket.socket, owner: int) -> None:
+    control.close()
+    if os.getpid() == owner:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
