@@ -15,6 +15,8 @@ _HOMES = {
     "check_resettable": "checks",
     "Trajectory": "trajectories",
     "VinePool": "vine_pool",
+    "PolyPPO": "poly_ppo",
+    "Vines": "vines",
 }
 
 __all__ = list(_HOMES)

@@ -1,0 +1,46 @@
+"""A grid with four equal goals, small enough to learn in seconds: what the trainer is tested on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from setrl.control.trajectories import Trajectory
+
+MOVES = ((0, 1), (0, -1), (1, 0), (-1, 0))
+
+
+class Goals(gym.Env):
+    """A square grid that is left from its middle; reward 1 at any corner, and the end."""
+
+    def __init__(self, size: int = 5, limit: int = 20):
+        self.size, self.limit = size, limit
+        self.observation_space = gym.spaces.Box(0.0, 1.0, (size * size,), np.float32)
+        self.action_space = gym.spaces.Discrete(4)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.place, self.steps = (self.size // 2, self.size // 2), 0
+        return self._seen(), {}
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        move, last = MOVES[int(action)], self.size - 1
+        x, y = (min(max(at + by, 0), last) for at, by in zip(self.place, move, strict=True))
+        self.place, self.steps = (x, y), self.steps + 1
+        reached = x in (0, last) and y in (0, last)
+        info = {"goal": (x, y)} if reached else {}
+        return self._seen(), float(reached), reached, self.steps >= self.limit and not reached, info
+
+    def _seen(self) -> np.ndarray:
+        seen = np.zeros(self.size * self.size, np.float32)
+        seen[self.place[0] * self.size + self.place[1]] = 1.0
+        return seen
+
+
+def goal(trajectory: Trajectory) -> tuple[int, int] | None:
+    """Which corner was reached."""
+    return trajectory.infos[-1].get("goal")
