@@ -11,7 +11,9 @@ from aiohttp import web
 
 
 class SampleServer:
-    """Answers "<prompt> #<seed of the choice>"; `mischief` lists what is done to requests, in turn.
+    """Answers "<first line of the prompt> #<seed of the choice>".
+
+    `mischief` lists what is done to the requests, in turn.
 
     A mischief is a status ("429", "500", "400", "404"), "drop" (close without an answer), "cut"
     (close in the middle of the body), "prose", "empty" (no choices), "fewer" (one choice), or
@@ -66,7 +68,8 @@ class SampleServer:
         count = {"empty": 0, "fewer": 1}.get(what, body["n"])
         seeds = [body["seed"] + i for i in range(count)]
         self.given.update((prompt, seed) for seed in seeds)
-        texts = [f"{prompt} #{seed}" for seed in seeds]
+        first_line = prompt.partition("\n")[0]
+        texts = [f"{first_line} #{seed}" for seed in seeds]
         return {
             "choices": [
                 {"finish_reason": "stop", **({"message": {"content": t}} if chat else {"text": t})}

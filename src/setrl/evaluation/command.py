@@ -1,74 +1,260 @@
-"""`setrl evaluate`: sample a checkpoint, then print its metrics."""
+"""`setrl evaluate`: draw the samples that are missing, then print their metrics."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import math
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from setrl import domains
 from setrl.domains import Split
-from setrl.errors import ConfigError
+from setrl.errors import ConfigError, RunError
+from setrl.evaluation import benchmarks
+from setrl.evaluation.drawing import Drawn, draw_and_read
+from setrl.evaluation.generators import Generator
 from setrl.evaluation.intervals import Estimate
 from setrl.evaluation.records import load_evaluation
-from setrl.evaluation.sampling import evaluate_checkpoint
 from setrl.evaluation.summary import ArmSummary, powers_of_two, summarise, write_checkpoint_summary
+from setrl.evaluation.tasks import Task, domain_task
+from setrl.evaluation.verifier import math_task
 
-COLUMNS = {"pass": 100, "majority": 100, "strategies": 1, "correct_strategies": 1}
+COLUMNS = {"pass": 100, "max": 1, "majority": 100, "strategies": 1, "correct_strategies": 1}
+OF_STRATEGIES = ("strategies", "correct_strategies")
 WIDTH = 22
+DOMAIN_PROBLEMS = 100  # a domain has as many problems as one wants
+DEFAULT_MAX_TOKENS = 1024
 
 
-def evaluate_and_print(
-    checkpoint: Path, domain: str, split: str, problems: int, samples: int, seed: int, path: Path
-) -> None:
-    """Draw what is missing of an evaluation file, print its metrics, and summarise its folder.
-
-    Args:
-        checkpoint: The folder of a model and its tokenizer.
-        domain: Name of a domain.
-        split: One of its splits.
-        problems: P.
-        samples: n, samples a problem.
-        seed: Of the problems and the samples.
-        path: The evaluation file.
+@dataclass(frozen=True)
+class EvaluateOptions:
+    """What `setrl evaluate` was asked for; its options are described there.
 
     Raises:
-        ConfigError: When an argument is wrong.
+        ConfigError: When options are missing, contradict each other, or are out of range.
     """
-    if split not in get_args(Split):
-        raise ConfigError(f"split must be one of {', '.join(get_args(Split))}, got {split!r}")
-    if min(problems, samples) < 1:
-        raise ConfigError(f"problems and samples must be at least 1, got {problems} and {samples}")
+
+    checkpoint: Path | None = None
+    endpoint: str | None = None
+    model: str | None = None
+    domain: str | None = None
+    split: str = "test"
+    benchmark: str | None = None
+    data: Path | None = None
+    problems: int | None = None
+    samples: int | Path = 256
+    temperature: float = 1.0
+    top_p: float = 1.0
+    max_tokens: int | None = None
+    chat: bool = True
+    concurrency: int = 32
+    seed: int = 0
+    output: Path | None = None
+
+    def __post_init__(self) -> None:
+        sources = {"--checkpoint": self.checkpoint, "--endpoint": self.endpoint}
+        tasks = {"--domain": self.domain, "--benchmark or --data": self.benchmark or self.data}
+        if isinstance(self.samples, Path):
+            _none_of({**sources, **tasks}, "a file of samples is evaluated as it is")
+            return
+        _one_of(sources, "what draws the samples")
+        _one_of(tasks, "what the problems are")
+        if (self.endpoint is None) != (self.model is None):
+            raise ConfigError("--endpoint and --model go together")
+        if self.split not in get_args(Split):
+            raise ConfigError(
+                f"split must be one of {', '.join(get_args(Split))}, got {self.split!r}"
+            )
+        if self.samples < 1 or (self.problems is not None and self.problems < 1):
+            raise ConfigError("problems and samples must be at least 1, "
+                              f"got {self.problems} and {self.samples}")  # fmt: skip
+        if self.checkpoint is not None and self.top_p != 1:
+            raise ConfigError("--top-p needs --endpoint: a checkpoint draws from the whole "
+                              f"distribution, got {self.top_p:g}")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """An evaluation file, and what its making came to."""
+
+    path: Path
+    title: str
+    unfinished: int = 0
+    failures: Mapping[str, int] = field(default_factory=dict)
+    cut: int = 0
+
+
+def evaluate_and_print(options: EvaluateOptions, as_json: bool = False) -> None:
+    """Draw what is missing of an evaluation file, print its metrics, and summarise its folder.
+
+    Raises:
+        ConfigError: When an option is wrong.
+        DataError: When a file does not hold what it should.
+        RunError: When problems were left unfinished, after the metrics of the others.
+    """
+    outcome = _outcome(options)
+    if not outcome.path.exists():
+        raise RunError(f"no problem was finished: {_counts(outcome.failures)}")
+    summary = summarise({"all": {"model": {0: load_evaluation(outcome.path)}}}, reference=None)
+    if as_json:
+        arm = summary.to_json()["splits"]["all"]["arms"]["model"]
+        told = {**dataclasses.asdict(outcome), "path": str(outcome.path), **arm}
+        print(json.dumps({"schema_version": 1, **told}))
+    else:
+        print(outcome.title)
+        arm = summary.splits["all"].arms["model"]
+        print(table(arm, options.domain is not None or arm.metrics["degenerate"].value < 1))
+    if outcome.cut:
+        print(f"{outcome.cut} samples ended at the limit of tokens", file=sys.stderr)
+    if outcome.path.parent.name == "evaluation":
+        write_checkpoint_summary(outcome.path.parent)
+    if outcome.unfinished:
+        raise RunError(
+            f"{outcome.unfinished} problems are unfinished and not in these figures "
+            f"({_counts(outcome.failures)}); the same command goes on with them"
+        )
+
+
+def _outcome(options: EvaluateOptions) -> _Outcome:
+    if isinstance(options.samples, Path):
+        return _Outcome(options.samples, str(options.samples))
+    if options.checkpoint is not None and options.domain is not None:
+        return _checkpoint_on_domain(options, options.checkpoint, options.samples)
+    task = _task(options)
+    path = options.output or _folder(options) / f"{task.name}.jsonl"
+    drawn: Drawn = draw_and_read(task, _generator(options), options.samples, options.seed, path)
+    title = f"{options.model or options.checkpoint} on {task.name}"
+    return _Outcome(path, title, drawn.unfinished, drawn.failures, drawn.cut)
+
+
+def _checkpoint_on_domain(options: EvaluateOptions, checkpoint: Path, n: int) -> _Outcome:
+    """As `setrl train` evaluates its arms: the same file, record for record."""
+    from setrl.evaluation.sampling import evaluate_checkpoint
+
+    assert options.domain is not None
+    path = options.output or checkpoint / "evaluation" / f"{options.split}.jsonl"
+    evaluate_checkpoint(
+        checkpoint,
+        _domain(options.domain),
+        options.split,  # type: ignore[arg-type]
+        options.problems or DOMAIN_PROBLEMS,
+        n,
+        options.seed,
+        path,
+        temperature=options.temperature,
+        max_new_tokens=options.max_tokens,
+    )
+    return _Outcome(path, f"{checkpoint} on {options.domain}, {options.split} split")
+
+
+def _generator(options: EvaluateOptions) -> Generator:
+    if options.checkpoint is not None:
+        from setrl.evaluation.sampling import LocalModel
+
+        limit = options.max_tokens or DEFAULT_MAX_TOKENS
+        return LocalModel(options.checkpoint, options.temperature, limit)
+    from setrl.evaluation.endpoint import Endpoint
+
+    assert options.endpoint is not None
+    assert options.model is not None
+    return Endpoint(
+        options.endpoint,
+        options.model,
+        temperature=options.temperature,
+        top_p=options.top_p,
+        max_tokens=options.max_tokens,
+        chat=options.chat,
+        concurrency=options.concurrency,
+    )
+
+
+def _task(options: EvaluateOptions) -> Task:
+    if options.domain is not None:
+        count = options.problems or DOMAIN_PROBLEMS
+        return domain_task(_domain(options.domain), options.split, count, options.seed)  # type: ignore[arg-type]
+    if options.benchmark is not None:
+        name = options.benchmark
+        problems = benchmarks.load(benchmarks.by_name(name), options.data)
+    else:
+        assert options.data is not None
+        name, problems = options.data.stem, benchmarks.load_file(options.data)
+    return math_task(name, problems[: options.problems])
+
+
+def _folder(options: EvaluateOptions) -> Path:
+    if options.checkpoint is not None:
+        return options.checkpoint / "evaluation"
+    return Path("evaluations") / re.sub(r"[^\w.-]+", "_", str(options.model)) / "evaluation"
+
+
+def _domain(name: str) -> domains.Domain:
     try:
-        task = domains.by_name(domain)
+        return domains.by_name(name)
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    evaluate_checkpoint(checkpoint, task, split, problems, samples, seed, path)  # type: ignore[arg-type]
-    summary = summarise({split: {"model": {0: load_evaluation(path)}}}, reference=None)
-    print(f"{checkpoint} on {domain}, {split} split")
-    print(table(summary.splits[split].arms["model"]))
-    if path.parent.name == "evaluation":
-        write_checkpoint_summary(path.parent)
 
 
-def table(arm: ArmSummary) -> str:
-    """The metrics of one model, a line for each k; shares as per cent."""
-    rows = [["k", *(f"{name}@k" for name in COLUMNS)]]
+def table(arm: ArmSummary, with_strategies: bool = True) -> str:
+    """The metrics of one model, a line for each k; shares as per cent.
+
+    Args:
+        arm: The metrics; those that are undefined are left out.
+        with_strategies: Whether somebody read the samples' strategies.
+    """
+    columns = {
+        name: scale
+        for name, scale in COLUMNS.items()
+        if _is_known(arm, f"{name}@1") and (with_strategies or name not in OF_STRATEGIES)
+    }
+    rows = [["k", *(f"{name}@k" for name in columns)]]
     for k in powers_of_two(arm.n):
-        cells = [_cell(arm.metrics[f"{name}@{k}"], scale) for name, scale in COLUMNS.items()]
+        cells = [_cell(arm.metrics[f"{name}@{k}"], scale) for name, scale in columns.items()]
         rows.append([str(k), *cells])
+    temperature = "" if math.isnan(arm.temperature) else f", temperature {arm.temperature:g}"
     return "\n".join([
-        f"{arm.problems} problems × {arm.n} samples, temperature {arm.temperature:g}, "
-        "95% intervals over problems",
+        f"{arm.problems} problems × {arm.n} samples{temperature}, 95% intervals over problems",
         "",
         *("".join(f"{cell:<{WIDTH}}" for cell in row).rstrip() for row in rows),
+        *(_strategy_lines(arm) if with_strategies else ()),
+    ])  # fmt: skip
+
+
+def _strategy_lines(arm: ArmSummary) -> list[str]:
+    return [
         "",
         f"effective number of strategies  {_cell(arm.metrics['effective_number'], 1)}",
         f"share of the commonest          {_cell(arm.metrics['top_share'], 100)}",
         f"strategy cannot be read         {_cell(arm.metrics['degenerate'], 100)}",
-    ])  # fmt: skip
+    ]
+
+
+def _is_known(arm: ArmSummary, metric: str) -> bool:
+    return metric in arm.metrics and not math.isnan(arm.metrics[metric].value)
 
 
 def _cell(estimate: Estimate, scale: int) -> str:
     unit = "%" if scale == 100 else ""
     low, high = scale * estimate.low, scale * estimate.high
     return f"{scale * estimate.value:.1f}{unit} [{low:.1f}, {high:.1f}]"
+
+
+def _counts(failures: Mapping[str, int]) -> str:
+    return ", ".join(f"{reason}: {count} samples" for reason, count in sorted(failures.items()))
+
+
+def _one_of(options: dict[str, Any], what: str) -> None:
+    given = [name for name, value in options.items() if value is not None]
+    if len(given) != 1:
+        found = f"got {' and '.join(given)}" if given else "got neither"
+        raise ConfigError(f"{what}: give {' or '.join(options)}, {found}")
+
+
+def _none_of(options: dict[str, Any], why: str) -> None:
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise ConfigError(f"{why}: it does not go with {' and '.join(given)}")
