@@ -221,10 +221,9 @@ class _Field:
         count_PU = wrong.per_kind(len(draw.votes_U)) + right_PU
         log_at_most_US = np.log(np.maximum(draw.at_most_US, SMALLEST))
         low_P = (count_PU @ log_at_most_US > math.log(NEGLIGIBLE)).argmax(axis=1).clip(1)
-        may_PS = np.logical_and(
-            count_PU @ draw.at_least_US > NEGLIGIBLE, votes_PA.any(axis=1)[:, None]
-        )
-        high_P = (may_PS * np.arange(may_PS.shape[1])).max(axis=1)
+        chance_PS = (count_PU @ draw.at_least_US) * votes_PA.any(axis=1)[:, None]
+        count_S = np.arange(chance_PS.shape[1])
+        high_P = np.where(chance_PS > NEGLIGIBLE, count_S, 0).max(axis=1)
         return _Field(draw, wrong, right, count_PU, right_PU, low_P, high_P)
 
 
