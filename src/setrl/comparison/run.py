@@ -18,7 +18,7 @@ from setrl.report import write_report
 from setrl.runs import files
 from setrl.runs.pool import run_jobs
 from setrl.runs.run_directory import TrainingRun, provenance, write_status
-from setrl.training.arm import check_problems, check_trainer_options, train_arm
+from setrl.training.arm import check_judges, check_problems, check_trainer_options, train_arm
 from setrl.training.base_model import base_model
 from setrl.training.callbacks import StopInOrder
 from setrl.training.config import ComparisonConfig, load_config
@@ -62,6 +62,7 @@ def run_comparison(
     quiet()
     check_trainer_options(config)
     check_problems(config)
+    check_judges(config)
     try:
         if "RANK" in os.environ:
             return _run_on_all_processes(config, run_dir, overwrite, cache)

@@ -37,7 +37,10 @@ class Judgement:
 class Judge(Protocol):
     """Whatever sorts the samples of prompts into clusters."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What logs call it."""
+        ...
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """One judgement a group, in the order of the groups.

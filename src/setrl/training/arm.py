@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import math
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from setrl.runs.run_directory import Status, TrainingRun, write_status
 from setrl.training import sampler
 from setrl.training.callbacks import Progress, Recorder, StopInOrder
 from setrl.training.config import ComparisonConfig
+from setrl.training.judging import make_judge
 from setrl.training.rewards import Verifier
 from setrl.training.trainer import SetGRPOTrainer
 
@@ -87,6 +89,8 @@ def make_trainer(
     verifier = Verifier(config.make_domain())
     tokenizer = AutoTokenizer.from_pretrained(base, padding_side="left")
     method = config.method(arm)
+    spec = config.judge(arm)
+    judge = None if spec is None else make_judge(spec, verifier.domain, run.path)
     recorder = Recorder(
         run, method, lambda p, text: verifier.reading(p, text).strategy, config.rollouts_every
     )
@@ -99,7 +103,8 @@ def make_trainer(
         processing_class=tokenizer,
         callbacks=[recorder],
         method=method,
-        cluster_func=verifier.strategy,
+        cluster_func=verifier.strategy if judge is None else None,
+        judge=judge,
         schedule=functools.partial(config.method, arm) if config.is_scheduled(arm) else None,
         sampler=sampler.sample_ids if config.model is None else None,
         on_batch=recorder.on_batch,
@@ -146,6 +151,21 @@ def check_trainer_options(config: ComparisonConfig) -> None:
             raise ConfigError(f"trainer: {str(error).partition(' Known:')[0]}") from error
         if key in ours:
             raise ConfigError(f"trainer: {key} is decided by the other keys of the config")
+
+
+def check_judges(config: ComparisonConfig) -> None:
+    """Refuse judges that cannot be made before anything is trained."""
+    for arm in config.arms:
+        spec = config.judge(arm)
+        try:
+            if spec is not None:
+                with tempfile.TemporaryDirectory() as folder:
+                    judge = make_judge(spec, config.make_domain(), Path(folder))
+                    close = getattr(judge, "close", None)
+                    if close is not None:
+                        close()
+        except (ValueError, ImportError) as error:
+            raise ConfigError(f"arms.{arm}.judge: {error}") from error
 
 
 def check_problems(config: ComparisonConfig) -> None:

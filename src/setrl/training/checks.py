@@ -28,7 +28,7 @@ def check_arguments(
     if unknown := method.reads - {"rewards", "clusters"}:
         raise ValueError(f"{method.name} reads {', '.join(unknown)}, which a trainer has not")
     if "clusters" in method.reads and not has_clusters:
-        raise ValueError(f"{method.name} reads clusters: pass cluster_func=...")
+        raise ValueError(f"{method.name} reads clusters: pass cluster_func=... or judge=...")
     if not rewards:
         raise ValueError("reward_funcs must hold at least one function")
     if args.multi_objective_aggregation != "sum_then_normalize":

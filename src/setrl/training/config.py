@@ -22,6 +22,8 @@ from setrl.runs.typed import typed
 ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set beside its method
 LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps
 
+JUDGE = "judge"  # and who sorts its samples into clusters, if not the domain's own reader
+
 TRAINING_FIELDS = frozenset({"rewards", "clusters"})  # what the trainer knows of a sample
 
 HEAD_DIM = 64  # the smallest that vLLM's attention on CPUs takes
@@ -41,7 +43,9 @@ class ComparisonConfig:
     """Name of the domain, or a mapping of name and options: {name: polynomial, strategy: point}."""
     arms: Mapping[str, Mapping[str, Any]]
     """Arm name → {method: name, …arguments of the method, beta: 0, entropy_coef: 0}; with
-    last_set_size: K, the sets grow or shrink to K over the steps."""
+    last_set_size: K, the sets grow or shrink to K over the steps. With judge: a name or a mapping
+    such as {name: lm, endpoint: http://localhost:8000/v1, model: judge}, a judge says which samples
+    use the same strategy, in the place of the domain's own reader."""
 
     seeds: tuple[int, ...] = (0,)
     """Each arm is trained once with each seed; it decides prompts and draws."""
@@ -172,6 +176,9 @@ class ComparisonConfig:
             value = self.arms[arm].get(option, 0.0)
             if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
                 raise KeyedError(f"{option} must be at least 0, got {value!r}", f"{key}.{option}")
+        judge = self.judge(arm)
+        if judge is not None and not isinstance(judge, str | Mapping):
+            raise KeyedError(f"judge must be a name or a mapping, got {judge!r}", f"{key}.judge")
         try:
             self._try_method(arm, 0.0)
             self._try_method(arm, 1.0)
@@ -205,7 +212,7 @@ class ComparisonConfig:
 
         With `last_set_size`, K goes there from `set_size`, linearly and rounded.
         """
-        others = {*ARM_OPTIONS, LAST_SET_SIZE}
+        others = {*ARM_OPTIONS, LAST_SET_SIZE, JUDGE}
         spec = {key: value for key, value in self.arms[arm].items() if key not in others}
         method = methods.from_config(spec)
         if not self.is_scheduled(arm):
@@ -216,6 +223,10 @@ class ComparisonConfig:
     def is_scheduled(self, arm: str) -> bool:
         """Whether the method of an arm changes over its steps."""
         return LAST_SET_SIZE in self.arms[arm]
+
+    def judge(self, arm: str) -> str | Mapping[str, Any] | None:
+        """Who sorts the samples of an arm into clusters; None: the domain's own reader."""
+        return self.arms[arm].get(JUDGE)
 
     def arm_options(self, arm: str) -> dict[str, float]:
         """The weights of an arm's KL penalty (`beta`) and entropy bonus (`entropy_coef`)."""

@@ -28,6 +28,8 @@ def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str
         metrics |= _strategies(batch, batch.clusters_BN)
     if names_BN is not None:
         metrics |= _shares(names_BN)
+    if batch.judging is not None:
+        metrics |= {"judge/unknown": batch.judging.unknown, "judge/hidden": batch.judging.hidden}
     return metrics | _advantages(batch)
 
 

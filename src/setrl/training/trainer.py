@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 import time
 import warnings
 from collections import deque
@@ -22,12 +23,15 @@ from typing import Any
 import numpy as np
 import torch
 import trl
+from accelerate.utils import gather_object
 from torch import Tensor
 from trl import GRPOConfig, GRPOTrainer
 
 from setrl import Advantages, Method
 from setrl.errors import RunError
+from setrl.judges import Group, Judge
 from setrl.training import checks
+from setrl.training.judging import JudgeDesk, JudgingTimes, clusters_array
 from setrl.training.rewards import plain_text
 
 WRITTEN_FOR_TRL = "1.16.0"
@@ -47,7 +51,8 @@ class ScoredBatch:
         rewards_BN: Their rewards; NaN where no reward function gave one.
         clusters_BN: Labels of their strategies, −1 degenerate, NaN unknown; None if not asked for.
         advantages: The method's result; `advantages.values_BN` is what entered the loss.
-        seconds: Time spent on this process, by part: generation, verification, credit.
+        seconds: Time spent on this process, by part: generation, verification, judging, credit.
+        judging: What judging cost on this process; None where a function labels the samples.
     """
 
     prompts_B: list[str]
@@ -56,6 +61,7 @@ class ScoredBatch:
     clusters_BN: np.ndarray | None
     advantages: Advantages
     seconds: dict[str, float]
+    judging: JudgingTimes | None = None
 
 
 class SetGRPOTrainer(GRPOTrainer):
@@ -69,6 +75,11 @@ class SetGRPOTrainer(GRPOTrainer):
             integer a sample: the label of its strategy, in [0, 2²⁴) and the same on all
             processes, −1 for a degenerate sample, None for an unknown one, which is left out.
             TRL calls, gathers and logs it as a reward function of weight 0.
+        judge: A value of `setrl.judges` in the place of `cluster_func`. It is asked once about all
+            samples of a prompt, by one process; with a sampler, and a judge that answers in the
+            background, samples are drawn in `judge_parts` parts and each is judged while the next
+            is drawn. A prompt that cannot be judged is left out of the step.
+        judge_parts: In how many parts samples are drawn for that.
         schedule: The method that takes over when a share of the steps, from 0 to 1, is done; None
             keeps `method` throughout.
         sampler: Draws the samples in the place of `model.generate`; see `sampler.sample_ids`.
@@ -91,6 +102,8 @@ class SetGRPOTrainer(GRPOTrainer):
         *more: Any,
         method: Method,
         cluster_func: ClusterFunction | None = None,
+        judge: Judge | None = None,
+        judge_parts: int = 4,
         schedule: Callable[[float], Method] | None = None,
         sampler: Sampler | None = None,
         on_batch: Callable[[ScoredBatch], None] | None = None,
@@ -99,18 +112,25 @@ class SetGRPOTrainer(GRPOTrainer):
         _warn_of_other_trl()
         rewards = list(reward_funcs) if isinstance(reward_funcs, list) else [reward_funcs]
         functions: list[Any] = rewards if cluster_func is None else [*rewards, cluster_func]
-        checks.check_arguments(method, args, rewards, cluster_func is not None)
+        has_labels = cluster_func is not None or judge is not None
+        checks.check_arguments(method, args, rewards, has_labels)
+        if cluster_func is not None and judge is not None:
+            raise ValueError("pass cluster_func or judge, not both: each gives samples clusters")
         self.method = method
         self.schedule = schedule
         self.sampler = sampler
         self.on_batch = on_batch
         self.has_clusters = cluster_func is not None
+        self.desk = JudgeDesk(judge) if judge is not None else None
+        self.judge_parts = judge_parts
+        self._prompts: list[Any] = []  # of the generation at hand, one a sample
         self._columns: Tensor | None = None  # rewards, then clusters, of all processes
         self._seconds: dict[str, float] = {}
         args = _with_weights(args, len(rewards), self.has_clusters)
         super().__init__(model, [checks.named(f) for f in functions], args, *more, **others)
 
     def _generate(self, prompts: list) -> Any:
+        self._prompts = prompts
         with self._timed("generation"):
             return super()._generate(prompts)
 
@@ -141,11 +161,39 @@ class SetGRPOTrainer(GRPOTrainer):
             temperature=self.temperature,
             generator=generator,
         )
-        if len({count for _, count in runs}) == 1:
-            groups = draw(self.model, [ids for ids, _ in runs], runs[0][1])
-        else:
+        if len({count for _, count in runs}) > 1:
             groups = draw(self.model, prompt_ids, 1)
+        else:
+            groups = self._draw_in_parts(draw, [ids for ids, _ in runs], runs[0][1])
         return [ids for group in groups for ids in group]
+
+    @property
+    def _is_training(self) -> bool:
+        return self.model is not None and self.model.training
+
+    def _draw_in_parts(
+        self, draw: Callable[..., list[list[list[int]]]], prompt_ids: list[list[int]], count: int
+    ) -> list[list[list[int]]]:
+        """`count` samples of each prompt; what is drawn is judged while the rest is drawn."""
+        asks = self.desk is not None and self.desk.can_ask_ahead and self._is_training
+        size = math.ceil(len(prompt_ids) / (self.judge_parts if asks else 1))
+        groups: list[list[list[int]]] = []
+        for start in range(0, len(prompt_ids), size):
+            part = draw(self.model, prompt_ids[start : start + size], count)
+            if asks and count == self.num_generations:
+                self._ask_ahead(part, start * count)
+            groups += part
+        return groups
+
+    def _ask_ahead(self, groups: list[list[list[int]]], first: int) -> None:
+        """Put groups of tokens before the judge, as the texts that TRL will make of them."""
+        assert self.desk is not None
+        for number, ids in enumerate(groups):
+            prompt = plain_text(self._prompts[first + number * len(ids)])
+            texts = self.processing_class.batch_decode(  # type: ignore[union-attr]
+                ids, skip_special_tokens=True
+            )
+            self.desk.ask(Group(prompt, tuple(texts)))
 
     def _place(self) -> tuple[int, int, int]:
         """Seed, step, and micro-batch in the step: what random draws are seeded by."""
@@ -163,7 +211,7 @@ class SetGRPOTrainer(GRPOTrainer):
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         output = super()._generate_and_score_completions(inputs)
-        if self.model is not None and self.model.training:
+        if self._is_training:
             batch = self._score(len(inputs) * self.accelerator.num_processes)
             values = torch.as_tensor(batch.advantages.values_BN).flatten()
             start = len(inputs) * self.accelerator.process_index
@@ -176,23 +224,39 @@ class SetGRPOTrainer(GRPOTrainer):
     def _score(self, num_samples: int) -> ScoredBatch:
         """Credit the samples of all processes. Every process does: a group may straddle two."""
         rewards_BN, clusters_BN = self._rewards_and_clusters()
+        prompts_B, texts_BN = self._texts(num_samples)
+        times = None
+        if self.desk is not None:
+            with self._timed("judging"):
+                clusters_BN, times = self._judged(prompts_B, texts_BN)
         rng = np.random.default_rng(self._place())
         fields = {} if clusters_BN is None else {"clusters": clusters_BN}
         if self.schedule is not None:
             self.method = self.schedule(self.state.global_step / max(self.state.max_steps, 1))
         with self._timed("credit"):
             advantages = self.method.advantages(rewards_BN, rng=rng, **fields)
+        seconds = dict(self._seconds)
+        return ScoredBatch(prompts_B, texts_BN, rewards_BN, clusters_BN, advantages, seconds, times)
+
+    def _texts(self, num_samples: int) -> tuple[list[str], list[list[str]]]:
+        """The last prompts and their samples, of all processes, from TRL's own log."""
         n = int(self.num_generations)  # type: ignore[arg-type]
         prompts = [plain_text(prompt) for prompt in list(self._logs["prompt"])[-num_samples::n]]
         texts = [plain_text(text) for text in list(self._logs["completion"])[-num_samples:]]
-        return ScoredBatch(
-            prompts_B=prompts,
-            texts_BN=[texts[start : start + n] for start in range(0, num_samples, n)],
-            rewards_BN=rewards_BN,
-            clusters_BN=clusters_BN,
-            advantages=advantages,
-            seconds=dict(self._seconds),
-        )
+        return prompts, [texts[start : start + n] for start in range(0, num_samples, n)]
+
+    def _judged(
+        self, prompts_B: list[str], texts_BN: list[list[str]]
+    ) -> tuple[np.ndarray, JudgingTimes]:
+        """Labels from the judge, whom each process asks about the groups that begin on it."""
+        assert self.desk is not None
+        groups = [Group(p, tuple(t)) for p, t in zip(prompts_B, texts_BN, strict=True)]
+        state = self.accelerator
+        share = math.ceil(len(groups) / state.num_processes)
+        first = share * state.process_index
+        judgements, times = self.desk.collect(groups[first : first + share])
+        everyones = gather_object(judgements) if state.num_processes > 1 else judgements
+        return clusters_array(everyones, int(self.num_generations)), times  # type: ignore[arg-type]
 
     def _rewards_and_clusters(self) -> tuple[np.ndarray, np.ndarray | None]:
         assert self._columns is not None

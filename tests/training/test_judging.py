@@ -1,0 +1,179 @@
+import json
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import torch
+from datasets import Dataset
+from test_trainer import PROMPTS, arguments, first_letters, length, make, weights
+
+from setrl import methods
+from setrl.domains import by_name
+from setrl.judges import Group, Judgement
+from setrl.training import sampler
+from setrl.training.judging import JudgeDesk, clusters_array, make_judge
+from setrl.training.trainer import SetGRPOTrainer
+
+
+class Letters:
+    """A judge like `first_letters`; it can fail on prompts, and answer in the background."""
+
+    name = "letters"
+
+    def __init__(self, fails=()):
+        self.fails, self.asked = fails, []
+
+    def judge(self, groups):
+        self.asked += groups
+        return [self._one(group) for group in groups]
+
+    def _one(self, group):
+        if group.prompt in self.fails:
+            return Judgement(None, reason="timeout")
+        return Judgement(tuple(first_letters(group.samples)))
+
+
+class Background(Letters):
+    """The same, whose answers come when `gate` opens."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate, self.threads = threading.Event(), ThreadPoolExecutor(4)
+
+    def submit(self, group) -> Future:
+        self.asked.append(group)
+
+        def answer():
+            self.gate.wait(10)
+            return self._one(group)
+
+        return self.threads.submit(answer)
+
+
+def trainer_with(base, folder, judge, **changes):
+    return SetGRPOTrainer(
+        str(base),
+        length,
+        arguments(folder, **changes),
+        Dataset.from_dict({"prompt": PROMPTS * 6}),
+        method=methods.poly_epo(2),
+        judge=judge,
+        sampler=sampler.sample_ids,
+        judge_parts=1,
+    )
+
+
+def test_a_judge_trains_as_the_same_labels_from_a_function_do(base, tmp_path):
+    by_function = make(base, tmp_path, methods.poly_epo(2), sampler=sampler.sample_ids)
+    by_function.train()
+    judge = Letters()
+    by_judge = trainer_with(base, tmp_path, judge)
+    by_judge.train()
+    torch.testing.assert_close(weights(by_judge), weights(by_function), rtol=0, atol=0)
+    assert all(isinstance(group, Group) and len(group.samples) == 4 for group in judge.asked)
+
+
+def test_a_prompt_that_cannot_be_judged_is_left_out_and_counted(base, tmp_path):
+    batches = []
+    trainer = trainer_with(base, tmp_path, Letters(fails={PROMPTS[1]}), max_steps=1)
+    trainer.on_batch = batches.append
+    trainer.train()
+    batch = batches[0]
+    failed = [prompt == PROMPTS[1] for prompt in batch.prompts_B]
+    assert batch.judging.unknown == pytest.approx(np.mean(failed))
+    assert any(failed)
+    assert np.isnan(batch.clusters_BN[failed]).all()
+    assert (batch.advantages.values_BN[failed] == 0).all()
+    assert batch.advantages.skipped_B.tolist() == failed
+
+
+def test_groups_are_asked_about_once_while_samples_are_drawn(base, tmp_path):
+    judge = Background()
+    trainer = trainer_with(base, tmp_path, judge, max_steps=1)
+    trainer.judge_parts = 4
+    drawn = []
+
+    def draw(model, prompt_ids, *more, **options):
+        drawn.append(len(judge.asked))
+        if len(drawn) == 4:
+            judge.gate.set()
+        return sampler.sample_ids(model, prompt_ids, *more, **options)
+
+    trainer.sampler = draw
+    batches = []
+    trainer.on_batch = batches.append
+    trainer.train()
+    assert drawn == [0, 1, 2, 3]  # each part was asked about before the next was drawn
+    assert len(judge.asked) == 4 == len(set(judge.asked))
+    asked_for = {(group.prompt, group.samples) for group in judge.asked}
+    batch = batches[0]
+    assert asked_for == set(zip(batch.prompts_B, map(tuple, batch.texts_BN), strict=True))
+    assert batch.judging.worked_s > 0
+
+
+def test_a_desk_counts_time_and_keeps_the_order():
+    judge = Background()
+    judge.gate.set()
+    desk = JudgeDesk(judge)
+    groups = [Group(str(i), (f"{i}a", f"{i}b")) for i in range(3)]
+    desk.ask(groups[2])
+    judgements, times = desk.collect(groups)
+    assert [one.clusters_N for one in judgements] == [
+        tuple(first_letters(group.samples)) for group in groups
+    ]
+    assert len(judge.asked) == 3
+    assert times.worked_s >= 0
+    assert times.hidden <= 1
+
+
+def test_unknown_judgements_are_nan():
+    found = clusters_array([Judgement((0, -1)), Judgement(None, reason="timeout")], 2)
+    np.testing.assert_array_equal(found, [[0, -1], [np.nan, np.nan]])
+
+
+def test_cluster_function_and_judge_exclude_each_other(base, tmp_path):
+    with pytest.raises(ValueError, match="cluster_func or judge, not both"):
+        SetGRPOTrainer(
+            str(base),
+            length,
+            arguments(tmp_path),
+            Dataset.from_dict({"prompt": PROMPTS}),
+            method=methods.poly_epo(2),
+            cluster_func=first_letters,
+            judge=Letters(),
+        )
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("orcale", "unknown judge 'orcale'; did you mean 'oracle'"),
+        ({"flips": 0.5}, "needs the key 'name'"),
+        (
+            {"name": "noisy", "flip": 0.5},
+            "argument of the judge noisy 'flip'; did you mean",
+        ),
+        ({"name": "noisy"}, "missing 1 required positional argument: 'flips'"),
+        ({"name": "noisy", "flips": 2}, r"flips must be in \[0, 1\], got 2"),
+        ({"name": "lm", "endpoint": "here", "model": "m"}, "url must begin with http"),
+        ({"name": "lm", "endpoint": "http://x", "model": "m", "on_failure": "stp"}, "'stop'"),
+    ],
+)
+def test_wrong_judges_are_named(spec, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        make_judge(spec, by_name("polynomial"), tmp_path)
+
+
+def test_a_comparison_trains_with_a_judge(make_config, base, tmp_path):
+    from setrl.runs.run_directory import TrainingRun
+    from setrl.training.arm import train_arm
+    from setrl.training.callbacks import StopInOrder
+
+    arm = {"method": "poly_epo", "set_size": 2, "judge": {"name": "noisy", "flips": 0.5}}
+    config = make_config(arms={"noisy": arm}, steps=2)
+    run = TrainingRun(tmp_path / "run")
+    train_arm(config, "noisy", 0, base, run, lambda _: None, StopInOrder(1))
+    records = [json.loads(line) for line in run.metrics.read_text().splitlines()]
+    assert [record["judge/unknown"] for record in records] == [0.0, 0.0]
+    assert all("time/judging" in record for record in records)
