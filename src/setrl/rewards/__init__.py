@@ -1,6 +1,45 @@
-"""Sample → reward: is the boxed answer right, and how rewards are put together."""
+"""Sample → reward: is the boxed answer right, and how rewards are put together.
 
+Each name here makes a value that TRL takes as a reward function, and that combines with others:
+
+>>> from setrl import rewards
+>>> style = rewards.gated(rewards.length_penalty(1000, 2000), gate=rewards.math_answer())
+>>> both = rewards.weighted_sum((1.0, rewards.math_answer()), (0.5, style))
+>>> both.__name__
+'1*math_answer + 0.5*length_penalty if math_answer>=1'
+"""
+
+from setrl.rewards.combinators import FormatReward, Gated, LengthPenalty, WeightedSum
 from setrl.rewards.grades import Counts, Grade, Reason
-from setrl.rewards.math_answer import MathAnswer as math_answer  # noqa: N813  a value, used as one
+from setrl.rewards.interface import Reward
+from setrl.rewards.math_answer import MathAnswer
 
-__all__ = ["Counts", "Grade", "Reason", "math_answer"]
+math_answer = MathAnswer
+gated = Gated
+length_penalty = LengthPenalty
+format_reward = FormatReward
+
+
+def weighted_sum(*terms: tuple[float, Reward]) -> WeightedSum:
+    """Σ weight · reward over the terms (weight, reward)."""
+    return WeightedSum(
+        rewards=tuple(reward for _, reward in terms), weights=tuple(weight for weight, _ in terms)
+    )
+
+
+__all__ = [
+    "Counts",
+    "FormatReward",
+    "Gated",
+    "Grade",
+    "LengthPenalty",
+    "MathAnswer",
+    "Reason",
+    "Reward",
+    "WeightedSum",
+    "format_reward",
+    "gated",
+    "length_penalty",
+    "math_answer",
+    "weighted_sum",
+]

@@ -70,10 +70,10 @@ def refusal(gold: str, answer: str) -> str | None:
     """
     if spaceless(gold) == spaceless(answer):
         return None
-    if _chained(answer) and not _chained(gold):
-        return "chain"
     if _LEFT_STANDING.search(answer) and not _LEFT_STANDING.search(gold):
         return "unevaluated"
+    if _chained(answer) and not _chained(gold):
+        return "chain"
     if number_of(gold) and not number_of(answer) and _ARITHMETIC.match(spaceless(answer)):
         return "unevaluated"
     return None
@@ -126,6 +126,10 @@ class _Comparison:
         choices = choice_of(gold), choice_of(answer)
         if choices[0] and choices[1]:
             return choices[0][0] == choices[1][0]
+        gold, answer = (
+            text[1] if text and text[1] else whole
+            for text, whole in zip(choices, (gold, answer), strict=True)
+        )
         gold_shape, answer_shape = read_shape(gold), read_shape(answer)
         sizes = len(gold_shape.items), len(answer_shape.items)
         if sizes == (1, 1) and not (gold_shape.brackets or answer_shape.brackets):

@@ -21,7 +21,7 @@ _SYMBOLS = str.maketrans(
 _REWRITES = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        (r"\\\$|\$|\\\(|\\\)|\\\[|\\\]|\\displaystyle\b|\\!|[£€]", ""),
+        (r"\\(?:boxed|fbox)(?![a-zA-Z])|\\\$|\$|\\\(|\\\)|\\\[|\\\]|\\displaystyle\b|\\!|[£€]", ""),
         (r"\\[,;:> ]|~|\\q?quad\b|\\thinspace\b|\\hspace\{[^{}]*\}", " "),
         (r"\\(?:left|right)\s*\.", ""),
         (r"\\(?:left|right|[bB]igg?[lr]?)(?![a-zA-Z])", ""),

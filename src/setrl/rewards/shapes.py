@@ -11,7 +11,9 @@ _TOKEN = re.compile(r"\\[{}]|\\[a-zA-Z]+|\\.|[()\[\]{},;=]|\b(?:and|or)\b", re.D
 _NAME = re.compile(
     r"\s*(?:\\[a-zA-Z]++\s*+|[a-zA-Z]\s*+)++(?:_\s*(?:\{[^{}=]*\}|\w))?\s*'*\s*(?:\([^()=]*\))?\s*\Z"
 )
-_MEMBER = re.compile(r"\s*[a-zA-Z]\s*\\in(?![a-zA-Z])\s*(.+)\Z", re.DOTALL)
+_NAMED = re.compile(
+    r"\s*(?:[a-zA-Z]\s*\\in(?![a-zA-Z])|\([a-zA-Z](?:\s*,\s*[a-zA-Z])+\)\s*=)\s*(.+)\Z", re.DOTALL
+)
 _RELATION = re.compile(r"\\(?:approx|equiv|simeq|Rightarrow|implies|to|rightarrow)(?![a-zA-Z])")
 
 
@@ -42,9 +44,12 @@ def read_shape(text: str) -> Shape:
     >>> read_shape(r"1 or 2").items, read_shape(r"2\pm\sqrt{3}").items
     (('1', '2'), ('2+\\sqrt{3}', '2-\\sqrt{3}'))
     """
-    if member := _MEMBER.match(text):
-        text = member[1]
+    if named := _NAMED.match(text):  # x ∈ (1, 2), (x, y) = (1, 2)
+        text = named[1]
     brackets, inner = _unwrap(text.strip())
+    if not brackets:  # S = {1, 2}
+        of_name = _unwrap(unnamed(text).strip())
+        brackets, inner = of_name if len(_cut(of_name[1])) > 1 and of_name[0] else (brackets, inner)
     items = [item.strip() for item in _cut(inner)]
     items = [item for item in items if item] or [inner]
     if brackets in ("", "{}"):
