@@ -15,7 +15,7 @@ from typing import Any
 from setrl.judges.rendering import NO_CLUSTER
 from setrl.samples import DEGENERATE
 
-LONGEST_REPLY = 200_000  # characters; what is longer is not read
+LONGEST_REPLY = 50_000  # characters without thoughts; what is longer is not read
 THOUGHTS = re.compile(r"^.*</think>|<think>.*$", re.DOTALL)
 OPENING = re.compile(r'\{\s*"')
 
@@ -45,7 +45,10 @@ def read_clusters(text: str, num_samples: int) -> tuple[int, ...]:
     >>> read_clusters('<think>{"clusters":[1]}</think> Here: {"clusters":[2, 0, 2]}', 3)
     (1, -1, 1)
     """
-    answers = list(_answers(THOUGHTS.sub("", text[:LONGEST_REPLY])))
+    text = THOUGHTS.sub("", text)
+    if len(text) > LONGEST_REPLY:
+        raise ReplyError("unparsable", "it is far too long")
+    answers = list(_answers(text))
     if not answers:
         raise ReplyError("unparsable", 'there is no JSON object with the key "clusters"')
     if any(answer != answers[0] for answer in answers):
@@ -58,8 +61,10 @@ def _answers(text: str) -> Iterator[Any]:
     for opening in OPENING.finditer(text):
         try:
             value, _ = decoder.raw_decode(text, opening.start())
-        except (ValueError, RecursionError):
+        except ValueError:
             continue
+        except RecursionError:
+            raise ReplyError("unparsable", "it is nested too deep") from None
         if "clusters" in value:
             yield value["clusters"]
 

@@ -1,0 +1,35 @@
+"""Groups whose right clusters are known, and judges with small delays."""
+
+import random
+
+from setrl import DEGENERATE
+from setrl.judges import Group, by_first_appearance
+from setrl.judges.budget import Limits
+from setrl.judges.endpoint import Endpoint
+from setrl.judges.lm import LMJudge
+
+QUICK = {"timeout_s": 0.15, "backoff_s": 0.002, "longest_pause_s": 0.05, "attempts": 8}
+
+
+def make_groups(count, num_samples=5, seed=0):
+    """Groups of samples that say their strategy first: "factor: 17" or "degenerate: 3"."""
+    rng = random.Random(seed)
+    names = ("factor", "formula", "square", "degenerate")
+    return [
+        Group(
+            f"problem {number}",
+            tuple(f"{rng.choice(names)}: {rng.randrange(10**6)}" for _ in range(num_samples)),
+        )
+        for number in range(count)
+    ]
+
+
+def right_clusters(group):
+    names = [sample.split(":")[0] for sample in group.samples]
+    labels = [DEGENERATE if name == "degenerate" else names.index(name) for name in names]
+    return by_first_appearance(labels)
+
+
+def make_judge(url, limits=None, **options):
+    limits = Limits(**{**QUICK, "concurrency": 16, **(limits or {})})
+    return LMJudge(Endpoint(url, "a-judge"), limits=limits, **options)

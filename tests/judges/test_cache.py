@@ -1,0 +1,80 @@
+import json
+import sqlite3
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from setrl.errors import DataError
+from setrl.judges.cache import JudgementCache
+
+
+def test_what_was_put_is_there_after_reopening(tmp_path):
+    cache = JudgementCache(tmp_path / "new" / "judge.sqlite")
+    assert cache.get("a") is None
+    assert cache.put("a", (0, -1, 1), "model", "style") == (0, -1, 1)
+    cache.close()
+    again = JudgementCache(tmp_path / "new" / "judge.sqlite")
+    assert again.get("a") == (0, -1, 1)
+    assert len(again) == 1
+    again.close()
+
+
+def test_the_first_one_stays():
+    cache = JudgementCache(None)
+    cache.put("a", (0, 0), "model", "style")
+    assert cache.put("a", (0, 1), "model", "style") == (0, 0)
+    assert cache.get("a") == (0, 0)
+    cache.close()
+
+
+PUT_MANY = """
+import json, sys
+from setrl.judges.cache import JudgementCache
+cache = JudgementCache(sys.argv[1])
+kept = [cache.put(f"key {i}", (int(sys.argv[2]), i), "model", "style") for i in range(50)]
+print(json.dumps(kept))
+"""
+
+
+def test_processes_that_write_at_once_agree(tmp_path):
+    command = [sys.executable, "-c", PUT_MANY, tmp_path / "judge.sqlite"]
+    jobs = [subprocess.Popen([*command, str(i)], stdout=subprocess.PIPE) for i in range(3)]
+    one, two, three = (json.loads(job.communicate()[0]) for job in jobs)
+    assert one == two == three
+    assert [clusters[1] for clusters in one] == list(range(50))
+
+
+def test_threads_share_one_cache(tmp_path):
+    cache = JudgementCache(tmp_path / "judge.sqlite")
+
+    def put(start):
+        for i in range(100):
+            cache.put(f"key {start + i}", (start, i), "model", "style")
+
+    threads = [threading.Thread(target=put, args=(start,)) for start in (0, 50, 100)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(cache) == 200
+    cache.close()
+
+
+def test_another_file_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("not a database, but long enough to be taken for the head of one" * 20)
+    before = path.read_bytes()
+    with pytest.raises(DataError, match=r"notes\.txt cannot be used as a cache"):
+        JudgementCache(path)
+    assert path.read_bytes() == before
+
+
+def test_another_version_is_refused(tmp_path):
+    path = tmp_path / "judge.sqlite"
+    database = sqlite3.connect(path)
+    database.execute("PRAGMA user_version = 7")
+    database.close()
+    with pytest.raises(DataError, match=r"version 7.*reads version 1"):
+        JudgementCache(path)

@@ -1,0 +1,78 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from setrl import DEGENERATE
+from setrl.judges.parsing import ReplyError, read_clusters
+
+GOOD = '{"clusters":[1,0,2]}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        '  {\n "clusters" : [1, 0, 2] }  ',
+        f"```json\n{GOOD}\n```",
+        f"Samples 1 and 3 differ in {{method}}.\n{GOOD}\nThat is all.",
+        f'<think>Perhaps {{"clusters":[1,1,1]}}?</think>{GOOD}',
+        f'first thoughts without an opening {{"clusters":[0,0,0]}}</think>{GOOD}',
+        f"{GOOD}\n{GOOD}",
+        f'{{"note": "two ways"}} {GOOD}',
+        '{"reasoning": "short", "clusters": [1, 0, 2]}',
+        f'{GOOD} <think>or {{"clusters":[2,2,2]}}',
+        f"<think>{'Hm. ' * 100_000}</think>{GOOD}",
+    ],
+)
+def test_one_answer_is_read_wherever_it_stands(text):
+    assert read_clusters(text, 3) == (0, DEGENERATE, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "unparsable"),
+        ("1, 0, 2", "unparsable"),
+        ("[1,0,2]", "unparsable"),
+        (GOOD[:-3], "unparsable"),
+        (f"<think>{GOOD}", "unparsable"),
+        (f"<think>{GOOD}</think>", "unparsable"),
+        (f'{GOOD} no, rather {{"clusters":[1,1,2]}}', "unparsable"),
+        ('{"clusters":[1,1,1],"clusters":[1,0,2]}', "unparsable"),
+        ('{"clusters":"1,0,2"}', "unparsable"),
+        ('{"clusters":{"1":1,"2":0,"3":2}}', "unparsable"),
+        ('{"Clusters":[1,0,2]}', "unparsable"),
+        ("{'clusters':[1,0,2]}", "unparsable"),
+        ('{"a":' * 9_000, "unparsable"),
+        ("{" * 40_000, "unparsable"),
+        (" " * 60_000 + GOOD, "unparsable"),
+        ('{"clusters":[1,0]}', "wrong_length"),
+        ('{"clusters":[1,0,2,2]}', "wrong_length"),
+        ('{"clusters":[]}', "wrong_length"),
+        ('{"clusters":[1,0,4]}', "bad_id"),
+        ('{"clusters":[1,0,-1]}', "bad_id"),
+        ('{"clusters":[1,0,2.0]}', "bad_id"),
+        ('{"clusters":[1,0,"2"]}', "bad_id"),
+        ('{"clusters":[1,0,true]}', "bad_id"),
+        ('{"clusters":[1,0,null]}', "bad_id"),
+        ('{"clusters":[1,0,NaN]}', "bad_id"),
+        ('{"clusters":[1,0,[2]]}', "bad_id"),
+    ],
+)
+def test_what_could_mean_two_things_means_nothing(text, reason):
+    with pytest.raises(ReplyError) as error:
+        read_clusters(text, 3)
+    assert error.value.reason == reason
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_prose_neither_hides_nor_changes_the_answer(before, after):
+    assert read_clusters(f"{before}\n{GOOD}\n{after}", 3) == (0, DEGENERATE, 1)
+
+
+@given(st.integers(1, 8).flatmap(lambda n: st.lists(st.integers(0, n), min_size=n, max_size=n)))
+def test_numbers_become_labels(numbers):
+    read = read_clusters(json.dumps({"clusters": numbers}), len(numbers))
+    assert [label + 1 for label in read] == numbers
