@@ -133,6 +133,8 @@ class ResettableEnv(gym.Wrapper):
         """
         layers = layers_of(self.env)
         self._must_fit(snapshot, layers, rng)
+        if self._seen is None:
+            self.env.reset()  # for what an environment makes at its first reset and keeps
         self.adapter.load(snapshot.state)
         for layer, state in zip(layers[:-1], snapshot.wrappers, strict=True):
             load_wrapper(layer, state)

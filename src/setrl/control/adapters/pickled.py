@@ -26,14 +26,7 @@ class PickledState(Adapter):
 
     def __init__(self, env: gym.Env) -> None:
         super().__init__(env)
-        try:
-            self.save()
-        except Exception as error:
-            raise NotResettableError(
-                f"{type(env).__name__} cannot be pickled ({error}), so it cannot be set back this "
-                f'way: {WHAT_TO_IMPLEMENT}; or use backend="replay" if it is a function of its '
-                "seed and actions"
-            ) from error
+        self.save()
 
     @staticmethod
     def is_made_for(env: gym.Env) -> bool:
@@ -41,7 +34,7 @@ class PickledState(Adapter):
         return True
 
     def save(self) -> bytes:
-        """The attributes as one pickle."""
+        """The attributes as one pickle; NotResettableError if one of them refuses."""
         places = {id(value): name for name, value in self._fixtures().items()}
         values = vars(self.env).items()
         state = {
@@ -50,7 +43,14 @@ class PickledState(Adapter):
         written = io.BytesIO()
         pickler = pickle.Pickler(written, protocol=pickle.HIGHEST_PROTOCOL)
         pickler.persistent_id = lambda value: places.get(id(value))  # type: ignore[method-assign]
-        pickler.dump(state)
+        try:
+            pickler.dump(state)
+        except Exception as error:  # what a class raises when it is pickled is its own choice
+            raise NotResettableError(
+                f"{type(self.env).__name__} cannot be pickled ({error}), so it cannot be set back "
+                f'this way: {WHAT_TO_IMPLEMENT}; or use backend="replay" if it is a function of '
+                "its seed and actions"
+            ) from error
         return written.getvalue()
 
     def load(self, state: bytes) -> None:
