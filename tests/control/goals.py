@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import gymnasium as gym
@@ -44,3 +46,42 @@ class Goals(gym.Env):
 def goal(trajectory: Trajectory) -> tuple[int, int] | None:
     """Which corner was reached."""
     return trajectory.infos[-1].get("goal")
+
+
+@dataclass(frozen=True)
+class GoalsTask:
+    """The grid as a task of a control run."""
+
+    limit: int = 20
+    name: str = field(default="goals", init=False)
+    pretrain: None = field(default=None, init=False)
+    policy_kwargs: Mapping[str, Any] = field(default_factory=lambda: {"net_arch": [16]}, init=False)
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Small."""
+        return {
+            "total_timesteps": 600,
+            "n_envs": 2,
+            "n_steps": 32,
+            "batch_size": 32,
+            "n_epochs": 2,
+        }
+
+    def make_env(self) -> gym.Env:
+        """The grid."""
+        return Goals(limit=self.limit)
+
+    def label(self, trajectory: Trajectory) -> tuple[int, int] | None:
+        """Which corner was reached."""
+        return goal(trajectory)
+
+    def score(self, trajectory: Trajectory) -> float:
+        """1 if one was."""
+        return float(goal(trajectory) is not None)
+
+    def evaluate(self, model: Any, rng: np.random.Generator) -> dict[str, float]:
+        """Which of the first moves are drawn."""
+        seen, _ = self.make_env().reset(seed=int(rng.integers(100)))
+        moves = [int(model.predict(seen)[0]) for _ in range(20)]
+        return {"success": 1.0, "moves": float(len(set(moves))), "unknown": float("nan")}

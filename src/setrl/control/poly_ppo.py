@@ -82,6 +82,7 @@ class PolyPPO(PPO):
         for name, value in (("kl_coef", kl_coef), ("ucb_coef", ucb_coef)):
             if not 0 <= value < float("inf"):
                 raise ValueError(f"{name} must be a number ≥ 0, got {value!r}")
+        check_vines(method, vines)
         self.method, self.vines = method, vines
         self.kl_coef, self.kl_anchor = kl_coef, kl_anchor
         self.bonus = CountBonus(ucb_coef) if ucb_coef else None
@@ -97,7 +98,6 @@ class PolyPPO(PPO):
         return self.vines is not None and self.vines.are_drawn
 
     def _setup_model(self) -> None:
-        check_vines(self.method, self.vines)
         has_dicts = isinstance(self.observation_space, spaces.Dict)
         self.rollout_buffer_class = DictSetBuffer if has_dicts else SetBuffer
         super()._setup_model()
@@ -119,6 +119,7 @@ class PolyPPO(PPO):
             raise ValueError("vines mix steps of several trajectories: use_sde must be False")
 
     def _setup_learn(self, *arguments: Any, **named: Any) -> tuple[int, BaseCallback]:
+        check_vines(self.method, self.vines)  # a model that was loaded may be without
         found = super()._setup_learn(*arguments, **named)
         if self.start_policy is not None and self.num_timesteps == 0:
             self.start_policy.load_state_dict(self.policy.state_dict())

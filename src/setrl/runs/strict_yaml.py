@@ -86,3 +86,17 @@ def override(values: dict[str, Any], assignments: Sequence[str]) -> None:
             if not isinstance(target, dict):
                 raise KeyedError(f"override {assignment!r}: {part} is not a mapping", key)
         target[last] = yaml.load(text, Loader=_Loader)
+
+
+def place(
+    key: str, path: str | Path, lines: dict[str, int], assignments: Sequence[str] = ()
+) -> str:
+    """Where the value of a key, or of the mapping that it is in, was given, for an error."""
+    while key:
+        for assignment in assignments:
+            if f"{assignment.partition('=')[0]}.".startswith(f"{key}."):
+                return f"override {assignment!r}"
+        if key in lines:
+            return f"{path}:{lines[key]}"
+        key = key.rpartition(".")[0]
+    return f"{path}"

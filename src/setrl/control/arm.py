@@ -1,0 +1,126 @@
+"""One training run of a control config: one arm with one seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.wrappers import RecordEpisodeStatistics
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.vec_env import DummyVecEnv
+
+from setrl.control import checkpoints
+from setrl.control.behaviour_cloning import warm_start
+from setrl.control.config import ControlConfig
+from setrl.control.poly_ppo import PolyPPO
+from setrl.control.records import MetricsWriter, Recorder, Stop, evaluation
+from setrl.control.resettable import make_resettable
+from setrl.control.tasks import Task
+from setrl.runs import files
+from setrl.runs.run_directory import Status, TrainingRun, write_status
+
+MODEL = "model.zip"
+
+
+def train_arm(
+    config: ControlConfig,
+    arm: str,
+    seed: int,
+    cache: Path,
+    run: TrainingRun,
+    on_step: Callable[[int], None],
+    stop: Stop,
+) -> bool:
+    """Train an arm with a seed, from its last checkpoint if there is one, and evaluate it.
+
+    Args:
+        config: The comparison.
+        arm: One of its arms.
+        seed: One of its seeds.
+        cache: Folder of pretrained policies.
+        run: Where to write.
+        on_step: Called with the number of environment steps that are done.
+        stop: Ends the training early, once it is asked to.
+
+    Returns:
+        Whether all steps are done; False if it was stopped.
+    """
+    if (run.path / "evaluation.json").exists():
+        on_step(config.steps)
+        return True
+    task = config.make_task()
+    checkpoint = run.last_checkpoint()
+    run.remove_incomplete()
+    write_status(run.path, "running", arm=arm, seed=seed, method=repr(config.method(arm)))
+    model = make_model(config, arm, seed, cache, checkpoint)
+    model.set_logger(Logger(str(run.path), [MetricsWriter(run)]))
+    if checkpoint is not None:
+        checkpoints.load_log(checkpoint, model)
+    run.truncate(model.num_timesteps)
+    every = {
+        "evaluations": config.eval_every,
+        "rollouts": config.rollouts_every,
+        "checkpoints": config.checkpoint_every,
+    }
+    recorder = Recorder(run, task, every, on_step, stop)
+    missing = config.steps - model.num_timesteps
+    model.learn(missing, recorder, reset_num_timesteps=checkpoint is None)
+    finished = model.num_timesteps >= config.steps
+    if finished:
+        _finish(task, model, run, {"arm": arm, "seed": seed})
+    status: Status = "finished" if finished else "interrupted"
+    write_status(run.path, status, step=model.num_timesteps)
+    return finished
+
+
+def make_model(
+    config: ControlConfig, arm: str, seed: int, cache: Path, checkpoint: Path | None = None
+) -> PolyPPO:
+    """The model of an arm as it begins, pretrained if its task is, or as a checkpoint has it."""
+    task, arguments = config.make_task(), config.ppo_arguments(arm)
+    env = DummyVecEnv([partial(recorded, task)] * arguments.pop("n_envs"))
+    if checkpoint is not None:
+        return checkpoints.load(checkpoint, env, config.vines(arm))
+    model = PolyPPO(
+        task_policy(task),
+        env,
+        config.method(arm),
+        config.vines(arm),
+        **config.options(arm),
+        **arguments,
+        policy_kwargs=dict(task.policy_kwargs),
+        seed=seed,
+        device="cpu",
+    )
+    warm_start(model, task, cache, config.pretrain_seed)
+    return model
+
+
+def recorded(task: Task) -> gym.Env:
+    """An environment of the task that tells its returns and can be set back."""
+    return make_resettable(RecordEpisodeStatistics(task.make_env()))
+
+
+def task_policy(task: Task) -> Any:
+    """Stable-Baselines3's policy for the task's observations."""
+    space = task.make_env().observation_space
+    return "MultiInputPolicy" if isinstance(space, gym.spaces.Dict) else "MlpPolicy"
+
+
+def _finish(task: Task, model: PolyPPO, run: TrainingRun, about: dict[str, Any]) -> None:
+    with files.writing_folder(run.final) as partial_folder:
+        model.save(partial_folder / MODEL)
+    write_evaluation(task, model, run.path, about)
+
+
+def write_evaluation(task: Task, model: PolyPPO, folder: Path, about: dict[str, Any]) -> None:
+    """Write evaluation.json: the task's metrics of a model."""
+    metrics = {
+        name: None if value != value else value for name, value in evaluation(task, model).items()
+    }
+    steps = {"steps": model.num_timesteps}
+    found = {"schema_version": 1, **about, **steps, "metrics": metrics}
+    files.write_json(folder / "evaluation.json", found)

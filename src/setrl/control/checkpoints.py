@@ -1,0 +1,75 @@
+"""Checkpoints of a control run: all that decides what comes next, so that nothing changes by one.
+
+checkpoint-<steps>/model.zip      weights, optimiser, counters, bonus counts: SB3's own file
+checkpoint-<steps>/state.pkl      generators, environments, values that wait to be logged
+"""
+
+from __future__ import annotations
+
+import pickle
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from setrl.control.poly_ppo import PolyPPO
+from setrl.control.vines import Vines
+from setrl.runs.run_directory import TrainingRun
+
+KEPT = 2  # the last one, and one that is whole while it is written
+
+
+def save(model: PolyPPO, run: TrainingRun) -> None:
+    """Write a checkpoint of a model that is between two updates."""
+    folder = run.checkpoints / f"checkpoint-{model.num_timesteps}"
+    if (folder / "complete").exists():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    model.save(folder / "model.zip")
+    (folder / "state.pkl").write_bytes(pickle.dumps(_state(model)))
+    run.mark_complete(model.num_timesteps)
+    whole = sorted(run.checkpoints.glob("checkpoint-*"), key=_steps)
+    for old in whole[:-KEPT]:
+        shutil.rmtree(old)
+
+
+def load(folder: Path, env: Any, vines: Vines | None) -> PolyPPO:
+    """The model of a checkpoint, with generators and environments set back."""
+    model = PolyPPO.load(
+        folder / "model.zip", env=env, device="cpu", force_reset=False, vines=vines
+    )
+    state = pickle.loads((folder / "state.pkl").read_bytes())
+    for one, snapshot in zip(env.envs, state["environments"], strict=True):
+        one.restore(snapshot, rng="keep")
+    torch.set_rng_state(state["torch"])
+    np.random.set_state(state["numpy"])  # noqa: NPY002 - PPO draws its minibatches from it
+    random.setstate(state["python"])
+    return model
+
+
+def load_log(folder: Path, model: PolyPPO) -> None:
+    """Values that waited to be logged, back into the model's logger."""
+    state = pickle.loads((folder / "state.pkl").read_bytes())
+    for name in WAITING:
+        getattr(model.logger, name).update(state["log"][name])
+
+
+WAITING = ("name_to_value", "name_to_count", "name_to_excluded")
+
+
+def _state(model: PolyPPO) -> dict[str, Any]:
+    assert model.env is not None
+    return {
+        "torch": torch.get_rng_state(),
+        "numpy": np.random.get_state(),  # noqa: NPY002
+        "python": random.getstate(),
+        "environments": [env.snapshot() for env in model.env.envs],  # type: ignore[attr-defined]
+        "log": {name: dict(getattr(model.logger, name)) for name in WAITING},
+    }
+
+
+def _steps(folder: Path) -> int:
+    return int(folder.name.rpartition("-")[2])

@@ -1,0 +1,214 @@
+"""The config of a control run: one task, several arms that differ in how they learn it."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import yaml
+
+from setrl import methods, names
+from setrl.control.tasks import Task, from_config
+from setrl.control.vines import Vines, check_vines
+from setrl.methods import Method
+from setrl.runs import strict_yaml
+from setrl.runs.strict_yaml import KeyedError
+from setrl.runs.typed import typed
+
+# What an algorithm changes of PPO's arguments. One epoch over one minibatch makes PPO's clipped
+# surrogate REINFORCE's, and λ = 1 makes its advantage the return minus the critic's value.
+ALGORITHMS: dict[str, dict[str, Any]] = {
+    "ppo": {},
+    "reinforce": {"n_epochs": 1, "batch_size": None, "gae_lambda": 1.0},
+    "poly_ppo": {},
+}
+VINE_KEYS = ("num_vines", "num_states", "where", "window", "reading", "num_sets", "max_steps")
+OPTION_KEYS = ("kl_coef", "kl_anchor", "ucb_coef")
+PPO_KEYS = (
+    *("n_envs", "n_steps", "batch_size", "n_epochs", "learning_rate", "gamma", "gae_lambda"),
+    *("clip_range", "clip_range_vf", "normalize_advantage", "ent_coef", "vf_coef"),
+    *("max_grad_norm", "target_kl"),
+)
+
+
+@dataclass(frozen=True)
+class ControlConfig:
+    """A comparison on a control task: all arms get the same environment steps."""
+
+    name: str
+    """Name of the run; by default its directory is runs/<name>."""
+    task: str | Mapping[str, Any]
+    """Name of the task, or a mapping of name and options: {name: multi_goal, max_steps: 60}."""
+    arms: Mapping[str, Mapping[str, Any]]
+    """Arm name → {algorithm: ppo | reinforce | poly_ppo, …}. Any arm may set arguments of PPO,
+    kl_coef, kl_anchor and ucb_coef; poly_ppo also a method with its arguments (by default poly_epo
+    with set_size 4) and num_vines, num_states, where, window, reading, num_sets, max_steps."""
+
+    seeds: tuple[int, ...] = (0,)
+    """Each arm is trained once with each seed."""
+    total_steps: int | None = None
+    """Environment steps of each arm, those of vines included; null: the task's default."""
+    ppo: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of PPO for all arms, over the task's defaults."""
+    eval_every: int | None = None
+    """Environment steps between evaluations during training; null: only at the end."""
+    rollouts_every: int = 10_000
+    """Environment steps between records of seeds and vines (rollouts/*.jsonl)."""
+    checkpoint_every: int = 20_000
+    """Environment steps between checkpoints, which an interrupted run goes on from."""
+    pretrain_seed: int = 0
+    """Decides the weights that every arm and seed starts from, where a task pretrains."""
+    workers: int = 2
+    """Processes that train side by side, one thread each. The results do not depend on it."""
+
+    def __post_init__(self) -> None:
+        for name, hint in get_type_hints(type(self)).items():
+            object.__setattr__(self, name, typed(name, getattr(self, name), hint))
+        self._check_names()
+        self._check_numbers()
+        _look_up_all("ppo", self.ppo, PPO_KEYS)
+        for arm in self.arms:
+            self._check_arm(arm)
+
+    def _check_names(self) -> None:
+        for key, name in [("name", self.name), *(("arms", arm) for arm in self.arms)]:
+            if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", name):
+                raise KeyedError(f"{key}: {name!r} must be letters, digits and ._+-", key)
+        if not self.arms:
+            raise KeyedError("arms must name at least one arm", "arms")
+        if taken := {"base", "figures"} & set(self.arms):
+            raise KeyedError(f"arms: {taken.pop()!r} is the name of another folder", "arms")
+        try:
+            self.make_task()
+        except (ValueError, TypeError) as error:
+            raise KeyedError(f"task: {error}", "task") from error
+
+    def _check_numbers(self) -> None:
+        for name in ("total_steps", "eval_every", "rollouts_every", "checkpoint_every", "workers"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise KeyedError(f"{name} must be at least 1, got {value}", name)
+        if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
+            raise KeyedError(f"seeds must be different numbers ≥ 0, got {self.seeds}", "seeds")
+
+    def _check_arm(self, arm: str) -> None:
+        spec, key = self.arms[arm], f"arms.{arm}"
+        try:
+            names.look_up("algorithm", self.algorithm(arm), ALGORITHMS)
+            if self.algorithm(arm) != "poly_ppo":
+                _look_up_all(key, spec, ("algorithm", *OPTION_KEYS, *PPO_KEYS))
+            check_vines(self.method(arm), self.vines(arm))
+        except KeyedError:
+            raise
+        except (ValueError, TypeError) as error:
+            raise KeyedError(f"arm {arm!r}: {error}", key) from error
+
+    def make_task(self) -> Task:
+        """The task that `task` names."""
+        return from_config(self.task)
+
+    def algorithm(self, arm: str) -> str:
+        """PPO where the arm does not say."""
+        return str(self.arms[arm].get("algorithm", "ppo"))
+
+    def method(self, arm: str) -> Method | None:
+        """What sets of vines are worth in an arm; None without vines."""
+        if self.algorithm(arm) != "poly_ppo":
+            return None
+        others = {"algorithm", *VINE_KEYS, *OPTION_KEYS, *PPO_KEYS}
+        spec = {key: value for key, value in self.arms[arm].items() if key not in others}
+        return methods.from_config({"method": "poly_epo", **spec})
+
+    def vines(self, arm: str) -> Vines | None:
+        """How an arm draws vines; None if it does not."""
+        if self.algorithm(arm) != "poly_ppo":
+            return None
+        task = self.make_task()
+        options = {key: value for key, value in self.arms[arm].items() if key in VINE_KEYS}
+        return Vines(task.make_env, task.label, task.score, **options)
+
+    def ppo_arguments(self, arm: str) -> dict[str, Any]:
+        """Arguments of PPO: the task's, the algorithm's, the config's and the arm's, the last won.
+
+        A REINFORCE arm keeps what makes it REINFORCE unless the arm itself says otherwise.
+        """
+        task = {key: value for key, value in self.make_task().defaults.items() if key in PPO_KEYS}
+        own = {key: value for key, value in self.arms[arm].items() if key in PPO_KEYS}
+        found = {"n_envs": 8, **task, **self.ppo, **ALGORITHMS[self.algorithm(arm)], **own}
+        if found.get("batch_size", 64) is None:
+            found["batch_size"] = found["n_envs"] * found.get("n_steps", 2048)
+        return found
+
+    def options(self, arm: str) -> dict[str, Any]:
+        """The penalties and bonuses of an arm beyond PPO's."""
+        return {key: value for key, value in self.arms[arm].items() if key in OPTION_KEYS}
+
+    @property
+    def steps(self) -> int:
+        """Environment steps of each arm."""
+        if self.total_steps is not None:
+            return self.total_steps
+        return int(self.make_task().defaults["total_timesteps"])
+
+    def to_yaml(self) -> str:
+        """The config with every default written out."""
+        plain = _plain(dataclasses.asdict(self))
+        return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
+
+    def differences(self, other: ControlConfig) -> list[str]:
+        """What differs in `other` that changes results, one line a key; `workers` does not."""
+        mine, theirs = _plain(dataclasses.asdict(self)), _plain(dataclasses.asdict(other))
+        return [
+            f"{key}: {mine[key]!r} → {theirs[key]!r}"
+            for key in mine
+            if key != "workers" and mine[key] != theirs[key]
+        ]
+
+
+def load_config(path: str | Path, overrides: Sequence[str] = ()) -> ControlConfig:
+    """Read a control run's config from a YAML file; unknown keys are refused.
+
+    Args:
+        path: The file.
+        overrides: Assignments that come after the file's, such as "arms.poly.set_size=8".
+
+    Raises:
+        ConfigError: Naming the file, the line and the key; for an unknown key, the nearest one.
+    """
+    values, lines = strict_yaml.read(path)
+    try:
+        strict_yaml.override(values, overrides)
+        _check_keys(values)
+        return ControlConfig(**values)
+    except KeyedError as error:
+        place = strict_yaml.place(error.key, path, lines, overrides)
+        raise KeyedError(f"{place}: {error}", error.key) from error
+
+
+def _check_keys(values: Mapping[str, Any]) -> None:
+    fields = {f.name: f for f in dataclasses.fields(ControlConfig)}
+    _look_up_all("", values, fields)
+    for name, f in fields.items():
+        required = f.default is f.default_factory is dataclasses.MISSING
+        if required and name not in values:
+            raise KeyedError(f"the key {name!r} is missing")
+
+
+def _look_up_all(prefix: str, given: Mapping[str, Any], known: Sequence[str] | Mapping) -> None:
+    """Refuse a key that is not known, with the nearest that is."""
+    for key in given:
+        try:
+            names.look_up("key", key, dict.fromkeys(known))
+        except ValueError as error:
+            raise KeyedError(str(error), f"{prefix}.{key}".removeprefix(".")) from error
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists and mappings as dicts, as YAML has them."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,159 @@
+"""What a control run writes while it trains: metrics, families of vines, checkpoints, progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import KVWriter
+
+from setrl.control import checkpoints
+from setrl.control.assign import Judged
+from setrl.control.draw import Family
+from setrl.control.poly_ppo import PolyPPO
+from setrl.control.tasks import Task
+from setrl.control.trajectories import Trajectory
+from setrl.runs import files
+from setrl.runs.run_directory import TrainingRun
+
+EVALUATION = 0xE7A1  # of the seeds of evaluations, so that they share nothing with training
+
+
+class MetricsWriter(KVWriter):
+    """Stable-Baselines3's logged values as lines of metrics.jsonl."""
+
+    def __init__(self, run: TrainingRun):
+        self.run = run
+
+    def write(
+        self, key_values: dict[str, Any], key_excluded: dict[str, Any], step: int = 0
+    ) -> None:
+        """One line: the environment steps so far, and every number."""
+        numbers = {
+            key: float(value)
+            for key, value in sorted(key_values.items())
+            if isinstance(value, int | float | np.number)
+        }
+        files.append_line(self.run.metrics, {"step": step, **numbers})
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+
+class Stop:
+    """Asked for the end, a run writes a checkpoint after its update and ends."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def ask(self, *_: Any) -> None:
+        """Ask for the end; takes what a signal handler is given."""
+        self.asked = True
+
+
+class Recorder(BaseCallback):
+    """Writes what a run leaves in its folder, and tells how many steps are done.
+
+    Args:
+        run: The folder.
+        task: Evaluates the policy during training.
+        every: Environment steps between "evaluations" (None for none), "rollouts", "checkpoints".
+        on_step: Called with the number of steps that are done.
+        stop: Ends the training early, once it is asked to.
+    """
+
+    model: PolyPPO
+
+    def __init__(
+        self,
+        run: TrainingRun,
+        task: Task,
+        every: dict[str, int | None],
+        on_step: Callable[[int], None],
+        stop: Stop,
+    ):
+        super().__init__()
+        self.run, self.task, self.every = run, task, every
+        self.on_step_done, self.stop = on_step, stop
+        self._began, self._ends = 0, False
+
+    def _on_training_start(self) -> None:
+        self._began = self.model.num_timesteps
+
+    def _on_step(self) -> bool:
+        return not self._ends
+
+    def _on_rollout_start(self) -> None:
+        """Between two updates: the one place where a checkpoint is whole."""
+        steps = self.model.num_timesteps
+        self.on_step_done(steps)
+        if self._is_due("evaluations", steps):
+            found = evaluation(self.task, self.model)
+            for name, value in found.items():
+                self.logger.record(f"evaluation/{name}", value)
+        self._ends = self.stop.asked
+        if steps and (self._ends or self._is_due("checkpoints", steps)):
+            checkpoints.save(self.model, self.run)
+        self._began = steps
+
+    def _on_rollout_end(self) -> None:
+        families = self.locals.get("families")
+        if families and self._is_due("rollouts", self.num_timesteps):
+            found = records(families, self.locals["judged"], self.locals["owed_BN"])
+            files.write_lines(self.run.rollouts(self.num_timesteps), found)
+
+    def _is_due(self, what: str, steps: int) -> bool:
+        """Whether a multiple of the interval lies in the steps since the last update."""
+        interval = self.every[what]
+        return interval is not None and steps // interval > self._began // interval
+
+
+def evaluation(task: Task, model: PolyPPO) -> dict[str, float]:
+    """The task's metrics of a model as it is; training goes on as if it had not been."""
+    rng = np.random.default_rng([EVALUATION, model.seed or 0, model.num_timesteps])
+    with torch.random.fork_rng(devices=[]):
+        return {name: float(value) for name, value in task.evaluate(model, rng).items()}
+
+
+def records(families: list[Family], judged: Judged, owed_BN: np.ndarray) -> list[dict[str, Any]]:
+    """One record a seed trajectory: its actions, and those of the vines from states of it."""
+    rows = iter(range(len(judged.states)))
+    return [
+        {
+            "reset_seed": family.reset_seed,
+            **_outcome(family.seed),
+            "states": [
+                {"time": time, "vines": _vines(vines, judged, owed_BN, next(rows))}
+                for time, vines in zip(family.times, family.vines_SN, strict=True)
+            ],
+        }
+        for family in families
+    ]
+
+
+def _vines(
+    vines_N: tuple[Trajectory, ...], judged: Judged, owed_BN: np.ndarray, row: int
+) -> list[dict[str, Any]]:
+    found = []
+    for n, vine in enumerate(vines_N):
+        cluster = judged.fields["clusters"][row, n] if "clusters" in judged.fields else None
+        found.append(
+            {
+                **_outcome(vine),
+                "score": float(judged.scores_BN[row, n]),
+                "cluster": None if cluster is None else int(cluster),
+                "advantage": float(owed_BN[row, n]),
+            }
+        )
+    return found
+
+
+def _outcome(trajectory: Trajectory) -> dict[str, Any]:
+    return {
+        "return": trajectory.total_reward,
+        "terminated": trajectory.terminated,
+        "actions": trajectory.actions_T.tolist(),
+    }
