@@ -11,7 +11,8 @@ or one sample, with a key that its group shares:
     {"prompt": "…", "reward": 1, "cluster": 3}
 
 A cluster may be a number or a text. null is degenerate; a sample without the key is unjudged, and
-left out by methods that read clusters.
+left out by methods that read clusters. So is one whose line says that `setrl judge` tried, and why
+it failed: {"judged": {"cluster": {"judge": "…", "unknown": "timeout"}}, …}.
 """
 
 from __future__ import annotations
@@ -62,6 +63,21 @@ class Group:
     clusters: list[Any]
 
 
+@dataclass(frozen=True)
+class Line:
+    """What one line of a file holds.
+
+    Attributes:
+        name: Its group.
+        samples: An object each.
+        is_sample: Whether the line itself is the sample, and its group has other lines.
+    """
+
+    name: str
+    samples: list[dict[str, Any]]
+    is_sample: bool
+
+
 def read_groups(path: Path, keys: Keys) -> list[Group]:
     """The groups of a file.
 
@@ -69,7 +85,7 @@ def read_groups(path: Path, keys: Keys) -> list[Group]:
         DataError: Naming the file, the line, and the key that is missing or wrong.
     """
     groups: dict[str, Group] = {}
-    for number, record in _records(path):
+    for number, record in json_objects(path):
         try:
             one = _group(record, keys, default_name=f"line {number}")
         except (KeyError, TypeError, ValueError) as error:
@@ -90,7 +106,7 @@ def credit_groups(groups: list[Group], method: Method) -> Advantages:
     clusters_BN = np.full((len(groups), most), np.nan)
     for row, group in enumerate(groups):
         rewards_BN[row, : len(group.rewards)] = group.rewards
-        clusters_BN[row, : len(group.clusters)] = _labels(group.clusters)
+        clusters_BN[row, : len(group.clusters)] = labels_of(group.clusters)
     if "clusters" in method.reads and np.isnan(clusters_BN).all():
         raise DataError(
             f"{method.name} needs clusters: name their key with --cluster, "
@@ -156,7 +172,12 @@ def _write(file: TextIO, groups: list[Group], advantages: Advantages, method: Me
         file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file, each with the number of its line.
+
+    Raises:
+        DataError: If the file cannot be read, or a line is no object.
+    """
     try:
         with path.open(encoding="utf-8") as file:
             for number, line in enumerate(file, start=1):
@@ -176,21 +197,35 @@ def _parsed(path: Path, number: int, line: str) -> dict[str, Any]:
     return record
 
 
-def _group(record: dict[str, Any], keys: Keys, default_name: str) -> Group:
-    """The group that a line is, or the single sample of one."""
-    if keys.group and keys.group not in record:
-        raise KeyError(f"no key {keys.group!r}, which --group names; it has {_list(record)}")
-    usual = GROUP_KEYS
-    if isinstance(record.get("samples"), list):
-        samples = record["samples"]
-    elif lists := {key: value for key, value in record.items() if isinstance(value, list)}:
-        samples = _unzipped(lists, gold=record.get("answer"))
+def read_line(record: dict[str, Any], group: str | None, default_name: str) -> Line:
+    """The group that a line is, or the single sample of one.
+
+    Args:
+        record: The line.
+        group: The key of its name; None looks for the usual ones.
+        default_name: The name of a line that has none.
+
+    Raises:
+        KeyError, ValueError: With what is wrong.
+    """
+    if group and group not in record:
+        raise KeyError(f"no key {group!r}, which --group names; it has {_list(record)}")
+    lists = {key: value for key, value in record.items() if isinstance(value, list)}
+    objects = lists.get("samples", [])
+    if objects and all(isinstance(sample, dict) for sample in objects):
+        samples = objects
     else:
-        samples, usual = [record], SHARED_KEYS
-    names = (keys.group,) if keys.group else usual
-    name = next((str(record[key]) for key in names if key in record), default_name)
-    rewards = [_reward(sample, keys.reward) for sample in samples]
-    return Group(name, rewards, [_cluster(sample, keys.cluster) for sample in samples])
+        samples = _unzipped(lists, gold=record.get("answer")) if lists else [record]
+    usual = GROUP_KEYS if lists else SHARED_KEYS
+    named = [str(record[key]) for key in ((group,) if group else usual) if key in record]
+    return Line(named[0] if named else default_name, samples, is_sample=not lists)
+
+
+def _group(record: dict[str, Any], keys: Keys, default_name: str) -> Group:
+    line = read_line(record, keys.group, default_name)
+    rewards = [reward_of(sample, keys.reward) for sample in line.samples]
+    clusters = [cluster_of(sample, keys.cluster, record) for sample in line.samples]
+    return Group(line.name, rewards, clusters)
 
 
 def _unzipped(lists: dict[str, list], gold: Any) -> list[dict[str, Any]]:
@@ -206,7 +241,12 @@ def _unzipped(lists: dict[str, list], gold: Any) -> list[dict[str, Any]]:
     return samples
 
 
-def _reward(sample: dict[str, Any], key: str | None) -> float:
+def reward_of(sample: dict[str, Any], key: str | None) -> float:
+    """The reward of a sample; NaN where it is null.
+
+    Raises:
+        KeyError, TypeError: If there is none, or it is no number.
+    """
     found = next((name for name in ((key,) if key else REWARD_KEYS) if name in sample), None)
     if found is None:
         wanted = repr(key) if key else " or ".join(map(repr, REWARD_KEYS))
@@ -217,8 +257,20 @@ def _reward(sample: dict[str, Any], key: str | None) -> float:
     return float("nan") if value is None else float(value)
 
 
-def _cluster(sample: dict[str, Any], key: str | None) -> Any:
+def cluster_of(sample: dict[str, Any], key: str | None, line: Mapping[str, Any]) -> Any:
+    """A sample's label as it stands there; `UNJUDGED` where it has none.
+
+    Args:
+        sample: The sample.
+        key: The key of its label; None looks for the usual ones.
+        line: The line that it stands on, which may say that a judge failed.
+
+    Raises:
+        KeyError: If it lacks the key that was named.
+    """
     for name in (key,) if key else CLUSTER_KEYS:
+        if _is_unknown(line, name.removesuffix("s")):
+            return UNJUDGED
         if name in sample:
             return sample[name]
     if key:
@@ -226,11 +278,17 @@ def _cluster(sample: dict[str, Any], key: str | None) -> Any:
     return UNJUDGED
 
 
+def _is_unknown(line: Mapping[str, Any], key: str) -> bool:
+    judged = line.get("judged")
+    by = judged.get(key) if isinstance(judged, dict) else None
+    return isinstance(by, dict) and by.get("unknown") is not None
+
+
 def _list(record: dict[str, Any]) -> str:
     return ", ".join(map(repr, record))
 
 
-def _labels(clusters: list[Any]) -> list[float]:
+def labels_of(clusters: list[Any]) -> list[float]:
     """Any labels → small integers; degenerate stays −1 and unjudged becomes NaN."""
     numbers: dict[str, int] = {}
     labels = []

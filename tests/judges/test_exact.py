@@ -15,10 +15,11 @@ SVAMP = Path(__file__).parents[1] / "data" / "generations_svamp_2x30.jsonl"
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        (r"so \boxed{3} and then \boxed{ 4 }.", "4"),
+        ("so \\boxed{3}.\n Then \\boxed{ 4 }.", "4"),
+        (r"\boxed{x=1} or \boxed{x=2}", "x=1, x=2"),
         (r"\boxed{\frac{\sqrt{2}}{3}}", r"\frac{\sqrt{2}}{3}"),
         (r"\boxed {\{1, 2\}} is the set", r"\{1, 2\}"),
-        (r"\fboxed{x}", "x"),
+        (r"\fbox{x}", "x"),
         (r"\boxed{1} but wait, \boxed{2", None),  # cut off inside its last box
         (r"\boxed{}", None),
         ("step 1\n\n  THE answer: $12$.  \n \n", "the answer: $12"),

@@ -75,6 +75,9 @@ def test_noise_depends_on_seed_and_group_alone():
     assert first == again
     assert first != other
     assert len({judgement.clusters_N for judgement in first}) > 5
+    same_prompt = [Group("p", tuple(f"{letter}{n}" for letter in "ab" * 4)) for n in range(20)]
+    noisy = NoisyJudge(ExactJudge(), 0.3).judge(same_prompt)
+    assert len({judgement.clusters_N for judgement in noisy}) > 5  # samples count, too
 
 
 def test_noise_is_the_same_in_another_process():

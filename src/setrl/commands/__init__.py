@@ -4,12 +4,24 @@ A command's signature is its options and its docstring their help. Everything he
 the body, so that `setrl --help` stays quick.
 """
 
+from setrl.commands.control import control
 from setrl.commands.credit import credit
 from setrl.commands.evaluate import evaluate
 from setrl.commands.experiments import experiments
+from setrl.commands.judge import judge
 from setrl.commands.report import report
 from setrl.commands.train import train
 from setrl.commands.validate_data import validate_data
 from setrl.commands.verify import verify
 
-__all__ = ["credit", "evaluate", "experiments", "report", "train", "validate_data", "verify"]
+__all__ = [
+    "control",
+    "credit",
+    "evaluate",
+    "experiments",
+    "judge",
+    "report",
+    "train",
+    "validate_data",
+    "verify",
+]

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from setrl.judges.base import Group, Judgement
 from setrl.judges.naming import judgement_by_names
+from setrl.rewards.boxes import final_boxes
 
 Key = Callable[[str], Hashable | None]
 """A sample's text → what decides its cluster; None is degenerate."""
-
-BOX = re.compile(r"\\f?boxed\s*\{")
-BRACE = re.compile(r"(?<!\\)[{}]")  # not the escaped ones
 
 
 def final_answer(text: str) -> str | None:
     r"""The last boxed answer, or else the last line that is not empty, as `normal_text`.
 
-    None where neither is there, or the last box is empty or not closed: a sample that was cut off
-    inside its box has given no answer.
+    Boxes that belong together (`setrl.rewards.boxes`) are one answer. None where nothing is left,
+    or the last box was never closed: a sample that was cut off there has given no answer.
 
     >>> final_answer(r"So $x = 2$, hence \(\boxed{\frac{1}{2}}\).")
     '\\frac{1}{2}'
     >>> final_answer("first 3 + 4\nthen  The Answer is 7.\n")
     'then the answer is 7'
     """
-    boxes = list(BOX.finditer(text))
-    if boxes:
-        return normal_text(_braced(text[boxes[-1].end() :]))
+    boxes = final_boxes(text)
+    if boxes.answers or boxes.cut_off:
+        return normal_text(", ".join(boxes.answers))
     lines = [line for line in text.splitlines() if line.strip()]
     return normal_text(lines[-1]) if lines else None
 
@@ -68,13 +65,3 @@ class ExactJudge:
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """The clusters of equal keys; a strategy's name is the key as text."""
         return [judgement_by_names([self.key(text) for text in group.samples]) for group in groups]
-
-
-def _braced(text: str) -> str:
-    """What stands before the brace that closes; nothing where none does."""
-    depth = 1
-    for brace in BRACE.finditer(text):
-        depth += 1 if brace[0] == "{" else -1
-        if depth == 0:
-            return text[: brace.start()]
-    return ""

@@ -1,0 +1,70 @@
+"""Judges by name and from mappings."""
+
+import pytest
+
+from setrl.judges import LMJudge, Stop
+from setrl.judges.config import by_name, from_config
+from setrl.judges.ensemble import EnsembleJudge
+from setrl.judges.noisy import NoisyJudge
+
+
+def test_texts_and_mappings_name_the_same_judge():
+    mapping = {"judge": "oracle", "domain": "polynomial", "options": {"strategy": "point"}}
+    assert from_config("oracle:polynomial") == from_config({**mapping, "options": {}})
+    assert from_config(mapping).domain.strategy == "point"
+
+
+def test_judges_are_made_of_judges():
+    noisy = {"judge": "noisy", "of": "oracle:quadratic", "flips": 0.05, "seed": 3}
+    judge = from_config({"judge": "ensemble", "judges": ["exact", noisy], "rule": "components"})
+    assert isinstance(judge, EnsembleJudge)
+    assert isinstance(judge.judges[1], NoisyJudge)
+    assert (judge.judges[1].flips, judge.judges[1].seed) == (0.05, 3)
+
+
+def test_a_language_model_takes_all_its_settings(tmp_path):
+    judge = from_config(
+        {
+            "judge": "lm",
+            "model": "m",
+            "endpoint": "http://localhost:1/v1",
+            "style": "code",
+            "cache": tmp_path / "c.sqlite",
+            "policy": {"policy": "stop", "share": 0.2},
+            "limits": {"concurrency": 3, "max_requests": 7},
+            "request": {"temperature": 0.5},
+        }
+    )
+    with judge:
+        assert isinstance(judge, LMJudge)
+        assert judge.policy == Stop(share=0.2)
+        assert (judge.limits.concurrency, judge.limits.max_requests) == (3, 7)
+        assert (judge.endpoint.temperature, judge.style.name) == (0.5, "code")
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ("oracl:quadratic", "unknown judge 'oracl'; did you mean 'oracle'"),
+        ("exact:x", "the judge exact has no settings"),
+        ({"domain": "quadratic"}, "needs the key 'judge'"),
+        ({"judge": "oracle"}, "judge oracle needs the setting 'domain'"),
+        ({"judge": "noisy", "of": "exact", "flip": 1}, "did you mean 'flips'"),
+        ({"judge": "lm", "model": "m", "endpoint": "e"}, "url must begin with http"),
+        (
+            {"judge": "lm", "model": "m", "endpoint": "http://e", "limits": {"timeout": 1}},
+            "unknown setting of limits 'timeout'; did you mean 'timeout_s'",
+        ),
+        (
+            {"judge": "lm", "model": "m", "endpoint": "http://e", "policy": "skipp"},
+            "unknown policy 'skipp'; did you mean 'skip'",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(config, message):
+    with pytest.raises(ValueError, match=message):
+        from_config(config)
+
+
+def test_every_name_has_a_sentence():
+    assert all(make.__doc__ for make in by_name.values())
