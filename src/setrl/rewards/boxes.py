@@ -48,6 +48,8 @@ def _scan(text: str) -> tuple[list[tuple[int, int]], int]:
     """Spans of the outermost closed boxes, and where the last one that was never closed opens."""
     begin = text.find("\\boxed"), text.find("\\fbox")
     begin_at = min((at for at in begin if at >= 0), default=len(text))
+    while text[begin_at - 1 : begin_at] == "\\":  # is it the box's own, or is it escaped?
+        begin_at -= 1
     open_at: list[int] = []  # where the contents begin; −1 for a brace that is no box
     closed: list[tuple[int, int]] = []
     for token in _TOKEN.finditer(text, begin_at):

@@ -15,6 +15,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,7 +95,7 @@ class WorkerPool:
             self._start_zygote()
         assert self._control is not None
         ours, theirs = socket.socketpair()
-        with theirs:
+        with theirs, suppress(BrokenPipeError):  # then `ours` is closed, and that is heard
             socket.send_fds(self._control, [b"w"], [theirs.fileno()])
         return _Worker(ours, deadline=time.monotonic() + START_SECONDS)
 
@@ -150,7 +151,11 @@ class _Batch:
 
     def _step(self) -> None:
         for worker in self._all():
-            if worker.pid is not None and worker.job is None and self.waiting:
+            if worker.pid is None or worker.job is not None or not self.waiting:
+                continue
+            if _has_ended(worker):  # while it was idle: no job did that
+                self._drop(worker, kill=False)
+            else:
                 self._give(worker, self.waiting.popleft())
         starting = sum(worker.pid is None for worker in self._all())
         while len(self._all()) < self.pool.workers and starting < len(self.waiting):
@@ -173,7 +178,7 @@ class _Batch:
         worker.deadline = worker.started + CLOCK_FACTOR * self.pool.time_limit_s
         try:
             worker.connection.sendall(json.dumps(self.jobs[job]).encode() + b"\n")
-        except OSError:  # it ended while it was idle
+        except OSError:
             self._end_job(worker, CRASH)
 
     def _hear(self, worker: _Worker) -> None:
@@ -249,6 +254,6 @@ def _environment() -> dict[str, str]:
 
 def _end_all(process: subprocess.Popen[bytes], control: socket.socket, owner: int) -> None:
     control.close()
-    if os.getpid() == owner:
+    if os.getpid() == owner and process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
