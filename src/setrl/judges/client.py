@@ -59,18 +59,19 @@ class ChatClient:
         Raises:
             RequestError: If no attempt was answered, or the budget is spent.
         """
-        rung, refusals, attempt = self._rung or 0, 0, 1
+        tried, refusals, attempt = 0, 0, 1
         while True:
+            rung = tried if self._rung is None else self._rung
             try:
                 text = await self._request(messages, num_samples, rung)
             except RequestError as failure:
                 refusals += NOT_SUPPORTED.get(failure.status or 0, 0)
-                if refusals >= 2 and self._rung is None and rung + 1 < len(RUNGS):
-                    rung, refusals = rung + 1, 0
-                    continue
-                await asyncio.sleep(self._pause_s(failure, attempt, key))
-                attempt += 1
-                rung = rung if self._rung is None else self._rung
+                lowers = refusals >= 2 and self._rung is None and rung + 1 < len(RUNGS)
+                if lowers:
+                    tried, refusals = rung + 1, 0
+                if not (lowers and failure.reason == "refused"):
+                    await asyncio.sleep(self._pause_s(failure, attempt, key))
+                    attempt += 1
             else:
                 self._rung = rung if self._rung is None else self._rung
                 return text
