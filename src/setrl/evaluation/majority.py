@@ -221,7 +221,7 @@ class _Field:
         count_PU = wrong.per_kind(len(draw.votes_U)) + right_PU
         log_at_most_US = np.log(np.maximum(draw.at_most_US, SMALLEST))
         low_P = (count_PU @ log_at_most_US > math.log(NEGLIGIBLE)).argmax(axis=1).clip(1)
-        chance_PS = (count_PU @ draw.at_least_US) * votes_PA.any(axis=1)[:, None]
+        chance_PS = (count_PU @ draw.at_least_US) * (votes_PA.sum(axis=1, keepdims=True) > 0)
         count_S = np.arange(chance_PS.shape[1])
         high_P = np.where(chance_PS > NEGLIGIBLE, count_S, 0).max(axis=1)
         return _Field(draw, wrong, right, count_PU, right_PU, low_P, high_P)
