@@ -1,0 +1,189 @@
+"""BabyAI levels with the settings of "Polychromic Objectives" (arXiv:2509.25424).
+
+BabyAI (arXiv:1810.08272) gives an instruction in a small language, in rooms that the agent sees in
+part. Its bot demonstrates.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import gymnasium as gym
+import numpy as np
+from minigrid.core.constants import COLOR_NAMES
+from minigrid.envs.babyai.goto import GoTo, GoToLocal
+from minigrid.envs.babyai.pickup import Pickup
+from minigrid.envs.babyai.synth import BossLevel
+from minigrid.utils.baby_ai_bot import BabyAIBot
+
+from setrl.control import behaviour_cloning
+from setrl.control.behaviour_cloning import Demonstrations
+from setrl.control.tasks.four_rooms import LARGEST_CODE, VIEW
+from setrl.control.tasks.layouts import HORIZON, PAPER_PPO, SHOWN, FixedLayouts, LayoutTask
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+
+Level = Literal["goto_local", "goto", "pickup", "boss"]
+
+WORDS = (
+    *("go", "to", "pick", "up", "put", "next", "open", "the", "a", "and", "then", "after", "you"),
+    *("key", "ball", "box", "door", "in", "front", "of", "behind", "on", "your", "left", "right"),
+    *sorted(COLOR_NAMES),
+)
+
+
+class BabyAILayouts(FixedLayouts):
+    """To be inherited before a BabyAI level: fixed layouts, and observations as arrays.
+
+    Observations are the 7 × 7 × 3 view divided by 10, the direction one-hot, and each of the first
+    words of the instruction one-hot: (147 + 4 + words·vocabulary,) float32.
+    """
+
+    mission_words = 6
+    room_size: int
+
+    def __init__(self, num_layouts: int = 50, **level: Any) -> None:
+        self.num_layouts = num_layouts
+        self.words = np.zeros(0, dtype=np.float32)
+        super().__init__(max_steps=HORIZON, **level)
+        self.room_span = self.room_size - 1
+        size = VIEW + 4 + self.mission_words * len(WORDS)
+        self.observation_space = gym.spaces.Box(0.0, 1.1, (size,), np.float32)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode; BabyAI's word of rejected layouts is kept off the terminal."""
+        with contextlib.redirect_stdout(io.StringIO()):
+            return super().reset(seed=seed, options=options)
+
+    def gen_obs(self) -> np.ndarray:
+        """View, direction and instruction."""
+        seen = super().gen_obs()
+        facing = np.zeros(4, dtype=np.float32)
+        facing[seen["direction"]] = 1.0
+        view = seen["image"].astype(np.float32).reshape(-1) / LARGEST_CODE
+        return np.concatenate([view, facing, one_hot_words(self.mission, self.mission_words)])
+
+
+class GoToLocalLayouts(BabyAILayouts, GoToLocal):  # type: ignore[misc]
+    """Go to an object of the same room."""
+
+
+class GoToLayouts(BabyAILayouts, GoTo):  # type: ignore[misc]
+    """Go to an object; nine rooms."""
+
+
+class PickupLayouts(BabyAILayouts, Pickup):  # type: ignore[misc]
+    """Pick up an object; nine rooms."""
+
+
+class BossLayouts(BabyAILayouts, BossLevel):  # type: ignore[misc]
+    """Any instruction of BabyAI's language; nine rooms, locked doors."""
+
+    mission_words = 40
+
+
+LEVELS: dict[str, type[BabyAILayouts]] = {
+    "goto_local": GoToLocalLayouts,
+    "goto": GoToLayouts,
+    "pickup": PickupLayouts,
+    "boss": BossLayouts,
+}
+
+
+@lru_cache(maxsize=1024)
+def one_hot_words(mission: str, length: int) -> np.ndarray:
+    """The first `length` words, each one-hot; zeros where there are fewer."""
+    seen = np.zeros((length, len(WORDS)), dtype=np.float32)
+    for place, word in enumerate(mission.replace(",", "").split()[:length]):
+        seen[place, WORDS.index(word)] = 1.0
+    seen.flags.writeable = False  # shared by every caller through the cache
+    return seen.reshape(-1)
+
+
+@dataclass(frozen=True)
+class BabyAI(LayoutTask):
+    """The task: follow the instruction of one of fifty layouts; the rooms visited are the way.
+
+    Attributes:
+        level: "goto_local" (one room), or the paper's "goto", "pickup" and "boss".
+        num_layouts: Layouts that are fine-tuned on and evaluated.
+        samples: Episodes of each in an evaluation; the paper has 100.
+        demonstrations: Episodes of the bot, in layouts of their own, that are cloned beforehand.
+    """
+
+    level: Level = "goto"
+    num_layouts: int = 50
+    samples: int = 20
+    demonstrations: int = 400
+    name: str = field(default="babyai", init=False)
+
+    def __post_init__(self) -> None:
+        if self.level not in get_args(Level):
+            known = ", ".join(map(repr, get_args(Level)))
+            raise ValueError(f"level must be one of {known}, got {self.level!r}")
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """The paper's Table 3, with a learning rate for a small network and few steps."""
+        return MappingProxyType(
+            {
+                **PAPER_PPO,
+                "total_timesteps": 100_000,
+                "n_envs": 8,
+                "n_steps": 256,
+                "learning_rate": 1e-4,
+            }
+        )
+
+    @property
+    def policy_kwargs(self) -> Mapping[str, Any]:
+        """Two layers of 128."""
+        return MappingProxyType({"net_arch": [128, 128]})
+
+    def make_env(self) -> FixedLayouts:
+        """The level in the layouts."""
+        return LEVELS[self.level](self.num_layouts, render_mode="rgb_array")
+
+    def pretrain(self, model: BaseAlgorithm, rng: np.random.Generator) -> Mapping[str, float]:
+        """Behaviour cloning on the bot's episodes."""
+        return behaviour_cloning.clone(model, self.demonstrate(), rng)
+
+    def demonstrate(self) -> Demonstrations:
+        """The bot's successful episodes within the horizon, each in a layout of its own."""
+        env = self.make_env()
+        observations: list[np.ndarray] = []
+        actions: list[int] = []
+        episodes: list[int] = []
+        for layout in range(self.demonstrations):
+            steps = bot_steps(env, layout)
+            observations += [seen for seen, _ in steps]
+            actions += [action for _, action in steps]
+            episodes += [layout] * len(steps)
+        return Demonstrations(np.stack(observations), np.array(actions), np.array(episodes))
+
+
+def bot_steps(env: FixedLayouts, layout: int) -> list[tuple[np.ndarray, int]]:
+    """What the bot saw and did in a layout; nothing where it did not succeed in time."""
+    seen, _ = env.reset(options={"layout": layout, "stream": SHOWN})
+    bot, steps, action = BabyAIBot(env), [], None
+    for _ in range(HORIZON):
+        try:
+            action = int(bot.replan(action))
+        except AssertionError:  # the bot gives up on some layouts
+            return []
+        steps.append((seen, action))
+        seen, _, terminated, truncated, info = env.step(action)
+        if info["success"]:
+            return steps
+        if terminated or truncated:
+            return []
+    return []

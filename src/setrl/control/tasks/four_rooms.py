@@ -1,0 +1,139 @@
+"""MiniGrid's FourRooms with the settings of "Polychromic Objectives" (arXiv:2509.25424)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+import numpy as np
+from minigrid.core.constants import DIR_TO_VEC
+from minigrid.envs.fourrooms import FourRoomsEnv
+
+from setrl.control import behaviour_cloning
+from setrl.control.behaviour_cloning import Demonstrations
+from setrl.control.tasks.layouts import HORIZON, PAPER_PPO, SHOWN, FixedLayouts, LayoutTask
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+
+LEFT, RIGHT, FORWARD = range(3)
+LARGEST_CODE = 10.0  # of MiniGrid's objects, which divides observations
+VIEW = 7 * 7 * 3
+
+Pose = tuple[int, int, int]  # column, row, direction
+
+
+class FourRooms(FixedLayouts, FourRoomsEnv):
+    """FourRooms in fixed layouts: what the agent sees, flattened, and three actions.
+
+    Observations are MiniGrid's 7 × 7 × 3 view divided by 10: (147,) float32.
+    """
+
+    room_span = 9
+
+    def __init__(self, num_layouts: int = 50, render_mode: str | None = None) -> None:
+        self.num_layouts = num_layouts
+        super().__init__(max_steps=HORIZON, render_mode=render_mode)
+        self.action_space = gym.spaces.Discrete(3)
+        self.observation_space = gym.spaces.Box(0.0, 1.1, (VIEW,), np.float32)
+
+    def gen_obs(self) -> np.ndarray:
+        """The agent's view, flattened."""
+        image = super().gen_obs()["image"]
+        return image.astype(np.float32).reshape(-1) / LARGEST_CODE
+
+
+def shortest_actions(env: FourRooms, rng: np.random.Generator) -> list[int]:
+    """A shortest way to the goal by breadth-first search; rng decides between equal ones."""
+    start: Pose = (int(env.agent_pos[0]), int(env.agent_pos[1]), int(env.agent_dir))
+    came_from: dict[Pose, tuple[Pose, int]] = {}
+    queue, seen = deque([start]), {start}
+    while queue:
+        pose = queue.popleft()
+        cell = env.grid.get(*pose[:2])
+        if cell is not None and cell.type == "goal":
+            return _path(came_from, start, pose)
+        for action in rng.permutation(3).tolist():
+            following = _after(env, pose, action)
+            if following not in seen:
+                seen.add(following)
+                came_from[following] = (pose, action)
+                queue.append(following)
+    raise ValueError("the goal cannot be reached")
+
+
+def _after(env: FourRooms, pose: Pose, action: int) -> Pose:
+    x, y, direction = pose
+    if action != FORWARD:
+        return x, y, (direction + (1 if action == RIGHT else -1)) % 4
+    step = DIR_TO_VEC[direction]
+    ahead = (x + int(step[0]), y + int(step[1]))
+    cell = env.grid.get(*ahead)
+    return pose if cell is not None and not cell.can_overlap() else (*ahead, direction)
+
+
+def _path(came_from: dict[Pose, tuple[Pose, int]], start: Pose, pose: Pose) -> list[int]:
+    actions: list[int] = []
+    while pose != start:
+        pose, action = came_from[pose]
+        actions.append(action)
+    return actions[::-1]
+
+
+@dataclass(frozen=True)
+class FourRoomsTask(LayoutTask):
+    """The task: reach the goal of one of fifty layouts; the rooms visited are the way.
+
+    Attributes:
+        num_layouts: Layouts that are fine-tuned on and evaluated.
+        samples: Episodes of each in an evaluation; the paper has 100.
+        demonstrations: Shortest ways, in layouts of their own, that are cloned beforehand.
+    """
+
+    num_layouts: int = 50
+    samples: int = 20
+    demonstrations: int = 400
+    name: str = field(default="four_rooms", init=False)
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """The paper's Table 3, with a learning rate for a small network and few steps."""
+        return MappingProxyType(
+            {
+                **PAPER_PPO,
+                "total_timesteps": 150_000,
+                "n_envs": 8,
+                "n_steps": 256,
+                "learning_rate": 1e-4,
+            }
+        )
+
+    @property
+    def policy_kwargs(self) -> Mapping[str, Any]:
+        """Two layers of 128."""
+        return MappingProxyType({"net_arch": [128, 128]})
+
+    def make_env(self) -> FourRooms:
+        """FourRooms in the layouts."""
+        return FourRooms(self.num_layouts, render_mode="rgb_array")
+
+    def pretrain(self, model: BaseAlgorithm, rng: np.random.Generator) -> Mapping[str, float]:
+        """Behaviour cloning on shortest ways."""
+        return behaviour_cloning.clone(model, self.demonstrate(rng), rng)
+
+    def demonstrate(self, rng: np.random.Generator) -> Demonstrations:
+        """Shortest ways, each in a layout of its own."""
+        env = self.make_env()
+        observations, actions, episodes = [], [], []
+        for layout in range(self.demonstrations):
+            seen, _ = env.reset(options={"layout": layout, "stream": SHOWN})
+            for action in shortest_actions(env, rng):
+                observations.append(seen)
+                actions.append(action)
+                episodes.append(layout)
+                seen, *_ = env.step(action)
+        return Demonstrations(np.stack(observations), np.array(actions), np.array(episodes))

@@ -1,0 +1,159 @@
+"""Fixed layouts of MiniGrid levels: fine-tuning sees the same fifty again and again.
+
+The settings of "Polychromic Objectives" (arXiv:2509.25424) that FourRooms and BabyAI share: fifty
+configurations, episodes of at most H = 100 steps, reward 1 − ½·t/H on success, diversity by the
+sets of rooms that trajectories visit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+import numpy as np
+from minigrid.minigrid_env import MiniGridEnv
+
+from setrl.control import diversity, measures
+from setrl.evaluation import estimators
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+
+    from setrl.control.trajectories import Trajectory
+
+HORIZON = 100
+TRAINED, UNSEEN, SHOWN = range(3)  # streams of layouts: fine-tuning, evaluation, demonstrations
+PASS_AT = (1, 5, 20, 50)
+PROBES = 5  # episodes a layout from moved starts, and on layouts never seen
+PAPER_PPO = {  # Table 3 of the paper, as its replications quote it
+    "n_epochs": 2,
+    "batch_size": 64,
+    "gamma": 1.0,
+    "gae_lambda": 0.95,
+    "clip_range": 0.2,
+    "max_grad_norm": 0.5,
+    "vf_coef": 0.5,
+    "ent_coef": 0.0,
+}
+
+
+rooms_visited = diversity.visited("room")
+
+
+class FixedLayouts(MiniGridEnv):
+    """To be inherited before a MiniGrid level: what a reset draws comes from a numbered stream.
+
+    `reset(options={"layout": i, "stream": s, "perturb": True})` asks for a layout; without, it is
+    any of the first `num_layouts` of the trained stream. "perturb" moves the agent to a random
+    free cell of its room, facing anywhere. `info` has the `room` that the agent is in, and
+    `success`.
+
+    Subclasses set `room_span`, the cells from one wall to the next.
+    """
+
+    room_span: int
+    num_layouts: int = 50
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode in a layout."""
+        asked = options or {}
+        if seed is not None:
+            self._np_random = np.random.default_rng(seed)
+        chosen = asked.get("layout")
+        layout = int(self.np_random.integers(self.num_layouts)) if chosen is None else int(chosen)
+        noise, stream = self.np_random, [asked.get("stream", TRAINED), layout]
+        self._np_random = np.random.default_rng(stream)
+        seen, info = super().reset()
+        self._np_random = noise
+        if asked.get("perturb"):
+            self.move_agent()
+            seen = self.gen_obs()
+        return seen, info | {"room": self.room(), "layout": layout, "success": False}
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """As the level's; the time limit is no failure of the state, and so truncates."""
+        seen, reward, terminated, truncated, info = super().step(action)
+        worth = float(reward)
+        info |= {"room": self.room(), "success": terminated and worth > 0}
+        return seen, worth, terminated, truncated, info
+
+    def _reward(self) -> float:
+        return 1.0 - 0.5 * self.step_count / HORIZON
+
+    def room(self) -> tuple[int, int]:
+        """The room that the agent is in, by column and row of rooms."""
+        x, y = self.agent_pos
+        return int(x) // self.room_span, int(y) // self.room_span
+
+    def move_agent(self) -> None:
+        """Place the agent anew within its room."""
+        column, row = self.room()
+        top = (column * self.room_span, row * self.room_span)
+        MiniGridEnv.place_agent(self, top, (self.room_span + 1, self.room_span + 1))
+
+
+class LayoutTask:
+    """What tasks on fixed layouts share: label, score and metrics.
+
+    Subclasses are frozen dataclasses with the fields below and a `make_env`.
+    """
+
+    num_layouts: int
+    samples: int
+
+    def make_env(self) -> gym.Env:
+        """The level; subclasses say which."""
+        raise NotImplementedError
+
+    def label(self, trajectory: Trajectory) -> Hashable | None:
+        """The set of rooms visited, whether it succeeded or not: the paper's."""
+        return rooms_visited(trajectory)
+
+    def score(self, trajectory: Trajectory) -> float:
+        """The return: 0, or from ½ to 1 on success."""
+        return trajectory.total_reward
+
+    def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
+        """Success on the layouts trained on, from moved starts, and on layouts never seen.
+
+        Each layout is a problem with `samples` episodes: pass@k and rooms are unbiased in each.
+        """
+        trained = self._by_layout(model, rng, self.samples)
+        moved = self._by_layout(model, rng, PROBES, perturb=True)
+        unseen = self._by_layout(model, rng, PROBES, stream=UNSEEN)
+        correct_PN = np.array([[won(one) for one in row] for row in trained])
+        labels_PN = np.array(
+            [diversity.clusters([self.label(one) for one in row]) for row in trained]
+        )
+        counts = estimators.count_labels(labels_PN, correct_PN)
+        correct_P, n = correct_PN.sum(axis=-1), self.samples
+        return {
+            "mean_return": float(np.mean([[self.score(one) for one in row] for row in trained])),
+            "success": float(correct_PN.mean()),
+            **{
+                f"pass@{k}": float(estimators.pass_at_k(correct_P, n, k).mean())
+                for k in PASS_AT
+                if k <= n
+            },
+            "room_sets": float(estimators.distinct_at_k(counts.all_PC, n, n).mean()),
+            "successful_room_sets": float(estimators.distinct_at_k(counts.correct_PC, n, n).mean()),
+            "perturbed_success": float(np.mean([[won(one) for one in row] for row in moved])),
+            "unseen_success": float(np.mean([[won(one) for one in row] for row in unseen])),
+        }
+
+    def _by_layout(
+        self, model: BaseAlgorithm, rng: np.random.Generator, each: int, **options: Any
+    ) -> list[list[Trajectory]]:
+        asked = [
+            {"layout": layout, **options} for layout in range(self.num_layouts) for _ in range(each)
+        ]
+        sampled = measures.sample_episodes(model, self.make_env, asked, rng)
+        return [sampled[start : start + each] for start in range(0, len(sampled), each)]
+
+
+def won(trajectory: Trajectory) -> bool:
+    """Whether the episode ended in success."""
+    return bool(trajectory.infos[-1]["success"])

@@ -1,0 +1,156 @@
+"""Multi-goal: a MiniGrid room with five equal goals, one of them nearest.
+
+Reward 1 at any goal, which ends the episode; the discount alone prefers the nearest. A policy that
+maximises the expected return goes there and nowhere else: how many goals it still reaches is what
+set objectives change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+import numpy as np
+from minigrid.core.grid import Grid
+from minigrid.core.mission import MissionSpace
+from minigrid.core.world_object import Goal, Wall
+from minigrid.minigrid_env import MiniGridEnv
+
+from setrl.control import diversity, measures
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+
+    from setrl.control.trajectories import Trajectory
+
+SIZE = 9
+START, FACING_UP = (4, 4), 3
+GOALS = ((6, 3), (1, 1), (7, 1), (1, 7), (7, 7))  # 4 actions away, then 7 to 9
+FORWARD_AND_TURNS = 3  # MiniGrid's first actions: left, right, forward
+
+
+class MultiGoalEnv(MiniGridEnv):
+    """A 9 × 9 room whose goals are all worth 1; the state is seen whole.
+
+    Observations are one-hot column, row and direction of the agent: (9 + 9 + 4,) float32. `info`
+    has the agent's `cell`, and `goal`, the index of the goal that it stands on, or None.
+
+    Args:
+        blocked: Indices of goals that are walls instead.
+        max_steps: Steps after which an episode is truncated.
+        render_mode: As MiniGrid's.
+    """
+
+    def __init__(
+        self,
+        blocked: Collection[int] = (),
+        max_steps: int = 60,
+        render_mode: str | None = None,
+    ) -> None:
+        self.blocked = frozenset(blocked)
+        mission = MissionSpace(mission_func=_mission)
+        super().__init__(mission, grid_size=SIZE, max_steps=max_steps, render_mode=render_mode)
+        self.action_space = gym.spaces.Discrete(FORWARD_AND_TURNS)
+        self.observation_space = gym.spaces.Box(0.0, 1.0, (2 * SIZE + 4,), np.float32)
+
+    def _gen_grid(self, width: int, height: int) -> None:
+        self.grid = Grid(width, height)
+        self.grid.wall_rect(0, 0, width, height)
+        for index, cell in enumerate(GOALS):
+            self.grid.set(*cell, Wall() if index in self.blocked else Goal())
+        self.agent_pos, self.agent_dir = START, FACING_UP
+
+    def _reward(self) -> float:
+        return 1.0
+
+    def gen_obs(self) -> np.ndarray:
+        """One-hot column, row and direction."""
+        seen = np.zeros(2 * SIZE + 4, dtype=np.float32)
+        seen[[self.agent_pos[0], SIZE + self.agent_pos[1], 2 * SIZE + self.agent_dir]] = 1.0
+        return seen
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """As MiniGrid's, with `cell` and `goal` in the info."""
+        seen, reward, terminated, truncated, info = super().step(action)
+        cell = (int(self.agent_pos[0]), int(self.agent_pos[1]))
+        info |= {"cell": cell, "goal": GOALS.index(cell) if terminated else None}
+        return seen, float(reward), terminated, truncated, info
+
+
+def _mission() -> str:
+    return "reach any goal"
+
+
+@dataclass(frozen=True)
+class MultiGoal:
+    """The task: reach a goal; which one is the way.
+
+    Attributes:
+        max_steps: Steps after which an episode is truncated.
+        episodes: Episodes of an evaluation.
+    """
+
+    max_steps: int = 60
+    episodes: int = 256
+    name: str = field(default="multi_goal", init=False)
+    pretrain: None = field(default=None, init=False)
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """Of PPO; 60,000 steps are learnt in less than a minute."""
+        return MappingProxyType(DEFAULTS)
+
+    @property
+    def policy_kwargs(self) -> Mapping[str, Any]:
+        """Stable-Baselines3's own: two layers of 64."""
+        return MappingProxyType({})
+
+    def make_env(self, blocked: Collection[int] = ()) -> gym.Env:
+        """The room; `blocked` goals are walls."""
+        return MultiGoalEnv(blocked, self.max_steps, render_mode="rgb_array")
+
+    def label(self, trajectory: Trajectory) -> int | None:
+        """The goal that was reached."""
+        goal: int | None = diversity.final("goal")(trajectory)  # type: ignore[assignment]
+        return goal
+
+    def score(self, trajectory: Trajectory) -> float:
+        """1 if a goal was reached."""
+        return float(self.label(trajectory) is not None)
+
+    def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
+        """Success, goals still reached, and what they are good for.
+
+        `hidden_pass@k`: one of the goals, each as likely, is secretly the only one that counts;
+        the chance that one of k episodes ends there. `blocked_success`: success where the goal
+        that the policy likes best is a wall, which it cannot see.
+        """
+        sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng)
+        goals = [self.label(one) for one in sampled]
+        favourite = max(range(len(GOALS)), key=goals.count)
+        blocked = measures.sample_episodes(
+            model, lambda: self.make_env({favourite}), self.episodes // 2, rng
+        )
+        return {
+            "success": float(np.mean([self.score(one) for one in sampled])),
+            **measures.goal_metrics(goals, len(GOALS)),
+            "blocked_success": float(np.mean([self.score(one) for one in blocked])),
+            "path_length": measures.mean_length([one for one in sampled if self.score(one)]),
+        }
+
+
+DEFAULTS = {
+    "total_timesteps": 60_000,
+    "n_envs": 8,
+    "n_steps": 128,
+    "batch_size": 256,
+    "n_epochs": 4,
+    "learning_rate": 1e-3,
+    "gamma": 0.99,
+    "gae_lambda": 0.95,
+    "clip_range": 0.2,
+    "ent_coef": 0.0,
+}

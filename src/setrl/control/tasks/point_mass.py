@@ -1,0 +1,142 @@
+"""Point mass: a MuJoCo body pushed over a plane to any of several goals around it.
+
+Continuous forces, and a Gaussian policy that starts in the middle of the goals: to keep several of
+them it must let chance decide where the first pushes lead, and then go on in that direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.envs.mujoco.mujoco_env import MujocoEnv
+
+from setrl.control import diversity, measures
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+
+    from setrl.control.trajectories import Trajectory
+
+MODEL = Path(__file__).with_name("point_mass.xml")
+FRAME_SKIP = 5
+NEAREST, FARTHEST, NUM_GOALS = 0.4, 0.5, 6  # metres from the start; radii grow goal by goal
+GOAL_RADIUS = 0.1
+
+
+def goal_places() -> np.ndarray:
+    """Where the goals are, (goals, 2): all around, each a little farther than the one before."""
+    angles = 2 * np.pi * np.arange(NUM_GOALS) / NUM_GOALS
+    radii = np.linspace(NEAREST, FARTHEST, NUM_GOALS)
+    return radii[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+
+
+class PointMassEnv(MujocoEnv):
+    """Forces along two axes; reward 1 on reaching any goal, which ends the episode.
+
+    Observations are position and velocity, (4,) float64. `info` has `goal`, the index of the goal
+    reached, or None, and the `place`.
+    """
+
+    metadata = {  # noqa: RUF012 - an instance variable in Gymnasium
+        "render_modes": ["human", "rgb_array", "depth_array", "rgbd_tuple"],
+        "render_fps": 20,
+    }
+
+    def __init__(self, max_steps: int = 40, render_mode: str | None = None) -> None:
+        space = gym.spaces.Box(-np.inf, np.inf, (4,), np.float64)
+        super().__init__(
+            str(MODEL), FRAME_SKIP, space, render_mode=render_mode, width=256, height=256
+        )
+        self.goals = goal_places()
+        self.max_steps = max_steps
+        self.steps = 0
+
+    def reset_model(self) -> np.ndarray:
+        """At rest in the middle."""
+        self.steps = 0
+        self.set_state(self.init_qpos, self.init_qvel)
+        return self.seen()
+
+    def step(  # type: ignore[override]
+        self, action: Any
+    ) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Push for 5 frames."""
+        self.do_simulation(np.clip(action, -1.0, 1.0), self.frame_skip)
+        self.steps += 1
+        place = self.data.qpos.copy()
+        apart = np.linalg.norm(self.goals - place, axis=-1)
+        reached = bool(apart.min() < GOAL_RADIUS)
+        goal = int(apart.argmin()) if reached else None
+        info = {"goal": goal, "place": place}
+        return self.seen(), float(reached), reached, self.steps >= self.max_steps, info
+
+    def seen(self) -> np.ndarray:
+        """Position and velocity."""
+        return np.concatenate([self.data.qpos, self.data.qvel])
+
+
+@dataclass(frozen=True)
+class PointMass:
+    """The task: reach a goal; which one is the way.
+
+    Attributes:
+        max_steps: Steps after which an episode is truncated.
+        episodes: Episodes of an evaluation.
+    """
+
+    max_steps: int = 40
+    episodes: int = 256
+    name: str = field(default="point_mass", init=False)
+    pretrain: None = field(default=None, init=False)
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """Of PPO; a minute or so."""
+        return MappingProxyType(DEFAULTS)
+
+    @property
+    def policy_kwargs(self) -> Mapping[str, Any]:
+        """Stable-Baselines3's own: two layers of 64, standard deviations of their own."""
+        return MappingProxyType({})
+
+    def make_env(self) -> gym.Env:
+        """The plane."""
+        return PointMassEnv(self.max_steps, render_mode="rgb_array")
+
+    def label(self, trajectory: Trajectory) -> int | None:
+        """The goal that was reached."""
+        goal: int | None = diversity.final("goal")(trajectory)  # type: ignore[assignment]
+        return goal
+
+    def score(self, trajectory: Trajectory) -> float:
+        """1 if a goal was reached."""
+        return float(self.label(trajectory) is not None)
+
+    def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
+        """Success, goals still reached, and the chance to meet a secret one of them."""
+        sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng)
+        return {
+            "success": float(np.mean([self.score(one) for one in sampled])),
+            **measures.goal_metrics([self.label(one) for one in sampled], NUM_GOALS),
+            "path_length": measures.mean_length([one for one in sampled if self.score(one)]),
+        }
+
+
+DEFAULTS = {
+    "total_timesteps": 60_000,
+    "n_envs": 8,
+    "n_steps": 128,
+    "batch_size": 256,
+    "n_epochs": 4,
+    "learning_rate": 1e-3,
+    "gamma": 0.99,
+    "gae_lambda": 0.95,
+    "clip_range": 0.2,
+    "ent_coef": 0.0,
+}

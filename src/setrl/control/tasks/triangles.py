@@ -1,0 +1,226 @@
+"""Triangle discovery: name three nodes of a hidden graph that are joined to each other.
+
+A reconstruction: the triangle task of "Polychromic Objectives" (arXiv:2509.25424) comes from the
+family of Nagarajan et al. (arXiv:2504.15266), but its graphs and sizes are not public. Ours is one
+random graph, which the policy knows only through half of its triangles, shown to it before
+training. It is to name valid triangles, as many different ones as it can; those that it was not
+shown are its discoveries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import permutations
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from setrl.control import behaviour_cloning, diversity, measures
+from setrl.control.behaviour_cloning import Demonstrations
+from setrl.control.resettable import Noise
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+
+    from setrl.control.trajectories import Trajectory
+
+NODES = 3  # of a triangle, and steps of an episode
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A random graph and its triangles.
+
+    Attributes:
+        joined_VV: Whether two of V nodes are joined.
+        triangles_T3: All triangles, nodes ascending.
+        shown_T: Whether a triangle is among those shown before training.
+    """
+
+    joined_VV: NDArray[np.bool_]
+    triangles_T3: NDArray[np.int64]
+    shown_T: NDArray[np.bool_]
+
+    @cached_property
+    def shown(self) -> frozenset[frozenset[int]]:
+        """The triangles shown before training."""
+        return frozenset(frozenset(map(int, row)) for row in self.triangles_T3[self.shown_T])
+
+
+@lru_cache(maxsize=8)
+def random_graph(nodes: int, edge_probability: float, seed: int) -> Graph:
+    """An Erdős–Rényi graph; a fair half of its triangles is shown."""
+    rng = np.random.default_rng(seed)
+    upper_VV = np.triu(rng.random((nodes, nodes)) < edge_probability, k=1)
+    joined_VV = upper_VV | upper_VV.T
+    first, second = np.nonzero(upper_VV)
+    third = upper_VV[first] & upper_VV[second]
+    pair, node = np.nonzero(third)
+    triangles_T3 = np.stack([first[pair], second[pair], node], axis=-1)
+    shown_T = np.zeros(len(triangles_T3), dtype=bool)
+    shown_T[rng.permutation(len(triangles_T3))[: len(triangles_T3) // 2]] = True
+    return Graph(joined_VV, triangles_T3, shown_T)
+
+
+class TrianglesEnv(gym.Env):
+    """Three steps, a node each; reward 1 at the end if all three are joined to each other.
+
+    Observations are one-hot, the first node named and then the second: (2V,) float32, zeros for
+    what is not yet named. `info` has `nodes`, those named so far, in order.
+
+    Its own `snapshot` is the nodes named; it has no noise.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.joined_VV = graph.joined_VV
+        self.num_nodes = len(graph.joined_VV)
+        self.nodes: tuple[int, ...] = ()
+        self.action_space = gym.spaces.Discrete(self.num_nodes)
+        self.observation_space = gym.spaces.Box(0.0, 1.0, (2 * self.num_nodes,), np.float32)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """No node is named."""
+        super().reset(seed=seed)
+        self.nodes = ()
+        return self.seen(), {"nodes": ()}
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Name a node."""
+        self.nodes = (*self.nodes, int(action))
+        over = len(self.nodes) == NODES
+        reward = float(over and self.is_triangle())
+        return self.seen(), reward, over, False, {"nodes": self.nodes}
+
+    def snapshot(self) -> tuple[int, ...]:
+        """The nodes named."""
+        return self.nodes
+
+    def restore(
+        self, snapshot: tuple[int, ...], *, rng: Noise = "fork"
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Go back to where these nodes were named; `rng` decides nothing here."""
+        self.nodes = snapshot
+        return self.seen(), {"nodes": self.nodes}
+
+    def is_triangle(self) -> bool:
+        """Whether the three nodes named are joined to each other; no node is joined to itself."""
+        a, b, c = self.nodes
+        return bool(self.joined_VV[a, b] and self.joined_VV[b, c] and self.joined_VV[a, c])
+
+    def seen(self) -> np.ndarray:
+        """The first and the second node named, one-hot."""
+        return one_hot(self.nodes[:2], self.num_nodes)
+
+
+def one_hot(nodes: tuple[int, ...], num_nodes: int) -> np.ndarray:
+    """What is seen when up to two nodes are named: (2V,)."""
+    seen = np.zeros(2 * num_nodes, dtype=np.float32)
+    for place, node in enumerate(nodes):
+        seen[place * num_nodes + node] = 1.0
+    return seen
+
+
+@dataclass(frozen=True)
+class Triangles:
+    """The task: name triangles; the set of nodes is the way, and invalid ones take none.
+
+    Attributes:
+        nodes: V.
+        edge_probability: Chance that two nodes are joined.
+        graph_seed: Names the graph, and which half of its triangles is shown.
+        episodes: Episodes of an evaluation.
+        pretrain_epochs: At most so many passes of behaviour cloning.
+    """
+
+    nodes: int = 80
+    edge_probability: float = 0.25
+    graph_seed: int = 0
+    episodes: int = 4096
+    pretrain_epochs: int = 60
+    name: str = field(default="triangles", init=False)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph and its triangles."""
+        return random_graph(self.nodes, self.edge_probability, self.graph_seed)
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """Of PPO: 256 episodes an update, 100,000 in all."""
+        return MappingProxyType(DEFAULTS)
+
+    @property
+    def policy_kwargs(self) -> Mapping[str, Any]:
+        """One layer of 128."""
+        return MappingProxyType({"net_arch": [128]})
+
+    def make_env(self) -> gym.Env:
+        """The graph's environment."""
+        return TrianglesEnv(self.graph)
+
+    def label(self, trajectory: Trajectory) -> frozenset[int] | None:
+        """The set of nodes, where they are a triangle."""
+        return frozenset(trajectory.infos[-1]["nodes"]) if self.score(trajectory) else None
+
+    def score(self, trajectory: Trajectory) -> float:
+        """1 for a triangle."""
+        return trajectory.total_reward
+
+    def pretrain(self, model: BaseAlgorithm, rng: np.random.Generator) -> Mapping[str, float]:
+        """Behaviour cloning on the triangles shown, in all six orders."""
+        return behaviour_cloning.clone(
+            model, self.demonstrations(), rng, epochs=self.pretrain_epochs
+        )
+
+    def demonstrations(self) -> Demonstrations:
+        """Each triangle shown, in each order of its nodes; held out in all of them or none."""
+        seen, actions, episodes = [], [], []
+        for triangle, row in enumerate(self.graph.triangles_T3[self.graph.shown_T].tolist()):
+            for order in permutations(row):
+                for step in range(NODES):
+                    seen.append(one_hot(order[:step], self.nodes))
+                    actions.append(order[step])
+                    episodes.append(triangle)
+        return Demonstrations(np.stack(seen), np.array(actions), np.array(episodes))
+
+    def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
+        """Validity, and how many different triangles; `new` ones were not shown beforehand."""
+        sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng, parallel=512)
+        labels = [self.label(one) for one in sampled]
+        found = {label for label in labels if label is not None}
+        clusters_N = diversity.clusters(labels)
+        count_C = measures.label_counts(clusters_N)
+        coverage = measures.coverage_at_k(
+            count_C, len(labels), min(1024, len(labels)), len(self.graph.triangles_T3)
+        )
+        return {
+            "validity": float(np.mean([label is not None for label in labels])),
+            "distinct": float(len(found)),
+            "effective": measures.effective_labels(clusters_N),
+            "coverage@1024": coverage,
+            "new_distinct": float(len(found - self.graph.shown)),
+            "new_share": float(
+                np.mean([label is not None and label not in self.graph.shown for label in labels])
+            ),
+        }
+
+
+DEFAULTS = {
+    "total_timesteps": 300_000,
+    "n_envs": 256,
+    "n_steps": 3,
+    "batch_size": 256,
+    "n_epochs": 4,
+    "learning_rate": 1e-3,
+    "gamma": 1.0,
+    "gae_lambda": 0.95,
+    "clip_range": 0.2,
+    "ent_coef": 0.0,
+}
