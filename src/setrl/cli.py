@@ -21,11 +21,13 @@ for _command in (
     commands.control,
     commands.credit,
     commands.judge,
+    commands.train_judge,
     commands.verify,
     commands.experiments,
     commands.validate_data,
 ):
     app.command(_command)
+app.command(commands.import_samples, name="import")  # a word that no function can have
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -5,6 +5,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from setrl.training import base_model as module
+from setrl.training import imitation
 from setrl.training.base_model import base_model, fingerprint, make_base
 
 
@@ -19,9 +20,9 @@ def test_it_learns_samples_and_not_prompts(make_config):
     config = make_config(base_corpus=64)
     tokenizer = module.make_tokenizer(config.make_domain().vocabulary)
     examples = module.corpus_examples(config, tokenizer)
-    [batch] = [module.collate(examples[:3], tokenizer.pad_token_id)]
+    [batch] = [imitation.collate(examples[:3], tokenizer.pad_token_id)]
     for row, example in enumerate(examples[:3]):
-        learnt = batch["labels"][row][batch["labels"][row] != module.IGNORED].tolist()
+        learnt = batch["labels"][row][batch["labels"][row] != imitation.IGNORED].tolist()
         assert learnt == [*example.sample]
         assert learnt[-1] == tokenizer.eos_token_id
         seen = batch["input_ids"][row][batch["attention_mask"][row].bool()].tolist()
@@ -29,12 +30,13 @@ def test_it_learns_samples_and_not_prompts(make_config):
 
 
 def test_every_example_is_seen_once_an_epoch(make_config):
-    config = make_config(base_corpus=100, base_epochs=2, base_batch_size=16)
+    config = make_config(base_corpus=100)
+    course = imitation.Course(epochs=2, batch_size=16, learning_rate=0.02, seed=0)
     tokenizer = module.make_tokenizer(config.make_domain().vocabulary)
     examples = module.corpus_examples(config, tokenizer)
     rows = sorted(
         tuple(ids[mask.bool()].tolist())
-        for batch in module.batches(examples, config, tokenizer.pad_token_id)
+        for batch in imitation.batches(examples, course, tokenizer.pad_token_id)
         for ids, mask in zip(batch["input_ids"], batch["attention_mask"], strict=True)
     )
     assert rows == sorted(2 * [tuple(e.prompt + e.sample) for e in examples])
@@ -45,7 +47,7 @@ def test_it_learns(make_config):
     trained, tokenizer = make_base(make_config(base_corpus=4096), show_progress=False)
     config = make_config(base_corpus=64, base_seed=9)
     examples = module.corpus_examples(config, tokenizer)
-    batch = module.collate(examples, tokenizer.pad_token_id)
+    batch = imitation.collate(examples, tokenizer.pad_token_id)
     with torch.no_grad():
         assert trained(**batch).loss < 0.7 * untrained(**batch).loss
 

@@ -8,9 +8,11 @@ from setrl.commands.control import control
 from setrl.commands.credit import credit
 from setrl.commands.evaluate import evaluate
 from setrl.commands.experiments import experiments
+from setrl.commands.import_samples import import_samples
 from setrl.commands.judge import judge
 from setrl.commands.report import report
 from setrl.commands.train import train
+from setrl.commands.train_judge import train_judge
 from setrl.commands.validate_data import validate_data
 from setrl.commands.verify import verify
 
@@ -19,9 +21,11 @@ __all__ = [
     "credit",
     "evaluate",
     "experiments",
+    "import_samples",
     "judge",
     "report",
     "train",
+    "train_judge",
     "validate_data",
     "verify",
 ]

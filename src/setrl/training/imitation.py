@@ -1,0 +1,117 @@
+"""Supervised learning of written samples, for models that are made from scratch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch.nn.utils import clip_grad_norm_
+from tqdm import tqdm
+from transformers import PreTrainedModel, get_linear_schedule_with_warmup
+
+IGNORED = -100  # the label of tokens that are not learnt: prompts and padding
+ADAM_SHARE = 0.15  # AdamW's step size, as a share of Muon's
+WARMUP = 0.03  # share of the updates over which the learning rate rises
+BATCHES_IN_A_POOL = 50  # batches are cut from this many sorted by length, so that padding is little
+
+
+@dataclass(frozen=True)
+class Example:
+    """A prompt and a written sample, in token ids; the sample has its end token."""
+
+    prompt: list[int]
+    sample: list[int]
+
+    def __len__(self) -> int:
+        return len(self.prompt) + len(self.sample)
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a model learns.
+
+    Attributes:
+        epochs: How often it sees each example.
+        batch_size: Examples an update.
+        learning_rate: Largest step size of Muon, which falls linearly to 0; AdamW's goes along.
+        seed: Of the order of the examples.
+    """
+
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    seed: int
+
+
+def imitate(
+    model: PreTrainedModel,
+    examples: Sequence[Example],
+    pad: int,
+    course: Course,
+    title: str,
+    show_progress: bool = True,
+) -> None:
+    """Teach a model the samples of examples, given their prompts; the loss is on samples alone."""
+    updates = math.ceil(len(examples) / course.batch_size) * course.epochs
+    optimizers = _optimizers(model, course.learning_rate)
+    schedules = [
+        get_linear_schedule_with_warmup(optimizer, int(WARMUP * updates), updates)
+        for optimizer in optimizers
+    ]
+    progress = tqdm(total=updates, desc=title, unit="step", disable=not show_progress)
+    for batch in batches(examples, course, pad):
+        loss = model(**batch).loss
+        loss.backward()
+        clip_grad_norm_(model.parameters(), 1.0)
+        for optimizer, schedule in zip(optimizers, schedules, strict=True):
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad()
+        progress.update()
+        progress.set_postfix(loss=f"{loss.item():.3f}", refresh=False)
+    progress.close()
+
+
+def _optimizers(model: PreTrainedModel, learning_rate: float) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices of the layers, which learn much faster with it; AdamW for the rest."""
+    named = dict(model.named_parameters())
+    matrices = [w for name, w in named.items() if w.ndim == 2 and "embed" not in name]
+    rest = [w for name, w in named.items() if w.ndim != 2 or "embed" in name]
+    return [
+        torch.optim.Muon(matrices, learning_rate, weight_decay=0.0),
+        torch.optim.AdamW(
+            rest, ADAM_SHARE * learning_rate, betas=(0.9, 0.95), weight_decay=0.0, fused=True
+        ),
+    ]
+
+
+def batches(
+    examples: Sequence[Example], course: Course, pad: int
+) -> Iterator[dict[str, torch.Tensor]]:
+    """Batches of examples of like length, in random order, epoch after epoch."""
+    generator = torch.Generator().manual_seed(course.seed)
+    size = course.batch_size
+    for _ in range(course.epochs):
+        order = torch.randperm(len(examples), generator=generator).tolist()
+        chunks: list[list[int]] = []
+        for start in range(0, len(order), size * BATCHES_IN_A_POOL):
+            pool = order[start : start + size * BATCHES_IN_A_POOL]
+            pool.sort(key=lambda index: len(examples[index]))
+            chunks += [pool[i : i + size] for i in range(0, len(pool), size)]
+        for index in torch.randperm(len(chunks), generator=generator).tolist():
+            yield collate([examples[i] for i in chunks[index]], pad)
+
+
+def collate(examples: Sequence[Example], pad: int) -> dict[str, torch.Tensor]:
+    """Token ids, mask and labels, (examples, longest), padded on the right."""
+    longest = max(map(len, examples))
+    ids = torch.full((len(examples), longest), pad)
+    labels = torch.full_like(ids, IGNORED)
+    mask = torch.zeros_like(ids)
+    for row, example in enumerate(examples):
+        ids[row, : len(example)] = torch.tensor(example.prompt + example.sample)
+        labels[row, len(example.prompt) : len(example)] = torch.tensor(example.sample)
+        mask[row, : len(example)] = 1
+    return {"input_ids": ids, "attention_mask": mask, "labels": labels}

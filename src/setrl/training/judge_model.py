@@ -1,0 +1,138 @@
+"""A small judge made from scratch: a Qwen3 that learns a domain's own reader of strategies.
+
+It is asked in the style `compact` (`setrl.judges.rendering`), answers in JSON, and can be served by
+anything that serves a transformers model: a real judge behind a real server, without a download.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM, set_seed
+
+from setrl.domains import Domain, Problem
+from setrl.errors import RunError
+from setrl.judges import Group
+from setrl.judges.oracle import OracleJudge
+from setrl.judges.rendering import NO_CLUSTER, answer, render, shuffled_order
+from setrl.runs import files
+from setrl.training.base_model import new_model
+from setrl.training.imitation import Course, Example, imitate
+from setrl.training.tokenizer import make_tokenizer
+
+Split = Callable[[str], list[str]]
+
+TEMPLATE = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
+POOL = 64  # samples are written for a problem, and the group is drawn from them
+BROKEN = 0.03  # share of samples that are cut short, as policies break off
+
+
+@dataclass(frozen=True)
+class JudgeModelConfig:
+    """What decides a small judge.
+
+    Attributes:
+        domain: Whose samples it judges, and whose reader it learns.
+        most_samples: N, the samples of the largest group that it can judge.
+        groups: Groups that it learns from.
+        hidden_size: Width, a multiple of 64.
+        layers: Layers.
+        batch_size: Groups an update.
+        learning_rate: Largest step size of Muon.
+        seed: Of the groups, the first weights and the order.
+    """
+
+    domain: Domain
+    most_samples: int = 16
+    groups: int = 60_000
+    hidden_size: int = 128
+    layers: int = 4
+    batch_size: int = 64
+    learning_rate: float = 0.02
+    seed: int = 0
+
+
+def train_judge(config: JudgeModelConfig, folder: Path, show_progress: bool = True) -> Path:
+    """Train a judge and save it with its tokenizer and chat template, whole or not at all."""
+    if folder.exists():
+        raise RunError(f"{folder} is there already: give another folder, or remove it")
+    set_seed(config.seed)
+    tokenizer = judge_tokenizer(config.domain, config.most_samples)
+    model = new_model(tokenizer, config.hidden_size, 2 * config.hidden_size, config.layers)
+    examples = list(judge_examples(config, tokenizer))
+    course = Course(1, config.batch_size, config.learning_rate, config.seed)
+    imitate(model, examples, tokenizer.pad_token_id, course, "judge", show_progress)
+    return _save(model.eval(), tokenizer, folder)
+
+
+def _save(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, folder: Path) -> Path:
+    with files.writing_folder(folder) as partial:
+        model.generation_config.do_sample = False
+        model.save_pretrained(partial)
+        tokenizer.save_pretrained(partial)
+    return folder
+
+
+def judge_tokenizer(domain: Domain, most_samples: int) -> PreTrainedTokenizerFast:
+    """The domain's vocabulary, the marks of samples, and what answers are made of."""
+    numbers = [str(number) for number in range(NO_CLUSTER, most_samples + 1)]
+    marks = [f"\n#{number}\n" for number in range(1, most_samples + 1)]
+    answers = ['{"clusters":[', "]}", ",", "\n", *numbers]
+    tokenizer = make_tokenizer(list(dict.fromkeys([*domain.vocabulary, *marks, *answers])))
+    tokenizer.chat_template = TEMPLATE
+    return tokenizer
+
+
+def judge_examples(
+    config: JudgeModelConfig, tokenizer: PreTrainedTokenizerFast
+) -> Iterator[Example]:
+    """Requests and right replies, in token ids."""
+    rng = np.random.default_rng(config.seed)
+    oracle = OracleJudge(config.domain)
+    for number in range(config.groups):
+        group = draw_group(config.domain, config.most_samples, rng, tokenizer.tokenize)
+        order = shuffled_order(group, number)
+        labels = oracle.judge([group])[0].clusters_N or ()
+        messages = render(group, "compact", order)
+        prompt = tokenizer.apply_chat_template(messages, tokenize=False)
+        reply = answer([labels[index] for index in order])
+        yield Example(
+            tokenizer(prompt)["input_ids"],
+            [*tokenizer(reply)["input_ids"], tokenizer.eos_token_id],
+        )
+
+
+def draw_group(domain: Domain, most_samples: int, rng: np.random.Generator, split: Split) -> Group:
+    """A problem with samples of policies at every stage: of one strategy, of many, and broken ones.
+
+    Half of the groups have `most_samples` samples. The weights of the strategies are drawn from
+    Dirichlet distributions of all concentrations, since training moves a policy through them.
+    `split` gives the tokens of a text, between which a sample may break off.
+    """
+    problem = domain.corpus_problem(rng)
+    count = most_samples if rng.random() < 0.5 else int(rng.integers(2, most_samples + 1))
+    pool = _by_strategy(domain, problem, rng)
+    concentration = 10 ** rng.uniform(-1.5, 1)
+    weights = rng.dirichlet(np.full(len(pool), concentration))
+    chosen = rng.choice(len(pool), size=count, p=weights)
+    texts = [str(rng.choice(pool[index])) for index in chosen]
+    return Group(problem.prompt, tuple(_maybe_broken(text, rng, split) for text in texts))
+
+
+def _by_strategy(domain: Domain, problem: Problem, rng: np.random.Generator) -> list[list[str]]:
+    """Written samples of a problem, a list for each strategy."""
+    pool: dict[str | None, list[str]] = {}
+    for _ in range(POOL):
+        written = domain.write(problem, rng)
+        pool.setdefault(written.strategy, []).append(written.text)
+    return list(pool.values())
+
+
+def _maybe_broken(text: str, rng: np.random.Generator, split: Split) -> str:
+    tokens = split(text)
+    if rng.random() >= BROKEN or len(tokens) < 2:
+        return text
+    return "".join(tokens[: int(rng.integers(1, len(tokens)))])
