@@ -21,6 +21,7 @@ for _command in (
     commands.control,
     commands.credit,
     commands.judge,
+    commands.judge_audit,
     commands.train_judge,
     commands.verify,
     commands.experiments,

@@ -10,6 +10,7 @@ from setrl.commands.evaluate import evaluate
 from setrl.commands.experiments import experiments
 from setrl.commands.import_samples import import_samples
 from setrl.commands.judge import judge
+from setrl.commands.judge_audit import judge_audit
 from setrl.commands.report import report
 from setrl.commands.train import train
 from setrl.commands.train_judge import train_judge
@@ -23,6 +24,7 @@ __all__ = [
     "experiments",
     "import_samples",
     "judge",
+    "judge_audit",
     "report",
     "train",
     "train_judge",

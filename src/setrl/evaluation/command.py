@@ -25,7 +25,6 @@ from setrl.evaluation.tasks import Task, domain_task
 from setrl.evaluation.verifier import math_task
 
 COLUMNS = {"pass": 100, "max": 1, "majority": 100, "strategies": 1, "correct_strategies": 1}
-OF_STRATEGIES = ("strategies", "correct_strategies")
 WIDTH = 22
 DOMAIN_PROBLEMS = 100  # a domain has as many problems as one wants
 DEFAULT_MAX_TOKENS = 1024
@@ -108,7 +107,7 @@ def evaluate_and_print(options: EvaluateOptions, as_json: bool = False) -> None:
     else:
         print(outcome.title)
         arm = summary.splits["all"].arms["model"]
-        print(table(arm, options.domain is not None or arm.metrics["degenerate"].value < 1))
+        print(table(arm, of_domain=options.domain is not None))
     if outcome.cut:
         print(f"{outcome.cut} samples ended at the limit of tokens", file=sys.stderr)
     if outcome.path.parent.name == "evaluation":
@@ -199,17 +198,19 @@ def _domain(name: str) -> domains.Domain:
         raise ConfigError(str(error)) from error
 
 
-def table(arm: ArmSummary, with_strategies: bool = True) -> str:
+def table(arm: ArmSummary, of_domain: bool = True) -> str:
     """The metrics of one model, a line for each k; shares as per cent.
 
     Args:
         arm: The metrics; those that are undefined are left out.
-        with_strategies: Whether somebody read the samples' strategies.
+        of_domain: Whether a domain read answers and strategies. Where nobody did, and no sample
+            has any, their metrics are left out: 0 would say that somebody looked.
     """
+    unread = set() if of_domain else _unread(arm)
     columns = {
         name: scale
         for name, scale in COLUMNS.items()
-        if _is_known(arm, f"{name}@1") and (with_strategies or name not in OF_STRATEGIES)
+        if _is_known(arm, f"{name}@1") and name not in unread
     }
     rows = [["k", *(f"{name}@k" for name in columns)]]
     for k in powers_of_two(arm.n):
@@ -220,7 +221,7 @@ def table(arm: ArmSummary, with_strategies: bool = True) -> str:
         f"{arm.problems} problems × {arm.n} samples{temperature}, 95% intervals over problems",
         "",
         *("".join(f"{cell:<{WIDTH}}" for cell in row).rstrip() for row in rows),
-        *(_strategy_lines(arm) if with_strategies else ()),
+        *(() if "strategies" in unread else _strategy_lines(arm)),
     ])  # fmt: skip
 
 
@@ -231,6 +232,16 @@ def _strategy_lines(arm: ArmSummary) -> list[str]:
         f"share of the commonest          {_cell(arm.metrics['top_share'], 100)}",
         f"strategy cannot be read         {_cell(arm.metrics['degenerate'], 100)}",
     ]
+
+
+def _unread(arm: ArmSummary) -> set[str]:
+    """The metrics of what no sample has."""
+    unread = set()
+    if arm.metrics["degenerate"].value == 1:
+        unread |= {"strategies", "correct_strategies"}
+    if arm.metrics["vote_share@1"].value == 0:
+        unread |= {"majority"}
+    return unread
 
 
 def _is_known(arm: ArmSummary, metric: str) -> bool:

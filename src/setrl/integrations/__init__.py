@@ -1,1 +1,1 @@
-"""What other projects offer: only `integrations/x.py` imports x."""
+"""Other people's tools: each file here is about one, and alone imports it where that is needed."""

@@ -1,0 +1,328 @@
+"""Samples from somebody's log → evaluation records: groups of one size, scores as they were given.
+
+A score that is 0 or 1 in the whole log says whether a sample is correct. Other scores are kept as
+`rewards`; whether they are "correct" is for the user to say, by a threshold.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from setrl.errors import ConfigError, DataError
+from setrl.evaluation.drawing import TEXTS_KEPT
+from setrl.evaluation.records import SCHEMA_VERSION
+
+
+@dataclass(frozen=True)
+class LoggedSample:
+    """One sample of a log.
+
+    Attributes:
+        group: Names the samples that were drawn together for one problem.
+        prompt: What the model was given.
+        text: What it wrote.
+        score: What the log scores it with; None where it does not.
+        answer: The answer that was read from it; None where nobody did.
+        gold: The right answer, where the log holds it.
+        strategy: Its strategy or cluster, where the log holds one.
+        step: The training step that it is of.
+    """
+
+    group: str
+    prompt: str
+    text: str
+    score: float | None
+    answer: str | None = None
+    gold: str | None = None
+    strategy: str | None = None
+    step: int | None = None
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """How a log is read.
+
+    Attributes:
+        reward: Which of the log's scores counts; None where there is only one.
+        strategy: The column or key of each sample's strategy or cluster.
+        answer: The column or key of each sample's answer.
+        gold: The column or key of the right answer, where the tool has no usual one.
+        steps: First and last training step; None is the last step of the log alone.
+        answer_filter: lm-eval's filter; None is the first of the file.
+        verify: Hold the samples against the gold answer, whatever their score.
+        correct_above: Samples of a higher score are correct.
+    """
+
+    reward: str | None = None
+    strategy: str | None = None
+    answer: str | None = None
+    gold: str | None = None
+    steps: tuple[int, int] | None = None
+    answer_filter: str | None = None
+    verify: bool = False
+    correct_above: float | None = None
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Evaluation records, and what was noticed on the way, in sentences."""
+
+    records: list[dict[str, Any]]
+    notes: list[str]
+
+
+Verify = Callable[[str, Sequence[str]], list[Any]]
+
+
+def to_records(
+    samples: Iterable[LoggedSample],
+    source: str,
+    options: ImportOptions,
+    notes: Iterable[str] = (),
+    verify: Verify | None = None,
+) -> Imported:
+    """The records of a log's samples.
+
+    All groups get the commonest size n, of two as common the smaller: the surplus of larger ones
+    is left out, as are smaller groups and samples without a score. How many is in the notes.
+
+    Args:
+        samples: In the log's order; a group need not stand together.
+        source: The tool, which is written into the records and is their split.
+        options: How the log is read.
+        notes: What was noticed so far.
+        verify: Gold and texts → readings, where samples are to be held against the gold; by
+            default `setrl.evaluation.verifier.MathVerifier`.
+
+    Raises:
+        DataError: When nothing is left, or samples are to be verified and there is no gold.
+    """
+    notes = list(notes)
+    listed = list(samples)
+    if options.verify:
+        listed = _verified(listed, verify or _math_verifier())
+    scored = [sample for sample in listed if sample.score is not None]
+    if len(scored) < len(listed):
+        notes.append(f"{len(listed) - len(scored)} samples without a score are left out")
+    groups: dict[str, list[LoggedSample]] = {}
+    for sample in scored:
+        groups.setdefault(sample.group, []).append(sample)
+    if not groups:
+        raise DataError("the log holds no sample with a score")
+    groups, n = _of_one_size(groups, notes)
+    graded = any(sample.score not in (0, 1) for group in groups.values() for sample in group)
+    if graded and options.correct_above is None:
+        notes.append("the scores are graded: they are kept as rewards, and which samples are "
+                     "correct is unknown; --correct-above X says it")  # fmt: skip
+    records = [
+        _record(name, group, n, source, options.correct_above, graded)
+        for name, group in groups.items()
+    ]
+    return Imported(records, notes)
+
+
+def _of_one_size(
+    groups: dict[str, list[LoggedSample]], notes: list[str]
+) -> tuple[dict[str, list[LoggedSample]], int]:
+    sizes = Counter(map(len, groups.values()))
+    n = max(sizes, key=lambda size: (sizes[size], -size))
+    surplus = sum(max(0, len(group) - n) for group in groups.values())
+    if surplus:
+        notes.append(f"{surplus} samples beyond n = {n} of their group are left out")
+    if small := sum(count for size, count in sizes.items() if size < n):
+        notes.append(f"{small} groups of fewer than n = {n} samples are left out")
+    return {name: group[:n] for name, group in groups.items() if len(group) >= n}, n
+
+
+def _record(
+    name: str,
+    group: list[LoggedSample],
+    n: int,
+    source: str,
+    correct_above: float | None,
+    graded: bool,
+) -> dict[str, Any]:
+    scores = [sample.score for sample in group]
+    threshold = 0.5 if correct_above is None else correct_above
+    known = correct_above is not None or not graded
+    first = group[0]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "id": name,
+        "prompt": first.prompt,
+        "split": source,
+        "source": source,
+        "n": n,
+        **({"step": first.step} if first.step is not None else {}),
+        **({"gold": first.gold} if first.gold is not None else {}),
+        "correct": [int(score > threshold) if known else None for score in scores],  # type: ignore[operator]
+        **({"rewards": scores} if graded else {}),
+        "strategies": [sample.strategy for sample in group],
+        "answers": [sample.answer for sample in group],
+        "texts": [sample.text for sample in group[:TEXTS_KEPT]],
+    }
+
+
+def _verified(samples: list[LoggedSample], verify: Verify) -> list[LoggedSample]:
+    """The samples with the verifier's score and answer.
+
+    Where the log holds an answer, that is what is held against the gold: it may stand in the text
+    in a form that only the log's own tool reads.
+    """
+    if any(sample.gold is None for sample in samples):
+        raise DataError("--verify needs a gold answer in the log: name its key with --gold")
+    by_gold: dict[str, list[int]] = {}
+    for place, sample in enumerate(samples):
+        by_gold.setdefault(str(sample.gold), []).append(place)
+    result = list(samples)
+    for gold, places in by_gold.items():
+        texts = [
+            samples[p].text if samples[p].answer is None else f"\\boxed{{{samples[p].answer}}}"
+            for p in places
+        ]
+        for place, reading in zip(places, verify(gold, texts), strict=True):
+            score = float(reading.correct)
+            result[place] = replace(samples[place], score=score, answer=reading.answer)
+    return result
+
+
+def _math_verifier() -> Verify:
+    from setrl.evaluation.verifier import MathVerifier
+
+    return MathVerifier()
+
+
+def choose_steps(
+    samples: list[LoggedSample], steps: tuple[int, int] | None, notes: list[str]
+) -> list[LoggedSample]:
+    """The samples of the last step, or of a range of steps; then each prompt's latest group.
+
+    The groups of one prompt at several steps are samples of different policies: only the latest
+    one is kept.
+    """
+    there = sorted({sample.step for sample in samples if sample.step is not None})
+    if not there:
+        return samples
+    first, last = steps or (there[-1], there[-1])
+    if steps is None and len(there) > 1:
+        notes.append(f"step {last} alone is read, of steps {there[0]} to {last}; "
+                     "--steps FIRST:LAST reads more")  # fmt: skip
+    chosen = [s for s in samples if s.step is not None and first <= s.step <= last]
+    if not chosen:
+        raise ConfigError(f"the log has no steps {first} to {last}: it has {there[0]} to "
+                          f"{there[-1]}")  # fmt: skip
+    latest: dict[str, int] = {}
+    for sample in chosen:
+        latest[sample.prompt] = max(latest.get(sample.prompt, 0), sample.step or 0)
+    kept = [sample for sample in chosen if sample.step == latest[sample.prompt]]
+    if len(kept) < len(chosen):
+        notes.append(f"{len(chosen) - len(kept)} samples of prompts that come again at a later "
+                     "step are left out")  # fmt: skip
+    return kept
+
+
+def choose_score(names: Sequence[str], wanted: str | None, where: str) -> str:
+    """The one score of a log, or the one that is wanted.
+
+    Raises:
+        ConfigError: When there are several and none is named, or the named one is not there.
+    """
+    if wanted is not None:
+        if wanted not in names:
+            raise ConfigError(f"{where} has no score {wanted!r}; it has {', '.join(names)}")
+        return wanted
+    if len(names) != 1:
+        found = f"has the scores {', '.join(names)}" if names else "has no scores"
+        raise ConfigError(f"{where} {found}: name one with --reward")
+    return names[0]
+
+
+def plain(prompt: Any) -> str:
+    """A prompt or an answer as text: of a conversation, what its last message says.
+
+    Raises:
+        DataError: When it is neither a text nor messages.
+    """
+    if isinstance(prompt, str):
+        return prompt
+    try:
+        content = prompt[-1]["content"]
+        if isinstance(content, str):
+            return content
+        return "".join(part["text"] for part in content if part.get("type", "text") == "text")
+    except (LookupError, TypeError, AttributeError):
+        raise DataError(f"neither a text nor messages: {str(prompt)[:80]!r}") from None
+
+
+def number(value: Any, where: str) -> float | None:
+    """A score as a number; None for null and NaN.
+
+    Raises:
+        DataError: When it is no number.
+    """
+    if value is None or value != value:
+        return None
+    if not isinstance(value, bool | int | float):
+        raise DataError(f"{where}: a score must be a number, got {value!r}")
+    return float(value)
+
+
+def label(value: Any) -> str | None:
+    """A strategy or an answer as text; None for null, NaN, and −1 (degenerate).
+
+    >>> label(3.0), label("factoring"), label(-1), label(None)
+    ('3', 'factoring', None, None)
+    """
+    if value is None or value != value or value == -1:
+        return None
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def log_files(path: Path, pattern: str) -> list[Path]:
+    """A file, or the files of a folder that match.
+
+    Raises:
+        DataError: When there are none.
+    """
+    found = sorted(path.glob(pattern)) if path.is_dir() else [path] if path.exists() else []
+    if not found:
+        what = f"no {pattern} in it" if path.is_dir() else "no such file or folder"
+        raise DataError(f"{path}: {what}")
+    return found
+
+
+def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Where each line stands, and its object. Lines end at newlines alone, not at U+2028.
+
+    Raises:
+        DataError: Naming the file and the line.
+    """
+    with path.open("rb") as file:
+        for count, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line)
+            except ValueError as error:
+                raise DataError(f"{path}:{count}: not JSON: {error}") from None
+            if not isinstance(record, dict):
+                raise DataError(f"{path}:{count}: a line must be an object")
+            yield f"{path}:{count}", record
+
+
+def field(record: Any, key: str, where: str) -> Any:
+    """A field that must be there.
+
+    Raises:
+        DataError: Naming what is there instead.
+    """
+    try:
+        return record[key]
+    except (KeyError, TypeError):
+        keys = ", ".join(record) if isinstance(record, dict) else type(record).__name__
+        raise DataError(f"{where}: has no {key!r}; it has {keys}") from None
