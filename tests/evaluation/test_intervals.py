@@ -5,9 +5,9 @@ import pytest
 
 from setrl.evaluation.intervals import (
     IntervalConfig,
-    _resampling_weights,
     mean_over_problems,
     paired_difference,
+    resampling_weights,
 )
 
 ANALYTIC = IntervalConfig(method="analytic")
@@ -36,7 +36,7 @@ def test_standard_error_of_several_seeds_adds_problems_and_seeds():
 @pytest.mark.parametrize("count", [2, 3, 40])
 def test_resampled_means_vary_as_much_as_the_mean_does(count):
     values = np.random.default_rng(1).normal(size=count)
-    draws = _resampling_weights(count, 200_000, 0, 0) @ values
+    draws = resampling_weights(count, 200_000, 0, 0) @ values
     assert draws.mean() == pytest.approx(values.mean(), abs=0.01)
     assert draws.var() == pytest.approx(values.var(ddof=1) / count, rel=0.02)
 

@@ -224,16 +224,16 @@ def _interval(
         reach = NormalDist().inv_cdf(1 - tail) * stderr
         return center - reach, center + reach
     draws_R = np.zeros(config.resamples)
-    problem_weights = _resampling_weights(arms[0].shape[1], config.resamples, config.seed, 0)
+    problem_weights = resampling_weights(arms[0].shape[1], config.resamples, config.seed, 0)
     for stream, (arm, sign) in enumerate(zip(arms, signs, strict=True), start=1):
-        seed_weights = _resampling_weights(len(arm), config.resamples, config.seed, stream)
+        seed_weights = resampling_weights(len(arm), config.resamples, config.seed, stream)
         draws_R += sign * ((problem_weights @ arm.T) * seed_weights).sum(axis=1)
     low, high = np.quantile(draws_R, [tail, 1 - tail])
     return float(low), float(high)
 
 
 @lru_cache(maxsize=64)
-def _resampling_weights(count: int, resamples: int, seed: int, stream: int) -> Floats:
+def resampling_weights(count: int, resamples: int, seed: int, stream: int) -> Floats:
     """Weights of `count` items in each bootstrap draw, (R, count); each row sums to 1.
 
     1/count + √(count/(count−1)) · (times drawn / count − 1/count), so that a weighted mean varies

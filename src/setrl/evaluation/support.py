@@ -1,0 +1,153 @@
+"""What training did to the set of things that a model can solve: empirical support dynamics.
+
+An item (a problem, or a correct strategy of one) is in a model's support when a correct sample of
+it is among k. Between a base and a trained model it is then
+
+    preserved (P)       in both
+    expanded (E)        in the trained one's only
+    shrunk (S)          in the base's only
+    out of support (O)  in neither
+
+    SRR  = P/(P+S)                    support retention: how much of the base's support is kept
+    NDR  = E/(P+E)                    net discovery: how much of the trained one's is new
+    SDS  = 2·SRR·NDR/(SRR+NDR) = 2PE/(P² + 2PE + ES)              support dynamics: both at once
+    NSCR = (E−S)/(P+E+S)              net change: the growth of the support, over all that is in
+                                      either, since E−S = (P+E) − (P+S)
+
+Wu et al., "The Invisible Leash" (arXiv:2507.14843), who count what is there in all n samples. We
+give the expected counts for k samples of each model: unbiased for every k ≤ n, and theirs for
+k = n. Models with different n are compared at the same k, without which more samples look like a
+larger support.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from setrl.evaluation.estimators import Floats, checked_counts, hit_probabilities
+from setrl.evaluation.intervals import IntervalConfig, resampling_weights
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value and the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class SupportDynamics:
+    """How a trained model's support differs from its base's, at k samples of each.
+
+    Attributes:
+        k: Samples of each model.
+        preserved, expanded, shrunk, out: Expected number of items of each kind.
+        retention: SRR; NaN when the base's support is empty.
+        discovery: NDR; NaN when the trained model's support is empty.
+        dynamics: SDS; 0 when nothing is preserved or nothing new, NaN when either of the two
+            above is.
+        net_change: NSCR; NaN when both supports are empty.
+    """
+
+    k: int
+    preserved: float
+    expanded: float
+    shrunk: float
+    out: float
+    retention: Interval
+    discovery: Interval
+    dynamics: Interval
+    net_change: Interval
+
+
+def support_dynamics(
+    base_count_PC: ArrayLike,
+    trained_count_PC: ArrayLike,
+    n_base: int,
+    n_trained: int,
+    k: int | None = None,
+    config: IntervalConfig | None = None,
+) -> SupportDynamics:
+    """Preserved, expanded, shrunk and unreached items of two models.
+
+    With hit(m) = 1 − C(n−m, k)/C(n, k), an item with m correct samples of the base's and m′ of the
+    trained model's adds hit·hit′ to the preserved, (1−hit)·hit′ to the expanded, and so on.
+
+    Args:
+        base_count_PC: Correct samples of the base model: (P,) of each problem, or (P, C) of each
+            strategy of each problem. What no model could reach pads (it is out of support).
+        trained_count_PC: The trained model's, of the same items.
+        n_base: The base's samples a problem.
+        n_trained: The trained model's.
+        k: Samples of each that are looked at; by default as many as both have.
+        config: How intervals are made: a bootstrap over problems.
+
+    Raises:
+        ValueError: When the shapes differ, or k is beyond either n.
+
+    >>> found = support_dynamics([4, 2, 0, 0], [4, 0, 1, 0], n_base=4, n_trained=4)
+    >>> found.preserved, found.expanded, found.shrunk, found.out
+    (1.0, 1.0, 1.0, 1.0)
+    >>> found.retention.value, found.net_change.value
+    (0.5, 0.0)
+    """
+    base, trained = (
+        checked_counts(base_count_PC, n_base),
+        checked_counts(trained_count_PC, n_trained),
+    )
+    if base.shape != trained.shape:
+        raise ValueError(f"both models must have the same items, got {base.shape} "
+                         f"and {trained.shape}")  # fmt: skip
+    size = min(n_base, n_trained) if k is None else k
+    in_base, in_trained = (
+        hit_probabilities(n_base, size)[base],
+        hit_probabilities(n_trained, size)[trained],
+    )
+    kinds = (
+        in_base * in_trained,
+        (1 - in_base) * in_trained,
+        in_base * (1 - in_trained),
+        (1 - in_base) * (1 - in_trained),
+    )
+    kinds_P4 = np.stack([kind.reshape(len(base), -1).sum(axis=1) for kind in kinds], axis=1)
+    totals = kinds_P4.sum(axis=0)
+    intervals = _intervals(kinds_P4, config or IntervalConfig())
+    return SupportDynamics(size, *totals.tolist(), *intervals)
+
+
+def _intervals(kinds_P4: Floats, config: IntervalConfig) -> list[Interval]:
+    """The four ratios with bootstrap intervals over problems."""
+    values = _ratios(kinds_P4.sum(axis=0))
+    if len(kinds_P4) < 2:
+        return [Interval(float(value), float("nan"), float("nan")) for value in values]
+    weights_RP = resampling_weights(len(kinds_P4), config.resamples, config.seed, 0)
+    draws_R4 = _ratios(np.maximum(weights_RP @ kinds_P4, 0.0))
+    tail = (1 - config.level) / 2
+    results = []
+    for value, draws in zip(values, draws_R4.T, strict=True):
+        known = draws[~np.isnan(draws)]
+        low, high = np.quantile(known, [tail, 1 - tail]) if len(known) else (np.nan, np.nan)
+        results.append(Interval(float(value), float(low), float(high)))
+    return results
+
+
+def _ratios(kinds: Floats) -> Floats:
+    """SRR, NDR, SDS, NSCR of P, E, S, O along the last axis; NaN where they are undefined."""
+    preserved, expanded, shrunk, _ = np.moveaxis(kinds, -1, 0)
+    retention = _share(preserved, preserved + shrunk)
+    discovery = _share(expanded, preserved + expanded)
+    both = preserved**2 + 2 * preserved * expanded + expanded * shrunk
+    dynamics = np.where(both > 0, _share(2 * preserved * expanded, both), 0.0)
+    dynamics = np.where(np.isnan(retention + discovery), np.nan, dynamics)
+    net_change = _share(expanded - shrunk, preserved + expanded + shrunk)
+    return np.stack([retention, discovery, dynamics, net_change], axis=-1)
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    undefined = np.full(np.shape(whole), np.nan)
+    return np.divide(part, whole, out=undefined, where=np.asarray(whole) > 0)
