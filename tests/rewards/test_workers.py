@@ -31,7 +31,9 @@ def pool():
 
 @pytest.fixture
 def new_pool():
-    return WorkerPool(workers=1, time_limit_s=1.0, memory_mb=512)
+    value = WorkerPool(workers=1, time_limit_s=1.0, memory_mb=512)
+    yield value
+    value.close()
 
 
 def pids(pool: WorkerPool) -> list[int]:
@@ -206,19 +208,19 @@ def test_without_math_verify_it_says_what_to_install(new_pool, monkeypatch):
         new_pool.run([FITS])
 
 
-def test_an_interrupted_batch_leaves_no_worker_at_its_job(pool, monkeypatch):
-    pool.run([FITS])
-    (pid,) = pids(pool)
+def test_an_interrupted_batch_leaves_no_worker_at_its_job(new_pool, monkeypatch):
+    new_pool.run([FITS])
+    (pid,) = pids(new_pool)
 
     def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(workers._Batch, "_hear", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        pool.run([TOWER])
+        new_pool.run([TOWER])
     monkeypatch.undo()
     wait_until(lambda: not is_running(pid))
-    assert pool.run([FITS]) == ["equal"]
+    assert new_pool.run([FITS]) == ["equal"]
 
 
 def test_a_pool_is_pickled_by_its_limits():
