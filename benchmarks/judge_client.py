@@ -1,0 +1,227 @@
+"""The judge's client against a server that misbehaves, and what a request costs in CPU.
+
+    python benchmarks/judge_client.py [groups]
+
+A server in another process (tests/judges/server.py) answers rightly, or spoils its answer: it
+hangs on 20% of the requests and has 2% each of the other faults. The same groups are judged again,
+with the same cache, until none is unknown. Every judgement is compared with what is right, and the
+client's counts with the server's own log. Then as many other groups, with a server that is fine.
+
+Writes docs/results/judge_faults/.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import sys
+import tempfile
+import textwrap
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "judges"))
+
+from helpers import make_groups, right_clusters
+from server import FAULTS, FaultyServer
+
+from setrl.judges import Endpoint, Group, Limits, LMJudge
+from setrl.judges.rendering import render
+from setrl.report.style import LIGHT
+from setrl.runs.files import write_json, write_text
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results" / "judge_faults"
+OFTEN = dict.fromkeys(FAULTS, 0.02) | {"hang": 0.2}
+LIMITS = Limits(concurrency=32, timeout_s=2.0, backoff_s=0.05, longest_pause_s=1.0)
+WORK = " so we go on in small steps and check each of them" * 8
+CLIENT, SERVER = "#0072B2", "#E69F00"
+
+
+def main(num_groups: int) -> None:
+    groups = [with_work(group) for group in make_groups(num_groups, num_samples=8)]
+    with tempfile.TemporaryDirectory() as folder, serving(OFTEN) as server:
+        cache = Path(folder) / "judge.sqlite"
+        runs = [judge(groups, server, cache)]
+        while runs[-1]["unknown"] and len(runs) < 10:
+            runs.append(judge(groups, server, cache))
+        cached = judge(groups, server, cache)
+    with serving({}) as server:
+        fine = judge([replace(group, prompt=f"{group.prompt}!") for group in groups], server, None)
+    size = len(json.dumps(render(groups[0], "mathematics", range(8)))) / 1e3
+    found = {
+        "groups": num_groups,
+        "kilobytes_a_request": round(size, 1),
+        "runs": runs,
+        "all_cached": cached,
+        "fine_server": fine,
+    }
+    write_json(RESULTS / "counts.json", found)
+    draw(runs, RESULTS / "faults.png")
+    write_text(RESULTS / "README.md", readme(found))
+
+
+def with_work(group: Group) -> Group:
+    """The same group with samples as long as short solutions are."""
+    return replace(group, samples=tuple(sample + WORK for sample in group.samples))
+
+
+@contextmanager
+def serving(faults: dict[str, float]) -> Iterator[Connection]:
+    """A server in a process of its own; the connection takes "url" and "log" for questions."""
+    here, there = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=serve, args=(there, faults))
+    process.start()
+    yield here
+    here.send("stop")
+    process.join()
+
+
+def serve(connection: Connection, faults: dict[str, float]) -> None:
+    """Serve until told to stop; each "log" is what came since the one before."""
+    with FaultyServer(faults, delay_s=0.01) as server:
+        while (question := connection.recv()) != "stop":
+            if question == "url":
+                connection.send(server.url)
+            else:
+                log, server.log = server.log, []
+                connection.send(log)
+
+
+def judge(groups: list[Group], server: Connection, cache: Path | None) -> dict[str, Any]:
+    """Judge all groups, and check each judgement and each count."""
+    server.send("url")
+    endpoint = Endpoint(server.recv(), "a-judge")
+    began, cpu_began = time.perf_counter(), time.process_time()
+    with LMJudge(endpoint, cache=cache, limits=LIMITS) as lm_judge:
+        judgements = lm_judge.judge(groups)
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu_began
+    server.send("log")
+    log = server.recv()
+    right = [right_clusters(group) for group in groups]
+    known = [j.clusters_N is not None for j in judgements]
+    agree = [j.clusters_N == clusters for j, clusters in zip(judgements, right, strict=True)]
+    counts = lm_judge.counts
+    return {
+        "right": sum(agree),
+        "wrong": sum(known) - sum(agree),
+        "unknown": len(groups) - sum(known),
+        "lost": len(groups) - len(judgements),
+        "unknown_by_reason": dict(counts.unknown),
+        "cached": counts.cached,
+        "repaired": counts.repaired,
+        "requests": counts.requests,
+        "requests_in_the_servers_log": len(log),
+        "failures": dict(sorted(counts.failures.items())),
+        "failures_in_the_servers_log": dict(
+            sorted(Counter(FAULTS[fault] for fault in log if FAULTS.get(fault)).items())
+        ),
+        "seconds": round(seconds, 2),
+        "cpu_seconds": round(cpu, 3),
+    }
+
+
+def draw(runs: list[dict[str, Any]], path: Path) -> None:
+    """Failures by kind, as client and server count them; and what became of the groups."""
+    kinds = sorted({kind for run in runs for kind in run["failures_in_the_servers_log"]})
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=(3, 2))
+    for shift, key, hue, name in (
+        (0.2, "failures", CLIENT, "counted by the client"),
+        (-0.2, "failures_in_the_servers_log", SERVER, "in the server's log"),
+    ):
+        totals = [sum(run[key].get(kind, 0) for run in runs) for kind in kinds]
+        left.barh([i + shift for i in range(len(kinds))], totals, 0.38, color=hue, label=name)
+    left.set_yticks(range(len(kinds)), [kind.replace("_", " ") for kind in kinds])
+    left.set_title("Failed requests", loc="left", fontsize=10)
+    left.legend(frameon=False, fontsize=8)
+    bottom = [0] * len(runs)
+    for key, hue in (("right", "#009E73"), ("unknown", "#BBBBBB"), ("wrong", "#D55E00")):
+        heights = [run[key] for run in runs]
+        label = f"{key} ({', '.join(map(str, heights))})"
+        right.bar(range(1, len(runs) + 1), heights, 0.6, bottom=bottom, color=hue, label=label)
+        bottom = [a + b for a, b in zip(bottom, heights, strict=True)]
+    right.set_xticks(range(1, len(runs) + 1))
+    right.set_xlabel("run, each with the cache of those before")
+    right.set_ylim(0, 1.45 * bottom[0])
+    right.set_title("Groups", loc="left", fontsize=10)
+    right.legend(frameon=False, fontsize=8, loc="upper left")
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(colors=LIGHT.ink, labelsize=9)
+    figure.tight_layout()
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def readme(found: dict[str, Any]) -> str:
+    """What was measured, in words and two tables."""
+    runs = found["runs"]
+    kinds = sorted({kind for run in runs for kind in run["failures_in_the_servers_log"]})
+    head = f"| | {' | '.join(f'run {i}' for i in range(1, len(runs) + 1))} |"
+    keys = ("requests", "right", "wrong", "unknown", "lost", "cached", "repaired")
+    rows = [row(key, [str(run[key]) for run in runs]) for key in keys]
+    failed = [row(f"failed: {kind}", [both(run, kind) for run in runs]) for kind in kinds]
+    return TEXT.format(
+        groups=found["groups"],
+        others=OTHERS,
+        table="\n".join([head, "|---" * (len(runs) + 1) + "|", *rows, *failed]),
+        size=found["kilobytes_a_request"],
+        fine=cpu_ms(found["fine_server"], "requests"),
+        fine_seconds=found["fine_server"]["seconds"],
+        faulty=cpu_ms(runs[0], "requests"),
+        cached=cpu_ms(found["all_cached"], "cached"),
+    )
+
+
+def cpu_ms(run: dict[str, Any], per: str) -> str:
+    return f"{1e3 * run['cpu_seconds'] / run[per]:.1f}"
+
+
+def row(name: str, values: list[str]) -> str:
+    return f"| {name.replace('_', ' ')} | {' | '.join(values)} |"
+
+
+def both(run: dict[str, Any], kind: str) -> str:
+    """The client's count and the server's."""
+    counts = (run[key].get(kind, 0) for key in ("failures", "failures_in_the_servers_log"))
+    return " / ".join(map(str, counts))
+
+
+OTHERS = textwrap.fill(", ".join(name.replace("_", " ") for name in FAULTS if name != "hang"), 96)
+
+TEXT = """# A judge's server that misbehaves
+
+{groups} groups of 8 samples, and a server that hangs on 20% of the requests and has 2% each of:
+
+{others}.
+
+At most 5 attempts a reply, one repair a group, a time-out of 2 s, 32 groups at a time. Each further
+run has the cache of those before, so that it asks about what is unknown and about nothing else.
+
+![Failed requests as client and server count them, and what became of the groups](faults.png)
+
+{table}
+
+Failed requests are given as the client counts them / as the server's log has them. "right" and
+"wrong" are by comparison with the clusters that the server meant; "lost" are groups without a
+judgement. Unknown groups are those whose reply could not be read twice in a row (the server spoils
+18% of its replies), or whose attempts all failed.
+
+The client takes {fine} ms of CPU a request of {size} kB, rendering, hashing, cache and parsing
+among them ({fine_seconds} s for {groups} groups with a server that needs 10 ms for a reply),
+{faulty} ms with all these faults, and {cached} ms a group that is in the cache. One core, shared
+with others.
+
+`python benchmarks/judge_client.py` makes this folder again; the numbers are in `counts.json`.
+"""
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 500)
