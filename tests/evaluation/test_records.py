@@ -43,6 +43,20 @@ def test_arrays_and_labels(tmp_path):
     assert evaluation.strategy_counts.correct_PC.tolist() == [[1, 1], [1, 0]]
 
 
+def test_graded_rewards_and_proxy_scores_are_read_where_they_are(tmp_path):
+    lines = [
+        record(rewards=[0.5, None, 1], proxy=[3, 2, 1]),
+        record(rewards=[0, 0, 0], proxy=[1, 1, 1]),
+    ]
+    evaluation = load_evaluation(write(tmp_path / "graded.jsonl", *lines))
+    np.testing.assert_array_equal(evaluation.rewards_PN, [[0.5, np.nan, 1], [0, 0, 0]])
+    assert evaluation.choose([1]).proxy_PN.tolist() == [[1, 1, 1]]
+    assert evaluation.strategy_names == ("a", "b")
+    plain = load_evaluation(write(tmp_path / "plain.jsonl", record()))
+    assert plain.rewards_PN is None
+    assert plain.choose([0]).proxy_PN is None
+
+
 def test_problems_can_be_chosen_in_any_order(tmp_path):
     path = write(tmp_path / "test.jsonl", record(), record(prompt="q", correct=[0, 0, 0]))
     chosen = load_evaluation(path).choose([1, 0])
@@ -70,6 +84,10 @@ def test_line_separators_inside_a_string_do_not_end_a_line(tmp_path):
         (["{]\n"], "line 1: is not JSON"),
         ([record(), record(schema_version=2)], "line 2: .* schema_version 1"),
         ([record(correct=[1])], "line 1: 'correct' must have n = 3 entries, got 1"),
+        ([record(), record(correct=[1, None, 0])], "line 2: 'correct' must hold 0 and 1, got null"),
+        ([record(correct=[1, 0.5, 0])], "line 1: 'correct' must hold 0 and 1, got 0.5"),
+        ([record(rewards=[1.0])], "line 1: 'rewards' must have n = 3 entries, got 1"),
+        ([record(), record(proxy=[1, 2, 3])], "1 of 2 problems have 'proxy': all or none must"),
         (['{"schema_version": 1}\n'], "line 1: has no 'prompt'"),
         (
             [record(), record(n=1, correct=[1], strategies=["a"], answers=["7"])],

@@ -1,5 +1,6 @@
 """A run directory's summary against values worked out from its files by hand."""
 
+import dataclasses
 import json
 import math
 from itertools import combinations
@@ -165,6 +166,18 @@ def test_written_summaries_are_plain_json_with_null_for_undefined(run):
     undefined = summarise({"test": {"base": {0: one_problem}}}, None, options).to_json()
     assert undefined["splits"]["test"]["arms"]["base"]["metrics"]["pass@1"]["low"] is None
     json.dumps(undefined, allow_nan=False)
+
+
+def test_graded_rewards_and_proxies_bring_their_metrics(run):
+    plain = load_evaluation(run / "base/evaluation/test.jsonl")
+    assert not {"max@2", "best_of@2"} & set(metric_values(plain))
+    rewards = np.random.default_rng(0).random(plain.correct_PN.shape)
+    graded = dataclasses.replace(plain, rewards_PN=rewards, proxy_PN=-rewards)
+    values = metric_values(graded)
+    np.testing.assert_allclose(values[f"max@{plain.n}"], rewards.max(axis=1))
+    np.testing.assert_allclose(values[f"best_of@{plain.n}"], rewards.min(axis=1))
+    judged = metric_values(dataclasses.replace(plain, proxy_PN=rewards))
+    np.testing.assert_allclose(judged["best_of@1"], plain.correct_PN.mean(axis=1))
 
 
 def test_powers_of_two():

@@ -4,15 +4,18 @@
      "n": 256, "seed": 0, "temperature": 1.0, "correct": [1, 0, …], "strategies": ["x=2", null, …],
      "answers": ["(2, 21)", null, …], "texts": [the first few samples]}
 
-`correct`, `strategies` and `answers` have n entries; null is "cannot be read", never a value.
+`correct`, `strategies` and `answers` have n entries. A strategy or an answer that cannot be read is
+null, never a value; a sample that nobody has judged has no place here, so that `correct` has no
+null. Two further lists may stand beside them: `rewards`, graded ones, and `proxy`, what a selector
+that cannot see the rewards would go by; there null is missing.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ from setrl.evaluation.estimators import LabelCounts, count_labels
 
 SCHEMA_VERSION = 1
 PER_SAMPLE = ("correct", "strategies", "answers")
+GRADED = ("rewards", "proxy")
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,9 @@ class Evaluation:
         strategies_PN: Integer label of each sample's strategy; −1 where none can be read.
         answers_PN: Integer label of each sample's final answer; −1 where there is none.
         temperature: At which the samples were drawn; NaN where the file does not say.
+        strategy_names: What the labels of strategies stand for.
+        rewards_PN: Graded rewards, NaN where one is missing; None where the file has none.
+        proxy_PN: Scores of a selector, in the same way.
     """
 
     prompts: tuple[str, ...]
@@ -43,6 +50,9 @@ class Evaluation:
     strategies_PN: NDArray[np.int64]
     answers_PN: NDArray[np.int64]
     temperature: float
+    strategy_names: tuple[str, ...] = ()
+    rewards_PN: NDArray[np.float64] | None = None
+    proxy_PN: NDArray[np.float64] | None = None
 
     @property
     def n(self) -> int:
@@ -53,6 +63,11 @@ class Evaluation:
     def correct_count_P(self) -> NDArray[np.int64]:
         """Correct samples of each problem."""
         return self.correct_PN.sum(axis=1)
+
+    @property
+    def graded_PN(self) -> NDArray[np.float64]:
+        """The graded rewards; where there are none, 1 for a correct sample and 0 for another."""
+        return self.correct_PN.astype(np.float64) if self.rewards_PN is None else self.rewards_PN
 
     @cached_property
     def strategy_counts(self) -> LabelCounts:
@@ -66,12 +81,14 @@ class Evaluation:
 
     def choose(self, rows: list[int]) -> Evaluation:
         """The same of some problems, in this order."""
-        return Evaluation(
+        return replace(
+            self,
             prompts=tuple(self.prompts[row] for row in rows),
             correct_PN=self.correct_PN[rows],
             strategies_PN=self.strategies_PN[rows],
             answers_PN=self.answers_PN[rows],
-            temperature=self.temperature,
+            rewards_PN=None if self.rewards_PN is None else self.rewards_PN[rows],
+            proxy_PN=None if self.proxy_PN is None else self.proxy_PN[rows],
         )
 
 
@@ -97,12 +114,16 @@ def load_evaluation(path: Path) -> Evaluation:
     sizes = {record["n"] for record in records}
     if len(sizes) > 1:
         raise DataError(f"{path}: every problem must have the same n, got {sorted(sizes)}")
+    strategies_PN, strategy_names = _labels([record["strategies"] for record in records])
     return Evaluation(
         prompts=tuple(record["prompt"] for record in records),
         correct_PN=np.array([record["correct"] for record in records], dtype=bool),
-        strategies_PN=_labels(record["strategies"] for record in records),
-        answers_PN=_labels(record["answers"] for record in records),
+        strategies_PN=strategies_PN,
+        answers_PN=_labels([record["answers"] for record in records])[0],
         temperature=float(records[0].get("temperature", "nan")),
+        strategy_names=strategy_names,
+        rewards_PN=_graded("rewards", records, path),
+        proxy_PN=_graded("proxy", records, path),
     )
 
 
@@ -116,17 +137,29 @@ def _record(line: str, where: str) -> dict[str, Any]:
     for key in ("prompt", "split", "n", *PER_SAMPLE):
         if key not in record:
             raise DataError(f"{where}: has no {key!r}")
-    for key in PER_SAMPLE:
+    for key in (*PER_SAMPLE, *(key for key in GRADED if key in record)):
         if len(record[key]) != record["n"]:
             raise DataError(f"{where}: {key!r} must have n = {record['n']} entries, "
                               f"got {len(record[key])}")  # fmt: skip
+    wrong = [value for value in record["correct"] if value not in (0, 1)]
+    if wrong:
+        raise DataError(f"{where}: 'correct' must hold 0 and 1, got {json.dumps(wrong[0])}")
     return record
 
 
-def _labels(names: Iterable[list[str | None]]) -> NDArray[np.int64]:
-    """Integer labels of names, equal for equal names in all problems; −1 for None."""
+def _labels(names_PN: list[list[str | None]]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Integer labels of names, equal for equal names in all problems, −1 for None; the names."""
     label_of: dict[str | None, int] = {None: -1}
-    return np.array(
-        [[label_of.setdefault(name, len(label_of) - 1) for name in row] for row in names],
-        dtype=np.int64,
-    )
+    for name in dict.fromkeys(chain.from_iterable(names_PN)):
+        label_of.setdefault(name, len(label_of) - 1)
+    labels_PN = [list(map(label_of.__getitem__, row)) for row in names_PN]
+    return np.array(labels_PN, dtype=np.int64), tuple(name for name in label_of if name is not None)
+
+
+def _graded(key: str, records: list[dict[str, Any]], path: Path) -> NDArray[np.float64] | None:
+    """Numbers that some files have for each sample; NaN for null."""
+    holders = [record for record in records if key in record]
+    if holders and len(holders) < len(records):
+        raise DataError(f"{path}: {len(holders)} of {len(records)} problems have {key!r}: "
+                        "all or none must")  # fmt: skip
+    return np.array([record[key] for record in records], dtype=np.float64) if holders else None

@@ -1,7 +1,8 @@
 """Evaluation files of a comparison → its summary: every metric with an interval, every difference.
 
 Metrics are named as in the glossary: pass@k, majority@k, vote_share@k, strategies@k,
-correct_strategies@k for k = 1, 2, 4, … ≤ n; effective_number, top_share, degenerate.
+correct_strategies@k for k = 1, 2, 4, … ≤ n, max@k and best_of@k where the file has graded rewards
+and proxy scores; effective_number, top_share, degenerate.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from setrl.evaluation.estimators import (
     Floats,
     distinct_at_k,
     effective_number,
+    max_at_k,
     pass_at_k,
     pass_at_k_variance,
     top_share,
@@ -33,6 +35,7 @@ from setrl.evaluation.intervals import (
 from setrl.evaluation.majority import majority_at_k
 from setrl.evaluation.records import Evaluation, load_evaluation
 from setrl.evaluation.runs import BASE, evaluation_files, find_arms
+from setrl.evaluation.selection import best_of_k
 from setrl.runs import files
 
 SCHEMA_VERSION = 1
@@ -142,6 +145,10 @@ def metric_values(evaluation: Evaluation) -> dict[str, Floats]:
         values[f"vote_share@{k}"] = majority.share_P
         values[f"strategies@{k}"] = distinct_at_k(strategies.all_PC, n, k)
         values[f"correct_strategies@{k}"] = distinct_at_k(strategies.correct_PC, n, k)
+        if evaluation.rewards_PN is not None:
+            values[f"max@{k}"] = max_at_k(evaluation.rewards_PN, k)
+        if evaluation.proxy_PN is not None:
+            values[f"best_of@{k}"] = best_of_k(evaluation.graded_PN, evaluation.proxy_PN, k)
     return values
 
 
