@@ -43,8 +43,7 @@ class SampleFile:
         self._ids = tuple(problem_ids)
         self._settings = settings
         self._offsets: dict[int, dict[int, int]] = {}
-        if path.exists():
-            _cut_torn_line(path)
+        if path.exists() and _cut_torn_line(path):
             self._index()
 
     @property
@@ -113,8 +112,11 @@ class SampleFile:
                 )
 
 
-def _cut_torn_line(path: Path) -> None:
-    """Remove a last line that was cut off while it was written, reading back from the end."""
+def _cut_torn_line(path: Path) -> bool:
+    """Remove a last line that was cut off while it was written; whether anything is left.
+
+    It reads back from the end: the file may be large.
+    """
     with path.open("rb+") as file:
         end = file.seek(0, os.SEEK_END)
         while end:
@@ -123,10 +125,10 @@ def _cut_torn_line(path: Path) -> None:
             newline = file.read(end - start).rfind(b"\n")
             if newline >= 0:
                 file.truncate(start + newline + 1)
-                return
+                return True
             end = start
-        file.truncate(0)
     path.unlink()
+    return False
 
 
 def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
