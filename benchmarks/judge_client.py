@@ -174,7 +174,6 @@ def readme(found: dict[str, Any]) -> str:
         table="\n".join([head, "|---" * (len(runs) + 1) + "|", *rows, *failed]),
         size=found["kilobytes_a_request"],
         fine=cpu_ms(found["fine_server"], "requests"),
-        fine_seconds=found["fine_server"]["seconds"],
         faulty=cpu_ms(runs[0], "requests"),
         cached=cpu_ms(found["all_cached"], "cached"),
     )
@@ -215,9 +214,8 @@ judgement. Unknown groups are those whose reply could not be read twice in a row
 18% of its replies), or whose attempts all failed.
 
 The client takes {fine} ms of CPU a request of {size} kB, rendering, hashing, cache and parsing
-among them ({fine_seconds} s for {groups} groups with a server that needs 10 ms for a reply),
-{faulty} ms with all these faults, and {cached} ms a group that is in the cache. One core, shared
-with others.
+among them, {faulty} ms with all these faults, and {cached} ms a group that is in the cache. One
+core, shared with others.
 
 `python benchmarks/judge_client.py` makes this folder again; the numbers are in `counts.json`.
 """
