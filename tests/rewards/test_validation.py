@@ -1,0 +1,102 @@
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from setrl.errors import DataError
+from setrl.rewards.validation import validate, validate_and_print
+
+DATA = Path(__file__).parents[1] / "data"
+POLARIS = DATA / "polaris_50.jsonl"
+BAD_GOLDS = {
+    r"OH\perpMN": r"no LaTeX command: \perpMN",
+    r"\frac{4a\sqrt{}}{b}": "an empty group",
+    r"\frac{^2}{4}": "an exponent or index of nothing",
+    r"xyz\lexy+yz+zx\lexyz+2": r"no LaTeX command: \lexy",
+    r"\lceiln^{1/r}\rceil": r"no LaTeX command: \lceiln",
+    r"b\gef_{n+1}": r"no LaTeX command: \gef",
+    r"5(++cd)+8(ac+ad+bd)\le0": "a missing operand",
+    r"\frac{2ab}{^2+b^2}": "an exponent or index of nothing",
+}
+
+
+def write(path: Path, *rows: object) -> Path:
+    lines = [row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_every_gold_of_gsm8k_accepts_itself(grader):
+    found = validate(DATA / "gsm8k_50.jsonl", grader)
+    assert len(found.good) == 50
+    assert not found.bad
+
+
+def test_every_gold_of_polaris_accepts_itself_but_for_the_corrupt_ones(grader):
+    found = validate(POLARIS, grader)
+    assert found.rows == 50
+    assert {row.gold: row.reason for row in found.bad} == BAD_GOLDS
+
+
+def test_rows_are_named_by_line_and_id(tmp_path, grader):
+    path = write(
+        tmp_path / "data.jsonl",
+        {"id": "a", "answer": "1\u2028"},
+        {"id": "b", "answer": r"\frac{}{2}"},
+        "{",
+        {"unique_id": 7},
+        {"answer": ["x+1"]},
+        {"answer": ["1", "2"]},
+        "[]",
+        {"answer": True},
+    )
+    found = validate(path, grader)
+    assert [str(row) for row in found.bad] == [
+        r"line 2 b: an empty group  '\\frac{}{2}'",
+        "line 3: is not JSON: Expecting property name enclosed in double quotes",
+        "line 4 7: no answer",
+        "line 6: no answer",
+        "line 7: is not an object",
+        "line 8: no answer",
+    ]
+    assert [json.loads(line)["answer"] for line in found.good] == ["1\u2028", ["x+1"]]
+
+
+def test_the_good_rows_are_written_as_they_were(tmp_path, capsys):
+    from setrl.rewards import math_answer
+
+    path = write(tmp_path / "data.jsonl", '{"answer":   "1"}', '{"answer": ""}')
+    good = tmp_path / "out" / "good.jsonl"
+    with pytest.raises(DataError, match="1 of 2 golds cannot be graded against: 1 empty"):
+        validate_and_print(path, math_answer(), good)
+    assert good.read_text() == '{"answer":   "1"}\n'
+    assert capsys.readouterr().out == "line 2: empty  ''\n"
+
+
+@pytest.mark.parametrize("content", [None, "", b"\xff"])
+def test_files_that_cannot_be_read_are_an_error(content, tmp_path, grader):
+    path = tmp_path / "data.jsonl"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content is not None:
+        path.write_text(content)
+    with pytest.raises(DataError, match="cannot be read|is empty"):
+        validate(path, grader)
+
+
+def test_the_command_leaves_with_three_when_a_gold_is_bad(tmp_path):
+    command = [shutil.which("setrl", path=str(Path(sys.executable).parent)) or "setrl"]
+    path = write(tmp_path / "data.jsonl", {"gold": "1"}, {"gold": "2x+"})
+    bad = subprocess.run(
+        [*command, "validate-data", path, "--gold", "gold"], capture_output=True, text=True
+    )
+    assert bad.returncode == 3
+    assert bad.stdout == "line 2: a missing operand  '2x+'\n"
+    fine = subprocess.run(
+        [*command, "validate-data", DATA / "gsm8k_50.jsonl"], capture_output=True, text=True
+    )
+    assert fine.returncode == 0
+    assert "all 50 golds" in fine.stdout
