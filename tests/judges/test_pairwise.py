@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from setrl.judges import Group, Judge, Judgement, by_first_appearance
-from setrl.judges.pairwise import PairwiseJudge, count_triples, near
+from setrl.judges.embedding import EmbeddingJudge
+from setrl.judges.pairwise import PairwiseJudge, by_judge, count_triples
 
 GROUP = Group("p", tuple("abacbada"))
 
@@ -130,9 +131,21 @@ def test_too_few_answers_are_an_error():
         PairwiseJudge(equal, "al")
 
 
-def test_near_embeddings_are_the_same():
+def test_a_judge_of_groups_can_be_asked_about_pairs():
     def encode(texts):
-        return [[np.cos(int(text)), np.sin(int(text))] for text in texts]
+        return [[np.cos(int(text or 0)), np.sin(int(text or 0))] for text in texts]
 
-    same = near(encode, threshold=1 - np.cos(1.5))
-    assert same("p", [("0", "1"), ("0", "2"), ("3", "2")]) == [True, False, True]
+    same = by_judge(EmbeddingJudge(encode, threshold=1 - np.cos(1.5)))
+    assert same("p", [("0", "1"), ("0", "2"), ("3", "2"), ("", "1")]) == [True, False, True, False]
+
+
+def test_pairs_that_a_judge_could_not_judge_have_no_answer():
+    class Silent:
+        name = "silent"
+
+        def judge(self, groups):
+            return [Judgement(None, reason="timeout") for _ in groups]
+
+    judge = PairwiseJudge(by_judge(Silent()))
+    assert judge.judge([GROUP]) == [Judgement(None, reason="unanswered")]
+    assert judge.counts.unanswered == judge.counts.questions == 7

@@ -30,12 +30,12 @@ def judge(
 
     Args:
         file: JSON Lines: a group a line, or a sample a line.
-        judge: exact, oracle:DOMAIN, embedding:MODEL, pairwise:MODEL or lm:MODEL.
+        judge: exact, oracle:DOMAIN, embedding:MODEL, cross_encoder:MODEL or lm:MODEL.
         config: A YAML file with the judge's settings, the key judge among them.
         endpoint: Address of an OpenAI-compatible server, for lm: http://localhost:8000/v1.
         model: The name of the model.
         style: Instructions for lm: mathematics, code, free_text, compact, or a file of your own.
-        threshold: Cosine distance for embedding; probability for pairwise.
+        threshold: Cosine distance for embedding; probability for cross_encoder.
         cache: SQLite file of lm's judgements; beside the output by default.
         output: Where the lines go; FILE.judged.jsonl by default.
         into: The key of a sample's label.

@@ -56,6 +56,20 @@ def spelled_out(text: str) -> dict[str, Any]:
     return {"judge": name, **({next(iter(settings)): first} if colon else {})}
 
 
+def reseeded(config: Mapping[str, Any], by: int) -> dict[str, Any]:
+    """The same with other seeds for language models, so that they see samples in other orders."""
+    settings = dict(config)
+    if settings.get("judge") == "lm":
+        settings["seed"] = settings.get("seed", 0) + by
+    if isinstance(settings.get("of"), Mapping):
+        settings["of"] = reseeded(settings["of"], by)
+    if "judges" in settings:
+        settings["judges"] = [
+            judge if isinstance(judge, str) else reseeded(judge, by) for judge in settings["judges"]
+        ]
+    return settings
+
+
 def exact() -> Judge:
     """Equal final answers."""
     return ExactJudge()
@@ -72,10 +86,18 @@ def embedding_model(model: str, threshold: float, linkage: embedding.Linkage = "
     return embedding.EmbeddingJudge(encode, threshold, linkage, name=f"embedding:{model}")
 
 
-def pairs(model: str, threshold: float = 0.5, ask: pairwise.Ask = "representatives") -> Judge:
+def pairs(of: Config, ask: pairwise.Ask = "representatives") -> Judge:
+    """Another judge, asked about pairs of samples."""
+    judge = from_config(of)
+    return pairwise.PairwiseJudge(pairwise.by_judge(judge), ask, name=f"pairs by {judge.name}")
+
+
+def cross_encoder(
+    model: str, threshold: float = 0.5, ask: pairwise.Ask = "representatives"
+) -> Judge:
     """Pairs that a sentence-transformers CrossEncoder calls the same."""
     same = pairwise.cross_encoder(model, threshold)
-    return pairwise.PairwiseJudge(same, ask, name=f"pairwise:{model}")
+    return pairwise.PairwiseJudge(same, ask, name=f"cross_encoder:{model}")
 
 
 def lm(
@@ -131,6 +153,7 @@ by_name: dict[str, Callable[..., Judge]] = {
     "exact": exact,
     "oracle": oracle,
     "embedding": embedding_model,
+    "cross_encoder": cross_encoder,
     "pairwise": pairs,
     "lm": lm,
     "noisy": noisy,

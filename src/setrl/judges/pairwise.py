@@ -11,8 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.judges.base import Group, Judgement
-from setrl.judges.embedding import EmbeddingJudge, Encode
+from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.extras import load
 from setrl.judges.partition import components, spread
 
@@ -56,7 +55,8 @@ class PairwiseJudge:
     is asked about it.
 
     Attributes:
-        same: The judge of pairs: a classifier (`cross_encoder`), a language model, any function.
+        same: The judge of pairs: a classifier (`cross_encoder`), another judge
+            (`by_judge`), any function.
             Called with several pairs at once, of one prompt.
         ask: Which pairs are asked about.
         name: What logs call it.
@@ -139,13 +139,19 @@ def count_triples(same_NN: NDArray[np.int64], different_NN: NDArray[np.int64]) -
     return triples, int((different_NN * (same_NN @ same_NN)).sum()) // 2
 
 
-def near(encode: Encode, threshold: float) -> Same:
-    """Pairs whose cosine distance is below a threshold are the same; see `EmbeddingJudge`."""
-    judge = EmbeddingJudge(encode, threshold)
+def by_judge(judge: Judge) -> Same:
+    """Pairs that a judge of groups has in one cluster, asked about them as groups of two.
 
-    def same(prompt: str, pairs: list[Pair]) -> list[bool]:
+    Whether a judge is consistent with itself: `PairwiseJudge(by_judge(judge))` against `judge`. To
+    a pair that holds a degenerate sample the answer is "different".
+    """
+
+    def same(prompt: str, pairs: list[Pair]) -> list[bool | None]:
         judgements = judge.judge([Group(prompt, pair) for pair in pairs])
-        return [judgement.clusters_N == (0, 0) for judgement in judgements]
+        return [
+            None if judgement.clusters_N is None else judgement.clusters_N == (0, 0)
+            for judgement in judgements
+        ]
 
     return same
 

@@ -1,0 +1,123 @@
+"""The audit of a judge: means with intervals over groups, as JSON, a table and a figure."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from setrl.evaluation.intervals import mean_over_problems
+from setrl.judges.audit import Audit
+from setrl.runs import files
+
+SCHEMA_VERSION = 1
+COMPARISONS = {
+    "itself": "other orders of the samples",
+    "pairwise": "the judge of pairs",
+    "gold": "the gold labels",
+}
+ROWS = {
+    "adjusted_rand": "adjusted Rand index",
+    "precision": "pairwise precision",
+    "recall": "pairwise recall",
+    "f1": "pairwise F1",
+    "flips": "flips",
+    "signs_changed": "signs of advantages changed",
+    "advantage_change": "relative change of advantages",
+}
+WITHOUT_REFERENCE = ("precision", "recall")  # of two orders, neither is the reference
+
+
+def audit_record(found: Audit, about: dict[str, Any]) -> dict[str, Any]:
+    """The numbers of an audit: every measure's mean over groups, and its interval.
+
+    Args:
+        found: What was found.
+        about: What was judged by whom: the judge's name, the file, the method and its K.
+    """
+    comparisons = {
+        name: {
+            measure: _estimate(values)
+            for measure, values in getattr(found, name).items()
+            if not (name == "itself" and measure in WITHOUT_REFERENCE)
+        }
+        for name in COMPARISONS
+        if getattr(found, name)
+    }
+    return {
+        "schema_version": SCHEMA_VERSION,
+        **about,
+        "groups": found.groups,
+        "orders": found.orders,
+        "judgements_unknown": found.unknown,
+        "clusters": _estimate(found.clusters),
+        "agreement": comparisons,
+    }
+
+
+def audit_markdown(record: dict[str, Any]) -> str:
+    """The table of an audit; every number is computed from the record."""
+    names = list(record["agreement"])
+    head = ["agreement with", *(COMPARISONS[name] for name in names)]
+    rows = [
+        [title, *(_cell(record["agreement"][name].get(measure)) for name in names)]
+        for measure, title in ROWS.items()
+    ]
+    table = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
+    judgements = record["groups"] * record["orders"]
+    words = (
+        f"Judge {record['judge']} on {record['file']}: {record['groups']} groups, each judged in "
+        f"{record['orders']} orders; {record['judgements_unknown']} of {judgements} judgements "
+        f"unknown; {_cell(record['clusters'])} clusters a group."
+    )
+    note = (
+        "Mean over groups with 95% interval over groups [ ]; − is undefined in every group, and "
+        "n is given where it is undefined in some. Advantages are those of "
+        f"{record['method']}, K = {record['set_size']}."
+    )
+    if "pairs" in record:
+        words += " {questions} questions about pairs, {unanswered} without an answer".format(
+            **record["pairs"]
+        )
+        if record["pairs"]["triples"]:
+            words += "; {intransitive} of {triples} triples are intransitive".format(
+                **record["pairs"]
+            )
+        words += "."
+    return "\n".join([words, "", *table, "", note]) + "\n"
+
+
+def write_audit(found: Audit, about: dict[str, Any], folder: Path) -> list[Path]:
+    """Write audit.json, audit.md and, where Matplotlib is installed, audit.png into a folder."""
+    record = audit_record(found, about)
+    written = [folder / "audit.json", folder / "audit.md"]
+    files.write_json(written[0], record)
+    files.write_text(written[1], audit_markdown(record))
+    try:
+        from setrl.report.judge_audit_figure import draw_audit
+    except ModuleNotFoundError:
+        return written
+    draw_audit(found, record, folder / "audit.png")
+    return [*written, folder / "audit.png"]
+
+
+def _estimate(values: list[float]) -> dict[str, Any]:
+    """A mean as JSON has it: null for what is undefined."""
+    estimate = asdict(mean_over_problems(values))
+    del estimate["per_seed"]
+    return {
+        "groups" if key == "problems" else key: value if value == value else None
+        for key, value in estimate.items()
+    }
+
+
+def _cell(estimate: dict[str, Any] | None) -> str:
+    """A mean with its interval, and n where some groups have no value."""
+    if estimate is None:
+        return ""
+    if not estimate["groups"]:
+        return "−"
+    some = f" (n = {estimate['groups']})" if estimate["missing"] else ""
+    if estimate["groups"] < 2:
+        return f"{estimate['value']:.3f}{some}"
+    return f"{estimate['value']:.3f} [{estimate['low']:.3f}, {estimate['high']:.3f}]{some}"

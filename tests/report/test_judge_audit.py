@@ -1,0 +1,111 @@
+"""`setrl judge-audit`: its files, its table, and where it gets rewards and gold labels from."""
+
+import json
+
+import pytest
+
+from setrl import cli
+from setrl.judges import Group
+from setrl.judges.audit import audit
+from setrl.judges.exact import ExactJudge
+from setrl.judges.noisy import NoisyJudge
+from setrl.report.judge_audit import audit_markdown, audit_record
+
+ABOUT = {"judge": "j", "file": "f.jsonl", "method": "poly_epo", "set_size": 2, "seed": 0}
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as left:
+        cli.main([str(argument) for argument in arguments])
+    return left.value.code
+
+
+@pytest.fixture
+def path(tmp_path):
+    texts = ["a", "b", "a", "c", "b", "a"]
+    samples = [
+        {"text": text, "strategy": "x" if text == "c" else text, "reward": int(n != 4)}
+        for n, text in enumerate(texts)
+    ]
+    records = [{"prompt": f"p{n}", "samples": samples[n % 2 :]} for n in range(5)]
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def test_an_audit_is_written_as_json_table_and_figure(path, tmp_path, capsys):
+    config = tmp_path / "judge.yaml"
+    config.write_text("judge: noisy\nof: exact\nflips: 0.4\n")
+    options = ["--orders", 3, "--pairs", "all_pairs", "--set-size", 2]
+    assert run("judge-audit", path, "--config", config, *options) == 0
+    folder = tmp_path / "in.audit"
+    record = json.loads((folder / "audit.json").read_text())
+    assert record["judge"] == "exact with 40% flips"
+    assert (record["groups"], record["orders"], record["judgements_unknown"]) == (5, 3, 0)
+    assert list(record["agreement"]) == ["itself", "pairwise", "gold"]
+    assert 0 < record["agreement"]["gold"]["flips"]["value"] < 1
+    assert 0 < record["agreement"]["itself"]["signs_changed"]["value"] < 1
+    assert record["pairs"]["questions"] == 3 * 15 + 2 * 10
+    assert (folder / "audit.png").read_bytes().startswith(b"\x89PNG")
+    said = capsys.readouterr().out
+    assert (folder / "audit.md").read_text() in said
+    flips = record["agreement"]["gold"]["flips"]
+    assert f"{flips['value']:.3f} [{flips['low']:.3f}, {flips['high']:.3f}]" in said
+    assert "65 questions about pairs" in said
+
+
+def test_the_same_seed_finds_the_same(path, tmp_path):
+    for name in ("one", "two"):
+        run("judge-audit", path, "--judge", "exact", "--output", tmp_path / name)
+    one, two = ((tmp_path / name / "audit.json").read_text() for name in ("one", "two"))
+    assert one == two
+
+
+def test_gold_labels_are_compared_as_partitions(path, tmp_path):
+    run("judge-audit", path, "--judge", "exact")
+    record = json.loads((tmp_path / "in.audit" / "audit.json").read_text())
+    assert record["agreement"]["gold"]["adjusted_rand"]["value"] == 1.0
+    assert "pairwise" not in record["agreement"]
+
+
+def test_without_rewards_and_gold_only_agreement_with_itself_is_known(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"prompt": "p", "completions": ["a", "b", "a"]}\n')
+    assert run("judge-audit", path, "--judge", "exact") == 0
+    record = json.loads((tmp_path / "in.audit" / "audit.json").read_text())
+    assert list(record["agreement"]) == ["itself"]
+    signs = record["agreement"]["itself"]["signs_changed"]
+    assert (signs["value"], signs["groups"], signs["missing"]) == (None, 0, 1)
+    assert "| signs of advantages changed | − |" in (tmp_path / "in.audit" / "audit.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--judge", "exact", "--gold", "nope"], 3, "a sample has no 'nope', which --gold names"),
+        (["--judge", "exact", "--reward", "nope"], 3, "a sample has no 'nope'"),
+        (["--judge", "exact", "--orders", "0"], 2, "--orders must be at least 1, got 0"),
+        (["--judge", "exact", "--set-size", "0"], 2, "--set-size must be at least 1, got 0"),
+    ],
+)
+def test_what_is_wrong_is_said(path, capsys, options, code, message):
+    assert run("judge-audit", path, *options) == code
+    assert message in capsys.readouterr().err
+
+
+def test_counts_of_groups_without_a_value_are_said():
+    groups = [Group("p", tuple("abcd")), Group("q", tuple("aabb"))]
+    found = audit(groups, lambda _: ExactJudge(), orders=2)
+    table = audit_markdown(audit_record(found, ABOUT))
+    assert "| pairwise F1 | 1.000 (n = 1) |" in table
+    assert "4 judgements unknown" in table
+
+
+def test_intervals_are_over_groups():
+    groups = [Group(f"p{n}", tuple("aabbccdd")) for n in range(30)]
+    gold = [(0, 0, 1, 1, 2, 2, 3, 3)] * 30
+    found = audit(groups, lambda _: NoisyJudge(ExactJudge(), 0.1), orders=1, gold=gold)
+    flips = audit_record(found, ABOUT)["agreement"]["gold"]["flips"]
+    assert flips["groups"] == 30
+    assert flips["low"] < flips["value"] < flips["high"]
+    assert flips["value"] == pytest.approx(0.1, abs=0.05)
