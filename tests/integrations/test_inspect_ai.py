@@ -60,9 +60,9 @@ def test_the_epochs_of_a_problem_are_its_group(tmp_path, suffix):
 
 def test_partly_correct_is_graded(tmp_path):
     path = write(tmp_path / "log.json", [*SAMPLES[:2], sample(1, 2, "7?", "P"), SAMPLES[3]])
-    first, second = read(path).records
+    first, second = read(path, correct_above=0.75).records
     assert (first["rewards"], second["rewards"]) == ([1.0, 0.5], [0.0, 1.0])
-    assert first["correct"] == [None, None]
+    assert first["correct"] == [1, 0]
 
 
 def test_samples_that_failed_are_left_out_and_said(tmp_path):
@@ -90,7 +90,8 @@ def test_what_is_wrong_is_named(tmp_path):
     two["scores"]["f1"] = {"value": 0.5}
     with pytest.raises(ConfigError, match="has the scores match, f1: name one with --reward"):
         read(write(tmp_path / "log.json", [two]))
-    assert read(write(tmp_path / "log.json", [two]), reward="f1").records[0]["rewards"] == [0.5]
+    [record] = read(write(tmp_path / "log.json", [two]), reward="f1", correct_above=0).records
+    assert record["rewards"] == [0.5]
     with pytest.raises(DataError, match="number or one of C, P, I, N, got 'good'"):
         read(write(tmp_path / "log.json", [sample(1, 1, "7", "good")]))
     with pytest.raises(DataError, match="has no samples"):

@@ -55,6 +55,7 @@ def test_what_is_wrong_is_named(tmp_path):
     two = row("0", ["a"], {"em": 1, "f1": 0.5})
     with pytest.raises(ConfigError, match="has the scores em, f1: name one with --reward"):
         read(write(tmp_path, two))
-    assert read(write(tmp_path, two), reward="f1").records[0]["rewards"] == [0.5]
+    [record] = read(write(tmp_path, two), reward="f1", correct_above=0.4).records
+    assert (record["rewards"], record["correct"]) == ([0.5], [1])
     with pytest.raises(DataError, match="has no column 'doc'; it has predictions"):
         read(write(tmp_path, {"predictions": "x"}))

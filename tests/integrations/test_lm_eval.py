@@ -78,4 +78,4 @@ def test_what_is_wrong_is_named(tmp_path):
     two = line(0, ["a"], ["a"], 1.0, metrics=["exact_match", "f1"], f1=0.5)
     with pytest.raises(ConfigError, match="has the scores exact_match, f1: name one"):
         read(write(tmp_path, two))
-    assert read(write(tmp_path, two), reward="f1").records[0]["rewards"] == [0.5]
+    assert read(write(tmp_path, two), reward="f1", correct_above=0).records[0]["rewards"] == [0.5]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from setrl.errors import DataError
+from setrl.errors import ConfigError, DataError
 from setrl.evaluation.records import load_evaluation
 from setrl.integrations import verl
 from setrl.integrations.command import import_and_write
@@ -65,9 +65,10 @@ def test_minus_one_and_one_are_graded_until_a_threshold_is_given(tmp_path):
     path = write(
         tmp_path / "1.jsonl", line("a", "x", -1.0, acc=False), line("a", "y", 1.0, acc=True)
     )
-    assert read(path).records[0]["correct"] == [None, None]
-    assert read(path).records[0]["rewards"] == [-1.0, 1.0]
-    assert read(path, correct_above=0).records[0]["correct"] == [0, 1]
+    with pytest.raises(ConfigError, match=r"the scores are graded \(-1 to 1\)"):
+        read(path)
+    [record] = read(path, correct_above=0).records
+    assert (record["rewards"], record["correct"]) == ([-1.0, 1.0], [0, 1])
     assert read(path, reward="acc").records[0]["correct"] == [0, 1]
 
 

@@ -1,7 +1,7 @@
 """Samples from somebody's log → evaluation records: groups of one size, scores as they were given.
 
 A score that is 0 or 1 in the whole log says whether a sample is correct. Other scores are kept as
-`rewards`; whether they are "correct" is for the user to say, by a threshold.
+`rewards`, and which samples are correct is for the user to say, by a threshold.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ImportOptions:
         steps: First and last training step; None is the last step of the log alone.
         answer_filter: lm-eval's filter; None is the first of the file.
         verify: Hold the samples against the gold answer, whatever their score.
-        correct_above: Samples of a higher score are correct.
+        correct_above: Samples of a higher score are correct; None where scores are 0 and 1.
     """
 
     reward: str | None = None
@@ -100,6 +100,7 @@ def to_records(
             default `setrl.evaluation.verifier.MathVerifier`.
 
     Raises:
+        ConfigError: When scores are graded and nobody says which samples are correct.
         DataError: When nothing is left, or samples are to be verified and there is no gold.
     """
     notes = list(notes)
@@ -117,13 +118,21 @@ def to_records(
     groups, n = _of_one_size(groups, notes)
     graded = any(sample.score not in (0, 1) for group in groups.values() for sample in group)
     if graded and options.correct_above is None:
-        notes.append("the scores are graded: they are kept as rewards, and which samples are "
-                     "correct is unknown; --correct-above X says it")  # fmt: skip
+        raise ConfigError(_threshold_wanted(groups))
     records = [
-        _record(name, group, n, source, options.correct_above, graded)
+        _record(name, group, n, source, options.correct_above or 0.0, graded)
         for name, group in groups.items()
     ]
     return Imported(records, notes)
+
+
+def _threshold_wanted(groups: dict[str, list[LoggedSample]]) -> str:
+    scores = [sample.score for group in groups.values() for sample in group]
+    low, high = min(scores), max(scores)  # type: ignore[type-var]
+    return (
+        f"the scores are graded ({low:g} to {high:g}): --correct-above X says which samples are "
+        "correct; the scores are kept as rewards"
+    )
 
 
 def _of_one_size(
@@ -144,12 +153,10 @@ def _record(
     group: list[LoggedSample],
     n: int,
     source: str,
-    correct_above: float | None,
+    correct_above: float,
     graded: bool,
 ) -> dict[str, Any]:
     scores = [sample.score for sample in group]
-    threshold = 0.5 if correct_above is None else correct_above
-    known = correct_above is not None or not graded
     first = group[0]
     return {
         "schema_version": SCHEMA_VERSION,
@@ -160,7 +167,7 @@ def _record(
         "n": n,
         **({"step": first.step} if first.step is not None else {}),
         **({"gold": first.gold} if first.gold is not None else {}),
-        "correct": [int(score > threshold) if known else None for score in scores],  # type: ignore[operator]
+        "correct": [int(score > correct_above) for score in scores],  # type: ignore[operator]
         **({"rewards": scores} if graded else {}),
         "strategies": [sample.strategy for sample in group],
         "answers": [sample.answer for sample in group],
