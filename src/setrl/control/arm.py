@@ -71,6 +71,7 @@ def train_arm(
     finished = model.num_timesteps >= config.steps
     if finished:
         _finish(task, model, run, {"arm": arm, "seed": seed})
+        on_step(model.num_timesteps)
     status: Status = "finished" if finished else "interrupted"
     write_status(run.path, status, step=model.num_timesteps)
     return finished

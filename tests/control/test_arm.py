@@ -1,0 +1,171 @@
+"""One run of an arm: what it leaves, and that an interruption changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from goals import GoalsTask
+
+from setrl.control import tasks
+from setrl.control.arm import train_arm
+from setrl.control.config import ControlConfig
+from setrl.control.poly_ppo import PolyPPO
+from setrl.control.records import Stop
+from setrl.runs import files
+from setrl.runs.run_directory import TrainingRun
+
+ARMS = {
+    "ppo": {"ucb_coef": 0.1},
+    "reinforce": {"algorithm": "reinforce", "ent_coef": 0.1},
+    "poly": {
+        "algorithm": "poly_ppo",
+        "set_size": 2,
+        "num_vines": 4,
+        "kl_coef": 0.1,
+        "kl_anchor": "start",
+        "reading": "shared",
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def goals_are_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(tasks.by_name, "goals", GoalsTask)
+
+
+def config(**changes: Any) -> ControlConfig:
+    every = {"checkpoint_every": 150, "rollouts_every": 200, "eval_every": 200}
+    return ControlConfig(**{"name": "test", "task": "goals", "arms": ARMS, **every, **changes})
+
+
+def train(run: TrainingRun, arm: str, stop_at: int | None = None, **changes: Any) -> bool:
+    stop = Stop()
+
+    def on_step(steps: int) -> None:
+        if stop_at is not None and steps >= stop_at:
+            stop.ask()
+
+    cache = run.path.parent / "cache"
+    return train_arm(config(**changes), arm, 3, cache, run, on_step, stop)
+
+
+def weights(run: TrainingRun) -> torch.Tensor:
+    model = PolyPPO.load(run.final / "model.zip")
+    return torch.cat([p.detach().flatten() for p in model.policy.parameters()])
+
+
+def logged(run: TrainingRun) -> list[dict[str, float]]:
+    lines = files.read_lines(run.metrics)
+    return [{k: v for k, v in one.items() if not k.startswith("time/")} for one in lines]
+
+
+@pytest.mark.parametrize("arm", list(ARMS))
+def test_an_interrupted_run_ends_with_the_same_weights(arm: str, tmp_path: Path) -> None:
+    whole, cut = TrainingRun(tmp_path / "whole"), TrainingRun(tmp_path / "cut")
+    assert train(whole, arm)
+    assert not train(cut, arm, stop_at=200)
+    assert files.read_json(cut.path / "run.json")["status"] == "interrupted"
+    assert not cut.final.exists()
+    assert train(cut, arm)
+    assert torch.equal(weights(whole), weights(cut))
+    assert logged(whole) == logged(cut)
+    assert files.read_json(whole.path / "evaluation.json") == files.read_json(
+        cut.path / "evaluation.json"
+    )
+
+
+KILLED = """
+    import os, sys
+    sys.path.insert(0, {tests!r})
+    from pathlib import Path
+    from goals import GoalsTask
+    from setrl.control import tasks
+    from setrl.control.arm import train_arm
+    from setrl.control.config import ControlConfig
+    from setrl.control.records import Stop
+    from setrl.runs.run_directory import TrainingRun
+
+    tasks.by_name["goals"] = GoalsTask
+    config = ControlConfig(**{config!r})
+
+    def on_step(steps):
+        if steps >= 400:
+            os.kill(os.getpid(), 9)
+
+    run = TrainingRun(Path({folder!r}))
+    train_arm(config, "poly", 3, Path({folder!r}), run, on_step, Stop())
+"""
+
+
+def test_a_killed_run_ends_with_the_same_weights(tmp_path: Path) -> None:
+    whole, cut = TrainingRun(tmp_path / "whole"), TrainingRun(tmp_path / "cut")
+    train(whole, "poly")
+    every = {"checkpoint_every": 150, "rollouts_every": 200, "eval_every": 200}
+    script = textwrap.dedent(KILLED).format(
+        tests=str(Path(__file__).parent),
+        folder=str(cut.path),
+        config={"name": "test", "task": "goals", "arms": ARMS, **every},
+    )
+    killed = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert cut.last_checkpoint() is not None
+    train(cut, "poly")
+    assert torch.equal(weights(whole), weights(cut))
+    assert logged(whole) == logged(cut)
+
+
+def test_what_a_run_leaves(tmp_path: Path) -> None:
+    run = TrainingRun(tmp_path / "run")
+    train(run, "poly")
+    status = files.read_json(run.path / "run.json")
+    assert (status["status"], status["arm"], status["seed"]) == ("finished", "poly", 3)
+    found = files.read_json(run.path / "evaluation.json")
+    assert found["metrics"]["success"] == 1.0
+    assert found["metrics"]["unknown"] is None
+    assert found["steps"] >= 600
+    last = logged(run)[-1]
+    assert {"vines/distinct", "train/kl_penalty", "rollout/ep_rew_mean"} <= set(last)
+    assert any("evaluation/success" in one for one in logged(run))
+    assert len(list(run.checkpoints.iterdir())) <= 2
+
+
+def test_records_hold_what_every_vine_did_and_was_owed(tmp_path: Path) -> None:
+    run = TrainingRun(tmp_path / "run")
+    train(run, "poly")
+    path = sorted((run.path / "rollouts").iterdir())[0]
+    families = [json.loads(line) for line in path.read_text().splitlines()]
+    state = families[0]["states"][1]
+    assert 0 < state["time"] < len(families[0]["actions"])
+    assert len(state["vines"]) == 4
+    vine = state["vines"][0]
+    assert set(vine) == {"return", "terminated", "actions", "score", "cluster", "advantage"}
+
+
+def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
+    run = TrainingRun(tmp_path / "run")
+    train(run, "ppo")
+    written = (run.final / "model.zip").stat().st_mtime_ns
+    steps: list[int] = []
+    assert train_arm(config(), "ppo", 3, tmp_path, run, steps.append, Stop())
+    assert (run.final / "model.zip").stat().st_mtime_ns == written
+    assert steps == [600]
+
+
+def test_arms_have_equal_environment_steps(tmp_path: Path) -> None:
+    steps = {}
+    for arm in ARMS:
+        run = TrainingRun(tmp_path / arm)
+        train(run, arm)
+        steps[arm] = files.read_json(run.path / "evaluation.json")["steps"]
+    assert all(600 <= number < 600 + 200 for number in steps.values())

@@ -1,0 +1,123 @@
+"""Configs of control runs: strict, and each mistake where it stands."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from goals import GoalsTask
+
+from setrl.control import tasks
+from setrl.control.config import ControlConfig, load_config
+from setrl.errors import ConfigError
+
+WRITTEN = """
+name: try
+task: {name: goals, limit: 12}
+arms:
+  ppo: {ent_coef: 0.1, learning_rate: 1e-3}
+  reinforce: {algorithm: reinforce}
+  poly: {algorithm: poly_ppo, set_size: 3, num_vines: 6, window: null}
+  maxpo: {algorithm: poly_ppo, method: maxpo, set_size: 2}
+seeds: [0, 1]
+ppo: {n_steps: 16, learning_rate: 2e-3}
+"""
+
+
+@pytest.fixture(autouse=True)
+def goals_are_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(tasks.by_name, "goals", GoalsTask)
+
+
+def written(tmp_path: Path, *changes: tuple[str, str]) -> Path:
+    text = WRITTEN
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_arguments_come_from_task_config_and_arm_in_that_order(tmp_path: Path) -> None:
+    config = load_config(written(tmp_path))
+    ppo = config.ppo_arguments("ppo")
+    assert (ppo["n_envs"], ppo["n_steps"], ppo["learning_rate"]) == (2, 16, 1e-3)
+    assert ppo["ent_coef"] == 0.1
+    reinforce = config.ppo_arguments("reinforce")
+    assert (reinforce["n_epochs"], reinforce["gae_lambda"]) == (1, 1.0)
+    assert reinforce["batch_size"] == 2 * 16
+    assert reinforce["learning_rate"] == 2e-3
+    assert config.steps == 600
+
+
+def test_methods_and_vines_are_those_of_poly_ppo_arms(tmp_path: Path) -> None:
+    config = load_config(written(tmp_path))
+    assert config.method("ppo") is None
+    assert config.vines("reinforce") is None
+    method, vines = config.method("poly"), config.vines("poly")
+    assert method is not None
+    assert vines is not None
+    assert (method.name, method.set_size) == ("poly_epo", 3)
+    assert (vines.num_vines, vines.window) == (6, None)
+    assert vines.make_env().limit == 12  # type: ignore[attr-defined]
+    maxpo = config.method("maxpo")
+    assert maxpo is not None
+    assert maxpo.name == "maxpo"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("seeds:", "seed:"), r"config.yaml:9: unknown key 'seed'; did you mean 'seeds'"),
+        (("n_steps: 16", "n_step: 16"), r"config.yaml:10: unknown key 'n_step'; did you mean"),
+        (("ent_coef: 0.1", "ent_coeff: 0.1"), r"config.yaml:5: unknown key 'ent_coeff'"),
+        (("algorithm: reinforce", "algorithm: reinforced"), "did you mean 'reinforce'"),
+        (("num_vines: 6", "num_vine: 6"), r"config.yaml:7: .*unknown argument.*'num_vine'"),
+        (("set_size: 3", "set_size: 6"), r"set_size must be in \[1, 5\]"),
+        (("window: null", "window: -1"), "window must be a whole number"),
+        (("method: maxpo", "method: maxp"), "did you mean 'maxpo'"),
+        (("name: goals", "name: goal"), r"config.yaml:3: .*did you mean 'goals'"),
+        (("limit: 12", "limits: 12"), r"config.yaml:3: "),
+        (("seeds: [0, 1]", "seeds: [0, 0]"), "seeds must be different"),
+        (("seeds: [0, 1]", "total_steps: 0"), "total_steps must be at least 1"),
+        (("name: try", "arms: {}"), "stands here and on line"),
+        (("ent_coef: 0.1", "num_vines: 4"), r"config.yaml:5: unknown key 'num_vines'"),
+    ],
+)
+def test_mistakes_are_named_where_they_stand(
+    change: tuple[str, str], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        load_config(written(tmp_path, change))
+
+
+def test_overrides_come_last(tmp_path: Path) -> None:
+    config = load_config(written(tmp_path), ["arms.poly.set_size=2", "total_steps=50"])
+    method = config.method("poly")
+    assert method is not None
+    assert method.set_size == 2
+    assert config.steps == 50
+
+
+def test_what_is_written_out_is_the_same_config(tmp_path: Path) -> None:
+    config = load_config(written(tmp_path))
+    path = tmp_path / "again.yaml"
+    path.write_text(config.to_yaml())
+    assert load_config(path) == config
+    assert config.differences(load_config(path, ["workers=7"])) == []
+    assert config.differences(load_config(path, ["total_steps=7"])) == ["total_steps: None → 7"]
+
+
+def test_no_vines_are_plain_ppo(tmp_path: Path) -> None:
+    changed = written(tmp_path, ("num_vines: 6", "num_vines: 0"))
+    vines = load_config(changed).vines("poly")
+    assert vines is not None
+    assert not vines.are_drawn
+
+
+def test_arms_need_a_task_and_a_name(tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"name": "x", "task": "goals", "arms": {}}
+    with pytest.raises(ConfigError, match="at least one arm"):
+        ControlConfig(**arguments)
+    with pytest.raises(ConfigError, match="another folder"):
+        ControlConfig(**{**arguments, "arms": {"base": {}}})
