@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 
@@ -7,41 +5,36 @@ from setrl import DEGENERATE
 from setrl.domains import DOMAINS, by_name
 from setrl.errors import RunError
 from setrl.judges.oracle import OracleJudge
+from setrl.judges.parsing import read_clusters
 from setrl.training.judge_model import (
     JudgeModelConfig,
     draw_group,
     judge_examples,
-    judge_tokenizer,
     train_judge,
 )
 
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_requests_and_replies_can_be_written_and_read(name):
-    config = JudgeModelConfig(by_name(name), groups=20)
-    tokenizer = judge_tokenizer(config.domain, config.most_samples)
-    for example in judge_examples(config, tokenizer):
+    examples, tokenizer = judge_examples(JudgeModelConfig(by_name(name), groups=20))
+    for example in examples:
         assert tokenizer.unk_token_id not in example.prompt + example.sample
-        request = tokenizer.decode(example.prompt)
-        reply = tokenizer.decode(example.sample[:-1])
         assert example.sample[-1] == tokenizer.eos_token_id
-        clusters = json.loads(reply)["clusters"]
-        assert f"\n#{len(clusters)}\n" in request
-        assert f"\n#{len(clusters) + 1}\n" not in request
+        request = tokenizer.decode(example.prompt)
+        shown = [n for n in range(1, 18) if f"\n#{n}\n" in request]
+        reply = tokenizer.decode(example.sample[:-1])
+        assert len(read_clusters(reply, len(shown))) == len(shown)
 
 
 def test_replies_are_the_oracles_in_the_order_shown():
-    config = JudgeModelConfig(by_name("polynomial"), groups=30)
-    tokenizer = judge_tokenizer(config.domain, config.most_samples)
-    for example in judge_examples(config, tokenizer):
-        request = tokenizer.decode(example.prompt)
-        prompt, *shown = request.replace("\n", "|").rstrip("|").split("|#")
-        texts = [text.partition("|")[2] for text in shown]
-        names = [config.domain.read(prompt, text).strategy for text in texts]
-        clusters = json.loads(tokenizer.decode(example.sample[:-1]))["clusters"]
-        assert [label == 0 for label in clusters] == [name is None for name in names]
-        pairs = {(name, label) for name, label in zip(names, clusters, strict=True) if label}
-        assert len(pairs) == len({name for name, _ in pairs}) == len({lab for _, lab in pairs})
+    domain = by_name("polynomial")
+    examples, tokenizer = judge_examples(JudgeModelConfig(domain, groups=30))
+    for example in examples:
+        prompt, *shown = tokenizer.decode(example.prompt).removesuffix("\n").split("\n#")
+        names = [domain.read(prompt, text.partition("\n")[2]).strategy for text in shown]
+        labels = read_clusters(tokenizer.decode(example.sample[:-1]), len(names))
+        first = [DEGENERATE if name is None else names.index(name) for name in names]
+        assert list(labels) == first
 
 
 def test_groups_are_of_few_and_of_many_strategies_and_hold_broken_samples():

@@ -12,9 +12,9 @@ def train_judge(
     output: Annotated[Path, tyro.conf.Positional],
     domain: str = "polynomial",
     samples: int = 16,
-    groups: int = 60_000,
+    groups: int = 20_000,
     hidden_size: int = 128,
-    layers: int = 4,
+    layers: int = 3,
     seed: int = 0,
 ) -> None:
     """Make a small judge from scratch: it learns a domain's own reader of strategies.

@@ -1,12 +1,27 @@
 """A small judge made from scratch: a Qwen3 that learns a domain's own reader of strategies.
 
-It is asked in the style `compact` (`setrl.judges.rendering`), answers in JSON, and can be served by
-anything that serves a transformers model: a real judge behind a real server, without a download.
+It is asked in the style `compact` (`setrl.judges.rendering`) and can be served by anything that
+serves a transformers model: a real judge behind a real server, without a download. Its reply names
+the strategy of each sample in turn, and then gives the answer that every judge gives:
+
+    <think>
+    #1
+    x=3 1
+    #2
+    x=0 2
+    #3
+    x=3 1</think>{"clusters":[1,
+    2,
+    1]}
+
+A cluster's number is that of its first sample. So each token is one look back: at a sample, at an
+earlier sample of that name, or at the thought of the same sample a fixed distance ago, which two
+layers learn in minutes; the bare answer asks for all three at once, and was not learnt in as many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +32,7 @@ from setrl.domains import Domain, Problem
 from setrl.errors import RunError
 from setrl.judges import Group
 from setrl.judges.oracle import OracleJudge
-from setrl.judges.rendering import NO_CLUSTER, answer, render, shuffled_order
+from setrl.judges.rendering import NO_CLUSTER, render, shuffled_order
 from setrl.runs import files
 from setrl.training.base_model import new_model
 from setrl.training.imitation import Course, Example, imitate
@@ -26,6 +41,7 @@ from setrl.training.tokenizer import make_tokenizer
 Split = Callable[[str], list[str]]
 
 TEMPLATE = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
+NO_NAME = "?"  # the name of the strategy of a sample that has none
 POOL = 64  # samples are written for a problem, and the group is drawn from them
 BROKEN = 0.03  # share of samples that are cut short, as policies break off
 
@@ -47,9 +63,9 @@ class JudgeModelConfig:
 
     domain: Domain
     most_samples: int = 16
-    groups: int = 60_000
+    groups: int = 20_000
     hidden_size: int = 128
-    layers: int = 4
+    layers: int = 3
     batch_size: int = 64
     learning_rate: float = 0.02
     seed: int = 0
@@ -60,9 +76,8 @@ def train_judge(config: JudgeModelConfig, folder: Path, show_progress: bool = Tr
     if folder.exists():
         raise RunError(f"{folder} is there already: give another folder, or remove it")
     set_seed(config.seed)
-    tokenizer = judge_tokenizer(config.domain, config.most_samples)
+    examples, tokenizer = judge_examples(config)
     model = new_model(tokenizer, config.hidden_size, 2 * config.hidden_size, config.layers)
-    examples = list(judge_examples(config, tokenizer))
     course = Course(1, config.batch_size, config.learning_rate, config.seed)
     imitate(model, examples, tokenizer.pad_token_id, course, "judge", show_progress)
     return _save(model.eval(), tokenizer, folder)
@@ -76,44 +91,65 @@ def _save(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, folder: P
     return folder
 
 
-def judge_tokenizer(domain: Domain, most_samples: int) -> PreTrainedTokenizerFast:
-    """The domain's vocabulary, the marks of samples, and what answers are made of."""
+def judge_tokenizer(
+    domain: Domain, most_samples: int, strategies: Iterable[str]
+) -> PreTrainedTokenizerFast:
+    """The domain's vocabulary, the marks of samples, and what replies are made of."""
     numbers = [str(number) for number in range(NO_CLUSTER, most_samples + 1)]
     marks = [f"\n#{number}\n" for number in range(1, most_samples + 1)]
-    answers = ['{"clusters":[', "]}", ",", "\n", *numbers]
-    tokenizer = make_tokenizer(list(dict.fromkeys([*domain.vocabulary, *marks, *answers])))
+    names = [f"{name} " for name in [NO_NAME, *strategies]]
+    replies = ["<think>", "</think>", '{"clusters":[', "]}", ",", "\n", *names, *numbers]
+    tokenizer = make_tokenizer(list(dict.fromkeys([*domain.vocabulary, *marks, *replies])))
     tokenizer.chat_template = TEMPLATE
     return tokenizer
 
 
 def judge_examples(
-    config: JudgeModelConfig, tokenizer: PreTrainedTokenizerFast
-) -> Iterator[Example]:
-    """Requests and right replies, in token ids."""
+    config: JudgeModelConfig,
+) -> tuple[list[Example], PreTrainedTokenizerFast]:
+    """Requests and right replies in token ids, and the tokenizer, which knows their strategies."""
     rng = np.random.default_rng(config.seed)
-    oracle = OracleJudge(config.domain)
-    for number in range(config.groups):
-        group = draw_group(config.domain, config.most_samples, rng, tokenizer.tokenize)
+    split = make_tokenizer(config.domain.vocabulary).tokenize
+    groups = [
+        draw_group(config.domain, config.most_samples, rng, split) for _ in range(config.groups)
+    ]
+    names = [one.strategies or () for one in OracleJudge(config.domain).judge(groups)]
+    known = sorted({name for row in names for name in row if name is not None})
+    tokenizer = judge_tokenizer(config.domain, config.most_samples, known)
+    examples = []
+    for number, (group, row) in enumerate(zip(groups, names, strict=True)):
         order = shuffled_order(group, number)
-        labels = oracle.judge([group])[0].clusters_N or ()
         messages = render(group, "compact", order)
         prompt = tokenizer.apply_chat_template(messages, tokenize=False)
-        reply = answer([labels[index] for index in order])
-        yield Example(
-            tokenizer(prompt)["input_ids"],
-            [*tokenizer(reply)["input_ids"], tokenizer.eos_token_id],
-        )
+        reply = tokenizer(right_reply([row[index] for index in order]))["input_ids"]
+        examples.append(Example(tokenizer(prompt)["input_ids"], [*reply, tokenizer.eos_token_id]))
+    return examples, tokenizer
+
+
+def right_reply(names: Sequence[str | None]) -> str:
+    r"""The reply of a perfect judge to samples of these strategies, None for no strategy.
+
+    >>> right_reply(["x=3", None])
+    '<think>\n#1\nx=3 1\n#2\n? 0</think>{"clusters":[1,\n0]}'
+    """
+    numbers = [NO_CLUSTER if name is None else names.index(name) + 1 for name in names]
+    thoughts = [
+        f"\n#{place}\n{name or NO_NAME} {number}"
+        for place, (name, number) in enumerate(zip(names, numbers, strict=True), start=1)
+    ]
+    answer = ",\n".join(map(str, numbers))
+    return f'<think>{"".join(thoughts)}</think>{{"clusters":[{answer}]}}'
 
 
 def draw_group(domain: Domain, most_samples: int, rng: np.random.Generator, split: Split) -> Group:
     """A problem with samples of policies at every stage: of one strategy, of many, and broken ones.
 
-    Half of the groups have `most_samples` samples. The weights of the strategies are drawn from
+    Most groups have `most_samples` samples. The weights of the strategies are drawn from
     Dirichlet distributions of all concentrations, since training moves a policy through them.
     `split` gives the tokens of a text, between which a sample may break off.
     """
     problem = domain.corpus_problem(rng)
-    count = most_samples if rng.random() < 0.5 else int(rng.integers(2, most_samples + 1))
+    count = most_samples if rng.random() < 0.8 else int(rng.integers(2, most_samples + 1))
     pool = _by_strategy(domain, problem, rng)
     concentration = 10 ** rng.uniform(-1.5, 1)
     weights = rng.dirichlet(np.full(len(pool), concentration))
