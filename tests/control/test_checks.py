@@ -123,13 +123,44 @@ class PositionsAndVelocities(Adapter):
         self.env.set_state(*state)
 
 
-@pytest.mark.parametrize("name", ["Hopper-v5", "Ant-v5"])
-def test_stale_kinematics_of_mujoco_are_caught(name):
+class IntegrationState(PositionsAndVelocities):
+    """MuJoCo's own idea of the state: exact for Hopper, not where rewards read stale positions."""
+
+    def save(self):
+        import mujoco
+
+        env, kind = self.env, mujoco.mjtState.mjSTATE_INTEGRATION
+        state = np.zeros(mujoco.mj_stateSize(env.model, kind))
+        mujoco.mj_getState(env.model, env.data, state, kind)
+        return state
+
+    def load(self, state):
+        import mujoco
+
+        env = self.env
+        mujoco.mj_setState(env.model, env.data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+        mujoco.mj_forward(env.model, env.data)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("Hopper-v5", PositionsAndVelocities),
+        ("Ant-v5", PositionsAndVelocities),
+        ("Ant-v5", IntegrationState),
+    ],
+)
+def test_stale_kinematics_of_mujoco_are_caught(name, wrong):
     pytest.importorskip("mujoco")
     env = gym.make(name)
     check_resettable(make_resettable(env), trials=3)
     with pytest.raises(ResetMismatchError, match=r"differed at step \d+ after it"):
-        check_resettable(ResettableEnv(env, PositionsAndVelocities(env.unwrapped)))
+        check_resettable(ResettableEnv(env, wrong(env.unwrapped)))
+
+
+def test_running_means_do_not_pass():
+    with pytest.raises(ResetMismatchError, match="observation differed"):
+        check_resettable(gym.wrappers.NormalizeObservation(gym.make("CartPole-v1")))
 
 
 class Sticky(AtariState):

@@ -1,7 +1,9 @@
 """Snapshots and restores: the future is the same with "keep", another with "fork"."""
 
 import pickle
+import re
 from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -46,12 +48,13 @@ def test_restore_gives_back_what_was_seen():
     env = make_resettable(gym.make("CartPole-v1"))
     env.reset(seed=0)
     observation, *_, info = env.step(1)
-    state = env.snapshot()
-    seen, known = env.restore(state)
-    assert (seen == observation).all()
-    assert known == info
-    seen[:] = 0
-    assert (env.restore(state)[0] == observation).all(), "the caller's array is the caller's"
+    state, expected = env.snapshot(), observation.copy()
+    observation[:] = 0
+    for _ in range(2):
+        seen, known = env.restore(state)
+        assert (seen == expected).all()
+        assert known == info
+        seen[:] = 0  # the caller's array is the caller's
 
 
 def test_forks_differ_and_a_fork_seed_names_them_all():
@@ -200,3 +203,17 @@ def test_own_methods_are_used_and_get_the_noise():
     state = env.snapshot()
     futures = [(env.restore(state, rng=seed), places(env))[1] for seed in (1, 1, 2)]
     assert futures[0] == futures[1] != futures[2]
+
+
+def test_every_block_of_the_guide_runs():
+    guide = Path(__file__).parents[2] / "docs" / "resettable.md"
+    blocks = re.findall(r"```python\n(.*?)```", guide.read_text(), re.DOTALL)
+    assert len(blocks) == 4
+    namespace: dict = {}
+    for block in blocks:
+        exec(compile(block, str(guide), "exec"), namespace)
+    assert len(namespace["vines"]) == 8
+    mine = namespace["Mine"]()
+    mine.board, mine.observe = np.zeros(2), lambda: 0
+    mine.restore(mine.snapshot(), rng=3)
+    assert isinstance(mine, Resettable)

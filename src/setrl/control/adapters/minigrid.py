@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -81,26 +82,32 @@ class _Cloner:
     def __call__(self, value: Any, memo: dict[Any, Any]) -> Any:
         """A clone; `memo` maps id → clone, and the names of fixtures → what they stand for."""
         kind, shared = type(value), self._shared
-        if kind in shared:
-            return value
-        if id(value) in memo:
-            return memo[id(value)]
+        if kind in shared or id(value) in memo:
+            return memo.get(id(value), value)
+        if kind is tuple:  # mostly a position
+            return value if shared.issuperset(map(type, value)) else tuple(self._all(value, memo))
         if kind is list:
             memo[id(value)] = clone = []
-            clone.extend([x if type(x) in shared else self(x, memo) for x in value])
+            clone += self._all(value, memo)
             return clone
-        if kind is tuple:
-            return tuple([x if type(x) in shared else self(x, memo) for x in value])
         if kind is dict:
-            memo[id(value)] = clones = {}
-            clones.update({k: x if type(x) in shared else self(x, memo) for k, x in value.items()})
+            clones: dict[Any, Any] = {}
+            memo[id(value)] = clones
+            clones.update(zip(value, self._all(value.values(), memo), strict=True))
             return clones
         if isinstance(value, self._records):
             memo[id(value)] = record = object.__new__(kind)
-            vars(record).update(
-                {k: x if type(x) in shared else self(x, memo) for k, x in vars(value).items()}
-            )
+            attributes = vars(value)
+            vars(record).update(zip(attributes, self._all(attributes.values(), memo), strict=True))
             return record
-        if isinstance(value, gym.Space):
-            return value
-        return deepcopy(value, memo)
+        return value if isinstance(value, gym.Space) else deepcopy(value, memo)
+
+    def _all(self, values: Iterable[Any], memo: dict[Any, Any]) -> list[Any]:
+        """Clones of all values; the commonest cases are decided here, without a call."""
+        shared, get = self._shared, memo.get
+        return [
+            x
+            if type(x) in shared or (type(x) is tuple and shared.issuperset(map(type, x)))
+            else get(id(x)) or self(x, memo)
+            for x in values
+        ]
