@@ -17,6 +17,7 @@ app = tyro.extras.SubcommandApp()
 for _command in (
     commands.train,
     commands.evaluate,
+    commands.compare,
     commands.report,
     commands.control,
     commands.credit,

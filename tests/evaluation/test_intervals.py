@@ -95,6 +95,12 @@ def test_an_arm_against_itself_is_no_difference():
     assert not difference.excludes_zero
 
 
+def test_what_rounding_makes_is_no_improvement():
+    values = np.random.default_rng(8).random(20)
+    assert paired_difference(values + 1e-13, values).improvement == 0.5
+    assert paired_difference(values + 1e-6, values).improvement == 1
+
+
 def test_arms_may_differ_in_seeds_but_not_in_problems():
     base, arm = np.zeros(10), np.ones((3, 10))
     assert paired_difference(arm, base).value == 1

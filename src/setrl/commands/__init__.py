@@ -4,6 +4,7 @@ A command's signature is its options and its docstring their help. Everything he
 the body, so that `setrl --help` stays quick.
 """
 
+from setrl.commands.compare import compare
 from setrl.commands.control import control
 from setrl.commands.credit import credit
 from setrl.commands.evaluate import evaluate
@@ -18,6 +19,7 @@ from setrl.commands.validate_data import validate_data
 from setrl.commands.verify import verify
 
 __all__ = [
+    "compare",
     "control",
     "credit",
     "evaluate",

@@ -22,6 +22,8 @@ from numpy.typing import ArrayLike
 
 from setrl.evaluation.estimators import Floats
 
+ROUNDING = 1e-9  # values that are nearer are the same: they come from sums of many terms
+
 IntervalMethod = Literal["bootstrap", "analytic"]
 
 
@@ -182,7 +184,7 @@ def paired_difference(
         low=low,
         high=high,
         stderr=stderr,
-        improvement=_mean((gap_P > 0) + 0.5 * (gap_P == 0)),
+        improvement=_mean(0.5 + 0.5 * np.sign(np.where(np.abs(gap_P) < ROUNDING, 0.0, gap_P))),
         problems=len(gap_P),
         missing=int((~usable).sum()),
     )

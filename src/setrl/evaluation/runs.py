@@ -40,9 +40,9 @@ def find_arms(run_dir: Path) -> list[ArmFolders]:
     if not run_dir.is_dir():
         raise ConfigError(f"{run_dir} is not a run directory: there is no such folder")
     order = list(read_config(run_dir).get("arms") or ())
-    names = [folder.name for folder in run_dir.iterdir() if _seed_folders(folder)]
+    names = [folder.name for folder in run_dir.iterdir() if seed_folders(folder)]
     names.sort(key=lambda name: (order.index(name) if name in order else len(order), name))
-    arms = [ArmFolders(name, _seed_folders(run_dir / name)) for name in names]
+    arms = [ArmFolders(name, seed_folders(run_dir / name)) for name in names]
     base = [ArmFolders(BASE, {0: run_dir / BASE})] if (run_dir / BASE).is_dir() else []
     return base + arms
 
@@ -59,7 +59,8 @@ def evaluation_files(folder: Path) -> dict[str, Path]:
     return {path.stem: path for path in sorted((folder / "evaluation").glob("*.jsonl"))}
 
 
-def _seed_folders(folder: Path) -> dict[int, Path]:
+def seed_folders(folder: Path) -> dict[int, Path]:
+    """Training seed → its folder, of an arm's folder; empty where it is none."""
     if not folder.is_dir() or folder.name == BASE:
         return {}
     found = {int(m[1]): p for p in folder.iterdir() if (m := re.fullmatch(r"seed_(\d+)", p.name))}

@@ -104,7 +104,7 @@ class Summary:
 
     def to_json(self) -> dict[str, Any]:
         """Plain objects, lists and numbers; undefined numbers (NaN) are null."""
-        return {"schema_version": SCHEMA_VERSION, **_plain(dataclasses.asdict(self))}
+        return {"schema_version": SCHEMA_VERSION, **plain_json(dataclasses.asdict(self))}
 
 
 @dataclass(frozen=True)
@@ -280,9 +280,10 @@ def _difference(first: _ArmValues, second: _ArmValues, intervals: IntervalConfig
     return ArmDifference(first.arm, second.arm, metrics)
 
 
-def _plain(value: Any) -> Any:
+def plain_json(value: Any) -> Any:
+    """Plain objects, lists and numbers; undefined numbers (NaN) are null."""
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain_json(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

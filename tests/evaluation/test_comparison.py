@@ -1,0 +1,169 @@
+"""`setrl compare`: what it reads, what it refuses, and that its words follow from its numbers."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+import fake_run
+from setrl.cli import main
+from setrl.errors import ConfigError, DataError
+from setrl.evaluation.comparison import compare, compare_paths, load_run
+from setrl.evaluation.comparison_figure import write_figure
+from setrl.evaluation.comparison_text import sentences, text
+from setrl.evaluation.intervals import IntervalConfig, mean_over_problems, paired_difference
+from setrl.evaluation.power import detectable_difference
+from setrl.evaluation.summary import metric_values
+
+FAST = IntervalConfig(resamples=300)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return fake_run.make(tmp_path_factory.mktemp("runs") / "comparison", problems=10, n=16, steps=2)
+
+
+def edited(path, out, edit):
+    """A copy of an evaluation file with its records changed."""
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    out.write_text("".join(json.dumps(record) + "\n" for record in edit(records)))
+    return out
+
+
+def test_numbers_are_those_of_the_metrics_on_the_same_problems(run):
+    grpo, poly = (run / arm / "seed_0" for arm in ("grpo", "poly_epo"))
+    found = compare_paths(grpo, poly, metrics=["majority", "pass"], intervals=FAST)
+    first, second = (metric_values(load_run(path).evaluations[0]) for path in (grpo, poly))
+    assert [row.k for row in found.of("pass")] == [1, 2, 4, 8, 16]
+    assert found.rows[0].metric == "majority"
+    for row in found.rows:
+        name = f"{row.metric}@{row.k}"
+        expected = paired_difference(first[name], second[name], FAST)
+        assert row.difference == expected
+        assert row.first == mean_over_problems(first[name], FAST)
+        if expected.stderr > 1e-9:
+            assert row.detectable == pytest.approx(detectable_difference(expected.stderr))
+    assert found.problems == 10
+    assert found.split == "test"
+
+
+def test_the_order_of_problems_in_the_files_changes_nothing(run, tmp_path):
+    grpo, poly = (run / arm / "seed_0/evaluation/test.jsonl" for arm in ("grpo", "poly_epo"))
+    plain = compare_paths(grpo, poly, intervals=FAST)
+    turned = edited(poly, tmp_path / "test.jsonl", lambda records: records[::-1])
+    assert compare_paths(grpo, turned, intervals=FAST).to_json() == {
+        **plain.to_json(),
+        "second": str(turned),
+    }
+
+
+def test_a_run_against_itself_differs_in_nothing(run):
+    path = run / "grpo/seed_0"
+    found = compare_paths(path, path, intervals=FAST)
+    assert all(row.difference.value == 0 for row in found.rows)
+    assert all(np.isnan(row.detectable) for row in found.rows)
+    assert "these problems do not tell A from B at any k" in text(found)
+
+
+def test_an_arm_is_all_its_seeds_and_the_base_is_a_folder(run):
+    found = compare_paths(run / "poly_epo", run / "base", "shifted", ["pass"], intervals=FAST)
+    assert found.seeds == (2, 1)
+    seeds = [load_run(run / f"poly_epo/seed_{s}", "shifted").evaluations[0] for s in (0, 1)]
+    rates = np.mean([seed.correct_PN.mean(axis=1) for seed in seeds])
+    assert found.rows[0].first.value == pytest.approx(rates)
+    assert "2 seeds" in text(found)
+
+
+def test_runs_of_different_n_are_compared_up_to_the_smaller(run, tmp_path):
+    path = run / "grpo/seed_0/evaluation/test.jsonl"
+
+    def halve(records):
+        keys = ("correct", "strategies", "answers")
+        return [{**r, "n": 8, **{key: r[key][:8] for key in keys}} for r in records]
+
+    found = compare_paths(path, edited(path, tmp_path / "half.jsonl", halve), intervals=FAST)
+    assert found.samples == (16, 8)
+    assert max(row.k for row in found.rows) == 8
+
+
+def test_what_does_not_match_is_named(run, tmp_path):
+    path = run / "grpo/seed_0/evaluation/test.jsonl"
+    fewer = edited(path, tmp_path / "fewer.jsonl", lambda records: records[:7])
+    first_missing = json.loads(path.read_text().splitlines()[7])["prompt"]
+    with pytest.raises(DataError, match=r"3 of .*test.jsonl are not in the other, such as") as info:
+        compare_paths(path, fewer)
+    assert repr(first_missing) in str(info.value)
+    assert "--common compares the 7 that both have" in str(info.value)
+    assert compare_paths(path, fewer, common=True, intervals=FAST).problems == 7
+
+    twice = edited(path, tmp_path / "twice.jsonl", lambda records: records[:2] * 2)
+    with pytest.raises(DataError, match=r"matched by their prompts, but .* is there 2 times"):
+        compare_paths(twice, path)
+    others = edited(
+        path, tmp_path / "others.jsonl", lambda rs: [{**r, "prompt": r["prompt"] + "?"} for r in rs]
+    )
+    with pytest.raises(DataError, match=r"share no problem: the first has 'y=.*, the second 'y="):
+        compare_paths(path, others, common=True)
+
+
+@pytest.mark.parametrize(
+    ("first", "options", "message"),
+    [
+        ("nowhere", {}, "nowhere: there is no such file or folder"),
+        (
+            "grpo/seed_0/rollouts",
+            {},
+            "neither an evaluation file nor a folder with",
+        ),
+        ("base", {"split": "dev"}, "base has no evaluation of 'dev': it has shifted, test"),
+        ("base", {"metrics": ["pas"]}, "unknown metric 'pas'; did you mean 'pass'"),
+        ("base", {"metrics": ["max"]}, "unknown metric 'max'"),
+    ],
+)
+def test_wrong_arguments_are_config_errors(run, first, options, message):
+    with pytest.raises(ConfigError, match=message):
+        compare_paths(run / first, run / "base", **options)
+
+
+def test_sentences_say_above_and_below_only_where_the_interval_does(run):
+    path = run / "grpo/seed_0"
+    side = load_run(path)
+    [evaluation] = side.evaluations
+    rng = np.random.default_rng(0)
+    better = dataclasses.replace(evaluation, correct_PN=rng.random((10, 16)) < 0.9)
+    worse = dataclasses.replace(evaluation, correct_PN=rng.random((10, 16)) < 0.2)
+    high, low = (dataclasses.replace(side, evaluations=(e,)) for e in (better, worse))
+    found = compare(high, low, ["pass"], intervals=FAST)
+    above = [row.k for row in found.rows if row.difference.low > 0]
+    said, seen, *_ = sentences(found, "pass")
+    assert above[0] == 1
+    assert said.startswith("pass@k: A is above B ")
+    assert f"{100 * found.rows[0].detectable:.1f} points is seen in 4 of 5 comparisons" in seen
+    assert sentences(compare(low, high, ["pass"], intervals=FAST), "pass")[0].startswith(
+        "pass@k: A is below B "
+    )
+
+
+def test_command_prints_tables_json_and_a_figure(run, tmp_path, capsys):
+    paths = [str(run / "grpo/seed_0"), str(run / "poly_epo/seed_0")]
+    figure = tmp_path / "figure.png"
+    with pytest.raises(SystemExit) as code:
+        main(["compare", *paths, "--figure", str(figure)])
+    assert code.value.code == 0
+    printed = capsys.readouterr().out
+    assert "10 problems, test; 95% bootstrap intervals over problems" in printed
+    assert "P(A above B)" in printed
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(SystemExit):
+        main(["compare", *paths, "--json", "--metrics", "pass"])
+    data = json.loads(capsys.readouterr().out)
+    assert data["schema_version"] == 1
+    assert {row["metric"] for row in data["rows"]} == {"pass"}
+    json.dumps(data, allow_nan=False)
+
+
+def test_a_figure_of_no_known_format_is_a_config_error(run, tmp_path):
+    found = compare_paths(run / "base", run / "grpo/seed_0", metrics=["pass"], intervals=FAST)
+    with pytest.raises(ConfigError, match=r"figure\.bmpx"):
+        write_figure(found, "pass", tmp_path / "figure.bmpx")
