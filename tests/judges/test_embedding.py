@@ -1,10 +1,19 @@
 """Embeddings → clusters: distances, thresholds, and texts that have no direction."""
 
+import json
+import sys
+import types
+from pathlib import Path
+
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from setrl.judges import Group, Judge
+from setrl.judges.config import from_config
 from setrl.judges.embedding import EmbeddingJudge, cosine_distances
+
+PAIRS = Path(__file__).parents[1] / "data" / "noveltybench_pairs_60.jsonl"
 
 
 def angles(texts):
@@ -74,3 +83,64 @@ def test_settings_are_checked():
         EmbeddingJudge(angles, 0)
     with pytest.raises(ValueError, match="average, complete, single, got 'ward'"):
         EmbeddingJudge(angles, 0.1, "ward")
+
+
+def test_characters_tell_something_of_what_people_call_the_same():
+    pairs = [json.loads(line) for line in PAIRS.read_text().split("\n") if line]
+    texts = [text for pair in pairs for text in (pair["a"], pair["b"])]
+    characters = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
+    characters.fit(texts)
+    groups = [Group(pair["prompt"], (pair["a"], pair["b"])) for pair in pairs]
+    judge = EmbeddingJudge(lambda some: characters.transform(some).toarray(), 0.5)
+    found = np.array([judgement.clusters_N == (0, 0) for judgement in judge.judge(groups)])
+    same = np.array([pair["same"] for pair in pairs])
+    hit_rate, false_alarms = found[same].mean(), found[~same].mean()
+    assert hit_rate > false_alarms + 0.2
+    rows = characters.transform(texts).toarray()
+    cosines = np.einsum("pd,pd->p", rows[0::2], rows[1::2])
+    assert (found == (cosines > 0.5)).all()
+
+
+@pytest.fixture
+def sentence_transformers(monkeypatch):
+    """The two classes that judges use, without weights: they note what they are given."""
+    loaded = []
+
+    class SentenceTransformer:
+        def __init__(self, model):
+            loaded.append(model)
+
+        def encode(self, texts, batch_size, show_progress_bar):
+            assert not show_progress_bar
+            return angles(texts)
+
+    class CrossEncoder:
+        def __init__(self, model, num_labels):
+            assert num_labels == 1
+            loaded.append(model)
+
+        def predict(self, pairs, batch_size, show_progress_bar):
+            return np.array([0.9 if first == second else 0.5 for first, second in pairs])
+
+    module = types.SimpleNamespace(
+        SentenceTransformer=SentenceTransformer, CrossEncoder=CrossEncoder
+    )
+    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
+    return loaded
+
+
+def test_models_are_loaded_by_name_or_folder(sentence_transformers, tmp_path):
+    group = Group("p", ("0", "5", "90", "0"))
+    near = from_config({"judge": "embedding", "model": "some/model", "threshold": 0.1})
+    assert near.judge([group])[0].clusters_N == (0, 0, 1, 0)
+    same = from_config(f"cross_encoder:{tmp_path}")
+    assert same.judge([group])[0].clusters_N == (0, 1, 2, 0)  # 0.5 is not above the threshold
+    assert sentence_transformers == ["some/model", str(tmp_path)]
+    assert (near.name, same.name) == ("embedding:some/model", f"cross_encoder:{tmp_path}")
+
+
+def test_a_missing_package_names_its_pip_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    for config in ({"judge": "embedding", "model": "m", "threshold": 0.1}, "cross_encoder:m"):
+        with pytest.raises(ImportError, match=r"pip install 'setrl\[embed\]'"):
+            from_config(config)

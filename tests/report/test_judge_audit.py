@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from helpers import make_groups
+from server import FaultyServer
 
 from setrl import cli
 from setrl.judges import Group
@@ -91,6 +93,38 @@ def test_without_rewards_and_gold_only_agreement_with_itself_is_known(tmp_path):
 def test_what_is_wrong_is_said(path, capsys, options, code, message):
     assert run("judge-audit", path, *options) == code
     assert message in capsys.readouterr().err
+
+
+def test_a_language_model_sees_every_order_and_every_pair(tmp_path):
+    groups = make_groups(6, num_samples=4)
+    path = tmp_path / "in.jsonl"
+    records = [{"prompt": group.prompt, "completions": group.samples} for group in groups]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    config = tmp_path / "judge.yaml"
+    config.write_text("judge: lm\nmodel: m\nlimits: {backoff_s: 0.002}\n")
+    options = ["--config", config, "--orders", 3, "--pairs", "all_pairs"]
+    with FaultyServer({"rate_limit": 0.1}) as server:
+        assert run("judge-audit", path, *options, "--endpoint", server.url) == 0
+        asked = server.log.count("fine")
+        # No order is asked about twice, even where another judge's was the same by chance.
+        assert 2 * 6 + 6 * 6 < asked <= 3 * 6 + 6 * 6
+        assert run("judge-audit", path, *options, "--endpoint", server.url) == 0
+        assert server.log.count("fine") == asked  # the cache in the folder knows all of them
+    record = json.loads((tmp_path / "in.audit" / "audit.json").read_text())
+    assert record["judge"] == "m (mathematics)"
+    assert record["agreement"]["itself"]["flips"]["value"] == 0.0
+    assert record["agreement"]["itself"]["flips"]["groups"] == 6
+    assert record["pairs"]["questions"] <= 36
+    assert record["pairs"]["intransitive"] == 0
+
+
+def test_a_server_that_never_answers_ends_with_exit_code_3(path, tmp_path, capsys):
+    config = tmp_path / "judge.yaml"
+    config.write_text("judge: lm\nmodel: m\nlimits: {attempts: 1}\n")
+    with FaultyServer({"server_error": 1.0}) as server:
+        options = ["--config", config, "--endpoint", server.url]
+        assert run("judge-audit", path, *options) == 3
+    assert "could not judge any group" in capsys.readouterr().err
 
 
 def test_counts_of_groups_without_a_value_are_said():

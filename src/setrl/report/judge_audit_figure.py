@@ -16,7 +16,7 @@ PANELS = {
     "adjusted_rand": "adjusted Rand index",
     "f1": "pairwise F1",
     "flips": "flips",
-    "signs_changed": "signs of advantages changed",
+    "signs_changed": "signs changed",
 }
 SHORT = {"itself": "itself", "pairwise": "pairs", "gold": "gold"}
 SPREAD = 0.32  # how far from its place a group's dot may stand
