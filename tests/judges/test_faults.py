@@ -125,4 +125,16 @@ def test_unknown_groups_are_logged_once_a_minute(caplog):
     ):
         judge.judge(make_groups(20))
     (record,) = caplog.records
-    assert "1 of 1 prompts unknown (1 unparsable)" in record.getMessage()
+    assert "1 of 1 prompts unknown (1 unparsable); now: there is no JSON" in record.getMessage()
+
+
+def test_what_a_server_says_is_logged(caplog):
+    refuses = dict.fromkeys(("json_schema", "json_object", "plain"), 401)
+    with (
+        caplog.at_level(logging.WARNING),
+        FaultyServer(refuses=refuses) as server,
+        make_judge(server.url) as judge,
+    ):
+        assert judge.judge(make_groups(1))[0].reason == "refused"
+    assert len(server.log) == 1
+    assert 'refused (HTTP 401 {"error": "not supported"})' in caplog.text

@@ -229,7 +229,7 @@ def test_wait_goes_on_until_the_service_answers(caplog):
         assert not future.done()
         server.faults = {}
         assert future.result(timeout=5).clusters_N == right_clusters(group)
-    assert "does not answer (server_error (HTTP 500)); waiting" in caplog.text
+    assert "does not answer: server_error (HTTP 500 Internal Server Error); waiting" in caplog.text
     assert len(caplog.records) == 1
 
 

@@ -39,15 +39,15 @@ def asked(bodies):
 def test_processes_with_one_cache_agree_even_where_the_model_does_not(tmp_path):
     rng = random.Random(0)
     with FaultyServer(numbers=lambda samples: [rng.randint(0, 5) for _ in samples]) as server:
-        jobs = [ask(server, tmp_path / "judge.sqlite", seed) for seed in range(3)]
-        one, two, three = (json.loads(job.communicate(timeout=60)[0]) for job in jobs)
+        jobs = [ask(server, tmp_path / "judge.sqlite", seed) for seed in range(2)]
+        one, two = (json.loads(job.communicate(timeout=120)[0]) for job in jobs)
         requests = len(server.log)
-        again = ask(server, tmp_path / "judge.sqlite", 9)
-        assert json.loads(again.communicate(timeout=60)[0]) == one
-    assert one == two == three
+        with make_judge(server.url, cache=tmp_path / "judge.sqlite") as judge:
+            again = judge.judge(make_groups(40))
+    assert one == two == [list(judgement.clusters_N) for judgement in again]
     assert len({str(clusters) for clusters in one}) > 10, "the model answers at random"
-    assert 40 <= requests <= 120
-    assert len(server.log) == requests, "the fourth process asked nothing"
+    assert 40 <= requests <= 80
+    assert len(server.log) == requests, "the third process asked nothing"
 
 
 def test_a_killed_run_goes_on_and_asks_nothing_twice(tmp_path):
@@ -75,7 +75,7 @@ def test_ctrl_c_closes_everything(tmp_path):
         time.sleep(0.2)
         assert job.poll() is None, "requests hang"
         job.send_signal(signal.SIGINT)
-        output, errors = job.communicate(timeout=20)
+        output, errors = job.communicate(timeout=60)
         assert (job.returncode, output, errors) == (130, "stopped by the keyboard\n", "")
         last = time.monotonic() + 5
         while server.open and time.monotonic() < last:

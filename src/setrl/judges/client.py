@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MISSING = "LMJudge needs aiohttp: pip install 'setrl[judge]'"
 LARGEST_BODY = 4_000_000  # bytes; no answer of a judge is as long
+SAID = 300  # bytes of an error's body that are kept for the log
 LONGEST_RETRY_AFTER_S = 3600.0
 NOT_SUPPORTED = {400: 2, 422: 2, 501: 2, 500: 1}  # weights; a rung is left at 2
 
@@ -33,10 +34,15 @@ class RequestError(Exception):
         reason: What a `Judgement` gives as its reason.
         status: The HTTP status; None where there was none.
         retry_after_s: Seconds that the server asks to be left alone.
+
+    Its text adds what the server said.
     """
 
-    def __init__(self, reason: str, status: int | None = None, retry_after_s: float = 0.0):
-        super().__init__(f"{reason} (HTTP {status})" if status else reason)
+    def __init__(
+        self, reason: str, status: int | None = None, retry_after_s: float = 0.0, said: str = ""
+    ):
+        words = f"HTTP {status} {said}".strip() if status else said
+        super().__init__(f"{reason} ({words})" if words else reason)
         self.reason, self.status, self.retry_after_s = reason, status, retry_after_s
 
 
@@ -111,12 +117,14 @@ class ChatClient:
         try:
             async with self._open_session().post(url, data=data, allow_redirects=False) as response:
                 if response.status != 200:
-                    raise _by_status(response.status, response.headers.get("Retry-After"))
+                    said = await response.content.read(SAID)
+                    retry_after = response.headers.get("Retry-After")
+                    raise _by_status(response.status, retry_after, said)
                 return _checked(await _read(response))
         except TimeoutError:
             raise RequestError("timeout") from None
-        except (aiohttp.ClientError, OSError):
-            raise RequestError("connection") from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise RequestError("connection", said=str(error)) from None
 
     def _open_session(self) -> aiohttp.ClientSession:
         import aiohttp
@@ -149,10 +157,11 @@ class ChatClient:
             await self._session.close()
 
 
-def _by_status(status: int, retry_after: str | None) -> RequestError:
+def _by_status(status: int, retry_after: str | None, said: bytes) -> RequestError:
     kinds = {408: "timeout", 429: "rate_limit", 409: "server_error", 425: "server_error"}
     kind = kinds.get(status, "server_error" if status >= 500 else "refused")
-    return RequestError(kind, status, retry_after_s(retry_after))
+    words = " ".join(said.decode(errors="replace").split())
+    return RequestError(kind, status, retry_after_s(retry_after), words)
 
 
 def retry_after_s(header: str | None, now: datetime | None = None) -> float:

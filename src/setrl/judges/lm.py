@@ -162,16 +162,16 @@ class LMJudge:
         try:
             shown = await self._clusters(self._request(group)) if group.samples else ()
         except (RequestError, ReplyError) as failure:
-            return self._unknown(failure.reason)
+            return self._unknown(failure.reason, str(failure))
         self.counts.groups += 1
         self.counts.known += 1
         return Judgement(by_first_appearance(shown))
 
-    def _unknown(self, reason: str) -> Judgement:
+    def _unknown(self, reason: str, why: str) -> Judgement:
         self.counts.groups += 1
         self.counts.unknown[reason] += 1
         if self._is_time_to_log():
-            log.warning("judge %s: %s", self.name, self._how_it_goes())
+            log.warning("judge %s: %s; now: %s", self.name, self._how_it_goes(), why)
         self._check_policy()
         return Judgement(None, reason=reason)
 
@@ -236,7 +236,7 @@ class LMJudge:
                 if pause_s is None:
                     raise
                 if self._is_time_to_log():
-                    log.warning("judge %s does not answer (%s); waiting", self.name, failure)
+                    log.warning("judge %s does not answer: %s; waiting", self.name, failure)
                 await asyncio.sleep(max(pause_s, failure.retry_after_s))
 
     async def _ask(self, request: Request) -> tuple[int, ...]:
