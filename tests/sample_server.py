@@ -16,8 +16,9 @@ class SampleServer:
     `mischief` lists what is done to the requests, in turn.
 
     A mischief is a status ("429", "500", "400", "404"), "drop" (close without an answer), "cut"
-    (close in the middle of the body), "prose", "empty" (no choices), "fewer" (one choice), or
-    "ok"; after the last one all is well. With `forever` the list starts anew.
+    (close in the middle of the body), "prose", "empty" (no choices), "fewer" (one choice),
+    "greedy" (one text), or "ok"; after the last one all is well. With `forever` the list starts
+    anew.
     """
 
     def __init__(self, mischief=(), forever=False, retry_after=None, delay=0.0):
@@ -69,7 +70,7 @@ class SampleServer:
         seeds = [body["seed"] + i for i in range(count)]
         self.given.update((prompt, seed) for seed in seeds)
         first_line = prompt.partition("\n")[0]
-        texts = [f"{first_line} #{seed}" for seed in seeds]
+        texts = [f"{first_line} #{0 if what == 'greedy' else seed}" for seed in seeds]
         return {
             "choices": [
                 {"finish_reason": "stop", **({"message": {"content": t}} if chat else {"text": t})}

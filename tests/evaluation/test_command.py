@@ -84,6 +84,15 @@ def test_unfinished_problems_are_said_and_left_out(data, tmp_path, capsys):
     assert "2 problems × 2 samples" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("what", "temperature"), [("greedy", 1.0), ("greedy", 0.0), ("ok", 1.0)])
+def test_a_server_that_does_not_sample_is_noticed(data, tmp_path, capsys, what, temperature):
+    with serving([what], forever=True) as server:
+        evaluate(endpoint=server.url, model="m", data=data, samples=4, temperature=temperature,
+                 output=tmp_path / "out.jsonl")  # fmt: skip
+    noticed = "all samples of each problem are one text" in capsys.readouterr().err
+    assert noticed == (what == "greedy" and temperature > 0)
+
+
 def test_nothing_finished_is_a_failed_run(data, tmp_path):
     with (
         serving(["400"], forever=True) as server,

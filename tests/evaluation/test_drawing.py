@@ -85,7 +85,7 @@ def test_an_interrupted_call_goes_on_and_asks_nothing_twice(whole, tmp_path, sto
     drawn = draw(path, second)
     assert sorted(first.asked + second.asked) == [(p, i) for p in range(3) for i in range(4)]
     assert path.read_bytes() == whole.read_bytes()
-    assert (drawn.problems, drawn.unfinished, drawn.cut) == (3, 0, 3)
+    assert (drawn.problems, drawn.unfinished, drawn.cut, drawn.alike) == (3, 0, 3, 0)
 
 
 def test_a_file_cut_at_any_byte_goes_on(whole, tmp_path):

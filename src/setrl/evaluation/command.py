@@ -85,7 +85,7 @@ class _Outcome:
     title: str
     unfinished: int = 0
     failures: Mapping[str, int] = field(default_factory=dict)
-    cut: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def evaluate_and_print(options: EvaluateOptions, as_json: bool = False) -> None:
@@ -108,8 +108,8 @@ def evaluate_and_print(options: EvaluateOptions, as_json: bool = False) -> None:
         print(outcome.title)
         arm = summary.splits["all"].arms["model"]
         print(table(arm, of_domain=options.domain is not None))
-    if outcome.cut:
-        print(f"{outcome.cut} samples ended at the limit of tokens", file=sys.stderr)
+    for note in outcome.notes:
+        print(f"note: {note}", file=sys.stderr)
     if outcome.path.parent.name == "evaluation":
         write_checkpoint_summary(outcome.path.parent)
     if outcome.unfinished:
@@ -128,7 +128,20 @@ def _outcome(options: EvaluateOptions) -> _Outcome:
     path = options.output or _folder(options) / f"{task.name}.jsonl"
     drawn: Drawn = draw_and_read(task, _generator(options), options.samples, options.seed, path)
     title = f"{options.model or options.checkpoint} on {task.name}"
-    return _Outcome(path, title, drawn.unfinished, drawn.failures, drawn.cut)
+    return _Outcome(path, title, drawn.unfinished, drawn.failures, _notes(drawn, options))
+
+
+def _notes(drawn: Drawn, options: EvaluateOptions) -> tuple[str, ...]:
+    notes = []
+    if drawn.cut:
+        notes.append(f"{drawn.cut} samples ended at the limit of tokens")
+    if options.temperature > 0 and options.samples != 1 and drawn.alike == drawn.problems > 0:
+        notes.append(
+            "all samples of each problem are one text: the model does not sample, whatever the "
+            "temperature (transformers serve does so unless the model's generation config has "
+            "do_sample)"
+        )
+    return tuple(notes)
 
 
 def _checkpoint_on_domain(options: EvaluateOptions, checkpoint: Path, n: int) -> _Outcome:

@@ -33,6 +33,7 @@ class Drawn:
         unfinished: Problems that lack samples, and stand only in the file of samples.
         failures: Reason → samples that could not be drawn in this call.
         cut: Samples of the finished problems that ended at the limit of tokens.
+        alike: Finished problems whose samples are all one text: a server that does not sample.
     """
 
     path: Path
@@ -41,6 +42,7 @@ class Drawn:
     unfinished: int
     failures: Mapping[str, int]
     cut: int
+    alike: int
 
 
 def draw_and_read(
@@ -81,12 +83,13 @@ def draw_and_read(
     )
     known = _known_records(path, task, store, n)
     failures = _draw(task, generator, n, seed, store, show_progress)
-    records, cut = [], 0
+    records, cut, alike = [], 0, 0
     for place, problem in enumerate(task.problems):
         if store.missing(place, n):
             continue
         samples = store.samples(place)
         cut += sum(sample.finish == "length" for sample in samples)
+        alike += len({sample.text for sample in samples}) == 1
         record = known.get(problem.id) or {**_record(problem, samples, task), **settings}
         records.append(record)
     if records != list(known.values()):
@@ -98,6 +101,7 @@ def draw_and_read(
         unfinished=len(task.problems) - len(records),
         failures=failures,
         cut=cut,
+        alike=alike,
     )
 
 
