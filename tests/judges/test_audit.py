@@ -87,6 +87,14 @@ def test_a_judge_without_faults_agrees_with_everything():
     assert found.clusters == [4.0] * 6
 
 
+def test_pairs_are_not_blamed_for_degenerate_samples():
+    groups = [Group("p", ("a", "?", "b", "a", "?"))]
+    judge = ExactJudge(key=lambda text: None if text == "?" else text)
+    pairs = PairwiseJudge(by_judge(judge), "all_pairs")
+    assert pairs.judge(groups)[0].clusters_N == (0, 1, 2, 0, 3)
+    assert audit(groups, always(judge), pairwise=pairs).pairwise["flips"] == [0.0]
+
+
 def test_a_judge_that_goes_by_places_is_found_out():
     found = audit(GROUPS, always(ByPlace()), orders=8, gold=GOLD)
     assert np.mean(found.itself["adjusted_rand"]) == pytest.approx(0, abs=0.1)

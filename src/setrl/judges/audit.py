@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import combinations
+from itertools import combinations, count
 from math import nan
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from setrl.judges.agreement import Labels, agreement
 from setrl.judges.base import Group, Judge, by_first_appearance
 from setrl.methods import Method
+from setrl.samples import DEGENERATE
 
 NO_SIGNAL = 1e-12  # an advantage of this size is 0, and has no sign
 MEASURES = (
@@ -41,7 +42,8 @@ class Audit:
         unknown: Judgements without clusters, of the G·R.
         clusters: Clusters of each group as it was given; NaN where unknown.
         itself: Mean over pairs of orders.
-        pairwise: The order as given against a judge of pairs, which is the reference.
+        pairwise: The order as given against a judge of pairs, which is the reference. Pairs cannot
+            say that a sample is degenerate, so here such a sample is a cluster of its own.
         gold: Mean over orders, against the labels of the file, which are the reference.
     """
 
@@ -87,10 +89,11 @@ def audit(
         other = others[place] if others else None
         truth = gold[place] if gold else None
         owed = _Owed(method, rewards[place] if rewards else None)
-        owed.prepare([*labelings, other, truth])
+        in_pairs = [_alone(labelings[0]), _alone(other)]
+        owed.prepare([*labelings, *in_pairs, truth])
         known = [labels for labels in labelings if labels is not None]
         tables["itself"].append(_mean(combinations(known, 2), owed))
-        tables["pairwise"].append(_mean([(first, other) for first in labelings[:1]], owed))
+        tables["pairwise"].append(_mean([in_pairs], owed))
         tables["gold"].append(_mean([(labels, truth) for labels in known], owed))
     return Audit(
         groups=len(groups),
@@ -175,7 +178,7 @@ class _Owed:
         }
 
 
-def _mean(pairs: Iterable[tuple[Labels | None, Labels | None]], owed: _Owed) -> dict[str, float]:
+def _mean(pairs: Iterable[Sequence[Labels | None]], owed: _Owed) -> dict[str, float]:
     """Every measure's mean over pairs of labelings, leaving out pairs for which it is undefined."""
     rows = [
         asdict(agreement(first, second)) | owed.compare(first, second)
@@ -193,6 +196,14 @@ def _columns(rows: Sequence[dict[str, float]]) -> Values:
 
 def _clusters(labels: Labels | None) -> float:
     return nan if labels is None else float(len({label for label in labels if label >= 0}))
+
+
+def _alone(labels: Labels | None) -> Labels | None:
+    """Each degenerate sample as a cluster of its own."""
+    if labels is None:
+        return None
+    unused = count(max(labels, default=0) + 1)
+    return tuple(next(unused) if label == DEGENERATE else label for label in labels)
 
 
 def _order(number: int, seed: int, place: int, group: Group) -> NDArray[np.int64]:
