@@ -142,7 +142,8 @@ class ChatClient:
         return self._session
 
     def _count_tokens(self, reply: dict[str, Any], messages: Sequence[Message]) -> None:
-        usage = reply.get("usage") or {}
+        told = reply.get("usage")
+        usage = told if isinstance(told, dict) else {}
         sent, received = usage.get("prompt_tokens"), usage.get("completion_tokens")
         if not isinstance(sent, int) or not isinstance(received, int):
             self._counts.estimated += 1

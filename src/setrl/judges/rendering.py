@@ -11,11 +11,10 @@ from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 
-from setrl.judges.base import Group, by_first_appearance
+from setrl.judges.base import Group
 from setrl.judges.fences import harmless, mark, short_mark
 from setrl.judges.shortening import CountTokens, approximate_tokens, shorten_together
 from setrl.names import look_up
-from setrl.samples import DEGENERATE
 
 Message = dict[str, str]
 
@@ -137,14 +136,3 @@ def what_to_answer(num_samples: int) -> str:
         f"samples, each from 0 to {num_samples}; samples with the same number use the same "
         "strategy, and 0 means in no cluster."
     )
-
-
-def answer(clusters: Sequence[int]) -> str:
-    """The reply of a perfect judge, given the clusters of the samples in the order shown.
-
-    >>> answer([4, DEGENERATE, 4, 0])
-    '{"clusters":[1,0,1,2]}'
-    """
-    canonical = by_first_appearance(clusters)
-    numbers = [NO_CLUSTER if label == DEGENERATE else label + 1 for label in canonical]
-    return json.dumps({"clusters": numbers}, separators=(",", ":"))
