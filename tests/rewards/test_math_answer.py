@@ -25,13 +25,6 @@ def test_it_speaks_the_language_of_trl(grader):
     assert grader.__name__ == "math_answer"
 
 
-def test_trl_takes_it_as_a_reward_function():
-    pytest.importorskip("trl")
-    from trl.trainer.utils import get_callable_name
-
-    assert get_callable_name(math_answer()) == "math_answer"
-
-
 def test_golds_may_be_numbers_and_gsm8k_solutions():
     grader = math_answer()
     assert grader.grade(r"\boxed{18}", 18).correct

@@ -83,7 +83,7 @@ def test_files_that_cannot_be_read_are_an_error(content, tmp_path, grader):
         path.write_bytes(content)
     elif content is not None:
         path.write_text(content)
-    with pytest.raises(DataError, match="cannot be read|is empty"):
+    with pytest.raises(DataError, match=r"cannot be read|is empty"):
         validate(path, grader)
 
 

@@ -69,14 +69,15 @@ def test_hanging_answers_are_killed_and_counted_and_the_others_are_right():
     assert (grader.counts.timeouts, grader.counts.fast, grader.counts.slow) == (2, 1, 6)
 
 
-def test_a_worker_that_stands_still_is_killed_by_the_clock(pool):
-    pool.run([FITS, DIFFERS])
-    stopped = pids(pool)
-    for pid in stopped:
-        os.kill(pid, signal.SIGSTOP)
-    assert pool.run([FITS, FITS]) == [TIMEOUT] * len(stopped) + ["equal"] * (2 - len(stopped))
-    wait_until(lambda: not any(map(is_running, stopped)))
-    assert pool.run([FITS]) == ["equal"]
+def test_a_worker_that_stands_still_is_killed_by_the_clock(new_pool, monkeypatch):
+    new_pool.run([FITS])
+    (stopped,) = pids(new_pool)
+    os.kill(stopped, signal.SIGSTOP)
+    monkeypatch.setattr(workers, "CLOCK_FACTOR", 1)
+    assert new_pool.run([FITS]) == [TIMEOUT]
+    wait_until(lambda: not is_running(stopped))
+    monkeypatch.undo()
+    assert new_pool.run([FITS]) == ["equal"]
 
 
 def test_a_worker_that_ended_is_replaced_and_its_job_done_by_another(pool):
@@ -88,9 +89,24 @@ def test_a_worker_that_ended_is_replaced_and_its_job_done_by_another(pool):
     assert pid not in pids(pool)
 
 
-def test_a_job_that_ends_two_workers_is_a_crash(pool):
-    # Not JSON that a job can be read from: the worker ends with an error.
+def test_a_job_at_which_a_worker_fails_is_a_crash(pool):
+    # A job without its fields is an error within the worker, which answers and ends.
     assert pool.run([FITS, {}, DIFFERS]) == ["equal", CRASH, "different"]
+
+
+def test_a_job_that_ends_two_workers_is_a_crash(pool, monkeypatch):
+    give = workers._Batch._give
+
+    def give_and_kill(batch, worker, job):
+        give(batch, worker, job)
+        if batch.jobs[job] == TOWER:
+            os.kill(worker.pid, signal.SIGKILL)
+            given.append(worker.pid)
+
+    given: list[int] = []
+    monkeypatch.setattr(workers._Batch, "_give", give_and_kill)
+    assert pool.run([FITS, TOWER, DIFFERS]) == ["equal", CRASH, "different"]
+    assert len(set(given)) == 2
 
 
 def test_a_crash_is_a_wrong_answer_that_is_counted(monkeypatch):
@@ -212,10 +228,13 @@ def test_an_interrupted_batch_leaves_no_worker_at_its_job(new_pool, monkeypatch)
     new_pool.run([FITS])
     (pid,) = pids(new_pool)
 
-    def interrupt(*_):
+    give = workers._Batch._give
+
+    def give_and_interrupt(*arguments):
+        give(*arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(workers._Batch, "_hear", interrupt)
+    monkeypatch.setattr(workers._Batch, "_give", give_and_interrupt)
     with pytest.raises(KeyboardInterrupt):
         new_pool.run([TOWER])
     monkeypatch.undo()

@@ -9,6 +9,7 @@ _TOKEN = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\Z")
 _CONNECTING = re.compile(r"(?:[\s$.,;:&]|\\[()\[\],;!\\ ]|\\q?quad|\b(?:and|or)\b|\\text)*")
 _LONGEST_GAP = 200
+MAX_BOXES = 16
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,8 @@ class FinalBoxes:
 
     Attributes:
         answers: Contents of the last outermost box, and before it of those that belong to it: on
-            the same line, or with nothing but punctuation, "and" or "or" between. Empty: no box.
+            the same line, or with nothing but punctuation, "and" or "or" between; at most
+            `MAX_BOXES`. Empty: no box.
         cut_off: Whether a later box was opened and never closed.
     """
 
@@ -39,7 +41,8 @@ def final_boxes(text: str) -> FinalBoxes:
     if not closed or last_open > closed[-1][1]:
         return FinalBoxes((), cut_off=last_open >= 0)
     first = len(closed) - 1
-    while first > 0 and _belong_together(text, closed[first - 1][1], closed[first][0]):
+    earliest = max(len(closed) - MAX_BOXES, 0)
+    while first > earliest and _belong_together(text, closed[first - 1][1], closed[first][0]):
         first -= 1
     return FinalBoxes(tuple(text[start:end] for start, end in closed[first:]), cut_off=False)
 

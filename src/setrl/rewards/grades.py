@@ -78,7 +78,7 @@ class Counts:
 
     @property
     def crashes(self) -> int:
-        """Answers that ended two workers, graded wrong."""
+        """Answers at which a worker failed or two ended, graded wrong."""
         return self.by_reason[Reason.CRASH]
 
     @property

@@ -15,8 +15,6 @@ from setrl.rewards.interface import Text, plain_text
 from setrl.rewards.normal_form import normal_form, spaceless
 from setrl.rewards.workers import CRASH, TIMEOUT, Job, WorkerPool
 
-MAX_BOXES = 16
-
 _VERDICTS = {reason.value: reason for reason in Reason} | {
     TIMEOUT: Reason.TIMEOUT,
     CRASH: Reason.CRASH,
@@ -36,7 +34,7 @@ class MathAnswer:
         relative_tolerance: How far a decimal may be off, relative to its size.
         units: Whether a unit may be missing on one side.
         workers: Processes for what takes algebra.
-        time_limit_s: Processor seconds an answer, 4 times as much by the clock; then it is wrong.
+        time_limit_s: Processor seconds an answer, ten times as much by the clock; then it is wrong.
         memory_mb: Memory of a worker beyond what it starts with.
         max_length: Characters of an answer; a longer one is wrong.
         counts: What was graded so far.
@@ -161,8 +159,6 @@ class MathAnswer:
         if not boxes.answers:
             return Reason.CUT_OFF if boxes.cut_off else Reason.NO_BOX
         different = set(boxes.answers)
-        if len(different) > MAX_BOXES:
-            return Reason.SEVERAL_BOXES
         if max(map(len, different)) > self.max_length:
             return Reason.TOO_LONG
         forms = {spaceless(normal_form(answer)) for answer in different}

@@ -24,7 +24,7 @@ from setrl.errors import RunError
 TIMEOUT = "timeout"
 CRASH = "crash"
 
-CLOCK_FACTOR = 4  # a worker that waits for a processor gets this much more by the clock
+CLOCK_FACTOR = 10  # on a crowded machine a job of one processor second may take so many
 START_SECONDS = 120.0  # to load math-verify on a busy machine
 JOBS_A_WORKER = 500  # then a fresh one takes over: what sympy has cached goes with it
 
@@ -50,7 +50,7 @@ class WorkerPool:
 
     Args:
         workers: How many processes.
-        time_limit_s: Processor seconds a job; by the clock never more than four times as many.
+        time_limit_s: Processor seconds a job; by the clock never more than ten times as many.
         memory_mb: What a worker may take in addition to what it has when it starts.
     """
 
@@ -69,7 +69,7 @@ class WorkerPool:
         return WorkerPool, (self.workers, self.time_limit_s, self.memory_mb)
 
     def run(self, jobs: Sequence[Job]) -> list[str]:
-        """The verdict on each job, or TIMEOUT, or CRASH for one that ended two workers.
+        """The verdict on each job, or TIMEOUT, or CRASH where a worker failed at it, or two ended.
 
         Raises:
             ImportError: When math-verify is not installed.
@@ -197,13 +197,13 @@ class _Batch:
         if worker.pid is None:
             worker.pid, self.failed_starts = reply["pid"], 0
             return
-        self._settle(worker, reply["verdict"])
+        self._settle(worker, reply)
 
-    def _settle(self, worker: _Worker, verdict: str) -> None:
+    def _settle(self, worker: _Worker, reply: dict[str, Any]) -> None:
         assert worker.job is not None
-        self.verdicts[worker.job], worker.job = verdict, None
+        self.verdicts[worker.job], worker.job = reply["verdict"], None
         worker.served += 1
-        if worker.served >= JOBS_A_WORKER:
+        if worker.served >= JOBS_A_WORKER or "ends" in reply:
             self._drop(worker, kill=False)
 
     def _end_job(self, worker: _Worker, why: str) -> None:

@@ -48,7 +48,10 @@ def _serve(connection: socket.socket, cpu_seconds: float, memory_mb: int) -> Non
     connection.sendall(_line({"pid": os.getpid()}))
     for line in connection.makefile("rb"):
         signal.setitimer(signal.ITIMER_PROF, cpu_seconds)  # SIGPROF ends the process
-        reply = {"verdict": judged(json.loads(line))}
+        try:
+            reply: dict[str, Any] = {"verdict": judged(json.loads(line))}
+        except Exception:  # too deep, too large: this process has had enough
+            reply = {"verdict": "crash", "ends": True}
         signal.setitimer(signal.ITIMER_PROF, 0)
         connection.sendall(_line(reply))
 
