@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from setrl.evaluation.intervals import IntervalConfig
-from setrl.evaluation.support import support_dynamics
+from setrl.evaluation.records import Evaluation
+from setrl.evaluation.support import support_dynamics, support_of
 
 FAST = IntervalConfig(resamples=200)
 
@@ -70,6 +71,30 @@ def test_strategies_are_items_and_their_problems_are_resampled():
     np.testing.assert_allclose(numbers(nested), numbers(flat))
     assert nested.retention.value == flat.retention.value
     assert nested.retention != flat.retention
+
+
+def evaluation(names, strategies, correct):
+    shape = np.shape(strategies)
+    return Evaluation(
+        prompts=tuple(map(str, range(shape[0]))),
+        correct_PN=np.array(correct, dtype=bool),
+        strategies_PN=np.array(strategies),
+        answers_PN=np.zeros(shape, dtype=np.int64),
+        temperature=1.0,
+        strategy_names=names,
+    )
+
+
+def test_strategies_of_two_files_are_matched_by_their_names():
+    base = evaluation(("x", "y"), [[0, 1, 1], [0, 0, -1]], [[1, 1, 0], [0, 0, 1]])
+    trained = evaluation(("y", "z"), [[0, 0, 1], [1, 1, 1]], [[1, 0, 1], [1, 1, 1]])
+    found = support_of(base, trained, "strategies", config=FAST)
+    # problem 0: x shrunk, y preserved, z expanded; problem 1: z expanded, x and y in neither
+    assert numbers(found).tolist() == [1, 2, 1, 2]
+    solved = support_of(base, trained, config=FAST)
+    assert numbers(solved).tolist() == [2, 0, 0, 0]
+    with pytest.raises(ValueError, match="same problems in the same order"):
+        support_of(base, trained.choose([1, 0]))
 
 
 def test_undefined_ratios_are_nan():

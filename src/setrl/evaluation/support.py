@@ -23,12 +23,14 @@ larger support.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from setrl.evaluation.estimators import Floats, checked_counts, hit_probabilities
+from setrl.evaluation.estimators import Counts, Floats, checked_counts, hit_probabilities
 from setrl.evaluation.intervals import IntervalConfig, resampling_weights
+from setrl.evaluation.records import Evaluation
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,47 @@ def support_dynamics(
     totals = kinds_P4.sum(axis=0)
     intervals = _intervals(kinds_P4, config or IntervalConfig())
     return SupportDynamics(size, *totals.tolist(), *intervals)
+
+
+def support_of(
+    base: Evaluation,
+    trained: Evaluation,
+    of: Literal["problems", "strategies"] = "problems",
+    k: int | None = None,
+    config: IntervalConfig | None = None,
+) -> SupportDynamics:
+    """Support dynamics between two evaluations of the same problems in the same order.
+
+    Args:
+        base: Of the model that training began with.
+        trained: Of the model that it ended with.
+        of: What is counted: problems that are solved, or correct strategies of each problem,
+            matched by their names.
+        k: Samples of each that are looked at; by default as many as both have.
+        config: How intervals are made.
+
+    Raises:
+        ValueError: When the problems differ, or k is beyond either n.
+    """
+    if base.prompts != trained.prompts:
+        raise ValueError("both evaluations must have the same problems in the same order")
+    if of == "problems":
+        counts = (base.correct_count_P, trained.correct_count_P)
+    else:
+        names = tuple(dict.fromkeys(base.strategy_names + trained.strategy_names))
+        counts = (_correct_by_name(base, names), _correct_by_name(trained, names))
+    return support_dynamics(*counts, base.n, trained.n, k, config)
+
+
+def _correct_by_name(evaluation: Evaluation, names: tuple[str, ...]) -> Counts:
+    """Correct samples of each problem that use each of the named strategies, (P, C)."""
+    place = {name: column for column, name in enumerate(names)}
+    column_of = np.array([place[name] for name in evaluation.strategy_names], dtype=np.int64)
+    counts_PC = np.zeros((len(evaluation.prompts), len(names)), dtype=np.int64)
+    problem, sample = np.nonzero(evaluation.correct_PN & (evaluation.strategies_PN >= 0))
+    column = column_of[evaluation.strategies_PN[problem, sample]]
+    np.add.at(counts_PC, (problem, column), 1)
+    return counts_PC
 
 
 def _intervals(kinds_P4: Floats, config: IntervalConfig) -> list[Interval]:

@@ -1,0 +1,73 @@
+"""Numbers that others have published, from their own samples (see tests/data/README.md)."""
+
+import json
+from fractions import Fraction
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from setrl.evaluation.estimators import count_labels, pass_at_k
+from setrl.evaluation.majority import majority_at_k
+from setrl.evaluation.plurality import majority_answer
+from setrl.evaluation.selection import best_of_k
+from subsets import best_by_proxy, mean_over_subsets
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def rows(name):
+    return [json.loads(line) for line in (DATA / name).read_text().splitlines()]
+
+
+@pytest.mark.parametrize("row", rows("passk_cruxeval_counts.jsonl"), ids=lambda row: row["id"])
+@pytest.mark.parametrize("k", [1, 5])
+def test_pass_at_k_of_cruxeval_in_every_digit(row, k):
+    """CodeLlama-7b, 800 problems, 10 samples; published as a sum of floats, so to its rounding."""
+    value = pass_at_k(row["correct"], row["n"], k).mean()
+    exact = sum(1 - Fraction(comb(10 - c, k), comb(10, k)) for c in row["correct"]) / 800
+    published = row["published"][f"pass@{k}"]
+    assert f"{value:.14f}" == f"{published:.14f}" == f"{float(exact):.14f}"
+    assert abs(value - float(exact)) <= abs(published - float(exact)) + 1e-16
+
+
+def test_all_fifty_majority_answers_of_svamp():
+    """Codex, 30 samples a problem; one problem (svamp_sc/832) ties 14 to 14."""
+    problems = rows("generations_svamp_50x30.jsonl")
+    found = [majority_answer(problem["finals"]) for problem in problems]
+    assert found == [problem["published_majority"] for problem in problems]
+    assert len(found) == 50
+
+
+def test_majority_at_all_samples_is_their_majority_but_for_the_tie():
+    problems = rows("generations_svamp_50x30.jsonl")
+    labels = [[-1 if f is None else label_of(f, p) for f in p["finals"]] for p in problems]
+    right = [[f is not None and float(f) == float(p["answer"]) for f in p["finals"]]
+             for p in problems]  # fmt: skip
+    counts = count_labels(labels, right)
+    accuracy = majority_at_k(counts.all_PC, counts.correct_PC > 0, 30, 30).accuracy_P
+    for problem, value in zip(problems, accuracy, strict=True):
+        is_right = float(problem["published_majority"]) == float(problem["answer"])
+        expected = {is_right, 0.5} if problem["id"] == "svamp_sc/832" else {is_right}
+        assert value in expected
+
+
+def label_of(final, problem):
+    """The place at which a problem's samples first give an answer: a label for it."""
+    return problem["finals"].index(final)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4, 8])
+def test_best_of_k_of_a_reward_model_on_math(k):
+    problems = rows("reward_model_math_20x8.jsonl")
+    correct, scores = ([p[key] for p in problems] for key in ("correct", "scores"))
+    expected = [
+        float(mean_over_subsets(best_by_proxy(c, s), 8, k))
+        for c, s in zip(correct, scores, strict=True)
+    ]
+    np.testing.assert_allclose(best_of_k(correct, scores, k), expected, atol=1e-14)
+    if k == 8:
+        assert best_of_k(correct, scores, 8).tolist() == [
+            c[int(np.argmax(s))] for c, s in zip(correct, scores, strict=True)
+        ]
