@@ -160,6 +160,18 @@ def test_a_broken_cache_costs_requests_and_no_judgement(server, tmp_path):
     assert judge.counts.cache_errors == 8
 
 
+def test_a_damaged_entry_is_asked_again(server, tmp_path):
+    cache, groups = tmp_path / "judge.sqlite", make_groups(1)
+    with make_judge(server.url, cache=cache) as judge:
+        judge.judge(groups)
+        database = sqlite3.connect(cache)
+        database.execute("UPDATE judgements SET clusters = '[0, 1'")
+        database.commit()
+        database.close()
+        assert judge.judge(groups)[0].clusters_N == right_clusters(groups[0])
+    assert len(server.log) == 2
+
+
 # budget and cost
 
 

@@ -220,7 +220,7 @@ class LMJudge:
         """Use the cache outside the loop; a cache in trouble costs requests, but no judgement."""
         try:
             return await asyncio.to_thread(use, *arguments)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, ValueError) as error:  # the file, or what is in it
             self.counts.cache_errors += 1
             if self._is_time_to_log():
                 log.warning("judge %s: the cache fails (%s); judging goes on", self.name, error)
