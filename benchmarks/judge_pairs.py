@@ -18,7 +18,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import roc_auc_score
 
 from setrl.judges import Group
-from setrl.judges.embedding import EmbeddingJudge, Encode
+from setrl.judges.embedding import EmbeddingJudge
 from setrl.judges.pairwise import PairwiseJudge, by_judge
 
 THRESHOLDS = np.round(np.arange(0.05, 1.0, 0.05), 2)
@@ -43,7 +43,7 @@ def main(path: Path) -> None:
             f"| {name} | {roc_auc_score(same_P, near_P):.3f} | [{low:.3f}, {high:.3f}] "
             f"| {accuracy:.1%} | {best:g} |"
         )
-        check_judges(lambda some: vectorizer.transform(some).toarray(), pairs, near_P, float(best))
+        check_judges(vectorizer, pairs, near_P, float(best))
     for threshold in THRESHOLDS[1::2]:
         found_P = near_P > 1 - threshold
         hits = (found_P & same_P).sum()
@@ -83,9 +83,11 @@ def accuracy_by_folds(near_P: np.ndarray, same_P: np.ndarray) -> float:
     return float(right.mean())
 
 
-def check_judges(encode: Encode, pairs: list[dict], near_P: np.ndarray, threshold: float) -> None:
+def check_judges(
+    vectorizer: TfidfVectorizer, pairs: list[dict], near_P: np.ndarray, threshold: float
+) -> None:
     """Both judges have together what the cosine has, pair by pair."""
-    judge = EmbeddingJudge(encode, threshold)
+    judge = EmbeddingJudge(lambda some: vectorizer.transform(some).toarray(), threshold)
     groups = [Group(pair["prompt"], (pair["a"], pair["b"])) for pair in pairs[:20]]
     expected = (near_P[:20] > 1 - threshold).tolist()
     for one in (judge, PairwiseJudge(by_judge(judge))):
