@@ -14,7 +14,7 @@ def control(
     overwrite: bool = False,
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = (),
 ) -> None:
-    """Train the arms of a control run, evaluate them; resumes by itself.
+    """Train the arms of a control run, evaluate them and write the report; resumes by itself.
 
     Args:
         config: The YAML file of the run; see recipes/.
@@ -24,7 +24,8 @@ def control(
     """
     from setrl.control.config import load_config
     from setrl.control.run import run_control
+    from setrl.report import write_report
 
     loaded = load_config(config, set)
     folder = run_control(loaded, run_dir or Path("runs") / loaded.name, overwrite=overwrite)
-    print(f"run: {folder}")
+    print(f"report: {write_report(folder)}")

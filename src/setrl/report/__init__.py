@@ -13,8 +13,8 @@ def write_report(run_dir: Path, reference: str = "grpo") -> Path:
     """Write a run's report.html, figures/*.png and summary.json; returns the page's path.
 
     Args:
-        run_dir: The comparison's folder. Parts that it lacks (evaluation, base, arms) are left
-            out of the page.
+        run_dir: The folder of a comparison or of a control run. Parts that it lacks (evaluation,
+            base, arms) are left out of the page.
         reference: The arm that the others are compared with; the first one where it is absent.
 
     Raises:
@@ -22,7 +22,10 @@ def write_report(run_dir: Path, reference: str = "grpo") -> Path:
         DataError: When an evaluation file does not hold what it should.
     """
     with _needs_drawing():
+        from setrl.report.control import is_control, write_control_page
         from setrl.report.page import write_page
+    if is_control(run_dir):
+        return write_control_page(run_dir)
     return write_page(run_dir, reference)
 
 
@@ -39,7 +42,10 @@ def publish_report(run_dir: Path, folder: Path, reference: str = "grpo") -> Path
         DataError: When an evaluation file does not hold what it should.
     """
     with _needs_drawing():
+        from setrl.report.control import is_control, publish_control
         from setrl.report.markdown import publish
+    if is_control(run_dir):
+        return publish_control(run_dir, folder)
     return publish(run_dir, folder, reference)
 
 

@@ -50,7 +50,7 @@ def write_page(run_dir: Path, reference: str = "grpo") -> Path:
     data = read_run(Path(run_dir), reference)
     files.write_json(data.folder / "summary.json", data.summary.to_json())
     (data.folder / "figures").mkdir(exist_ok=True)
-    pictures = [_picture(plate, data.folder / "figures") for plate in plates(data)]
+    pictures = [picture(plate, data.folder / "figures") for plate in plates(data)]
     page = data.folder / "report.html"
     files.write_text(page, render(data, pictures))
     return page
@@ -85,7 +85,8 @@ def render(data: RunData, pictures: list[Picture]) -> str:
     )
 
 
-def _picture(plate: Plate, folder: Path) -> Picture:
+def picture(plate: Plate, folder: Path) -> Picture:
+    """A figure in both themes; the light one is also written into a folder."""
     light = _png(plate, LIGHT)
     (folder / f"{plate.name}.png").write_bytes(light)
     return Picture(plate, _data_uri(light), _data_uri(_png(plate, DARK)))

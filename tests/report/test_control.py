@@ -1,0 +1,124 @@
+"""The report of a control run."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from setrl.report import publish_report, write_report
+from setrl.report.control_data import looks, numbers, read_control, sweep
+from setrl.report.control_figures import curves, frontier
+from setrl.report.style import LIGHT
+
+ARMS = {
+    "base": (0.4, 5.0),
+    "ppo_ent_0.5": (0.99, 1.2),
+    "ppo_ent_0.8": (0.95, 3.0),
+    "poly_n8_k4": (0.99, 4.5),
+}
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    folder = tmp_path / "run"
+    for arm, (success, goals) in ARMS.items():
+        seeds = [folder / arm] if arm == "base" else [folder / arm / f"seed_{s}" for s in range(3)]
+        for seed, place in enumerate(seeds):
+            metrics = {
+                "success": success,
+                "effective_goals": goals + 0.1 * seed,
+                "hidden_pass@32": goals / 5,
+                "path_length": None if seed == 1 else 4.0,
+            }
+            write(place / "evaluation.json", {"schema_version": 1, "metrics": metrics})
+            if arm != "base":
+                lines = [{"step": s, "rollout/ep_rew_mean": s / 90} for s in range(10, 100, 10)]
+                (place / "metrics.jsonl").write_text("".join(f"{json.dumps(x)}\n" for x in lines))
+    config = {"name": "try", "task": "goals", "total_steps": 90, "seeds": [0, 1, 2]}
+    config["arms"] = {arm: {} for arm in ARMS if arm != "base"}
+    (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    write(folder / "run.json", {"kind": "control", "name": "try <b>", "command": "setrl control"})
+    return folder
+
+
+def write(path: Path, value: dict[str, object]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value))
+
+
+def test_means_and_standard_errors_are_over_seeds(run_dir: Path) -> None:
+    data = read_control(run_dir)
+    found = data.arms["poly_n8_k4"].outcome("effective_goals")
+    assert found.mean == pytest.approx(4.6)
+    assert found.stderr == pytest.approx(np.std([0, 0.1, 0.2], ddof=1) / math.sqrt(3))
+    assert data.arms["poly_n8_k4"].outcome("path_length").mean == 4.0
+    assert math.isnan(data.arms["base"].outcome("effective_goals").stderr)
+    assert math.isnan(data.arms["base"].outcome("nothing").mean)
+
+
+def test_success_is_held_against_the_measures_of_diversity(run_dir: Path) -> None:
+    data = read_control(run_dir)
+    assert data.quality == "success"
+    assert data.diversity == ["effective_goals", "hidden_pass@32"]
+
+
+def test_the_page_asks_the_network_nothing_and_escapes_what_it_shows(run_dir: Path) -> None:
+    page = write_report(run_dir).read_text()
+    assert "try &lt;b&gt;" in page
+    assert "try <b>" not in page
+    assert "http" not in page.replace("http-equiv", "")
+    assert "4.600" in page
+    assert "± 0.058" in page
+    assert page.count("data:image/png;base64,") == 4
+
+
+def test_a_published_page_has_every_arm_and_its_figures(run_dir: Path, tmp_path: Path) -> None:
+    page = publish_report(run_dir, tmp_path / "out")
+    text = page.read_text()
+    for name in ("frontier.png", "curves.png", "summary.json", "config.yaml"):
+        assert (page.parent / name).exists()
+    assert "| poly n8 k4 | 0.990 ± 0.000 | 4.600 ± 0.058 |" in text
+
+
+def test_lines_join_the_arms_of_a_sweep_in_order(run_dir: Path) -> None:
+    figure = frontier(read_control(run_dir)).draw(LIGHT)
+    lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 2]
+    assert [list(line.get_xdata()) for line in lines] == [[0.99, 0.95]]
+
+
+def test_every_arm_is_a_point_with_its_bars(run_dir: Path) -> None:
+    axes = frontier(read_control(run_dir)).draw(LIGHT).axes[0]
+    points = {
+        tuple(np.round(line.get_xydata()[0], 3))
+        for line in axes.lines
+        if line.get_marker() != "None"
+    }
+    assert points == {(0.4, 5.0), (0.99, 1.3), (0.95, 3.1), (0.99, 4.6)}
+
+
+def test_curves_are_means_over_seeds(run_dir: Path) -> None:
+    axes = curves(read_control(run_dir)).draw(LIGHT).axes[0]
+    thick = [line for line in axes.lines if line.get_linewidth() == 2]
+    assert len(thick) == 2  # the sweep shows one of its arms; the base has no curve
+    assert thick[0].get_ydata()[-1] == pytest.approx(1.0)
+
+
+def test_an_unfinished_run_has_a_page(tmp_path: Path) -> None:
+    write(tmp_path / "run" / "run.json", {"kind": "control", "name": "begun"})
+    assert "Nothing has been evaluated yet" in write_report(tmp_path / "run").read_text()
+
+
+def test_sweeps_and_their_looks() -> None:
+    assert sweep("ppo_kl_start_0.03") == "ppo_kl_start_#"
+    assert numbers("poly_n64_k32") == (64.0, 32.0)
+    found = looks(["ppo_ent_0", "ppo_ent_0.1", "poly_p3_w5", "poly_whole", "mine", "yours"])
+    assert found["ppo_ent_0"] == found["ppo_ent_0.1"]
+    assert found["ppo_ent_0"].label == "ppo ent"
+    assert found["poly_p3_w5"].hue == found["poly_whole"].hue
+    assert found["poly_p3_w5"].marker != found["poly_whole"].marker
+    assert found["mine"].hue != found["yours"].hue
