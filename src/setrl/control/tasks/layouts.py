@@ -91,8 +91,8 @@ class FixedLayouts(MiniGridEnv):
     def move_agent(self) -> None:
         """Place the agent anew within its room."""
         column, row = self.room()
-        top = (column * self.room_span, row * self.room_span)
-        MiniGridEnv.place_agent(self, top, (self.room_span + 1, self.room_span + 1))
+        inside = (column * self.room_span + 1, row * self.room_span + 1)
+        MiniGridEnv.place_agent(self, inside, (self.room_span - 1, self.room_span - 1))
 
 
 class LayoutTask:
