@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 from setrl import domains
 from setrl.domains import Split
-from setrl.errors import ConfigError, RunError
+from setrl.errors import ConfigError, DataError, RunError
 from setrl.evaluation import benchmarks
 from setrl.evaluation.drawing import Drawn, draw_and_read
 from setrl.evaluation.generators import Generator
@@ -24,7 +24,14 @@ from setrl.evaluation.summary import ArmSummary, powers_of_two, summarise, write
 from setrl.evaluation.tasks import Task, domain_task
 from setrl.evaluation.verifier import math_task
 
-COLUMNS = {"pass": 100, "max": 1, "majority": 100, "strategies": 1, "correct_strategies": 1}
+COLUMNS = {
+    "pass": "{:.1%}",
+    "max": "{:.3f}",
+    "best_of": "{:.3f}",
+    "majority": "{:.1%}",
+    "strategies": "{:.1f}",
+    "correct_strategies": "{:.1f}",
+}
 WIDTH = 22
 DOMAIN_PROBLEMS = 100  # a domain has as many problems as one wants
 DEFAULT_MAX_TOKENS = 1024
@@ -98,7 +105,8 @@ def evaluate_and_print(options: EvaluateOptions, as_json: bool = False) -> None:
     """
     outcome = _outcome(options)
     if not outcome.path.exists():
-        raise RunError(f"no problem was finished: {_counts(outcome.failures)}")
+        raise RunError(f"no problem was finished: {_counts(outcome.failures)}; "
+                       "the same command goes on")  # fmt: skip
     summary = summarise({"all": {"model": {0: load_evaluation(outcome.path)}}}, reference=None)
     if as_json:
         arm = summary.to_json()["splits"]["all"]["arms"]["model"]
@@ -121,6 +129,8 @@ def evaluate_and_print(options: EvaluateOptions, as_json: bool = False) -> None:
 
 def _outcome(options: EvaluateOptions) -> _Outcome:
     if isinstance(options.samples, Path):
+        if not options.samples.is_file():
+            raise DataError(f"{options.samples}: no such file")
         return _Outcome(options.samples, str(options.samples))
     if options.checkpoint is not None and options.domain is not None:
         return _checkpoint_on_domain(options, options.checkpoint, options.samples)
@@ -170,8 +180,10 @@ def _generator(options: EvaluateOptions) -> Generator:
 
         limit = options.max_tokens or DEFAULT_MAX_TOKENS
         return LocalModel(options.checkpoint, options.temperature, limit)
-    from setrl.evaluation.endpoint import Endpoint
-
+    try:
+        from setrl.evaluation.endpoint import Endpoint
+    except ImportError as error:
+        raise ConfigError(str(error)) from error
     assert options.endpoint is not None
     assert options.model is not None
     return Endpoint(
@@ -221,13 +233,13 @@ def table(arm: ArmSummary, of_domain: bool = True) -> str:
     """
     unread = set() if of_domain else _unread(arm)
     columns = {
-        name: scale
-        for name, scale in COLUMNS.items()
+        name: form
+        for name, form in COLUMNS.items()
         if _is_known(arm, f"{name}@1") and name not in unread
     }
     rows = [["k", *(f"{name}@k" for name in columns)]]
     for k in powers_of_two(arm.n):
-        cells = [_cell(arm.metrics[f"{name}@{k}"], scale) for name, scale in columns.items()]
+        cells = [_cell(arm.metrics[f"{name}@{k}"], form) for name, form in columns.items()]
         rows.append([str(k), *cells])
     temperature = "" if math.isnan(arm.temperature) else f", temperature {arm.temperature:g}"
     return "\n".join([
@@ -241,9 +253,9 @@ def table(arm: ArmSummary, of_domain: bool = True) -> str:
 def _strategy_lines(arm: ArmSummary) -> list[str]:
     return [
         "",
-        f"effective number of strategies  {_cell(arm.metrics['effective_number'], 1)}",
-        f"share of the commonest          {_cell(arm.metrics['top_share'], 100)}",
-        f"strategy cannot be read         {_cell(arm.metrics['degenerate'], 100)}",
+        f"effective number of strategies  {_cell(arm.metrics['effective_number'], '{:.1f}')}",
+        f"share of the commonest          {_cell(arm.metrics['top_share'], '{:.1%}')}",
+        f"strategy cannot be read         {_cell(arm.metrics['degenerate'], '{:.1%}')}",
     ]
 
 
@@ -261,10 +273,9 @@ def _is_known(arm: ArmSummary, metric: str) -> bool:
     return metric in arm.metrics and not math.isnan(arm.metrics[metric].value)
 
 
-def _cell(estimate: Estimate, scale: int) -> str:
-    unit = "%" if scale == 100 else ""
-    low, high = scale * estimate.low, scale * estimate.high
-    return f"{scale * estimate.value:.1f}{unit} [{low:.1f}, {high:.1f}]"
+def _cell(estimate: Estimate, form: str) -> str:
+    value, low, high = map(form.format, (estimate.value, estimate.low, estimate.high))
+    return f"{value} [{low.removesuffix('%')}, {high.removesuffix('%')}]"
 
 
 def _counts(failures: Mapping[str, int]) -> str:

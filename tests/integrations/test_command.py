@@ -1,0 +1,57 @@
+"""`setrl import` and `setrl evaluate --samples`, from arguments to figures and exit codes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from setrl import cli
+from setrl.evaluation.estimators import max_at_k, pass_at_k
+from setrl.evaluation.records import load_evaluation
+
+COMPLETIONS = Path(__file__).parents[1] / "data" / "trl_completions"
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as left:
+        cli.main([str(argument) for argument in arguments])
+    return left.value.code, capsys.readouterr()
+
+
+def test_a_log_of_trl_evaluates_without_a_model(tmp_path, capsys):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "trl.jsonl"
+    code, printed = run(
+        capsys, "import", "trl", COMPLETIONS, "--output", path, "--reward", "brevity",
+        "--steps", "1:2", "--correct-above", 0.03, "--strategy", "strategy",
+    )  # fmt: skip
+    assert (code, printed.out) == (0, "")
+    assert f"{path}: 5 problems × 4 samples from trl" in printed.err
+    code, printed = run(capsys, "evaluate", "--samples", path)
+    evaluation = load_evaluation(path)
+    assert code == 0
+    assert "5 problems × 4 samples, 95% intervals" in printed.out
+    row = next(line for line in printed.out.splitlines() if line.startswith("2 "))
+    passed = pass_at_k(evaluation.correct_count_P, 4, 2).mean()
+    assert f"{passed:.1%} [" in row
+    assert f" {max_at_k(evaluation.rewards_PN, 2).mean():.3f} [" in row
+    assert "majority" not in printed.out
+    code, printed = run(capsys, "evaluate", "--samples", path, "--json")
+    assert json.loads(printed.out)["metrics"]["pass@2"]["value"] == pytest.approx(passed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["import", "trl", COMPLETIONS, "--output", "o"], 2, "name one with --reward"),
+        (["import", "trl", "nowhere", "--output", "o"], 3, "no such file or folder"),
+        (["import", "wandb", "x", "--output", "o"], 2, "wandb"),
+        (["import", "verl", "x", "--output", "o", "--steps", "a"], 2, "--steps must be FIRST"),
+        (["evaluate", "--samples", "nowhere.jsonl"], 3, "nowhere.jsonl: no such file"),
+        (["evaluate", "--samples", "4"], 2, "give --checkpoint or --endpoint, got neither"),
+    ],
+)
+def test_what_is_wrong_is_said(capsys, arguments, code, message):
+    left, printed = run(capsys, *arguments)
+    assert left == code
+    assert message in printed.err
