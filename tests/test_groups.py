@@ -9,7 +9,7 @@ import pytest
 
 from setrl import cli, methods
 from setrl.errors import DataError
-from setrl.groups import Keys, credit_groups, read_groups
+from setrl.groups import UNJUDGED, Keys, credit_groups, read_groups
 
 DATA = Path(__file__).parent / "data"
 
@@ -124,3 +124,19 @@ def test_a_method_that_reads_clusters_asks_for_them(tmp_path):
     path = write(tmp_path, {"rewards": [1, 0, 1, 1, 1]})
     with pytest.raises(DataError, match="name their key with --cluster"):
         credit_groups(read_groups(path, Keys()), methods.poly_epo())
+
+
+def test_what_a_judge_could_not_judge_is_left_out_and_not_degenerate(tmp_path):
+    unknown = {"cluster": {"judge": "j", "unknown": "timeout"}}
+    path = write(
+        tmp_path,
+        {"rewards": [1, 0], "clusters": [None, None], "judged": unknown},
+        {"samples": [{"reward": 1, "cluster": None}], "judged": unknown},
+        {"prompt": "p", "reward": 1, "cluster": None, "judged": unknown},
+        {"prompt": "p", "reward": 1, "cluster": None, "judged": {"cluster": {"judge": "j"}}},
+        {"prompt": "q", "reward": 1, "cluster": None, "judged": "by hand"},
+    )
+    clusters = [group.clusters for group in read_groups(path, Keys())]
+    assert clusters == [[UNJUDGED] * 2, [UNJUDGED], [UNJUDGED, None], [None]]
+    other_key = read_groups(path, Keys(cluster="reward"))
+    assert UNJUDGED not in other_key[-1].clusters

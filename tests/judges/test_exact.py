@@ -9,7 +9,9 @@ import pytest
 from setrl.judges import Group
 from setrl.judges.exact import ExactJudge, final_answer, normal_text
 
-SVAMP = Path(__file__).parents[1] / "data" / "generations_svamp_2x30.jsonl"
+DATA = Path(__file__).parents[1] / "data"
+SVAMP = DATA / "generations_svamp_2x30.jsonl"
+MATH = DATA / "generations_math_20x8.jsonl"
 
 
 @pytest.mark.parametrize(
@@ -65,3 +67,15 @@ def test_finals_that_were_published_cluster_as_they_are_counted():
         (judgement,) = ExactJudge().judge([Group(record["problem"], finals)])
         sizes = Counter(judgement.clusters_N)
         assert sorted(sizes.values()) == sorted(Counter(finals).values())
+
+
+def test_full_solutions_are_together_when_they_are_equally_right():
+    for record in map(json.loads, filter(None, MATH.read_text().split("\n"))):
+        ends = tuple(sample["end"] for sample in record["samples"])
+        (judgement,) = ExactJudge().judge([Group("", ends)])
+        assert -1 not in judgement.clusters_N
+        right = [sample["correct"] for sample in record["samples"]]
+        labels_of_right = {n for n, ok in zip(judgement.clusters_N, right, strict=True) if ok}
+        labels_of_wrong = {n for n, ok in zip(judgement.clusters_N, right, strict=True) if not ok}
+        assert len(labels_of_right) <= 1
+        assert not labels_of_right & labels_of_wrong
