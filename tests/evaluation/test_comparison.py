@@ -138,7 +138,9 @@ def test_sentences_say_above_and_below_only_where_the_interval_does(run):
     said, seen, *_ = sentences(found, "pass")
     assert above[0] == 1
     assert said.startswith("pass@k: A is above B ")
-    assert f"{100 * found.rows[0].detectable:.1f} points is seen in 4 of 5 comparisons" in seen
+    assert (
+        f"{100 * found.rows[0].detectable:.1f} points or more is seen in 4 of 5 comparisons" in seen
+    )
     assert sentences(compare(low, high, ["pass"], intervals=FAST), "pass")[0].startswith(
         "pass@k: A is below B "
     )

@@ -105,7 +105,7 @@ def _seen(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
             continue
         text = (
             f"{name}: with these {_count(comparison.problems, 'problem')} a true difference of "
-            f"{_amount(row, row.detectable)} is seen in 4 of 5 comparisons"
+            f"{_amount(row, row.detectable)} or more is seen in 4 of 5 comparisons"
         )
         difference = row.difference
         if not difference.excludes_zero and difference.value and max(comparison.seeds) == 1:
