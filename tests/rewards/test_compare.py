@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from grader_cases import CASES
+from grader_cases import BEGIN, CASES, DOC, END, table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,3 +84,7 @@ def test_the_list_holds_rights_and_wrongs_of_every_kind():
         Reason.TIMEOUT, Reason.CRASH, Reason.TOO_LONG
     }  # fmt: skip
     assert sum(case.reason == Reason.EQUAL for case in CASES) > 60
+
+
+def test_the_docs_hold_the_list():
+    assert f"{BEGIN}\n{table()}\n{END}" in DOC.read_text()
