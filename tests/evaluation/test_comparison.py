@@ -146,6 +146,25 @@ def test_sentences_say_above_and_below_only_where_the_interval_does(run):
     )
 
 
+def test_a_difference_whose_interval_includes_zero_is_no_verdict(run):
+    found = compare_paths(run / "grpo/seed_0", run / "base", metrics=["pass"], intervals=FAST)
+    unclear = [
+        dataclasses.replace(
+            row, difference=dataclasses.replace(row.difference, value=0.1, low=-0.1, high=0.3)
+        )
+        for row in found.rows
+    ]
+    above = dataclasses.replace(
+        unclear[1], difference=dataclasses.replace(unclear[1].difference, low=0.01)
+    )
+    nowhere = dataclasses.replace(found, rows=tuple(unclear))
+    once = dataclasses.replace(found, rows=(unclear[0], above, *unclear[2:]))
+    assert sentences(nowhere, "pass")[0] == "pass@k: these problems do not tell A from B at any k."
+    assert sentences(once, "pass")[0] == (
+        "pass@k: A is above B at k = 2; not to be told apart at k = 1, 4, 8, 16."
+    )
+
+
 def test_command_prints_tables_json_and_a_figure(run, tmp_path, capsys):
     paths = [str(run / "grpo/seed_0"), str(run / "poly_epo/seed_0")]
     figure = tmp_path / "figure.png"

@@ -89,6 +89,8 @@ def test_pass_at_k_is_the_beta_weighted_mean_of_cover():
 
 def test_shares_are_not_moved_by_rounding():
     assert [needed_of(10, tau) for tau in (0.7, 0.71, 0.1, 1.0, 1e-6)] == [7, 8, 1, 10, 1]
+    assert 0.07 * 100 > 7
+    assert needed_of(100, 0.07) == 7
     for tau in (0.0, -0.1, 1.01):
         with pytest.raises(ValueError, match=r"tau must be in \(0, 1\], got"):
             g_pass_at_k([1], 4, 2, tau)

@@ -115,9 +115,9 @@ def cover_at(correct_count_P: ArrayLike, n: int, tau: float) -> Floats:
 
 
 def needed_of(k: int, tau: float) -> int:
-    """⌈τ·k⌉, with τ·k rounded first: 0.7 · 10 is 7, not a little more.
+    """⌈τ·k⌉, with τ·k rounded first: 0.07 · 100 is 7, not a little more.
 
-    >>> needed_of(10, 0.7), needed_of(4, 0.01)
+    >>> needed_of(100, 0.07), needed_of(4, 0.01)
     (7, 1)
     """
     if not 0 < tau <= 1:
