@@ -141,8 +141,10 @@ def test_groups_without_gold_or_with_too_few_rewards_have_no_value():
     assert not isnan(found.gold["flips"][1])
     assert isnan(found.itself["signs_changed"][0])
     assert not isnan(found.itself["signs_changed"][1])
-    larger = audit(GROUPS, always(ExactJudge()), rewards=REWARDS, method=methods.poly_epo(8))
-    assert all(isnan(value) for value in larger.itself["signs_changed"])
+    for set_size in (8, 9):  # as large as a group, and larger
+        method = methods.poly_epo(set_size)
+        larger = audit(GROUPS, always(ExactJudge()), rewards=REWARDS, method=method)
+        assert all(isnan(value) for value in larger.itself["signs_changed"])
 
 
 def test_every_order_has_its_judge():

@@ -3,7 +3,7 @@
 import pytest
 
 from setrl.judges import LMJudge, Stop
-from setrl.judges.config import by_name, from_config
+from setrl.judges.config import by_name, from_config, reseeded
 from setrl.judges.ensemble import EnsembleJudge
 from setrl.judges.noisy import NoisyJudge
 
@@ -64,6 +64,16 @@ def test_a_language_model_takes_all_its_settings(tmp_path):
 def test_what_is_wrong_is_named(config, message):
     with pytest.raises(ValueError, match=message):
         from_config(config)
+
+
+def test_language_models_get_other_seeds_wherever_they_are():
+    inner = {"judge": "lm", "model": "m", "endpoint": "http://e", "seed": 4}
+    noisy = {"judge": "noisy", "of": inner, "flips": 0.1, "seed": 1}
+    outer = {"judge": "ensemble", "judges": ["exact", noisy]}
+    found = reseeded(outer, by=3)["judges"]
+    assert found == ["exact", {**noisy, "of": {**inner, "seed": 7}}]
+    assert inner["seed"] == 4
+    assert reseeded({"judge": "exact"}, by=3) == {"judge": "exact"}
 
 
 def test_every_name_has_a_sentence():
