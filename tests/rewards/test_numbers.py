@@ -90,3 +90,15 @@ def test_powers_are_exact(base, exponent):
 )  # fmt: skip
 def test_what_is_no_number_or_too_large_is_left_to_others(text):
     assert read(text) is None
+
+
+@given(st.integers(1, 10**6), st.integers(-12, 12), st.sampled_from([1, -1]))
+def test_the_tolerance_is_relative_and_exact_at_its_edge(digits, exponent, sign):
+    larger = Fraction(digits) * Fraction(10) ** exponent + Fraction(1, 10**20)
+    tolerance = 1e-6
+    at_the_edge = larger * (1 - Fraction(1, 10**6))
+    beyond = larger * (1 - Fraction(10001, 10**10))
+    for value, expected in ((at_the_edge, True), (beyond, False)):
+        gold, answer = Number(sign * larger), Number(sign * value, decimal=True)
+        assert equal_numbers(gold, answer, tolerance) == expected
+        assert not equal_numbers(gold, Number(sign * value), tolerance)
