@@ -19,7 +19,6 @@ for _command in (
     commands.evaluate,
     commands.compare,
     commands.report,
-    commands.control,
     commands.credit,
     commands.judge,
     commands.judge_audit,
@@ -29,6 +28,10 @@ for _command in (
     commands.validate_data,
 ):
     app.command(_command)
+_control = tyro.extras.SubcommandApp()  # `setrl control --config …`, `setrl control watch RUN`
+_control.command(commands.control, name="train", is_default=True)
+_control.command(commands.watch)
+app.command(_control, name="control", help="Train the arms of a control run, or watch one.")
 app.command(commands.import_samples, name="import")  # a word that no function can have
 
 

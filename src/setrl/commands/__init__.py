@@ -6,6 +6,7 @@ the body, so that `setrl --help` stays quick.
 
 from setrl.commands.compare import compare
 from setrl.commands.control import control
+from setrl.commands.control_watch import watch
 from setrl.commands.credit import credit
 from setrl.commands.evaluate import evaluate
 from setrl.commands.experiments import experiments
@@ -32,4 +33,5 @@ __all__ = [
     "train_judge",
     "validate_data",
     "verify",
+    "watch",
 ]

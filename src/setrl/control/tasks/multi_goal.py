@@ -52,7 +52,9 @@ class MultiGoalEnv(MiniGridEnv):
     ) -> None:
         self.blocked = frozenset(blocked)
         mission = MissionSpace(mission_func=_mission)
-        super().__init__(mission, grid_size=SIZE, max_steps=max_steps, render_mode=render_mode)
+        super().__init__(
+            mission, grid_size=SIZE, max_steps=max_steps, render_mode=render_mode, highlight=False
+        )
         self.action_space = gym.spaces.Discrete(FORWARD_AND_TURNS)
         self.observation_space = gym.spaces.Box(0.0, 1.0, (2 * SIZE + 4,), np.float32)
 

@@ -17,6 +17,7 @@ import numpy as np
 from gymnasium.envs.mujoco.mujoco_env import MujocoEnv
 
 from setrl.control import diversity, measures
+from setrl.control.tasks import pictures
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -75,6 +76,10 @@ class PointMassEnv(MujocoEnv):
         goal = int(apart.argmin()) if reached else None
         info = {"goal": goal, "place": place}
         return self.seen(), float(reached), reached, self.steps >= self.max_steps, info
+
+    def render(self) -> np.ndarray:
+        """From above; MuJoCo's own pictures need OpenGL."""
+        return pictures.plane(self.goals, GOAL_RADIUS, self.data.qpos, reach=0.75)
 
     def seen(self) -> np.ndarray:
         """Position and velocity."""

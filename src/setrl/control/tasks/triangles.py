@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import permutations
+from itertools import combinations, permutations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from setrl.control import behaviour_cloning, diversity, measures
 from setrl.control.behaviour_cloning import Demonstrations
 from setrl.control.resettable import Noise
+from setrl.control.tasks import pictures
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -113,6 +114,13 @@ class TrianglesEnv(gym.Env):
         """Whether the three nodes named are joined to each other; no node is joined to itself."""
         a, b, c = self.nodes
         return bool(self.joined_VV[a, b] and self.joined_VV[b, c] and self.joined_VV[a, c])
+
+    def render(self) -> np.ndarray:
+        """The nodes named, on a circle of all, and the edges among them."""
+        pairs = combinations(self.nodes, 2)
+        return pictures.circle(
+            self.num_nodes, self.nodes, [pair for pair in pairs if self.joined_VV[pair]]
+        )
 
     def seen(self) -> np.ndarray:
         """The first and the second node named, one-hot."""

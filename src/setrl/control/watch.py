@@ -1,0 +1,230 @@
+"""Rollouts of a trained policy, one for each way that it takes: films and contact sheets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+import imageio.v3 as imageio
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from setrl import names
+from setrl.control import measures
+from setrl.control.config import ControlConfig, load_config
+from setrl.control.resettable import make_resettable
+from setrl.control.tasks import Task
+from setrl.control.trajectories import Trajectory
+from setrl.errors import ConfigError, DataError
+from setrl.runs.run_directory import training_run
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+
+Frame = NDArray[np.uint8]  # (height, width, 3)
+
+START = "setrl_start"  # the key of `info` that holds an episode's first snapshot
+CAPTION = 18  # dots above a rollout
+GAP = 4  # dots between rollouts
+PAPER, INK = (255, 255, 255), (20, 20, 20)
+SHEET_COLUMNS = 8
+HOLD_SECONDS = 1.0  # that a film stays on its last frame
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """An episode to look at.
+
+    Attributes:
+        label: The way that it took.
+        share: The share of all sampled episodes that took it.
+        frames: From the start to the last step; all of one size.
+    """
+
+    label: Hashable
+    share: float
+    frames: tuple[Frame, ...]
+
+
+class _Marked(gym.Wrapper):
+    """Puts a snapshot of each episode's start into its first info, so that it can be replayed."""
+
+    def reset(self, **how: Any) -> tuple[Any, dict[str, Any]]:
+        observation, info = self.env.reset(**how)
+        return observation, info | {START: self.env.snapshot()}  # type: ignore[attr-defined]
+
+
+def one_per_strategy(
+    model: BaseAlgorithm, task: Task, most: int, episodes: int, rng: np.random.Generator
+) -> list[Rollout]:
+    """Sample episodes, and render the first of each way that was taken, the commonest first.
+
+    Args:
+        model: Whose policy is sampled.
+        task: Makes environments that render, and labels episodes.
+        most: At most so many ways are rendered.
+        episodes: How many are sampled.
+        rng: Decides them.
+
+    Raises:
+        DataError: If no episode took a way at all.
+    """
+    sampled = measures.sample_episodes(
+        model, lambda: _Marked(make_resettable(task.make_env())), episodes, rng
+    )
+    labels = [task.label(one) for one in sampled]
+    counts = Counter(label for label in labels if label is not None)
+    if not counts:
+        raise DataError(f"none of {episodes} episodes took a way to succeed: nothing to watch")
+    return [
+        Rollout(label, count / episodes, replayed(task, sampled[labels.index(label)]))
+        for label, count in counts.most_common(most)
+    ]
+
+
+def replayed(task: Task, episode: Trajectory) -> tuple[Frame, ...]:
+    """The frames of an episode: the same actions, from the same start, with the same noise."""
+    env = make_resettable(task.make_env())
+    env.reset()
+    env.restore(episode.infos[0][START], rng="keep")
+    frames = [_rendered(env)]
+    for action in episode.actions_T:
+        env.step(action)
+        frames.append(_rendered(env))
+    env.close()
+    return tuple(frames)
+
+
+def _rendered(env: gym.Env) -> Frame:
+    frame: Any = env.render()
+    if frame is None:
+        raise DataError(f"{type(env.unwrapped).__name__} renders nothing: its render() gave None")
+    return np.asarray(frame, dtype=np.uint8)
+
+
+def side_by_side(rollouts: Sequence[Rollout]) -> list[Frame]:
+    """One film of all: a rollout that is over stays on its last frame."""
+    length = max(len(one.frames) for one in rollouts)
+    return [
+        _row([_captioned(one.frames[min(t, len(one.frames) - 1)], _words(one)) for one in rollouts])
+        for t in range(length)
+    ]
+
+
+def contact_sheet(rollouts: Sequence[Rollout], columns: int = SHEET_COLUMNS) -> Frame:
+    """A row for each rollout: frames at equal times from its start to its end."""
+    rows = []
+    for one in rollouts:
+        times = np.linspace(0, len(one.frames) - 1, columns).round().astype(int)
+        words = [_words(one), *[""] * (columns - 1)]
+        rows.append(_row([_captioned(one.frames[t], w) for t, w in zip(times, words, strict=True)]))
+    return np.concatenate(rows)
+
+
+def _words(rollout: Rollout) -> str:
+    label = rollout.label
+    shown = " ".join(map(str, sorted(label))) if isinstance(label, frozenset) else str(label)
+    return f"{rollout.share:.0%}  {shown}"
+
+
+def _captioned(frame: Frame, words: str) -> Frame:
+    height, width, _ = frame.shape
+    image = Image.new("RGB", (width + GAP, height + CAPTION), PAPER)
+    image.paste(Image.fromarray(frame), (0, CAPTION))
+    ImageDraw.Draw(image).text((2, 3), words, fill=INK)
+    return np.asarray(image)
+
+
+def _row(frames: Sequence[Frame]) -> Frame:
+    return np.concatenate(frames, axis=1)
+
+
+def write_film(frames: Sequence[Frame], path: Path, frames_per_second: float) -> None:
+    """Write frames as GIF or MP4, by the ending of the path.
+
+    Raises:
+        ConfigError: For another ending, or MP4 without an encoder.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    held = [*frames, *[frames[-1]] * round(HOLD_SECONDS * frames_per_second)]
+    if path.suffix == ".gif":
+        imageio.imwrite(path, held, duration=1000 / frames_per_second, loop=0)
+    elif path.suffix == ".mp4":
+        _write_mp4(held, path, frames_per_second)
+    else:
+        raise ConfigError(f"output must end in .gif or .mp4, got {path.name!r}")
+
+
+def _write_mp4(frames: Sequence[Frame], path: Path, frames_per_second: float) -> None:
+    even = [frame[: len(frame) // 2 * 2, : frame.shape[1] // 2 * 2] for frame in frames]
+    try:
+        imageio.imwrite(path, even, plugin="FFMPEG", fps=frames_per_second)
+    except ImportError as error:
+        raise ConfigError(
+            "MP4 needs an encoder: pip install imageio-ffmpeg; or write a .gif"
+        ) from error
+
+
+def watch(
+    run_dir: Path,
+    arm: str | None = None,
+    seed: int | None = None,
+    output: Path | None = None,
+    most: int = 6,
+    episodes: int = 128,
+    frames_per_second: float = 8.0,
+) -> tuple[Path, Path]:
+    """Write a film and a contact sheet of a finished arm of a control run.
+
+    Args:
+        run_dir: The run.
+        arm: One of its arms; by default the last.
+        seed: One of its seeds; by default the first.
+        output: The film, .gif or .mp4; by default RUN/figures/watch_<arm>_<seed>.gif.
+        most: Ways that are shown.
+        episodes: Episodes that are sampled to find them.
+        frames_per_second: Of the film.
+
+    Returns:
+        The film and the sheet, a PNG beside it.
+
+    Raises:
+        ConfigError: If there is no such run, arm or seed, or it is not finished.
+        DataError: If no sampled episode took a way to succeed.
+    """
+    config = _config(run_dir)
+    arm = arm if arm is not None else list(config.arms)[-1]
+    seed = seed if seed is not None else config.seeds[0]
+    model = _model(config, run_dir, arm, seed)
+    rng = np.random.default_rng(seed)
+    rollouts = one_per_strategy(model, config.make_task(), most, episodes, rng)
+    film = output or run_dir / "figures" / f"watch_{arm}_{seed}.gif"
+    write_film(side_by_side(rollouts), film, frames_per_second)
+    sheet = film.with_suffix(".png")
+    imageio.imwrite(sheet, contact_sheet(rollouts))
+    return film, sheet
+
+
+def _config(run_dir: Path) -> ControlConfig:
+    path = run_dir / "config.yaml"
+    if not path.exists():
+        raise ConfigError(f"{run_dir} holds no control run: {path.name} is missing")
+    return load_config(path)
+
+
+def _model(config: ControlConfig, run_dir: Path, arm: str, seed: int) -> BaseAlgorithm:
+    from setrl.control.poly_ppo import PolyPPO
+
+    try:
+        names.look_up("arm", arm, config.arms)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    path = training_run(run_dir, arm, seed).final / "model.zip"
+    if not path.exists():
+        raise ConfigError(f"{arm} with seed {seed} is not finished: {path} is missing")
+    return PolyPPO.load(path, device="cpu")

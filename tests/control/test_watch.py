@@ -1,0 +1,96 @@
+"""Films and contact sheets of trained policies."""
+
+from __future__ import annotations
+
+import imageio.v3 as imageio
+import numpy as np
+import pytest
+
+from setrl.control import watch
+from setrl.control.config import ControlConfig
+from setrl.control.run import run_control
+from setrl.control.tasks import from_config
+from setrl.errors import ConfigError, DataError
+
+
+@pytest.fixture(scope="module")
+def run_dir(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("watch")
+    config = ControlConfig(
+        name="watched",
+        task={"name": "triangles", "nodes": 12, "edge_probability": 0.6, "episodes": 32},
+        arms={"ppo": {}},
+        total_steps=96,
+        ppo={"n_envs": 4, "n_steps": 12, "batch_size": 48, "n_epochs": 1},
+        workers=1,
+    )
+    return run_control(config, folder / "run", cache=folder / "cache", show_progress=False)
+
+
+def test_one_rollout_for_each_way_the_commonest_first(run_dir):
+    task = watch._config(run_dir).make_task()
+    model = watch._model(watch._config(run_dir), run_dir, "ppo", 0)
+    found = watch.one_per_strategy(model, task, 5, 64, np.random.default_rng(0))
+    assert len({one.label for one in found}) == len(found) == 5
+    shares = [one.share for one in found]
+    assert shares == sorted(shares, reverse=True)
+    assert all(len(one.frames) == 4 for one in found)  # the start, and three steps
+
+
+def test_a_film_and_a_sheet_are_written(run_dir, tmp_path):
+    film, sheet = watch.watch(run_dir, output=tmp_path / "a" / "film.gif", most=3, episodes=32)
+    frames = imageio.imread(film)
+    assert len(frames) == 4  # equal frames at the end are one that is held
+    assert frames.shape[2] == 3 * (192 + watch.GAP)
+    assert imageio.imread(sheet).shape[:2] == (3 * (192 + watch.CAPTION), 8 * (192 + watch.GAP))
+
+
+def test_frames_replay_the_episode():
+    task = from_config({"name": "multi_goal", "max_steps": 12})
+    env = watch._Marked(watch.make_resettable(task.make_env()))
+    _, info = env.reset(seed=0)
+    shown = [env.render()]
+    for action in (2, 1, 2, 2):
+        env.step(action)
+        shown.append(env.render())
+    episode = watch.Trajectory(
+        np.zeros((5, 1)), np.array([2, 1, 2, 2]), np.zeros(4), (info, *[{}] * 4), True, False
+    )
+    np.testing.assert_array_equal(watch.replayed(task, episode), shown)
+
+
+def test_rollouts_that_are_over_stay_on_their_last_frame():
+    frames = [np.full((8, 8, 3), value, np.uint8) for value in (10, 20, 30)]
+    film = watch.side_by_side(
+        [watch.Rollout("a", 0.5, tuple(frames)), watch.Rollout("b", 0.5, (frames[0],))]
+    )
+    assert len(film) == 3
+    corner = film[-1][-1]  # of the last row of dots
+    assert corner[0, 0] == 30
+    assert corner[8 + watch.GAP, 0] == 10
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"arm": "pop"}, "ppo"),
+        ({"seed": 7}, "seed 7 is not finished"),
+        ({"output": "film.avi"}, r"\.gif or \.mp4"),
+    ],
+)
+def test_wrong_names_are_refused(run_dir, tmp_path, wrong, sentence):
+    if "output" in wrong:
+        wrong = {"output": tmp_path / wrong["output"], "episodes": 16}
+    with pytest.raises(ConfigError, match=sentence):
+        watch.watch(run_dir, **wrong)
+    with pytest.raises(ConfigError, match="holds no control run"):
+        watch.watch(tmp_path)
+
+
+def test_a_policy_without_success_has_nothing_to_watch(run_dir):
+    task = from_config({"name": "multi_goal", "max_steps": 1})
+    from stable_baselines3 import PPO
+
+    model = PPO("MlpPolicy", task.make_env(), n_steps=8, batch_size=8, seed=0, device="cpu")
+    with pytest.raises(DataError, match="none of 4 episodes"):
+        watch.one_per_strategy(model, task, 5, 4, np.random.default_rng(0))
