@@ -17,6 +17,8 @@ _HOMES = {
     "VinePool": "vine_pool",
     "PolyPPO": "poly_ppo",
     "Vines": "vines",
+    "RecurrentPolyPPO": "recurrent",
+    "GRUPolicy": "recurrent",
 }
 
 __all__ = list(_HOMES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,11 @@ from setrl.control.vines import Vines, joined, rollout_times
 
 SEEDS = 2**31  # environments are reset with seeds below it
 
-Entropies = Callable[[Any], np.ndarray]  # observations (T, …) → entropies of the policy (T,)
+Memories = Sequence[np.ndarray | None]  # what a recurrent policy knows at starts; None: nothing
+Begin = Callable[[Memories], Act]  # the policy, ready to go on from as many starts
+Entropies = Callable[[Trajectory], np.ndarray]  # of the policy at each step, (T,)
+
+MEMORY = "memory"  # among a trajectory's extras: what a recurrent policy knew before each step
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class FamilyDraw:
     rng: np.random.Generator
     family_steps: float | None = None
 
-    def __call__(self, num_steps: int, act: Act, entropies: Entropies) -> list[Family]:
+    def __call__(self, num_steps: int, begin: Begin, entropies: Entropies) -> list[Family]:
         """Whole families, of `num_steps` environment steps together or a little more.
 
         Raises:
@@ -71,7 +74,7 @@ class FamilyDraw:
         missing = num_steps
         while missing > 0:
             count = max(1, round(missing / self.family_steps)) if self.family_steps else 1
-            drawn = self._families(count, act, entropies)
+            drawn = self._families(count, begin, entropies)
             families += drawn
             steps = sum(family.num_steps for family in drawn)
             if not steps:
@@ -81,19 +84,16 @@ class FamilyDraw:
             self.family_steps = done / len(families)
         return families
 
-    def _families(self, count: int, act: Act, entropies: Entropies) -> list[Family]:
+    def _families(self, count: int, begin: Begin, entropies: Entropies) -> list[Family]:
         resets = [int(seed) for seed in self.rng.integers(SEEDS, size=count)]
-        starts = self.pool.start(resets)
+        starts, cut = self.pool.start(resets), self.vines.max_steps
         # Where vines leave from the first state alone, no other needs to be kept.
         keeps = not (self.vines.where == "equal" and self.vines.num_states == 1)
-        seeds = self.pool.run(starts, act, self.vines.max_steps, keep_snapshots=keeps)
+        seeds = self.pool.run(starts, begin([None] * count), cut, keep_snapshots=keeps)
         times = [self._times(seed, entropies) for seed in seeds]
-        states = [
-            one.snapshots[time] if keeps else start
-            for one, start, chosen in zip(seeds, starts, times, strict=True)
-            for time in chosen
-        ]
-        vines_GN = self._vines(states, act)
+        leaves = [(index, time) for index, chosen in enumerate(times) for time in chosen]
+        states = [seeds[i].snapshots[time] if keeps else starts[i] for i, time in leaves]
+        vines_GN = self._vines(states, [_memory(seeds[i], time) for i, time in leaves], begin)
         families = []
         for reset, seed, chosen in zip(resets, seeds, times, strict=True):
             own, vines_GN = vines_GN[: len(chosen)], vines_GN[len(chosen) :]
@@ -102,13 +102,25 @@ class FamilyDraw:
 
     def _times(self, seed: Trajectory, entropies: Entropies) -> tuple[int, ...]:
         vines, entropies_T = self.vines, None
+        if not vines.are_drawn:
+            return ()
         if vines.where == "entropy" and len(seed):
-            entropies_T = entropies(seed.observations)[: len(seed)]
+            entropies_T = entropies(seed)
         return tuple(rollout_times(len(seed), vines.num_states, vines.where, self.rng, entropies_T))
 
-    def _vines(self, states: Sequence[Snapshot], act: Act) -> list[tuple[Trajectory, ...]]:
+    def _vines(
+        self, states: Sequence[Snapshot], memories: Memories, begin: Begin
+    ) -> list[tuple[Trajectory, ...]]:
         """N vines from each state."""
         n = self.vines.num_vines
+        if not states:
+            return []
+        act = begin([memory for memory in memories for _ in range(n)])
         repeated = [state for state in states for _ in range(n)]
-        drawn = self.pool.run(repeated, act, self.vines.max_steps) if repeated else []
+        drawn = self.pool.run(repeated, act, self.vines.max_steps)
         return [tuple(drawn[first : first + n]) for first in range(0, len(drawn), n)]
+
+
+def _memory(seed: Trajectory, time: int) -> np.ndarray | None:
+    """What a recurrent policy knew of a seed before a step."""
+    return seed.extras[MEMORY][time] if MEMORY in seed.extras else None

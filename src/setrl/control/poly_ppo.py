@@ -15,17 +15,19 @@ import torch
 from gymnasium import spaces
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.distributions import Distribution
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.utils import explained_variance
 from stable_baselines3.common.vec_env import VecEnv
 
 from setrl.control import update
-from setrl.control.assign import Judged, judge, measures, segments_of
+from setrl.control.assign import judge, measures, segments_of
 from setrl.control.bonuses import CountBonus
 from setrl.control.buffer import DictSetBuffer, Minibatch, SetBuffer
-from setrl.control.draw import Family, FamilyDraw
-from setrl.control.segments import TAKEN, Critic
-from setrl.control.vine_pool import VinePool
+from setrl.control.draw import Family, FamilyDraw, Memories
+from setrl.control.segments import TAKEN, Critic, Segment, part
+from setrl.control.trajectories import Trajectory
+from setrl.control.vine_pool import Act, VinePool
 from setrl.control.vines import Vines, check_vines
 from setrl.methods import Method
 
@@ -98,16 +100,18 @@ class PolyPPO(PPO):
         return self.vines is not None and self.vines.are_drawn
 
     def _setup_model(self) -> None:
-        has_dicts = isinstance(self.observation_space, spaces.Dict)
-        self.rollout_buffer_class = DictSetBuffer if has_dicts else SetBuffer
+        self.rollout_buffer_class = self._buffer_class()
         super()._setup_model()
         self.rollout_buffer.bonus = self.bonus
         self.start_policy = copy.deepcopy(self.policy) if self.kl_anchor == "start" else None
         if self.vine_rng is None:
             self.vine_rng = np.random.default_rng(self.seed)
         self._draw: FamilyDraw | None = None
-        if self.uses_vines and self.env is not None:
+        if self.draws_families and self.env is not None:
             self._check_env()
+
+    def _buffer_class(self) -> type[SetBuffer] | type[DictSetBuffer]:
+        return DictSetBuffer if isinstance(self.observation_space, spaces.Dict) else SetBuffer
 
     def _check_env(self) -> None:
         if self._vec_normalize_env is not None:
@@ -136,25 +140,23 @@ class PolyPPO(PPO):
         self, env: VecEnv, callback: BaseCallback, rollout_buffer: Any, n_rollout_steps: int
     ) -> bool:
         """PPO's, or seed trajectories and vines; says whether training goes on."""
-        if not self.uses_vines:
+        if not self.draws_families:
             return super().collect_rollouts(env, callback, rollout_buffer, n_rollout_steps)
-        assert self.method is not None
-        assert self.vines is not None
-        assert self.vine_rng is not None
         self.policy.set_training_mode(False)
         callback.on_rollout_start()
         try:
             families = self._families(n_rollout_steps * env.num_envs, callback)
         except _StoppedError:
             return False
-        judged = judge(families, self.method, self.vines)
-        segments, owed_BN = segments_of(families, judged, self.method, self.vines, self.vine_rng)
-        critic = Critic(self.policy, self.gamma, self.gae_lambda, self.bonus)
-        rollout_buffer.load(critic.transitions(segments))
-        self._log_vines(families, judged, owed_BN)
-        callback.update_locals({"families": families, "judged": judged, "owed_BN": owed_BN})
+        segments = self._segments(families, callback)
+        rollout_buffer.load(self._critic().transitions(segments))
         callback.on_rollout_end()
         return True
+
+    @property
+    def draws_families(self) -> bool:
+        """Whether whole episodes are collected here, and not steps by PPO."""
+        return self.uses_vines
 
     def _families(self, num_steps: int, callback: BaseCallback) -> list[Family]:
         """Families of about so many steps, drawn with the policy as it is."""
@@ -165,16 +167,41 @@ class PolyPPO(PPO):
             self._draw = FamilyDraw(self.vines, pool, self.vine_rng)
         self._draw.family_steps = self.family_steps
 
-        def act(observations: Any, _: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-            self.num_timesteps += len(_)
-            callback.update_locals({"observations": observations})
-            if not callback.on_step():
-                raise _StoppedError
-            return self._sampled(observations)
+        def begin(memories: Memories) -> Act:
+            known = list(memories)
 
-        families = self._draw(num_steps, act, self._entropies)
+            def act(seen: Any, places: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+                self.num_timesteps += len(places)
+                callback.update_locals({"observations": seen})
+                if not callback.on_step():
+                    raise _StoppedError
+                return self._sampled(seen, places, known)
+
+            return act
+
+        families = self._draw(num_steps, begin, self._entropies)
         self.family_steps = self._draw.family_steps
         return families
+
+    def _segments(self, families: list[Family], callback: BaseCallback) -> list[Segment]:
+        """What is trained on, with set advantages where there are vines; logs them."""
+        assert self.ep_info_buffer is not None
+        for family in families:
+            self.ep_info_buffer.append({"r": family.seed.total_reward, "l": len(family.seed)})
+        if not self.uses_vines:
+            return [Segment(family.seed) for family in families]
+        assert self.method is not None
+        assert self.vines is not None
+        assert self.vine_rng is not None
+        judged = judge(families, self.method, self.vines)
+        segments, owed_BN = segments_of(families, judged, self.method, self.vines, self.vine_rng)
+        for name, value in measures(families, judged, owed_BN).items():
+            self.logger.record(name, value)
+        callback.update_locals({"families": families, "judged": judged, "owed_BN": owed_BN})
+        return segments
+
+    def _critic(self) -> Critic:
+        return Critic(self.policy, self.gamma, self.gae_lambda, self.bonus)
 
     @property
     def pool_size(self) -> int:
@@ -182,31 +209,33 @@ class PolyPPO(PPO):
         assert self.vines is not None
         return max(self.n_envs, self.vines.num_vines)
 
-    def _sampled(self, observations: Any) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Actions drawn from the policy, as the environment takes them and as they were drawn."""
+    def _sampled(
+        self, observations: Any, places: np.ndarray, memories: list[np.ndarray | None]
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Actions drawn from the policy, as the environment takes them and as they were drawn.
+
+        Args:
+            observations: Of the trajectories that are under way.
+            places: Which of the starts each began from.
+            memories: What a recurrent policy knows, by start; it brings them up to date.
+        """
         with torch.no_grad():
             seen, _ = self.policy.obs_to_tensor(observations)
             actions = self.policy.get_distribution(seen).get_actions().cpu().numpy()
+        return self._clipped(actions)
+
+    def _clipped(self, actions: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Actions within the space, and, where that may change them, as they were."""
         if not isinstance(self.action_space, spaces.Box):
             return actions, {}
         clipped = np.clip(actions, self.action_space.low, self.action_space.high)
         return clipped, {TAKEN: actions}
 
-    def _entropies(self, observations: Any) -> np.ndarray:
-        """The policy's entropy at each observation, in nats."""
+    def _entropies(self, seed: Trajectory) -> np.ndarray:
+        """The policy's entropy at each step of a trajectory, in nats."""
         with torch.no_grad():
-            seen, _ = self.policy.obs_to_tensor(observations)
-            entropies = self.policy.get_distribution(seen).entropy()
-        if entropies is None:
-            raise ValueError("where='entropy' needs a policy whose entropy is known")
-        return entropies.cpu().numpy()
-
-    def _log_vines(self, families: list[Family], judged: Judged, owed_BN: np.ndarray) -> None:
-        for name, value in measures(families, judged, owed_BN).items():
-            self.logger.record(name, value)
-        assert self.ep_info_buffer is not None
-        for family in families:
-            self.ep_info_buffer.append({"r": family.seed.total_reward, "l": len(family.seed)})
+            seen, _ = self.policy.obs_to_tensor(part(seed.observations, slice(-1)))
+            return _known(self.policy.get_distribution(seen).entropy())
 
     def train(self) -> None:
         """Update policy and critic from the buffer: PPO's update, with the KL penalty if any."""
@@ -263,7 +292,7 @@ class PolyPPO(PPO):
         actions = batch.actions
         if isinstance(self.action_space, spaces.Discrete):
             actions = actions.long().flatten()
-        values, log_prob, entropy = self.policy.evaluate_actions(batch.observations, actions)
+        values, log_prob, entropy = self._evaluated(batch, actions)
         advantages = batch.advantages
         if self.normalize_advantage:
             advantages = update.normalised(advantages, batch.from_sets)
@@ -274,7 +303,7 @@ class PolyPPO(PPO):
         disorder = update.entropy_loss(entropy, log_prob)
         loss = surrogate + self.ent_coef * disorder + self.vf_coef * error
         if anchor is not None:
-            penalty = self._kl_penalty(anchor, batch.observations)
+            penalty = self._kl_penalty(anchor, batch)
             loss = loss + self.kl_coef * penalty
             measured["kl_penalty"].append(penalty.item())
         measured["loss"].append(loss.item())
@@ -285,10 +314,19 @@ class PolyPPO(PPO):
         measured["approx_kl"].append(update.approximate_kl(log_ratio))
         return loss
 
-    def _kl_penalty(self, anchor: ActorCriticPolicy, observations: Any) -> torch.Tensor:
+    def _evaluated(
+        self, batch: Minibatch, actions: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+        """Values, log-probabilities and entropies of a minibatch."""
+        return self.policy.evaluate_actions(batch.observations, actions)
+
+    def _distribution(self, policy: ActorCriticPolicy, batch: Minibatch) -> Distribution:
+        return policy.get_distribution(batch.observations)
+
+    def _kl_penalty(self, anchor: ActorCriticPolicy, batch: Minibatch) -> torch.Tensor:
         with torch.no_grad():
-            towards = anchor.get_distribution(observations)
-        return update.kl_penalty(towards, self.policy.get_distribution(observations))
+            towards = self._distribution(anchor, batch)
+        return update.kl_penalty(towards, self._distribution(self.policy, batch))
 
     def _log_update(
         self, measured: dict[str, list[float]], clip_range: float, clip_range_vf: float | None
@@ -306,6 +344,12 @@ class PolyPPO(PPO):
         self.logger.record("train/clip_range", clip_range)
         if clip_range_vf is not None:
             self.logger.record("train/clip_range_vf", clip_range_vf)
+
+
+def _known(entropies: torch.Tensor | None) -> np.ndarray:
+    if entropies is None:
+        raise ValueError("where='entropy' needs a policy whose entropy is known")
+    return entropies.cpu().numpy()
 
 
 class _StoppedError(Exception):

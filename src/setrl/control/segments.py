@@ -81,7 +81,7 @@ class Critic:
             concatenated([part(one.trajectory.observations, slice(-1)) for one in usable]), space
         )
         actions = np.concatenate([taken(one.trajectory) for one in usable])
-        values, log_probs = self._evaluate(observations, actions)
+        values, log_probs = self._evaluate(usable, observations, actions)
         rewards = self._rewards(usable, observations, actions)
         critics = self._gae(usable, rewards, values)
         advantages, from_sets = _with_sets(usable, critics)
@@ -95,8 +95,10 @@ class Critic:
             from_sets=from_sets,
         )
 
-    def _evaluate(self, observations: Any, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Values and log-probabilities, (steps,) each."""
+    def _evaluate(
+        self, segments: Sequence[Segment], observations: Any, actions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Values and log-probabilities of the segments' steps, (steps,) each."""
         values, log_probs = [], []
         device, kind = self.policy.device, torch.float32
         if isinstance(self.policy.action_space, spaces.Discrete):
@@ -124,12 +126,16 @@ class Critic:
         # A cut is no end: what would have come is worth the value of the state that was reached.
         cut = [index for index, one in enumerate(segments) if not one.trajectory.terminated]
         if cut:
-            reached = stack([part(segments[index].trajectory.observations, -1) for index in cut])
-            with torch.no_grad():
-                seen, _ = self.policy.obs_to_tensor(reached)
-                values = self.policy.predict_values(seen).flatten().cpu().numpy()
+            values = self._last_values([segments[index].trajectory for index in cut])
             rewards[last[cut]] += self.gamma * values
         return rewards
+
+    def _last_values(self, trajectories: Sequence[Trajectory]) -> np.ndarray:
+        """What the critic thinks of the last state of each."""
+        reached = stack([part(one.observations, -1) for one in trajectories])
+        with torch.no_grad():
+            seen, _ = self.policy.obs_to_tensor(reached)
+            return self.policy.predict_values(seen).flatten().cpu().numpy()
 
     def _gae(
         self, segments: Sequence[Segment], rewards: np.ndarray, values: np.ndarray

@@ -108,12 +108,10 @@ def check_vines(method: Method | None, vines: Vines | None) -> None:
     Raises:
         ValueError: Naming what is missing.
     """
-    if method is None and vines is None:
+    if (method is None and vines is None) or (vines is not None and not vines.are_drawn):
         return
     if method is None or vines is None:
         raise ValueError("a method scores sets of vines: give both method= and vines=, or neither")
-    if not vines.are_drawn:
-        return
     givers = {"clusters": "label", "pairs": "distances"}
     for field in method.reads - {"rewards"}:
         if field not in givers:
