@@ -9,10 +9,12 @@ from datasets import Dataset
 from test_trainer import PROMPTS, arguments, first_letters, length, make, weights
 
 from setrl import methods
-from setrl.domains import by_name
+from setrl.groups import UNJUDGED, Keys, read_groups
 from setrl.judges import Group, Judgement
+from setrl.runs import files
 from setrl.training import sampler
 from setrl.training.judging import JudgeDesk, clusters_array, make_judge
+from setrl.training.metrics import rollout_records
 from setrl.training.trainer import SetGRPOTrainer
 
 
@@ -149,20 +151,16 @@ def test_cluster_function_and_judge_exclude_each_other(base, tmp_path):
     ("spec", "message"),
     [
         ("orcale", "unknown judge 'orcale'; did you mean 'oracle'"),
-        ({"flips": 0.5}, "needs the key 'name'"),
-        (
-            {"name": "noisy", "flip": 0.5},
-            "argument of the judge noisy 'flip'; did you mean",
-        ),
-        ({"name": "noisy"}, "missing 1 required positional argument: 'flips'"),
-        ({"name": "noisy", "flips": 2}, r"flips must be in \[0, 1\], got 2"),
-        ({"name": "lm", "endpoint": "here", "model": "m"}, "url must begin with http"),
-        ({"name": "lm", "endpoint": "http://x", "model": "m", "on_failure": "stp"}, "'stop'"),
+        ({"flips": 0.5}, "needs the key 'judge'"),
+        ({"judge": "noisy", "of": "exact", "flip": 0.5}, "'flip'; did you mean 'flips'"),
+        ({"judge": "noisy", "of": "exact"}, "needs the setting 'flips'"),
+        ({"judge": "noisy", "of": "exact", "flips": 2}, r"flips must be in \[0, 1\], got 2"),
+        ({"judge": "lm", "endpoint": "here", "model": "m"}, "url must begin with http"),
     ],
 )
 def test_wrong_judges_are_named(spec, message, tmp_path):
     with pytest.raises(ValueError, match=message):
-        make_judge(spec, by_name("polynomial"), tmp_path)
+        make_judge(spec, tmp_path)
 
 
 def test_a_comparison_trains_with_a_judge(make_config, base, tmp_path):
@@ -170,10 +168,22 @@ def test_a_comparison_trains_with_a_judge(make_config, base, tmp_path):
     from setrl.training.arm import train_arm
     from setrl.training.callbacks import StopInOrder
 
-    arm = {"method": "poly_epo", "set_size": 2, "judge": {"name": "noisy", "flips": 0.5}}
+    judge = {"judge": "noisy", "of": "oracle:polynomial", "flips": 0.5}
+    arm = {"method": "poly_epo", "set_size": 2, "judge": judge}
     config = make_config(arms={"noisy": arm}, steps=2)
     run = TrainingRun(tmp_path / "run")
     train_arm(config, "noisy", 0, base, run, lambda _: None, StopInOrder(1))
     records = [json.loads(line) for line in run.metrics.read_text().splitlines()]
     assert [record["judge/unknown"] for record in records] == [0.0, 0.0]
     assert all("time/judging" in record for record in records)
+
+
+def test_a_record_says_that_a_prompt_was_not_judged(base, tmp_path):
+    batches = []
+    trainer = trainer_with(base, tmp_path, Letters(fails={PROMPTS[1]}), max_steps=1)
+    trainer.on_batch = batches.append
+    trainer.train()
+    path = tmp_path / "rollouts.jsonl"
+    files.write_lines(path, rollout_records(batches[0], None, 1, trainer.method))
+    for group, prompt in zip(read_groups(path, Keys()), batches[0].prompts_B, strict=True):
+        assert (UNJUDGED in group.clusters) == (prompt == PROMPTS[1])

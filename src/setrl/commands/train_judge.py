@@ -20,7 +20,7 @@ def train_judge(
     """Make a small judge from scratch: it learns a domain's own reader of strategies.
 
     Serve it with `transformers serve OUTPUT`, and name it in a config as the judge
-    {name: lm, style: compact, endpoint: http://localhost:8000/v1, model: OUTPUT}.
+    {judge: lm, style: compact, endpoint: http://localhost:8000/v1, model: OUTPUT}.
 
     Args:
         output: The folder of the model; it must not exist yet.

@@ -90,7 +90,7 @@ def make_trainer(
     tokenizer = AutoTokenizer.from_pretrained(base, padding_side="left")
     method = config.method(arm)
     spec = config.judge(arm)
-    judge = None if spec is None else make_judge(spec, verifier.domain, run.path)
+    judge = None if spec is None else make_judge(spec, run.path)
     recorder = Recorder(
         run, method, lambda p, text: verifier.reading(p, text).strategy, config.rollouts_every
     )
@@ -160,7 +160,7 @@ def check_judges(config: ComparisonConfig) -> None:
         try:
             if spec is not None:
                 with tempfile.TemporaryDirectory() as folder:
-                    judge = make_judge(spec, config.make_domain(), Path(folder))
+                    judge = make_judge(spec, Path(folder))
                     close = getattr(judge, "close", None)
                     if close is not None:
                         close()

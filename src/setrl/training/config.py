@@ -43,8 +43,8 @@ class ComparisonConfig:
     """Name of the domain, or a mapping of name and options: {name: polynomial, strategy: point}."""
     arms: Mapping[str, Mapping[str, Any]]
     """Arm name → {method: name, …arguments of the method, beta: 0, entropy_coef: 0}; with
-    last_set_size: K, the sets grow or shrink to K over the steps. With judge: a name or a mapping
-    such as {name: lm, endpoint: http://localhost:8000/v1, model: judge}, a judge says which samples
+    last_set_size: K, the sets grow or shrink to K over the steps. With judge: a name, or a mapping
+    such as {judge: lm, endpoint: http://localhost:8000/v1, model: mine}, a judge says which samples
     use the same strategy, in the place of the domain's own reader."""
 
     seeds: tuple[int, ...] = (0,)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from setrl import names
-from setrl.domains import Domain
-from setrl.judges import Endpoint, Group, Judge, Judgement, Limits, LMJudge, Skip, Stop, Wait
-from setrl.judges.exact import ExactJudge
-from setrl.judges.noisy import NoisyJudge
-from setrl.judges.oracle import OracleJudge
+from setrl.judges import Group, Judge, Judgement
+from setrl.judges.config import Config, from_config
 
 
 @dataclass(frozen=True)
@@ -95,71 +89,20 @@ def clusters_array(judgements: Sequence[Judgement], num_samples: int) -> np.ndar
     return np.array(rows, dtype=np.float64).reshape(-1, num_samples)
 
 
-def _oracle(domain: Domain, folder: Path) -> Judge:
-    return OracleJudge(domain)
+def make_judge(spec: Config, folder: Path) -> Judge:
+    """The judge of an arm: that of `setrl.judges.config`, with its cache in the run's folder.
 
-
-def _exact(domain: Domain, folder: Path) -> Judge:
-    return ExactJudge()
-
-
-def _noisy(domain: Domain, folder: Path, flips: float, seed: int = 0) -> Judge:
-    return NoisyJudge(OracleJudge(domain), flips, seed)
-
-
-def _lm(
-    domain: Domain,
-    folder: Path,
-    endpoint: str,
-    model: str,
-    style: str = "mathematics",
-    on_failure: str = "skip",
-    seed: int = 0,
-    max_reply_tokens: int = 4096,
-    extra_body: Mapping[str, Any] | None = None,
-    **limits: Any,
-) -> Judge:
-    policies = {"skip": Skip, "wait": Wait, "stop": Stop}
-    return LMJudge(
-        Endpoint(endpoint, model, max_reply_tokens=max_reply_tokens, extra_body=extra_body or {}),
-        style=style,
-        cache=folder / "judge.sqlite",
-        policy=names.look_up("on_failure", on_failure, policies)(),
-        limits=Limits(**limits),
-        seed=seed,
-    )
-
-
-_MAKERS: dict[str, Callable[..., Judge]] = {
-    "oracle": _oracle,
-    "exact": _exact,
-    "noisy": _noisy,
-    "lm": _lm,
-}
-
-
-def make_judge(spec: str | Mapping[str, Any], domain: Domain, folder: Path) -> Judge:
-    """The judge of a config: "oracle", or {name: noisy, flips: 0.2}, {name: lm, endpoint: …}.
+    >>> make_judge({"judge": "noisy", "of": "oracle:polynomial", "flips": 0.2}, Path()).name
+    'oracle:polynomial with 20% flips'
 
     Args:
-        spec: Its name, or a mapping of its name and arguments.
-        domain: What is judged.
-        folder: Where a judge keeps what it was told (judge.sqlite).
+        spec: A text such as "oracle:quadratic", or a mapping of the judge's name and settings.
+        folder: Where a language model's judgements are kept (judge.sqlite), if the settings name
+            no other cache.
 
     Raises:
         ValueError: Naming what is unknown, missing or wrong, and what is known.
     """
-    arguments = {"name": spec} if isinstance(spec, str) else dict(spec)
-    name = arguments.pop("name", None)
-    if name is None:
-        raise ValueError(f"a judge's config needs the key 'name', got {dict(arguments)!r}")
-    maker = names.look_up("judge", name, _MAKERS)
-    known = dict(inspect.signature(maker).parameters)
-    if "limits" in known:
-        known |= inspect.signature(Limits).parameters
-    for key in arguments:
-        names.look_up(f"argument of the judge {name}", key, known)
-    try:
-        return maker(domain, folder, **arguments)
-    except TypeError as error:
-        raise ValueError(f"judge {name}: {str(error).partition('() ')[2]}") from error
+    if isinstance(spec, Mapping) and spec.get("judge") == "lm":
+        spec = {"cache": folder / "judge.sqlite", **spec}
+    return from_config(spec)

@@ -89,6 +89,7 @@ def rollout_records(
             "step": step,
             "group": b,
             "prompt": prompt,
+            **_not_judged(batch.clusters_BN, b),
             "samples": [
                 {
                     "text": text,
@@ -116,6 +117,13 @@ def _counterfactual(batch: ScoredBatch, method: Method) -> dict[str, np.ndarray]
         name: other.advantages(batch.rewards_BN, clusters=batch.clusters_BN).values_BN
         for name, other in others.items()
     }
+
+
+def _not_judged(clusters_BN: np.ndarray | None, b: int) -> dict[str, Any]:
+    """What a record says of a prompt that nobody could judge, as `setrl judge` does."""
+    if clusters_BN is None or not np.isnan(clusters_BN[b]).all():
+        return {}
+    return {"judged": {"cluster": {"unknown": "the judge failed"}}}
 
 
 def _label(clusters_BN: np.ndarray | None, b: int, i: int) -> int | None:
