@@ -83,6 +83,18 @@ def test_an_interrupted_run_ends_with_the_same_weights(arm: str, tmp_path: Path)
     )
 
 
+@pytest.mark.parametrize("arm", ["ppo", "poly"])
+def test_an_interrupted_run_with_a_memory_ends_with_the_same_weights(
+    arm: str, tmp_path: Path
+) -> None:
+    whole, cut = TrainingRun(tmp_path / "whole"), TrainingRun(tmp_path / "cut")
+    assert train(whole, arm, gru=8)
+    assert not train(cut, arm, stop_at=200, gru=8)
+    assert train(cut, arm, gru=8)
+    assert torch.equal(weights(whole), weights(cut))
+    assert "gru.weight_hh_l0" in PolyPPO.load(cut.final / "model.zip").policy.state_dict()
+
+
 KILLED = """
     import os, sys
     sys.path.insert(0, {tests!r})

@@ -10,6 +10,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.wrappers import RecordEpisodeStatistics
 from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.torch_layers import CombinedExtractor
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from setrl.control import checkpoints
@@ -17,6 +18,7 @@ from setrl.control.behaviour_cloning import warm_start
 from setrl.control.config import ControlConfig
 from setrl.control.poly_ppo import PolyPPO
 from setrl.control.records import MetricsWriter, Recorder, Stop, evaluation
+from setrl.control.recurrent import GRUPolicy, RecurrentPolyPPO
 from setrl.control.resettable import make_resettable
 from setrl.control.tasks import Task
 from setrl.runs import files
@@ -83,16 +85,18 @@ def make_model(
     """The model of an arm as it begins, pretrained if its task is, or as a checkpoint has it."""
     task, arguments = config.make_task(), config.ppo_arguments(arm)
     env = DummyVecEnv([partial(recorded, task)] * arguments.pop("n_envs"))
+    kind = PolyPPO if config.gru is None else RecurrentPolyPPO
     if checkpoint is not None:
-        return checkpoints.load(checkpoint, env, config.vines(arm))
-    model = PolyPPO(
-        task_policy(task),
+        return checkpoints.load(kind, checkpoint, env, config.vines(arm))
+    policy, policy_kwargs = policy_of(config, env.observation_space)
+    model = kind(
+        policy,
         env,
         config.method(arm),
         config.vines(arm),
         **config.options(arm),
         **arguments,
-        policy_kwargs=dict(task.policy_kwargs),
+        policy_kwargs=policy_kwargs,
         seed=seed,
         device="cpu",
     )
@@ -105,10 +109,17 @@ def recorded(task: Task) -> gym.Env:
     return make_resettable(RecordEpisodeStatistics(task.make_env()))
 
 
-def task_policy(task: Task) -> Any:
-    """Stable-Baselines3's policy for the task's observations."""
-    space = task.make_env().observation_space
-    return "MultiInputPolicy" if isinstance(space, gym.spaces.Dict) else "MlpPolicy"
+def policy_of(config: ControlConfig, space: gym.Space) -> tuple[Any, dict[str, Any]]:
+    """The policy for a task's observations, with a memory if the config says so; its arguments."""
+    arguments, has_dicts = (
+        dict(config.make_task().policy_kwargs),
+        isinstance(space, gym.spaces.Dict),
+    )
+    if config.gru is None:
+        return "MultiInputPolicy" if has_dicts else "MlpPolicy", arguments
+    if has_dicts:
+        arguments.setdefault("features_extractor_class", CombinedExtractor)
+    return GRUPolicy, {**arguments, "hidden_size": config.gru}
 
 
 def _finish(task: Task, model: PolyPPO, run: TrainingRun, about: dict[str, Any]) -> None:

@@ -36,11 +36,9 @@ def save(model: PolyPPO, run: TrainingRun) -> None:
         shutil.rmtree(old)
 
 
-def load(folder: Path, env: Any, vines: Vines | None) -> PolyPPO:
+def load(kind: type[PolyPPO], folder: Path, env: Any, vines: Vines | None) -> PolyPPO:
     """The model of a checkpoint, with generators and environments set back."""
-    model = PolyPPO.load(
-        folder / "model.zip", env=env, device="cpu", force_reset=False, vines=vines
-    )
+    model = kind.load(folder / "model.zip", env=env, device="cpu", force_reset=False, vines=vines)
     state = pickle.loads((folder / "state.pkl").read_bytes())
     for one, snapshot in zip(env.envs, state["environments"], strict=True):
         one.restore(snapshot, rng="keep")

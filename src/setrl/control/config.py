@@ -54,6 +54,8 @@ class ControlConfig:
     """Environment steps of each arm, those of vines included; null: the task's default."""
     ppo: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of PPO for all arms, over the task's defaults."""
+    gru: int | None = None
+    """Numbers in the memory of a GRU that all policies get; null: policies without a memory."""
     eval_every: int | None = None
     """Environment steps between evaluations during training; null: only at the end."""
     rollouts_every: int = 10_000
@@ -88,12 +90,22 @@ class ControlConfig:
             raise KeyedError(f"task: {error}", "task") from error
 
     def _check_numbers(self) -> None:
-        for name in ("total_steps", "eval_every", "rollouts_every", "checkpoint_every", "workers"):
+        for name in (
+            "total_steps",
+            "gru",
+            "eval_every",
+            "rollouts_every",
+            "checkpoint_every",
+            "workers",
+        ):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise KeyedError(f"{name} must be at least 1, got {value}", name)
         if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
             raise KeyedError(f"seeds must be different numbers ≥ 0, got {self.seeds}", "seeds")
+
+        if self.gru is not None and self.make_task().pretrain is not None:
+            raise KeyedError("gru: the task pretrains policies without a memory", "gru")
 
     def _check_arm(self, arm: str) -> None:
         spec, key = self.arms[arm], f"arms.{arm}"
@@ -124,10 +136,10 @@ class ControlConfig:
         return methods.from_config({"method": "poly_epo", **spec})
 
     def vines(self, arm: str) -> Vines | None:
-        """How an arm draws vines; None if it does not."""
-        if self.algorithm(arm) != "poly_ppo":
-            return None
+        """How an arm draws vines; None if it does not, unless a memory needs whole episodes."""
         task = self.make_task()
+        if self.algorithm(arm) != "poly_ppo":
+            return None if self.gru is None else Vines(task.make_env, num_vines=0)
         options = {key: value for key, value in self.arms[arm].items() if key in VINE_KEYS}
         return Vines(task.make_env, task.label, task.score, **options)
 
