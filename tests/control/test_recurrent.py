@@ -100,6 +100,7 @@ def test_a_vine_goes_on_from_what_its_seed_knew() -> None:
     assert {time for family in families for time in family.times} == {0, 1}
     for family in families:
         assert (family.seed.extras[MEMORY][0] == 0).all()
+        assert (family.seed.extras[MEMORY][1] != 0).any()
         for time, vines in zip(family.times, family.vines_SN, strict=True):
             for vine in vines:
                 np.testing.assert_array_equal(

@@ -22,7 +22,10 @@ from typing import Any, Literal
 from setrl.runs import files
 
 SCHEMA_VERSION = 1
-PACKAGES = ("setrl", "torch", "transformers", "trl", "accelerate", "datasets", "numpy")
+PACKAGES = (
+    *("setrl", "torch", "transformers", "trl", "accelerate", "datasets", "numpy"),
+    *("stable-baselines3", "gymnasium", "minigrid", "mujoco"),
+)
 
 Status = Literal["running", "finished", "failed", "interrupted"]
 
