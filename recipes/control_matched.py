@@ -1,6 +1,6 @@
 """Set methods against the best rival of at least the same success, from a published summary.json.
 
-python recipes/control_matched.py docs/results/control_multi_goal/summary.json success effective_goals
+    python recipes/control_matched.py SUMMARY.json success effective_goals
 
 A rival matches an arm where its mean quality is at least the arm's, less one standard error of the
 difference. The best of all matching rivals is taken after the fact, which favours the rivals.
