@@ -4,12 +4,13 @@ import json
 
 import pytest
 
+import fake_run
 import tiny_model
 from sample_server import serving
 from setrl.errors import ConfigError, RunError
 from setrl.evaluation.command import EvaluateOptions, evaluate_and_print
+from setrl.evaluation.metrics import metric_values
 from setrl.evaluation.records import load_evaluation, read_records
-from setrl.evaluation.summary import metric_values
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +38,34 @@ def test_prints_what_the_file_holds_and_summarises_it(tiny_checkpoint, tmp_path,
     printed = capsys.readouterr().out
     assert "3 problems × 8 samples, temperature 1" in printed
     values = metric_values(load_evaluation(path))
-    rows = {line.split()[0]: line for line in printed.splitlines() if line[:1].isdigit()}
+    _, over_k, *_ = printed.split("\n\n")
+    rows = {line.split()[0]: line for line in over_k.splitlines()}
     for k in (1, 2, 4, 8):
         assert f"{100 * values[f'pass@{k}'].mean():.1f}% [" in rows[str(k)]
         assert f" {values[f'strategies@{k}'].mean():.1f} [" in rows[str(k)]
     summary = json.loads((path.parent / "summary.json").read_text())
     assert summary["splits"]["test"]["arms"]["model"]["n"] == 8
+
+
+def test_metrics_are_chosen_by_name(tmp_path, capsys):
+    run = fake_run.make(tmp_path / "run", arms=("grpo",), n=8, steps=1)
+    path = run / "base/evaluation/test.jsonl"
+    values = metric_values(load_evaluation(path))
+    evaluate(samples=path)
+    usual = capsys.readouterr().out
+    assert f"0.75                  {100 * values['cover@0.75'].mean():.1f}% [" in usual
+    assert "G-pass" not in usual
+    evaluate(samples=path, metrics=("top_share", "g_pass_1", "g_pass_mean"))
+    _, curves, number = capsys.readouterr().out.strip().split("\n\n")
+    heads, first, second, *_ = curves.splitlines()
+    assert heads.split() == ["k", "G-pass(τ=1)@k", "mG-pass@k"]
+    assert first.split()[-1] == "—"  # mG-pass@1 is a sum of nothing
+    assert f"{100 * values['g_pass_mean@2'].mean():.1f}% [" in second
+    assert number.startswith("share of the commonest ")
+    evaluate(samples=path, metrics=("all",))
+    assert {"G-pass(τ=0.75)@k", "Cover@τ"} <= set(capsys.readouterr().out.split())
+    with pytest.raises(ConfigError, match="did you mean 'cover'"):
+        EvaluateOptions(samples=path, metrics=("covr",))
 
 
 def test_an_endpoint_on_one_s_own_problems(data, tmp_path, capsys):

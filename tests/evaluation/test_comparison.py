@@ -13,8 +13,9 @@ from setrl.evaluation.comparison import compare, compare_paths, load_run
 from setrl.evaluation.comparison_figure import write_figure
 from setrl.evaluation.comparison_text import sentences, text
 from setrl.evaluation.intervals import IntervalConfig, mean_over_problems, paired_difference
+from setrl.evaluation.metrics import METRICS, metric_values
 from setrl.evaluation.power import detectable_difference
-from setrl.evaluation.summary import metric_values
+from setrl.evaluation.support import support_of
 
 FAST = IntervalConfig(resamples=300)
 
@@ -187,3 +188,64 @@ def test_a_figure_of_no_known_format_is_a_config_error(run, tmp_path):
     found = compare_paths(run / "base", run / "grpo/seed_0", metrics=["pass"], intervals=FAST)
     with pytest.raises(ConfigError, match=r"figure\.bmpx"):
         write_figure(found, "pass", tmp_path / "figure.bmpx")
+
+
+def test_support_takes_the_first_run_as_the_base_for_every_k(run):
+    found = compare_paths(run / "base", run / "grpo", metrics=["support"], intervals=FAST)
+    [base], seeds = (load_run(run / name).evaluations for name in ("base", "grpo"))
+    assert not found.rows
+    assert list(found.support) == ["problems", "strategies"]
+    for of, rows in found.support.items():
+        assert [row.k for row in rows] == [1, 2, 4, 8, 16]
+        for row in rows:
+            expected = [support_of(base, seed, of, row.k).shrunk for seed in seeds]
+            assert row.shrunk == pytest.approx(np.mean(expected))
+    shown = text(found)
+    assert "support, correct strategies: what became in B of A's" in shown
+    assert f"{found.support['strategies'][-1].retention.value:.3f}" in shown
+    assert "SRR" in shown
+    assert "--metrics has also: " in shown
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+def test_without_strategies_support_is_of_problems_alone(run, tmp_path):
+    def unread(records):
+        return [{**r, "strategies": [None] * r["n"]} for r in records]
+
+    path = run / "base/evaluation/test.jsonl"
+    bare = edited(path, tmp_path / "bare.jsonl", unread)
+    found = compare_paths(bare, run / "grpo", "test", ["support"], intervals=FAST)
+    assert list(found.support) == ["problems"]
+
+
+def test_all_metrics_have_a_table_and_a_sentence(run):
+    found = compare_paths(run / "base", run / "grpo", metrics=["all"], intervals=FAST)
+    assert {row.metric for row in found.rows} | {"support"} == set(found.available)
+    shown = text(found)
+    for metric in dict.fromkeys(row.metric for row in found.rows):
+        title = METRICS[metric].title
+        assert f"\n\n{title}\n" in shown
+        assert f"{title}: " in shown
+    assert "--metrics has also" not in shown
+    [top] = found.of("top_share")
+    assert top.k is None
+    assert sentences(found, "top_share")[0] == "share of the commonest: A is below B."
+    assert [row.k for row in found.of("cover")] == [0.1, 0.25, 0.5, 0.75, 1]
+
+
+def test_branches_are_counted_among_equally_many_texts(run, tmp_path):
+    def with_texts(*texts):
+        return lambda records: [{**record, "texts": texts} for record in records]
+
+    path = run / "base/evaluation/test.jsonl"
+    four = edited(path, tmp_path / "four.jsonl", with_texts("a", "b", "c", "d"))
+    two = edited(path, tmp_path / "two.jsonl", with_texts("a", "b"))
+    found = compare_paths(four, two, metrics=["branches"], intervals=FAST)
+    assert [(row.first.value, row.second.value) for row in found.rows] == [(2, 2)]
+
+
+@pytest.mark.parametrize("metric", ["top_share", "support"])
+def test_what_is_no_curve_has_no_figure(run, tmp_path, metric):
+    found = compare_paths(run / "base", run / "grpo", metrics=[metric], intervals=FAST)
+    with pytest.raises(ConfigError, match=f"{metric} has no curve"):
+        write_figure(found, metric, tmp_path / "figure.png")

@@ -98,3 +98,19 @@ def test_line_separators_inside_a_string_do_not_end_a_line(tmp_path):
 def test_what_is_wrong_is_named(tmp_path, lines, message):
     with pytest.raises(DataError, match=message):
         load_evaluation(write(tmp_path / "test.jsonl", *lines))
+
+
+def test_texts_are_those_of_the_first_samples(tmp_path):
+    path = write(
+        tmp_path / "texts.jsonl",
+        record(texts=["a", "b", "c"]),
+        record(prompt="q", texts=["d", None, "e"]),
+        record(prompt="r", texts=["f", "g", "h"]),
+    )
+    evaluation = load_evaluation(path)
+    assert evaluation.texts_P == (("a", "b", "c"), ("d", "e"), ("f", "g", "h"))
+    assert evaluation.texts_kept == 2
+    assert evaluation.choose([2, 0]).texts_P == (("f", "g", "h"), ("a", "b", "c"))
+    assert evaluation.with_texts(1).texts_P == (("a",), ("d",), ("f",))
+    bare = load_evaluation(write(tmp_path / "bare.jsonl", record()))
+    assert (bare.texts_kept, bare.choose([0]).texts_kept) == (0, 0)

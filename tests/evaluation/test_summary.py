@@ -11,11 +11,11 @@ import pytest
 import fake_run
 from setrl.errors import ConfigError
 from setrl.evaluation.intervals import IntervalConfig, mean_over_problems, paired_difference
+from setrl.evaluation.metrics import metric_values, powers_of_two
 from setrl.evaluation.records import load_evaluation
 from setrl.evaluation.runs import find_arms
+from setrl.evaluation.sides import load_run
 from setrl.evaluation.summary import (
-    metric_values,
-    powers_of_two,
     summarise,
     summarise_run,
     write_checkpoint_summary,
@@ -185,3 +185,18 @@ def test_powers_of_two():
     assert powers_of_two(255)[-1] == 128
     assert powers_of_two(1) == [1]
     assert powers_of_two(0) == []
+
+
+def test_branches_are_counted_among_texts_that_all_arms_have(run):
+    evaluations = {name: load_run(run / name).evaluations[0] for name in ("base", "grpo/seed_0")}
+    base, grpo = (
+        dataclasses.replace(evaluation, texts_P=(texts,) * len(evaluation.prompts))
+        for evaluation, texts in zip(
+            evaluations.values(), [("ab", "cd", "ef"), ("a", "b")], strict=True
+        )
+    )
+    found = summarise({"test": {"base": {0: base}, "grpo": {0: grpo}}}, "grpo")
+    base_summary, grpo_summary = found.splits["test"].arms.values()
+    assert base_summary.metrics["branches@1"].value == 2
+    assert grpo_summary.metrics["branches@1"].value == 2
+    assert "branches@2" not in found.splits["test"].difference("grpo", "base").metrics

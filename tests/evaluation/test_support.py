@@ -7,7 +7,7 @@ import pytest
 
 from setrl.evaluation.intervals import IntervalConfig
 from setrl.evaluation.records import Evaluation
-from setrl.evaluation.support import support_dynamics, support_of
+from setrl.evaluation.support import support_dynamics, support_of, support_of_seeds
 
 FAST = IntervalConfig(resamples=200)
 
@@ -114,3 +114,19 @@ def test_errors_name_what_is_wrong():
         support_dynamics([1], [1], 8, 3, 4)
     with pytest.raises(ValueError, match="same items"):
         support_dynamics([1], [1, 2], 3, 3)
+
+
+def test_several_seeds_are_the_mean_of_the_expected_numbers_over_their_pairs():
+    rng = np.random.default_rng(3)
+    none = np.full((5, 6), -1)
+    seeds = [evaluation((), none, rng.random((5, 6)) < rate) for rate in (0.2, 0.5, 0.7)]
+    base, *trained = seeds
+    both = support_of_seeds([base], trained, k=2)
+    each = [support_of(base, other, k=2) for other in trained]
+    for kind in ("preserved", "expanded", "shrunk", "out"):
+        assert getattr(both, kind) == pytest.approx(np.mean([getattr(e, kind) for e in each]))
+    kept = both.preserved / (both.preserved + both.shrunk)
+    assert both.retention.value == pytest.approx(kept)
+    assert support_of_seeds(trained, trained, k=2).preserved == pytest.approx(
+        np.mean([support_of(a, b, k=2).preserved for a in trained for b in trained])
+    )

@@ -23,7 +23,10 @@ def compare(
         first: Run A: an evaluation file, a model's folder, or an arm's folder with its seeds.
         second: Run B.
         split: The evaluation to compare, as its file is named; test by default.
-        metrics: pass, majority, vote_share, strategies, correct_strategies, max or best_of.
+        metrics: pass, majority, vote_share, strategies, correct_strategies, max, best_of,
+            g_pass_0.5, g_pass_0.75, g_pass_1, g_pass_mean, cover, branches, effective_number,
+            top_share, degenerate, shared_prefix; support for what became in B of what A can
+            solve; or all. docs/metrics.md has their formulas.
         common: Compare the problems that both have, where one has others besides.
         json: Print JSON instead of tables.
         figure: Also draw the first metric into this file (PNG, SVG or PDF).

@@ -22,6 +22,7 @@ def evaluate(
     concurrency: int = 32,
     seed: int = 0,
     output: Path | None = None,
+    metrics: tuple[str, ...] = (),
     json: bool = False,
 ) -> None:
     """Sample a model and print unbiased pass@k, majority@k and strategies@k.
@@ -51,7 +52,11 @@ def evaluate(
         seed: Of the problems and the samples.
         output: Where the records go (JSONL); <checkpoint>/evaluation/<task>.jsonl or
             evaluations/<model>/evaluation/<task>.jsonl by default. Samples go beside it.
-        json: Print one JSON object.
+        metrics: Which to print: pass, max, best_of, majority, vote_share, strategies,
+            correct_strategies, g_pass_0.5, g_pass_0.75, g_pass_1, g_pass_mean, cover, branches,
+            effective_number, top_share, degenerate, shared_prefix, or all; the usual ones by
+            default. docs/metrics.md has their formulas.
+        json: Print one JSON object, with all metrics.
     """
     from setrl.evaluation.command import EvaluateOptions, evaluate_and_print
 
@@ -72,5 +77,6 @@ def evaluate(
         concurrency=concurrency,
         seed=seed,
         output=output,
+        metrics=metrics,
     )
     evaluate_and_print(options, as_json=json)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from setrl.errors import ConfigError
 from setrl.evaluation.comparison import Comparison
-from setrl.evaluation.comparison_text import SHARES, sentences
+from setrl.evaluation.comparison_text import sentences
+from setrl.evaluation.metrics import METRICS
 
 HUES, LINES = ("#D55E00", "#0072B2"), ("--", "-")  # Okabe and Ito's; the line says it again
 BAND_ALPHA = 0.14
@@ -17,15 +18,19 @@ def write_figure(comparison: Comparison, metric: str, path: Path) -> Path:
     """Draw a metric of a comparison into a file whose ending says the format.
 
     Raises:
-        ConfigError: When matplotlib is missing, or does not know the format.
+        ConfigError: When matplotlib is missing or does not know the format, or the metric is one
+            number.
     """
     try:
         from matplotlib.figure import Figure
         from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
     except ImportError as error:
         raise ConfigError("a figure needs matplotlib: pip install 'setrl[plot]'") from error
-    rows, scale = comparison.of(metric), 100 if metric in SHARES else 1
-    ks = [row.k for row in rows]
+    rows, shown = comparison.of(metric), METRICS.get(metric)
+    if shown is None or not shown.axis:
+        raise ConfigError(f"{metric} has no curve to draw: --metrics must begin with one that has")
+    scale = 100 if shown.share else 1
+    ks = [row.k for row in rows if row.k is not None]
     figure = Figure(figsize=(9.6, 4.0), dpi=150, layout="constrained")
     values, gaps = figure.subplots(1, 2)
     for name, letter, hue, line in zip(("first", "second"), "AB", HUES, LINES, strict=True):
@@ -39,7 +44,7 @@ def write_figure(comparison: Comparison, metric: str, path: Path) -> Path:
     low, high = ([scale * getattr(d, end) for d in differences] for end in ("low", "high"))
     gaps.fill_between(ks, low, high, color="#1b1e23", alpha=BAND_ALPHA, linewidth=0)
     unit = ", %" if scale == 100 else ""
-    values.set_title(f"{metric}@k{unit}", fontsize=10)
+    values.set_title(f"{shown.title}{unit}", fontsize=10)
     gaps.set_title("A − B, paired" + (", points" if scale == 100 else ""), fontsize=10)
     values.legend(frameon=False)
     for axes in (values, gaps):
@@ -47,7 +52,7 @@ def write_figure(comparison: Comparison, metric: str, path: Path) -> Path:
         axes.xaxis.set_major_locator(FixedLocator(ks))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda k, _: f"{k:g}"))
-        axes.set_xlabel("k")
+        axes.set_xlabel(shown.axis)
         axes.spines[["top", "right"]].set_visible(False)
     heading = sentences(comparison, metric)[0]
     names = f"A: {comparison.first}    B: {comparison.second}    {comparison.problems} problems"

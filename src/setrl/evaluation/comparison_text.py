@@ -5,25 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from setrl.evaluation.comparison import Comparison, Row
+from setrl.evaluation.comparison import SUPPORT, Comparison, Row
+from setrl.evaluation.metrics import METRICS
 from setrl.evaluation.power import problems_needed
+from setrl.evaluation.support import SupportDynamics
 
-SHARES = ("pass", "majority", "vote_share")  # shown as per cent, their differences as points
 MISSING = "—"
-NAMES = {
-    "strategies": "strategies",
-    "correct_strategies": "correct strategies",
-    "vote_share": "vote share",
-    "best_of": "best-of",
-}
+SUPPORT_COLUMNS = ("k", "preserved", "expanded", "shrunk", "out", "SRR", "", "NDR", "", "SDS", "",
+                   "NSCR", "")  # fmt: skip
 
 
 def text(comparison: Comparison) -> str:
     """The whole comparison: what was compared, tables, sentences."""
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
-    tables = [f"{_name(metric)}@k\n{_table(comparison.of(metric))}" for metric in metrics]
+    tables = [f"{METRICS[metric].title}\n{_table(comparison.of(metric))}" for metric in metrics]
+    tables += [_support_table(item, rows) for item, rows in comparison.support.items()]
     said = [sentence for metric in metrics for sentence in sentences(comparison, metric)]
-    return "\n\n".join([_head(comparison), *tables, "\n".join(said)])
+    shown = {*metrics, *([SUPPORT] if comparison.support else [])}
+    more = [metric for metric in comparison.available if metric not in shown]
+    also = [f"--metrics has also: {', '.join(more)}"] if more else []
+    return "\n\n".join([_head(comparison), *tables, *(["\n".join(said)] if said else []), *also])
 
 
 def sentences(comparison: Comparison, metric: str) -> list[str]:
@@ -57,13 +58,13 @@ def _head(comparison: Comparison) -> str:
 
 
 def _table(rows: Sequence[Row]) -> str:
-    cells = [["k", "A", "B", "A − B", "", "P(A above B)", "detectable"]]
+    cells = [[METRICS[rows[0].metric].axis, "A", "B", "A − B", "", "P(A above B)", "detectable"]]
     for row in rows:
         scale = _scale(row.metric)
         d, (unit, digits) = row.difference, ("%", 1) if scale == 100 else ("", 2)
         cells.append(
             [
-                str(row.k),
+                "" if row.k is None else f"{row.k:g}",
                 _number(scale * row.first.value, digits) + unit,
                 _number(scale * row.second.value, digits) + unit,
                 _signed(scale * d.value),
@@ -72,26 +73,47 @@ def _table(rows: Sequence[Row]) -> str:
                 _number(scale * row.detectable, 2),
             ]
         )
-    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
+    return _aligned(cells)
+
+
+def _support_table(item: str, rows: Sequence[SupportDynamics]) -> str:
+    """What became of A's support in B."""
+    cells = [list(SUPPORT_COLUMNS)]
+    for row in rows:
+        numbers = [_number(x, 1) for x in (row.preserved, row.expanded, row.shrunk, row.out)]
+        ratios = [
+            text
+            for r in (row.retention, row.discovery, row.dynamics, row.net_change)
+            for text in (_number(r.value, 3), f"[{_number(r.low, 2)}, {_number(r.high, 2)}]")
+        ]
+        cells.append([f"{row.k}", *numbers, *ratios])
+    what = "problems that are solved" if item == "problems" else "correct strategies"
+    return f"support, {what}: what became in B of A's\n{_aligned(cells)}"
+
+
+def _aligned(cells: Sequence[Sequence[str]]) -> str:
+    """Lines of cells under each other; empty columns are left out."""
+    used = [column for column in zip(*cells, strict=True) if any(column)]
+    widths = [max(map(len, column)) for column in used]
     return "\n".join(
         "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in cells
+        for line in zip(*used, strict=True)
     )
 
 
 def _place(rows: Sequence[Row], metric: str) -> str:
-    """For which k A is above B, below it, or not to be told from it."""
+    """Where A is above B, below it, or not to be told from it."""
     above = [row.k for row in rows if row.difference.low > 0]
     below = [row.k for row in rows if row.difference.high < 0]
-    ks = [row.k for row in rows]
-    name = f"{_name(metric)}@k"
-    parts = [f"{word} B {_range(chosen, ks)}" for word, chosen in
+    ks, axis, name = [row.k for row in rows], METRICS[metric].axis, METRICS[metric].title
+    parts = [f"{word} B{_range(chosen, ks, axis)}" for word, chosen in
              (("above", above), ("below", below)) if chosen]  # fmt: skip
     if not parts:
-        return f"{name}: these problems do not tell A from B at any k."
+        where = f" at any {axis}" if axis else ""
+        return f"{name}: these problems do not tell A from B{where}."
     told = set(above) | set(below)
     rest = [k for k in ks if k not in told]
-    more = f"; not to be told apart {_range(rest, ks)}" if rest else ""
+    more = f"; not to be told apart{_range(rest, ks, axis)}" if rest else ""
     return f"{name}: A is {' and '.join(parts)}{more}."
 
 
@@ -99,7 +121,7 @@ def _seen(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
     """What differences these problems can show at the smallest and the largest k."""
     result = []
     for row in dict.fromkeys((rows[0], rows[-1])):
-        name = f"{_name(row.metric)}@{row.k}"
+        name = METRICS[row.metric].label + ("" if row.k is None else f"@{row.k:g}")
         if math.isnan(row.detectable):
             result.append(f"{name}: all problems differ alike; nothing can be said of power.")
             continue
@@ -123,11 +145,7 @@ def _amount(row: Row, value: float) -> str:
 
 
 def _scale(metric: str) -> int:
-    return 100 if metric in SHARES else 1
-
-
-def _name(metric: str) -> str:
-    return NAMES.get(metric, metric)
+    return 100 if METRICS[metric].share else 1
 
 
 def _number(value: float, digits: int) -> str:
@@ -152,16 +170,20 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _range(chosen: Sequence[int], ks: Sequence[int]) -> str:
-    """Words for a choice among sorted ks.
+def _range(chosen: Sequence[float | None], ks: Sequence[float | None], axis: str) -> str:
+    """Words for a choice among sorted places of an axis; a metric without one has none.
 
-    >>> _range([8, 16], [1, 2, 4, 8, 16]), _range([1], [1, 2]), _range([2, 8], [1, 2, 4, 8, 16])
-    ('for k ≥ 8', 'at k = 1', 'at k = 2, 8')
+    >>> _range([8, 16], [1, 2, 4, 8, 16], "k"), _range([1], [1, 2], "k")
+    (' for k ≥ 8', ' at k = 1')
+    >>> _range([2, 8], [1, 2, 4, 8, 16], "k"), _range([None], [None], "")
+    (' at k = 2, 8', '')
     """
+    if not axis:
+        return ""
     if list(chosen) == list(ks):
-        return "at every k"
+        return f" at every {axis}"
     if len(chosen) > 1 and list(chosen) == list(ks[-len(chosen) :]):
-        return f"for k ≥ {chosen[0]}"
+        return f" for {axis} ≥ {chosen[0]:g}"
     if len(chosen) > 1 and list(chosen) == list(ks[: len(chosen)]):
-        return f"for k ≤ {chosen[-1]}"
-    return "at k = " + ", ".join(map(str, chosen))
+        return f" for {axis} ≤ {chosen[-1]:g}"
+    return f" at {axis} = " + ", ".join(f"{k:g}" for k in chosen)

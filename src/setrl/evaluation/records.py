@@ -43,6 +43,7 @@ class Evaluation:
         strategy_names: What the labels of strategies stand for.
         rewards_PN: Graded rewards, NaN where one is missing; None where the file has none.
         proxy_PN: Scores of a selector, in the same way.
+        texts_P: The texts of each problem's first few samples, where the file has kept them.
     """
 
     prompts: tuple[str, ...]
@@ -53,11 +54,17 @@ class Evaluation:
     strategy_names: tuple[str, ...] = ()
     rewards_PN: NDArray[np.float64] | None = None
     proxy_PN: NDArray[np.float64] | None = None
+    texts_P: tuple[tuple[str, ...], ...] = ()
 
     @property
     def n(self) -> int:
         """Samples a problem."""
         return self.correct_PN.shape[1]
+
+    @property
+    def texts_kept(self) -> int:
+        """How many texts there are of every problem."""
+        return min(map(len, self.texts_P), default=0)
 
     @cached_property
     def correct_count_P(self) -> NDArray[np.int64]:
@@ -89,7 +96,12 @@ class Evaluation:
             answers_PN=self.answers_PN[rows],
             rewards_PN=None if self.rewards_PN is None else self.rewards_PN[rows],
             proxy_PN=None if self.proxy_PN is None else self.proxy_PN[rows],
+            texts_P=tuple(self.texts_P[row] for row in rows) if self.texts_P else (),
         )
+
+    def with_texts(self, count: int) -> Evaluation:
+        """The same with at most `count` texts of each problem."""
+        return replace(self, texts_P=tuple(texts[:count] for texts in self.texts_P))
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
@@ -124,6 +136,7 @@ def load_evaluation(path: Path) -> Evaluation:
         strategy_names=strategy_names,
         rewards_PN=_graded("rewards", records, path),
         proxy_PN=_graded("proxy", records, path),
+        texts_P=tuple(_texts(record) for record in records),
     )
 
 
@@ -145,6 +158,10 @@ def _record(line: str, where: str) -> dict[str, Any]:
     if wrong:
         raise DataError(f"{where}: 'correct' must hold 0 and 1, got {json.dumps(wrong[0])}")
     return record
+
+
+def _texts(record: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(text for text in record.get("texts") or () if isinstance(text, str))
 
 
 def _labels(names_PN: list[list[str | None]]) -> tuple[NDArray[np.int64], tuple[str, ...]]:

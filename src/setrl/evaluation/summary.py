@@ -1,8 +1,6 @@
 """Evaluation files of a comparison → its summary: every metric with an interval, every difference.
 
-Metrics are named as in the glossary: pass@k, majority@k, vote_share@k, strategies@k,
-correct_strategies@k for k = 1, 2, 4, … ≤ n, max@k and best_of@k where the file has graded rewards
-and proxy scores; effective_number, top_share, degenerate.
+Metrics are named as in the glossary (`setrl.evaluation.metrics`).
 """
 
 from __future__ import annotations
@@ -16,15 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from setrl.evaluation.estimators import (
-    Floats,
-    distinct_at_k,
-    effective_number,
-    max_at_k,
-    pass_at_k,
-    pass_at_k_variance,
-    top_share,
-)
+from setrl.evaluation.estimators import Floats, pass_at_k_variance
 from setrl.evaluation.intervals import (
     Difference,
     Estimate,
@@ -32,10 +22,9 @@ from setrl.evaluation.intervals import (
     mean_over_problems,
     paired_difference,
 )
-from setrl.evaluation.majority import majority_at_k
+from setrl.evaluation.metrics import powers_of_two, seed_values
 from setrl.evaluation.records import Evaluation, load_evaluation
 from setrl.evaluation.runs import BASE, evaluation_files, find_arms
-from setrl.evaluation.selection import best_of_k
 from setrl.runs import files
 
 SCHEMA_VERSION = 1
@@ -120,38 +109,6 @@ class _ArmValues:
         return self.metrics_SP[metric][:, [place[prompt] for prompt in prompts]]
 
 
-def powers_of_two(n: int) -> list[int]:
-    """1, 2, 4, … up to n.
-
-    >>> powers_of_two(10)
-    [1, 2, 4, 8]
-    """
-    return [2**power for power in range(n.bit_length())]
-
-
-def metric_values(evaluation: Evaluation) -> dict[str, Floats]:
-    """Every metric of the summary on each problem, (P,) each."""
-    n, strategies, answers = evaluation.n, evaluation.strategy_counts, evaluation.answer_counts
-    right_PA = answers.correct_PC > 0  # an answer is right when a sample that gave it is correct
-    values = {
-        "effective_number": effective_number(strategies.all_PC),
-        "top_share": top_share(strategies.all_PC, n),
-        "degenerate": (evaluation.strategies_PN < 0).mean(axis=1),
-    }
-    for k in powers_of_two(n):
-        majority = majority_at_k(answers.all_PC, right_PA, n, k)
-        values[f"pass@{k}"] = pass_at_k(evaluation.correct_count_P, n, k)
-        values[f"majority@{k}"] = majority.accuracy_P
-        values[f"vote_share@{k}"] = majority.share_P
-        values[f"strategies@{k}"] = distinct_at_k(strategies.all_PC, n, k)
-        values[f"correct_strategies@{k}"] = distinct_at_k(strategies.correct_PC, n, k)
-        if evaluation.rewards_PN is not None:
-            values[f"max@{k}"] = max_at_k(evaluation.rewards_PN, k)
-        if evaluation.proxy_PN is not None:
-            values[f"best_of@{k}"] = best_of_k(evaluation.graded_PN, evaluation.proxy_PN, k)
-    return values
-
-
 def summarise(
     evaluations: Mapping[str, Mapping[str, Mapping[int, Evaluation]]],
     reference: str | None,
@@ -223,10 +180,10 @@ def _summarise_split(
     intervals: IntervalConfig,
 ) -> SplitSummary:
     values, summaries = {}, {}
+    texts = min((e.texts_kept for by_seed in arms.values() for e in by_seed.values()), default=0)
     for arm, by_seed in arms.items():
         evaluations = _on_common_problems(arm, split, by_seed)
-        by_metric = [metric_values(evaluation) for evaluation in evaluations]
-        stacked = {name: np.stack([v[name] for v in by_metric]) for name in by_metric[0]}
+        stacked = seed_values([evaluation.with_texts(texts) for evaluation in evaluations])
         values[arm] = _ArmValues(arm, evaluations[0].prompts, stacked)
         summaries[arm] = ArmSummary(
             arm=arm,

@@ -22,6 +22,7 @@ larger support.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,6 +32,8 @@ from numpy.typing import ArrayLike
 from setrl.evaluation.estimators import Counts, Floats, checked_counts, hit_probabilities
 from setrl.evaluation.intervals import IntervalConfig, resampling_weights
 from setrl.evaluation.records import Evaluation
+
+Item = Literal["problems", "strategies"]
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,15 @@ def support_dynamics(
     >>> found.retention.value, found.net_change.value
     (0.5, 0.0)
     """
+    size = min(n_base, n_trained) if k is None else k
+    kinds_P4 = _kinds(base_count_PC, trained_count_PC, n_base, n_trained, size)
+    return _dynamics(kinds_P4, size, config)
+
+
+def _kinds(
+    base_count_PC: ArrayLike, trained_count_PC: ArrayLike, n_base: int, n_trained: int, size: int
+) -> Floats:
+    """Expected items of each problem that are preserved, expanded, shrunk and out, (P, 4)."""
     base, trained = (
         checked_counts(base_count_PC, n_base),
         checked_counts(trained_count_PC, n_trained),
@@ -105,7 +117,6 @@ def support_dynamics(
     if base.shape != trained.shape:
         raise ValueError(f"both models must have the same items, got {base.shape} "
                          f"and {trained.shape}")  # fmt: skip
-    size = min(n_base, n_trained) if k is None else k
     in_base, in_trained = (
         hit_probabilities(n_base, size)[base],
         hit_probabilities(n_trained, size)[trained],
@@ -116,16 +127,18 @@ def support_dynamics(
         in_base * (1 - in_trained),
         (1 - in_base) * (1 - in_trained),
     )
-    kinds_P4 = np.stack([kind.reshape(len(base), -1).sum(axis=1) for kind in kinds], axis=1)
-    totals = kinds_P4.sum(axis=0)
+    return np.stack([kind.reshape(len(base), -1).sum(axis=1) for kind in kinds], axis=1)
+
+
+def _dynamics(kinds_P4: Floats, size: int, config: IntervalConfig | None) -> SupportDynamics:
     intervals = _intervals(kinds_P4, config or IntervalConfig())
-    return SupportDynamics(size, *totals.tolist(), *intervals)
+    return SupportDynamics(size, *kinds_P4.sum(axis=0).tolist(), *intervals)
 
 
 def support_of(
     base: Evaluation,
     trained: Evaluation,
-    of: Literal["problems", "strategies"] = "problems",
+    of: Item = "problems",
     k: int | None = None,
     config: IntervalConfig | None = None,
 ) -> SupportDynamics:
@@ -142,14 +155,39 @@ def support_of(
     Raises:
         ValueError: When the problems differ, or k is beyond either n.
     """
-    if base.prompts != trained.prompts:
+    return support_of_seeds([base], [trained], of, k, config)
+
+
+def support_of_seeds(
+    bases: Sequence[Evaluation],
+    trained: Sequence[Evaluation],
+    of: Item = "problems",
+    k: int | None = None,
+    config: IntervalConfig | None = None,
+) -> SupportDynamics:
+    """The same for several training seeds: expected numbers are means over all pairs of seeds.
+
+    The intervals are over problems, and say nothing of how seeds differ.
+
+    Raises:
+        ValueError: When the problems differ, or k is beyond an n.
+    """
+    if any(evaluation.prompts != bases[0].prompts for evaluation in (*bases, *trained)):
         raise ValueError("both evaluations must have the same problems in the same order")
+    size = min(e.n for e in (*bases, *trained)) if k is None else k
+    kinds_P4 = [
+        _kinds(*_item_counts(base, other, of), base.n, other.n, size)
+        for base in bases
+        for other in trained
+    ]
+    return _dynamics(np.mean(kinds_P4, axis=0), size, config)
+
+
+def _item_counts(base: Evaluation, trained: Evaluation, of: Item) -> tuple[Counts, Counts]:
     if of == "problems":
-        counts = (base.correct_count_P, trained.correct_count_P)
-    else:
-        names = tuple(dict.fromkeys(base.strategy_names + trained.strategy_names))
-        counts = (_correct_by_name(base, names), _correct_by_name(trained, names))
-    return support_dynamics(*counts, base.n, trained.n, k, config)
+        return base.correct_count_P, trained.correct_count_P
+    names = tuple(dict.fromkeys(base.strategy_names + trained.strategy_names))
+    return _correct_by_name(base, names), _correct_by_name(trained, names)
 
 
 def _correct_by_name(evaluation: Evaluation, names: tuple[str, ...]) -> Counts:

@@ -1,0 +1,123 @@
+"""One side of a comparison: a path → its evaluations, one for each training seed.
+
+A run is an evaluation file, the folder of a model (with evaluation/<split>.jsonl in it), or the
+folder of an arm (with seed_*/evaluation/<split>.jsonl), whose seeds are averaged.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from setrl.errors import ConfigError, DataError
+from setrl.evaluation.records import Evaluation, load_evaluation
+from setrl.evaluation.runs import evaluation_files, seed_folders
+
+
+@dataclass(frozen=True)
+class Run:
+    """The evaluations of one side of a comparison.
+
+    Attributes:
+        name: What it is called: its path.
+        split: Which evaluation file was read.
+        evaluations: One for each training seed, all of the same problems in the same order.
+    """
+
+    name: str
+    split: str
+    evaluations: tuple[Evaluation, ...]
+
+    @property
+    def n(self) -> int:
+        """Samples a problem."""
+        return self.evaluations[0].n
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The problems."""
+        return self.evaluations[0].prompts
+
+    def on(self, prompts: Sequence[str]) -> Run:
+        """The same on some of the problems, in this order."""
+        place = {prompt: row for row, prompt in enumerate(self.prompts)}
+        rows = [place[prompt] for prompt in prompts]
+        return dataclasses.replace(
+            self, evaluations=tuple(e.choose(rows) for e in self.evaluations)
+        )
+
+
+def load_run(path: Path, split: str = "test") -> Run:
+    """Read one side of a comparison.
+
+    Raises:
+        ConfigError: When the path holds no evaluation of this split.
+        DataError: When a file is not an evaluation, holds a prompt twice, or seeds do not match.
+    """
+    if path.is_file():
+        return Run(str(path), path.stem, (_read(path),))
+    found = [files[split] for files in _files(path) if split in files]
+    if not found:
+        raise ConfigError(_no_evaluation(path, split))
+    evaluations = [_read(file) for file in found]
+    _check_seeds(path, split, evaluations)
+    prompts = evaluations[0].prompts
+    run = Run(str(path), split, tuple(evaluations))
+    if all(evaluation.prompts == prompts for evaluation in evaluations):
+        return run
+    rows = [[e.prompts.index(prompt) for prompt in prompts] for e in evaluations]
+    return dataclasses.replace(
+        run, evaluations=tuple(e.choose(r) for e, r in zip(evaluations, rows, strict=True))
+    )
+
+
+def common_split(first: Path, second: Path) -> str:
+    """The split to compare: of the file that is given, "test", or the only one of both."""
+    for path in (first, second):
+        if path.is_file():
+            return path.stem
+    of_first, of_second = ({s for files in _files(p) for s in files} for p in (first, second))
+    for path, splits in ((first, of_first), (second, of_second)):
+        if not splits:
+            raise ConfigError(_no_evaluation(path, "test"))
+    both = of_first & of_second
+    if "test" in both or len(both) == 1:
+        return "test" if "test" in both else both.pop()
+    raise ConfigError(f"{first} has evaluations of {', '.join(sorted(of_first))}, {second} of "
+                      f"{', '.join(sorted(of_second))}: choose one of both by --split")  # fmt: skip
+
+
+def _files(path: Path) -> list[dict[str, Path]]:
+    """Split → evaluation file, of a model's folder, or of each seed of an arm's folder."""
+    seeds = seed_folders(path)
+    return [evaluation_files(folder) for folder in (seeds.values() if seeds else [path])]
+
+
+def _no_evaluation(path: Path, split: str) -> str:
+    if not path.exists():
+        return f"{path}: there is no such file or folder"
+    known = sorted({name for files in _files(path) for name in files})
+    if known:
+        return f"{path} has no evaluation of {split!r}: it has {', '.join(known)}"
+    return f"{path} is neither an evaluation file nor a folder with evaluation/{split}.jsonl or " \
+           f"seed_*/evaluation/{split}.jsonl in it"  # fmt: skip
+
+
+def _read(path: Path) -> Evaluation:
+    evaluation = load_evaluation(path)
+    prompt, times = Counter(evaluation.prompts).most_common(1)[0]
+    if times > 1:
+        raise DataError(f"{path}: problems are matched by their prompts, but {prompt!r} is there "
+                        f"{times} times")  # fmt: skip
+    return evaluation
+
+
+def _check_seeds(path: Path, split: str, evaluations: Sequence[Evaluation]) -> None:
+    sizes = sorted({evaluation.n for evaluation in evaluations})
+    if len(sizes) > 1:
+        raise DataError(f"{path}: all seeds must have the same n on {split}, got {sizes}")
+    if len({frozenset(evaluation.prompts) for evaluation in evaluations}) > 1:
+        raise DataError(f"{path}: the seeds were evaluated on different problems of {split}")
