@@ -53,9 +53,12 @@ def test_lines_survive_a_cut(tmp_path):
     assert files.read_lines(tmp_path / "none.jsonl") == []
 
 
-def test_json_has_no_nan():
-    line = files.json_line({"a": [float("inf"), 1.5], "b": {"c": float("nan")}})
-    assert json.loads(line) == {"a": [None, 1.5], "b": {"c": None}}
+def test_json_has_no_nan(tmp_path):
+    value = {"a": [float("inf"), 1.5], "b": {"c": float("nan")}}
+    plain = {"a": [None, 1.5], "b": {"c": None}}
+    assert json.loads(files.json_line(value)) == plain
+    files.write_json(tmp_path / "value.json", value)
+    assert files.read_json(tmp_path / "value.json") == plain
 
 
 def test_a_line_separator_inside_a_string_cuts_no_record(tmp_path):
