@@ -25,7 +25,7 @@ from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOTrainer
 
 from setrl.comparison.worker import quiet
-from setrl.training import sampler
+from setrl.models import sampler
 from setrl.training.arm import grpo_config, training_prompts
 from setrl.training.base_model import base_model
 from setrl.training.config import ComparisonConfig

@@ -9,7 +9,7 @@ def make(folder: Path) -> Path:
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
     from setrl import domains
-    from setrl.training.tokenizer import make_tokenizer
+    from setrl.models.tokenizer import make_tokenizer
 
     tokenizer = make_tokenizer(domains.by_name("polynomial").vocabulary)
     with torch.random.fork_rng():

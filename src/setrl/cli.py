@@ -6,33 +6,35 @@ Exit codes: 0 all is well, 1 a run failed, 2 wrong usage or config, 3 bad data, 
 from __future__ import annotations
 
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn, cast
 
 import tyro
 
 from setrl import commands
 from setrl.errors import ConfigError, DataError, RunError
 
+COMMANDS: dict[str, Any] = {
+    "train": commands.train,
+    "evaluate": commands.evaluate,
+    "compare": commands.compare,
+    "report": commands.report,
+    "credit": commands.credit,
+    "judge": commands.judge,
+    "judge-audit": commands.judge_audit,
+    "train-judge": commands.train_judge,
+    "verify": commands.verify,
+    "experiments": commands.experiments,
+    "import": commands.import_samples,
+    "validate-data": commands.validate_data,
+}
+
 app = tyro.extras.SubcommandApp()
-for _command in (
-    commands.train,
-    commands.evaluate,
-    commands.compare,
-    commands.report,
-    commands.credit,
-    commands.judge,
-    commands.judge_audit,
-    commands.train_judge,
-    commands.verify,
-    commands.experiments,
-    commands.validate_data,
-):
-    app.command(_command)
+for _name, _command in COMMANDS.items():
+    app.command(_command, name=_name)
 _control = tyro.extras.SubcommandApp()  # `setrl control --config …`, `setrl control watch RUN`
-_control.command(commands.control, name="train", is_default=True)
-_control.command(commands.watch)
+for _name, _command in {"train": commands.control, "watch": commands.watch}.items():
+    _control.command(cast(Any, _command), name=_name, is_default=_name == "train")
 app.command(_control, name="control", help="Train the arms of a control run, or watch one.")
-app.command(commands.import_samples, name="import")  # a word that no function can have
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -4,8 +4,8 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from setrl.models import imitation
 from setrl.training import base_model as module
-from setrl.training import imitation
 from setrl.training.base_model import base_model, fingerprint, make_base
 
 

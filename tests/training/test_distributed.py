@@ -20,7 +20,7 @@ PROGRAM = """
     from setrl import methods
     from setrl.comparison import run_comparison
     from setrl.training import load_config
-    from setrl.training.sampler import sample_ids
+    from setrl.models.sampler import sample_ids
     from setrl.training.trainer import SetGRPOTrainer
     from trl import GRPOConfig
 

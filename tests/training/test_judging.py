@@ -11,8 +11,8 @@ from test_trainer import PROMPTS, arguments, first_letters, length, make, weight
 from setrl import methods
 from setrl.groups import UNJUDGED, Keys, read_groups
 from setrl.judges import Group, Judgement
+from setrl.models import sampler
 from setrl.runs import files
-from setrl.training import sampler
 from setrl.training.judging import JudgeDesk, clusters_array, make_judge
 from setrl.training.metrics import rollout_records
 from setrl.training.trainer import SetGRPOTrainer

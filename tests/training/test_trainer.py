@@ -8,7 +8,7 @@ from trl import GRPOConfig, GRPOTrainer
 
 from setrl import DEGENERATE, methods
 from setrl.errors import RunError
-from setrl.training import sampler
+from setrl.models import sampler
 from setrl.training.trainer import SetGRPOTrainer
 
 PROMPTS = ["y=x^2+3x+7, x!=4: ", "y=2x+1, x!=-4: ", "y=x^2+2x+2, x!=6: ", "y=3x+5, x!=7: "]

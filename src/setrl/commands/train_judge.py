@@ -12,7 +12,7 @@ def train_judge(
     output: Annotated[Path, tyro.conf.Positional],
     domain: str = "polynomial",
     samples: int = 16,
-    groups: int = 20_000,
+    groups: int = 50_000,
     hidden_size: int = 128,
     layers: int = 3,
     seed: int = 0,

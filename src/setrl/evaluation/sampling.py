@@ -23,8 +23,8 @@ from setrl.errors import ConfigError
 from setrl.evaluation.drawing import TEXTS_KEPT, reading_lists
 from setrl.evaluation.generators import Ask, Sample, problem_seed
 from setrl.evaluation.records import SCHEMA_VERSION, read_records
+from setrl.models.sampler import sample
 from setrl.runs import files
-from setrl.training.sampler import sample
 
 
 class LocalModel:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from setrl.training.config import load_config as load_config
     from setrl.training.rewards import Verifier as Verifier
     from setrl.training.rewards import strategy_label as strategy_label
-    from setrl.training.sampler import sample as sample
     from setrl.training.trainer import ScoredBatch as ScoredBatch
     from setrl.training.trainer import SetGRPOTrainer as SetGRPOTrainer
 
@@ -23,7 +22,6 @@ _MODULES = {
     "SetGRPOTrainer": "trainer",
     "Verifier": "rewards",
     "load_config": "config",
-    "sample": "sampler",
     "strategy_label": "rewards",
 }
 __all__ = list(_MODULES)

@@ -19,9 +19,9 @@ from trl import GRPOConfig
 
 from setrl import names
 from setrl.errors import ConfigError
+from setrl.models import sampler
 from setrl.runs import files
 from setrl.runs.run_directory import Status, TrainingRun, write_status
-from setrl.training import sampler
 from setrl.training.callbacks import Progress, Recorder, StopInOrder
 from setrl.training.config import ComparisonConfig
 from setrl.training.judging import make_judge

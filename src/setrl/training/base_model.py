@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 from transformers import (
     PreTrainedTokenizerFast,
-    Qwen3Config,
     Qwen3ForCausalLM,
     set_seed,
 )
 
 from setrl import domains
 from setrl.domains import corpus
+from setrl.models.imitation import Course, Example, imitate
+from setrl.models.small import new_model
+from setrl.models.tokenizer import make_tokenizer
 from setrl.runs import files
-from setrl.training.config import HEAD_DIM, ComparisonConfig
-from setrl.training.imitation import Course, Example, imitate
-from setrl.training.tokenizer import make_tokenizer
+from setrl.training.config import ComparisonConfig
 
 
 def base_model(config: ComparisonConfig, cache: Path, show_progress: bool = True) -> Path:
@@ -74,28 +73,6 @@ def make_base(
     )
     imitate(model, examples, tokenizer.pad_token_id, course, "base model", show_progress)
     return model.eval(), tokenizer
-
-
-def new_model(
-    tokenizer: PreTrainedTokenizerFast, hidden_size: int, mlp_size: int, layers: int
-) -> Qwen3ForCausalLM:
-    """A Qwen3 of that size with random weights."""
-    heads = hidden_size // HEAD_DIM
-    shape = Qwen3Config(
-        vocab_size=len(tokenizer),
-        hidden_size=hidden_size,
-        intermediate_size=mlp_size,
-        num_hidden_layers=layers,
-        num_attention_heads=heads,
-        num_key_value_heads=math.ceil(heads / 2),
-        head_dim=HEAD_DIM,
-        max_position_embeddings=1024,
-        initializer_range=hidden_size**-0.5,  # 0.02, meant for wide models, learns slowly
-        tie_word_embeddings=True,
-        pad_token_id=tokenizer.pad_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-    )
-    return Qwen3ForCausalLM(shape)
 
 
 def corpus_examples(config: ComparisonConfig, tokenizer: PreTrainedTokenizerFast) -> list[Example]:

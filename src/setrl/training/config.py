@@ -26,7 +26,7 @@ JUDGE = "judge"  # and who sorts its samples into clusters, if not the domain's 
 
 TRAINING_FIELDS = frozenset({"rewards", "clusters"})  # what the trainer knows of a sample
 
-HEAD_DIM = 64  # the smallest that vLLM's attention on CPUs takes
+HEAD_DIM = 64  # of `setrl.models.small`, which needs PyTorch, as reading a config does not
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,10 @@ from setrl.errors import RunError
 from setrl.judges import Group
 from setrl.judges.oracle import OracleJudge
 from setrl.judges.rendering import NO_CLUSTER, render, shuffled_order
+from setrl.models.imitation import Course, Example, imitate
+from setrl.models.small import new_model
+from setrl.models.tokenizer import make_tokenizer
 from setrl.runs import files
-from setrl.training.base_model import new_model
-from setrl.training.imitation import Course, Example, imitate
-from setrl.training.tokenizer import make_tokenizer
 
 Split = Callable[[str], list[str]]
 
@@ -63,7 +63,7 @@ class JudgeModelConfig:
 
     domain: Domain
     most_samples: int = 16
-    groups: int = 20_000
+    groups: int = 50_000
     hidden_size: int = 128
     layers: int = 3
     batch_size: int = 64

@@ -38,7 +38,7 @@ WRITTEN_FOR_TRL = "1.16.0"
 
 RewardFunction = Callable[..., Sequence[float | None]]
 ClusterFunction = Callable[..., Sequence[int | None]]
-Sampler = Callable[..., list[list[list[int]]]]  # see setrl.training.sampler.sample_ids
+Sampler = Callable[..., list[list[list[int]]]]  # see setrl.models.sampler.sample_ids
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Sampling many texts a prompt: a compact sampler for small Qwen3 models, `generate` for others.
 
 The compact sampler reads each prompt once, whatever the number of samples, and drops samples that
-have ended; see `setrl.training.decoder`. It draws from the same distribution as `generate`.
+have ended; see `setrl.models.decoder`. It draws from the same distribution as `generate`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from setrl.training.decoder import CompactDecoder, pad_left
+from setrl.models.decoder import CompactDecoder, pad_left
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

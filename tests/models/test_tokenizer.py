@@ -2,7 +2,7 @@ import pytest
 from transformers import AutoTokenizer
 
 from setrl.domains import DOMAINS, by_name, corpus
-from setrl.training.tokenizer import make_tokenizer
+from setrl.models.tokenizer import make_tokenizer
 
 
 @pytest.mark.parametrize("name", DOMAINS)

@@ -1,0 +1,1 @@
+"""Small language models: making them, teaching them, and sampling them quickly."""
