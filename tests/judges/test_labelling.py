@@ -1,6 +1,7 @@
 """`setrl judge`: every shape of line, resuming, what is refused, and a server that fails."""
 
 import json
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from setrl.errors import ConfigError, DataError
 from setrl.groups import UNJUDGED, Keys, credit_groups, read_groups
 from setrl.judges import Group, Judgement
 from setrl.judges.exact import ExactJudge
-from setrl.judges.labelling import label_file
+from setrl.judges.labelling import AHEAD, in_order, label_file
 from setrl.judges.logged import TextKeys, read_logged
 from setrl.judges.oracle import OracleJudge
 
@@ -125,9 +126,68 @@ def test_what_is_written_is_not_asked_again(tmp_path, shape):
         again = Failing("a", "c", "d")
         counts, lines = label(tmp_path, records, again)
         assert lines == whole
-        assert again.asked == list("abcde")[counts.kept :]
+        assert set(again.asked) >= {"b", "e"}  # they are unknown
+        assert len(again.asked) == len(set(again.asked)) == 5 - counts.kept
         assert counts.unknown == first.unknown == {"timeout": 2}
         assert (counts.degenerate, counts.samples, counts.clusters) == (3, 20, 6)
+
+
+def test_groups_that_are_unknown_are_asked_about_again(tmp_path):
+    records = [{**OBJECTS, "prompt": name} for name in "abcde"]
+    label(tmp_path, records[:4], Failing("a", "c"))
+    more = Failing("a", "b", "c", "d", "e")
+    counts, lines = label(tmp_path, records, more)
+    assert more.asked == ["b", "d", "e"]
+    assert (counts.groups, counts.kept, counts.unknown.total()) == (5, 2, 0)
+    (tmp_path / "out.jsonl").unlink()
+    assert lines == label(tmp_path, records, more)[1]
+
+
+def test_an_interruption_while_asking_again_loses_nothing(tmp_path):
+    class Interrupted(Failing):
+        def judge(self, groups):
+            raise KeyboardInterrupt
+
+    records = [{**OBJECTS, "prompt": name} for name in "abc"]
+    _, before = label(tmp_path, records, Failing("a", "c"))
+    with pytest.raises(KeyboardInterrupt):
+        label(tmp_path, records, Interrupted())
+    assert read(tmp_path / "out.jsonl") == before
+
+
+class Background:
+    """Answers the first `slow` groups when all of them are asked about, the first one last."""
+
+    def __init__(self, slow):
+        self.slow, self.futures = slow, []
+
+    def submit(self, group):
+        self.futures.append(WithoutWaiting())
+        if len(self.futures) >= self.slow:
+            for place, future in reversed(list(enumerate(self.futures))):
+                if not future.done():
+                    future.set_result(Judgement((place,)))
+        return self.futures[-1]
+
+
+class WithoutWaiting(Future):
+    def result(self, timeout=None):
+        return super().result(timeout=0)
+
+
+def test_a_slow_group_holds_up_no_other():
+    groups = [Group(str(number), ("a",)) for number in range(AHEAD + 3)]
+    found = list(in_order(Background(slow=AHEAD), groups))
+    assert [one.clusters_N for one in found] == [(place,) for place in range(len(groups))]
+
+
+def test_what_is_asked_in_the_background_is_cancelled_when_nobody_waits():
+    judge = Background(slow=4)
+    asking = in_order(judge, [Group("p", ("a",))] * 3)
+    with pytest.raises(TimeoutError):
+        next(asking)
+    assert len(judge.futures) == 3
+    assert [future.cancelled() for future in judge.futures[1:]] == [True, True]
 
 
 def test_an_output_of_something_else_is_left_alone(tmp_path):

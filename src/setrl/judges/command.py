@@ -80,5 +80,5 @@ def label_and_print(
     if unknown > max_unknown * labelled.groups:
         raise DataError(
             f"{unknown} of {labelled.groups} groups are unknown, more than --max-unknown allows "
-            f"({max_unknown:g}); remove {output} to ask about them again"
+            f"({max_unknown:g}); the same command asks about them again"
         )
