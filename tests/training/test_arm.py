@@ -229,7 +229,7 @@ def test_samples_are_dealt_to_processes(make_config, tmp_path, monkeypatch):
 def test_more_problems_than_there_are_is_said_before_any_training():
     sizes = {"steps": 1, "prompts_per_step": 2, "samples_per_prompt": 4}
     arms = {"grpo": {"method": "grpo"}}
-    few = ComparisonConfig(name="few", domain="quadratic", arms=arms, eval_problems=9, **sizes)
+    few = ComparisonConfig(name="few", domain="multiplication", arms=arms, eval_problems=9, **sizes)
     check_problems(few)
     many = dataclasses.replace(few, eval_problems=5_000)
     with pytest.raises(ConfigError, match=r"for the test split, got 5000: set eval_problems lower"):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import textwrap
@@ -25,8 +26,13 @@ PROGRAM = """
     from trl import GRPOConfig
 
     torch.set_num_threads(1)
-    base, out = sys.argv[1:]
-    rank, batches, entered = os.environ["RANK"], [], []
+    base, out, port = sys.argv[1:]
+    # The imports take longest: they are done once, and only then is this process two.
+    child = os.fork()
+    rank = "1" if child == 0 else "0"
+    os.environ |= {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    batches, entered = [], []
 
     class Losses(SetGRPOTrainer):
         def _compute_loss(self, model, inputs):
@@ -63,8 +69,17 @@ PROGRAM = """
             ],
         }, file)
     config = load_config(f"{out}/config.yaml")
-    print("report", run_comparison(config, f"{out}/run", cache=Path(base).parent))
+    run_comparison(config, f"{out}/run", cache=Path(base).parent)
+    torch.distributed.destroy_process_group()
+    if child and os.waitpid(child, 0)[1]:
+        sys.exit("the process of rank 1 failed")
 """
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
 
 
 def test_credit_is_that_of_whole_groups(make_config, base, tmp_path):
@@ -72,9 +87,7 @@ def test_credit_is_that_of_whole_groups(make_config, base, tmp_path):
     (tmp_path / "config.yaml").write_text(config.to_yaml())
     program = tmp_path / "program.py"
     program.write_text(textwrap.dedent(PROGRAM))
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2"]
-    command += ["--master_addr", "127.0.0.1", "--master_port", "0", "--rdzv_backend", "c10d"]
-    command += ["--rdzv_endpoint", "127.0.0.1:0", str(program), str(base), str(tmp_path)]
+    command = [sys.executable, str(program), str(base), str(tmp_path), str(free_port())]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
     ended = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=False, timeout=180
