@@ -74,19 +74,21 @@ def with_work(group: Group) -> Group:
 
 
 @contextmanager
-def serving(faults: dict[str, float]) -> Iterator[Connection]:
+def serving(faults: dict[str, float], delay_s: float = 0.01) -> Iterator[Connection]:
     """A server in a process of its own; the connection takes "url" and "log" for questions."""
     here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=serve, args=(there, faults))
+    process = multiprocessing.get_context("spawn").Process(
+        target=serve, args=(there, faults, delay_s)
+    )
     process.start()
     yield here
     here.send("stop")
     process.join()
 
 
-def serve(connection: Connection, faults: dict[str, float]) -> None:
+def serve(connection: Connection, faults: dict[str, float], delay_s: float) -> None:
     """Serve until told to stop; each "log" is what came since the one before."""
-    with FaultyServer(faults, delay_s=0.01) as server:
+    with FaultyServer(faults, delay_s=delay_s) as server:
         while (question := connection.recv()) != "stop":
             if question == "url":
                 connection.send(server.url)

@@ -13,7 +13,7 @@ from setrl.groups import UNJUDGED, Keys, read_groups
 from setrl.judges import Group, Judgement
 from setrl.models import sampler
 from setrl.runs import files
-from setrl.training.judging import JudgeDesk, clusters_array, make_judge
+from setrl.training.judging import JudgeDesk, clusters_array, covered, make_judge
 from setrl.training.metrics import rollout_records
 from setrl.training.trainer import SetGRPOTrainer
 
@@ -127,6 +127,15 @@ def test_a_desk_counts_time_and_keeps_the_order():
     assert len(judge.asked) == 3
     assert times.worked_s >= 0
     assert times.hidden <= 1
+
+
+def test_time_in_which_no_question_is_open_is_not_the_judge_s():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        starts = rng.integers(0, 30, size=rng.integers(0, 6))
+        spans = [(int(start), int(start + rng.integers(0, 8))) for start in starts]
+        moments = {moment for start, stop in spans for moment in range(start, stop)}
+        assert covered(spans) == len(moments)
 
 
 def test_unknown_judgements_are_nan():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ class JudgingTimes:
 
     Attributes:
         waited_s: Seconds for which training stood still.
-        worked_s: Seconds from the first question to the last answer.
+        worked_s: Seconds for which at least one question was open.
         unknown: Share of the prompts whose clusters nobody knows.
     """
 
@@ -34,6 +34,15 @@ class JudgingTimes:
         return 1 - self.waited_s / self.worked_s if self.worked_s > 0 else float("nan")
 
 
+@dataclass
+class _Question:
+    """A question that was put, and when it was put and answered."""
+
+    answer: Future[Judgement]
+    asked_s: float
+    answered_s: float | None = None
+
+
 class JudgeDesk:
     """Asks a judge about groups as soon as they are drawn, and collects the answers later.
 
@@ -44,9 +53,7 @@ class JudgeDesk:
     def __init__(self, judge: Judge):
         self.judge = judge
         self._submit = getattr(judge, "submit", None)
-        self._asked: dict[Group, Future[Judgement]] = {}
-        self._first_question = float("inf")
-        self._last_answer = 0.0
+        self._questions: dict[Group, _Question] = {}
 
     @property
     def can_ask_ahead(self) -> bool:
@@ -55,31 +62,45 @@ class JudgeDesk:
 
     def ask(self, group: Group) -> None:
         """Put a question without waiting, where the judge can be asked ahead."""
-        if self._submit is None or group in self._asked:
+        if self._submit is None or group in self._questions:
             return
-        self._first_question = min(self._first_question, time.perf_counter())
-        self._asked[group] = self._submit(group)
-        self._asked[group].add_done_callback(self._answered)
-
-    def _answered(self, _: Future[Judgement]) -> None:
-        self._last_answer = time.perf_counter()
+        asked_s = time.perf_counter()
+        question = self._questions[group] = _Question(self._submit(group), asked_s)
+        question.answer.add_done_callback(lambda _: _note_time(question))
 
     def collect(self, groups: Sequence[Group]) -> tuple[list[Judgement], JudgingTimes]:
         """The judgements of groups, asked now if they were not before; waits for all of them."""
-        began = time.perf_counter()
-        for group in groups:
-            self.ask(group)
+        began_s = time.perf_counter()
         if self._submit is None:
-            self._first_question = began
             judgements = self.judge.judge(groups)
-            self._last_answer = time.perf_counter()
+            open_s = [(began_s, time.perf_counter())]
         else:
-            judgements = [self._asked[group].result() for group in groups]
-        waited = time.perf_counter() - began
-        worked = self._last_answer - self._first_question if groups else 0.0
-        unknown = [judgement.clusters_N is None for judgement in judgements]
-        self._asked, self._first_question = {}, float("inf")
-        return judgements, JudgingTimes(waited, worked, sum(unknown) / max(len(unknown), 1))
+            for group in groups:
+                self.ask(group)
+            judgements = [self._questions[group].answer.result() for group in groups]
+            now_s = time.perf_counter()  # an answer may be here before its time is noted
+            open_s = [(one.asked_s, one.answered_s or now_s) for one in self._questions.values()]
+        waited_s = time.perf_counter() - began_s
+        unknown = sum(judgement.clusters_N is None for judgement in judgements)
+        self._questions = {}
+        return judgements, JudgingTimes(waited_s, covered(open_s), unknown / max(len(groups), 1))
+
+
+def _note_time(question: _Question) -> None:
+    question.answered_s = time.perf_counter()
+
+
+def covered(spans: Iterable[tuple[float, float]]) -> float:
+    """The length of the union of spans (from, to).
+
+    >>> covered([(0, 2), (1, 3), (5, 6)])
+    4.0
+    """
+    total, end = 0.0, float("-inf")
+    for start, stop in sorted(spans):
+        total += max(stop - max(start, end), 0.0)
+        end = max(end, stop)
+    return total
 
 
 def clusters_array(judgements: Sequence[Judgement], num_samples: int) -> np.ndarray:
