@@ -1,4 +1,3 @@
-import fcntl
 import json
 import os
 import signal
@@ -74,8 +73,8 @@ def test_ctrl_c_and_the_same_command_again(make_config, tmp_path):
 def test_an_arm_that_fails_does_not_stop_the_others(make_config, base, tmp_path):
     config = make_config(steps=1, workers=1)
     jobs = [
-        Job(config, tmp_path, str(tmp_path / "no model"), "grpo"),
-        Job(config, tmp_path, str(base), "poly_epo"),
+        Job(config=config, run_dir=tmp_path, base=str(tmp_path / "no model"), arm="grpo"),
+        Job(config=config, run_dir=tmp_path, base=str(base), arm="poly_epo"),
     ]
     with pytest.raises(RunError, match="1 of 2 jobs failed:\n  grpo/0: "):
         comparison.run_jobs(jobs, work, workers=1, show_progress=False)
@@ -119,36 +118,9 @@ def test_overwriting_removes_the_run(make_config, earlier):
 
 
 @pytest.mark.usefixtures("no_training")
-def test_a_folder_of_something_else_is_left_alone(make_config, tmp_path):
-    (tmp_path / "thesis.tex").write_text("…")
-    with pytest.raises(ConfigError, match="is not empty and holds no run: give another folder"):
-        run_comparison(make_config(), tmp_path, overwrite=True)
-    assert (tmp_path / "thesis.tex").exists()
-
-
-@pytest.mark.usefixtures("no_training")
-def test_two_processes_do_not_write_one_run(make_config, earlier):
-    with (earlier / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(RunError, match="another process is running this comparison"):
-            run_comparison(make_config(), earlier)
-
-
-@pytest.mark.usefixtures("no_training")
 def test_a_folder_that_cannot_be_made(make_config):
     with pytest.raises(RunError, match="cannot write or read /dev/null/run: Not a directory"):
         run_comparison(make_config(), Path("/dev/null/run"))
-
-
-@pytest.mark.usefixtures("no_training")
-def test_a_full_disk_is_named(make_config, tmp_path, monkeypatch):
-    def full_disk(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(comparison, "base_model", full_disk)
-    message = "cannot write: No space left on device; the same command goes on from what is kept"
-    with pytest.raises(RunError, match=message):
-        run_comparison(make_config(), tmp_path / "run")
 
 
 @pytest.mark.usefixtures("no_training")

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from setrl.errors import ConfigError
+from setrl.runs.claim import kind_of
 
 __all__ = ["publish_report", "write_report"]
 
@@ -22,9 +23,9 @@ def write_report(run_dir: Path, reference: str = "grpo") -> Path:
         DataError: When an evaluation file does not hold what it should.
     """
     with _needs_drawing():
-        from setrl.report.control import is_control, write_control_page
+        from setrl.report.control import write_control_page
         from setrl.report.page import write_page
-    if is_control(run_dir):
+    if kind_of(run_dir) == "control":
         return write_control_page(run_dir)
     return write_page(run_dir, reference)
 
@@ -42,9 +43,9 @@ def publish_report(run_dir: Path, folder: Path, reference: str = "grpo") -> Path
         DataError: When an evaluation file does not hold what it should.
     """
     with _needs_drawing():
-        from setrl.report.control import is_control, publish_control
+        from setrl.report.control import publish_control
         from setrl.report.markdown import publish
-    if is_control(run_dir):
+    if kind_of(run_dir) == "control":
         return publish_control(run_dir, folder)
     return publish(run_dir, folder, reference)
 

@@ -15,13 +15,6 @@ from setrl.report.tables import Cell, Table
 from setrl.report.wording import MISSING
 from setrl.runs import files
 
-KIND = "control"
-
-
-def is_control(run_dir: Path) -> bool:
-    """Whether a folder holds a control run."""
-    return bool(files.read_json(Path(run_dir) / "run.json").get("kind") == KIND)
-
 
 def write_control_page(run_dir: Path) -> Path:
     """Write report.html, figures/*.png and summary.json into a control run's directory."""

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
@@ -13,6 +17,7 @@ from tqdm import tqdm
 
 from setrl.errors import RunError
 
+SAME_INTERRUPT = 1.0  # seconds within which a second SIGINT counts as the first
 BAR = "{desc} {percentage:3.0f}% |{bar}| {elapsed} so far, {remaining} left {postfix}"
 
 
@@ -41,17 +46,40 @@ def run_jobs(jobs: Sequence[Job], work: Work, workers: int, show_progress: bool)
         KeyboardInterrupt: After Ctrl-C, when the processes have written checkpoints and ended.
     """
     pool = _Pool(jobs, work, workers, show_progress)
-    try:
-        pool.run()
-    except KeyboardInterrupt:
-        print("\nwriting checkpoints; Ctrl-C again to stop at once", file=sys.stderr)
-        pool.stop()
-        raise
-    finally:
-        pool.close()
+    with _doubled_interrupts_as_one():
+        try:
+            pool.run()
+        except KeyboardInterrupt:
+            print("\nwriting checkpoints; Ctrl-C again to stop at once", file=sys.stderr)
+            pool.stop()
+            raise
+        finally:
+            pool.close()
     if pool.failures:
         listed = "\n".join(f"  {name}: {why}" for name, why in pool.failures.items())
         raise RunError(f"{len(pool.failures)} of {len(jobs)} jobs failed:\n{listed}")
+
+
+@contextmanager
+def _doubled_interrupts_as_one() -> Iterator[None]:
+    """Let a SIGINT right after another pass: `timeout -s INT` sends it to us and to our group."""
+    heard = -SAME_INTERRUPT
+
+    def interrupt(*_: object) -> None:
+        nonlocal heard
+        now = time.monotonic()
+        if now - heard >= SAME_INTERRUPT:
+            heard = now
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():  # it alone may handle signals
+        yield
+        return
+    usual = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 class _Pool:

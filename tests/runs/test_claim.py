@@ -1,0 +1,101 @@
+import fcntl
+from dataclasses import asdict, dataclass
+
+import pytest
+import yaml
+
+from setrl.errors import ConfigError, RunError
+from setrl.runs import files
+from setrl.runs.claim import claimed, kind_of
+
+
+@dataclass(frozen=True)
+class Config:
+    name: str = "mine"
+    steps: int = 1
+
+    def to_yaml(self):
+        return yaml.safe_dump(asdict(self))
+
+    def differences(self, other):
+        return [] if self.steps == other.steps else [f"steps: {self.steps} → {other.steps}"]
+
+
+def load(path):
+    return Config(**yaml.safe_load(path.read_text()))
+
+
+def claim(folder, config=Config(), kind="control", overwrite=False):
+    with claimed(folder, kind, config, load, overwrite=overwrite):
+        return files.read_json(folder / "run.json")
+
+
+def test_a_claimed_folder_has_config_kind_and_status(tmp_path):
+    folder = tmp_path / "a" / "run"
+    during = claim(folder)
+    assert (during["status"], during["kind"], during["name"]) == ("running", "control", "mine")
+    assert files.read_json(folder / "run.json")["status"] == "finished"
+    assert load(folder / "config.yaml") == Config()
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(KeyboardInterrupt(), "interrupted"), (ValueError("no"), "failed"), (None, "finished")],
+)
+def test_the_status_says_how_it_ended(tmp_path, error, status):
+    try:
+        with claimed(tmp_path, "control", Config(), load):
+            if error is not None:
+                raise error
+    except type(error):
+        pass
+    assert files.read_json(tmp_path / "run.json")["status"] == status
+
+
+def test_the_same_config_goes_on_and_another_is_refused(tmp_path):
+    claim(tmp_path)
+    (tmp_path / "arm").mkdir()
+    claim(tmp_path)
+    with pytest.raises(ConfigError, match=r"another config:\n  steps: 1 → 2\ngive another"):
+        claim(tmp_path, Config(steps=2))
+    assert (tmp_path / "arm").exists()
+    claim(tmp_path, Config(steps=2), overwrite=True)
+    assert not (tmp_path / "arm").exists()
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_run_of_another_kind_is_left_alone(tmp_path, overwrite):
+    claim(tmp_path, kind="comparison")
+    (tmp_path / "arm").mkdir()
+    message = "holds a comparison run, not a control run: give another folder"
+    with pytest.raises(ConfigError, match=message):
+        claim(tmp_path, overwrite=overwrite)
+    assert (tmp_path / "arm").exists()
+
+
+def test_the_kind_of_a_run(tmp_path):
+    assert kind_of(tmp_path) is None
+    claim(tmp_path / "comparison", kind="comparison")
+    claim(tmp_path / "control")
+    assert kind_of(tmp_path / "comparison") == "comparison"
+    assert kind_of(tmp_path / "control") == "control"
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(ConfigError, match="is not empty and holds no run: give another folder"):
+        claim(tmp_path, overwrite=True)
+    assert (tmp_path / "thesis.tex").exists()
+
+
+def test_two_processes_do_not_write_one_run(tmp_path):
+    with (tmp_path / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(RunError, match="another process is at this run"):
+            claim(tmp_path)
+
+
+def test_a_full_disk_is_named(tmp_path):
+    message = "cannot write: No space left on device; the same command goes on from what is kept"
+    with pytest.raises(RunError, match=message), claimed(tmp_path, "control", Config(), load):
+        raise OSError(28, "No space left on device")

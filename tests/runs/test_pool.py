@@ -1,0 +1,39 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+def interrupted(folder, pauses):
+    """Run a job that sleeps; SIGINT for the whole group once it has begun and after each pause."""
+    process = subprocess.Popen(
+        [sys.executable, "sleepers.py", folder],
+        cwd=HERE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (folder / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    for pause in [0, *pauses]:
+        time.sleep(pause)
+        os.killpg(process.pid, signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    return (folder / "kept").exists()
+
+
+@pytest.mark.parametrize("pauses", [[], [0.0], [0.05, 0.05]])
+def test_an_interrupt_lets_jobs_keep_what_they_have_even_if_it_is_doubled(tmp_path, pauses):
+    """As `timeout -s INT` does: it signals the process and then its group."""
+    assert interrupted(tmp_path, pauses)
+
+
+def test_a_second_interrupt_stops_at_once(tmp_path):
+    assert not interrupted(tmp_path, [1.1])
