@@ -62,6 +62,20 @@ def test_a_row_of_the_hub_is_read(name, monkeypatch):
     assert first.prompt.endswith("put your final answer within \\boxed{}.")
 
 
+@pytest.mark.parametrize("key", ["error", "error_tol"])
+def test_olympiadbench_s_own_units_and_errors_are_read(tmp_path, key):
+    benchmark = benchmarks.by_name("olympiadbench")
+    rows = copies({"id": 1, "question": "P", "final_answer": ["4.2"]}, benchmark.problems)
+    rows[0] |= {"unit": "km", key: "1e-1"}
+    rows[1] |= {"unit": None, key: None}
+    problems = benchmarks.load(benchmark, write(tmp_path / "o.jsonl", rows))
+    read = [(problem.unit, problem.error) for problem in problems[:3]]
+    assert read == [("km", 0.1), ("", 0.0), ("", 0.0)]
+    rows[1][key] = "1e-1,1e-2"
+    with pytest.raises(DataError, match=rf"o.jsonl:2: {key} must be a number, 0 or above, got '1e"):
+        benchmarks.load(benchmark, write(tmp_path / "o.jsonl", rows))
+
+
 def test_a_local_copy_is_read_instead(tmp_path):
     rows = [{"id": f"gsm8k/test/{i}", "problem": f"p{i}", "answer": "18"} for i in range(1319)]
     problems = benchmarks.load(benchmarks.by_name("gsm8k"), write(tmp_path / "g.jsonl", rows))

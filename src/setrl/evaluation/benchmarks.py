@@ -60,6 +60,7 @@ class Benchmark:
         config: The hub's name for a part of it, where it has several.
         problem_key: The field of the problem.
         answer_key: The field of the gold answer.
+        error_key: The field that says how far a number may be off, absolutely.
         template: The prompt; "{problem}" is replaced.
         gold: The field of the gold answer → the answer as text.
     """
@@ -72,6 +73,7 @@ class Benchmark:
     config: str | None = None
     problem_key: str = "problem"
     answer_key: str = "answer"
+    error_key: str = "error_tol"
     template: str = BOXED
     gold: Callable[[Any], str] = plain_gold
 
@@ -118,6 +120,7 @@ BENCHMARKS: dict[str, Benchmark] = {
             "OlympiadBench (arXiv:2402.14008), open-ended, text only, mathematics, English, "
             "competitions; the authors' own release holds 675",
             config="OE_TO_maths_en_COMP", problem_key="question", answer_key="final_answer",
+            error_key="error",
         ),
     )
 }  # fmt: skip
@@ -186,7 +189,21 @@ def _problem(benchmark: Benchmark, row: Mapping[str, Any], place: int, where: st
         prompt=benchmark.template.replace("{problem}", str(problem).strip()),
         kind=str(row.get("subject") or row.get("level") or ""),
         gold=gold,
+        unit=str(row.get("unit") or ""),
+        error=_error(row, (benchmark.error_key, "error_tol"), where),
     )
+
+
+def _error(row: Mapping[str, Any], keys: Iterable[str], where: str) -> float:
+    """How far a number may be off: 0 where nothing is said."""
+    key, said = next(((key, row[key]) for key in keys if row.get(key)), ("", 0.0))
+    try:
+        error = float(said)
+    except (TypeError, ValueError):
+        error = -1.0
+    if not 0 <= error < float("inf"):
+        raise DataError(f"{where}: {key} must be a number, 0 or above, got {said!r}")
+    return error
 
 
 def _field(row: Mapping[str, Any], keys: Iterable[str], where: str) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from setrl.domains import Domain, Reading, Split
 
@@ -19,19 +18,16 @@ class TaskProblem:
         prompt: The text that the model is given, before any chat template.
         kind: What kind of problem it is; empty where nobody says.
         gold: The right answer, where there is one.
+        unit: The unit of the right answer, which a sample may give or leave out.
+        error: How far a number may be off, absolutely.
     """
 
     id: str
     prompt: str
     kind: str = ""
     gold: str | None = None
-
-
-class Verifier(Protocol):
-    """Says of samples whether they reach a gold answer, and which answer they give."""
-
-    def __call__(self, gold: str, texts: Sequence[str]) -> list[Reading]:
-        """One reading a text, in order; a text without an answer has `answer` None."""
+    unit: str = ""
+    error: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -69,13 +65,3 @@ def domain_task(domain: Domain, split: Split, count: int, seed: int) -> Task:
         problems=problems,
         read=lambda problem, texts: [domain.read(problem.prompt, text) for text in texts],
     )
-
-
-def gold_task(name: str, problems: Sequence[TaskProblem], verifier: Verifier) -> Task:
-    """Problems whose samples a verifier holds against a gold answer."""
-
-    def read(problem: TaskProblem, texts: Sequence[str]) -> list[Reading]:
-        assert problem.gold is not None
-        return verifier(problem.gold, texts)
-
-    return Task(name=name, split=name, problems=tuple(problems), read=read)
