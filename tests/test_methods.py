@@ -208,6 +208,7 @@ def test_configs_name_methods():
         ({}, "needs the key 'method'"),
         ({"method": "polyepo"}, "unknown method 'polyepo'; did you mean 'poly_epo'"),
         ({"method": "maxpo", "setsize": 2}, "did you mean 'set_size'"),
+        ({"method": "order_grad"}, "order_grad needs the argument 'weights'"),
         ({"method": "poly_epo", "diversity": "mixed"}, "unknown diversity 'mixed'; did you mean"),
     ],
 )

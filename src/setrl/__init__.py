@@ -10,6 +10,7 @@ array([[ 0.   ,  0.   ,  0.167, -0.167]])
 from setrl import credit, methods, objectives
 from setrl.advantages import Advantages, set_advantages
 from setrl.check_objective import ObjectiveReport, check_objective
+from setrl.grouped import grouped_advantages
 from setrl.methods import Method
 from setrl.samples import DEGENERATE, Samples
 
@@ -23,6 +24,7 @@ __all__ = [
     "Samples",
     "check_objective",
     "credit",
+    "grouped_advantages",
     "methods",
     "objectives",
     "set_advantages",

@@ -91,7 +91,7 @@ def set_advantages(
     scale: Scale | None = None,
     shaping: Shaping | None = None,
     estimator: Estimator | None = None,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> Advantages:
     """The marginal set advantage of every sample: the difference that it makes to its sets.
 
@@ -101,10 +101,11 @@ def set_advantages(
     unless `reduction="sum"`. Every set counts, exactly, where the objective has a closed form.
 
     Args:
-        rewards_BN: (B, N) rewards; NaN marks a sample without one, which leaves the sets.
+        rewards_BN: (B, N) rewards; NaN or None marks a sample without one, which leaves the sets.
         objective: What a set is worth; see `setrl.objectives`.
         set_size: K, from 1 to N; may be left out where the objective has one of its own.
-        clusters: (B, N) labels of the strategies used, integers; −1 is in no cluster, NaN unknown.
+        clusters: (B, N) labels of the strategies used, integers; −1 is in no cluster, NaN or None
+            unknown.
         answers: (B, N) final answers, numbers or strings.
         proxy: (B, N) what a selector goes by.
         pairs: (B, N, N) a number for each pair of samples.
@@ -116,7 +117,7 @@ def set_advantages(
             K = 1) or by that of its set scores (`score_std`); 1e-4 is added to it. Both bias.
         shaping: A change of a prompt's rewards before sets are scored; see `setrl.shaping`.
         estimator: `credit.Exact()` by default.
-        rng: Needed where sets are sampled.
+        rng: A generator, or its seed; needed where sets are sampled.
 
     Returns:
         `Advantages`, arrays of the kind of `rewards_BN`.
@@ -132,13 +133,15 @@ def set_advantages(
     >>> adv.values_BN.round(3)
     array([[ 0.   ,  0.   ,  0.167, -0.167]])
     """
+    _check_values(objective, estimator)
     fields = {"clusters": clusters, "answers": answers, "proxy": proxy, "pairs": pairs}
     set_size = objective.resolve_set_size(set_size)
     named = baselines.by_name
     chosen = names.look_up("baseline", baseline, named) if isinstance(baseline, str) else baseline
     rule = CreditRule(objective, set_size, chosen, reduction, scale, shaping, estimator or Exact())
     batch = read_batch(rewards_BN, rule.reads, set_size, mask=mask, **fields)
-    return _as_given(_of_batch(batch, rule, rng), rewards_BN)
+    generator = None if rng is None else np.random.default_rng(rng)
+    return _as_given(_of_batch(batch, rule, generator), rewards_BN)
 
 
 def _of_batch(batch: Batch, rule: CreditRule, rng: np.random.Generator | None) -> Advantages:
@@ -241,6 +244,16 @@ def _as_given(advantages: Advantages, reference: Array) -> Advantages:
         name: like(part, reference) for name, part in parts.items() if isinstance(part, np.ndarray)
     }
     return Advantages(**{**parts, **arrays})
+
+
+def _check_values(objective: Objective, estimator: Estimator | None) -> None:
+    if not isinstance(objective, Objective):
+        raise ValueError(
+            "objective must be a value such as objectives.max(), or objectives.from_function(f) "
+            f"for a function, got {objective!r}"
+        )
+    if isinstance(estimator, type | str):
+        raise ValueError(f"estimator must be a value such as credit.Exact(), got {estimator!r}")
 
 
 def _check_choice(name: str, value: str | None, choices: tuple[str | None, ...]) -> None:

@@ -18,7 +18,8 @@ Array = Any  # an array of NumPy, PyTorch, JAX, CuPy …
 def to_numpy(array: Array) -> np.ndarray:
     """The array as NumPy, copied to the host if it lies elsewhere."""
     if array_api_compat.is_torch_array(array):
-        return array.detach().cpu().numpy()
+        array = array.detach().cpu()
+        return (array.double() if array.is_floating_point() else array).numpy()
     if array_api_compat.is_array_api_obj(array) and not isinstance(array, np.ndarray):
         return np.asarray(array_api_compat.to_device(array, "cpu"))
     return np.asarray(array)

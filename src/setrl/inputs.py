@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from setrl.arrays import Array, to_numpy
 from setrl.samples import DEGENERATE, Samples
 
 Index = tuple[Any, Any]  # where the samples of some prompts stand in a (B, N) array
+
+LARGEST_LABEL = 2**53  # float64, which knows NaN, keeps integers apart up to here
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Batch:
         """
         count_B = self.usable_BN.sum(axis=-1)
         most = self.usable_BN.shape[-1]
-        if (count_B == most).all():
+        if count_B.size and (count_B == most).all():
             if most >= fewest:
                 yield (slice(None), slice(None)), self.samples
             return
@@ -62,7 +65,7 @@ def read_batch(
         **fields: `clusters`, `answers`, `proxy` of shape (B, N) and `pairs` of shape (B, N, N).
     """
     rewards = _numbers("rewards_BN", rewards_BN)
-    if rewards.ndim != 2 or 0 in rewards.shape:
+    if rewards.ndim != 2 or rewards.shape[1] == 0:
         raise ValueError(
             f"rewards_BN must have shape (B, N): prompts, samples; got {rewards.shape}"
             + (" (for one prompt pass rewards[None])" if rewards.ndim == 1 else "")
@@ -87,15 +90,28 @@ def read_batch(
 
 def check_set_size(set_size: int, num_samples: int) -> None:
     """Refuse a K that is not an integer from 1 to N."""
-    if not isinstance(set_size, int | np.integer) or not 1 <= set_size <= num_samples:
+    is_integer = isinstance(set_size, int | np.integer) and not isinstance(set_size, bool)
+    if not is_integer or not 1 <= set_size <= num_samples:
         raise ValueError(f"set_size must be an integer in [1, {num_samples}], got {set_size!r}")
 
 
 def _numbers(name: str, value: Array) -> np.ndarray:
-    array = to_numpy(value)
+    array = _array(name, value)
+    if array.dtype.kind == "O" and all(one is None or isinstance(one, Real) for one in array.flat):
+        return array.astype(np.float64)  # None becomes NaN
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
     return array.astype(np.float64)
+
+
+def _array(name: str, value: Array) -> np.ndarray:
+    try:
+        return to_numpy(value)
+    except ValueError:
+        raise ValueError(
+            f"{name} must have rows of one length: fill short ones with NaN, or pass flat arrays "
+            "to setrl.grouped_advantages"
+        ) from None
 
 
 def _shaped(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -107,7 +123,7 @@ def _shaped(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 def _mask(mask: Array | None, shape: tuple[int, ...]) -> np.ndarray:
     if mask is None:
         return np.ones(shape, dtype=bool)
-    array = _shaped("mask", to_numpy(mask), shape)
+    array = _shaped("mask", _array("mask", mask), shape)
     if array.dtype != bool:
         raise ValueError(f"mask must be bool, got dtype {array.dtype}")
     return array.copy()
@@ -117,23 +133,26 @@ def _clusters(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndar
     numbers_BN = _shaped("clusters", _numbers("clusters", value), shape)
     known_BN = ~np.isnan(numbers_BN)
     labels_BN = np.where(known_BN, numbers_BN, DEGENERATE)
-    wrong = labels_BN[(labels_BN < DEGENERATE) | (labels_BN != np.round(labels_BN))]
+    is_label_BN = (labels_BN >= DEGENERATE) & (labels_BN == np.round(labels_BN))
+    wrong = labels_BN[~is_label_BN | (labels_BN > LARGEST_LABEL)]
     if wrong.size:
         raise ValueError(
-            f"clusters must be integers ≥ 0, {DEGENERATE} (degenerate) or NaN (unknown), "
-            f"got {wrong[0]:g}"
+            f"clusters must be integers from 0 to 2^53, {DEGENERATE} (degenerate) or NaN "
+            f"(unknown), got {wrong[0]:g}"
         )
     return labels_BN.astype(np.int64), known_BN
 
 
 def _answers(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    array = _shaped("answers", to_numpy(value), shape)
-    if array.dtype.kind == "f":
-        known_BN = ~np.isnan(array)
-    else:
-        known_BN = np.array([answer is not None for answer in array.ravel()]).reshape(shape)
-    _, labels = np.unique(np.where(known_BN, array, array[known_BN][:1]), return_inverse=True)
-    return labels.reshape(shape).astype(np.int64), known_BN
+    array = _shaped("answers", _array("answers", value), shape)
+    is_known = [answer is not None and answer == answer for answer in array.ravel()]  # not NaN
+    known_BN = np.array(is_known, dtype=bool).reshape(shape)
+    labels_BN = np.zeros(shape, dtype=np.int64)
+    try:
+        labels_BN[known_BN] = np.unique(array[known_BN], return_inverse=True)[1]
+    except TypeError:
+        raise ValueError("answers must be all numbers or all strings, got both") from None
+    return labels_BN, known_BN
 
 
 def _proxy(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

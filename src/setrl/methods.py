@@ -60,7 +60,11 @@ class Method:
         return frozenset((*self.objective.reads, *shaped))
 
     def advantages(
-        self, rewards_BN: Array, *, rng: np.random.Generator | None = None, **fields: Array | None
+        self,
+        rewards_BN: Array,
+        *,
+        rng: np.random.Generator | int | None = None,
+        **fields: Array | None,
     ) -> Advantages:
         """The advantages of samples; `fields` are those of `set_advantages`."""
         return set_advantages(
@@ -191,7 +195,8 @@ def from_config(config: Mapping[str, Any]) -> Method:
     """The method of a config such as {"method": "poly_epo", "set_size": 4}.
 
     Raises:
-        ValueError: Naming the unknown method or argument, the near miss, and all that are known.
+        ValueError: Naming the unknown method or argument, the near miss, and all that are known;
+            or the argument that is missing.
     """
     if "method" not in config:
         raise ValueError(f"a method's config needs the key 'method', got {dict(config)!r}")
@@ -202,4 +207,7 @@ def from_config(config: Mapping[str, Any]) -> Method:
         names.look_up(f"argument of {config['method']}", key, parameters)
         if key == "diversity" and isinstance(value, str):
             arguments[key] = names.look_up("diversity", value, objectives.by_name)()
+    for key, parameter in parameters.items():
+        if parameter.default is parameter.empty and key not in arguments:
+            raise ValueError(f"{config['method']} needs the argument {key!r}")
     return make(**arguments)

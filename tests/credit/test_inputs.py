@@ -13,13 +13,25 @@ WRONG = [
     ({"set_size": 0}, "set_size must be an integer in [1, 4], got 0"),
     ({"set_size": 5}, "set_size must be an integer in [1, 4], got 5"),
     ({"set_size": 2.0}, "set_size must be an integer in [1, 4], got 2.0"),
+    ({"set_size": True}, "set_size must be an integer in [1, 4], got True"),
+    ({"objective": "max"}, "objective must be a value such as objectives.max(), or"),
+    ({"objective": objectives.max}, "objective must be a value such as objectives.max(), or"),
+    ({"objective": np.max}, "or objectives.from_function(f) for a function, got <function max"),
+    ({"estimator": credit.Exact}, "estimator must be a value such as credit.Exact(), got <class"),
+    ({"answers": [["a", None, 1, "b"]]}, "answers must be all numbers or all strings, got both"),
+    (
+        {"clusters": [[1, 2], [1]]},
+        "clusters must have rows of one length: fill short ones with NaN",
+    ),
     ({"objective": objectives.polychromic()}, "the objective reads clusters: pass clusters=..."),
     (
         {"clusters": np.zeros((1, 3))},
         "clusters must have the shape (1, 4) of rewards_BN, got (1, 3)",
     ),
-    ({"clusters": [[0, 1, -2, 0]]}, "clusters must be integers ≥ 0, -1 (degenerate) or NaN"),
+    ({"clusters": [[0, 1, -2, 0]]}, "clusters must be integers from 0 to 2^53, -1 (degenerate)"),
     ({"clusters": [[0, 1, 0.5, 0]]}, "got 0.5"),
+    ({"clusters": [[0, 1, np.inf, 0]]}, "(degenerate) or NaN (unknown), got inf"),
+    ({"clusters": np.full((1, 4), 2**63, np.uint64)}, "got 9.22337e+18"),
     ({"clusters": [["a", "b", "c", "d"]]}, "clusters must hold numbers, got dtype <U1"),
     ({"mask": np.ones((1, 4))}, "mask must be bool, got dtype float64"),
     ({"mask": np.ones((2, 4), bool)}, "mask must have the shape (1, 4)"),
@@ -50,7 +62,8 @@ def test_wrong_arguments_are_named(changes, message):
             REWARDS[0],
             "shape (B, N): prompts, samples; got (4,) (for one prompt pass rewards[None])",
         ),
-        (np.zeros((0, 4)), "rewards_BN must have shape (B, N)"),
+        (np.zeros((4, 0)), "rewards_BN must have shape (B, N)"),
+        ([[1.0, 0.0], [1.0]], "rewards_BN must have rows of one length"),
         (np.array([[np.inf, 0, 0]]), "must be finite, or NaN where there is no reward"),
         (np.array([["1", "0"]]), "rewards_BN must hold numbers"),
     ],
@@ -96,3 +109,62 @@ def test_answers_may_be_strings():
     answers = np.array([["12", "x+1", "12", "3"]], dtype=object)
     adv = set_advantages(REWARDS, objective=objectives.max(), set_size=2, answers=answers)
     assert adv.usable_BN.all()
+
+
+def test_answers_that_nobody_gave_are_left_out():
+    def credit_of(rewards, answers):
+        voting = {"objective": objectives.majority(), "set_size": 2}
+        return set_advantages(np.array([rewards]), answers=np.array([answers], object), **voting)
+
+    some = credit_of([1.0, 0, 0, 1, 0], ["a", None, "b", "a", float("nan")])
+    assert some.usable_BN.tolist() == [[True, False, True, True, False]]
+    kept = credit_of([1.0, 0, 1], ["a", "b", "a"]).values_BN
+    np.testing.assert_array_equal(some.values_BN[some.usable_BN], kept[0])
+    none = credit_of([1.0, 0, 0], [None, None, None])
+    assert none.skipped_B.all()
+    assert not none.usable_BN.any()
+
+
+def test_none_is_what_nan_is():
+    method = methods.poly_epo(2)
+    rewards, clusters = [1.0, np.nan, 0, 1, 0], [0, 1, np.nan, 2, 0]
+    nan = method.advantages(np.array([rewards]), clusters=np.array([clusters]))
+    none = method.advantages([[1.0, None, 0, 1, 0]], clusters=[[0, 1, None, 2, 0]])
+    np.testing.assert_array_equal(none.values_BN, nan.values_BN)
+    assert none.usable_BN.tolist() == [[True, False, False, True, True]]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+def test_tensors_of_every_precision_are_taken(dtype):
+    import torch
+
+    rewards = torch.tensor(REWARDS).to(getattr(torch, dtype))
+    adv = methods.maxpo(2).advantages(rewards)
+    want = methods.maxpo(2).advantages(REWARDS).values_BN
+    assert adv.values_BN.dtype == torch.float64
+    np.testing.assert_array_equal(adv.values_BN.numpy(), want)
+
+
+def test_float64_tensors_keep_their_digits():
+    import torch
+
+    rewards = np.array([[0.1, 0.2, 0.7]])
+    got = methods.dr_grpo().advantages(torch.tensor(rewards)).values_BN
+    np.testing.assert_array_equal(got.numpy(), methods.dr_grpo().advantages(rewards).values_BN)
+
+
+@pytest.mark.parametrize("name", ["exact", "sampled", "enumerated"])
+def test_a_batch_without_prompts_has_no_advantages(name):
+    estimator = {"exact": None, "sampled": credit.Sampled(3), "enumerated": credit.Enumerated()}
+    method = methods.poly_epo(2, estimator=estimator[name])
+    adv = method.advantages(np.zeros((0, 4)), clusters=np.zeros((0, 4)), rng=0)
+    assert adv.values_BN.shape == adv.with_BN.shape == (0, 4)
+    assert adv.mean_B.shape == adv.skipped_B.shape == (0,)
+
+
+def test_a_seed_is_a_generator():
+    drawn = {"objective": objectives.max(), "set_size": 2, "estimator": credit.Sampled(3)}
+    rewards = np.random.default_rng(3).random((2, 8))
+    one = set_advantages(rewards, rng=7, **drawn).values_BN
+    other = set_advantages(rewards, rng=np.random.default_rng(7), **drawn).values_BN
+    np.testing.assert_array_equal(one, other)

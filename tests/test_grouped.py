@@ -1,0 +1,104 @@
+"""Flat batches: what `Method.advantages` gives of each group by itself, in the given order."""
+
+import re
+
+import numpy as np
+import pytest
+
+from setrl import DEGENERATE, Method, grouped_advantages, methods, objectives
+
+SIZES = {"x": 6, "y": 3, "z": 8, "alone": 1, "w": 6}
+
+
+@pytest.fixture
+def flat():
+    """Samples of five prompts in a random order, some without a reward or a cluster."""
+    rng = np.random.default_rng(0)
+    groups = rng.permutation([name for name, size in SIZES.items() for _ in range(size)])
+    rewards = rng.integers(0, 3, len(groups)) / 2
+    clusters = rng.integers(DEGENERATE, 3, len(groups)).astype(float)
+    rewards[3], clusters[5] = np.nan, np.nan
+    return rewards, groups, clusters
+
+
+def one_by_one(rewards, groups, clusters, method):
+    """The definition: each prompt by itself."""
+    values = np.empty(len(rewards))
+    for name in SIZES:
+        at = groups == name
+        if at.sum() < method.set_size:
+            values[at] = 0
+            continue
+        dense = method.advantages(rewards[at][None], clusters=clusters[at][None])
+        values[at] = dense.values_BN[0]
+    return values
+
+
+@pytest.mark.parametrize(
+    "method",
+    [methods.poly_epo(3), methods.grpo(), methods.maxpo(2), methods.pkpo(3), methods.grpo_div()],
+    ids=lambda method: method.name,
+)
+def test_each_prompt_is_credited_by_itself(flat, method):
+    rewards, groups, clusters = flat
+    got = grouped_advantages(rewards, groups, method, clusters=clusters)
+    assert np.ptp(got) > 0
+    want = one_by_one(rewards, groups, clusters, method)
+    np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-15)
+
+
+def test_the_order_of_samples_and_the_names_of_groups_do_not_matter(flat):
+    rewards, groups, clusters = flat
+    method, order = methods.poly_epo(3), np.random.default_rng(1).permutation(len(rewards))
+    got = grouped_advantages(rewards, groups, method, clusters=clusters)
+    moved = grouped_advantages(rewards[order], groups[order], method, clusters=clusters[order])
+    np.testing.assert_allclose(moved, got[order], rtol=0, atol=1e-15)
+    _, numbers = np.unique(groups, return_inverse=True)
+    renamed = grouped_advantages(rewards, -7 * numbers, method, clusters=clusters)
+    np.testing.assert_array_equal(renamed, got)
+
+
+def test_tensors_lists_and_object_arrays(flat):
+    import torch
+
+    rewards, groups, clusters = flat
+    method = methods.poly_epo(3)
+    want = grouped_advantages(rewards, groups, method, clusters=clusters)
+    _, numbers = np.unique(groups, return_inverse=True)
+    tensors = [torch.tensor(values) for values in (rewards, numbers, clusters)]
+    got = grouped_advantages(*tensors[:2], method, clusters=tensors[2])
+    assert isinstance(got, torch.Tensor)
+    np.testing.assert_array_equal(got.numpy(), want)
+    labels = [None if np.isnan(label) else int(label) for label in clusters]
+    listed = grouped_advantages(rewards.tolist(), groups.astype(object), method, clusters=labels)
+    np.testing.assert_array_equal(listed, want)
+
+
+def test_answers_that_are_texts():
+    voting = Method("vote", objectives.majority(), set_size=2)
+    rewards, groups = np.array([1.0, 0, 1, 0, 1]), np.array([1, 2, 1, 1, 2])
+    answers = ["4", "5", "4", "5", "6"]
+    got = grouped_advantages(rewards, groups, voting, answers=answers)
+    dense = voting.advantages(np.array([[1.0, 1, 0]]), answers=np.array([["4", "4", "5"]]))
+    np.testing.assert_array_equal(got[[0, 2, 3]], dense.values_BN[0])
+    assert (got[[1, 4]] == 0).all()  # two samples are one set, with nothing to compare it with
+
+
+def test_nothing_gives_nothing():
+    assert grouped_advantages(np.zeros(0), [], methods.maxpo(4)).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"groups_M": [1, 2]}, "rewards must have the length 2 of groups_M, got 4"),
+        ({"clusters": [1, 2]}, "clusters must have the length 4 of groups_M, got 2"),
+        ({"rewards_M": np.zeros((2, 2))}, "rewards must have shape (M,), one for each sample"),
+        ({"method": methods.maxpo(5)}, "set_size must be an integer in [1, 3], got 5"),
+        ({"method": methods.poly_epo(2)}, "the objective reads clusters"),
+    ],
+)
+def test_wrong_arguments_are_named(changes, message):
+    usual = {"rewards_M": np.zeros(4), "groups_M": [1, 1, 1, 2], "method": methods.grpo()}
+    with pytest.raises(ValueError, match=re.escape(message)):
+        grouped_advantages(**{**usual, **changes})
