@@ -1,5 +1,6 @@
 """`setrl credit`: real logs of others, every shape of line, and files that are wrong."""
 
+import errno
 import json
 import re
 from pathlib import Path
@@ -112,6 +113,37 @@ def test_wrong_usage_leaves_with_2(tmp_path, capsys):
     assert (code, "set_size must be an integer in [1, 3], got 9" in err) == (2, True)
     code, _, err = run(capsys, "credit", path, "--method", "grpo", "--set-size", 2)
     assert (code, "unknown argument of grpo 'set_size'" in err) == (2, True)
+
+
+def test_what_a_file_cannot_serve_is_said(tmp_path, capsys):
+    path = write(tmp_path, {"rewards": [1, 0, 1], "clusters": [0, 1, 1]})
+    code, _, err = run(capsys, "credit", path, "--set-size", 3)
+    assert (code, "the largest group has 3 samples that can be used" in err) == (2, True)
+    code, _, err = run(capsys, "credit", path, "--method", "unlikeliness")
+    assert (code, "unlikeliness reads proxy, which a file of groups has not" in err) == (2, True)
+    code, _, err = run(capsys, "credit", path, "--method", "order_grad")
+    assert (code, "order_grad needs the argument 'weights'" in err) == (2, True)
+
+
+def test_output_is_written_whole_or_not_at_all(tmp_path, capsys, monkeypatch):
+    path = write(tmp_path, {"rewards": [1, None, 1, 0], "clusters": [0, 1, 1, 2]})
+    output = tmp_path / "new" / "out.jsonl"
+    usual = ("credit", path, "--set-size", 2)
+    code, [printed], _ = run(capsys, *usual)
+    assert (code, printed["rewards"]) == (0, [1, None, 1, 0])
+    assert run(capsys, *usual, "--output", output)[0] == 0
+    assert json.loads(output.read_text()) == printed
+
+    def full_disk(path, text, encoding):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    before = output.read_bytes()
+    monkeypatch.setattr(Path, "write_text", full_disk)
+    code, _, err = run(capsys, *usual, "--output", output)
+    assert code == 1
+    assert re.search(r"setrl: cannot write or read .*: No space left on device", err)
+    assert output.read_bytes() == before
+    assert [left.name for left in output.parent.iterdir()] == ["out.jsonl"]
 
 
 def test_a_missing_file_leaves_with_3(capsys):

@@ -5,6 +5,7 @@ Exit codes: 0 all is well, 1 a run failed, 2 wrong usage or config, 3 bad data, 
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any, NoReturn, cast
 
@@ -49,6 +50,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         _leave(3, str(error))
     except RunError as error:
         _leave(1, str(error))
+    except BrokenPipeError:  # of `setrl credit … | head`: nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        from setrl.runs.claim import explain
+
+        _leave(1, explain(error))
     sys.exit(0)
 
 

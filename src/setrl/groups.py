@@ -22,7 +22,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
@@ -30,8 +30,10 @@ from setrl import methods
 from setrl.advantages import Advantages
 from setrl.errors import ConfigError, DataError
 from setrl.methods import Method
+from setrl.runs import files
 from setrl.samples import DEGENERATE
 
+FIELDS = frozenset({"rewards", "clusters"})  # what a file tells of a sample
 REWARD_KEYS = ("reward", "correct", "score")
 CLUSTER_KEYS = ("cluster", "strategy", "final", "answer")
 GROUP_KEYS = ("group", "id", "uid", "prompt", "problem")
@@ -100,7 +102,16 @@ def read_groups(path: Path, keys: Keys) -> list[Group]:
 
 
 def credit_groups(groups: list[Group], method: Method) -> Advantages:
-    """The advantages of ragged groups: (B, N) with N the size of the largest."""
+    """The advantages of ragged groups: (B, N) with N the size of the largest.
+
+    Raises:
+        DataError: If the method reads clusters and no sample has one.
+        ConfigError: If the method reads what files have not, or no group is large enough for it.
+    """
+    if unknown := method.reads - FIELDS:
+        raise ConfigError(
+            f"{method.name} reads {', '.join(unknown)}, which a file of groups has not"
+        )
     most = max(len(group.rewards) for group in groups)
     rewards_BN = np.full((len(groups), most), np.nan)
     clusters_BN = np.full((len(groups), most), np.nan)
@@ -112,7 +123,15 @@ def credit_groups(groups: list[Group], method: Method) -> Advantages:
             f"{method.name} needs clusters: name their key with --cluster, "
             f"or use one of {', '.join(CLUSTER_KEYS)}"
         )
-    return method.advantages(rewards_BN, clusters=clusters_BN)
+    advantages = method.advantages(rewards_BN, clusters=clusters_BN)
+    if advantages.skipped_B.all():
+        usable = advantages.usable_BN.sum(axis=1).max()
+        raise ConfigError(
+            f"{method.name} with set_size={method.set_size} compares sets with and without a "
+            f"sample, and the largest group has {usable} samples that can be used: "
+            "give a smaller --set-size"
+        )
+    return advantages
 
 
 def credit_file(
@@ -123,15 +142,18 @@ def credit_file(
         method = methods.from_config(config)
         groups = read_groups(path, keys)
         advantages = credit_groups(groups, method)
-    except DataError:
+    except (ConfigError, DataError):
         raise
     except ValueError as error:
         raise ConfigError(str(error)) from None
+    text = "".join(
+        f"{files.json_line(record)}\n" for record in _records(groups, advantages, method)
+    )
     if output is None:
-        _write(sys.stdout, groups, advantages, method)
+        sys.stdout.write(text)
+        sys.stdout.flush()  # so that a full disk is seen here
     else:
-        with output.open("w") as file:
-            _write(file, groups, advantages, method)
+        files.write_text(output, text)
     print(summary(groups, advantages, method), file=sys.stderr)
 
 
@@ -157,19 +179,20 @@ def summary(groups: list[Group], advantages: Advantages, method: Method) -> str:
     return "\n".join(lines)
 
 
-def _write(file: TextIO, groups: list[Group], advantages: Advantages, method: Method) -> None:
+def _records(
+    groups: list[Group], advantages: Advantages, method: Method
+) -> Iterator[dict[str, Any]]:
     for row, group in enumerate(groups):
-        record = {
+        yield {
             "schema_version": 1,
             "group": group.name,
             "method": method.name,
             "set_size": method.set_size,
-            "rewards": [None if np.isnan(reward) else reward for reward in group.rewards],
+            "rewards": group.rewards,
             "clusters": [None if label is UNJUDGED else label for label in group.clusters],
             "advantages": advantages.values_BN[row, : len(group.rewards)].tolist(),
             "skipped": bool(advantages.skipped_B[row]),
         }
-        file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
 def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
