@@ -108,7 +108,11 @@ def test_the_file_that_is_written_evaluates(tmp_path, capsys):
         ("\n[]", "1.jsonl:2: a line must be an object"),
         ('{"input": "a"}', "1.jsonl:1: has no 'step'; it has input"),
         ('{"input": "a", "output": "b", "step": 1}', "1.jsonl:1: has no 'score'"),
-        ('{"input": "a", "output": "b", "step": 1, "score": "x"}', "must be a number, got 'x'"),
+        (
+            '{"input": "a", "output": "b", "step": 1, "score": "x"}',
+            "a finite number, got 'x'",
+        ),
+        ('{"input": "a", "output": "b", "step": 1, "score": Infinity}', "finite number, got inf"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, text, message):
@@ -116,3 +120,13 @@ def test_what_is_wrong_is_named(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(DataError, match=message):
         read(path)
+
+
+def test_samples_of_a_gold_that_cannot_be_graded_are_left_out(tmp_path):
+    lines = [line("a", "\\boxed{7}", None), line("b", "\\boxed{7}", None, gts=" ")]
+    imported = read(write(tmp_path / "10.jsonl", *lines), verify=True)
+    assert [record["correct"] for record in imported.records] == [[1]]
+    assert imported.notes == [
+        "1 gold answers cannot be graded against, as ' '",
+        "1 samples without a score are left out",
+    ]

@@ -14,19 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import DataError
-from setrl.integrations.logged import (
-    Imported,
-    ImportOptions,
-    LoggedSample,
-    Verify,
-    choose_score,
-    field,
-    label,
-    log_files,
-    number,
-    plain,
-    to_records,
-)
+from setrl.integrations.fields import choose_score, field, label, log_files, number, plain
+from setrl.integrations.logged import Imported, ImportOptions, LoggedSample, Verify, to_records
 
 # As inspect_ai's own value_to_float: correct, partially correct, incorrect, no answer.
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}

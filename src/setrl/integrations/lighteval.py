@@ -14,18 +14,8 @@ from typing import Any
 
 from setrl.errors import DataError
 from setrl.integrations import parquet
-from setrl.integrations.logged import (
-    Imported,
-    ImportOptions,
-    LoggedSample,
-    Verify,
-    choose_score,
-    field,
-    label,
-    log_files,
-    number,
-    to_records,
-)
+from setrl.integrations.fields import choose_score, field, label, log_files, number
+from setrl.integrations.logged import Imported, ImportOptions, LoggedSample, Verify, to_records
 
 
 def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Imported:

@@ -12,19 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
-from setrl.integrations.logged import (
-    Imported,
-    ImportOptions,
-    LoggedSample,
-    Verify,
-    choose_score,
-    field,
-    json_lines,
-    label,
-    log_files,
-    number,
-    to_records,
-)
+from setrl.integrations.fields import choose_score, field, json_lines, label, log_files, number
+from setrl.integrations.logged import Imported, ImportOptions, LoggedSample, Verify, to_records
 
 
 def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Imported:

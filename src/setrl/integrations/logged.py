@@ -6,11 +6,9 @@ A score that is 0 or 1 in the whole log says whether a sample is correct. Other 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
@@ -106,7 +104,7 @@ def to_records(
     notes = list(notes)
     listed = list(samples)
     if options.verify:
-        listed = _verified(listed, verify or _math_verifier())
+        listed = _verified(listed, verify or _math_verifier(), notes)
     scored = [sample for sample in listed if sample.score is not None]
     if len(scored) < len(listed):
         notes.append(f"{len(listed) - len(scored)} samples without a score are left out")
@@ -175,8 +173,8 @@ def _record(
     }
 
 
-def _verified(samples: list[LoggedSample], verify: Verify) -> list[LoggedSample]:
-    """The samples with the verifier's score and answer.
+def _verified(samples: list[LoggedSample], verify: Verify, notes: list[str]) -> list[LoggedSample]:
+    """The samples with the verifier's score and answer; no score where the gold is not fit for it.
 
     Where the log holds an answer, that is what is held against the gold: it may stand in the text
     in a form that only the log's own tool reads.
@@ -186,16 +184,24 @@ def _verified(samples: list[LoggedSample], verify: Verify) -> list[LoggedSample]
     by_gold: dict[str, list[int]] = {}
     for place, sample in enumerate(samples):
         by_gold.setdefault(str(sample.gold), []).append(place)
-    result = list(samples)
+    result, unfit = list(samples), []
     for gold, places in by_gold.items():
-        texts = [
-            samples[p].text if samples[p].answer is None else f"\\boxed{{{samples[p].answer}}}"
-            for p in places
-        ]
-        for place, reading in zip(places, verify(gold, texts), strict=True):
-            score = float(reading.correct)
-            result[place] = replace(samples[place], score=score, answer=reading.answer)
+        try:
+            readings = verify(gold, [_answering_text(samples[place]) for place in places])
+        except DataError:
+            unfit.append(gold)
+            readings = [None] * len(places)
+        for place, reading in zip(places, readings, strict=True):
+            score = None if reading is None else float(reading.correct)
+            answer = None if reading is None else reading.answer
+            result[place] = replace(samples[place], score=score, answer=answer)
+    if unfit:
+        notes.append(f"{len(unfit)} gold answers cannot be graded against, as {unfit[0]!r}")
     return result
+
+
+def _answering_text(sample: LoggedSample) -> str:
+    return sample.text if sample.answer is None else f"\\boxed{{{sample.answer}}}"
 
 
 def _math_verifier() -> Verify:
@@ -231,105 +237,3 @@ def choose_steps(
         notes.append(f"{len(chosen) - len(kept)} samples of prompts that come again at a later "
                      "step are left out")  # fmt: skip
     return kept
-
-
-def choose_score(names: Sequence[str], wanted: str | None, where: str) -> str:
-    """The one score of a log, or the one that is wanted.
-
-    Raises:
-        ConfigError: When there are several and none is named, or the named one is not there.
-    """
-    if wanted is not None:
-        if wanted not in names:
-            raise ConfigError(f"{where} has no score {wanted!r}; it has {', '.join(names)}")
-        return wanted
-    if len(names) != 1:
-        found = f"has the scores {', '.join(names)}" if names else "has no scores"
-        raise ConfigError(f"{where} {found}: name one with --reward")
-    return names[0]
-
-
-def plain(prompt: Any) -> str:
-    """A prompt or an answer as text: of a conversation, what its last message says.
-
-    Raises:
-        DataError: When it is neither a text nor messages.
-    """
-    if isinstance(prompt, str):
-        return prompt
-    try:
-        content = prompt[-1]["content"]
-        if isinstance(content, str):
-            return content
-        return "".join(part["text"] for part in content if part.get("type", "text") == "text")
-    except (LookupError, TypeError, AttributeError):
-        raise DataError(f"neither a text nor messages: {str(prompt)[:80]!r}") from None
-
-
-def number(value: Any, where: str) -> float | None:
-    """A score as a number; None for null and NaN.
-
-    Raises:
-        DataError: When it is no number.
-    """
-    if value is None or value != value:
-        return None
-    if not isinstance(value, bool | int | float):
-        raise DataError(f"{where}: a score must be a number, got {value!r}")
-    return float(value)
-
-
-def label(value: Any) -> str | None:
-    """A strategy or an answer as text; None for null, NaN, and −1 (degenerate).
-
-    >>> label(3.0), label("factoring"), label(-1), label(None)
-    ('3', 'factoring', None, None)
-    """
-    if value is None or value != value or value == -1:
-        return None
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def log_files(path: Path, pattern: str) -> list[Path]:
-    """A file, or the files of a folder that match.
-
-    Raises:
-        DataError: When there are none.
-    """
-    found = sorted(path.glob(pattern)) if path.is_dir() else [path] if path.exists() else []
-    if not found:
-        what = f"no {pattern} in it" if path.is_dir() else "no such file or folder"
-        raise DataError(f"{path}: {what}")
-    return found
-
-
-def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Where each line stands, and its object. Lines end at newlines alone, not at U+2028.
-
-    Raises:
-        DataError: Naming the file and the line.
-    """
-    with path.open("rb") as file:
-        for count, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line)
-            except ValueError as error:
-                raise DataError(f"{path}:{count}: not JSON: {error}") from None
-            if not isinstance(record, dict):
-                raise DataError(f"{path}:{count}: a line must be an object")
-            yield f"{path}:{count}", record
-
-
-def field(record: Any, key: str, where: str) -> Any:
-    """A field that must be there.
-
-    Raises:
-        DataError: Naming what is there instead.
-    """
-    try:
-        return record[key]
-    except (KeyError, TypeError):
-        keys = ", ".join(record) if isinstance(record, dict) else type(record).__name__
-        raise DataError(f"{where}: has no {key!r}; it has {keys}") from None

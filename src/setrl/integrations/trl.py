@@ -12,18 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from setrl.integrations import parquet
+from setrl.integrations.fields import choose_score, field, label, log_files, number, plain
 from setrl.integrations.logged import (
     Imported,
     ImportOptions,
     LoggedSample,
     Verify,
-    choose_score,
     choose_steps,
-    field,
-    label,
-    log_files,
-    number,
-    plain,
     to_records,
 )
 

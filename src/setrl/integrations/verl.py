@@ -12,18 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from setrl.integrations.fields import field, json_lines, label, log_files, number, plain
 from setrl.integrations.logged import (
     Imported,
     ImportOptions,
     LoggedSample,
     Verify,
     choose_steps,
-    field,
-    json_lines,
-    label,
-    log_files,
-    number,
-    plain,
     to_records,
 )
 
