@@ -1,5 +1,6 @@
 """The command line: its exit codes, and a sentence for each thing that is wrong."""
 
+import os
 import subprocess
 import sys
 
@@ -59,3 +60,17 @@ def test_an_unknown_flag_leaves_with_2(capsys):
     code, printed = run(capsys, "report", "run", "--refrence", "base")
     assert code == 2
     assert "--reference" in printed.err
+
+
+def test_a_reader_who_leaves_gets_no_traceback(tmp_path):
+    path = tmp_path / "groups.jsonl"
+    path.write_text('{"rewards": [1, 0, 1], "clusters": [0, 1, 2]}\n' * 2_000)
+    command = [sys.executable, "-c", "from setrl import cli; cli.main()", "credit", str(path)]
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(
+        [*command, "--set-size", "2"], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert ended.returncode == 1
+    assert ended.stderr == ""
