@@ -118,7 +118,7 @@ def test_wrong_usage_leaves_with_2(tmp_path, capsys):
 def test_what_a_file_cannot_serve_is_said(tmp_path, capsys):
     path = write(tmp_path, {"rewards": [1, 0, 1], "clusters": [0, 1, 1]})
     code, _, err = run(capsys, "credit", path, "--set-size", 3)
-    assert (code, "the largest group has 3 samples that can be used" in err) == (2, True)
+    assert (code, "no group has more than 3 samples that can be used" in err) == (2, True)
     code, _, err = run(capsys, "credit", path, "--method", "unlikeliness")
     assert (code, "unlikeliness reads proxy, which a file of groups has not" in err) == (2, True)
     code, _, err = run(capsys, "credit", path, "--method", "order_grad")

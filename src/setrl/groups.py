@@ -128,8 +128,7 @@ def credit_groups(groups: list[Group], method: Method) -> Advantages:
         usable = advantages.usable_BN.sum(axis=1).max()
         raise ConfigError(
             f"{method.name} with set_size={method.set_size} compares sets with and without a "
-            f"sample, and the largest group has {usable} samples that can be used: "
-            "give a smaller --set-size"
+            f"sample, and no group has more than {usable} samples that can be used"
         )
     return advantages
 
