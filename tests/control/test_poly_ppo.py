@@ -13,7 +13,7 @@ import pytest
 import torch
 from goals import Goals, goal
 from stable_baselines3 import PPO
-from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.callbacks import BaseCallback, StopTrainingOnMaxEpisodes
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import VecNormalize
 
@@ -188,6 +188,46 @@ def test_a_callback_ends_the_training() -> None:
     model = poly()
     model.learn(10_000, lambda *_: model.num_timesteps < 100)
     assert 100 <= model.num_timesteps < 120
+
+
+class Outcomes(BaseCallback):
+    """Adds up what callbacks are shown of each step."""
+
+    rewards, ends, steps = 0.0, 0, 0
+
+    def _on_step(self) -> bool:
+        self.rewards += self.locals["rewards"].sum()
+        self.ends += sum("goal" in info for info in self.locals["infos"])
+        self.steps += len(self.locals["dones"])
+        return True
+
+
+def test_callbacks_see_every_step_as_stable_baselines_shows_it() -> None:
+    seen, model = Outcomes(), poly()
+    model.learn(200, seen)
+    assert seen.steps == model.num_timesteps
+    assert seen.rewards == seen.ends > 0
+    limit = StopTrainingOnMaxEpisodes(max_episodes=30)
+    model = poly()  # of two environments; a vine's end counts as an episode's
+    model.learn(10_000, limit)
+    assert 60 <= limit.n_episodes < 60 + 4
+
+
+def test_vines_of_another_environment_are_refused() -> None:
+    model = poly(vines={"make_env": lambda: Goals(size=7)})
+    with pytest.raises(ValueError, match="vines' environments must be like the model's: Obs"):
+        model.learn(10)
+
+
+def test_without_normalisation_set_advantages_stay_as_they_are() -> None:
+    scaled, plain = (
+        poly(normalize_advantage=normalised, n_steps=8, batch_size=16).learn(16).rollout_buffer
+        for normalised in (True, False)
+    )
+    raw = plain.advantages[plain.from_sets]
+    size = np.sqrt(np.mean(raw**2))
+    assert size != pytest.approx(1.0, rel=0.05)
+    assert scaled.advantages[scaled.from_sets] == pytest.approx(raw / size, rel=1e-5)
 
 
 def test_saving_keeps_no_environment_and_loading_goes_on(tmp_path: Path) -> None:

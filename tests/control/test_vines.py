@@ -74,6 +74,7 @@ def test_an_episode_is_the_seed_up_to_the_state_and_then_the_vine(time: int, len
     [
         ({"where": "first"}, "where must be one of"),
         ({"reading": "mean"}, "reading must be one of"),
+        ({"make_env": "CartPole-v1"}, "make_env must be a function that makes an environment"),
         ({"num_vines": -1}, "num_vines must be a whole number ≥ 0"),
         ({"window": -1}, "window must be a whole number ≥ 0"),
         ({"max_steps": 0}, "max_steps must be a whole number ≥ 1"),
@@ -83,7 +84,7 @@ def test_an_episode_is_the_seed_up_to_the_state_and_then_the_vine(time: int, len
 )
 def test_wrong_options_are_named(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        Vines(Goals, **options)
+        Vines(**{"make_env": Goals, **options})
 
 
 @pytest.mark.parametrize(

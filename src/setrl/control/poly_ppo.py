@@ -6,6 +6,7 @@ schedules, logging, saving and loading are its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import torch
 from gymnasium import spaces
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.utils import check_for_correct_spaces
 from stable_baselines3.common.vec_env import VecEnv
 
 from setrl.control.assign import judge, measures, segments_of
@@ -20,7 +22,7 @@ from setrl.control.draw import Family, FamilyDraw, Memories
 from setrl.control.ppo import RegularisedPPO
 from setrl.control.segments import TAKEN, Critic, Segment, part
 from setrl.control.trajectories import Trajectory
-from setrl.control.vine_pool import Act, VinePool
+from setrl.control.vine_pool import Act, Stepped, VinePool
 from setrl.control.vines import Vines, check_vines
 from setrl.methods import Method
 
@@ -89,7 +91,9 @@ class PolyPPO(RegularisedPPO):
             raise ValueError("vines mix steps of several trajectories: use_sde must be False")
 
     def _setup_learn(self, *arguments: Any, **named: Any) -> tuple[int, BaseCallback]:
-        check_vines(self.method, self.vines)  # a model that was loaded may be without
+        if self.method is not None and self.vines is None:
+            raise ValueError("a saved model holds no vines: load(path, env=..., vines=...)")
+        check_vines(self.method, self.vines)
         return super()._setup_learn(*arguments, **named)
 
     def _excluded_save_params(self) -> list[str]:
@@ -122,31 +126,43 @@ class PolyPPO(RegularisedPPO):
         assert self.vines is not None
         assert self.vine_rng is not None
         if self._draw is None:
-            pool = VinePool(self.vines.make_env, self.pool_size, self.vine_rng)
-            self._draw = FamilyDraw(self.vines, pool, self.vine_rng)
+            self._draw = FamilyDraw(self.vines, self._pool(), self.vine_rng)
         self._draw.family_steps = self.family_steps
 
         def begin(memories: Memories) -> Act:
             known = list(memories)
+            return lambda seen, places: self._sampled(seen, places, known)
 
-            def act(seen: Any, places: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-                self.num_timesteps += len(places)
-                callback.update_locals({"observations": seen})
-                if not callback.on_step():
-                    raise _StoppedError
-                return self._sampled(seen, places, known)
+        def on_step(stepped: Stepped) -> None:
+            self.num_timesteps += len(stepped.dones)
+            callback.update_locals(stepped._asdict())
+            if not callback.on_step():
+                raise _StoppedError
 
-            return act
-
+        self._draw.pool.on_step = on_step
         families = self._draw(num_steps, begin, self._entropies)
         self.family_steps = self._draw.family_steps
         return families
 
+    def _pool(self) -> VinePool:
+        """The environments that vines grow in.
+
+        Raises:
+            ValueError: If their spaces are not those of the model.
+        """
+        assert self.vines is not None
+        assert self.vine_rng is not None
+        pool = VinePool(self.vines.make_env, self.pool_size, self.vine_rng)
+        as_seen = self._wrap_env(pool.envs[0], monitor_wrapper=False)  # images with channels first
+        try:
+            check_for_correct_spaces(as_seen, self.observation_space, self.action_space)
+        except ValueError as error:
+            raise ValueError(f"vines' environments must be like the model's: {error}") from error
+        return pool
+
     def _segments(self, families: list[Family], callback: BaseCallback) -> list[Segment]:
         """What is trained on, with set advantages where there are vines; logs them."""
-        assert self.ep_info_buffer is not None
-        for family in families:
-            self.ep_info_buffer.append({"r": family.seed.total_reward, "l": len(family.seed)})
+        self._update_info_buffer(*_outcomes([family.seed for family in families]))
         if not self.uses_vines:
             return [Segment(family.seed) for family in families]
         assert self.method is not None
@@ -160,7 +176,9 @@ class PolyPPO(RegularisedPPO):
         return segments
 
     def _critic(self) -> Critic:
-        return Critic(self.policy, self.gamma, self.gae_lambda, self.bonus)
+        return Critic(
+            self.policy, self.gamma, self.gae_lambda, self.bonus, self.normalize_advantage
+        )
 
     @property
     def pool_size(self) -> int:
@@ -195,6 +213,14 @@ class PolyPPO(RegularisedPPO):
         with torch.no_grad():
             seen, _ = self.policy.obs_to_tensor(part(seed.observations, slice(-1)))
             return _known(self.policy.get_distribution(seen).entropy())
+
+
+def _outcomes(seeds: Sequence[Trajectory]) -> tuple[list[dict[str, Any]], np.ndarray]:
+    """Infos and ends of whole episodes, as Monitor and a VecEnv tell them."""
+    infos = [
+        {**seed.infos[-1], "episode": {"r": seed.total_reward, "l": len(seed)}} for seed in seeds
+    ]
+    return infos, np.ones(len(seeds), dtype=bool)
 
 
 def _known(entropies: torch.Tensor | None) -> np.ndarray:

@@ -252,7 +252,9 @@ class RecurrentPolyPPO(PolyPPO):
         self.rollout_buffer.sequence_length = self.sequence_length  # type: ignore[union-attr]
 
     def _critic(self) -> Critic:
-        return MemoryCritic(self.policy, self.gamma, self.gae_lambda, self.bonus)
+        return MemoryCritic(
+            self.policy, self.gamma, self.gae_lambda, self.bonus, self.normalize_advantage
+        )
 
     def _sampled(
         self, observations: Any, places: np.ndarray, memories: list[np.ndarray | None]

@@ -62,18 +62,20 @@ class Critic:
         gamma: Discount γ.
         gae_lambda: λ of GAE.
         bonus: For rare actions, added to the rewards; None for none.
+        scales_sets: Whether set advantages that replace the critic's are divided by the root of
+            their mean square over all steps that have one.
     """
 
     policy: ActorCriticPolicy
     gamma: float
     gae_lambda: float
     bonus: CountBonus | None = None
+    scales_sets: bool = True
 
     def transitions(self, segments: Sequence[Segment]) -> Transitions:
         """All steps of usable segments, with GAE where no set advantage replaces it.
 
-        Set advantages that replace the critic's are divided by the root of their mean square over
-        all steps that have one. Return targets of the critic are GAE's everywhere.
+        Return targets of the critic are GAE's everywhere.
         """
         usable = [segment for segment in segments if segment.is_usable]
         space = self.policy.observation_space
@@ -85,6 +87,8 @@ class Critic:
         rewards = self._rewards(usable, observations, actions)
         critics = self._gae(usable, rewards, values)
         advantages, from_sets = _with_sets(usable, critics)
+        if self.scales_sets:
+            advantages = _scaled(advantages, from_sets)
         return Transitions(
             observations=observations,
             actions=actions.reshape(len(actions), -1),
@@ -169,7 +173,7 @@ def _with_sets(segments: Sequence[Segment], critics: np.ndarray) -> tuple[np.nda
             elif owed.how == "adds":
                 advantages[span] += owed.value
         begin += length
-    return _scaled(advantages, from_sets), from_sets
+    return advantages, from_sets
 
 
 def _scaled(advantages: np.ndarray, from_sets: np.ndarray) -> np.ndarray:

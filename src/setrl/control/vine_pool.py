@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -15,6 +15,15 @@ from setrl.control.trajectories import Trajectory, stack
 # (observations of the live vines, their positions among the snapshots) → their actions, and what
 # else is to be kept of the step, each with the live vines as its first axis.
 Act = Callable[[Any, np.ndarray], tuple[Any, dict[str, Any]]]
+OnStep = Callable[["Stepped"], None]
+
+
+class Stepped(NamedTuple):
+    """What a step gave to the n live vines; the names are Stable-Baselines3's."""
+
+    rewards: np.ndarray  # (n,)
+    dones: np.ndarray  # (n,) bool: the vine is over
+    infos: list[dict[str, Any]]
 
 
 class VinePool:
@@ -25,18 +34,23 @@ class VinePool:
         num_envs: how many vines are stepped together, and so the policy's largest batch.
         rng: draws a seed of noise for each vine, in the order of the snapshots. The same
             generator state and policy give the same vines whatever num_envs is.
+        on_step: told what each step of the live vines gave; it may raise to end everything.
 
     `steps` counts every step of every environment since the pool was made.
     """
 
     def __init__(
-        self, make_env: Callable[[], gym.Env], num_envs: int, rng: np.random.Generator
+        self,
+        make_env: Callable[[], gym.Env],
+        num_envs: int,
+        rng: np.random.Generator,
+        on_step: OnStep | None = None,
     ) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs must be at least 1, got {num_envs}")
         made = [make_env() for _ in range(num_envs)]
         self.envs = [e if isinstance(e, ResettableEnv) else make_resettable(e) for e in made]
-        self.rng = rng
+        self.rng, self.on_step = rng, on_step
         self.steps = 0
 
     def start(
@@ -105,6 +119,11 @@ class VinePool:
         for i, vine in enumerate(live):
             vine.step(actions[i], {name: each[i] for name, each in extras.items()}, max_steps)
         self.steps += len(live)
+        if self.on_step is not None:
+            rewards, dones = ([vine.rewards[-1] for vine in live], [vine.ended for vine in live])
+            self.on_step(
+                Stepped(np.array(rewards), np.array(dones), [vine.infos[-1] for vine in live])
+            )
 
 
 class _Vine:

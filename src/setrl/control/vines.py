@@ -71,6 +71,11 @@ class Vines:
     max_steps: int = 1000
 
     def __post_init__(self) -> None:
+        if not callable(self.make_env):
+            raise ValueError(
+                "make_env must be a function that makes an environment, such as "
+                f"lambda: gym.make('CartPole-v1'), got {self.make_env!r}"
+            )
         for name, choices in (("where", get_args(Where)), ("reading", get_args(Reading))):
             if getattr(self, name) not in choices:
                 known = ", ".join(map(repr, choices))
