@@ -217,3 +217,34 @@ def test_every_block_of_the_guide_runs():
     mine.board, mine.observe = np.zeros(2), lambda: 0
     mine.restore(mine.snapshot(), rng=3)
     assert isinstance(mine, Resettable)
+
+
+class Counted(gym.Wrapper):
+    """Knows the state of what is below it."""
+
+    def reset(self, **how):
+        self.drawn = 1
+        return self.env.reset(**how)
+
+    def step(self, action):
+        self.drawn += 1
+        return self.env.step(action)
+
+    def snapshot(self):
+        return self.drawn
+
+    def restore(self, snapshot, *, rng="fork"):
+        self.drawn, self.env.count = snapshot, iter(range(snapshot, 10**6))
+        return (snapshot - 1) % 2, {}
+
+
+def test_a_wrapper_may_set_back_what_is_below_it():
+    env = make_resettable(gym.wrappers.TimeLimit(Counted(Unpicklable()), 50))
+    check_resettable(env, trials=3)
+    env.reset()
+    state = env.snapshot()
+    lengths = []
+    for _ in range(2):
+        env.restore(state)
+        lengths.append(next(t for t in range(100) if env.step(0)[3]))
+    assert lengths == [49, 49]  # the time limit further out is set back too

@@ -22,6 +22,7 @@ from setrl.control.adapters.generators import (
     reseed_generators,
     save_generators,
 )
+from setrl.control.adapters.own import OwnState
 from setrl.control.adapters.wrappers import kind_of, layers_of, load_wrapper, save_wrapper
 
 Noise = Literal["keep", "fork"] | int
@@ -105,12 +106,12 @@ class ResettableEnv(gym.Wrapper):
         """The state of the environment, its wrappers and its generators now."""
         if self._seen is None:
             raise RuntimeError("snapshot() needs a state to keep: call reset() first")
-        layers = layers_of(self.env)
+        layers, ours = layers_of(self.env), self._wrappers()
         observation, info, terminated, truncated = self._seen
         return Snapshot(
             layers=self._names(layers),
             state=self.adapter.save(),
-            wrappers=tuple(save_wrapper(layer) for layer in layers[:-1]),
+            wrappers=tuple(save_wrapper(layer) for layer in ours),
             generators=tuple(save_generators(layer) for layer in layers),
             observation=copied(observation),
             info=copied(info),
@@ -131,12 +132,12 @@ class ResettableEnv(gym.Wrapper):
         Returns:
             The observation and info that were last seen at the snapshot.
         """
-        layers = layers_of(self.env)
+        layers, ours = layers_of(self.env), self._wrappers()
         self._must_fit(snapshot, layers, rng)
         if self._seen is None:
             self.env.reset()  # for what an environment makes at its first reset and keeps
         self.adapter.load(snapshot.state)
-        for layer, state in zip(layers[:-1], snapshot.wrappers, strict=True):
+        for layer, state in zip(ours, snapshot.wrappers, strict=True):
             load_wrapper(layer, state)
         for layer, states in zip(layers, snapshot.generators, strict=True):
             load_generators(layer, states)
@@ -147,6 +148,11 @@ class ResettableEnv(gym.Wrapper):
         observation, info = copied(snapshot.observation), copied(snapshot.info)
         self._seen = (observation, info, snapshot.terminated, snapshot.truncated)
         return observation, info
+
+    def _wrappers(self) -> list[gym.Env]:
+        """Those around what the adapter saves, which are ours to set back; outermost first."""
+        layers = layers_of(self.env)
+        return layers[: layers.index(self.adapter.env)]
 
     def _must_fit(self, snapshot: Snapshot, layers: list[gym.Env], rng: Noise) -> None:
         if rng not in ("keep", "fork") and not (isinstance(rng, int | np.integer) and rng >= 0):
@@ -175,5 +181,8 @@ def make_resettable(
     Raises:
         NotResettableError: it cannot be set back; says what to implement.
     """
-    adapter = adapter_for(env.unwrapped, backend)
+    below = env.unwrapped
+    if backend in ("auto", "own"):  # a wrapper may know how to set back all that is below it
+        below = next((layer for layer in layers_of(env) if OwnState.is_made_for(layer)), below)
+    adapter = adapter_for(below, backend)
     return ResettableEnv(adapter.attach(env), adapter, fork_seed)

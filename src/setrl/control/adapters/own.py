@@ -1,4 +1,4 @@
-"""Environments that implement `snapshot` and `restore` themselves."""
+"""Environments and wrappers that implement `snapshot` and `restore` themselves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from setrl.control.adapters.base import WHAT_TO_IMPLEMENT, Adapter, NotResettabl
 
 
 class OwnState(Adapter):
-    """The environment's own methods; the wrappers around it are still ours to restore."""
+    """The environment's or wrapper's own methods; the wrappers around it are ours to restore."""
 
     name: ClassVar[str] = "own"
 
