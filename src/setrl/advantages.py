@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-from setrl import names
 from setrl.arrays import Array, like
 from setrl.credit import baselines
 from setrl.credit.baselines import Baseline
@@ -136,8 +135,7 @@ def set_advantages(
     _check_values(objective, estimator)
     fields = {"clusters": clusters, "answers": answers, "proxy": proxy, "pairs": pairs}
     set_size = objective.resolve_set_size(set_size)
-    named = baselines.by_name
-    chosen = names.look_up("baseline", baseline, named) if isinstance(baseline, str) else baseline
+    chosen = baselines.resolve(baseline)
     rule = CreditRule(objective, set_size, chosen, reduction, scale, shaping, estimator or Exact())
     batch = read_batch(rewards_BN, rule.reads, set_size, mask=mask, **fields)
     generator = None if rng is None else np.random.default_rng(rng)

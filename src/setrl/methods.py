@@ -16,7 +16,7 @@ import numpy as np
 from setrl import names, objectives
 from setrl.advantages import Advantages, BaselineName, Reduction, Scale, set_advantages
 from setrl.arrays import Array
-from setrl.credit import Baseline, Estimator
+from setrl.credit import Baseline, Estimator, baselines
 from setrl.objectives import Objective
 from setrl.shaping import (
     DiversityBonus,
@@ -58,6 +58,11 @@ class Method:
         """The fields that it must be given: of "rewards", "clusters", "answers", …."""
         shaped = self.shaping.reads if self.shaping else ()
         return frozenset((*self.objective.reads, *shaped))
+
+    @property
+    def fewest_samples(self) -> int:
+        """How many usable samples a prompt must have: K, or K + 1 where u meets v."""
+        return self.set_size + baselines.resolve(self.baseline).needs_contrast
 
     def advantages(
         self,

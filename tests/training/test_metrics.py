@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from setrl import methods
+from setrl.training.batch import ScoredBatch
 from setrl.training.metrics import batch_metrics, rollout_records
-from setrl.training.trainer import ScoredBatch
 
 NAN = math.nan
 REWARDS_BN = np.array([[1.0, 1, 0, 0], [0, 0, 0, NAN]])

@@ -9,6 +9,7 @@ from trl import GRPOConfig, GRPOTrainer
 from setrl import DEGENERATE, methods
 from setrl.errors import RunError
 from setrl.models import sampler
+from setrl.training.metrics import batch_metrics
 from setrl.training.trainer import SetGRPOTrainer
 
 PROMPTS = ["y=x^2+3x+7, x!=4: ", "y=2x+1, x!=-4: ", "y=x^2+2x+2, x!=6: ", "y=3x+5, x!=7: "]
@@ -196,7 +197,51 @@ def test_features_of_trl_go_on_working(base, tmp_path):
     assert len(history) == 4
     assert history[0]["kl"] == pytest.approx(0, abs=1e-6)
     assert history[-1]["kl"] > 0
-    assert "rewards/first_letters/mean" in history[0]
+    assert "rewards/length/mean" in history[0]
+    assert not [key for key in history[0] if "first_letters" in key]  # labels have no mean
+
+
+def test_our_metrics_are_logged_beside_trls(base, tmp_path):
+    batches = []
+    trainer = make(base, tmp_path, methods.poly_epo(2), on_batch=batches.append, max_steps=1)
+    trainer.train()
+    [batch] = batches
+    logged = trainer.state.log_history[0]
+    assert batch_metrics(batch).items() <= logged.items()
+    assert logged["strategies/per_prompt"] > 1
+    assert logged["time/credit"] == batch.seconds["credit"]
+
+
+def test_clusters_may_be_names(base, tmp_path):
+    """A name is a label like any other; −1 is degenerate and None unknown all the same."""
+    names = {0: "factoring", 1: DEGENERATE, 2: "formula", 3: None}
+
+    def named(completions, **_):
+        return [names[len(text) % 4] for text in completions]
+
+    batches = []
+    changes = {"clusters": named, "on_batch": batches.append, "max_steps": 1}
+    make(base, tmp_path, methods.poly_epo(1), **changes).train()
+    labels = [named(texts) for texts in batches[0].texts_BN]
+    for row, clusters in zip(labels, batches[0].clusters_BN, strict=True):
+        assert (np.isnan(clusters) == [label is None for label in row]).all()
+        assert ((clusters == DEGENERATE) == [label == DEGENERATE for label in row]).all()
+        for label, cluster in zip(row, clusters, strict=True):
+            alike = [label == other for other in row if label is not None]
+            assert (clusters == cluster).sum() == sum(alike)
+    assert {label for row in labels for label in row} == set(names.values())
+
+
+def test_rewards_may_be_arrays(base, tmp_path):
+    batches = []
+
+    def begins(completions, **_):
+        return np.array([text.startswith("(") for text in completions])
+
+    changes = {"rewards": begins, "on_batch": batches.append, "max_steps": 1}
+    make(base, tmp_path, methods.maxpo(2), **changes).train()
+    texts = [text for texts in batches[0].texts_BN for text in texts]
+    assert batches[0].rewards_BN.ravel().tolist() == begins(texts).tolist()
 
 
 def test_weights_of_rewards_are_kept(base, tmp_path):
@@ -265,6 +310,18 @@ def words(completions, **_):
     return ["good"] * len(completions)
 
 
+def infinite(completions, **_):
+    return [float("inf")] * len(completions)
+
+
+def forgets(**_):
+    pass
+
+
+def pairs(completions, **_):
+    return [[0, 1]] * len(completions)
+
+
 def halves(completions, **_):
     return [0.5] * len(completions)
 
@@ -279,8 +336,11 @@ def huge(completions, **_):
         (raises, first_letters, "the reward function 'raises' raised KeyError: 'gold'"),
         (too_few, first_letters, "'too_few' must return one value a sample, 16, got 15"),
         (nothing, first_letters, "no sample got a reward from nothing: all are None or NaN"),
-        (words, first_letters, "'words' must return numbers or None, got 'good'"),
-        (length, raises, "the reward function 'raises' raised"),
+        (words, first_letters, "function 'words' must return finite numbers or None, got 'good'"),
+        (infinite, first_letters, "function 'infinite' must return finite .*, got inf"),
+        (forgets, first_letters, "'forgets' must return one value a sample, 16, got None"),
+        (length, raises, "the cluster function 'raises' raised KeyError"),
+        (length, pairs, r"the cluster function 'pairs' must return names or integers, .*, got \[0"),
         (length, halves, r"the cluster function 'halves' must return integers .* got 0.5"),
         (length, huge, r"'huge' must return integers in \[0, 2\^24\)"),
     ],
@@ -294,7 +354,9 @@ def test_functions_that_fail_are_named(base, tmp_path, rewards, clusters, messag
 @pytest.mark.parametrize(
     ("method", "changes", "message"),
     [
-        (methods.maxpo(5), {}, r"maxpo: set_size must be an integer in \[1, 4\], got 5"),
+        (methods.maxpo(5), {}, r"maxpo: set_size must be an integer in \[1, 3\], got 5, with num_"),
+        (methods.maxpo(4), {}, r"maxpo: set_size must be an integer in \[1, 3\], got 4, with num_"),
+        (methods.pkpo(5), {}, r"pkpo: set_size must be an integer in \[1, 4\], got 5, with num_"),
         (methods.poly_epo(2), {"clusters": None}, "poly_epo reads clusters: pass cluster_func"),
         (methods.grpo(), {"rewards": []}, "reward_funcs must hold at least one function"),
         (

@@ -13,6 +13,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from setrl import names
 from setrl.credit.estimators import Credit
 
 
@@ -116,6 +117,13 @@ class Mixture:
     def stderr(self, credit: Credit) -> np.ndarray | None:
         """Not known: u and w come from two draws."""
         return None
+
+
+def resolve(baseline: str | Baseline) -> Baseline:
+    """The baseline of that name; a value is itself."""
+    if not isinstance(baseline, str):
+        return baseline
+    return names.look_up("baseline", baseline, by_name)
 
 
 by_name: dict[str, Baseline] = {

@@ -7,18 +7,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from setrl.training.batch import ScoredBatch as ScoredBatch
     from setrl.training.callbacks import Recorder as Recorder
     from setrl.training.config import ComparisonConfig as ComparisonConfig
     from setrl.training.config import load_config as load_config
     from setrl.training.rewards import Verifier as Verifier
     from setrl.training.rewards import strategy_label as strategy_label
-    from setrl.training.trainer import ScoredBatch as ScoredBatch
     from setrl.training.trainer import SetGRPOTrainer as SetGRPOTrainer
 
 _MODULES = {
     "ComparisonConfig": "config",
     "Recorder": "callbacks",
-    "ScoredBatch": "trainer",
+    "ScoredBatch": "batch",
     "SetGRPOTrainer": "trainer",
     "Verifier": "rewards",
     "load_config": "config",

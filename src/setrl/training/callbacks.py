@@ -11,8 +11,8 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 from setrl import Method
 from setrl.runs import files
 from setrl.runs.run_directory import TrainingRun
+from setrl.training.batch import ScoredBatch
 from setrl.training.metrics import Names, batch_metrics, rollout_records
-from setrl.training.trainer import ScoredBatch
 
 NameOf = Callable[[str, str], str | None]  # (prompt, text) → the strategy's name
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,16 @@ from trl import GRPOConfig
 from setrl import Method
 from setrl.errors import RunError
 from setrl.inputs import check_set_size
-from setrl.training.rewards import LABELS
+from setrl.training.rewards import LABELS, strategy_label
+
+NUMBERS = (int, float, np.number, np.bool_, torch.Tensor)
 
 
 def check_arguments(
     method: Method, args: GRPOConfig, rewards: list[Any], has_clusters: bool
 ) -> None:
     """Refuse, before anything is sampled, what a method cannot be trained with."""
-    try:
-        check_set_size(method.set_size, args.num_generations or 0)
-    except ValueError as error:
-        raise ValueError(f"{method.name}: {error} (num_generations)") from None
+    check_size(method, args.num_generations or 0, "num_generations")
     if unknown := method.reads - {"rewards", "clusters"}:
         raise ValueError(f"{method.name} reads {', '.join(unknown)}, which a trainer has not")
     if "clusters" in method.reads and not has_clusters:
@@ -38,46 +38,77 @@ def check_arguments(
         )
 
 
-def named(function: Any) -> Any:
+def check_size(method: Method, num_samples: int, where: str) -> None:
+    """Refuse a K for which a prompt never has samples enough, so that nothing would be learnt."""
+    most = num_samples - (method.fewest_samples - method.set_size)
+    try:
+        check_set_size(method.set_size, most)
+    except ValueError as error:
+        raise ValueError(f"{method.name}: {error}, with {where}={num_samples}") from None
+
+
+def checked_rewards(function: Any) -> Any:
     """The same reward function, whose errors say which function it was.
 
     Reward models and coroutines are left as they are: TRL names them.
     """
+    return _checked(function, "reward", _reward)
+
+
+def checked_labels(function: Any) -> Any:
+    """The same cluster function, with names of strategies as labels."""
+    return _checked(function, "cluster", _label)
+
+
+def _checked(function: Any, kind: str, convert: Callable[[Any], Any]) -> Any:
     if not callable(function) or isinstance(function, torch.nn.Module):
         return function
     if inspect.iscoroutinefunction(function):
         return function
     name = getattr(function, "__name__", type(function).__name__)
+    place = f"the {kind} function {name!r}"
 
-    def call(**fields: Any) -> Sequence[float | None]:
-        values = _call(function, name, fields)
-        _check_values(values, name, len(fields["completions"]))
-        return values
+    def call(**fields: Any) -> list[Any]:
+        values = _call(function, place, fields)
+        try:
+            return [convert(value) for value in values]
+        except ValueError as error:
+            raise RunError(f"{place} must return {error}") from None
 
     functools.update_wrapper(call, function)
     call.__name__ = name
     return call
 
 
-def _call(function: Callable[..., Any], name: str, fields: dict[str, Any]) -> list[Any]:
+def _call(function: Callable[..., Any], place: str, fields: dict[str, Any]) -> list[Any]:
+    """What the function returns: a value for each sample."""
     try:
-        return list(function(**fields))
+        values = function(**fields)
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise RunError(f"the reward function {name!r} raised {reason}") from error
-
-
-def _check_values(values: list[Any], name: str, expected: int) -> None:
+        raise RunError(f"{place} raised {type(error).__name__}: {error}") from error
+    expected = len(fields["completions"])
+    if not isinstance(values, Iterable):
+        raise RunError(f"{place} must return one value a sample, {expected}, got {values!r}")
+    values = list(values)
     if len(values) != expected:
-        raise RunError(
-            f"the reward function {name!r} must return one value a sample, {expected}, "
-            f"got {len(values)}"
-        )
-    for value in values:
-        if value is not None and not isinstance(value, int | float | np.number | torch.Tensor):
-            raise RunError(
-                f"the reward function {name!r} must return numbers or None, got {value!r}"
-            )
+        raise RunError(f"{place} must return one value a sample, {expected}, got {len(values)}")
+    return values
+
+
+def _reward(value: Any) -> Any:
+    if value is None:
+        return None
+    if not isinstance(value, NUMBERS) or math.isinf(value):
+        raise ValueError(f"finite numbers or None, got {value!r}")
+    return value
+
+
+def _label(value: Any) -> Any:
+    if isinstance(value, str):
+        return strategy_label(value)
+    if value is not None and not isinstance(value, NUMBERS):
+        raise ValueError(f"names or integers, −1 (degenerate) or None (unknown), got {value!r}")
+    return value
 
 
 def check_labels(labels: np.ndarray, name: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from setrl import DEGENERATE, Method, methods
 from setrl.runs.run_directory import SCHEMA_VERSION
-from setrl.training.trainer import ScoredBatch
+from setrl.training.batch import ScoredBatch
 
 CORRECT = 0.5  # rewards above it count as correct, as in objectives.any_correct
 NAMES_SHOWN = 20  # strategies whose shares are written; the others are added up

@@ -9,8 +9,7 @@ from typing import Any
 
 from setrl import DEGENERATE
 from setrl.domains import Domain, Reading
-
-Text = str | list[dict[str, Any]]  # plain, or the messages of a conversation
+from setrl.rewards.interface import Text, plain_text
 
 LABELS = 2**24  # TRL keeps rewards in float32, which holds every integer up to this one
 
@@ -52,12 +51,3 @@ def strategy_label(name: str | None) -> int:
     if name is None:
         return DEGENERATE
     return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=3).digest(), "big")
-
-
-def plain_text(text: Text) -> str:
-    """The text of a prompt or a sample, or of the last message of a conversation.
-
-    >>> plain_text([{"role": "user", "content": "6 * 7 ="}])
-    '6 * 7 ='
-    """
-    return text if isinstance(text, str) else text[-1]["content"]

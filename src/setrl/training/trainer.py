@@ -16,7 +16,6 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -27,41 +26,20 @@ from accelerate.utils import gather_object
 from torch import Tensor
 from trl import GRPOConfig, GRPOTrainer
 
-from setrl import Advantages, Method
+from setrl import Method
 from setrl.errors import RunError
 from setrl.judges import Group, Judge
+from setrl.rewards.interface import plain_text
 from setrl.training import checks
+from setrl.training.batch import ScoredBatch
 from setrl.training.judging import JudgeDesk, JudgingTimes, clusters_array
-from setrl.training.rewards import plain_text
+from setrl.training.metrics import batch_metrics
 
 WRITTEN_FOR_TRL = "1.16.0"
 
 RewardFunction = Callable[..., Sequence[float | None]]
-ClusterFunction = Callable[..., Sequence[int | None]]
+ClusterFunction = Callable[..., Sequence[int | str | None]]
 Sampler = Callable[..., list[list[list[int]]]]  # see setrl.models.sampler.sample_ids
-
-
-@dataclass(frozen=True)
-class ScoredBatch:
-    """The samples of one generation over all processes, as they enter the loss.
-
-    Attributes:
-        prompts_B: The prompts.
-        texts_BN: The samples.
-        rewards_BN: Their rewards; NaN where no reward function gave one.
-        clusters_BN: Labels of their strategies, −1 degenerate, NaN unknown; None if not asked for.
-        advantages: The method's result; `advantages.values_BN` is what entered the loss.
-        seconds: Time spent on this process, by part: generation, verification, judging, credit.
-        judging: What judging cost on this process; None where a function labels the samples.
-    """
-
-    prompts_B: list[str]
-    texts_BN: list[list[str]]
-    rewards_BN: np.ndarray
-    clusters_BN: np.ndarray | None
-    advantages: Advantages
-    seconds: dict[str, float]
-    judging: JudgingTimes | None = None
 
 
 class SetGRPOTrainer(GRPOTrainer):
@@ -71,10 +49,10 @@ class SetGRPOTrainer(GRPOTrainer):
 
     Args:
         method: A value of `setrl.methods`.
-        cluster_func: A function in the interface of TRL's reward functions that returns one
-            integer a sample: the label of its strategy, in [0, 2²⁴) and the same on all
-            processes, −1 for a degenerate sample, None for an unknown one, which is left out.
-            TRL calls, gathers and logs it as a reward function of weight 0.
+        cluster_func: A function in the interface of TRL's reward functions that returns the
+            strategy of each sample: its name, or a label in [0, 2²⁴) that is the same on all
+            processes; −1 for a degenerate sample, None for an unknown one, which is left out.
+            TRL calls and gathers it as a reward function of weight 0.
         judge: A value of `setrl.judges` in the place of `cluster_func`. It is asked once about all
             samples of a prompt, by one process; with a sampler, and a judge that answers in the
             background, samples are drawn in `judge_parts` parts and each is judged while the next
@@ -85,11 +63,12 @@ class SetGRPOTrainer(GRPOTrainer):
         sampler: Draws the samples in the place of `model.generate`; see `sampler.sample_ids`.
         on_batch: Called with each `ScoredBatch` in training, on every process.
 
-    The method scales advantages: `scale_rewards` of the arguments has no effect.
+    The method scales advantages: `scale_rewards` of the arguments has no effect. What
+    docs/metrics.md lists is logged beside TRL's metrics.
 
     Raises:
-        ValueError: If K is above `num_generations`, the method reads clusters and there is no
-            `cluster_func`, or it reads what a trainer does not have.
+        ValueError: If `num_generations` is too few for K, the method reads clusters and there is
+            no `cluster_func`, or it reads what a trainer does not have.
         RunError: While training, if a reward function raises, returns something else than a number
             or None for each sample, or none gives any sample a reward; it names the function.
     """
@@ -111,9 +90,11 @@ class SetGRPOTrainer(GRPOTrainer):
     ):
         _warn_of_other_trl()
         rewards = list(reward_funcs) if isinstance(reward_funcs, list) else [reward_funcs]
-        functions: list[Any] = rewards if cluster_func is None else [*rewards, cluster_func]
         has_labels = cluster_func is not None or judge is not None
         checks.check_arguments(method, args, rewards, has_labels)
+        functions: list[Any] = [checks.checked_rewards(function) for function in rewards]
+        if cluster_func is not None:
+            functions.append(checks.checked_labels(cluster_func))
         if cluster_func is not None and judge is not None:
             raise ValueError("pass cluster_func or judge, not both: each gives samples clusters")
         self.method = method
@@ -127,7 +108,7 @@ class SetGRPOTrainer(GRPOTrainer):
         self._columns: Tensor | None = None  # rewards, then clusters, of all processes
         self._seconds: dict[str, float] = {}
         args = _with_weights(args, len(rewards), self.has_clusters)
-        super().__init__(model, [checks.named(f) for f in functions], args, *more, **others)
+        super().__init__(model, functions, args, *more, **others)
 
     def _generate(self, prompts: list) -> Any:
         self._prompts = prompts
@@ -217,6 +198,7 @@ class SetGRPOTrainer(GRPOTrainer):
             start = len(inputs) * self.accelerator.process_index
             output["advantages"] = values[start : start + len(inputs)].to(output["advantages"])
             self._relog(values.tolist())
+            self._log_batch(batch)
             if self.on_batch is not None:
                 self.on_batch(batch)
         return output
@@ -280,6 +262,17 @@ class SetGRPOTrainer(GRPOTrainer):
         for _ in values:
             logged.pop()
         logged.extend(values)
+
+    def _log_batch(self, batch: ScoredBatch) -> None:
+        """Put our metrics among TRL's; means of cluster labels, which TRL took, mean nothing."""
+        logged = self._metrics["train"]
+        for key, value in batch_metrics(batch).items():
+            logged[key].append(value)
+        for part, spent in batch.seconds.items():
+            logged[f"time/{part}"].append(spent)
+        if self.has_clusters:
+            for statistic in ("mean", "std"):
+                logged.pop(f"rewards/{self.reward_func_names[-1]}/{statistic}", None)
 
     @contextmanager
     def _timed(self, part: str) -> Iterator[None]:
