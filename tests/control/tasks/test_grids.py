@@ -9,7 +9,7 @@ import pytest
 
 from setrl.control.tasks.babyai import LEVELS, bot_steps
 from setrl.control.tasks.four_rooms import FourRoomsTask, shortest_actions
-from setrl.control.tasks.layouts import UNSEEN
+from setrl.control.tasks.layouts import HORIZON, UNSEEN
 from setrl.control.tasks.multi_goal import GOALS, MultiGoal
 
 
@@ -78,6 +78,14 @@ def test_resets_draw_among_the_layouts():
     env = FourRoomsTask(num_layouts=3).make_env()
     env.reset(seed=0)
     assert {env.reset()[1]["layout"] for _ in range(40)} == {0, 1, 2}
+
+
+def test_the_horizon_ends_an_episode_as_a_failure():
+    env = FourRoomsTask().make_env()
+    env.reset(seed=0)
+    *before, (_, reward, terminated, truncated, info) = [env.step(0) for _ in range(HORIZON)]
+    assert not any(done or cut for _, _, done, cut, _ in before)
+    assert (terminated, truncated, reward, info["success"]) == (True, False, 0.0, False)
 
 
 def test_a_perturbed_start_stays_in_its_room():

@@ -140,7 +140,7 @@ class BabyAI(LayoutTask):
                 "total_timesteps": 100_000,
                 "n_envs": 8,
                 "n_steps": 256,
-                "learning_rate": 1e-4,
+                "learning_rate": 3e-4,
             }
         )
 

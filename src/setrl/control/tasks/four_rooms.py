@@ -108,7 +108,7 @@ class FourRoomsTask(LayoutTask):
                 "total_timesteps": 150_000,
                 "n_envs": 8,
                 "n_steps": 256,
-                "learning_rate": 1e-4,
+                "learning_rate": 3e-4,
             }
         )
 

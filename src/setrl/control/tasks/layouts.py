@@ -74,11 +74,15 @@ class FixedLayouts(MiniGridEnv):
         return seen, info | {"room": self.room(), "layout": layout, "success": False}
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """As the level's; the time limit is no failure of the state, and so truncates."""
+        """As the level's, but that the horizon ends an episode and does not cut it.
+
+        Rewards count in H. Were it a truncation, the critic would stand in for what comes after, and
+        with γ = 1 an episode that runs out would be worth as much as an average one.
+        """
         seen, reward, terminated, truncated, info = super().step(action)
         worth = float(reward)
         info |= {"room": self.room(), "success": terminated and worth > 0}
-        return seen, worth, terminated, truncated, info
+        return seen, worth, terminated or truncated, False, info
 
     def _reward(self) -> float:
         return 1.0 - 0.5 * self.step_count / HORIZON
