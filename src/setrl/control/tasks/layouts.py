@@ -76,8 +76,8 @@ class FixedLayouts(MiniGridEnv):
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """As the level's, but that the horizon ends an episode and does not cut it.
 
-        Rewards count in H. Were it a truncation, the critic would stand in for what comes after, and
-        with γ = 1 an episode that runs out would be worth as much as an average one.
+        Rewards count in H. Were it a truncation, the critic would stand in for what comes after,
+        and with γ = 1 an episode that runs out would be worth as much as an average one.
         """
         seen, reward, terminated, truncated, info = super().step(action)
         worth = float(reward)
