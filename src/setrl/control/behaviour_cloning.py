@@ -3,7 +3,7 @@
     loss = −mean log π(a|s) − entropy_coef · mean H(π(·|s))
 
 On four fifths of the demonstrated episodes; the loss on the others says when to stop
-(arXiv:2509.25424, App. A).
+(arXiv:2509.25424, App. A). A policy with a memory is unrolled along whole episodes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import copy
 import hashlib
 import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from setrl.control.recurrent import GRUPolicy
+from setrl.control.update import entropy_loss
 from setrl.runs import files
 
 if TYPE_CHECKING:
@@ -65,7 +67,8 @@ def clone(
         rng: Decides the held-out fifth and the batches.
         entropy_coef: Weight of the entropy bonus; the paper's .01.
         learning_rate: Step size of Adam.
-        batch_size: Steps an update.
+        batch_size: Steps an update; a little more for policies with a memory, whose episodes stay
+            whole.
         epochs: At most so many passes; fewer once the held-out loss has not fallen for 5.
 
     Returns:
@@ -78,7 +81,7 @@ def clone(
     best_loss, best_epoch, best_weights = np.inf, 0, copy.deepcopy(policy.state_dict())
     for epoch in range(1, epochs + 1):
         policy.set_training_mode(True)
-        for batch in np.array_split(rng.permutation(learnt), -(-len(learnt) // batch_size)):
+        for batch in _batches(policy, demonstrations, learnt, batch_size, rng):
             optimizer.zero_grad()
             _loss(policy, demonstrations, batch, entropy_coef).backward()
             torch.nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
@@ -102,13 +105,41 @@ def _held_out(episodes_T: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.isin(episodes_T, rng.permutation(names)[: max(len(names) // 5, 1)])
 
 
+def _batches(
+    policy: Any, shown: Demonstrations, steps: np.ndarray, batch_size: int, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
+    """All steps in random order, or, for a policy with a memory, all episodes."""
+    if not isinstance(policy, GRUPolicy):
+        yield from np.array_split(rng.permutation(steps), -(-len(steps) // batch_size))
+        return
+    episodes = _by_episode(shown, steps)
+    batch: list[np.ndarray] = []
+    for place in rng.permutation(len(episodes)):
+        batch.append(episodes[place])
+        if sum(map(len, batch)) >= batch_size:
+            yield np.concatenate(batch)
+            batch = []
+    if batch:
+        yield np.concatenate(batch)
+
+
 def _loss(policy: Any, shown: Demonstrations, steps: np.ndarray, entropy_coef: float) -> Any:
     seen = shown.observations
     chosen = {k: v[steps] for k, v in seen.items()} if isinstance(seen, dict) else seen[steps]
     observations, _ = policy.obs_to_tensor(chosen)
     actions = torch.as_tensor(shown.actions[steps], device=policy.device)
-    _, log_prob, entropy = policy.evaluate_actions(observations, actions)
-    return -log_prob.mean() - entropy_coef * entropy.mean()
+    if isinstance(policy, GRUPolicy):
+        lengths = [len(episode) for episode in _by_episode(shown, steps)]
+        nothing = torch.zeros(len(lengths), policy.hidden_size, device=policy.device)
+        _, log_prob, entropy = policy.evaluate_pieces(observations, actions, nothing, lengths)
+    else:
+        _, log_prob, entropy = policy.evaluate_actions(observations, actions)
+    return -log_prob.mean() + entropy_coef * entropy_loss(entropy, log_prob)
+
+
+def _by_episode(shown: Demonstrations, steps: np.ndarray) -> list[np.ndarray]:
+    """Steps of whole episodes, an array each."""
+    return np.split(steps, np.flatnonzero(np.diff(shown.episodes[steps])) + 1)
 
 
 def warm_start(model: BaseAlgorithm, task: Task, cache: Path, seed: int = 0) -> Path | None:

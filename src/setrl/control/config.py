@@ -104,9 +104,6 @@ class ControlConfig:
         if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
             raise KeyedError(f"seeds must be different numbers ≥ 0, got {self.seeds}", "seeds")
 
-        if self.gru is not None and self.make_task().pretrain is not None:
-            raise KeyedError("gru: the task pretrains policies without a memory", "gru")
-
     def _check_arm(self, arm: str) -> None:
         spec, key = self.arms[arm], f"arms.{arm}"
         try:

@@ -78,6 +78,13 @@ class GRUPolicy(ActorCriticPolicy):
         actor, critic = self.mlp_extractor(memories)
         return self._get_action_dist_from_latent(actor), self.value_net(critic).flatten()
 
+    def evaluate_pieces(
+        self, observations: Any, actions: Tensor, memories: Tensor, lengths: Sequence[int]
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Values, log-probabilities and entropies of all steps of pieces; see `unroll`."""
+        distribution, values = self.heads(self.unroll(observations, memories, lengths))
+        return values, distribution.log_prob(actions), distribution.entropy()
+
     def predict(
         self,
         observation: Any,
@@ -280,9 +287,9 @@ class RecurrentPolyPPO(PolyPPO):
             return entropy.cpu().numpy()
 
     def _evaluated(self, batch: Any, actions: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        after = self.policy.unroll(batch.observations, batch.memories, batch.lengths)
-        distribution, values = self.policy.heads(after)
-        return values, distribution.log_prob(actions), distribution.entropy()
+        return self.policy.evaluate_pieces(
+            batch.observations, actions, batch.memories, batch.lengths
+        )
 
     def _distribution(self, policy: Any, batch: Any) -> Distribution:
         after = policy.unroll(batch.observations, batch.memories, batch.lengths)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from setrl.control.arm import make_model
@@ -41,12 +42,12 @@ def run_control(
     """
     run_dir = Path(run_dir)
     with claimed(run_dir, "control", config, load_config, overwrite=overwrite):
-        jobs = _jobs(config, run_dir, cache_folder(cache))
+        jobs = _jobs(config, run_dir, cache_folder(cache), show_progress)
         run_jobs(jobs, work, config.workers, show_progress)
     return run_dir
 
 
-def _jobs(config: ControlConfig, run_dir: Path, cache: Path) -> list[Job]:
+def _jobs(config: ControlConfig, run_dir: Path, cache: Path, show_progress: bool) -> list[Job]:
     """All arms with one seed before any with the next; first what they all start from."""
     jobs = [
         Job(config=config, run_dir=run_dir, cache=cache, arm=arm, seed=seed)
@@ -55,6 +56,8 @@ def _jobs(config: ControlConfig, run_dir: Path, cache: Path) -> list[Job]:
     ]
     if config.make_task().pretrain is None:
         return jobs
+    if show_progress:
+        print(f"pretraining what all arms start from, unless it is in {cache}", file=sys.stderr)
     # Pretrained here and once, so that no two processes do it at the same time.
     make_model(config, next(iter(config.arms)), config.pretrain_seed, cache)
     return [Job(config=config, run_dir=run_dir, cache=cache), *jobs]
