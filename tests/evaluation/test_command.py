@@ -194,3 +194,15 @@ def test_wrong_options_are_config_errors(tiny_checkpoint, tmp_path, changes, mes
 def test_a_file_of_samples_goes_with_no_model(tmp_path):
     with pytest.raises(ConfigError, match="evaluated as it is: it does not go with --endpoint"):
         EvaluateOptions(samples=tmp_path / "s.jsonl", endpoint="http://x")
+
+
+def test_a_single_problem_has_no_interval(tmp_path, capsys):
+    record = {"schema_version": 1, "prompt": "p", "split": "t", "n": 2, "correct": [1, 0]}
+    path = tmp_path / "t.jsonl"
+    path.write_text(json.dumps({**record, "strategies": [None] * 2, "answers": [None] * 2}) + "\n")
+    evaluate(samples=path, metrics=("pass",))
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        "k                     pass@k",
+        "1                     50.0% [—]",
+        "2                     100.0% [—]",
+    ]

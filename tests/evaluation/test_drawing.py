@@ -208,3 +208,11 @@ def test_a_killed_command_goes_on(tmp_path):
         ]
     assert not kept & set(again)
     assert load_evaluation(out).correct_PN.shape == (6, 24)
+
+
+def test_a_place_that_cannot_be_written_is_found_before_anything_is_drawn(tmp_path):
+    (tmp_path / "file").write_text("")
+    model = FakeModel()
+    with pytest.raises(OSError, match="file"):
+        draw(tmp_path / "file" / "t.jsonl", model)
+    assert model.asked == []

@@ -70,6 +70,23 @@ def test_a_line_that_was_cut_off_is_left_out(tmp_path):
     assert load_evaluation(path).prompts == ("p",)
 
 
+def test_a_last_line_that_is_whole_needs_no_newline(tmp_path):
+    path = write(tmp_path / "test.jsonl", record(), record(prompt="q").rstrip("\n"))
+    assert load_evaluation(path).prompts == ("p", "q")
+
+
+def test_a_temperature_of_null_is_not_known(tmp_path):
+    path = write(tmp_path / "test.jsonl", record(temperature=None))
+    assert np.isnan(load_evaluation(path).temperature)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    path = tmp_path / "test.jsonl"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(DataError, match=r"test.jsonl: cannot be read: .*decode"):
+        load_evaluation(path)
+
+
 def test_line_separators_inside_a_string_do_not_end_a_line(tmp_path):
     line = json.dumps({**json.loads(record()), "prompt": "a\u2028b"}, ensure_ascii=False)
     path = tmp_path / "test.jsonl"
@@ -86,6 +103,13 @@ def test_line_separators_inside_a_string_do_not_end_a_line(tmp_path):
         ([record(correct=[1])], "line 1: 'correct' must have n = 3 entries, got 1"),
         ([record(), record(correct=[1, None, 0])], "line 2: 'correct' must hold 0 and 1, got null"),
         ([record(correct=[1, 0.5, 0])], "line 1: 'correct' must hold 0 and 1, got 0.5"),
+        ([record(prompt=["p"])], r"line 1: 'prompt' must be a text, got \[\"p\"\]"),
+        ([record(n="3")], "line 1: 'n' must be a whole number, got \"3\""),
+        ([record(temperature="hot")], "'temperature' must be a number or null, got \"hot\""),
+        ([record(n=0, correct=[], strategies=[], answers=[])], "n must be 1 or more, got 0"),
+        ([record(strategies=3)], "line 1: 'strategies' must have n = 3 entries, got 3"),
+        ([record(answers=["7", {}, None])], "'answers' must hold text and null, got {}"),
+        ([record(rewards=[1, "a", 0])], "'rewards' must hold numbers and null, got \"a\""),
         ([record(rewards=[1.0])], "line 1: 'rewards' must have n = 3 entries, got 1"),
         ([record(), record(proxy=[1, 2, 3])], "1 of 2 problems have 'proxy': all or none must"),
         (['{"schema_version": 1}\n'], "line 1: has no 'prompt'"),

@@ -78,3 +78,11 @@ def test_another_version_is_refused(tmp_path):
     database.close()
     with pytest.raises(DataError, match=r"version 7.*reads version 1"):
         JudgementCache(path)
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match=r"file/judge.sqlite cannot be used as a cache"):
+        JudgementCache(tmp_path / "file" / "judge.sqlite")
+    with pytest.raises(DataError, match=r"cannot be used as a cache .*unable to open"):
+        JudgementCache(tmp_path)

@@ -27,3 +27,10 @@ def test_together_if_and_only_if_the_domain_reads_one_strategy(name):
                 same = judgement.clusters_N[i] == judgement.clusters_N[j]
                 assert same == (first == second)
     assert any(len(set(one.clusters_N)) > 2 for one in judge.judge(groups))
+
+
+def test_a_prompt_of_something_else_is_unknown():
+    groups = [Group("Who are you?", ("x=2,3",)), Group("x^2-5x+6=0: ", ("no idea",))]
+    other, own = OracleJudge(by_name("quadratic")).judge(groups)
+    assert (other.clusters_N, other.reason) == (None, "other_domain")
+    assert own.clusters_N == (-1,)

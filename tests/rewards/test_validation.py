@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from setrl import cli
 from setrl.errors import DataError
 from setrl.rewards.validation import validate, validate_and_print
 
@@ -57,7 +58,7 @@ def test_rows_are_named_by_line_and_id(tmp_path, grader):
     assert [str(row) for row in found.bad] == [
         r"line 2 b: an empty group  '\\frac{}{2}'",
         "line 3: is not JSON: Expecting property name enclosed in double quotes",
-        "line 4 7: no answer",
+        "line 4 7: no field 'answer': it has unique_id",
         "line 6: no answer",
         "line 7: is not an object",
         "line 8: no answer",
@@ -100,3 +101,10 @@ def test_the_command_leaves_with_three_when_a_gold_is_bad(tmp_path):
     )
     assert fine.returncode == 0
     assert "all 50 golds" in fine.stdout
+
+
+def test_wrong_settings_are_wrong_usage(tmp_path, capsys):
+    with pytest.raises(SystemExit) as left:
+        cli.main(["validate-data", str(tmp_path / "data.jsonl"), "--workers", "0"])
+    assert left.value.code == 2
+    assert "workers must be above 0, got 0" in capsys.readouterr().err

@@ -28,8 +28,12 @@ def validate_data(
         time_limit_s: Processor seconds a gold.
         good: Where the good rows go, unchanged (JSONL).
     """
+    from setrl.errors import ConfigError
     from setrl.rewards import math_answer
     from setrl.rewards.validation import validate_and_print
 
-    grader = math_answer(gold=gold, units=units, workers=workers, time_limit_s=time_limit_s)
+    try:
+        grader = math_answer(gold=gold, units=units, workers=workers, time_limit_s=time_limit_s)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
     validate_and_print(file, grader, good)

@@ -117,6 +117,7 @@ def _draw(
     failures: Counter[str] = Counter()
     if not asks:
         return failures
+    store.make()
     bar = tqdm(
         desc=f"evaluate {task.name}",
         unit="sample",

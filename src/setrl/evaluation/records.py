@@ -28,6 +28,13 @@ from setrl.evaluation.estimators import LabelCounts, count_labels
 SCHEMA_VERSION = 1
 PER_SAMPLE = ("correct", "strategies", "answers")
 GRADED = ("rewards", "proxy")
+NUMBERS = {int, float, bool, type(None)}
+LABELS = NUMBERS | {str}  # labels may be numbers, too
+ONE_VALUE = (
+    ("prompt", str, "a text"),
+    ("n", int, "a whole number"),
+    ("temperature", int | float | None, "a number or null"),
+)
 
 
 @dataclass(frozen=True)
@@ -105,12 +112,18 @@ class Evaluation:
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
-    """The complete lines of an evaluation file; a last line that was cut off is left out.
+    """The records of an evaluation file; a last line that was cut off is left out.
 
     Raises:
-        DataError: When a complete line is not an evaluation record.
+        DataError: When the file cannot be read, or a whole line is not an evaluation record.
     """
-    *lines, _cut_off = path.read_text(encoding="utf-8").split("\n")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read: {error}") from None
+    *lines, last = text.split("\n")
+    if _is_json(last):  # whole, by an editor that writes no last newline
+        lines.append(last)
     return [_record(line, f"{path}: line {number}") for number, line in enumerate(lines, start=1)]
 
 
@@ -132,12 +145,20 @@ def load_evaluation(path: Path) -> Evaluation:
         correct_PN=np.array([record["correct"] for record in records], dtype=bool),
         strategies_PN=strategies_PN,
         answers_PN=_labels([record["answers"] for record in records])[0],
-        temperature=float(records[0].get("temperature", "nan")),
+        temperature=_number(records[0].get("temperature")),
         strategy_names=strategy_names,
         rewards_PN=_graded("rewards", records, path),
         proxy_PN=_graded("proxy", records, path),
         texts_P=tuple(_texts(record) for record in records),
     )
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError:
+        return False
+    return True
 
 
 def _record(line: str, where: str) -> dict[str, Any]:
@@ -150,14 +171,33 @@ def _record(line: str, where: str) -> dict[str, Any]:
     for key in ("prompt", "split", "n", *PER_SAMPLE):
         if key not in record:
             raise DataError(f"{where}: has no {key!r}")
+    for key, kind, what in ONE_VALUE:
+        if key in record and not isinstance(record[key], kind):
+            raise DataError(f"{where}: {key!r} must be {what}, got {json.dumps(record[key])}")
+    if record["n"] < 1:
+        raise DataError(f"{where}: n must be 1 or more, got {record['n']}")
     for key in (*PER_SAMPLE, *(key for key in GRADED if key in record)):
-        if len(record[key]) != record["n"]:
-            raise DataError(f"{where}: {key!r} must have n = {record['n']} entries, "
-                              f"got {len(record[key])}")  # fmt: skip
-    wrong = [value for value in record["correct"] if value not in (0, 1)]
-    if wrong:
-        raise DataError(f"{where}: 'correct' must hold 0 and 1, got {json.dumps(wrong[0])}")
+        _check_values(key, record[key], record["n"], where)
     return record
+
+
+def _check_values(key: str, values: Any, n: int, where: str) -> None:
+    """A list of n values, each of a kind that the key may have."""
+    if not isinstance(values, list) or len(values) != n:
+        found = len(values) if isinstance(values, list) else json.dumps(values)
+        raise DataError(f"{where}: {key!r} must have n = {n} entries, got {found}")
+    if key == "correct":
+        what, wrong = "0 and 1", [value for value in values if value not in (0, 1)]
+    else:
+        kinds, what = (NUMBERS, "numbers and null") if key in GRADED else (LABELS, "text and null")
+        unknown = set(map(type, values)) - kinds
+        wrong = [value for value in values if type(value) in unknown] if unknown else []
+    if wrong:
+        raise DataError(f"{where}: {key!r} must hold {what}, got {json.dumps(wrong[0])}")
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
 
 
 def _texts(record: dict[str, Any]) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ class SampleFile:
     Only where each sample stands in the file is held in memory.
 
     Args:
-        path: The file; made, with its folder, at the first sample.
+        path: The file; made, with its folder, by `make` or at the first sample.
         problem_ids: The ids of the task's problems.
         settings: What the samples are drawn with; a file of other settings is refused.
 
@@ -56,13 +56,22 @@ class SampleFile:
         known = self._offsets.get(problem, {})
         return tuple(number for number in range(n) if number not in known)
 
+    def make(self) -> None:
+        """Make the file if it is not there: that it can be written is known before samples are.
+
+        Raises:
+            OSError: When it cannot.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.open("ab").close()
+
     def append(self, sample: Sample) -> None:
         """Add a sample, unless it is there already."""
         offsets = self._offsets.setdefault(sample.problem, {})
         if sample.number in offsets:
             return
-        if not self.path.exists():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.make()
+        if not self.path.stat().st_size:
             files.append_line(
                 self.path, {"schema_version": SCHEMA_VERSION, "settings": self._settings}
             )

@@ -35,23 +35,14 @@ class JudgementCache:
         path: The file, made if missing; None keeps judgements in memory, for this object alone.
 
     Raises:
-        DataError: If the file is something else, or of another version.
+        DataError: If the file cannot be made, is something else, or of another version.
     """
 
     def __init__(self, path: str | Path | None):
         self._lock = threading.Lock()
-        if path is not None:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-        self._database = sqlite3.connect(
-            ":memory:" if path is None else path,
-            timeout=LOCKED_S,
-            isolation_level=None,
-            check_same_thread=False,
-        )
         try:
-            _prepare(self._database)
-        except (sqlite3.DatabaseError, DataError) as error:
-            self._database.close()
+            self._database = _opened(path)
+        except (OSError, sqlite3.DatabaseError, DataError) as error:
             raise DataError(f"{path} cannot be used as a cache of judgements: {error}") from None
 
     def get(self, key: str) -> tuple[int, ...] | None:
@@ -76,6 +67,23 @@ class JudgementCache:
         """Close the file."""
         with self._lock:
             self._database.close()
+
+
+def _opened(path: str | Path | None) -> sqlite3.Connection:
+    if path is not None:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    database = sqlite3.connect(
+        ":memory:" if path is None else path,
+        timeout=LOCKED_S,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        _prepare(database)
+    except BaseException:
+        database.close()
+        raise
+    return database
 
 
 def _prepare(database: sqlite3.Connection) -> None:

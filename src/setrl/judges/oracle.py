@@ -9,10 +9,14 @@ from setrl.domains import Domain
 from setrl.judges.base import Group, Judgement
 from setrl.judges.naming import judgement_by_names
 
+OTHER_DOMAIN = "other_domain"
+
 
 @dataclass(frozen=True)
 class OracleJudge:
     """Same cluster if and only if the domain reads the same strategy; names are kept.
+
+    A group whose prompt is not of the domain is unknown ("other_domain").
 
     Attributes:
         domain: Reads the samples (`setrl.domains`); what it cannot read is degenerate.
@@ -35,5 +39,8 @@ class OracleJudge:
         return [self._read(group) for group in groups]
 
     def _read(self, group: Group) -> Judgement:
-        readings = [self.domain.read(group.prompt, text) for text in group.samples]
+        try:
+            readings = [self.domain.read(group.prompt, text) for text in group.samples]
+        except ValueError:
+            return Judgement(None, reason=OTHER_DOMAIN)
         return judgement_by_names([reading.strategy for reading in readings])

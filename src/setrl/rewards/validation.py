@@ -71,7 +71,7 @@ def validate(path: Path, grader: MathAnswer) -> Validation:
     for number, (line, row, gold, problem) in enumerate(
         zip(lines, rows, golds, problems, strict=True), start=1
     ):
-        reason = row if isinstance(row, str) else problem
+        reason = row if isinstance(row, str) else _absent(row, grader.gold) or problem
         if reason is None:
             good.append(line)
         else:
@@ -98,6 +98,10 @@ def _parsed(line: str) -> dict[str, Any] | str:
     except json.JSONDecodeError as error:
         return f"is not JSON: {error.msg}"
     return row if isinstance(row, dict) else "is not an object"
+
+
+def _absent(row: dict[str, Any], field: str) -> str | None:
+    return None if field in row else f"no field {field!r}: it has {', '.join(row)}"
 
 
 def _gold(row: dict[str, Any], field: str) -> object:
