@@ -201,7 +201,7 @@ def test_a_single_problem_has_no_interval(tmp_path, capsys):
     path = tmp_path / "t.jsonl"
     path.write_text(json.dumps({**record, "strategies": [None] * 2, "answers": [None] * 2}) + "\n")
     evaluate(samples=path, metrics=("pass",))
-    assert capsys.readouterr().out.splitlines()[2:] == [
+    assert capsys.readouterr().out.splitlines()[3:] == [
         "k                     pass@k",
         "1                     50.0% [—]",
         "2                     100.0% [—]",
