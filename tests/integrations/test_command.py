@@ -1,6 +1,7 @@
 """`setrl import` and `setrl evaluate --samples`, from arguments to figures and exit codes."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,29 @@ def test_what_is_wrong_is_said(capsys, arguments, code, message):
     left, printed = run(capsys, *arguments)
     assert left == code
     assert message in printed.err
+
+
+LM_EVAL = {"doc_id": 1, "doc": "x", "resps": [["a"]], "metrics": ["m"], "m": 1}
+VERL = {"input": "a", "output": "b", "step": 1, "score": 1}
+INSPECT = {"id": 1, "input": "p", "target": "2"}
+
+
+@pytest.mark.parametrize(
+    ("source", "record", "message"),
+    [
+        ("verl", {**VERL, "step": "x"}, "log.json:1: is not of the form that the tool writes"),
+        ("verl", {**VERL, "input": 3}, "log.json:1: .* neither a text nor messages: '3'"),
+        ("lm-eval", {**LM_EVAL, "resps": 3}, "log.json:1: is not of the form"),
+        ("lm-eval", {**LM_EVAL, "m": [1, 2]}, "log.json:1: a score must be a finite number"),
+        ("inspect", {"samples": [1]}, "log.json, sample 0: is not of the form"),
+        ("inspect", {"samples": [{**INSPECT, "scores": 3}]}, "log.json, sample 0: is not of"),
+        ("inspect", {"samples": [{**INSPECT, "scores": {"m": 7}}]}, "log.json, sample 0: is not"),
+    ],
+)
+def test_records_of_another_form_are_named(tmp_path, capsys, source, record, message):
+    path, output = tmp_path / "log.json", tmp_path / "out.jsonl"
+    path.write_text(json.dumps(record) + "\n")
+    code, printed = run(capsys, "import", source, path, "--output", output)
+    assert code == 3
+    assert re.search(message, printed.err)
+    assert not output.exists()

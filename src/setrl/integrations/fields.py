@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,23 @@ def field(record: Any, key: str, where: str) -> Any:
         raise DataError(f"{where}: has no {key!r}; it has {keys}") from None
 
 
+@contextmanager
+def reading(where: str) -> Iterator[None]:
+    """What is said of a record that is of another form than its tool writes.
+
+    Raises:
+        DataError: In the place of whatever Python says of it.
+    """
+    try:
+        yield
+    except (ConfigError, DataError):
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise DataError(
+            f"{where}: is not of the form that the tool writes ({type(error).__name__}: {error})"
+        ) from error
+
+
 def choose_score(names: Sequence[str], wanted: str | None, where: str) -> str:
     """The one score of a log, or the one that is wanted.
 
@@ -67,7 +85,7 @@ def plain(prompt: Any) -> str:
     """A prompt or an answer as text: of a conversation, what its last message says.
 
     Raises:
-        DataError: When it is neither a text nor messages.
+        TypeError: When it is neither a text nor messages.
     """
     if isinstance(prompt, str):
         return prompt
@@ -77,7 +95,7 @@ def plain(prompt: Any) -> str:
             return content
         return "".join(part["text"] for part in content if part.get("type", "text") == "text")
     except (LookupError, TypeError, AttributeError):
-        raise DataError(f"neither a text nor messages: {str(prompt)[:80]!r}") from None
+        raise TypeError(f"neither a text nor messages: {str(prompt)[:80]!r}") from None
 
 
 def number(value: Any, where: str) -> float | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import DataError
-from setrl.integrations.fields import choose_score, field, label, log_files, number, plain
+from setrl.integrations.fields import choose_score, field, label, log_files, number, plain, reading
 from setrl.integrations.logged import Imported, ImportOptions, LoggedSample, Verify, to_records
 
 # As inspect_ai's own value_to_float: correct, partially correct, incorrect, no answer.
@@ -30,11 +30,12 @@ def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Im
         DataError: When a file is no log, or a log without samples.
     """
     files = [file for file in log_files(path, "*.*") if file.suffix in (".json", ".eval")]
-    samples = [
-        _sample(sample, file.stem, options, f"{file}, sample {place}")
-        for file in files
-        for place, sample in enumerate(_logged(file))
-    ]
+    samples = []
+    for file in files:
+        for place, sample in enumerate(_logged(file)):
+            where = f"{file}, sample {place}"
+            with reading(where):
+                samples.append(_sample(sample, file.stem, options, where))
     return to_records(samples, "inspect", options, verify=verify)
 
 

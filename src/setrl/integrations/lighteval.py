@@ -14,7 +14,7 @@ from typing import Any
 
 from setrl.errors import DataError
 from setrl.integrations import parquet
-from setrl.integrations.fields import choose_score, field, label, log_files, number
+from setrl.integrations.fields import choose_score, field, label, log_files, number, reading
 from setrl.integrations.logged import Imported, ImportOptions, LoggedSample, Verify, to_records
 
 
@@ -26,12 +26,12 @@ def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Im
         DataError: When a file does not hold what lighteval writes, or several samples with one
             score, and they are not to be verified.
     """
-    samples = [
-        sample
-        for file in log_files(path, "**/details_*.parquet")
-        for place, row in enumerate(parquet.rows(file)[1])
-        for sample in _row_samples(row, file.stem, place, options, f"{file}, row {place}")
-    ]
+    samples: list[LoggedSample] = []
+    for file in log_files(path, "**/details_*.parquet"):
+        for place, row in enumerate(parquet.rows(file)[1]):
+            where = f"{file}, row {place}"
+            with reading(where):
+                samples += _row_samples(row, file.stem, place, options, where)
     return to_records(samples, "lighteval", options, verify=verify)
 
 

@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
-from setrl.integrations.fields import choose_score, field, json_lines, label, log_files, number
+from setrl.integrations.fields import (
+    choose_score,
+    field,
+    json_lines,
+    label,
+    log_files,
+    number,
+    reading,
+)
 from setrl.integrations.logged import Imported, ImportOptions, LoggedSample, Verify, to_records
 
 
@@ -35,15 +43,18 @@ def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Im
 
 def _file_samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
     lines = list(json_lines(path))
+    if not lines:
+        raise DataError(f"{path}: holds no lines")
     filters = list(dict.fromkeys(str(record.get("filter", "none")) for _, record in lines))
-    chosen = options.answer_filter or (filters[0] if filters else "none")
+    chosen = options.answer_filter or filters[0]
     if chosen not in filters:
         raise ConfigError(f"{path} has no filter {chosen!r}; it has {', '.join(filters)}")
     if len(filters) > 1 and options.answer_filter is None:
         notes.append(f"{path.name}: filter {chosen} is read, of {', '.join(filters)}")
     for where, record in lines:
         if str(record.get("filter", "none")) == chosen:
-            yield from _problem_samples(record, path.stem, options, where)
+            with reading(where):
+                yield from _problem_samples(record, path.stem, options, where)
 
 
 def _problem_samples(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.integrations import parquet
-from setrl.integrations.fields import choose_score, field, label, log_files, number, plain
+from setrl.integrations.fields import choose_score, field, label, log_files, number, plain, reading
 from setrl.integrations.logged import (
     Imported,
     ImportOptions,
@@ -48,7 +48,12 @@ def _samples(path: Path, options: ImportOptions) -> list[LoggedSample]:
     named = [options.strategy, options.answer, options.gold]
     scores = [c for c in columns if c not in (*FIXED, *named) and _is_numeric(rows, c)]
     reward = None if options.verify else choose_score(scores, options.reward, str(path))
-    return [_sample(row, reward, options, f"{path}, row {i}") for i, row in enumerate(rows)]
+    samples = []
+    for place, row in enumerate(rows):
+        where = f"{path}, row {place}"
+        with reading(where):
+            samples.append(_sample(row, reward, options, where))
+    return samples
 
 
 def _is_numeric(rows: list[dict[str, Any]], column: str) -> bool:

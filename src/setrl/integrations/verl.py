@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from setrl.integrations.fields import field, json_lines, label, log_files, number, plain
+from setrl.integrations.fields import field, json_lines, label, log_files, number, plain, reading
 from setrl.integrations.logged import (
     Imported,
     ImportOptions,
@@ -42,20 +42,27 @@ def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Im
 def _samples(
     lines: list[tuple[str, dict[str, Any]]], options: ImportOptions
 ) -> Iterator[LoggedSample]:
-    uids = [record.get("uid") for _, record in lines]
+    uids = [str(record.get("uid")) for _, record in lines]
     shared = len(set(uids)) < len(uids)  # one uid a prompt, not one a sample
     for where, record in lines:
-        prompt, step = plain(field(record, "input", where)), int(field(record, "step", where))
-        uid = str(record.get("uid") or "")
-        match = SAMPLE_UID.fullmatch(uid)
-        group = uid if shared and uid else match[1] if match else prompt
-        yield LoggedSample(
-            group=f"step {step}: {group}",
-            prompt=prompt,
-            text=plain(field(record, "output", where)),
-            score=number(field(record, options.reward or "score", where), where),
-            answer=label(record.get(options.answer)) if options.answer else None,
-            gold=label(record.get(options.gold or "gts")),
-            strategy=label(record.get(options.strategy)) if options.strategy else None,
-            step=step,
-        )
+        with reading(where):
+            yield _sample(record, shared, options, where)
+
+
+def _sample(
+    record: dict[str, Any], shared_uids: bool, options: ImportOptions, where: str
+) -> LoggedSample:
+    prompt, step = plain(field(record, "input", where)), int(field(record, "step", where))
+    uid = str(record.get("uid") or "")
+    match = SAMPLE_UID.fullmatch(uid)
+    group = uid if shared_uids and uid else match[1] if match else prompt
+    return LoggedSample(
+        group=f"step {step}: {group}",
+        prompt=prompt,
+        text=plain(field(record, "output", where)),
+        score=number(field(record, options.reward or "score", where), where),
+        answer=label(record.get(options.answer)) if options.answer else None,
+        gold=label(record.get(options.gold or "gts")),
+        strategy=label(record.get(options.strategy)) if options.strategy else None,
+        step=step,
+    )
