@@ -6,11 +6,9 @@ import math
 import shutil
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from setrl.report.control_data import ControlArm, ControlData, read_control
 from setrl.report.control_figures import plates
-from setrl.report.page import picture
+from setrl.report.page import filled, known_facts, picture
 from setrl.report.tables import Cell, Table
 from setrl.report.wording import MISSING
 from setrl.runs import files
@@ -22,20 +20,13 @@ def write_control_page(run_dir: Path) -> Path:
     (data.folder / "figures").mkdir(exist_ok=True)
     files.write_json(data.folder / "summary.json", summary(data))
     pictures = [picture(plate, data.folder / "figures") for plate in plates(data)]
-    environment = Environment(
-        loader=PackageLoader("setrl.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
     config = data.folder / "config.yaml"
-    html = environment.get_template("control.html").render(
+    html = filled(
+        "control.html",
         data=data,
         pictures=pictures,
         table=table(data),
         facts=facts(data),
-        versions=data.run.get("versions") or {},
         config_text=config.read_text(encoding="utf-8") if config.exists() else "",
     )
     page = data.folder / "report.html"
@@ -112,19 +103,15 @@ def _digits(value: float) -> str:
 
 def facts(data: ControlData) -> dict[str, str]:
     """What a reader needs in order to know what was run."""
-    run, config = data.run, data.config
-    git = run.get("git") or {}
-    commit = str(git.get("commit") or "")
-    found = {
-        "status when this page was written": run.get("status"),
-        "begun": run.get("created"),
-        "command": run.get("command"),
-        "commit": commit + (" (with changes that are not in it)" if git.get("dirty") else ""),
-        "task": config.get("task"),
-        "environment steps of each arm": config.get("total_steps"),
-        "seeds": ", ".join(map(str, config.get("seeds") or ())),
-    }
-    return {key: str(value) for key, value in found.items() if value}
+    config = data.config
+    return known_facts(
+        data.run,
+        {
+            "task": config.get("task"),
+            "environment steps of each arm": config.get("total_steps"),
+            "seeds": ", ".join(map(str, config.get("seeds") or ())),
+        },
+    )
 
 
 def markdown_table(shown: Table) -> list[str]:

@@ -58,17 +58,11 @@ def write_page(run_dir: Path, reference: str = "grpo") -> Path:
 
 def render(data: RunData, pictures: list[Picture]) -> str:
     """The page's HTML. All text from the run is escaped."""
-    environment = Environment(
-        loader=PackageLoader("setrl.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
     splits = ordered_splits(data.summary)
     found = [tables.evaluation_table(data, split) for split in splits]
     found += [t for split in splits if (t := tables.difference_table(data, split))]
-    return environment.get_template("report.html").render(
+    return filled(
+        "report.html",
         data=data,
         headlines=headlines(data),
         marks=MARKS,
@@ -79,10 +73,21 @@ def render(data: RunData, pictures: list[Picture]) -> str:
         splits=splits,
         facts=_facts(data),
         sampled=lambda split: _sampled(data, split),
-        versions=data.run.get("versions") or {},
         config_text=_config_text(data),
         wording=wording,
     )
+
+
+def filled(template: str, **values: Any) -> str:
+    """A page of a template, with all text escaped."""
+    environment = Environment(
+        loader=PackageLoader("setrl.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    return environment.get_template(template).render(**values)
 
 
 def picture(plate: Plate, folder: Path) -> Picture:
@@ -114,7 +119,22 @@ def _sampled(data: RunData, split: SplitSummary) -> str:
 
 def _facts(data: RunData) -> dict[str, str]:
     """What a reader needs in order to know what was run."""
-    run, config = data.run, data.config
+    config = data.config
+    return known_facts(
+        data.run,
+        {
+            "domain": config.get("domain"),
+            "steps": config.get("steps"),
+            "samples of a training step": _product(
+                config, "prompts_per_step", "samples_per_prompt"
+            ),
+            "seeds": ", ".join(map(str, config.get("seeds") or ())),
+        },
+    )
+
+
+def known_facts(run: dict[str, Any], about: dict[str, Any]) -> dict[str, str]:
+    """How and with what a run was made, by its run.json; what is not known is left out."""
     git = run.get("git") or {}
     commit = str(git.get("commit") or "")
     facts = {
@@ -122,10 +142,7 @@ def _facts(data: RunData) -> dict[str, str]:
         "begun": run.get("created"),
         "command": run.get("command"),
         "commit": commit + (" (with changes that are not in it)" if git.get("dirty") else ""),
-        "domain": config.get("domain"),
-        "steps": config.get("steps"),
-        "samples of a training step": _product(config, "prompts_per_step", "samples_per_prompt"),
-        "seeds": ", ".join(map(str, config.get("seeds") or ())),
+        **about,
     }
     return {key: str(value) for key, value in facts.items() if value}
 

@@ -187,16 +187,15 @@ class ComparisonConfig:
 
     def _try_method(self, arm: str, progress: float) -> None:
         """Give the method one prompt's samples: what is wrong with it shows before the training."""
-        method, most = self.method(arm, progress), self.samples_per_prompt
+        method, num_samples = self.method(arm, progress), self.samples_per_prompt
         if unknown := method.reads - TRAINING_FIELDS:
             raise ValueError(f"{method.name} reads {', '.join(unknown)}, which training has not")
-        zeros = np.zeros((1, most))
-        advantages = method.advantages(zeros, clusters=zeros, rng=np.random.default_rng(0))
-        if advantages.skipped_B.all():
-            raise ValueError(
-                f"set_size must be in [1, {most - 1}] with samples_per_prompt={most}, got "
-                f"{method.set_size}: {method.name} compares sets with and without a sample"
-            )
+        try:
+            method.check_samples(num_samples)
+        except ValueError as error:
+            raise ValueError(f"{error}, with samples_per_prompt={num_samples}") from None
+        zeros = np.zeros((1, num_samples))
+        method.advantages(zeros, clusters=zeros, rng=0)
 
     def make_domain(self) -> Domain:
         """The domain that `domain` names."""
@@ -268,20 +267,8 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> ComparisonCo
         _check_keys(values)
         return ComparisonConfig(**values)
     except KeyedError as error:
-        place = _place(error.key, path, lines, overrides)
+        place = strict_yaml.place(error.key, path, lines, overrides)
         raise KeyedError(f"{place}: {error}", error.key) from error
-
-
-def _place(key: str, path: str | Path, lines: Mapping[str, int], overrides: Sequence[str]) -> str:
-    """Where the value of a key, or of the mapping that it is in, was given."""
-    while key:
-        for assignment in overrides:
-            if f"{assignment.partition('=')[0]}.".startswith(f"{key}."):
-                return f"override {assignment!r}"
-        if key in lines:
-            return f"{path}:{lines[key]}"
-        key = key.rpartition(".")[0]
-    return f"{path}"
 
 
 def _check_keys(values: Mapping[str, Any]) -> None:
