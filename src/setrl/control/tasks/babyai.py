@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import gymnasium as gym
 import numpy as np
@@ -22,13 +22,8 @@ from minigrid.envs.babyai.pickup import Pickup
 from minigrid.envs.babyai.synth import BossLevel
 from minigrid.utils.baby_ai_bot import BabyAIBot
 
-from setrl.control import behaviour_cloning
-from setrl.control.behaviour_cloning import Demonstrations
 from setrl.control.tasks.four_rooms import LARGEST_CODE, VIEW
-from setrl.control.tasks.layouts import HORIZON, PAPER_PPO, SHOWN, FixedLayouts, LayoutTask
-
-if TYPE_CHECKING:
-    from stable_baselines3.common.base_class import BaseAlgorithm
+from setrl.control.tasks.layouts import HORIZON, PAPER_PPO, SHOWN, FixedLayouts, LayoutTask, Shown
 
 Level = Literal["goto_local", "goto", "pickup", "boss"]
 
@@ -144,34 +139,16 @@ class BabyAI(LayoutTask):
             }
         )
 
-    @property
-    def policy_kwargs(self) -> Mapping[str, Any]:
-        """Two layers of 128."""
-        return MappingProxyType({"net_arch": [128, 128]})
-
     def make_env(self) -> FixedLayouts:
         """The level in the layouts."""
         return LEVELS[self.level](self.num_layouts, render_mode="rgb_array")
 
-    def pretrain(self, model: BaseAlgorithm, rng: np.random.Generator) -> Mapping[str, float]:
-        """Behaviour cloning on the bot's episodes."""
-        return behaviour_cloning.clone(model, self.demonstrate(), rng)
-
-    def demonstrate(self) -> Demonstrations:
-        """The bot's successful episodes within the horizon, each in a layout of its own."""
-        env = self.make_env()
-        observations: list[np.ndarray] = []
-        actions: list[int] = []
-        episodes: list[int] = []
-        for layout in range(self.demonstrations):
-            steps = bot_steps(env, layout)
-            observations += [seen for seen, _ in steps]
-            actions += [action for _, action in steps]
-            episodes += [layout] * len(steps)
-        return Demonstrations(np.stack(observations), np.array(actions), np.array(episodes))
+    def demonstrated(self, env: Any, layout: int, rng: np.random.Generator) -> list[Shown]:
+        """MiniGrid's bot, where it succeeds within the horizon."""
+        return bot_steps(env, layout)
 
 
-def bot_steps(env: FixedLayouts, layout: int) -> list[tuple[np.ndarray, int]]:
+def bot_steps(env: FixedLayouts, layout: int) -> list[Shown]:
     """What the bot saw and did in a layout; nothing where it did not succeed in time."""
     seen, _ = env.reset(options={"layout": layout, "stream": SHOWN})
     bot, steps, action = BabyAIBot(env), [], None

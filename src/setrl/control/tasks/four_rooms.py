@@ -6,19 +6,14 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from minigrid.core.constants import DIR_TO_VEC
 from minigrid.envs.fourrooms import FourRoomsEnv
 
-from setrl.control import behaviour_cloning
-from setrl.control.behaviour_cloning import Demonstrations
-from setrl.control.tasks.layouts import HORIZON, PAPER_PPO, SHOWN, FixedLayouts, LayoutTask
-
-if TYPE_CHECKING:
-    from stable_baselines3.common.base_class import BaseAlgorithm
+from setrl.control.tasks.layouts import HORIZON, PAPER_PPO, SHOWN, FixedLayouts, LayoutTask, Shown
 
 LEFT, RIGHT, FORWARD = range(3)
 LARGEST_CODE = 10.0  # of MiniGrid's objects, which divides observations
@@ -112,28 +107,15 @@ class FourRoomsTask(LayoutTask):
             }
         )
 
-    @property
-    def policy_kwargs(self) -> Mapping[str, Any]:
-        """Two layers of 128."""
-        return MappingProxyType({"net_arch": [128, 128]})
-
     def make_env(self) -> FourRooms:
         """FourRooms in the layouts."""
         return FourRooms(self.num_layouts, render_mode="rgb_array")
 
-    def pretrain(self, model: BaseAlgorithm, rng: np.random.Generator) -> Mapping[str, float]:
-        """Behaviour cloning on shortest ways."""
-        return behaviour_cloning.clone(model, self.demonstrate(rng), rng)
-
-    def demonstrate(self, rng: np.random.Generator) -> Demonstrations:
-        """Shortest ways, each in a layout of its own."""
-        env = self.make_env()
-        observations, actions, episodes = [], [], []
-        for layout in range(self.demonstrations):
-            seen, _ = env.reset(options={"layout": layout, "stream": SHOWN})
-            for action in shortest_actions(env, rng):
-                observations.append(seen)
-                actions.append(action)
-                episodes.append(layout)
-                seen, *_ = env.step(action)
-        return Demonstrations(np.stack(observations), np.array(actions), np.array(episodes))
+    def demonstrated(self, env: Any, layout: int, rng: np.random.Generator) -> list[Shown]:
+        """A shortest way."""
+        seen, _ = env.reset(options={"layout": layout, "stream": SHOWN})
+        steps = []
+        for action in shortest_actions(env, rng):
+            steps.append((seen, action))
+            seen, *_ = env.step(action)
+        return steps

@@ -7,14 +7,15 @@ sets of rooms that trajectories visit.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import gymnasium as gym
 import numpy as np
 from minigrid.minigrid_env import MiniGridEnv
 
-from setrl.control import diversity, measures
+from setrl.control import behaviour_cloning, diversity, measures
+from setrl.control.behaviour_cloning import Demonstrations
 from setrl.evaluation import estimators
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ PAPER_PPO = {  # Table 3 of the paper, as its replications quote it
     "ent_coef": 0.0,
 }
 
+Shown = tuple[np.ndarray, int]  # what an expert saw, and did
 
 rooms_visited = diversity.visited("room")
 
@@ -107,10 +109,35 @@ class LayoutTask:
 
     num_layouts: int
     samples: int
+    demonstrations: int
 
-    def make_env(self) -> gym.Env:
+    def make_env(self) -> FixedLayouts:
         """The level; subclasses say which."""
         raise NotImplementedError
+
+    def demonstrated(self, env: Any, layout: int, rng: np.random.Generator) -> list[Shown]:
+        """How an expert succeeds in a layout; nothing where it does not. Subclasses have one."""
+        raise NotImplementedError
+
+    @property
+    def policy_kwargs(self) -> Mapping[str, Any]:
+        """Two layers of 128."""
+        return MappingProxyType({"net_arch": [128, 128]})
+
+    def pretrain(self, model: BaseAlgorithm, rng: np.random.Generator) -> Mapping[str, float]:
+        """Behaviour cloning of the expert, in layouts of its own."""
+        return behaviour_cloning.clone(model, self.demonstrate(rng), rng)
+
+    def demonstrate(self, rng: np.random.Generator) -> Demonstrations:
+        """The expert's successful episodes, each in a layout of its own."""
+        env = self.make_env()
+        shown = [self.demonstrated(env, layout, rng) for layout in range(self.demonstrations)]
+        steps = [step for episode in shown for step in episode]
+        return Demonstrations(
+            observations=np.stack([seen for seen, _ in steps]),
+            actions=np.array([action for _, action in steps]),
+            episodes=np.repeat(np.arange(len(shown)), [len(episode) for episode in shown]),
+        )
 
     def label(self, trajectory: Trajectory) -> Hashable | None:
         """The set of rooms visited, whether it succeeded or not: the paper's."""

@@ -7,9 +7,8 @@ set objectives change.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -19,7 +18,8 @@ from minigrid.core.mission import MissionSpace
 from minigrid.core.world_object import Goal, Wall
 from minigrid.minigrid_env import MiniGridEnv
 
-from setrl.control import diversity, measures
+from setrl.control import measures
+from setrl.control.tasks.goals import GoalTask
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -87,7 +87,7 @@ def _mission() -> str:
 
 
 @dataclass(frozen=True)
-class MultiGoal:
+class MultiGoal(GoalTask):
     """The task: reach a goal; which one is the way.
 
     Attributes:
@@ -98,61 +98,19 @@ class MultiGoal:
     max_steps: int = 60
     episodes: int = 256
     name: str = field(default="multi_goal", init=False)
-    pretrain: None = field(default=None, init=False)
-
-    @property
-    def defaults(self) -> Mapping[str, Any]:
-        """Of PPO; 60,000 steps are learnt in less than a minute."""
-        return MappingProxyType(DEFAULTS)
-
-    @property
-    def policy_kwargs(self) -> Mapping[str, Any]:
-        """Stable-Baselines3's own: two layers of 64."""
-        return MappingProxyType({})
+    num_goals: int = field(default=len(GOALS), init=False)
 
     def make_env(self, blocked: Collection[int] = ()) -> gym.Env:
         """The room; `blocked` goals are walls."""
         return MultiGoalEnv(blocked, self.max_steps, render_mode="rgb_array")
 
-    def label(self, trajectory: Trajectory) -> int | None:
-        """The goal that was reached."""
-        goal: int | None = diversity.final("goal")(trajectory)  # type: ignore[assignment]
-        return goal
-
-    def score(self, trajectory: Trajectory) -> float:
-        """1 if a goal was reached."""
-        return float(self.label(trajectory) is not None)
-
-    def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
-        """Success, goals still reached, and what they are good for.
-
-        `hidden_pass@k`: one of the goals, each as likely, is secretly the only one that counts;
-        the chance that one of k episodes ends there. `blocked_success`: success where the goal
-        that the policy likes best is a wall, which it cannot see.
-        """
-        sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng)
+    def more_metrics(
+        self, model: BaseAlgorithm, rng: np.random.Generator, sampled: Sequence[Trajectory]
+    ) -> dict[str, float]:
+        """`blocked_success`: where the goal that the policy likes best is a wall, unseen by it."""
         goals = [self.label(one) for one in sampled]
         favourite = max(range(len(GOALS)), key=goals.count)
         blocked = measures.sample_episodes(
             model, lambda: self.make_env({favourite}), self.episodes // 2, rng
         )
-        return {
-            "success": float(np.mean([self.score(one) for one in sampled])),
-            **measures.goal_metrics(goals, len(GOALS)),
-            "blocked_success": float(np.mean([self.score(one) for one in blocked])),
-            "path_length": measures.mean_length([one for one in sampled if self.score(one)]),
-        }
-
-
-DEFAULTS = {
-    "total_timesteps": 60_000,
-    "n_envs": 8,
-    "n_steps": 128,
-    "batch_size": 256,
-    "n_epochs": 4,
-    "learning_rate": 1e-3,
-    "gamma": 0.99,
-    "gae_lambda": 0.95,
-    "clip_range": 0.2,
-    "ent_coef": 0.0,
-}
+        return {"blocked_success": self.success(blocked)}

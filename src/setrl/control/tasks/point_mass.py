@@ -6,23 +6,16 @@ them it must let chance decide where the first pushes lead, and then go on in th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.envs.mujoco.mujoco_env import MujocoEnv
 
-from setrl.control import diversity, measures
 from setrl.control.tasks import pictures
-
-if TYPE_CHECKING:
-    from stable_baselines3.common.base_class import BaseAlgorithm
-
-    from setrl.control.trajectories import Trajectory
+from setrl.control.tasks.goals import GoalTask
 
 MODEL = Path(__file__).with_name("point_mass.xml")
 FRAME_SKIP = 5
@@ -87,7 +80,7 @@ class PointMassEnv(MujocoEnv):
 
 
 @dataclass(frozen=True)
-class PointMass:
+class PointMass(GoalTask):
     """The task: reach a goal; which one is the way.
 
     Attributes:
@@ -98,50 +91,8 @@ class PointMass:
     max_steps: int = 40
     episodes: int = 256
     name: str = field(default="point_mass", init=False)
-    pretrain: None = field(default=None, init=False)
-
-    @property
-    def defaults(self) -> Mapping[str, Any]:
-        """Of PPO; a minute or so."""
-        return MappingProxyType(DEFAULTS)
-
-    @property
-    def policy_kwargs(self) -> Mapping[str, Any]:
-        """Stable-Baselines3's own: two layers of 64, standard deviations of their own."""
-        return MappingProxyType({})
+    num_goals: int = field(default=NUM_GOALS, init=False)
 
     def make_env(self) -> gym.Env:
         """The plane."""
         return PointMassEnv(self.max_steps, render_mode="rgb_array")
-
-    def label(self, trajectory: Trajectory) -> int | None:
-        """The goal that was reached."""
-        goal: int | None = diversity.final("goal")(trajectory)  # type: ignore[assignment]
-        return goal
-
-    def score(self, trajectory: Trajectory) -> float:
-        """1 if a goal was reached."""
-        return float(self.label(trajectory) is not None)
-
-    def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
-        """Success, goals still reached, and the chance to meet a secret one of them."""
-        sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng)
-        return {
-            "success": float(np.mean([self.score(one) for one in sampled])),
-            **measures.goal_metrics([self.label(one) for one in sampled], NUM_GOALS),
-            "path_length": measures.mean_length([one for one in sampled if self.score(one)]),
-        }
-
-
-DEFAULTS = {
-    "total_timesteps": 60_000,
-    "n_envs": 8,
-    "n_steps": 128,
-    "batch_size": 256,
-    "n_epochs": 4,
-    "learning_rate": 1e-3,
-    "gamma": 0.99,
-    "gae_lambda": 0.95,
-    "clip_range": 0.2,
-    "ent_coef": 0.0,
-}
