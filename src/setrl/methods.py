@@ -17,6 +17,7 @@ from setrl import names, objectives
 from setrl.advantages import Advantages, BaselineName, Reduction, Scale, set_advantages
 from setrl.arrays import Array
 from setrl.credit import Baseline, Estimator, baselines
+from setrl.inputs import check_set_size
 from setrl.objectives import Objective
 from setrl.shaping import (
     DiversityBonus,
@@ -59,10 +60,14 @@ class Method:
         shaped = self.shaping.reads if self.shaping else ()
         return frozenset((*self.objective.reads, *shaped))
 
-    @property
-    def fewest_samples(self) -> int:
-        """How many usable samples a prompt must have: K, or K + 1 where u meets v."""
-        return self.set_size + baselines.resolve(self.baseline).needs_contrast
+    def check_samples(self, num_samples: int) -> None:
+        """Refuse a K that leaves prompts of so many samples without credit.
+
+        Raises:
+            ValueError: Unless 1 ≤ K ≤ N, or K < N where sets with and without a sample are compared.
+        """
+        most = num_samples - baselines.resolve(self.baseline).needs_contrast
+        check_set_size(self.set_size, most)
 
     def advantages(
         self,

@@ -13,6 +13,7 @@ from setrl.errors import ConfigError
 from setrl.runs import files
 from setrl.runs.run_directory import TrainingRun
 from setrl.training.arm import (
+    check_model,
     check_problems,
     check_trainer_options,
     grpo_config,
@@ -224,6 +225,13 @@ def test_samples_are_dealt_to_processes(make_config, tmp_path, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "3")
     with pytest.raises(ConfigError, match="must divide the 8 samples of a step, got 2 × 3"):
         grpo_config(make_config(), "grpo", 0, tmp_path)
+
+
+def test_a_model_that_is_not_there(make_config, base, tmp_path):
+    check_model(make_config())
+    check_model(make_config(model=str(base)))
+    with pytest.raises(ConfigError, match="nowhere is not a model's folder or name"):
+        check_model(make_config(model=str(tmp_path / "nowhere")))
 
 
 def test_more_problems_than_there_are_is_said_before_any_training():

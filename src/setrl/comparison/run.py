@@ -16,7 +16,13 @@ from setrl.runs import files
 from setrl.runs.claim import cache_folder, claimed
 from setrl.runs.pool import run_jobs
 from setrl.runs.run_directory import TrainingRun
-from setrl.training.arm import check_judges, check_problems, check_trainer_options, train_arm
+from setrl.training.arm import (
+    check_judges,
+    check_model,
+    check_problems,
+    check_trainer_options,
+    train_arm,
+)
 from setrl.training.base_model import base_model
 from setrl.training.callbacks import StopInOrder
 from setrl.training.config import ComparisonConfig, load_config
@@ -57,6 +63,7 @@ def run_comparison(
     cache = cache_folder(cache)
     quiet()
     check_trainer_options(config)
+    check_model(config)
     check_problems(config)
     check_judges(config)
     if "RANK" in os.environ:

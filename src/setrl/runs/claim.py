@@ -134,7 +134,7 @@ def explain(error: BaseException) -> str:
     """What people need to know of an error; its kind, too, if it is none of ours."""
     if isinstance(error, ConfigError | RunError):
         return str(error)
-    if isinstance(error, OSError):
+    if isinstance(error, OSError) and error.strerror:  # libraries raise it for other things, too
         what = f"cannot write or read {error.filename}" if error.filename else "cannot write"
-        return f"{what}: {error.strerror or error}"
+        return f"{what}: {error.strerror}"
     return f"{type(error).__name__}: {error}"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from datasets import Dataset
-from transformers import AutoTokenizer, PrinterCallback
+from transformers import AutoConfig, AutoTokenizer, PrinterCallback
 from trl import GRPOConfig
 
 from setrl import names
@@ -151,6 +151,19 @@ def check_trainer_options(config: ComparisonConfig) -> None:
             raise ConfigError(f"trainer: {str(error).partition(' Known:')[0]}") from error
         if key in ours:
             raise ConfigError(f"trainer: {key} is decided by the other keys of the config")
+
+
+def check_model(config: ComparisonConfig) -> None:
+    """Refuse a model that is not there before anything is trained."""
+    if config.model is None:
+        return
+    try:
+        AutoConfig.from_pretrained(config.model)
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise ConfigError(
+            f"model: {config.model} is not a model's folder or name: {reason}"
+        ) from error
 
 
 def check_judges(config: ComparisonConfig) -> None:

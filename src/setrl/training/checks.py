@@ -14,7 +14,6 @@ from trl import GRPOConfig
 
 from setrl import Method
 from setrl.errors import RunError
-from setrl.inputs import check_set_size
 from setrl.training.rewards import LABELS, strategy_label
 
 NUMBERS = (int, float, np.number, np.bool_, torch.Tensor)
@@ -24,7 +23,11 @@ def check_arguments(
     method: Method, args: GRPOConfig, rewards: list[Any], has_clusters: bool
 ) -> None:
     """Refuse, before anything is sampled, what a method cannot be trained with."""
-    check_size(method, args.num_generations or 0, "num_generations")
+    try:
+        method.check_samples(args.num_generations or 0)
+    except ValueError as error:
+        where = f"with num_generations={args.num_generations}"
+        raise ValueError(f"{method.name}: {error}, {where}") from None
     if unknown := method.reads - {"rewards", "clusters"}:
         raise ValueError(f"{method.name} reads {', '.join(unknown)}, which a trainer has not")
     if "clusters" in method.reads and not has_clusters:
@@ -36,15 +39,6 @@ def check_arguments(
             "multi_objective_aggregation must be 'sum_then_normalize', got "
             f"{args.multi_objective_aggregation!r}: a method credits one reward a sample"
         )
-
-
-def check_size(method: Method, num_samples: int, where: str) -> None:
-    """Refuse a K for which a prompt never has samples enough, so that nothing would be learnt."""
-    most = num_samples - (method.fewest_samples - method.set_size)
-    try:
-        check_set_size(method.set_size, most)
-    except ValueError as error:
-        raise ValueError(f"{method.name}: {error}, with {where}={num_samples}") from None
 
 
 def checked_rewards(function: Any) -> Any:
