@@ -1,6 +1,7 @@
 """`setrl judge`: every shape of line, resuming, what is refused, and a server that fails."""
 
 import json
+import re
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -261,8 +262,8 @@ def test_one_group_has_one_prompt(tmp_path):
         read_logged(path, TextKeys())
 
 
-def served(tmp_path, url, *options):
-    groups = make_groups(12)
+def served(tmp_path, url, *options, count=12):
+    groups = make_groups(count)
     records = [{"prompt": group.prompt, "completions": group.samples} for group in groups]
     path = write(tmp_path / "in.jsonl", records)
     config = tmp_path / "judge.yaml"
@@ -298,6 +299,20 @@ def test_too_many_unknown_groups_end_with_exit_code_3(tmp_path, capsys):
     assert "unknown: 12 groups (12 server_error)" in said
     assert "12 of 12 groups are unknown, more than --max-unknown allows (0.5)" in said
     assert all(line["clusters"] == [None] * 5 for line in read(output))
+
+
+def test_a_server_that_answers_nothing_ends_the_command(tmp_path, capsys):
+    with FaultyServer({"server_error": 1.0}) as server:
+        _, code, output = served(tmp_path, server.url, count=200)
+        asked_about = len({json.dumps(body["messages"]) for body in server.bodies})
+    assert code == 1
+    said = capsys.readouterr().err
+    assert re.search(r"fails too often: (\d+) of \1 prompts unknown \(\1 server_error\)", said)
+    assert asked_about < 200
+    with FaultyServer() as server:
+        groups, code, _ = served(tmp_path, server.url, count=200)
+    assert code == 0
+    assert [tuple(line["clusters"]) for line in read(output)] == list(map(right_clusters, groups))
 
 
 def test_wrong_usage_ends_with_exit_code_2(tmp_path, capsys):

@@ -15,11 +15,16 @@ from setrl.judges.labelling import label_file
 from setrl.judges.logged import TextKeys
 from setrl.runs import strict_yaml
 
+# The policy where a config has none: a server that answers next to none of the first groups.
+NOBODY_THERE = {"policy": "stop", "count": None, "share": 0.95, "at_least": 32}
+
 
 def judge_settings(
     name: str | None, config: Path | None, options: Mapping[str, Any], cache: Path | None
 ) -> dict[str, Any]:
     """The settings of a judge from a name or a YAML file, and the options that were given.
+
+    A language model that is out of reach ends the command, unless its settings have a policy.
 
     Raises:
         ConfigError: If neither or both are given, or the name or the file is wrong.
@@ -31,8 +36,10 @@ def judge_settings(
     except ValueError as error:
         raise ConfigError(str(error)) from None
     settings |= {key: value for key, value in options.items() if value is not None}
-    if settings.get("judge") == "lm" and cache is not None:
-        settings.setdefault("cache", cache)
+    if settings.get("judge") == "lm":
+        settings.setdefault("policy", dict(NOBODY_THERE))
+        if cache is not None:
+            settings.setdefault("cache", cache)
     return settings
 
 
