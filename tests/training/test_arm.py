@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import textwrap
 import pytest
 from safetensors.torch import load_file
 
-from setrl.errors import ConfigError
+from setrl.errors import ConfigError, RunError
 from setrl.runs import files
 from setrl.runs.run_directory import TrainingRun
 from setrl.training.arm import (
@@ -128,6 +129,25 @@ def test_a_killed_run_ends_with_the_same_bits(make_config, base, tmp_path):
     assert weights(killed) == weights(whole)
     assert comparable_metrics(killed) == comparable_metrics(whole)
     assert not partial.exists()
+
+
+def test_a_checkpoint_that_does_not_fit(make_config, base, tmp_path):
+    """Where no file may grow beyond 200 kB, the optimiser's state cannot be written."""
+    config = make_config(steps=4)
+    assert (base / "model.safetensors").stat().st_size < 200_000
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, limits[1]))
+    try:
+        with pytest.raises(RunError, match=r"cannot write a checkpoint to .*: is the disk full\?"):
+            train(config, base, tmp_path / "full")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    resumed, finished = train(config, base, tmp_path / "full")
+    whole, _ = train(config, base, tmp_path / "whole")
+    assert finished
+    assert weights(resumed) == weights(whole)
 
 
 def test_a_finished_run_is_not_run_again(make_config, base, tmp_path):

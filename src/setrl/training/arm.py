@@ -18,7 +18,7 @@ from transformers import AutoConfig, AutoTokenizer, PrinterCallback
 from trl import GRPOConfig
 
 from setrl import names
-from setrl.errors import ConfigError
+from setrl.errors import ConfigError, RunError
 from setrl.models import sampler
 from setrl.runs import files
 from setrl.runs.run_directory import Status, TrainingRun, write_status
@@ -63,7 +63,7 @@ def train_arm(
     if trainer.is_world_process_zero():
         run.remove_incomplete()
         write_status(run.path, "running", arm=arm, seed=seed, method=repr(config.method(arm)))
-    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    _train(trainer, checkpoint)
     finished = trainer.state.global_step == config.steps
     if finished:
         _save(trainer, run.final)
@@ -71,6 +71,17 @@ def train_arm(
         status: Status = "finished" if finished else "interrupted"
         write_status(run.path, status, step=trainer.state.global_step)
     return finished
+
+
+def _train(trainer: SetGRPOTrainer, checkpoint: Path | None) -> None:
+    try:
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    except RuntimeError as error:
+        if "inline_container" not in str(error):
+            raise
+        # All that PyTorch says of a checkpoint that does not fit is the place in its own sources.
+        folder = trainer.args.output_dir
+        raise RunError(f"cannot write a checkpoint to {folder}: is the disk full?") from error
 
 
 def _save(trainer: SetGRPOTrainer, folder: Path) -> None:
