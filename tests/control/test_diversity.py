@@ -45,6 +45,11 @@ def test_clusters_tell_equal_labels_and_leave_none_out():
     np.testing.assert_array_equal(found, [0, DEGENERATE, 0, 1])
 
 
+def test_labels_must_be_hashable():
+    with pytest.raises(TypeError, match=r"hashable, such as a tuple or a frozenset, got \[1\]"):
+        diversity.clusters([[1]])
+
+
 def test_euclidean_distances_are_shares_of_the_largest():
     found = diversity.distances([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])
     np.testing.assert_allclose(found[0], [0.0, 1.0, 0.2])

@@ -130,3 +130,5 @@ def test_a_trajectory_with_a_reward_that_is_not_finite_is_left_out(lost: float) 
     empty = walk(0, 3)
     found = critic.transitions([Segment(broken), Segment(kept), Segment(empty)])
     np.testing.assert_allclose(found.advantages, gae(critic, kept), atol=1e-5)
+    with pytest.raises(ValueError, match="none of 2 trajectories has steps and finite rewards"):
+        critic.transitions([Segment(broken), Segment(empty)])

@@ -58,12 +58,20 @@ def final_cell(key: str, width: float) -> Label:
 def clusters(labels: Sequence[Hashable | None]) -> NDArray[np.int64]:
     """Labels as integers by first appearance; None is `DEGENERATE`.
 
+    Raises:
+        TypeError: If a label is not hashable.
+
     >>> clusters(["left", None, "right", "left"])
     array([ 0, -1,  1,  0])
     """
     names: dict[Hashable | None, int] = {None: DEGENERATE}
     for label in labels:
-        names.setdefault(label, len(names) - 1)
+        try:
+            names.setdefault(label, len(names) - 1)
+        except TypeError as error:
+            raise TypeError(
+                f"a label must be hashable, such as a tuple or a frozenset, got {label!r}"
+            ) from error
     return np.array([names[label] for label in labels], dtype=np.int64)
 
 

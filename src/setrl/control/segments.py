@@ -76,8 +76,16 @@ class Critic:
         """All steps of usable segments, with GAE where no set advantage replaces it.
 
         Return targets of the critic are GAE's everywhere.
+
+        Raises:
+            ValueError: If none is usable.
         """
         usable = [segment for segment in segments if segment.is_usable]
+        if not usable:
+            raise ValueError(
+                f"none of {len(segments)} trajectories has steps and finite rewards alone: "
+                "nothing can be learnt"
+            )
         space = self.policy.observation_space
         observations = _as_seen(
             concatenated([part(one.trajectory.observations, slice(-1)) for one in usable]), space

@@ -163,7 +163,7 @@ def write_film(frames: Sequence[Frame], path: Path, frames_per_second: float) ->
 def _write_mp4(frames: Sequence[Frame], path: Path, frames_per_second: float) -> None:
     even = [frame[: len(frame) // 2 * 2, : frame.shape[1] // 2 * 2] for frame in frames]
     try:
-        imageio.imwrite(path, even, plugin="FFMPEG", fps=frames_per_second)
+        imageio.imwrite(path, even, plugin="FFMPEG", fps=frames_per_second, macro_block_size=2)
     except ImportError as error:
         raise ConfigError(
             "MP4 needs an encoder: pip install imageio-ffmpeg; or write a .gif"
