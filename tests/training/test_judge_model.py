@@ -60,3 +60,23 @@ def test_a_judge_is_saved_with_a_template_and_never_over_another(tmp_path):
     assert AutoModelForCausalLM.from_pretrained(folder).config.hidden_size == 64
     with pytest.raises(RunError, match="is there already"):
         train_judge(config, folder, show_progress=False)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"most_samples": 0}, "most_samples must be at least 1, got 0"),
+        ({"groups": 0}, "groups must be at least 1, got 0"),
+        ({"hidden_size": 63}, "hidden_size must be a multiple of 64, got 63"),
+    ],
+)
+def test_sizes_out_of_range_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        JudgeModelConfig(by_name("polynomial"), **settings)
+
+
+def test_a_place_that_cannot_be_written_is_found_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr("setrl.training.judge_model.judge_examples", lambda _: pytest.fail("work"))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        train_judge(JudgeModelConfig(by_name("polynomial")), tmp_path / "file" / "judge")

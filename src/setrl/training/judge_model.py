@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM, set_seed
+from transformers import PreTrainedTokenizerFast, set_seed
 
 from setrl.domains import Domain, Problem
 from setrl.errors import RunError
@@ -34,7 +34,7 @@ from setrl.judges import Group
 from setrl.judges.oracle import OracleJudge
 from setrl.judges.rendering import NO_CLUSTER, render, shuffled_order
 from setrl.models.imitation import Course, Example, imitate
-from setrl.models.small import new_model
+from setrl.models.small import HEAD_DIM, new_model
 from setrl.models.tokenizer import make_tokenizer
 from setrl.runs import files
 
@@ -59,6 +59,9 @@ class JudgeModelConfig:
         batch_size: Groups an update.
         learning_rate: Largest step size of Muon.
         seed: Of the groups, the first weights and the order.
+
+    Raises:
+        ValueError: If a size is out of range.
     """
 
     domain: Domain
@@ -70,22 +73,27 @@ class JudgeModelConfig:
     learning_rate: float = 0.02
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        for name in ("most_samples", "groups", "layers", "batch_size"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.hidden_size < 1 or self.hidden_size % HEAD_DIM:
+            raise ValueError(
+                f"hidden_size must be a multiple of {HEAD_DIM}, got {self.hidden_size}"
+            )
+
 
 def train_judge(config: JudgeModelConfig, folder: Path, show_progress: bool = True) -> Path:
     """Train a judge and save it with its tokenizer and chat template, whole or not at all."""
     if folder.exists():
         raise RunError(f"{folder} is there already: give another folder, or remove it")
-    set_seed(config.seed)
-    examples, tokenizer = judge_examples(config)
-    model = new_model(tokenizer, config.hidden_size, 2 * config.hidden_size, config.layers)
-    course = Course(1, config.batch_size, config.learning_rate, config.seed)
-    imitate(model, examples, tokenizer.pad_token_id, course, "judge", show_progress)
-    return _save(model.eval(), tokenizer, folder)
-
-
-def _save(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, folder: Path) -> Path:
-    with files.writing_folder(folder) as partial:
-        model.generation_config.do_sample = False
+    with files.writing_folder(folder) as partial:  # before the work: it may not be writable
+        set_seed(config.seed)
+        examples, tokenizer = judge_examples(config)
+        model = new_model(tokenizer, config.hidden_size, 2 * config.hidden_size, config.layers)
+        course = Course(1, config.batch_size, config.learning_rate, config.seed)
+        imitate(model, examples, tokenizer.pad_token_id, course, "judge", show_progress)
+        model.eval().generation_config.do_sample = False
         model.save_pretrained(partial)
         tokenizer.save_pretrained(partial)
     return folder
