@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from setrl.credit.designs import all_sets, draw_sets
+from setrl.credit.designs import all_sets, draw_sets, membership
 from setrl.objectives.base import Objective, SetMeans
 from setrl.samples import Samples
 
@@ -75,32 +75,49 @@ class Enumerated:
 
 
 @dataclass(frozen=True)
-class Sampled:
-    """`num_sets` different sets are drawn uniformly and scored; unbiased for any number of sets.
+class DrawnSets:
+    """`num_sets` different sets are drawn uniformly and scored; all where there are no more.
 
     One draw serves all prompts that have equally many samples: given the draw, the credit is
-    linear in each prompt's scores, and prompts share nothing else. With `num_sets` ≥ C(N, K) every
-    set is scored. A sample that no set holds gets advantage 0.
+    linear in each prompt's scores, and prompts share nothing else.
     """
 
     num_sets: int
 
     def __post_init__(self) -> None:
         if self.num_sets < 2:
-            raise ValueError(f"Sampled(num_sets=...) must be at least 2, got {self.num_sets}")
+            raise ValueError(
+                f"{type(self).__name__}(num_sets=...) must be at least 2, got {self.num_sets}"
+            )
 
     def __call__(
         self, objective: Objective, samples: Samples, set_size: int, rng: np.random.Generator | None
     ) -> Credit:
-        """Means over the drawn sets, with their standard errors."""
+        """What `from_sets` makes of the drawn sets, or the means over all of them."""
         n = samples.num_samples
         total = comb(n, set_size)
         if self.num_sets >= total:
             return Enumerated(max_sets=total)(objective, samples, set_size, rng)
         sets_SK = draw_sets(n, set_size, self.num_sets, rng)
-        return _credit(
-            objective, samples, sets_SK, f"sampled ({self.num_sets:,} of {total:,} sets)"
-        )
+        return self.from_sets(objective, samples, sets_SK)
+
+    def from_sets(self, objective: Objective, samples: Samples, sets_SK: np.ndarray) -> Credit:
+        """Credit, with standard errors, from fewer sets than there are."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Sampled(DrawnSets):
+    """Means over `num_sets` sets, drawn uniformly without replacement; unbiased for any number.
+
+    A sample that no drawn set holds gets advantage 0.
+    """
+
+    def from_sets(self, objective: Objective, samples: Samples, sets_SK: np.ndarray) -> Credit:
+        """Means over the drawn sets, with their standard errors."""
+        total = comb(samples.num_samples, sets_SK.shape[1])
+        used = f"sampled ({self.num_sets:,} of {total:,} sets)"
+        return _credit(objective, samples, sets_SK, used)
 
 
 @dataclass(frozen=True)
@@ -144,8 +161,7 @@ def _credit(objective: Objective, samples: Samples, sets_SK: np.ndarray, used: s
     """Means and standard errors from scored sets."""
     n, set_size = samples.num_samples, sets_SK.shape[1]
     scores_BS = score_sets(objective, samples, sets_SK)
-    member_SN = np.zeros((len(sets_SK), n))
-    np.put_along_axis(member_SN, sets_SK, 1.0, axis=1)
+    member_SN = membership(sets_SK, n)
     num_with_N = member_SN.sum(axis=0)
     mean_B = scores_BS.mean(axis=-1)
     centred_BS = scores_BS - mean_B[:, None]

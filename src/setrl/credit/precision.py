@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from setrl.credit.designs import all_sets, draw_sets
+from setrl.credit.designs import all_sets, draw_sets, membership
 from setrl.credit.estimators import score_sets
 from setrl.objectives.base import Objective
 from setrl.samples import Samples
@@ -118,8 +118,7 @@ def _scored_variances(
         sets_SK = draw_sets(n, set_size, pilot, rng)
     scores_BS = score_sets(objective, samples, sets_SK)
     scores_BS = scores_BS - scores_BS.mean(axis=-1, keepdims=True)
-    member_SN = np.zeros((len(sets_SK), n))
-    np.put_along_axis(member_SN, sets_SK, 1.0, axis=1)
+    member_SN = membership(sets_SK, n)
     return _variance_within(scores_BS, member_SN), _variance_within(scores_BS, 1 - member_SN)
 
 

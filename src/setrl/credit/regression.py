@@ -7,14 +7,14 @@ from math import comb
 
 import numpy as np
 
-from setrl.credit.designs import draw_sets
-from setrl.credit.estimators import Credit, Enumerated, score_sets
+from setrl.credit.designs import membership
+from setrl.credit.estimators import Credit, DrawnSets, score_sets
 from setrl.objectives.base import Objective, SetMeans
 from setrl.samples import Samples
 
 
 @dataclass(frozen=True)
-class Regression:
+class Regression(DrawnSets):
     """Scores of `num_sets` drawn sets are regressed on membership, by ridge, and rescaled.
 
     With X (S, N) whether set s holds sample i, its columns centred, and f the set scores,
@@ -35,24 +35,17 @@ class Regression:
             do; 0 is least squares.
     """
 
-    num_sets: int
     ridge: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.num_sets < 2:
-            raise ValueError(f"Regression(num_sets=...) must be at least 2, got {self.num_sets}")
+        super().__post_init__()
         if not 0 <= self.ridge < np.inf:
             raise ValueError(f"Regression(ridge=...) must be in [0, ∞), got {self.ridge}")
 
-    def __call__(
-        self, objective: Objective, samples: Samples, set_size: int, rng: np.random.Generator | None
-    ) -> Credit:
-        """The regression's means with standard errors; every set where they are no more."""
-        n = samples.num_samples
+    def from_sets(self, objective: Objective, samples: Samples, sets_SK: np.ndarray) -> Credit:
+        """The regression's means, with standard errors."""
+        n, set_size = samples.num_samples, sets_SK.shape[1]
         total = comb(n, set_size)
-        if self.num_sets >= total:
-            return Enumerated(max_sets=total)(objective, samples, set_size, rng)
-        sets_SK = draw_sets(n, set_size, self.num_sets, rng)
         scores_BS = score_sets(objective, samples, sets_SK)
         fit = _fit(scores_BS, _centred_members(sets_SK, n), self._penalty(n, set_size))
         missing = 1 - self.num_sets / total
@@ -85,8 +78,7 @@ class _Fit:
 
 
 def _centred_members(sets_SK: np.ndarray, num_samples: int) -> np.ndarray:
-    member_SN = np.zeros((len(sets_SK), num_samples))
-    np.put_along_axis(member_SN, sets_SK, 1.0, axis=1)
+    member_SN = membership(sets_SK, num_samples)
     return member_SN - member_SN.mean(axis=0)
 
 
