@@ -1,13 +1,12 @@
 """Asking a server that misbehaves: what is sent, what is asked again, what counts as failed."""
 
 from collections import Counter
-from datetime import UTC, datetime
 
 import pytest
 
 from sample_server import serving
 from setrl.errors import ConfigError, RunError
-from setrl.evaluation.endpoint import Endpoint, retry_after
+from setrl.evaluation.endpoint import Endpoint
 from setrl.evaluation.generators import Ask, Failure, Sample, problem_seed
 
 ASKS = [Ask(place, f"problem {place}", (0, 1, 2, 3, 4), 5) for place in range(4)]
@@ -150,18 +149,10 @@ def test_retry_after_is_honoured(monkeypatch):
         return await sleep(0, *more)
 
     with serving(["429"], retry_after="30") as server:
-        monkeypatch.setattr("setrl.evaluation.endpoint.asyncio.sleep", note)
+        monkeypatch.setattr("setrl.evaluation.client.asyncio.sleep", note)
         assert draw(server, ASKS[:1], concurrency=1)
         monkeypatch.undo()
     assert 30 in slept
-
-
-def test_retry_after_reads_seconds_and_dates():
-    now = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
-    assert retry_after("1.5") == 1.5
-    assert retry_after("Sun, 01 Mar 2026 12:00:20 GMT", now) == 20
-    assert retry_after("Sun, 01 Mar 2026 11:00:00 GMT", now) == 0
-    assert retry_after("-3") == retry_after("soon") == 0
 
 
 @pytest.mark.parametrize(

@@ -125,10 +125,7 @@ def rejudge(
 
 def signs_changed(values_N: NDArray[np.float64], reference_N: NDArray[np.float64]) -> float:
     """Share of samples whose advantage has another sign (−, 0 or +); NaN for no samples."""
-    signs = [
-        np.sign(np.where(np.abs(one) <= NO_SIGNAL, 0.0, one)) for one in (values_N, reference_N)
-    ]
-    return float(np.mean(signs[0] != signs[1])) if len(values_N) else nan
+    return float(np.mean(_signs(values_N) != _signs(reference_N))) if len(values_N) else nan
 
 
 def advantage_change(values_N: NDArray[np.float64], reference_N: NDArray[np.float64]) -> float:
