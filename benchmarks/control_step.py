@@ -19,7 +19,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from setrl import methods
 from setrl.control.poly_ppo import PolyPPO
-from setrl.control.tasks.multi_goal import DEFAULTS, MultiGoal
+from setrl.control.tasks.multi_goal import MultiGoal
 from setrl.control.vines import Vines
 
 REPEATS = 5
@@ -28,10 +28,12 @@ REPEATS = 5
 def contenders(task: MultiGoal) -> dict[str, Callable[[int], PPO]]:
     """Name → a function from a seed to a fresh model."""
     vines = Vines(task.make_env, task.label, task.score, num_states=3, window=None)
-    arguments = {key: DEFAULTS[key] for key in DEFAULTS if key not in ("total_timesteps", "n_envs")}
+    arguments = dict(task.defaults)
+    del arguments["total_timesteps"]
+    num_envs = arguments.pop("n_envs")
 
     def env() -> DummyVecEnv:
-        return DummyVecEnv([task.make_env] * DEFAULTS["n_envs"])
+        return DummyVecEnv([task.make_env] * num_envs)
 
     return {
         "PPO": lambda seed: PPO("MlpPolicy", env(), seed=seed, device="cpu", **arguments),

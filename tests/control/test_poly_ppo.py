@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -245,6 +246,14 @@ def test_saving_keeps_no_environment_and_loading_goes_on(tmp_path: Path) -> None
     again = PolyPPO.load(tmp_path / "model.zip", env=make_vec_env(Goals, 2), vines=vines)
     again.learn(100, reset_num_timesteps=False)
     assert again.num_timesteps >= model.num_timesteps + 100
+
+
+def test_vines_can_be_changed_between_two_calls_of_learn() -> None:
+    found: list[Any] = []
+    model = poly().learn(32)
+    model.vines = replace(model.vines, num_vines=6)
+    model.learn(32, Families(found), reset_num_timesteps=False)
+    assert found[-1][1].shape[1] == 6
 
 
 def test_the_same_seed_gives_the_same_weights() -> None:

@@ -125,7 +125,7 @@ class PolyPPO(RegularisedPPO):
         """Families of about so many steps, drawn with the policy as it is."""
         assert self.vines is not None
         assert self.vine_rng is not None
-        if self._draw is None:
+        if self._draw is None or self._draw.vines is not self.vines:
             self._draw = FamilyDraw(self.vines, self._pool(), self.vine_rng)
         self._draw.family_steps = self.family_steps
 
