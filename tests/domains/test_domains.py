@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from quadratic_by_floats import prompt_polynomial, same, two_values, value
 
 from setrl.domains import DOMAINS, SPLITS, by_name, corpus
 from setrl.domains.base import is_held_out
@@ -122,16 +123,74 @@ def test_hostile_texts_neither_raise_nor_score(domain):
         assert reading.strategy is None
 
 
-def test_random_token_soup_does_not_raise(domain):
+def point_is_on_the_curve(prompt, text):
+    x, y = map(int, text.strip("()").split(","))
+    curve, _, clause = prompt.removeprefix("y=").removesuffix(": ").partition(", x!=")
+    return same(value(curve, x), y) and str(x) not in clause.split(",")
+
+
+def product_is_right(prompt, text):
+    first, second = map(int, prompt.removesuffix("=").split("*"))
+    return int(re.search(r"\d+$", text)[0]) == first * second
+
+
+def both_are_roots(prompt, text):
+    roots = two_values(text.rpartition("=")[2])
+    return not same(*roots) and same(0, *map(prompt_polynomial(prompt), roots))
+
+
+# Whether the final answer is right, apart from how it was found.
+ANSWER_IS_RIGHT = {
+    "polynomial": point_is_on_the_curve,
+    "multiplication": product_is_right,
+    "quadratic": both_are_roots,
+}
+
+
+def read_lawfully(domain, prompt, text):
+    """The reading of any text, with what must hold of every reading."""
+    reading = domain.read(prompt, text)
+    assert reading == domain.read(prompt, text)
+    assert reading.correct == (not reading.reason)
+    if reading.correct:
+        assert reading.strategy is not None
+        assert reading.answer is not None
+        assert ANSWER_IS_RIGHT[domain.name](prompt, text), (prompt, text)
+    return reading
+
+
+def test_random_token_soup_is_degenerate_or_right(domain):
     rng = np.random.default_rng(0)
     problems = domain.problems("train", 20, seed=0)
+    readings = []
     for _ in range(3000):
         length = int(rng.integers(1, domain.max_new_tokens))
         text = "".join(rng.choice(domain.vocabulary, size=length))
-        domain.read(problems[int(rng.integers(20))].prompt, text)
+        readings.append(read_lawfully(domain, problems[int(rng.integers(20))].prompt, text))
+    assert sum(reading.strategy is None for reading in readings) > 2900
 
 
-def test_any_corpus_text_may_meet_any_prompt(domain):
-    rows = list(corpus(domain, 500, seed=9))
-    for (problem, _), (_, written) in itertools.pairwise(rows):
-        domain.read(problem.prompt, written.text)
+def test_one_token_from_a_written_sample_is_wrong_or_right_by_luck(domain):
+    """A token is lost, doubled or replaced: the texts of a policy that has nearly learnt."""
+    rng = np.random.default_rng(0)
+    kept = 0
+    for problem, written in corpus(domain, 3000, seed=9):
+        if not written.correct:
+            continue
+        sample = tokens(domain, written.text)
+        at = int(rng.integers(len(sample)))
+        change = [[], sample[at : at + 1] * 2, [str(rng.choice(domain.vocabulary))]]
+        text = "".join([*sample[:at], *change[int(rng.integers(3))], *sample[at + 1 :]])
+        reading = read_lawfully(domain, problem.prompt, text)
+        kept += reading.correct and text != written.text
+    assert kept < 30
+
+
+def test_a_sample_under_another_prompt_keeps_its_strategy_or_has_none(domain):
+    rows = list(corpus(domain, 1500, seed=9))
+    correct = 0
+    for (problem, _), (other, written) in itertools.pairwise(rows):
+        reading = read_lawfully(domain, problem.prompt, written.text)
+        assert reading.strategy in {written.strategy, None}
+        correct += reading.correct and problem.prompt != other.prompt
+    assert correct < 100
