@@ -8,7 +8,7 @@ from setrl.judges.budget import Limits
 from setrl.judges.endpoint import Endpoint
 from setrl.judges.lm import LMJudge
 
-QUICK = {"timeout_s": 1.0, "backoff_s": 0.002, "longest_pause_s": 0.05, "attempts": 8}
+QUICK = {"timeout_s": 20.0, "backoff_s": 0.002, "longest_pause_s": 0.05, "attempts": 8}
 
 
 def make_groups(count, num_samples=5, seed=0):

@@ -269,7 +269,7 @@ def served(tmp_path, url, *options, count=12):
     config = tmp_path / "judge.yaml"
     config.write_text(
         "judge: lm\nmodel: a-judge\n"
-        "limits: {timeout_s: 0.3, backoff_s: 0.002, longest_pause_s: 0.05, attempts: 8}\n"
+        "limits: {timeout_s: 20, backoff_s: 0.002, longest_pause_s: 0.05, attempts: 8}\n"
     )
     arguments = ["judge", path, "--config", config, "--endpoint", url, *options]
     return groups, run(*arguments), tmp_path / "in.judged.jsonl"

@@ -56,6 +56,13 @@ def test_an_audit_is_written_as_json_table_and_figure(path, tmp_path, capsys):
     assert "65 questions about pairs" in said
 
 
+def test_groups_too_small_for_sets_are_said(path, tmp_path, capsys):
+    assert run("judge-audit", path, "--judge", "exact", "--set-size", "6") == 0
+    assert "note: no group has more than --set-size 6 samples" in capsys.readouterr().err
+    assert run("judge-audit", path, "--judge", "exact", "--set-size", "5") == 0
+    assert "note" not in capsys.readouterr().err
+
+
 def test_the_same_seed_finds_the_same(path, tmp_path):
     for name in ("one", "two"):
         run("judge-audit", path, "--judge", "exact", "--output", tmp_path / name)

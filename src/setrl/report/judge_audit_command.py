@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -52,6 +53,9 @@ def audit_and_print(
     logged = read_logged(path, keys)
     gold = _gold(path, logged, options.gold)
     rewards = _rewards(path, logged, options.reward)
+    if rewards is not None and max(map(len, rewards)) <= options.set_size:
+        print(f"note: no group has more than --set-size {options.set_size} samples: nothing can be "
+              "said of advantages", file=sys.stderr)  # fmt: skip
     method = methods.poly_epo(options.set_size)
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
