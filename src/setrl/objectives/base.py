@@ -50,6 +50,13 @@ class SetMeans:
             contrast_BN = np.full(contrast_BN.shape, np.nan)
         return cls(with_BN, contrast_BN, mean_B, gain_BN, variance_B)
 
+    @classmethod
+    def above(cls, mean_B: np.ndarray, extra_BN: np.ndarray, set_size: int) -> SetMeans:
+        """From U and u − U: u − v = N/(N − K)·(u − U), NaN at K = N, where v is not."""
+        n = extra_BN.shape[-1]
+        outside = float(n - set_size) or np.nan
+        return cls(mean_B[:, None] + extra_BN, extra_BN * (n / outside), mean_B)
+
     @property
     def without_BN(self) -> np.ndarray:
         """v, the mean over the sets that do not hold sample i; NaN at K = N, where none is."""

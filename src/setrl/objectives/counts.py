@@ -54,9 +54,7 @@ class FromCounts(Objective):
             return None
         means = [self._prompt_means(cells, set_size) for cells in prompts]
         mean_B, extra_BN = (np.array(part) for part in zip(*means, strict=True))
-        n = samples.num_samples
-        outside = float(n - set_size) or np.nan
-        return SetMeans(mean_B[:, None] + extra_BN, extra_BN * (n / outside), mean_B)
+        return SetMeans.above(mean_B, extra_BN, set_size)
 
     def _prompt_means(self, cells: _Cells, set_size: int) -> tuple[float, np.ndarray]:
         """U, and u − U of each sample, of one prompt.

@@ -54,9 +54,7 @@ class RarestCorrect(Objective):
             for at in (slice(start, start + step) for start in starts)
         ]
         mean_B, extra_BN = (np.concatenate(part) for part in zip(*parts, strict=True))
-        n = samples.num_samples
-        outside = float(n - set_size) or np.nan
-        return SetMeans(mean_B[:, None] + extra_BN, extra_BN * (n / outside), mean_B)
+        return SetMeans.above(mean_B, extra_BN, set_size)
 
     def _earns(self, samples: Samples) -> np.ndarray:
         return (samples.rewards > self.threshold) & (samples.clusters != DEGENERATE)

@@ -81,10 +81,7 @@ class Majority(Objective):
             for at in (slice(start, start + step) for start in starts)
         ]
         mean_B, extra_BN = (np.concatenate(part) for part in zip(*parts, strict=True))
-        mean_B = base_B1[:, 0] + mean_B
-        n = samples.num_samples
-        outside = float(n - set_size) or np.nan
-        return SetMeans(mean_B[:, None] + extra_BN, extra_BN * (n / outside), mean_B)
+        return SetMeans.above(base_B1[:, 0] + mean_B, extra_BN, set_size)
 
 
 class _VoteNodes(NamedTuple):
