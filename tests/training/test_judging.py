@@ -13,7 +13,7 @@ from setrl.groups import UNJUDGED, Keys, read_groups
 from setrl.judges import Group, Judgement
 from setrl.models import sampler
 from setrl.runs import files
-from setrl.training.judging import JudgeDesk, clusters_array, covered, make_judge
+from setrl.training.judging import JudgeDesk, JudgingTimes, clusters_array, covered, make_judge
 from setrl.training.metrics import rollout_records
 from setrl.training.trainer import SetGRPOTrainer
 
@@ -196,3 +196,9 @@ def test_a_record_says_that_a_prompt_was_not_judged(base, tmp_path):
     files.write_lines(path, rollout_records(batches[0], None, 1, trainer.method))
     for group, prompt in zip(read_groups(path, Keys()), batches[0].prompts_B, strict=True):
         assert (UNJUDGED in group.clusters) == (prompt == PROMPTS[1])
+
+
+def test_the_hidden_share_is_a_share():
+    assert JudgingTimes(waited_s=1.0, worked_s=4.0, unknown=0).hidden == 0.75
+    assert JudgingTimes(waited_s=1.01, worked_s=1.0, unknown=0).hidden == 0
+    assert np.isnan(JudgingTimes(waited_s=0.0, worked_s=0.0, unknown=0).hidden)

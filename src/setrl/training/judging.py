@@ -31,7 +31,9 @@ class JudgingTimes:
     @property
     def hidden(self) -> float:
         """The share of the judge's time that passed behind other work; NaN where it took none."""
-        return 1 - self.waited_s / self.worked_s if self.worked_s > 0 else float("nan")
+        if self.worked_s <= 0:
+            return float("nan")
+        return max(0.0, 1 - self.waited_s / self.worked_s)  # waiting takes a little more than work
 
 
 @dataclass
