@@ -133,7 +133,7 @@ def test_a_killed_run_ends_with_the_same_bits(make_config, base, tmp_path):
 
 def test_a_checkpoint_that_does_not_fit(make_config, base, tmp_path):
     """Where no file may grow beyond 200 kB, the optimiser's state cannot be written."""
-    config = make_config(steps=4)
+    config = make_config(steps=2)
     assert (base / "model.safetensors").stat().st_size < 200_000
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -35,15 +35,21 @@ def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str
 
 def _strategies(batch: ScoredBatch, clusters_BN: np.ndarray) -> dict[str, float]:
     readable_BN = ~np.isnan(clusters_BN) & (clusters_BN != DEGENERATE)
-    counts = [Counter(row[kept]) for row, kept in zip(clusters_BN, readable_BN, strict=True)]
-    correct = zip(clusters_BN, readable_BN & _correct(batch), strict=True)
+    counts = _counts(clusters_BN, readable_BN)
+    correct = _counts(clusters_BN, readable_BN & _correct(batch))
     num_samples = clusters_BN.shape[1]
     return {
         "strategies/per_prompt": _mean([len(count) for count in counts]),
-        "strategies/correct_per_prompt": _mean([len(set(row[kept])) for row, kept in correct]),
+        "strategies/correct_per_prompt": _mean([len(count) for count in correct]),
         "strategies/top_share": _mean([max(c.values(), default=0) / num_samples for c in counts]),
         "strategies/degenerate": _mean(clusters_BN == DEGENERATE),
     }
+
+
+def _counts(clusters_BN: np.ndarray, kept_BN: np.ndarray) -> list[Counter[float]]:
+    """How many samples of each prompt use each strategy, of those that are kept."""
+    rows = zip(clusters_BN, kept_BN, strict=True)
+    return [Counter(row[kept].tolist()) for row, kept in rows]
 
 
 def _shares(names_BN: Names) -> dict[str, float]:
