@@ -209,6 +209,8 @@ def test_configs_name_methods():
         ({"method": "polyepo"}, "unknown method 'polyepo'; did you mean 'poly_epo'"),
         ({"method": "maxpo", "setsize": 2}, "did you mean 'set_size'"),
         ({"method": "order_grad"}, "order_grad needs the argument 'weights'"),
+        ({"method": ["grpo"]}, r"unknown method \['grpo'\]; did you mean 'grpo'"),
+        ({"method": "poly_epo", "diversity": 1}, "diversity must be a value such as .*, got 1"),
         ({"method": "poly_epo", "diversity": "mixed"}, "unknown diversity 'mixed'; did you mean"),
     ],
 )

@@ -16,7 +16,7 @@ def look_up(kind: str, name: str, known: Mapping[str, T]) -> T:
     Traceback (most recent call last):
     ValueError: unknown method 'grop'; did you mean 'grpo'? Known: grpo, rloo
     """
-    if name in known:
+    if isinstance(name, str) and name in known:
         return known[name]
     near = get_close_matches(str(name), known, n=1)
     guess = f"; did you mean {near[0]!r}?" if near else "."

@@ -26,6 +26,13 @@ class Polychromic(Objective):
 
     diversity: Objective = field(default_factory=DistinctShare)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.diversity, Objective):
+            raise ValueError(
+                "diversity must be a value such as objectives.mixed_share(), "
+                f"got {self.diversity!r}"
+            )
+
     @property
     def reads(self) -> tuple[str, ...]:
         """The rewards, and what the diversity reads."""
