@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         app.cli(prog="setrl", args=arguments, config=(tyro.conf.OmitArgPrefixes,))
     except KeyboardInterrupt:
-        _leave(130, "interrupted; the same command goes on from the last checkpoint")
+        _leave(130, "interrupted; what is written is kept, and the same command goes on from it")
     except ConfigError as error:
         _leave(2, str(error))
     except DataError as error:
