@@ -64,7 +64,7 @@ class Method:
         """Refuse a K that leaves prompts of so many samples without credit.
 
         Raises:
-            ValueError: Unless 1 ≤ K ≤ N, or K < N where sets with and without a sample are compared.
+            ValueError: Unless 1 ≤ K ≤ N, or K < N where sets with and without a sample are met.
         """
         most = num_samples - baselines.resolve(self.baseline).needs_contrast
         check_set_size(self.set_size, most)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,16 +23,21 @@ class SetMeans:
         with_BN: u, the mean over the sets that hold sample i.
         contrast_BN: u − v, computed so that it keeps its digits when all sets score alike.
         mean_B: U, the mean over all sets.
-        gain_BN: u − w, where w is the mean over the (K−1)-sets that do not hold i; None where the
-            objective knows no better way than the difference.
+        gain: Computes u − w, where w is the mean over the (K−1)-sets that do not hold i; None where
+            the objective knows no better way than the difference. Few baselines ask for it.
         variance_B: The variance of the score over all sets; None where it has no exact form.
     """
 
     with_BN: np.ndarray
     contrast_BN: np.ndarray
     mean_B: np.ndarray
-    gain_BN: np.ndarray | None = None
+    gain: Callable[[], np.ndarray] | None = None
     variance_B: np.ndarray | None = None
+
+    @cached_property
+    def gain_BN(self) -> np.ndarray | None:
+        """u − w, computed when it is first asked for."""
+        return None if self.gain is None else self.gain()
 
     @classmethod
     def around(
@@ -38,7 +45,7 @@ class SetMeans:
         mean_B: np.ndarray,
         contrast_BN: np.ndarray,
         set_size: int,
-        gain_BN: np.ndarray | None = None,
+        gain: Callable[[], np.ndarray] | None = None,
         variance_B: np.ndarray | None = None,
     ) -> SetMeans:
         """From U and u − v alone: u = U + (1 − K/N)(u − v); u = U at K = N, where v is not."""
@@ -48,7 +55,7 @@ class SetMeans:
         else:
             with_BN = np.repeat(mean_B[:, None], n, axis=1)
             contrast_BN = np.full(contrast_BN.shape, np.nan)
-        return cls(with_BN, contrast_BN, mean_B, gain_BN, variance_B)
+        return cls(with_BN, contrast_BN, mean_B, gain, variance_B)
 
     @classmethod
     def above(cls, mean_B: np.ndarray, extra_BN: np.ndarray, set_size: int) -> SetMeans:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
@@ -63,17 +63,17 @@ class Sum(Objective):
         if len(known) < len(means):
             return None
 
-        def total(name: str) -> np.ndarray | None:
-            parts = [getattr(term, name) for term in known]
-            if any(part is None for part in parts):
-                return None
-            return sum(w * part for w, part in zip(self.weights, parts, strict=True))
+        def total(name: str) -> np.ndarray:
+            return sum(w * getattr(term, name) for w, term in zip(self.weights, known, strict=True))
 
-        summed = {field.name: total(field.name) for field in fields(SetMeans)}
         variance_B = known[0].variance_B if len(known) == 1 else None
-        if variance_B is not None:
-            variance_B = self.weights[0] ** 2 * variance_B
-        return SetMeans(**{**summed, "variance_B": variance_B})  # type: ignore[arg-type]
+        return SetMeans(
+            with_BN=total("with_BN"),
+            contrast_BN=total("contrast_BN"),
+            mean_B=total("mean_B"),
+            gain=(lambda: total("gain_BN")) if all(term.gain for term in known) else None,
+            variance_B=None if variance_B is None else self.weights[0] ** 2 * variance_B,
+        )
 
 
 @dataclass(frozen=True)

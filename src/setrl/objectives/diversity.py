@@ -78,7 +78,7 @@ class Distinct(ClusterDiversity):
             with_BN=with_BN,
             contrast_BN=clusters.of_own(table.missed_without[size_C - 1]) - paid_BN,
             mean_B=with_BN.mean(axis=-1),
-            gain_BN=clusters.of_own(table.missed_with[size_C - 1]),
+            gain=lambda: clusters.of_own(table.missed_with[size_C - 1]),
         )
 
     def misses(self, count_B1: np.ndarray, set_size: int) -> Misses:

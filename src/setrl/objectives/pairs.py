@@ -44,7 +44,7 @@ class PairwiseDistance(Objective):
             with_BN=with_BN,
             contrast_BN=gain_BN * defined,
             mean_B=with_BN.mean(axis=-1),
-            gain_BN=gain_BN if k > 2 else with_BN,
+            gain=lambda: gain_BN if k > 2 else with_BN,
         )
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:

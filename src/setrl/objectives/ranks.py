@@ -40,7 +40,7 @@ class Max(Objective):
             mean_B,
             ranked.over_thresholds(alone_n, -paid_n),
             set_size,
-            gain_BN=ranked.over_thresholds(first_n, np.zeros(n - 1)),
+            gain=lambda: ranked.over_thresholds(first_n, np.zeros(n - 1)),
             variance_B=(ranked.values_BN - mean_B[:, None]) ** 2 @ top_N,
         )
 
@@ -67,12 +67,14 @@ class RankWeighted(Objective):
         lowest_B1 = ranked.values_BN[:, :1]
 
         with_BN = weights.sum() * lowest_B1 + ranked.over_thresholds(*table.with_n)
-        gain_BN = None
-        if table.gain_n is not None:
-            gain_BN = table.gained * lowest_B1 + ranked.over_thresholds(*table.gain_n)
+
+        def gain() -> np.ndarray:
+            assert table.gain_n is not None
+            return table.gained * lowest_B1 + ranked.over_thresholds(*table.gain_n)
+
         undefined = one_if_any_outside(samples.num_samples, set_size)
         contrast_BN = ranked.over_thresholds(*table.contrast_n) * undefined
-        return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1), gain_BN)
+        return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1), gain if table.gain_n else None)
 
     def _smaller_weights(self, set_size: int) -> tuple[float, ...] | None:
         """The weights of sets with one member less; None where it scores none."""

@@ -49,7 +49,7 @@ class Mean(Objective):
             with_BN=with_BN,
             contrast_BN=gain_BN * one_if_any_outside(n, k),
             mean_B=mean_B,
-            gain_BN=gain_BN,
+            gain=lambda: gain_BN,
             variance_B=spread_B * (1 / k - 1 / n),
         )
 
@@ -87,7 +87,7 @@ class AnyCorrect(Objective):
             with_BN=with_BN,
             contrast_BN=table.hit_contrast(correct_BN, count_B1),
             mean_B=mean_B,
-            gain_BN=table.hit_gain(correct_BN, count_B1),
+            gain=lambda: table.hit_gain(correct_BN, count_B1),
             variance_B=mean_B * (1 - mean_B),
         )
 

@@ -40,14 +40,18 @@ class BestOf(Objective):
         missed_n, first_n = table.missed_with[above_n], table.missed_with[above_n - 1]
         alone_n, paid_n = table.missed_without[above_n - 1], missed_n * above_n / table.outside
         within_BN = ranked.by_sample(ties.deviation_BN * _selected(ties, table))
-        first_BN = ranked.by_sample(ties.deviation_BN * _selected_first(ties, table))
         with_BN = ties.mean_BN[:, -1:] + between.over_thresholds(none_n, -missed_n) + within_BN
         contrast_BN = between.over_thresholds(alone_n, -paid_n) + within_BN * (n / table.outside)
+
+        def gain() -> np.ndarray:
+            first_BN = ranked.by_sample(ties.deviation_BN * _selected_first(ties, table))
+            return between.over_thresholds(first_n, none_n) + first_BN
+
         return SetMeans(
             with_BN=with_BN,
             contrast_BN=contrast_BN * one_if_any_outside(n, k),
             mean_B=with_BN.mean(axis=-1),
-            gain_BN=between.over_thresholds(first_n, none_n) + first_BN,
+            gain=gain,
         )
 
 

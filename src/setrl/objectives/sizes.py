@@ -67,19 +67,24 @@ class OverSizes(Objective):
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
         """The weighted sum of what the sizes give: a set's subset of n_c holds i with n_c/K."""
         self._check(set_size)
-        parts = []
+        parts, found = [], []
         for size, weight in zip(self.sizes, self.weights, strict=True):
             means = self.objective.set_means(samples, size)
             if means is None:
                 return None
             share, contrast_BN = size / set_size, means.contrast_BN
             lacking_BN = (1 - share) * contrast_BN if size < set_size else 0.0
-            gain_BN = share * _gain(self.objective, samples, size, means)
-            part = (means.with_BN - lacking_BN, share * contrast_BN, gain_BN, means.mean_B[:, None])
+            part = (means.with_BN - lacking_BN, share * contrast_BN, means.mean_B[:, None])
             parts.append([weight * values for values in part])
-        with_BN, contrast_BN, gain_BN, mean_B1 = (sum(part) for part in zip(*parts, strict=True))
+            found.append((size, weight * share, means))
+        with_BN, contrast_BN, mean_B1 = (sum(part) for part in zip(*parts, strict=True))
         contrast_BN *= one_if_any_outside(samples.num_samples, set_size)
-        return SetMeans(with_BN, contrast_BN, mean_B1[:, 0], gain_BN)
+
+        def gain() -> np.ndarray:
+            parts = (w * _gain(self.objective, samples, size, means) for size, w, means in found)
+            return np.sum(list(parts), axis=0)
+
+        return SetMeans(with_BN, contrast_BN, mean_B1[:, 0], gain)
 
     def _check(self, set_size: int) -> None:
         if set_size < self.set_size:
