@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from transformers import AutoConfig
 
 from setrl.comparison import run as comparison
 from setrl.comparison.run import run_comparison
@@ -132,6 +133,15 @@ def test_wrong_arguments_of_trl_are_refused_before_anything_is_made(make_config,
 
 @pytest.mark.usefixtures("no_training")
 def test_another_model_is_pointed_at(make_config, tmp_path):
+    model = str(tmp_path / "model")
+    AutoConfig.for_model("qwen3").save_pretrained(model)
     with pytest.raises(TypeError):
-        run_comparison(make_config(model="some/model"), tmp_path / "run")
-    assert files.read_json(tmp_path / "run" / "base" / "base.json")["path"] == "some/model"
+        run_comparison(make_config(model=model), tmp_path / "run")
+    assert files.read_json(tmp_path / "run" / "base" / "base.json")["path"] == model
+
+
+@pytest.mark.usefixtures("no_training")
+def test_a_model_that_is_not_there_is_refused_before_anything_is_trained(make_config, tmp_path):
+    with pytest.raises(ConfigError, match="nothing is not a model's folder or name"):
+        run_comparison(make_config(model=str(tmp_path / "nothing")), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
