@@ -130,17 +130,23 @@ def _mask(mask: Array | None, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _clusters(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    numbers_BN = _shaped("clusters", _numbers("clusters", value), shape)
-    known_BN = ~np.isnan(numbers_BN)
-    labels_BN = np.where(known_BN, numbers_BN, DEGENERATE)
-    is_label_BN = (labels_BN >= DEGENERATE) & (labels_BN == np.round(labels_BN))
-    wrong = labels_BN[~is_label_BN | (labels_BN > LARGEST_LABEL)]
+    array = _array("clusters", value)
+    if array.dtype.kind in "iu":
+        labels_BN, known_BN = _shaped("clusters", array, shape), np.ones(shape, dtype=bool)
+    else:
+        numbers_BN = _shaped("clusters", _numbers("clusters", array), shape)
+        known_BN = ~np.isnan(numbers_BN)
+        labels_BN = np.where(known_BN, numbers_BN, DEGENERATE)
+    is_wrong_BN = (labels_BN < DEGENERATE) | (labels_BN > LARGEST_LABEL)
+    if labels_BN.dtype.kind == "f":
+        is_wrong_BN |= labels_BN != np.floor(labels_BN)
+    wrong = labels_BN[is_wrong_BN]
     if wrong.size:
         raise ValueError(
             f"clusters must be integers from 0 to 2^53, {DEGENERATE} (degenerate) or NaN "
             f"(unknown), got {wrong[0]:g}"
         )
-    return labels_BN.astype(np.int64), known_BN
+    return labels_BN.astype(np.int64, copy=False), known_BN
 
 
 def _answers(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

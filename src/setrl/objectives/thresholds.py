@@ -61,9 +61,27 @@ class Ranked:
 def rank(key_BN: np.ndarray, values_BN: np.ndarray | None = None) -> Ranked:
     """The values (of the key itself, if none are given) in ascending order of the key."""
     num_prompts, n = key_BN.shape
-    place_BN = np.argsort(key_BN, axis=-1) + n * np.arange(num_prompts)[:, None]
+    place_BN = _order(key_BN)
+    place_BN += n * np.arange(num_prompts)[:, None]
     values = (key_BN if values_BN is None else values_BN).ravel()
     return Ranked(place_BN, values[place_BN])
+
+
+def _order(key_BN: np.ndarray) -> np.ndarray:
+    """An order that sorts each row; equal keys in any.
+
+    Sorting keys is several times faster than sorting indices by them. Where the last bits of all
+    keys are 0, as in 0, 1 and whatever was float32, each key takes its index along in them.
+    """
+    n = key_BN.shape[-1]
+    low_bits = (1 << (n - 1).bit_length()) - 1
+    bits_BN = key_BN.view(np.int64)
+    if (bits_BN & low_bits).any() or not np.isfinite(key_BN).all():
+        return np.argsort(key_BN, axis=-1)
+    taken_BN = bits_BN | np.arange(n)
+    taken_BN.view(np.float64).sort(axis=-1)
+    taken_BN &= low_bits
+    return taken_BN
 
 
 def _running_sums(steps_Bn: np.ndarray, weights_n: np.ndarray, out: np.ndarray) -> None:
