@@ -12,12 +12,12 @@ from server import FaultyServer
 from setrl import cli, methods
 from setrl.domains import by_name
 from setrl.errors import ConfigError, DataError
-from setrl.groups import UNJUDGED, Keys, credit_groups, read_groups
 from setrl.judges import Group, Judgement
 from setrl.judges.exact import ExactJudge
 from setrl.judges.labelling import AHEAD, in_order, label_file
 from setrl.judges.logged import TextKeys, read_logged
 from setrl.judges.oracle import OracleJudge
+from setrl.logged_groups import UNJUDGED, Keys, credit_groups, read_groups
 
 OBJECTS = {"prompt": "p", "samples": [{"text": t, "reward": 1} for t in ("a", "b", "", "a")]}
 LISTS = {"problem": "p", "completions": ["a", "b", None, "a"], "rewards": [1, 1, 1, 1]}

@@ -9,8 +9,8 @@ from datasets import Dataset
 from test_trainer import PROMPTS, arguments, first_letters, length, make, weights
 
 from setrl import methods
-from setrl.groups import UNJUDGED, Keys, read_groups
 from setrl.judges import Group, Judgement
+from setrl.logged_groups import UNJUDGED, Keys, read_groups
 from setrl.models import sampler
 from setrl.runs import files
 from setrl.training.judging import JudgeDesk, JudgingTimes, clusters_array, covered, make_judge

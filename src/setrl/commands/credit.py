@@ -28,7 +28,7 @@ def credit(
         group: The key that the samples of a group share, for files of a sample a line.
         output: Where the groups go (JSONL), with advantages; standard output by default.
     """
-    from setrl.groups import Keys, credit_file
+    from setrl.logged_groups import Keys, credit_file
 
     options = {} if set_size is None else {"set_size": set_size}
     credit_file(file, {"method": method, **options}, Keys(reward, cluster, group), output)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
-from setrl.groups import json_objects
+from setrl.logged_groups import json_objects
 
 
 def log_files(path: Path, pattern: str) -> list[Path]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import ConfigError
-from setrl.groups import Line
 from setrl.judges.base import Judgement
 from setrl.judges.logged import LoggedGroup
+from setrl.logged_groups import Line
 from setrl.runs import files
 
 JUDGED = "judged"

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import DataError
-from setrl.groups import Line, json_objects, read_line
 from setrl.judges.base import Group
+from setrl.logged_groups import Line, json_objects, read_line
 
 PROMPT_KEYS = ("prompt", "problem", "question")
 TEXT_KEYS = ("text", "sample", "completion", "response", "output", "generation", "final")
@@ -46,7 +46,7 @@ class LoggedGroup:
 
 
 def read_logged(path: Path, keys: TextKeys) -> list[LoggedGroup]:
-    """The groups of a file, in the order of their first lines; see `setrl.groups` for its forms.
+    """The groups of a file, in the order of their first lines; see `setrl.logged_groups` for its forms.
 
     A text that is null is "", a number is written out.
 

@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 from setrl import methods
 from setrl.errors import ConfigError, DataError
-from setrl.groups import REWARD_KEYS, labels_of, reward_of
 from setrl.judges.audit import audit
 from setrl.judges.base import Judge
 from setrl.judges.command import opened
 from setrl.judges.config import reseeded
 from setrl.judges.logged import LoggedGroup, TextKeys, read_logged
 from setrl.judges.pairwise import PairwiseJudge, by_judge
+from setrl.logged_groups import REWARD_KEYS, labels_of, reward_of
 from setrl.report.judge_audit import write_audit
 
 GOLD_KEYS = ("gold", "strategy", "strategies")

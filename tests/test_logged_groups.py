@@ -10,7 +10,7 @@ import pytest
 
 from setrl import cli, methods
 from setrl.errors import DataError
-from setrl.groups import UNJUDGED, Keys, credit_groups, read_groups
+from setrl.logged_groups import UNJUDGED, Keys, credit_groups, read_groups
 
 DATA = Path(__file__).parent / "data"
 
