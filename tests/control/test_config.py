@@ -7,8 +7,10 @@ import pytest
 from goals import GoalsTask
 
 from setrl.control import tasks
-from setrl.control.config import ControlConfig, load_config
+from setrl.control.config import ControlConfig
 from setrl.errors import ConfigError
+
+load = ControlConfig.load
 
 WRITTEN = """
 name: try
@@ -39,7 +41,7 @@ def written(tmp_path: Path, *changes: tuple[str, str]) -> Path:
 
 
 def test_arguments_come_from_task_config_and_arm_in_that_order(tmp_path: Path) -> None:
-    config = load_config(written(tmp_path))
+    config = load(written(tmp_path))
     ppo = config.ppo_arguments("ppo")
     assert (ppo["n_envs"], ppo["n_steps"], ppo["learning_rate"]) == (2, 16, 1e-3)
     assert ppo["ent_coef"] == 0.1
@@ -51,7 +53,7 @@ def test_arguments_come_from_task_config_and_arm_in_that_order(tmp_path: Path) -
 
 
 def test_methods_and_vines_are_those_of_poly_ppo_arms(tmp_path: Path) -> None:
-    config = load_config(written(tmp_path))
+    config = load(written(tmp_path))
     assert config.method("ppo") is None
     assert config.vines("reinforce") is None
     method, vines = config.method("poly"), config.vines("poly")
@@ -88,11 +90,11 @@ def test_mistakes_are_named_where_they_stand(
     change: tuple[str, str], said: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ConfigError, match=said):
-        load_config(written(tmp_path, change))
+        load(written(tmp_path, change))
 
 
 def test_overrides_come_last(tmp_path: Path) -> None:
-    config = load_config(written(tmp_path), ["arms.poly.set_size=2", "total_steps=50"])
+    config = load(written(tmp_path), ["arms.poly.set_size=2", "total_steps=50"])
     method = config.method("poly")
     assert method is not None
     assert method.set_size == 2
@@ -100,17 +102,17 @@ def test_overrides_come_last(tmp_path: Path) -> None:
 
 
 def test_what_is_written_out_is_the_same_config(tmp_path: Path) -> None:
-    config = load_config(written(tmp_path))
+    config = load(written(tmp_path))
     path = tmp_path / "again.yaml"
     path.write_text(config.to_yaml())
-    assert load_config(path) == config
-    assert config.differences(load_config(path, ["workers=7"])) == []
-    assert config.differences(load_config(path, ["total_steps=7"])) == ["total_steps: None → 7"]
+    assert load(path) == config
+    assert config.differences(load(path, ["workers=7"])) == []
+    assert config.differences(load(path, ["total_steps=7"])) == ["total_steps: None → 7"]
 
 
 def test_no_vines_are_plain_ppo(tmp_path: Path) -> None:
     changed = written(tmp_path, ("num_vines: 6", "num_vines: 0"))
-    vines = load_config(changed).vines("poly")
+    vines = load(changed).vines("poly")
     assert vines is not None
     assert not vines.are_drawn
 

@@ -1,32 +1,32 @@
 import fcntl
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
-import yaml
 
 from setrl.errors import ConfigError, RunError
 from setrl.runs import files
 from setrl.runs.claim import claimed, kind_of
+from setrl.runs.run_config import RunConfig
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(RunConfig):
+    kind = "control"
+
     name: str = "mine"
+    arms: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"one": {}})
+    seeds: tuple[int, ...] = (0,)
     steps: int = 1
 
-    def to_yaml(self):
-        return yaml.safe_dump(asdict(self))
 
-    def differences(self, other):
-        return [] if self.steps == other.steps else [f"steps: {self.steps} → {other.steps}"]
+class Comparison(Config):
+    kind = "comparison"
 
 
-def load(path):
-    return Config(**yaml.safe_load(path.read_text()))
-
-
-def claim(folder, config=Config(), kind="control", overwrite=False):
-    with claimed(folder, kind, config, load, overwrite=overwrite):
+def claim(folder, config=Config(), overwrite=False):
+    with claimed(folder, config, overwrite=overwrite):
         return files.read_json(folder / "run.json")
 
 
@@ -35,7 +35,7 @@ def test_a_claimed_folder_has_config_kind_and_status(tmp_path):
     during = claim(folder)
     assert (during["status"], during["kind"], during["name"]) == ("running", "control", "mine")
     assert files.read_json(folder / "run.json")["status"] == "finished"
-    assert load(folder / "config.yaml") == Config()
+    assert Config.load(folder / "config.yaml") == Config()
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_claimed_folder_has_config_kind_and_status(tmp_path):
 )
 def test_the_status_says_how_it_ended(tmp_path, error, status):
     try:
-        with claimed(tmp_path, "control", Config(), load):
+        with claimed(tmp_path, Config()):
             if error is not None:
                 raise error
     except type(error):
@@ -65,7 +65,7 @@ def test_the_same_config_goes_on_and_another_is_refused(tmp_path):
 
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_run_of_another_kind_is_left_alone(tmp_path, overwrite):
-    claim(tmp_path, kind="comparison")
+    claim(tmp_path, Comparison())
     (tmp_path / "arm").mkdir()
     message = "holds a comparison run, not a control run: give another folder"
     with pytest.raises(ConfigError, match=message):
@@ -75,7 +75,7 @@ def test_a_run_of_another_kind_is_left_alone(tmp_path, overwrite):
 
 def test_the_kind_of_a_run(tmp_path):
     assert kind_of(tmp_path) is None
-    claim(tmp_path / "comparison", kind="comparison")
+    claim(tmp_path / "comparison", Comparison())
     claim(tmp_path / "control")
     assert kind_of(tmp_path / "comparison") == "comparison"
     assert kind_of(tmp_path / "control") == "control"
@@ -97,5 +97,5 @@ def test_two_processes_do_not_write_one_run(tmp_path):
 
 def test_a_full_disk_is_named(tmp_path):
     message = "cannot write: No space left on device; the same command goes on from what is kept"
-    with pytest.raises(RunError, match=message), claimed(tmp_path, "control", Config(), load):
+    with pytest.raises(RunError, match=message), claimed(tmp_path, Config()):
         raise OSError(28, "No space left on device")

@@ -95,7 +95,7 @@ KILLED = """
     import os, signal, sys
     from setrl.training.arm import train_arm
     from setrl.training.callbacks import StopInOrder
-    from setrl.training.config import load_config
+    from setrl.training.config import ComparisonConfig
     from setrl.runs.run_directory import TrainingRun
     import torch
 
@@ -105,7 +105,8 @@ KILLED = """
 
     torch.set_num_threads(1)
     run = TrainingRun(__import__("pathlib").Path(sys.argv[3]))
-    train_arm(load_config(sys.argv[1]), "poly_epo", 3, sys.argv[2], run, on_step, StopInOrder(1))
+    config = ComparisonConfig.load(sys.argv[1])
+    train_arm(config, "poly_epo", 3, sys.argv[2], run, on_step, StopInOrder(1))
 """
 
 

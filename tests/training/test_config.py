@@ -3,7 +3,9 @@ import re
 import pytest
 
 from setrl.errors import ConfigError
-from setrl.training.config import load_config
+from setrl.training.config import ComparisonConfig
+
+load = ComparisonConfig.load
 
 TEXT = """\
 name: small
@@ -24,7 +26,7 @@ def path(tmp_path):
 
 
 def test_what_a_file_says(path):
-    config = load_config(path)
+    config = load(path)
     assert config.seeds == (0, 1)
     assert config.learning_rate == 1e-3  # in YAML 1.1, 1e-3 is a text
     assert config.make_domain().strategy == "point"
@@ -34,21 +36,21 @@ def test_what_a_file_says(path):
 
 
 def test_a_resolved_config_reads_back_as_itself(path, tmp_path):
-    config = load_config(path)
+    config = load(path)
     (tmp_path / "resolved.yaml").write_text(config.to_yaml())
-    again = load_config(tmp_path / "resolved.yaml")
+    again = load(tmp_path / "resolved.yaml")
     assert again == config
     assert config.differences(again) == []
 
 
 def test_differences_name_what_changes_results(path):
-    config = load_config(path)
-    other = load_config(path, ["steps=7", "workers=1", "arms.poly_epo.set_size=3"])
+    config = load(path)
+    other = load(path, ["steps=7", "workers=1", "arms.poly_epo.set_size=3"])
     assert [line.partition(":")[0] for line in config.differences(other)] == ["arms", "steps"]
 
 
 def test_overrides_come_last(path):
-    config = load_config(path, ["steps=7", "arms.poly_epo.set_size=3", "arms.new.method=rloo"])
+    config = load(path, ["steps=7", "arms.poly_epo.set_size=3", "arms.new.method=rloo"])
     assert (config.steps, config.method("poly_epo").set_size) == (7, 3)
     assert config.method("new").name == "rloo"
 
@@ -79,7 +81,7 @@ def test_overrides_come_last(path):
 def test_what_is_wrong_is_named_with_its_line(path, old, new, message):
     path.write_text(TEXT.replace(old, new))
     with pytest.raises(ConfigError, match=message):
-        load_config(path)
+        load(path)
 
 
 @pytest.mark.parametrize(
@@ -100,40 +102,40 @@ def test_what_is_wrong_is_named_with_its_line(path, old, new, message):
 )
 def test_what_is_wrong_with_an_override_is_named(path, override, message):
     with pytest.raises(ConfigError, match=message):
-        load_config(path, [override])
+        load(path, [override])
 
 
 def test_a_set_of_all_samples_has_no_contrast(path):
     message = r"set_size must be an integer in \[1, 15\], got 16, with samples_per_prompt=16"
     with pytest.raises(ConfigError, match=message):
-        load_config(path, ["arms.poly_epo={method: maxpo, set_size: 16}"])
-    load_config(path, ["arms.poly_epo={method: pkpo, set_size: 16}"])  # compares other sets
+        load(path, ["arms.poly_epo={method: maxpo, set_size: 16}"])
+    load(path, ["arms.poly_epo={method: pkpo, set_size: 16}"])  # compares other sets
 
 
 def test_checkpoints_do_not_cut_a_batch_in_two(path):
     with pytest.raises(
         ConfigError, match="checkpoint_every must be a multiple of num_iterations=3"
     ):
-        load_config(path, ["num_iterations=3"])
+        load(path, ["num_iterations=3"])
 
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(ConfigError, match=re.escape("none.yaml: cannot read the config: No such")):
-        load_config(tmp_path / "none.yaml")
+        load(tmp_path / "none.yaml")
 
 
 def test_a_file_that_is_no_mapping(tmp_path):
     path = tmp_path / "list.yaml"
     path.write_text("- 1\n- 2\n")
     with pytest.raises(ConfigError, match="a config is a mapping"):
-        load_config(path)
+        load(path)
 
 
 def test_sets_that_grow(path):
-    config = load_config(path, ["arms.poly_epo.set_size=2", "arms.poly_epo.last_set_size=8"])
+    config = load(path, ["arms.poly_epo.set_size=2", "arms.poly_epo.last_set_size=8"])
     sizes = [config.method("poly_epo", step / 6).set_size for step in range(7)]
     assert sizes == [2, 3, 4, 5, 6, 7, 8]
     assert config.is_scheduled("poly_epo")
     assert not config.is_scheduled("grpo")
     with pytest.raises(ConfigError, match=r"set_size must be .* got 40"):
-        load_config(path, ["arms.poly_epo.last_set_size=40"])
+        load(path, ["arms.poly_epo.last_set_size=40"])

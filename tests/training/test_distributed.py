@@ -20,7 +20,7 @@ PROGRAM = """
     from datasets import Dataset
     from setrl import methods
     from setrl.comparison import run_comparison
-    from setrl.training import load_config
+    from setrl.training import ComparisonConfig
     from setrl.models.sampler import sample_ids
     from setrl.training.trainer import SetGRPOTrainer
     from trl import GRPOConfig
@@ -68,7 +68,7 @@ PROGRAM = """
                  b.advantages.values_BN.tolist()] for b in batches
             ],
         }, file)
-    config = load_config(f"{out}/config.yaml")
+    config = ComparisonConfig.load(f"{out}/config.yaml")
     run_comparison(config, f"{out}/run", cache=Path(base).parent)
     torch.distributed.destroy_process_group()
     if child and os.waitpid(child, 0)[1]:

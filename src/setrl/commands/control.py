@@ -22,10 +22,10 @@ def control(
         overwrite: Start anew where a run with another config is.
         set: KEY=VALUE, changes one key of the config; can be repeated.
     """
-    from setrl.control.config import load_config
+    from setrl.control.config import ControlConfig
     from setrl.control.run import run_control
     from setrl.report import write_report
 
-    loaded = load_config(config, set)
+    loaded = ControlConfig.load(config, set)
     folder = run_control(loaded, run_dir or Path("runs") / loaded.name, overwrite=overwrite)
     print(f"report: {write_report(folder)}")

@@ -23,8 +23,8 @@ def train(
         set: KEY=VALUE, changes one key of the config; can be repeated.
     """
     from setrl.comparison.run import run_comparison
-    from setrl.training.config import load_config
+    from setrl.training.config import ComparisonConfig
 
-    loaded = load_config(config, set)
+    loaded = ComparisonConfig.load(config, set)
     page = run_comparison(loaded, run_dir or Path("runs") / loaded.name, overwrite=overwrite)
     print(f"report: {page}")

@@ -25,7 +25,7 @@ from setrl.training.arm import (
 )
 from setrl.training.base_model import base_model
 from setrl.training.callbacks import StopInOrder
-from setrl.training.config import ComparisonConfig, load_config
+from setrl.training.config import ComparisonConfig
 
 
 def run_comparison(
@@ -68,7 +68,7 @@ def run_comparison(
     check_judges(config)
     if "RANK" in os.environ:
         return _run_on_all_processes(config, run_dir, overwrite, cache)
-    with claimed(run_dir, "comparison", config, load_config, overwrite=overwrite):
+    with claimed(run_dir, config, overwrite=overwrite):
         base = _prepare_base(config, run_dir, cache, show_progress)
         run_jobs(_jobs(config, run_dir, base), work, config.workers, show_progress)
         return write_report(run_dir)
@@ -105,7 +105,7 @@ def _run_on_all_processes(
     config: ComparisonConfig, run_dir: Path, overwrite: bool, cache: Path
 ) -> Path:
     state = PartialState(cpu=not torch.cuda.is_available())
-    claim = claimed(run_dir, "comparison", config, load_config, overwrite=overwrite)
+    claim = claimed(run_dir, config, overwrite=overwrite)
     with claim if state.is_main_process else nullcontext():
         with state.main_process_first():
             base = _prepare_base(config, run_dir, cache, state.is_main_process)

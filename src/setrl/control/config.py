@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, get_type_hints
-
-import yaml
+from typing import Any
 
 from setrl import methods, names
 from setrl.control.tasks import Task, from_config
 from setrl.control.vines import Vines, check_vines
 from setrl.methods import Method
-from setrl.runs import strict_yaml
+from setrl.runs.run_config import RunConfig, refuse_unknown
 from setrl.runs.strict_yaml import KeyedError
-from setrl.runs.typed import typed
 
 # What an algorithm changes of PPO's arguments. One epoch over one minibatch makes PPO's clipped
 # surrogate REINFORCE's, and λ = 1 makes its advantage the return minus the critic's value.
@@ -36,8 +30,10 @@ PPO_KEYS = (
 
 
 @dataclass(frozen=True)
-class ControlConfig:
+class ControlConfig(RunConfig):
     """A comparison on a control task: all arms get the same environment steps."""
+
+    kind = "control"
 
     name: str
     """Name of the run; by default its directory is runs/<name>."""
@@ -68,22 +64,14 @@ class ControlConfig:
     """Processes that train side by side, one thread each. The results do not depend on it."""
 
     def __post_init__(self) -> None:
-        for name, hint in get_type_hints(type(self)).items():
-            object.__setattr__(self, name, typed(name, getattr(self, name), hint))
-        self._check_names()
+        super().__post_init__()
+        self._check_task()
         self._check_numbers()
-        _look_up_all("ppo", self.ppo, PPO_KEYS)
+        refuse_unknown(self.ppo, PPO_KEYS, "ppo")
         for arm in self.arms:
             self._check_arm(arm)
 
-    def _check_names(self) -> None:
-        for key, name in [("name", self.name), *(("arms", arm) for arm in self.arms)]:
-            if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", name):
-                raise KeyedError(f"{key}: {name!r} must be letters, digits and ._+-", key)
-        if not self.arms:
-            raise KeyedError("arms must name at least one arm", "arms")
-        if taken := {"base", "figures"} & set(self.arms):
-            raise KeyedError(f"arms: {taken.pop()!r} is the name of another folder", "arms")
+    def _check_task(self) -> None:
         try:
             self.make_task()
         except (ValueError, TypeError) as error:
@@ -101,15 +89,13 @@ class ControlConfig:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise KeyedError(f"{name} must be at least 1, got {value}", name)
-        if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
-            raise KeyedError(f"seeds must be different numbers ≥ 0, got {self.seeds}", "seeds")
 
     def _check_arm(self, arm: str) -> None:
         spec, key = self.arms[arm], f"arms.{arm}"
         try:
             names.look_up("algorithm", self.algorithm(arm), ALGORITHMS)
             if self.algorithm(arm) != "poly_ppo":
-                _look_up_all(key, spec, ("algorithm", *OPTION_KEYS, *PPO_KEYS))
+                refuse_unknown(spec, ("algorithm", *OPTION_KEYS, *PPO_KEYS), key)
             check_vines(self.method(arm), self.vines(arm))
         except KeyedError:
             raise
@@ -162,62 +148,3 @@ class ControlConfig:
         if self.total_steps is not None:
             return self.total_steps
         return int(self.make_task().defaults["total_timesteps"])
-
-    def to_yaml(self) -> str:
-        """The config with every default written out."""
-        plain = _plain(dataclasses.asdict(self))
-        return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
-
-    def differences(self, other: ControlConfig) -> list[str]:
-        """What differs in `other` that changes results, one line a key; `workers` does not."""
-        mine, theirs = _plain(dataclasses.asdict(self)), _plain(dataclasses.asdict(other))
-        return [
-            f"{key}: {mine[key]!r} → {theirs[key]!r}"
-            for key in mine
-            if key != "workers" and mine[key] != theirs[key]
-        ]
-
-
-def load_config(path: str | Path, overrides: Sequence[str] = ()) -> ControlConfig:
-    """Read a control run's config from a YAML file; unknown keys are refused.
-
-    Args:
-        path: The file.
-        overrides: Assignments that come after the file's, such as "arms.poly.set_size=8".
-
-    Raises:
-        ConfigError: Naming the file, the line and the key; for an unknown key, the nearest one.
-    """
-    values, lines = strict_yaml.read(path)
-    try:
-        strict_yaml.override(values, overrides)
-        _check_keys(values)
-        return ControlConfig(**values)
-    except KeyedError as error:
-        place = strict_yaml.place(error.key, path, lines, overrides)
-        raise KeyedError(f"{place}: {error}", error.key) from error
-
-
-def _check_keys(values: Mapping[str, Any]) -> None:
-    fields = {f.name: f for f in dataclasses.fields(ControlConfig)}
-    _look_up_all("", values, fields)
-    for name, f in fields.items():
-        required = f.default is f.default_factory is dataclasses.MISSING
-        if required and name not in values:
-            raise KeyedError(f"the key {name!r} is missing")
-
-
-def _look_up_all(prefix: str, given: Mapping[str, Any], known: Sequence[str] | Mapping) -> None:
-    """Refuse a key that is not known, with the nearest that is."""
-    for key in given:
-        try:
-            names.look_up("key", key, dict.fromkeys(known))
-        except ValueError as error:
-            raise KeyedError(str(error), f"{prefix}.{key}".removeprefix(".")) from error
-
-
-def _plain(value: Any) -> Any:
-    """Tuples as lists and mappings as dicts, as YAML has them."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from setrl.control.arm import make_model
-from setrl.control.config import ControlConfig, load_config
+from setrl.control.config import ControlConfig
 from setrl.control.worker import Job, work
 from setrl.runs.claim import cache_folder, claimed
 from setrl.runs.pool import run_jobs
@@ -41,7 +41,7 @@ def run_control(
         KeyboardInterrupt: After Ctrl-C, when all checkpoints are written.
     """
     run_dir = Path(run_dir)
-    with claimed(run_dir, "control", config, load_config, overwrite=overwrite):
+    with claimed(run_dir, config, overwrite=overwrite):
         jobs = _jobs(config, run_dir, cache_folder(cache), show_progress)
         run_jobs(jobs, work, config.workers, show_progress)
     return run_dir

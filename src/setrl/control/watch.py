@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw
 
 from setrl import names
 from setrl.control import measures
-from setrl.control.config import ControlConfig, load_config
+from setrl.control.config import ControlConfig
 from setrl.control.resettable import make_resettable
 from setrl.control.tasks import Task
 from setrl.control.trajectories import Trajectory
@@ -214,7 +214,7 @@ def _config(run_dir: Path) -> ControlConfig:
     path = run_dir / "config.yaml"
     if not path.exists():
         raise ConfigError(f"{run_dir} holds no control run: {path.name} is missing")
-    return load_config(path)
+    return ControlConfig.load(path)
 
 
 def _model(config: ControlConfig, run_dir: Path, arm: str, seed: int) -> BaseAlgorithm:

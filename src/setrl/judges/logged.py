@@ -46,7 +46,7 @@ class LoggedGroup:
 
 
 def read_logged(path: Path, keys: TextKeys) -> list[LoggedGroup]:
-    """The groups of a file, in the order of their first lines; see `setrl.logged_groups` for its forms.
+    """The groups of a file in the order of their first lines; `setrl.logged_groups` has the forms.
 
     A text that is null is "", a number is written out.
 

@@ -5,43 +5,24 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, Protocol
 
 from setrl.errors import ConfigError, RunError
 from setrl.runs import files
+from setrl.runs.run_config import Kind, RunConfig
 from setrl.runs.run_directory import provenance, write_status
-
-Kind = Literal["comparison", "control"]
 
 LOCK = ".lock"
 CONFIG = "config.yaml"
 CACHE = "SETRL_CACHE"  # the environment variable that names the folder of what runs start from
 
 
-class Config(Protocol):
-    """What a folder must be told of the run in it."""
-
-    @property
-    def name(self) -> str:
-        """The run's name."""
-        ...
-
-    def to_yaml(self) -> str:
-        """The config, from which `load` makes it again."""
-        ...
-
-    def differences(self, other: Any) -> list[str]:
-        """What differs in another that changes results, one line a key."""
-        ...
-
-
 def kind_of(run_dir: str | Path) -> Kind | None:
     """What kind of run a folder holds; None where none was begun."""
     record = files.read_json(Path(run_dir) / "run.json")
-    # Comparisons do not name their kind: they were the first, and alone.
+    # The first comparisons did not name their kind.
     return record.get("kind", "comparison") if record else None
 
 
@@ -51,21 +32,12 @@ def cache_folder(cache: str | Path | None = None) -> Path:
 
 
 @contextmanager
-def claimed(
-    run_dir: Path,
-    kind: Kind,
-    config: Config,
-    load: Callable[[Path], Config],
-    *,
-    overwrite: bool = False,
-) -> Iterator[None]:
+def claimed(run_dir: Path, config: RunConfig, *, overwrite: bool = False) -> Iterator[None]:
     """The run directory for this process alone, with the config and the status of the run in it.
 
     Args:
         run_dir: The folder; made if missing.
-        kind: What kind of run it is.
         config: The run's, which the folder must have or is given.
-        load: Reads such a config from a file.
         overwrite: Remove the run of this kind that is there.
 
     Raises:
@@ -75,10 +47,9 @@ def claimed(
     try:
         run_dir.mkdir(parents=True, exist_ok=True)
         with _locked(run_dir):
-            _check_folder(run_dir, kind, config, load, overwrite)
+            _check_folder(run_dir, config, overwrite)
             files.write_text(run_dir / CONFIG, config.to_yaml())
-            about = {} if kind == "comparison" else {"kind": kind}
-            write_status(run_dir, "running", name=config.name, **about, **provenance())
+            write_status(run_dir, "running", name=config.name, kind=config.kind, **provenance())
             with _status_at_the_end(run_dir):
                 yield
     except OSError as error:
@@ -108,21 +79,21 @@ def _status_at_the_end(run_dir: Path) -> Iterator[None]:
     write_status(run_dir, "finished")
 
 
-def _check_folder(
-    run_dir: Path, kind: Kind, config: Config, load: Callable[[Path], Config], overwrite: bool
-) -> None:
+def _check_folder(run_dir: Path, config: RunConfig, overwrite: bool) -> None:
     """Refuse a folder with another run, or with what is no run; empty it if told to."""
     there = [path for path in run_dir.iterdir() if path.name != LOCK]
     if not there:
         return
     if not (run_dir / CONFIG).exists():
         raise ConfigError(f"{run_dir} is not empty and holds no run: give another folder")
-    if (held := kind_of(run_dir)) not in (None, kind):
-        raise ConfigError(f"{run_dir} holds a {held} run, not a {kind} run: give another folder")
+    if (held := kind_of(run_dir)) not in (None, config.kind):
+        raise ConfigError(
+            f"{run_dir} holds a {held} run, not a {config.kind} run: give another folder"
+        )
     if overwrite:
         for path in there:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-    elif differences := load(run_dir / CONFIG).differences(config):
+    elif differences := config.load(run_dir / CONFIG).differences(config):
         raise ConfigError(
             f"{run_dir} holds a run with another config:\n  "
             + "\n  ".join(differences)

@@ -82,6 +82,16 @@ def _doubled_interrupts_as_one() -> Iterator[None]:
         signal.signal(signal.SIGINT, usual)
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Let a SIGINT wait; processes that start meanwhile never hear one: it is ours to stop them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class _Pool:
     """Jobs in processes, `workers` of them at a time, and one progress bar for all."""
 
@@ -114,7 +124,8 @@ class _Pool:
     def _start(self, job: Job) -> None:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=self.work, args=(job, theirs))
-        process.start()
+        with _interrupts_held():
+            process.start()
         theirs.close()
         self._running[ours] = job, process
 

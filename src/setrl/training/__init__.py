@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from setrl.training.batch import ScoredBatch as ScoredBatch
     from setrl.training.callbacks import Recorder as Recorder
     from setrl.training.config import ComparisonConfig as ComparisonConfig
-    from setrl.training.config import load_config as load_config
     from setrl.training.rewards import Verifier as Verifier
     from setrl.training.rewards import strategy_label as strategy_label
     from setrl.training.trainer import SetGRPOTrainer as SetGRPOTrainer
@@ -21,7 +20,6 @@ _MODULES = {
     "ScoredBatch": "batch",
     "SetGRPOTrainer": "trainer",
     "Verifier": "rewards",
-    "load_config": "config",
     "strategy_label": "rewards",
 }
 __all__ = list(_MODULES)

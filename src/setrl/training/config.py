@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal
 
 import numpy as np
-import yaml
 
-from setrl import domains, methods, names
+from setrl import domains, methods
 from setrl.domains import SPLITS, Domain
 from setrl.methods import Method
-from setrl.runs import strict_yaml
+from setrl.runs.run_config import RunConfig
 from setrl.runs.strict_yaml import KeyedError
-from setrl.runs.typed import typed
 
 ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set beside its method
 LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps
@@ -30,12 +25,14 @@ HEAD_DIM = 64  # of `setrl.models.small`, which needs PyTorch, as reading a conf
 
 
 @dataclass(frozen=True)
-class ComparisonConfig:
+class ComparisonConfig(RunConfig):
     """A comparison of methods: all arms share everything but their method.
 
     An arm may also set `beta` (weight of the KL penalty to the base) and `entropy_coef` (weight of
     an entropy bonus), so that these rivals can be arms.
     """
+
+    kind = "comparison"
 
     name: str
     """Name of the comparison; by default its run directory is runs/<name>."""
@@ -111,22 +108,14 @@ class ComparisonConfig:
     """Processes that train side by side, one thread each. The results do not depend on it."""
 
     def __post_init__(self) -> None:
-        for name, hint in get_type_hints(type(self)).items():
-            object.__setattr__(self, name, typed(name, getattr(self, name), hint))
-        self._check_names()
+        super().__post_init__()
+        self._check_domain()
         self._check_numbers()
         self._check_sizes()
         for arm in self.arms:
             self._check_arm(arm)
 
-    def _check_names(self) -> None:
-        for key, name in [("name", self.name), *(("arms", arm) for arm in self.arms)]:
-            if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", name):
-                raise KeyedError(f"{key}: {name!r} must be letters, digits and ._+-", key)
-        if not self.arms:
-            raise KeyedError("arms must name at least one arm", "arms")
-        if taken := {"base", "figures"} & set(self.arms):
-            raise KeyedError(f"arms: {taken.pop()!r} is the name of another folder", "arms")
+    def _check_domain(self) -> None:
         if unknown := [split for split in self.eval_splits if split not in SPLITS]:
             known = ", ".join(SPLITS)
             raise KeyedError(f"eval_splits must be of {known}, got {unknown[0]!r}", "eval_splits")
@@ -136,13 +125,11 @@ class ComparisonConfig:
             raise KeyedError(str(error), "domain") from error
 
     def _check_numbers(self) -> None:
-        for name, value in dataclasses.asdict(self).items():
+        for name, value in vars(self).items():
             if not isinstance(value, int | float):
                 continue
             if not (0 < value < float("inf")) and (name, value) != ("base_seed", 0):
                 raise KeyedError(f"{name} must be a number above 0, got {value}", name)
-        if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
-            raise KeyedError(f"seeds must be different numbers ≥ 0, got {self.seeds}", "seeds")
 
     def _check_sizes(self) -> None:
         if self.samples_per_prompt < 2:
@@ -235,57 +222,3 @@ class ComparisonConfig:
     def sample_tokens(self) -> int:
         """The length, in tokens, at which samples are cut; one of them is the end token."""
         return self.max_new_tokens or self.make_domain().max_new_tokens + 1
-
-    def to_yaml(self) -> str:
-        """The config with every default written out."""
-        plain = _plain(dataclasses.asdict(self))
-        return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
-
-    def differences(self, other: ComparisonConfig) -> list[str]:
-        """What differs in `other` that changes results, one line a key; `workers` does not."""
-        mine, theirs = dataclasses.asdict(self), dataclasses.asdict(other)
-        return [
-            f"{key}: {_plain(mine[key])!r} → {_plain(theirs[key])!r}"
-            for key in mine
-            if key != "workers" and _plain(mine[key]) != _plain(theirs[key])
-        ]
-
-
-def load_config(path: str | Path, overrides: Sequence[str] = ()) -> ComparisonConfig:
-    """Read a comparison's config from a YAML file; unknown keys are refused.
-
-    Args:
-        path: The file.
-        overrides: Assignments that come after the file's, such as "arms.poly_epo.set_size=8".
-
-    Raises:
-        ConfigError: Naming the file, the line and the key; for an unknown key, the nearest one.
-    """
-    values, lines = strict_yaml.read(path)
-    try:
-        strict_yaml.override(values, overrides)
-        _check_keys(values)
-        return ComparisonConfig(**values)
-    except KeyedError as error:
-        place = strict_yaml.place(error.key, path, lines, overrides)
-        raise KeyedError(f"{place}: {error}", error.key) from error
-
-
-def _check_keys(values: Mapping[str, Any]) -> None:
-    fields = {f.name: f for f in dataclasses.fields(ComparisonConfig)}
-    for key in values:
-        try:
-            names.look_up("key", key, fields)
-        except ValueError as error:
-            raise KeyedError(str(error), str(key)) from error
-    for name, f in fields.items():
-        required = f.default is f.default_factory is dataclasses.MISSING
-        if required and name not in values:
-            raise KeyedError(f"the key {name!r} is missing")
-
-
-def _plain(value: Any) -> Any:
-    """Tuples as lists and mappings as dicts, as YAML has them."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,106 @@
+"""What the configs of all runs of arms × seeds have in common."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self, get_type_hints
+
+import yaml
+
+from setrl import names
+from setrl.runs import strict_yaml
+from setrl.runs.strict_yaml import KeyedError
+from setrl.runs.typed import typed
+
+Kind = Literal["comparison", "control"]
+
+OTHER_FOLDERS = {"base", "figures"}  # what lies beside the arms in a run's folder
+NO_RESULT = {"workers"}  # keys that change no result
+
+
+class RunConfig:
+    """A config of several arms, each run once with each seed. A subclass is a frozen dataclass."""
+
+    kind: ClassVar[Kind]
+
+    name: str
+    arms: Mapping[str, Mapping[str, Any]]
+    seeds: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))
+        for name, value in list(vars(self).items()):
+            object.__setattr__(self, name, typed(name, value, hints[name]))
+        self._check_names()
+        if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
+            raise KeyedError(f"seeds must be different numbers ≥ 0, got {self.seeds}", "seeds")
+
+    def _check_names(self) -> None:
+        for key, name in [("name", self.name), *(("arms", arm) for arm in self.arms)]:
+            if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", name):
+                raise KeyedError(f"{key}: {name!r} must be letters, digits and ._+-", key)
+        if not self.arms:
+            raise KeyedError("arms must name at least one arm", "arms")
+        if taken := OTHER_FOLDERS & set(self.arms):
+            raise KeyedError(f"arms: {taken.pop()!r} is the name of another folder", "arms")
+
+    @classmethod
+    def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:
+        """Read a config from a YAML file; unknown keys are refused.
+
+        Args:
+            path: The file.
+            overrides: Assignments that come after the file's, such as "arms.poly_epo.set_size=8".
+
+        Raises:
+            ConfigError: Naming the file, the line and the key; for an unknown key, the nearest one.
+        """
+        values, lines = strict_yaml.read(path)
+        try:
+            strict_yaml.override(values, overrides)
+            cls._check_keys(values)
+            return cls(**values)
+        except KeyedError as error:
+            place = strict_yaml.place(error.key, path, lines, overrides)
+            raise KeyedError(f"{place}: {error}", error.key) from error
+
+    @classmethod
+    def _check_keys(cls, values: Mapping[str, Any]) -> None:
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # subclasses are dataclasses
+        refuse_unknown(values, [field.name for field in fields])
+        for field in fields:
+            is_required = field.default is field.default_factory is dataclasses.MISSING
+            if is_required and field.name not in values:
+                raise KeyedError(f"the key {field.name!r} is missing")
+
+    def to_yaml(self) -> str:
+        """The config with every default written out."""
+        return yaml.safe_dump(_plain(vars(self)), sort_keys=False, allow_unicode=True)
+
+    def differences(self, other: Self) -> list[str]:
+        """What differs in `other` that changes results, one line a key."""
+        mine, theirs = _plain(vars(self)), _plain(vars(other))
+        return [
+            f"{key}: {mine[key]!r} → {theirs[key]!r}"
+            for key in mine
+            if key not in NO_RESULT and mine[key] != theirs[key]
+        ]
+
+
+def refuse_unknown(given: Iterable[str], known: Collection[str], prefix: str = "") -> None:
+    """Refuse a key that is not known, with the nearest that is."""
+    for key in given:
+        try:
+            names.look_up("key", key, dict.fromkeys(known))
+        except ValueError as error:
+            raise KeyedError(str(error), f"{prefix}.{key}".removeprefix(".")) from error
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists and mappings as dicts, as YAML has them."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
