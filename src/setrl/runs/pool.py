@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
@@ -82,16 +83,6 @@ def _doubled_interrupts_as_one() -> Iterator[None]:
         signal.signal(signal.SIGINT, usual)
 
 
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Let a SIGINT wait; processes that start meanwhile never hear one: it is ours to stop them."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 class _Pool:
     """Jobs in processes, `workers` of them at a time, and one progress bar for all."""
 
@@ -112,7 +103,7 @@ class _Pool:
         # A forked process starts in milliseconds with everything imported; others import it anew.
         self._context: Any = multiprocessing.get_context("forkserver" if _can_fork() else "spawn")
         if _can_fork():
-            self._context.set_forkserver_preload([work.__module__])
+            _start_forkserver([work.__module__])
 
     def run(self) -> None:
         """Do all jobs; one that fails does not stop the others."""
@@ -124,8 +115,7 @@ class _Pool:
     def _start(self, job: Job) -> None:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=self.work, args=(job, theirs))
-        with _interrupts_held():
-            process.start()
+        process.start()
         theirs.close()
         self._running[ours] = job, process
 
@@ -173,6 +163,20 @@ class _Pool:
         for _, process in self._running.values():
             process.kill()
             process.join()
+
+
+def _start_forkserver(preload: list[str]) -> None:
+    """Start what forks our processes, deaf to SIGINT as all that it forks: it is ours to stop them.
+
+    The resource tracker comes first, as Python lets interrupts through again when it starts that.
+    """
+    multiprocessing.set_forkserver_preload(preload)
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _can_fork() -> bool:
