@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from setrl.report import publish_report, write_report
+from setrl.report.control import facts
 from setrl.report.control_data import looks, numbers, read_control, sweep
 from setrl.report.control_figures import curves, frontier
 from setrl.report.style import LIGHT
@@ -39,7 +40,8 @@ def run_dir(tmp_path: Path) -> Path:
             if arm != "base":
                 lines = [{"step": s, "rollout/ep_rew_mean": s / 90} for s in range(10, 100, 10)]
                 (place / "metrics.jsonl").write_text("".join(f"{json.dumps(x)}\n" for x in lines))
-    config = {"name": "try", "task": "goals", "total_steps": 90, "seeds": [0, 1, 2]}
+    task = {"name": "goals", "limit": 9, "kinds": "two"}
+    config = {"name": "try", "task": task, "total_steps": 90, "seeds": [0, 1, 2]}
     config["arms"] = {arm: {} for arm in ARMS if arm != "base"}
     (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
     write(folder / "run.json", {"kind": "control", "name": "try <b>", "command": "setrl control"})
@@ -123,3 +125,9 @@ def test_sweeps_and_their_looks() -> None:
     assert found["poly_p3_w5"].hue == found["poly_whole"].hue
     assert found["poly_p3_w5"].marker != found["poly_whole"].marker
     assert found["mine"].hue != found["yours"].hue
+
+
+def test_facts_are_in_words(run_dir: Path) -> None:
+    found = facts(read_control(run_dir))
+    assert found["task"] == "goals (limit 9, kinds two)"
+    assert (found["seeds"], found["command"]) == ("0, 1, 2", "setrl control")

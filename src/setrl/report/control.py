@@ -8,7 +8,7 @@ from pathlib import Path
 
 from setrl.report.control_data import ControlArm, ControlData, read_control
 from setrl.report.control_figures import plates
-from setrl.report.page import filled, known_facts, picture
+from setrl.report.page import filled, known_facts, picture, with_options
 from setrl.report.tables import Cell, Table
 from setrl.report.wording import MISSING
 from setrl.runs import files
@@ -107,7 +107,7 @@ def facts(data: ControlData) -> dict[str, str]:
     return known_facts(
         data.run,
         {
-            "task": config.get("task"),
+            "task": with_options(config.get("task")),
             "environment steps of each arm": config.get("total_steps"),
             "seeds": ", ".join(map(str, config.get("seeds") or ())),
         },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -123,7 +124,7 @@ def _facts(data: RunData) -> dict[str, str]:
     return known_facts(
         data.run,
         {
-            "domain": config.get("domain"),
+            "domain": with_options(config.get("domain")),
             "steps": config.get("steps"),
             "samples of a training step": _product(
                 config, "prompts_per_step", "samples_per_prompt"
@@ -145,6 +146,14 @@ def known_facts(run: dict[str, Any], about: dict[str, Any]) -> dict[str, str]:
         **about,
     }
     return {key: str(value) for key, value in facts.items() if value}
+
+
+def with_options(named: Any) -> str:
+    """What a config names by a text, or by a mapping of name and options, in words."""
+    if not isinstance(named, Mapping):
+        return str(named or "")
+    options = ", ".join(f"{key} {value}" for key, value in named.items() if key != "name")
+    return f"{named.get('name', '')} ({options})" if options else str(named.get("name", ""))
 
 
 def _product(config: dict[str, Any], first: str, second: str) -> str:
