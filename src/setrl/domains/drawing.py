@@ -11,7 +11,9 @@ from setrl.domains.base import SPLITS, Problem, Split, is_held_out
 
 Value = TypeVar("Value")
 
-TRIES_PER_PROBLEM = 200  # one prompt in eight is held out; the rest is room for repeats
+# Tries for a new problem, for each that is there: one prompt in eight is held out, and the rest is
+# room for repeats and for rare problems.
+TRIES_PER_PROBLEM = 200
 
 
 def draw(rng: np.random.Generator, shares: Mapping[Value, float]) -> Value:
@@ -38,16 +40,17 @@ def draw_problems(
         raise ValueError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
     rng = np.random.default_rng((seed, SPLITS.index(split)))
     problems: dict[str, Problem] = {}
-    for _ in range(TRIES_PER_PROBLEM * count):
-        if len(problems) == count:
-            break
+    in_vain = 0
+    while len(problems) < count:
         problem = draw_problem(rng)
-        if is_held_out(problem.prompt) == (split != "train"):
-            problems.setdefault(problem.prompt, problem)
-    if len(problems) < count:
-        raise ValueError(
-            f"count must be at most about {len(problems)} for the {split} split, got {count}"
-        )
+        is_new = problem.prompt not in problems
+        if is_new and is_held_out(problem.prompt) == (split != "train"):
+            problems[problem.prompt] = problem
+            in_vain = 0
+        elif (in_vain := in_vain + 1) > TRIES_PER_PROBLEM * (len(problems) + 1):
+            raise ValueError(
+                f"count must be at most about {len(problems)} for the {split} split, got {count}"
+            )
     return list(problems.values())
 
 
