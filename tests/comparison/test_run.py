@@ -32,9 +32,9 @@ def weights(run):
 
 def test_ctrl_c_and_the_same_command_again(make_config, tmp_path):
     """Interrupted while two arms train: checkpoints, exit code 130; then it goes on to the end."""
-    steps, run_dir, cache = 120, tmp_path / "run", tmp_path / "cache"
+    steps, run_dir, cache = 60, tmp_path / "run", tmp_path / "cache"
     config = make_config(
-        steps=steps, checkpoint_every=100, eval_splits=["test"], eval_problems=2, eval_samples=4
+        steps=steps, checkpoint_every=50, eval_splits=["test"], eval_problems=2, eval_samples=4
     )
     (tmp_path / "config.yaml").write_text(config.to_yaml())
     options = ["--config", tmp_path / "config.yaml", "--run-dir", run_dir]

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from setrl.domains import Reading
 from setrl.errors import ConfigError
 from setrl.evaluation.generators import Ask, Failure, Generator, Sample
@@ -18,6 +16,7 @@ from setrl.evaluation.records import SCHEMA_VERSION, read_records
 from setrl.evaluation.sample_file import SampleFile
 from setrl.evaluation.tasks import Task, TaskProblem
 from setrl.runs import files
+from setrl.runs.progress import progress_bar
 
 TEXTS_KEPT = 8  # samples of a problem whose text stands in its record; the sample file has all
 
@@ -118,12 +117,12 @@ def _draw(
     if not asks:
         return failures
     store.make()
-    bar = tqdm(
+    bar = progress_bar(
+        show_progress,
         desc=f"evaluate {task.name}",
         unit="sample",
         initial=store.count,
         total=len(task.problems) * n,
-        disable=not show_progress,
     )
     # Closing ends the requests under way when this process is interrupted.
     with bar, closing(generator.generate(asks, seed)) as events:  # type: ignore[type-var]

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from tqdm import tqdm
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -25,6 +24,7 @@ from setrl.evaluation.generators import Ask, Sample, problem_seed
 from setrl.evaluation.records import SCHEMA_VERSION, read_records
 from setrl.models.sampler import sample
 from setrl.runs import files
+from setrl.runs.progress import progress_bar
 
 
 class LocalModel:
@@ -121,12 +121,12 @@ def evaluate_checkpoint(
     if done == len(problems):
         return path
     model = LocalModel(model_dir, temperature, max_new_tokens or domain.max_new_tokens)
-    bar = tqdm(
+    bar = progress_bar(
+        show_progress,
         desc=f"evaluate {split}",
         unit="problem",
         initial=done,
         total=len(problems),
-        disable=not show_progress,
     )
     with bar:
         for place in range(done, len(problems)):

@@ -17,6 +17,7 @@ from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.labelled import labelled_lines, read_back
 from setrl.judges.logged import LoggedGroup, TextKeys, read_logged
 from setrl.runs import files
+from setrl.runs.progress import progress_bar
 from setrl.samples import DEGENERATE
 
 AHEAD = 1024  # groups that a judge in the background is asked about beyond the last one written
@@ -101,7 +102,7 @@ def label_file(
     again = [place for place, one in enumerate(judgements) if one.clusters_N is None]
     kept, written = len(judgements) - len(again), len(judgements)
     output.parent.mkdir(parents=True, exist_ok=True)
-    bar = tqdm(desc="judge", unit="group", total=len(logged), disable=not show_progress)
+    bar = progress_bar(show_progress, desc="judge", unit="group", total=len(logged))
     with bar:
         bar.update(kept)
 

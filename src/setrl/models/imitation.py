@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import torch
 from torch.nn.utils import clip_grad_norm_
-from tqdm import tqdm
 from transformers import PreTrainedModel, get_linear_schedule_with_warmup
+
+from setrl.runs.progress import progress_bar
 
 IGNORED = -100  # the label of tokens that are not learnt: prompts and padding
 ADAM_SHARE = 0.15  # AdamW's step size, as a share of Muon's
@@ -60,7 +61,7 @@ def imitate(
         get_linear_schedule_with_warmup(optimizer, int(WARMUP * updates), updates)
         for optimizer in optimizers
     ]
-    progress = tqdm(total=updates, desc=title, unit="step", disable=not show_progress)
+    progress = progress_bar(show_progress, total=updates, desc=title, unit="step")
     for batch in batches(examples, course, pad):
         loss = model(**batch).loss
         loss.backward()

@@ -14,9 +14,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
 
-from tqdm import tqdm
-
 from setrl.errors import RunError
+from setrl.runs.progress import progress_bar
 
 SAME_INTERRUPT = 1.0  # seconds within which a second SIGINT counts as the first
 BAR = "{desc} {percentage:3.0f}% |{bar}| {elapsed} so far, {remaining} left {postfix}"
@@ -93,12 +92,11 @@ class _Pool:
         self.failures: dict[str, str] = {}
         self._running: dict[Connection, tuple[Job, BaseProcess]] = {}
         self._done: dict[str, float] = {}
-        self._bar = tqdm(
+        self._bar = progress_bar(
+            show_progress,
             total=sum(job.cost for job in jobs),
             desc="training",
             bar_format=BAR,
-            disable=not show_progress,
-            mininterval=0.5 if sys.stderr.isatty() else 30,
         )
         # A forked process starts in milliseconds with everything imported; others import it anew.
         self._context: Any = multiprocessing.get_context("forkserver" if _can_fork() else "spawn")
