@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from setrl.errors import ConfigError, RunError
 from setrl.evaluation.generators import Ask, Failure, Sample, problem_seed
-from setrl.judges.client import retry_after_s
+from setrl.judges.client import failure_kind, retry_after_s
 
 if TYPE_CHECKING:
     from setrl.evaluation.endpoint import Endpoint
@@ -24,7 +24,6 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("asking a server needs aiohttp: pip install 'setrl[judge]'") from error
 
-RETRIED = {408: "timeout", 409: "server_error", 425: "server_error", 429: "rate_limit"}
 WRONG_SETUP = (401, 403, 404)  # no request of this run can succeed
 
 
@@ -178,10 +177,9 @@ class Client:
         detail = f"HTTP {response.status}: {(await response.text(errors='replace'))[:300]}"
         if response.status in WRONG_SETUP:
             raise ConfigError(f"{response.url} answered {detail}")
-        if response.status < 500 and response.status not in RETRIED:
-            return Refusal("refused", detail, final=True)
+        kind = failure_kind(response.status)
         wait = min(retry_after_s(response.headers.get("Retry-After")), self._endpoint.timeout)
-        return Refusal(RETRIED.get(response.status, "server_error"), detail, wait)
+        return Refusal(kind, detail, wait, final=kind == "refused")
 
 
 def _choices(body: bytes) -> list[tuple[str, str | None]] | Refusal:

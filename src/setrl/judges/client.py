@@ -159,10 +159,18 @@ class ChatClient:
 
 
 def _by_status(status: int, retry_after: str | None, said: bytes) -> RequestError:
-    kinds = {408: "timeout", 429: "rate_limit", 409: "server_error", 425: "server_error"}
-    kind = kinds.get(status, "server_error" if status >= 500 else "refused")
     words = " ".join(said.decode(errors="replace").split())
-    return RequestError(kind, status, retry_after_s(retry_after), words)
+    return RequestError(failure_kind(status), status, retry_after_s(retry_after), words)
+
+
+def failure_kind(status: int) -> str:
+    """What a failed request's status means; asking again is of use for all but "refused".
+
+    >>> failure_kind(429), failure_kind(503), failure_kind(400)
+    ('rate_limit', 'server_error', 'refused')
+    """
+    kinds = {408: "timeout", 429: "rate_limit", 409: "server_error", 425: "server_error"}
+    return kinds.get(status, "server_error" if status >= 500 else "refused")
 
 
 def retry_after_s(header: str | None, now: datetime | None = None) -> float:

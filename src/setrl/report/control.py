@@ -8,7 +8,7 @@ from pathlib import Path
 
 from setrl.report.control_data import ControlArm, ControlData, read_control
 from setrl.report.control_figures import plates
-from setrl.report.page import filled, known_facts, picture, with_options
+from setrl.report.page import config_text, filled, known_facts, picture, with_options
 from setrl.report.tables import Cell, Table
 from setrl.report.wording import MISSING
 from setrl.runs import files
@@ -20,14 +20,13 @@ def write_control_page(run_dir: Path) -> Path:
     (data.folder / "figures").mkdir(exist_ok=True)
     files.write_json(data.folder / "summary.json", summary(data))
     pictures = [picture(plate, data.folder / "figures") for plate in plates(data)]
-    config = data.folder / "config.yaml"
     html = filled(
         "control.html",
         data=data,
         pictures=pictures,
         table=table(data),
         facts=facts(data),
-        config_text=config.read_text(encoding="utf-8") if config.exists() else "",
+        config_text=config_text(data.folder, data.config),
     )
     page = data.folder / "report.html"
     files.write_text(page, html)

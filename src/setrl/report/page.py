@@ -74,7 +74,7 @@ def render(data: RunData, pictures: list[Picture]) -> str:
         splits=splits,
         facts=_facts(data),
         sampled=lambda split: _sampled(data, split),
-        config_text=_config_text(data),
+        config_text=config_text(data.folder, data.config),
         wording=wording,
     )
 
@@ -152,8 +152,9 @@ def with_options(named: Any) -> str:
     """What a config names by a text, or by a mapping of name and options, in words."""
     if not isinstance(named, Mapping):
         return str(named or "")
+    name = str(named.get("name", ""))
     options = ", ".join(f"{key} {value}" for key, value in named.items() if key != "name")
-    return f"{named.get('name', '')} ({options})" if options else str(named.get("name", ""))
+    return f"{name} ({options})" if options else name
 
 
 def _product(config: dict[str, Any], first: str, second: str) -> str:
@@ -162,8 +163,9 @@ def _product(config: dict[str, Any], first: str, second: str) -> str:
     return f"{config[first]} prompts × {config[second]} samples"
 
 
-def _config_text(data: RunData) -> str:
-    path = data.folder / "config.yaml"
+def config_text(folder: Path, config: dict[str, Any]) -> str:
+    """A run's config as it stands in its folder, or else as it is known."""
+    path = folder / "config.yaml"
     if path.exists():
         return path.read_text(encoding="utf-8")
-    return json.dumps(data.config, indent=2) if data.config else ""
+    return json.dumps(config, indent=2) if config else ""

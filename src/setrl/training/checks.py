@@ -14,6 +14,7 @@ from trl import GRPOConfig
 
 from setrl import Method
 from setrl.errors import RunError
+from setrl.training.config import TRAINING_FIELDS
 from setrl.training.rewards import LABELS, strategy_label
 
 NUMBERS = (int, float, np.number, np.bool_, torch.Tensor)
@@ -28,7 +29,7 @@ def check_arguments(
     except ValueError as error:
         where = f"with num_generations={args.num_generations}"
         raise ValueError(f"{method.name}: {error}, {where}") from None
-    if unknown := method.reads - {"rewards", "clusters"}:
+    if unknown := method.reads - TRAINING_FIELDS:
         raise ValueError(f"{method.name} reads {', '.join(unknown)}, which a trainer has not")
     if "clusters" in method.reads and not has_clusters:
         raise ValueError(f"{method.name} reads clusters: pass cluster_func=... or judge=...")
