@@ -137,6 +137,7 @@ def credit_file(
     path: Path, config: Mapping[str, Any], keys: Keys, output: Path | None = None
 ) -> None:
     """Write the groups of a file with their advantages, and say on stderr what was seen."""
+    files.refuse_own_input(output, path)
     try:
         method = methods.from_config(config)
         groups = read_groups(path, keys)

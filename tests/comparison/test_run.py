@@ -14,7 +14,7 @@ from setrl.comparison.run import run_comparison
 from setrl.comparison.worker import Job, work
 from setrl.errors import ConfigError, RunError
 from setrl.runs import files
-from setrl.runs.run_directory import TrainingRun, training_run
+from setrl.runs.run_directory import TrainingRun, training_run, write_status
 from setrl.training.arm import train_arm
 from setrl.training.callbacks import StopInOrder
 
@@ -93,7 +93,8 @@ def no_training(monkeypatch):
 def earlier(make_config, tmp_path):
     """The folder of a run with `make_config()`."""
     folder = tmp_path / "earlier"
-    (folder / "grpo").mkdir(parents=True)
+    files.write_text(folder / "grpo" / "seed_0" / "metrics.jsonl", "")
+    write_status(folder, "finished", name="earlier", kind="comparison")
     (folder / "config.yaml").write_text(make_config().to_yaml())
     return folder
 

@@ -44,7 +44,8 @@ def run_dir(tmp_path: Path) -> Path:
     config = {"name": "try", "task": task, "total_steps": 90, "seeds": [0, 1, 2]}
     config["arms"] = {arm: {} for arm in ARMS if arm != "base"}
     (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-    write(folder / "run.json", {"kind": "control", "name": "try <b>", "command": "setrl control"})
+    run = {"schema_version": 1, "kind": "control", "name": "try <b>", "command": "setrl control"}
+    write(folder / "run.json", run)
     return folder
 
 
@@ -112,7 +113,8 @@ def test_curves_are_means_over_seeds(run_dir: Path) -> None:
 
 
 def test_an_unfinished_run_has_a_page(tmp_path: Path) -> None:
-    write(tmp_path / "run" / "run.json", {"kind": "control", "name": "begun"})
+    run = {"schema_version": 1, "kind": "control", "name": "begun"}
+    write(tmp_path / "run" / "run.json", run)
     assert "Nothing has been evaluated yet" in write_report(tmp_path / "run").read_text()
 
 

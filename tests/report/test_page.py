@@ -11,6 +11,7 @@ from setrl.errors import ConfigError
 from setrl.report import drawing, write_report
 from setrl.report.data import read_run
 from setrl.report.headlines import headlines
+from setrl.runs.run_directory import write_status
 
 ATTACK = "<script>alert('x')</script><img src=x onerror=alert(1)>"
 VOID = {"meta", "img", "source", "br"}
@@ -157,7 +158,7 @@ def test_missing_parts_are_left_out(tmp_path, options, gone, still):
 
 
 def test_an_empty_run_directory_has_a_page(tmp_path):
-    (tmp_path / "empty").mkdir()
+    write_status(tmp_path / "empty", "running", name="empty", kind="comparison")
     page = Page(write_report(tmp_path / "empty"))
     assert "empty" in page.text
     assert page.links == []

@@ -54,13 +54,14 @@ def test_the_status_says_how_it_ended(tmp_path, error, status):
 
 def test_the_same_config_goes_on_and_another_is_refused(tmp_path):
     claim(tmp_path)
-    (tmp_path / "arm").mkdir()
+    arm = tmp_path / "one" / "seed_0"
+    files.write_text(arm / "metrics.jsonl", "")
     claim(tmp_path)
     with pytest.raises(ConfigError, match=r"another config:\n  steps: 1 → 2\ngive another"):
         claim(tmp_path, Config(steps=2))
-    assert (tmp_path / "arm").exists()
+    assert arm.exists()
     claim(tmp_path, Config(steps=2), overwrite=True)
-    assert not (tmp_path / "arm").exists()
+    assert not arm.parent.exists()
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -83,7 +84,9 @@ def test_the_kind_of_a_run(tmp_path):
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(ConfigError, match="is not empty and holds no run: give another folder"):
+    with pytest.raises(
+        ConfigError, match=r"holds no run of setrl \(thesis.tex\): give another folder"
+    ):
         claim(tmp_path, overwrite=True)
     assert (tmp_path / "thesis.tex").exists()
 

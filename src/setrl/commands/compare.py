@@ -36,7 +36,9 @@ def compare(
     from setrl.evaluation.comparison import compare_paths
     from setrl.evaluation.comparison_figure import write_figure
     from setrl.evaluation.comparison_text import text
+    from setrl.runs.files import refuse_own_input
 
+    refuse_own_input(figure, *(path for path in (first, second) if path.is_file()))
     result = compare_paths(first, second, split, metrics, common)
     print(dumps(result.to_json(), indent=2) if json else text(result))
     if figure is not None:

@@ -19,7 +19,7 @@ def control(
     Args:
         config: The YAML file of the run; see recipes/.
         run_dir: Where the run is written; runs/<name> by default.
-        overwrite: Start anew where a run with another config is.
+        overwrite: Start anew where a run with another config is; your own files stay.
         set: KEY=VALUE, changes one key of the config; can be repeated.
     """
     from setrl.control.config import ControlConfig

@@ -46,9 +46,11 @@ def judge(
     """
     from setrl.judges.command import judge_settings, label_and_print
     from setrl.judges.logged import TextKeys
+    from setrl.runs.files import refuse_own_input
 
     target = output or file.with_name(f"{file.stem}.judged.jsonl")
     options = {"endpoint": endpoint, "model": model, "style": style, "threshold": threshold}
     settings = judge_settings(judge, config, options, cache or target.with_suffix(".sqlite"))
+    refuse_own_input(target, file, config)
     keys = TextKeys(text=text, prompt=prompt, group=group)
     label_and_print(file, target, settings, keys, into, max_unknown)

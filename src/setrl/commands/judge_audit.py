@@ -57,10 +57,13 @@ def judge_audit(
     from setrl.judges.command import judge_settings
     from setrl.judges.logged import TextKeys
     from setrl.report.judge_audit_command import AuditOptions, audit_and_print
+    from setrl.runs.files import refuse_own_input
 
     target = output or file.with_name(f"{file.stem}.audit")
     options = {"endpoint": endpoint, "model": model, "style": style, "threshold": threshold}
     settings = judge_settings(judge, config, options, cache or target / "judgements.sqlite")
+    for written in ("audit.json", "audit.md", "audit.png"):
+        refuse_own_input(target / written, file, config)
     keys = TextKeys(text=text, prompt=prompt, group=group)
     chosen = AuditOptions(orders, seed, pairs, gold, reward, set_size)
     audit_and_print(file, target, settings, keys, chosen)

@@ -19,7 +19,7 @@ def train(
     Args:
         config: The YAML file of the comparison; see recipes/.
         run_dir: Where the run is written; runs/<name> by default.
-        overwrite: Start anew where a run with another config is.
+        overwrite: Start anew where a run with another config is; your own files stay.
         set: KEY=VALUE, changes one key of the config; can be repeated.
     """
     from setrl.comparison.run import run_comparison

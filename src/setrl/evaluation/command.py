@@ -23,6 +23,7 @@ from setrl.evaluation.records import load_evaluation
 from setrl.evaluation.summary import summarise, write_checkpoint_summary
 from setrl.evaluation.tasks import Task, domain_task
 from setrl.evaluation.verifier import math_task
+from setrl.runs.files import refuse_own_input
 
 DOMAIN_PROBLEMS = 100  # a domain has as many problems as one wants
 DEFAULT_MAX_TOKENS = 1024
@@ -130,6 +131,8 @@ def _outcome(options: EvaluateOptions) -> _Outcome:
         return _checkpoint_on_domain(options, options.checkpoint, options.samples)
     task = _task(options)
     path = options.output or _folder(options) / f"{task.name}.jsonl"
+    for written in (path, path.parent / "samples" / path.name):
+        refuse_own_input(written, options.data)
     drawn: Drawn = draw_and_read(task, _generator(options), options.samples, options.seed, path)
     title = f"{options.model or options.checkpoint} on {task.name}"
     return _Outcome(path, title, drawn.unfinished, drawn.failures, _notes(drawn, options))

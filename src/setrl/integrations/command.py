@@ -26,6 +26,7 @@ def import_and_write(source: str, path: Path, output: Path, options: ImportOptio
         ConfigError: When an option does not fit the log.
         DataError: When the log does not hold what the tool writes.
     """
+    files.refuse_own_input(output, path)
     imported = READERS[source](path, options)
     files.write_lines(output, imported.records)
     for note in imported.notes:

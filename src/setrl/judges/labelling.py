@@ -12,7 +12,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from setrl.errors import ConfigError, DataError
+from setrl.errors import DataError
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.labelled import labelled_lines, read_back
 from setrl.judges.logged import LoggedGroup, TextKeys, read_logged
@@ -94,8 +94,7 @@ def label_file(
         DataError: If the file is not such a file, or has the key `into` already.
         ConfigError: If the output is the file itself, or holds lines of another file or judge.
     """
-    if output.resolve() == path.resolve():
-        raise ConfigError(f"the output {output} is the file that is read: give another --output")
+    files.refuse_own_input(output, path)
     logged = read_logged(path, keys or TextKeys())
     _refuse_overwriting(path, logged, into)
     judgements = read_back(output, logged, judge.name, into)

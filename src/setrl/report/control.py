@@ -44,6 +44,7 @@ def publish_control(run_dir: Path, folder: Path) -> Path:
     for name in ("summary.json", "config.yaml"):
         shutil.copy(data.folder / name, folder)
     lines = [f"# {data.name}", ""]
+    lines += [f"Written by `setrl report {data.folder.name} --publish`; do not edit.", ""]
     for plate in found:
         lines += [f"![{plate.headline}]({plate.name}.png)", "", plate.note, ""]
     lines += [*markdown_table(table(data)), ""]

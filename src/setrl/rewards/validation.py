@@ -10,7 +10,7 @@ from typing import Any
 
 from setrl.errors import DataError
 from setrl.rewards.math_answer import MathAnswer
-from setrl.runs.files import write_text
+from setrl.runs.files import refuse_own_input, write_text
 
 IDS = ("id", "unique_id", "problem_id")
 
@@ -129,6 +129,7 @@ def validate_and_print(path: Path, grader: MathAnswer, good: Path | None) -> Non
     Raises:
         DataError: When there are bad rows.
     """
+    refuse_own_input(good, path)
     found = validate(path, grader)
     grader.close()
     for row in found.bad:

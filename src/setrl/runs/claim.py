@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import get_args
 
 from setrl.errors import ConfigError, RunError
 from setrl.runs import files
 from setrl.runs.run_config import Kind, RunConfig
-from setrl.runs.run_directory import provenance, write_status
+from setrl.runs.run_directory import SCHEMA_VERSION, provenance, write_status
+from setrl.runs.written import REPORT, refuse_page_of_others, remove_written, run_tree
 
 LOCK = ".lock"
 CONFIG = "config.yaml"
@@ -20,10 +21,16 @@ CACHE = "SETRL_CACHE"  # the environment variable that names the folder of what 
 
 
 def kind_of(run_dir: str | Path) -> Kind | None:
-    """What kind of run a folder holds; None where none was begun."""
-    record = files.read_json(Path(run_dir) / "run.json")
-    # The first comparisons did not name their kind.
-    return record.get("kind", "comparison") if record else None
+    """What kind of run a folder holds; None where setrl began none."""
+    try:
+        record = files.read_json(Path(run_dir) / "run.json")
+    except (OSError, ValueError):
+        return None  # somebody else's file
+    if not isinstance(record, dict) or record.get("schema_version") != SCHEMA_VERSION:
+        return None
+    # The first comparisons did not name their kind; an arm's folder has neither kind nor name.
+    kind = record.get("kind", "comparison" if "name" in record else None)
+    return kind if kind in get_args(Kind) else None
 
 
 def cache_folder(cache: str | Path | None = None) -> Path:
@@ -38,7 +45,7 @@ def claimed(run_dir: Path, config: RunConfig, *, overwrite: bool = False) -> Ite
     Args:
         run_dir: The folder; made if missing.
         config: The run's, which the folder must have or is given.
-        overwrite: Remove the run of this kind that is there.
+        overwrite: Remove the run of this kind that is there; files that setrl did not write stay.
 
     Raises:
         ConfigError: If the folder holds a run with another config, or something else.
@@ -80,25 +87,35 @@ def _status_at_the_end(run_dir: Path) -> Iterator[None]:
 
 
 def _check_folder(run_dir: Path, config: RunConfig, overwrite: bool) -> None:
-    """Refuse a folder with another run, or with what is no run; empty it if told to."""
-    there = [path for path in run_dir.iterdir() if path.name != LOCK]
+    """Refuse a folder with another run, or with what is no run; remove this one if asked to."""
+    there = sorted(path.name for path in run_dir.iterdir() if path.name != LOCK)
     if not there:
         return
-    if not (run_dir / CONFIG).exists():
-        raise ConfigError(f"{run_dir} is not empty and holds no run: give another folder")
-    if (held := kind_of(run_dir)) not in (None, config.kind):
+    kind = kind_of(run_dir)
+    if kind is None or not (run_dir / CONFIG).exists():
         raise ConfigError(
-            f"{run_dir} holds a {held} run, not a {config.kind} run: give another folder"
+            f"{run_dir} is not empty and holds no run of setrl ({_first(there)}): "
+            "give another folder"
         )
+    if kind != config.kind:
+        raise ConfigError(
+            f"{run_dir} holds a {kind} run, not a {config.kind} run: give another folder"
+        )
+    refuse_page_of_others(run_dir / REPORT)
+    held = config.load(run_dir / CONFIG)
     if overwrite:
-        for path in there:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-    elif differences := config.load(run_dir / CONFIG).differences(config):
+        remove_written(run_dir, run_tree(held.arms))
+    elif differences := held.differences(config):
         raise ConfigError(
             f"{run_dir} holds a run with another config:\n  "
             + "\n  ".join(differences)
             + "\ngive another --run-dir, or --overwrite to remove that run and start anew"
         )
+
+
+def _first(names: list[str], most: int = 3) -> str:
+    """The first of some names, for a message."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if names[most:] else "")
 
 
 def explain(error: BaseException) -> str:

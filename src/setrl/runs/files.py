@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from setrl.errors import ConfigError
+
 
 @contextmanager
 def writing_folder(folder: Path) -> Iterator[Path]:
@@ -21,10 +23,45 @@ def writing_folder(folder: Path) -> Iterator[Path]:
     try:
         yield partial
         if folder.exists():
-            shutil.rmtree(folder)
-        partial.replace(folder)
+            _replace(folder, partial)
+        else:
+            partial.replace(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _replace(folder: Path, partial: Path) -> None:
+    """Put a new folder in the place of an old one; what only the old one had is kept."""
+    old = partial.with_suffix(".old")
+    folder.rename(old)
+    partial.replace(folder)
+    if old.is_symlink():
+        old.unlink()
+        return
+    for path in old.iterdir():
+        if not (folder / path.name).exists():
+            path.rename(folder / path.name)
+    shutil.rmtree(old)
+
+
+def refuse_own_input(output: Path | None, *inputs: Path | None) -> None:
+    """Refuse to write over a file that is read, by any of its names or links.
+
+    Args:
+        output: The file to write; None for standard output.
+        inputs: The files that are read; of a folder, all that is in it.
+
+    Raises:
+        ConfigError: If the output is one of them.
+    """
+    if output is None or not output.exists():
+        return
+    for one in filter(None, inputs):
+        for path in one.rglob("*") if one.is_dir() else [one]:
+            if path.exists() and path.samefile(output):
+                raise ConfigError(
+                    f"the output {output} is the file that is read: give another output"
+                )
 
 
 def write_text(path: Path, text: str) -> None:

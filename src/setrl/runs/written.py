@@ -1,0 +1,112 @@
+"""What setrl writes in a run's folder, so that nothing else there is ever removed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TypeAlias, Union
+
+from setrl.errors import ConfigError
+
+REPORT = "report.html"
+MARK = '<meta name="generator" content="setrl">'
+EARLIER_MARK = "· setrl report</title>"  # pages written before the mark
+
+# The pattern of a name → whether such a path is ours, or what is ours inside such a folder.
+Tree: TypeAlias = Mapping[str, Union[Callable[[Path], bool], "Tree"]]
+
+
+def is_our_page(path: Path) -> bool:
+    """Whether setrl wrote an HTML page."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(4096).decode(errors="replace")
+    return MARK in head or EARLIER_MARK in head
+
+
+def refuse_page_of_others(path: Path) -> None:
+    """Refuse to replace a page that setrl did not write.
+
+    Raises:
+        ConfigError: If there is one.
+    """
+    if path.exists() and not is_our_page(path):
+        raise ConfigError(f"{path} was not written by setrl: move it elsewhere")
+
+
+def _has_our_records(path: Path) -> bool:
+    try:
+        with path.open(encoding="utf-8") as file:
+            record = json.loads(file.readline())
+    except (OSError, ValueError):
+        return False
+    return isinstance(record, dict) and "schema_version" in record
+
+
+EVALUATION: Tree = {
+    "*.jsonl": _has_our_records,
+    "summary.json": Path.is_file,
+    "samples": {"*.jsonl": _has_our_records},
+}
+MODEL_FILES = (
+    *("config.json", "generation_config.json", "base.json", "model.zip", "training_args.bin"),
+    *("model.safetensors", "model-*-of-*.safetensors", "model.safetensors.index.json"),
+    *("adapter_config.json", "adapter_model.safetensors", "chat_template.jinja"),
+    *("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "special_tokens_map.json"),
+    *("added_tokens.json", "vocab.json", "vocab.txt", "merges.txt"),
+)
+MODEL: Tree = {**dict.fromkeys(MODEL_FILES, Path.is_file), "evaluation": EVALUATION}
+PARTIAL = dict.fromkeys([".*.partial"], Path.exists)  # what a killed process left half written
+TRAINING: Tree = {
+    **dict.fromkeys(
+        ("run.json", "metrics.jsonl", "evaluation.json", "traceback.txt"), Path.is_file
+    ),
+    "judge.sqlite*": Path.is_file,
+    "rollouts": {"step_[0-9]*.jsonl": Path.is_file},
+    # Training itself removes whole checkpoints as it goes on, and TRL writes its README.md.
+    "checkpoints": {"checkpoint-[0-9]*": Path.is_dir, "README.md": Path.is_file},
+    "final": MODEL,
+    "evaluation": EVALUATION,
+    **PARTIAL,
+}
+FIGURES = (
+    *("learning.png", "strategy_shares.png", "time.png", "curves.png", "frontier.png"),
+    *("frontier_*.png", "pass_at_k_*.png", "watch_*.gif", "watch_*.mp4", "watch_*.png"),
+)
+
+
+def run_tree(arms: Iterable[str]) -> Tree:
+    """What a run with these arms writes in its folder."""
+    return {
+        **dict.fromkeys(("run.json", "config.yaml", "summary.json"), Path.is_file),
+        REPORT: is_our_page,
+        "figures": dict.fromkeys(FIGURES, Path.is_file),
+        "base": {**MODEL, "evaluation.json": Path.is_file, "traceback.txt": Path.is_file},
+        **{arm: {"seed_[0-9]*": TRAINING} for arm in arms},
+        **PARTIAL,
+    }
+
+
+def remove_written(folder: Path, tree: Tree) -> None:
+    """Remove what a tree names, and its folders that are empty then; links are never followed."""
+    for path in list(folder.iterdir()):
+        for pattern, ours in tree.items():
+            if fnmatchcase(path.name, pattern):
+                _remove(path, ours)
+                break
+
+
+def _remove(path: Path, ours: Callable[[Path], bool] | Tree) -> None:
+    if path.is_symlink():
+        path.unlink()
+    elif isinstance(ours, Mapping):
+        if path.is_dir():
+            remove_written(path, ours)
+            if not any(path.iterdir()):
+                path.rmdir()
+    elif ours(path):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
