@@ -1,0 +1,65 @@
+"""Damaged files of runs."""
+
+import json
+import re
+
+import pytest
+from safetensors import SafetensorError
+
+from fake_run import make as fake_run
+from setrl.comparison.run import run_comparison
+from setrl.runs.run_directory import TrainingRun
+from setrl.training.arm import train_arm
+from setrl.training.callbacks import StopInOrder
+from tiny import base, make_config, one_thread
+
+__all__ = ["base", "make_config", "one_thread"]
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def zeros(path):
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=(SafetensorError, json.JSONDecodeError),
+    reason="the run is stuck on the error of the file's reader",
+)
+@pytest.mark.parametrize("spoil", [cut, zeros])
+@pytest.mark.parametrize("file", ["model.safetensors", "trainer_state.json"])
+def test_a_run_goes_on_from_the_checkpoint_before_a_broken_one(
+    make_config, base, tmp_path, spoil, file
+):
+    config, run = make_config(steps=6, checkpoint_every=2), TrainingRun(tmp_path / "run")
+    stop = StopInOrder(config.num_iterations)
+
+    def train(on_step):
+        return train_arm(config, "poly_epo", 3, str(base), run, on_step, stop)
+
+    train(lambda step: stop.ask() if step == 4 else None)
+    stop.asked = False
+    spoil(run.last_checkpoint() / file)
+    assert train(lambda step: None)
+
+
+@pytest.mark.xfail(strict=True, raises=json.JSONDecodeError, reason="a traceback")
+@pytest.mark.parametrize("left", [0.2, 0.5, 0.9])
+def test_a_report_of_a_run_whose_status_was_cut_gets_a_sentence(setrl, tmp_path, left):
+    run = fake_run(tmp_path / "run", problems=2, n=8, steps=4)
+    text = (run / "run.json").read_text()
+    (run / "run.json").write_text(text[: int(left * len(text))])
+    code, _, error = setrl("report", run)
+    assert code in (2, 3)
+    assert "run.json" in error
+
+
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="it is written before the run ends")
+def test_the_report_of_a_finished_run_calls_it_finished(make_config, tmp_path):
+    config = make_config(steps=1, arms={"grpo": {"method": "grpo"}}, seeds=[0])
+    page = run_comparison(config, tmp_path / "run", cache=tmp_path, show_progress=False).read_text()
+    assert "finished" in page
+    assert not re.search(r"status[^<]*(<[^>]*>\s*)+running", page)

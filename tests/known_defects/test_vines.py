@@ -1,0 +1,160 @@
+"""Vines and environments: noise that is shared, credit that is rounding error, odd spaces."""
+
+import numpy as np
+import pytest
+import torch
+
+gym = pytest.importorskip("gymnasium")
+pytest.importorskip("stable_baselines3")
+
+from stable_baselines3.common.callbacks import BaseCallback  # noqa: E402
+
+from setrl import Method, methods, objectives  # noqa: E402
+from setrl.control import PolyPPO, Vines, check_resettable, make_resettable  # noqa: E402
+
+
+class Steps(gym.Env):
+    """Five steps, each worth 1, whatever is done."""
+
+    observation_space = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
+    action_space = gym.spaces.Discrete(4)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.time = 0
+        return np.zeros(3, np.float32), {}
+
+    def step(self, action):
+        self.time += 1
+        return np.full(3, self.time / 10, np.float32), 1.0, self.time >= 5, False, {}
+
+
+class Square(Steps):
+    """Actions are matrices."""
+
+    action_space = gym.spaces.Box(-1.0, 1.0, (2, 2), np.float32)
+
+    def step(self, action):
+        assert np.shape(action) == (2, 2)
+        return super().step(action)
+
+
+class WithoutOptions(Steps):
+    """As environments were before `options`."""
+
+    def reset(self, *, seed=None):
+        return super().reset(seed=seed)
+
+
+class Game:
+    """The noise is where a shell has it: in an object of its own."""
+
+    def __init__(self, seed):
+        self.rng, self.place = np.random.default_rng(seed), 0
+
+    def move(self):
+        self.place = int(self.rng.integers(10**6))
+
+
+class Shell(gym.Env):
+    """A thin shell around a game, `depth` attributes deep."""
+
+    observation_space = gym.spaces.Box(0, 1e6, (1,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+    holds = staticmethod(lambda game: game)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.game = Game(seed)
+        self.held = self.holds(self.game)
+        return self._seen(), {}
+
+    def step(self, action):
+        self.game.move()
+        return self._seen(), 0.0, False, False, {}
+
+    def _seen(self):
+        return np.array([self.game.place], np.float32)
+
+
+class Hidden(Shell):
+    """The game stands in a list of a dictionary, too."""
+
+    holds = staticmethod(lambda game: {"games": [game]})
+
+
+def ppo(env, method=None, **options):
+    torch.set_num_threads(1)
+    method = method or methods.maxpo(2)
+    vines = Vines(env, **{"num_vines": 4, "num_states": 1, **options})
+    sizes = {"n_steps": 16, "batch_size": 16, "n_epochs": 1}
+    return PolyPPO(
+        "MlpPolicy", env(), method=method, vines=vines, seed=0, device="cpu", verbose=0, **sizes
+    )
+
+
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="nested generators are not forked")
+@pytest.mark.parametrize("env", [Shell, Hidden])
+def test_noise_in_a_nested_object_is_forked_or_refused(env):
+    try:
+        check_resettable(env(), trials=2)
+    except AssertionError:
+        return  # it is seen
+    resettable = make_resettable(env())
+    resettable.reset(seed=1)
+    state = resettable.snapshot()
+    futures = {(resettable.restore(state), resettable.step(0)[0].item())[1] for _ in range(8)}
+    assert len(futures) == 8
+
+
+@pytest.mark.xfail(strict=True, raises=ValueError, reason="operands could not be broadcast")
+@pytest.mark.parametrize("where", ["equal", "entropy"])
+def test_actions_may_be_matrices(where):
+    ppo(Square, where=where).learn(16)
+
+
+@pytest.mark.xfail(strict=True, raises=TypeError, reason="options= is always passed")
+@pytest.mark.parametrize("where", ["equal", "entropy"])
+def test_reset_without_options(where):
+    ppo(WithoutOptions, where=where).learn(16)
+
+
+class Looks(BaseCallback):
+    """What callbacks of others read."""
+
+    def _on_step(self):
+        assert self.locals["new_obs"] is not None
+        return True
+
+
+@pytest.mark.xfail(strict=True, raises=KeyError, reason="locals hold no new_obs")
+@pytest.mark.parametrize("where", ["equal", "entropy"])
+def test_callbacks_see_new_obs(where):
+    ppo(Steps, where=where).learn(16, callback=Looks())
+
+
+def hollow(rewards):
+    """An objective that is undefined."""
+    return np.full(rewards.shape[:-1], np.nan)
+
+
+@pytest.mark.xfail(strict=True, raises=pytest.fail.Exception, reason="it trains on")
+@pytest.mark.parametrize("reading", ["marginal", "shared", "reward"])
+def test_nan_of_an_objective_is_refused_by_name(reading):
+    method = Method("own", objectives.from_function(hollow), set_size=2)
+    with pytest.raises((ValueError, RuntimeError), match="hollow"):
+        ppo(Steps, method, reading=reading).learn(16)
+
+
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="rounding error over its own RMS")
+@pytest.mark.parametrize("num_vines", [5, 7, 8])
+def test_vines_that_are_all_worth_the_same_get_no_credit(num_vines):
+    """Every vine is right, and every vine is a strategy of its own."""
+    numbers = iter(range(10**6))
+    options = {"label": lambda _: next(numbers), "score": lambda _: 1.0, "num_vines": num_vines}
+    model = ppo(Steps, methods.poly_epo(2), **options)
+    model.learn(16)
+    buffer = model.rollout_buffer
+    credited = buffer.advantages[buffer.from_sets]
+    assert credited.size
+    np.testing.assert_allclose(credited, 0, atol=1e-6)
