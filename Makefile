@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 RUN ?= runs/demo
 
-.PHONY: demo test lint format verify clean help
+.PHONY: demo test golden lint format verify clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
@@ -14,6 +14,9 @@ demo: $(VENV)/ready  ## Train a base model, GRPO, MaxPO and Poly-EPO; write a re
 
 test: $(VENV)/ready  ## Run all tests.
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --durations=10 tests src
+
+golden: $(VENV)/ready  ## Run small runs again and compare their figures with the recorded ones.
+	$(BIN)/python tests/golden/make.py --check
 
 lint: $(VENV)/ready  ## Run the linters and the type checker.
 	$(BIN)/ruff check .
