@@ -13,7 +13,7 @@ demo: $(VENV)/ready  ## Train a base model, GRPO, MaxPO and Poly-EPO; write a re
 	$(BIN)/setrl train --config recipes/demo/config.yaml --run-dir $(RUN)
 
 test: $(VENV)/ready  ## Run all tests.
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --durations=10 tests src
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --durations=10 tests src claims studies
 
 golden: $(VENV)/ready  ## Run small runs again and compare their figures with the recorded ones.
 	$(BIN)/python tests/golden/make.py --check
@@ -28,7 +28,7 @@ format: $(VENV)/ready  ## Put the code into shape.
 	$(BIN)/ruff format .
 
 verify: $(VENV)/ready  ## Check every claim of the papers.
-	$(BIN)/setrl verify
+	$(BIN)/python -m claims
 
 clean:  ## Remove the environment (runs and caches stay).
 	rm -rf $(VENV)

@@ -18,9 +18,9 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from setrl import methods
-from setrl.control.poly_ppo import PolyPPO
+from setrl.control.credit.vines import Vines
+from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.tasks.multi_goal import MultiGoal
-from setrl.control.vines import Vines
 
 REPEATS = 5
 

@@ -20,7 +20,7 @@ from math import comb
 import numpy as np
 
 from setrl import Samples, credit, objectives, set_advantages
-from setrl.objectives import Objective
+from setrl.core.objectives import Objective
 
 SHAPES = [(128, 16, 4), (128, 32, 8), (128, 64, 8), (128, 1024, 32)]
 OBJECTIVES = [objectives.any_correct(), objectives.max(), objectives.polychromic()]

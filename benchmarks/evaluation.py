@@ -26,7 +26,7 @@ import numpy as np
 
 from setrl.evaluation import distinct_at_k, majority_at_k, mean_over_problems, pass_at_k
 from setrl.evaluation.metrics import metric_values, powers_of_two
-from setrl.evaluation.records import Evaluation, load_evaluation
+from setrl.logs.records import Evaluation, load_evaluation
 
 PROBLEMS, SAMPLES = 1000, 1000
 T = TypeVar("T")

@@ -28,15 +28,12 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "judges"))
-
-from helpers import make_groups, right_clusters
-from server import FAULTS, FaultyServer
-
+from setrl.files import write_json, write_text
 from setrl.judges import Endpoint, Group, Limits, LMJudge
 from setrl.judges.rendering import render
 from setrl.report.style import LIGHT
-from setrl.runs.files import write_json, write_text
+from tests.judges.helpers import make_groups, right_clusters
+from tests.judges.server import FAULTS, FaultyServer
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "judge_faults"
 OFTEN = dict.fromkeys(FAULTS, 0.02) | {"hang": 0.2}

@@ -17,8 +17,8 @@ import numpy as np
 
 from setrl import methods
 from setrl.evaluation import mean_over_problems
+from setrl.evaluation.judge_audit import NO_SIGNAL, Values, audit
 from setrl.judges import Group
-from setrl.judges.audit import NO_SIGNAL, Values, audit
 from setrl.judges.exact import ExactJudge
 from setrl.judges.noisy import NoisyJudge
 

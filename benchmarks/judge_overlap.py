@@ -12,7 +12,6 @@ its GPU does. So times are known, and what is measured is what the trainer makes
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -22,20 +21,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
 from datasets import Dataset
+from judge_client import serving
 from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOConfig
 
-import tiny_model
-from judge_client import serving
 from setrl import domains, methods
+from setrl.engines.judging import JudgingTimes
+from setrl.engines.trl import ScoredBatch, SetGRPOTrainer
 from setrl.judges import Endpoint, Limits, LMJudge
 from setrl.models import sampler
-from setrl.training.judging import JudgingTimes
-from setrl.training.trainer import ScoredBatch, SetGRPOTrainer
+from tests import tiny_model
 
 PROMPTS, SAMPLES = 16, 8
 WARM_UP = 1  # steps that are not counted

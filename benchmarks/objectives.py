@@ -20,8 +20,8 @@ from importlib.util import find_spec
 import numpy as np
 
 from setrl import Samples, credit, objectives, set_advantages
-from setrl.check_objective import draw_samples
-from setrl.objectives import Objective
+from setrl.core.check_objective import draw_samples
+from setrl.core.objectives import Objective
 
 NUM_PROMPTS, NUM_SAMPLES, SET_SIZE, NUM_SETS = 128, 64, 8, 500
 

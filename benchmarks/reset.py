@@ -25,7 +25,7 @@ import gymnasium as gym
 import numpy as np
 
 from setrl.control import make_resettable
-from setrl.control.adapters import NotResettableError
+from setrl.control.envs import NotResettableError
 
 NAMES = [
     "CartPole-v1",

@@ -24,13 +24,13 @@ import numpy as np
 from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOTrainer
 
-from setrl.comparison.worker import quiet
+from setrl.engines.trl import ScoredBatch, SetGRPOTrainer
+from setrl.lm.arm import grpo_config, training_prompts
+from setrl.lm.base_model import base_model
+from setrl.lm.config import ComparisonConfig
+from setrl.lm.rewards import Verifier
+from setrl.lm.worker import quiet
 from setrl.models import sampler
-from setrl.training.arm import grpo_config, training_prompts
-from setrl.training.base_model import base_model
-from setrl.training.config import ComparisonConfig
-from setrl.training.rewards import Verifier
-from setrl.training.trainer import ScoredBatch, SetGRPOTrainer
 
 WARM_UP = 5
 TURNS = 3

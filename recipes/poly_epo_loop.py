@@ -22,9 +22,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from setrl import Method, methods
 from setrl.domains import Domain, Polynomial, Reading
 from setrl.evaluation import count_labels, distinct_at_k, pass_at_k
+from setrl.lm import ComparisonConfig, strategy_label
+from setrl.lm.base_model import base_model
 from setrl.models.sampler import sample
-from setrl.training import ComparisonConfig, strategy_label
-from setrl.training.base_model import base_model
 
 B, N = 16, 16  # prompts of a step, samples of a prompt
 

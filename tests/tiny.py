@@ -7,8 +7,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import pytest
 import torch
 
-from setrl.training.base_model import base_model
-from setrl.training.config import ComparisonConfig
+from setrl.lm.base_model import base_model
+from setrl.lm.config import ComparisonConfig
 
 
 @pytest.fixture(autouse=True)

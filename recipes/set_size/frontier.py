@@ -14,8 +14,8 @@ import matplotlib.pyplot as plt
 import yaml
 from matplotlib.axes import Axes
 
+from setrl import files
 from setrl.report.style import SPARE_HUES, label
-from setrl.runs import files
 
 ACROSS, UP = "correct_strategies@32", "pass@1"
 HUES = ("#D55E00", "#0072B2", "#009E73")

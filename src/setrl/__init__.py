@@ -7,12 +7,12 @@
 array([[ 0.   ,  0.   ,  0.167, -0.167]])
 """
 
-from setrl import credit, methods, objectives
-from setrl.advantages import Advantages, set_advantages
-from setrl.check_objective import ObjectiveReport, check_objective
-from setrl.grouped import grouped_advantages
-from setrl.methods import Method
-from setrl.samples import DEGENERATE, Samples
+from setrl.core import credit, methods, objectives
+from setrl.core.advantages import Advantages, set_advantages
+from setrl.core.check_objective import ObjectiveReport, check_objective
+from setrl.core.grouped import grouped_advantages
+from setrl.core.methods import Method
+from setrl.core.samples import DEGENERATE, Samples
 
 __version__ = "0.1.0"
 

@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from setrl.control.trajectories import Trajectory
+from setrl.control.credit.trajectories import Trajectory
 
 MOVES = ((0, 1), (0, -1), (1, 0), (-1, 0))
 

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 import torch
-from goals import GoalsTask
 
+from setrl import files
 from setrl.control import tasks
 from setrl.control.arm import train_arm
 from setrl.control.config import ControlConfig
-from setrl.control.poly_ppo import PolyPPO
 from setrl.control.records import Stop
-from setrl.runs import files
+from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.runs.run_directory import TrainingRun
+from tests.control.goals import GoalsTask
 
 ARMS = {
     "ppo": {"ucb_coef": 0.1},
@@ -99,7 +99,7 @@ KILLED = """
     import os, sys
     sys.path.insert(0, {tests!r})
     from pathlib import Path
-    from goals import GoalsTask
+    from tests.control.goals import GoalsTask
     from setrl.control import tasks
     from setrl.control.arm import train_arm
     from setrl.control.config import ControlConfig
@@ -123,7 +123,7 @@ def test_a_killed_run_ends_with_the_same_weights(tmp_path: Path) -> None:
     train(whole, "poly")
     every = {"checkpoint_every": 150, "rollouts_every": 200, "eval_every": 200}
     script = textwrap.dedent(KILLED).format(
-        tests=str(Path(__file__).parent),
+        tests=str(Path(__file__).parents[2]),
         folder=str(cut.path),
         config={"name": "test", "task": "goals", "arms": ARMS, **every},
     )

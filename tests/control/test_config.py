@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from goals import GoalsTask
 
 from setrl.control import tasks
 from setrl.control.config import ControlConfig
 from setrl.errors import ConfigError
+from tests.control.goals import GoalsTask
 
 load = ControlConfig.load
 

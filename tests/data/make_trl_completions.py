@@ -9,13 +9,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import datasets
 import torch
 from trl import GRPOConfig, GRPOTrainer
 
-import tiny_model
+from tests import tiny_model
 
 FOLDER = Path(__file__).parent / "trl_completions"
 PROMPTS = ["12*3:", "4*5:", "6*2:", "12*3:", "8*3:", "5*5:", "7*8:", "9*9:", "7*8:"]

@@ -5,10 +5,10 @@ import re
 
 import numpy as np
 import pytest
-from quadratic_by_floats import prompt_polynomial, same, two_values, value
 
 from setrl.domains import DOMAINS, SPLITS, by_name, corpus
 from setrl.domains.base import is_held_out
+from tests.domains.quadratic_by_floats import prompt_polynomial, same, two_values, value
 
 SIZES = {"train": 300, "test": 100, "shifted": 100}
 

@@ -3,12 +3,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from quadratic_by_floats import is_right
 
 from setrl.domains import Quadratic, corpus
 from setrl.domains.quadratic.author import SHARES, SUCCESS
 from setrl.domains.quadratic.equation import Equation, Roots, parse, square_root
 from setrl.domains.quadratic.problems import CORPUS_KINDS, SHIFTED_KINDS, TRAINING_KINDS
+from tests.domains.quadratic_by_floats import is_right
 
 DOMAIN = Quadratic()
 COUNT = 15_000

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from setrl.evaluation.branching import branches_by_position, mean_shared_prefix, prefix_tree
-from subsets import mean_over_subsets
+from tests.subsets import mean_over_subsets
 
 
 def texts(seed, n=6, letters="ab", longest=5):

@@ -6,7 +6,6 @@ import json
 import numpy as np
 import pytest
 
-import fake_run
 from setrl.cli import main
 from setrl.errors import ConfigError, DataError
 from setrl.evaluation.comparison import compare, compare_paths, load_run
@@ -16,6 +15,7 @@ from setrl.evaluation.intervals import IntervalConfig, mean_over_problems, paire
 from setrl.evaluation.metrics import METRICS, metric_values
 from setrl.evaluation.power import detectable_difference
 from setrl.evaluation.support import support_of
+from tests import fake_run
 
 FAST = IntervalConfig(resamples=300)
 

@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-import fake_run
 from setrl.evaluation.branching import branches_by_position, mean_shared_prefix
 from setrl.evaluation.metrics import METRICS, by_metric, metric_values
 from setrl.evaluation.reliability import cover_at, g_pass_at_k, mean_g_pass_at_k
 from setrl.evaluation.sides import load_run
+from tests import fake_run
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from setrl.evaluation.estimators import count_labels, pass_at_k
 from setrl.evaluation.majority import majority_at_k
 from setrl.evaluation.plurality import majority_answer
 from setrl.evaluation.selection import best_of_k
-from subsets import best_by_proxy, mean_over_subsets
+from tests.subsets import best_by_proxy, mean_over_subsets
 
 DATA = Path(__file__).parents[1] / "data"
 

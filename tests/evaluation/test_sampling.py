@@ -5,10 +5,10 @@ import json
 import pytest
 import torch
 
-import tiny_model
 from setrl import domains
 from setrl.evaluation import sampling
-from setrl.evaluation.records import load_evaluation, read_records
+from setrl.logs.records import load_evaluation, read_records
+from tests import tiny_model
 
 DOMAIN = domains.by_name("polynomial")
 

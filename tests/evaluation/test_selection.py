@@ -5,7 +5,7 @@ import pytest
 
 from setrl.evaluation.estimators import max_at_k
 from setrl.evaluation.selection import best_of_k
-from subsets import SIZES, best_by_proxy, mean_over_subsets
+from tests.subsets import SIZES, best_by_proxy, mean_over_subsets
 
 
 @pytest.mark.parametrize(("n", "k"), SIZES)

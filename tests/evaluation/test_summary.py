@@ -8,12 +8,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-import fake_run
 from setrl.errors import ConfigError
 from setrl.evaluation.intervals import IntervalConfig, mean_over_problems, paired_difference
 from setrl.evaluation.metrics import metric_values, powers_of_two
-from setrl.evaluation.records import load_evaluation
-from setrl.evaluation.runs import find_arms
 from setrl.evaluation.sides import load_run
 from setrl.evaluation.summary import (
     summarise,
@@ -21,6 +18,9 @@ from setrl.evaluation.summary import (
     write_checkpoint_summary,
     write_summary,
 )
+from setrl.logs.records import load_evaluation
+from setrl.logs.run_folder import find_arms
+from tests import fake_run
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from setrl.evaluation.intervals import IntervalConfig
-from setrl.evaluation.records import Evaluation
 from setrl.evaluation.support import support_dynamics, support_of, support_of_seeds
+from setrl.logs.records import Evaluation
 
 FAST = IntervalConfig(resamples=200)
 

@@ -13,7 +13,7 @@ from setrl.evaluation.variances import (
     g_pass_at_k_variance,
     max_at_k_variance,
 )
-from subsets import SIZES, best_by_proxy, variance
+from tests.subsets import SIZES, best_by_proxy, variance
 
 HALVES = [(n, k) for n, k in SIZES if 2 * k <= n]
 

@@ -7,7 +7,7 @@ import json
 import random
 import sys
 
-from helpers import make_groups, make_judge
+from tests.judges.helpers import make_groups, make_judge
 
 if __name__ == "__main__":
     url, cache, seed = sys.argv[1:]

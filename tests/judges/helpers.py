@@ -4,9 +4,9 @@ import random
 
 from setrl import DEGENERATE
 from setrl.judges import Group, by_first_appearance
-from setrl.judges.budget import Limits
-from setrl.judges.endpoint import Endpoint
 from setrl.judges.lm import LMJudge
+from setrl.serving.budget import Limits
+from setrl.serving.judge_endpoint import Endpoint
 
 QUICK = {"timeout_s": 20.0, "backoff_s": 0.002, "longest_pause_s": 0.05, "attempts": 8}
 

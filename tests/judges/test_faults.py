@@ -5,8 +5,9 @@ import threading
 import time
 
 import pytest
-from helpers import make_groups, make_judge, right_clusters
-from server import FAULTS, FaultyServer
+
+from tests.judges.helpers import make_groups, make_judge, right_clusters
+from tests.judges.server import FAULTS, FaultyServer
 
 TRANSPORT = {"timeout", "rate_limit", "server_error", "connection"}
 

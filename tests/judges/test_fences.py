@@ -1,9 +1,9 @@
 import pytest
-from attacks import CONTROL_TOKENS, PLAIN, attacks
 
 from setrl.judges import Group
 from setrl.judges.fences import harmless, mark, short_mark
 from setrl.judges.rendering import render
+from tests.judges.attacks import CONTROL_TOKENS, PLAIN, attacks
 
 
 def read_full(content, num_samples):

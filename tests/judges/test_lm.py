@@ -4,13 +4,13 @@ import threading
 import time
 
 import pytest
-from attacks import PLAIN, attacks
-from helpers import make_groups, make_judge, right_clusters
-from server import FaultyServer
 
 from setrl.errors import RunError
 from setrl.judges import Endpoint, Group, Judge, LMJudge, Prices, Skip, Stop, Wait
 from setrl.judges.fences import harmless
+from tests.judges.attacks import PLAIN, attacks
+from tests.judges.helpers import make_groups, make_judge, right_clusters
+from tests.judges.server import FaultyServer
 
 
 @pytest.fixture

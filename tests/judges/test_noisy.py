@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from setrl.evaluation.agreement import flips
 from setrl.judges import Group, Judgement
-from setrl.judges.agreement import flips
 from setrl.judges.exact import ExactJudge
 from setrl.judges.noisy import NoisyJudge
 

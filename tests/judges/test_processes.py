@@ -9,15 +9,16 @@ import sys
 import time
 from pathlib import Path
 
-from helpers import make_groups, make_judge, right_clusters
-from server import FaultyServer
+from tests.judges.helpers import make_groups, make_judge, right_clusters
+from tests.judges.server import FaultyServer
 
-ASK = Path(__file__).parent / "ask.py"
+ROOT = Path(__file__).parents[2]
 
 
 def ask(server, cache, seed=0):
     return subprocess.Popen(
-        [sys.executable, ASK, server.url, cache, str(seed)],
+        [sys.executable, "-m", "tests.judges.ask", server.url, cache, str(seed)],
+        cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

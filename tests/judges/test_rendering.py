@@ -5,12 +5,7 @@ import pytest
 from setrl import DEGENERATE
 from setrl.judges import Group
 from setrl.judges.parsing import read_clusters
-from setrl.judges.rendering import (
-    WITH_INSTRUCTIONS,
-    load_style,
-    render,
-    shuffled_order,
-)
+from setrl.judges.rendering import WITH_INSTRUCTIONS, load_style, render, shuffled_order
 
 GROUP = Group("a problem", ("b", "c", "a", "c"))
 

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from setrl import Method, grouped_advantages, methods, objectives, set_advantages
+from setrl import Method, grouped_advantages, set_advantages
+from setrl.core import methods, objectives
 
 
 def hollow(rewards):

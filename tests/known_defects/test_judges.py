@@ -4,10 +4,10 @@ import logging
 
 import pytest
 from aiohttp import web
-from helpers import make_groups, make_judge, right_clusters
-from server import FaultyServer, completion, reply_text
 
 from setrl.judges import Group
+from tests.judges.helpers import make_groups, make_judge, right_clusters
+from tests.judges.server import FaultyServer, completion, reply_text
 
 
 class CutServer(FaultyServer):

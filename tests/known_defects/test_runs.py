@@ -6,11 +6,11 @@ import re
 import pytest
 from safetensors import SafetensorError
 
-from setrl.comparison.run import run_comparison
+from setrl.lm.arm import train_arm
+from setrl.lm.callbacks import StopInOrder
+from setrl.lm.run import run_comparison
 from setrl.runs.run_directory import TrainingRun
-from setrl.training.arm import train_arm
-from setrl.training.callbacks import StopInOrder
-from tiny import base, make_config, one_thread
+from tests.tiny import base, make_config, one_thread
 
 __all__ = ["base", "make_config", "one_thread"]
 

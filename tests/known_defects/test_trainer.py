@@ -19,9 +19,10 @@ from transformers import (
 )
 from trl import GRPOConfig, GRPOTrainer
 
-from setrl import Method, methods, objectives
+from setrl import Method
+from setrl.core import methods, objectives
+from setrl.engines.trl import SetGRPOTrainer
 from setrl.errors import RunError
-from setrl.training.trainer import SetGRPOTrainer
 
 PROMPTS = [[{"role": "user", "content": text}] for text in ("one", "two", "three", "four")]
 REWARDS = [0.0, 1.0, 2.0, 0.0, 1.0, 2.0, 0.0, 1.0]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-import fake_run
 from setrl.report.data import read_run
 from setrl.report.drawing import (
     EndLabel,
@@ -17,6 +16,7 @@ from setrl.report.drawing import (
 )
 from setrl.report.figures import plates
 from setrl.report.style import DARK, LIGHT, Look, family, looks, main_arms, strategy_fills
+from tests import fake_run
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-import fake_run
 from setrl.evaluation.intervals import Difference, Estimate, IntervalConfig
 from setrl.evaluation.summary import ArmDifference, ArmSummary, SplitSummary, Summary
 from setrl.report import headlines as h
 from setrl.report.data import RunData, read_run
 from setrl.report.style import looks
+from tests import fake_run
 
 
 def estimate(value):

@@ -3,15 +3,15 @@
 import json
 
 import pytest
-from helpers import make_groups
-from server import FaultyServer
 
 from setrl import cli
+from setrl.evaluation.judge_audit import audit
 from setrl.judges import Group
-from setrl.judges.audit import audit
 from setrl.judges.exact import ExactJudge
 from setrl.judges.noisy import NoisyJudge
 from setrl.report.judge_audit import audit_markdown, audit_record
+from tests.judges.helpers import make_groups
+from tests.judges.server import FaultyServer
 
 ABOUT = {"judge": "j", "file": "f.jsonl", "method": "poly_epo", "set_size": 2, "seed": 0}
 

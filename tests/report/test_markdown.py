@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-import fake_run
 from setrl.errors import ConfigError
 from setrl.report import drawing, publish_report
+from tests import fake_run
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-import fake_run
 from setrl.errors import ConfigError
 from setrl.report import drawing, write_report
 from setrl.report.data import read_run
 from setrl.report.headlines import headlines
 from setrl.runs.run_directory import write_status
+from tests import fake_run
 
 ATTACK = "<script>alert('x')</script><img src=x onerror=alert(1)>"
 VOID = {"meta", "img", "source", "br"}

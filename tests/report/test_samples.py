@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-import fake_run
 from setrl.report.data import read_run
 from setrl.report.samples import samples_by_step
+from tests import fake_run
 
 
 @pytest.fixture(scope="module")

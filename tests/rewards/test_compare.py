@@ -1,7 +1,6 @@
 from dataclasses import replace
 
 import pytest
-from grader_cases import BEGIN, CASES, DOC, END, table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +8,7 @@ from setrl.rewards import Reason
 from setrl.rewards.compare import compare
 from setrl.rewards.normal_form import normal_form
 from setrl.rewards.shapes import read_shape
+from tests.rewards.grader_cases import BEGIN, CASES, DOC, END, table
 
 items = st.lists(st.integers(-9, 9).map(str), min_size=2, max_size=6)
 opening = st.sampled_from(["(", "["])

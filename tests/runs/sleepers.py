@@ -44,7 +44,7 @@ def work(job, connection):
 
 
 if __name__ == "__main__":
-    import sleepers
+    from tests.runs import sleepers
 
     job = sleepers.Sleeper(run_dir=Path(sys.argv[1]), arm="one")
     run_jobs([job], sleepers.work, workers=1, show_progress=False)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from setrl import files
 from setrl.errors import ConfigError, RunError
-from setrl.runs import files
 from setrl.runs.claim import claimed, kind_of
 from setrl.runs.run_config import RunConfig
 

@@ -1,6 +1,6 @@
 import json
 
-from setrl.runs import files
+from setrl import files
 from setrl.runs.run_directory import TrainingRun, provenance, training_run, write_status
 
 

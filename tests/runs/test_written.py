@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
-import fake_run
-from setrl import cli
+from setrl import cli, files
 from setrl.control.config import ControlConfig
 from setrl.errors import ConfigError
+from setrl.lm.config import ComparisonConfig
 from setrl.report import drawing, publish_report, write_report
-from setrl.runs import files
 from setrl.runs.claim import claimed
 from setrl.runs.run_config import RunConfig
 from setrl.runs.run_directory import write_status
-from setrl.training.config import ComparisonConfig
+from tests import fake_run
 
 CONFIGS = {
     "train": ComparisonConfig(name="mine", domain="polynomial", arms={"grpo": {"method": "grpo"}}),

@@ -6,10 +6,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-import reference
 from setrl import methods
 from setrl.theory import ActionTable, TabularMethod
 from setrl.theory.bonus import bonus_needed
+from tests.core import reference
 
 REWARDS, CLUSTERS = [1, 0, 0], [0, 0, 1]
 TABLE = ActionTable(REWARDS, clusters=CLUSTERS)

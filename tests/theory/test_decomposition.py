@@ -5,12 +5,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import tuples
 
-import reference
 from setrl import methods, objectives, set_advantages
 from setrl.theory import ActionTable
 from setrl.theory.decomposition import decompose_group, decompose_policy
+from tests.core import reference
+from tests.theory import tuples
 
 POLICY = [Fraction(1, 2), Fraction(3, 10), Fraction(3, 20), Fraction(1, 20)]
 PROBABILITIES = [float(p) for p in POLICY]

@@ -4,9 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import tuples
 
-import reference
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
 from setrl.theory.polychromic import (
@@ -14,6 +12,8 @@ from setrl.theory.polychromic import (
     homogeneous_scaffold,
     polychromic_conditions,
 )
+from tests.core import reference
+from tests.theory import tuples
 
 POLICY = [Fraction(11, 20), Fraction(3, 10), Fraction(3, 20)]
 PROBABILITIES = [float(p) for p in POLICY]

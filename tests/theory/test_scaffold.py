@@ -5,12 +5,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-import tuples
 
-import reference
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
 from setrl.theory.scaffold import scaffold_values
+from tests.core import reference
+from tests.theory import tuples
 
 POLICY = [Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)]
 PROBABILITIES = [float(p) for p in POLICY]

@@ -5,11 +5,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import tuples
 
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
 from setrl.theory.specular import diminish, is_specular, scores_dissimilarity, smallest_speculars
+from tests.theory import tuples
 
 
 def dissimilarity(num_actions, set_size):

@@ -5,11 +5,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-import tuples
 
-import reference
 from setrl import credit, methods, objectives
 from setrl.theory import ActionTable, TabularMethod, TabularObjective
+from tests.core import reference
+from tests.theory import tuples
 
 POLICY = [Fraction(3, 10), Fraction(1, 2), Fraction(3, 20), Fraction(1, 20)]
 REWARDS = [1, 0, 1, 0]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 
-from reference import probability
+from tests.core.reference import probability
 
 Score = Callable[[tuple[int, ...]], Fraction]  # the actions of a set → its score
 

@@ -8,17 +8,17 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
-    "Resettable": "resettable",
-    "ResettableEnv": "resettable",
-    "Snapshot": "resettable",
-    "make_resettable": "resettable",
-    "check_resettable": "checks",
-    "Trajectory": "trajectories",
-    "VinePool": "vine_pool",
-    "PolyPPO": "poly_ppo",
-    "Vines": "vines",
-    "RecurrentPolyPPO": "recurrent",
-    "GRUPolicy": "recurrent",
+    "Resettable": "envs.resettable",
+    "ResettableEnv": "envs.resettable",
+    "Snapshot": "envs.resettable",
+    "make_resettable": "envs.resettable",
+    "check_resettable": "envs.checks",
+    "Trajectory": "credit.trajectories",
+    "VinePool": "credit.vine_pool",
+    "PolyPPO": "sb3.poly_ppo",
+    "Vines": "credit.vines",
+    "RecurrentPolyPPO": "sb3.recurrent",
+    "GRUPolicy": "sb3.recurrent",
 }
 
 __all__ = list(_HOMES)

@@ -13,15 +13,15 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.torch_layers import CombinedExtractor
 from stable_baselines3.common.vec_env import DummyVecEnv
 
+from setrl import files
 from setrl.control import checkpoints
-from setrl.control.behaviour_cloning import warm_start
 from setrl.control.config import ControlConfig
-from setrl.control.poly_ppo import PolyPPO
+from setrl.control.envs.resettable import make_resettable
 from setrl.control.records import MetricsWriter, Recorder, Stop, evaluation
-from setrl.control.recurrent import GRUPolicy, RecurrentPolyPPO
-from setrl.control.resettable import make_resettable
+from setrl.control.sb3.behaviour_cloning import warm_start
+from setrl.control.sb3.poly_ppo import PolyPPO
+from setrl.control.sb3.recurrent import GRUPolicy, RecurrentPolyPPO
 from setrl.control.tasks import Task
-from setrl.runs import files
 from setrl.runs.run_directory import Status, TrainingRun, write_status
 
 MODEL = "model.zip"

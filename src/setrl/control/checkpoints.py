@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from setrl.control.poly_ppo import PolyPPO
-from setrl.control.vines import Vines
+from setrl.control.credit.vines import Vines
+from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.runs.run_directory import TrainingRun
 
 KEPT = 2  # the last one, and one that is whole while it is written

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from setrl import methods, names
+from setrl import names
+from setrl.control.credit.vines import Vines, check_vines
 from setrl.control.tasks import Task, from_config
-from setrl.control.vines import Vines, check_vines
-from setrl.methods import Method
+from setrl.core import methods
+from setrl.core.methods import Method
+from setrl.files.strict_yaml import KeyedError
 from setrl.runs.run_config import RunConfig, refuse_unknown
-from setrl.runs.strict_yaml import KeyedError
 
 # What an algorithm changes of PPO's arguments. One epoch over one minibatch makes PPO's clipped
 # surrogate REINFORCE's, and λ = 1 makes its advantage the return minus the critic's value.

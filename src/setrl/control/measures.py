@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from setrl.control.trajectories import Trajectory, stack
+from setrl.control.credit.trajectories import Trajectory, stack
 from setrl.evaluation import estimators
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ import torch
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
 
+from setrl import files
 from setrl.control import checkpoints
-from setrl.control.assign import Judged
-from setrl.control.draw import Family
-from setrl.control.poly_ppo import PolyPPO
+from setrl.control.credit.assign import Judged
+from setrl.control.credit.draw import Family
+from setrl.control.credit.trajectories import Trajectory
+from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.tasks import Task
-from setrl.control.trajectories import Trajectory
-from setrl.runs import files
 from setrl.runs.run_directory import TrainingRun
 
 EVALUATION = 0xE7A1  # of the seeds of evaluations, so that they share nothing with training

@@ -17,9 +17,9 @@ from PIL import Image, ImageDraw
 from setrl import names
 from setrl.control import measures
 from setrl.control.config import ControlConfig
-from setrl.control.resettable import make_resettable
+from setrl.control.credit.trajectories import Trajectory
+from setrl.control.envs.resettable import make_resettable
 from setrl.control.tasks import Task
-from setrl.control.trajectories import Trajectory
 from setrl.errors import ConfigError, DataError
 from setrl.runs.run_directory import training_run
 
@@ -218,7 +218,7 @@ def _config(run_dir: Path) -> ControlConfig:
 
 
 def _model(config: ControlConfig, run_dir: Path, arm: str, seed: int) -> BaseAlgorithm:
-    from setrl.control.poly_ppo import PolyPPO
+    from setrl.control.sb3.poly_ppo import PolyPPO
 
     try:
         names.look_up("arm", arm, config.arms)

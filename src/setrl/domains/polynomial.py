@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 
 from setrl.domains.base import Problem, Reading, Split, Written
-from setrl.domains.drawing import draw, draw_problems, draw_training_problem
+from setrl.domains.splits import draw, draw_problems, draw_training_problem
 
 # How often the author of the corpus chooses each x.
 X_SHARES: dict[int, float] = {

@@ -4,16 +4,8 @@ The estimators are functions of arrays and the intervals functions of their valu
 of models. `setrl.evaluation.sampling` (which needs PyTorch) draws the samples of a checkpoint.
 """
 
-from setrl.evaluation.branching import (
-    branches_by_position,
-    mean_shared_prefix,
-    prefix_tree,
-)
-from setrl.evaluation.comparison import (
-    Comparison,
-    compare,
-    compare_paths,
-)
+from setrl.evaluation.branching import branches_by_position, mean_shared_prefix, prefix_tree
+from setrl.evaluation.comparison import Comparison, compare, compare_paths
 from setrl.evaluation.diversity import (
     corrected_effective_number,
     corrected_entropy,
@@ -37,30 +29,11 @@ from setrl.evaluation.intervals import (
     mean_over_problems,
     paired_difference,
 )
-from setrl.evaluation.majority import (
-    Majority,
-    majority_at_k,
-)
-from setrl.evaluation.plurality import (
-    majority_answer,
-)
-from setrl.evaluation.power import (
-    detectable_difference,
-    power_of,
-    problems_needed,
-)
-from setrl.evaluation.records import (
-    Evaluation,
-    load_evaluation,
-)
-from setrl.evaluation.reliability import (
-    cover_at,
-    g_pass_at_k,
-    mean_g_pass_at_k,
-)
-from setrl.evaluation.selection import (
-    best_of_k,
-)
+from setrl.evaluation.majority import Majority, majority_at_k
+from setrl.evaluation.plurality import majority_answer
+from setrl.evaluation.power import detectable_difference, power_of, problems_needed
+from setrl.evaluation.reliability import cover_at, g_pass_at_k, mean_g_pass_at_k
+from setrl.evaluation.selection import best_of_k
 from setrl.evaluation.summary import (
     Summary,
     summarise,
@@ -68,17 +41,14 @@ from setrl.evaluation.summary import (
     write_checkpoint_summary,
     write_summary,
 )
-from setrl.evaluation.support import (
-    SupportDynamics,
-    support_dynamics,
-    support_of,
-)
+from setrl.evaluation.support import SupportDynamics, support_dynamics, support_of
 from setrl.evaluation.variances import (
     best_of_k_variance,
     distinct_at_k_variance,
     g_pass_at_k_variance,
     max_at_k_variance,
 )
+from setrl.logs.records import Evaluation, load_evaluation
 
 __all__ = [
     "Comparison",

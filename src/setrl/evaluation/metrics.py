@@ -22,9 +22,9 @@ from setrl.evaluation.estimators import (
     top_share,
 )
 from setrl.evaluation.majority import majority_at_k
-from setrl.evaluation.records import Evaluation
 from setrl.evaluation.reliability import cover_at, g_pass_at_k, mean_g_pass_at_k
 from setrl.evaluation.selection import best_of_k
+from setrl.logs.records import Evaluation
 
 Axis = Literal["k", "τ", "position", ""]
 

@@ -17,14 +17,14 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
+from setrl import files
 from setrl.domains import Domain, Problem, Split
 from setrl.errors import ConfigError
-from setrl.evaluation.drawing import TEXTS_KEPT, reading_lists
-from setrl.evaluation.generators import Ask, Sample, problem_seed
-from setrl.evaluation.records import SCHEMA_VERSION, read_records
+from setrl.evaluation.collecting import TEXTS_KEPT, reading_lists
+from setrl.files.progress import progress_bar
+from setrl.logs.records import SCHEMA_VERSION, read_records
 from setrl.models.sampler import sample
-from setrl.runs import files
-from setrl.runs.progress import progress_bar
+from setrl.serving.generators import Ask, Sample, problem_seed
 
 
 class LocalModel:
@@ -102,7 +102,7 @@ def evaluate_checkpoint(
         num_problems: P.
         n: Samples a problem.
         seed: Decides the problems and the samples; arms that are compared share it.
-        out_path: The evaluation file (see `setrl.evaluation.records`).
+        out_path: The evaluation file (see `setrl.logs.records`).
         temperature: Divides the logits.
         max_new_tokens: Where a sample is cut; by default the domain's own limit.
         show_progress: Whether to draw a progress bar.

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from setrl.errors import ConfigError, DataError
-from setrl.evaluation.records import Evaluation, load_evaluation
-from setrl.evaluation.runs import evaluation_files, seed_folders
+from setrl.logs.records import Evaluation, load_evaluation
+from setrl.logs.run_folder import evaluation_files, seed_folders
 
 
 @dataclass(frozen=True)

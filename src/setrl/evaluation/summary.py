@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from setrl import files
 from setrl.evaluation.estimators import Floats, pass_at_k_variance
 from setrl.evaluation.intervals import (
     Difference,
@@ -23,9 +24,8 @@ from setrl.evaluation.intervals import (
     paired_difference,
 )
 from setrl.evaluation.metrics import powers_of_two, seed_values
-from setrl.evaluation.records import Evaluation, load_evaluation
-from setrl.evaluation.runs import BASE, evaluation_files, find_arms
-from setrl.runs import files
+from setrl.logs.records import Evaluation, load_evaluation
+from setrl.logs.run_folder import BASE, evaluation_files, find_arms
 
 SCHEMA_VERSION = 1
 

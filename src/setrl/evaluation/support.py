@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 
 from setrl.evaluation.estimators import Counts, Floats, checked_counts, hit_probabilities
 from setrl.evaluation.intervals import IntervalConfig, resampling_weights
-from setrl.evaluation.records import Evaluation
+from setrl.logs.records import Evaluation
 
 Item = Literal["problems", "strategies"]
 

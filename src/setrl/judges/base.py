@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from setrl.samples import DEGENERATE
+from setrl.core.samples import DEGENERATE
 
 
 @dataclass(frozen=True)

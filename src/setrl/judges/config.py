@@ -10,14 +10,14 @@ from typing import Any
 from setrl import domains, names
 from setrl.judges import embedding, pairwise
 from setrl.judges.base import Judge
-from setrl.judges.budget import Limits, Prices
-from setrl.judges.endpoint import Endpoint
 from setrl.judges.ensemble import EnsembleJudge, Rule
 from setrl.judges.exact import ExactJudge
 from setrl.judges.lm import LMJudge
 from setrl.judges.noisy import NoisyJudge
 from setrl.judges.oracle import OracleJudge
 from setrl.judges.policy import POLICIES
+from setrl.serving.budget import Limits, Prices
+from setrl.serving.judge_endpoint import Endpoint
 
 Config = str | Mapping[str, Any]
 

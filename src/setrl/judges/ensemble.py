@@ -9,9 +9,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from setrl.core.samples import DEGENERATE
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import components, linked, spread, together
-from setrl.samples import DEGENERATE
 
 Rule = Literal["average", "components"]
 TOO_FEW = "too_few_judges"

@@ -17,17 +17,17 @@ from types import TracebackType
 from typing import TypeVar
 
 from setrl.errors import RunError
-from setrl.judges.background import BackgroundLoop
 from setrl.judges.base import Group, Judgement, by_first_appearance
-from setrl.judges.budget import Counts, Limits, Prices
 from setrl.judges.cache import JudgementCache
-from setrl.judges.client import MISSING, ChatClient, RequestError
-from setrl.judges.endpoint import Endpoint
 from setrl.judges.fences import harmless
 from setrl.judges.parsing import ReplyError, read_clusters
 from setrl.judges.policy import Policy, Skip
 from setrl.judges.rendering import Message, load_style, render, shuffled_order, what_to_answer
 from setrl.judges.shortening import CountTokens, approximate_tokens
+from setrl.serving.background import BackgroundLoop
+from setrl.serving.budget import Counts, Limits, Prices
+from setrl.serving.judge_client import MISSING, ChatClient, RequestError
+from setrl.serving.judge_endpoint import Endpoint
 
 T = TypeVar("T")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+from setrl.core.samples import DEGENERATE
 from setrl.judges.base import Judgement
-from setrl.samples import DEGENERATE
 
 
 def judgement_by_names(names: Sequence[Hashable | None]) -> Judgement:

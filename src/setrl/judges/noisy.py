@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from setrl.core.samples import DEGENERATE
 from setrl.judges.base import Group, Judge, Judgement, by_first_appearance
-from setrl.samples import DEGENERATE
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class NoisyJudge:
     resumed sees the same noise, and the same group always gets the same answer, as from a cache.
     Names of strategies are dropped, because they would not be true; unknown stays unknown.
 
-    `setrl.judges.agreement.flips` finds at most this share of moved samples in expectation: much
-    noise also moves the best matching of clusters.
+    `setrl.evaluation.agreement.flips` finds at most this share of moved samples in expectation:
+    much noise also moves the best matching of clusters.
 
     Attributes:
         of: The judge whose labels are replaced.

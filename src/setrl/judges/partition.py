@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from setrl.core.samples import DEGENERATE
 from setrl.judges.base import by_first_appearance
 from setrl.judges.extras import load
-from setrl.samples import DEGENERATE
 
 
 def components(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ import torch
 from torch.nn.utils import clip_grad_norm_
 from transformers import PreTrainedModel, get_linear_schedule_with_warmup
 
-from setrl.runs.progress import progress_bar
+from setrl.files.progress import progress_bar
 
 IGNORED = -100  # the label of tokens that are not learnt: prompts and padding
 ADAM_SHARE = 0.15  # AdamW's step size, as a share of Muon's

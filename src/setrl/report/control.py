@@ -6,12 +6,12 @@ import math
 import shutil
 from pathlib import Path
 
+from setrl import files
 from setrl.report.control_data import ControlArm, ControlData, read_control
 from setrl.report.control_figures import plates
 from setrl.report.page import config_text, filled, known_facts, picture, with_options
 from setrl.report.tables import Cell, Table
 from setrl.report.wording import MISSING
-from setrl.runs import files
 
 
 def write_control_page(run_dir: Path) -> Path:

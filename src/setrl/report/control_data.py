@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from setrl import files
 from setrl.evaluation.estimators import Floats
-from setrl.evaluation.runs import BASE, find_arms, read_config
+from setrl.logs.run_folder import BASE, find_arms, read_config
 from setrl.report.style import SPARE_HUES, SPARE_LINES, SPARE_MARKERS, Look
-from setrl.runs import files
 
 QUALITY = ("success", "validity")  # one of them is what diversity is held against
 NUMBER = re.compile(r"\d+(\.\d+)?(e-?\d+)?")

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from setrl.evaluation.estimators import Floats
-from setrl.evaluation.runs import BASE, find_arms, read_config
 from setrl.evaluation.summary import Summary, summarise_run
+from setrl.logs.run_folder import BASE, find_arms, read_config
 from setrl.report.style import Look, looks
 
 

@@ -9,8 +9,8 @@ from matplotlib.lines import Line2D
 
 from setrl.evaluation.estimators import Floats
 from setrl.evaluation.intervals import Difference, Estimate
-from setrl.evaluation.runs import BASE
 from setrl.evaluation.summary import SplitSummary
+from setrl.logs.run_folder import BASE
 from setrl.report import headlines
 from setrl.report.data import RunData
 from setrl.report.drawing import (

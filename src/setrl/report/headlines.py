@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 
 from setrl.evaluation.intervals import Difference
-from setrl.evaluation.runs import BASE
 from setrl.evaluation.summary import ArmDifference, ArmSummary, SplitSummary, Summary
+from setrl.logs.run_folder import BASE
 from setrl.report.data import RunData
 from setrl.report.style import Look, main_arms
 from setrl.report.wording import count, percent, plain, points

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from setrl import files
 from setrl.evaluation.intervals import mean_over_problems
-from setrl.judges.audit import Audit
-from setrl.runs import files
+from setrl.evaluation.judge_audit import Audit
 
 SCHEMA_VERSION = 1
 COMPARISONS = {

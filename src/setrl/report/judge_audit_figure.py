@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from setrl.judges.audit import Audit
+from setrl.evaluation.judge_audit import Audit
 from setrl.report.drawing import canvas, set_title
 from setrl.report.style import LIGHT, STRATEGY_FILLS
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from setrl import files
 from setrl.evaluation.summary import SplitSummary
 from setrl.report import tables, wording
 from setrl.report.data import RunData, read_run
@@ -20,7 +21,6 @@ from setrl.report.figures import plates
 from setrl.report.headlines import headlines, ordered_splits
 from setrl.report.samples import samples_by_step
 from setrl.report.style import DARK, LIGHT, Theme
-from setrl.runs import files
 
 MARKS = {"above": "▲", "below": "▼", "unclear": "◇", "fact": "●"}
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from setrl.evaluation.runs import BASE
+from setrl.logs.run_folder import BASE
 
 LABELS = {
     BASE: "base",

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import DataError
+from setrl.files import refuse_own_input, write_text
 from setrl.rewards.math_answer import MathAnswer
-from setrl.runs.files import refuse_own_input, write_text
 
 IDS = ("id", "unique_id", "problem_id")
 

@@ -19,7 +19,7 @@ import socket
 import sys
 from typing import Any
 
-from setrl.integrations import math_verify
+from setrl.rewards import math_verify
 from setrl.rewards.compare import Verdict, compare
 from setrl.rewards.shapes import read_shape, unnamed
 

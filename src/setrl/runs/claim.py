@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import get_args
 
+from setrl import files
 from setrl.errors import ConfigError, RunError
-from setrl.runs import files
 from setrl.runs.run_config import Kind, RunConfig
 from setrl.runs.run_directory import SCHEMA_VERSION, provenance, write_status
 from setrl.runs.written import REPORT, refuse_page_of_others, remove_written, run_tree

@@ -12,8 +12,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Protocol
 
+from setrl.files import write_text
 from setrl.runs.claim import explain
-from setrl.runs.files import write_text
 from setrl.runs.run_directory import training_run, write_status
 
 BASE = "base"  # the folder of what every arm starts from, and its name in figures

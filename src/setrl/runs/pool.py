@@ -15,7 +15,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
 
 from setrl.errors import RunError
-from setrl.runs.progress import progress_bar
+from setrl.files.progress import progress_bar
 
 SAME_INTERRUPT = 1.0  # seconds within which a second SIGINT counts as the first
 BAR = "{desc} {percentage:3.0f}% |{bar}| {elapsed} so far, {remaining} left {postfix}"

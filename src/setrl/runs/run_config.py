@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Literal, Self, get_type_hints
 import yaml
 
 from setrl import names
-from setrl.runs import strict_yaml
-from setrl.runs.strict_yaml import KeyedError
-from setrl.runs.typed import typed
+from setrl.files import strict_yaml
+from setrl.files.strict_yaml import KeyedError
+from setrl.files.typed import typed
 
 Kind = Literal["comparison", "control"]
 

@@ -19,7 +19,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
-from setrl.runs import files
+from setrl import files
 
 SCHEMA_VERSION = 1
 PACKAGES = (

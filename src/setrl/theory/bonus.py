@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from setrl import methods
+from setrl.core import methods
 from setrl.theory.policies import check_policy
 from setrl.theory.tabular import ActionTable, TabularMethod
 
@@ -20,7 +20,7 @@ def bonus_needed(
     A wrong action has a₀ = −p·(N−1)/N and a₁ = E[d | y] − E d̄ among N samples, which is the
     tutorial's λ·d > p + λ·d̄ in expectation. λ* stays finite as p → 1. A rare action beside a
     single correct strategy has (N−1)²/(N(N−2)), little more than 1: not large, and not impossible.
-    d is that of `setrl.shaping.DiversityBonus`, the advantage that of `methods.grpo_div`.
+    d is that of `setrl.core.shaping.DiversityBonus`, the advantage that of `methods.grpo_div`.
 
     Args:
         table: The actions, with clusters.

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from setrl import objectives
-from setrl.advantages import set_advantages
-from setrl.arrays import Array, to_numpy
-from setrl.objectives.base import Objective
+from setrl.core import objectives
+from setrl.core.advantages import set_advantages
+from setrl.core.arrays import Array, to_numpy
+from setrl.core.objectives.base import Objective
 from setrl.theory.policies import check_policy
 from setrl.theory.tabular import ActionTable, TabularObjective
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from setrl.objectives.base import Objective
+from setrl.core.objectives.base import Objective
 from setrl.theory.policies import check_policy
 from setrl.theory.scaffold import scaffold_values
 from setrl.theory.tabular import ActionTable, TabularObjective

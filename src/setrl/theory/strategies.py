@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from setrl.samples import DEGENERATE
+from setrl.core.samples import DEGENERATE
 from setrl.theory.policies import check_policy
 from setrl.theory.tabular import ActionTable
 

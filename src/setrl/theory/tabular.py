@@ -16,12 +16,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from setrl.advantages import Advantages
-from setrl.credit.estimators import score_sets
-from setrl.inputs import Batch, read_batch
-from setrl.methods import Method
-from setrl.objectives.base import Objective
-from setrl.samples import Samples
+from setrl.core.advantages import Advantages
+from setrl.core.credit.estimators import score_sets
+from setrl.core.inputs import Batch, read_batch
+from setrl.core.methods import Method
+from setrl.core.objectives.base import Objective
+from setrl.core.samples import Samples
 from setrl.theory.multisets import Multisets, multisets
 from setrl.theory.policies import check_policy
 

@@ -7,8 +7,8 @@ import pytest
 from stable_baselines3 import PPO
 
 from setrl.control import measures
-from setrl.control.checks import check_resettable
-from setrl.control.resettable import make_resettable
+from setrl.control.envs.checks import check_resettable
+from setrl.control.envs.resettable import make_resettable
 from setrl.control.tasks import Task, by_name, from_config
 
 SMALL = [

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    from setrl.control.trajectories import Trajectory
+    from setrl.control.credit.trajectories import Trajectory
 
 Pretrain = Callable[["BaseAlgorithm", np.random.Generator], Mapping[str, float]]
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import gymnasium as gym
 import numpy as np
 
-from setrl.control import diversity, measures
+from setrl.control import measures
+from setrl.control.credit import diversity
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    from setrl.control.trajectories import Trajectory
+    from setrl.control.credit.trajectories import Trajectory
 
 FROM_SCRATCH = MappingProxyType(
     {

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from minigrid.minigrid_env import MiniGridEnv
 
-from setrl.control import behaviour_cloning, diversity, measures
-from setrl.control.behaviour_cloning import Demonstrations
+from setrl.control import measures
+from setrl.control.credit import diversity
+from setrl.control.sb3 import behaviour_cloning
+from setrl.control.sb3.behaviour_cloning import Demonstrations
 from setrl.evaluation import estimators
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    from setrl.control.trajectories import Trajectory
+    from setrl.control.credit.trajectories import Trajectory
 
 HORIZON = 100
 TRAINED, UNSEEN, SHOWN = range(3)  # streams of layouts: fine-tuning, evaluation, demonstrations

@@ -20,15 +20,17 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.control import behaviour_cloning, diversity, measures
-from setrl.control.behaviour_cloning import Demonstrations
-from setrl.control.resettable import Noise
+from setrl.control import measures
+from setrl.control.credit import diversity
+from setrl.control.envs.resettable import Noise
+from setrl.control.sb3 import behaviour_cloning
+from setrl.control.sb3.behaviour_cloning import Demonstrations
 from setrl.control.tasks import pictures
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    from setrl.control.trajectories import Trajectory
+    from setrl.control.credit.trajectories import Trajectory
 
 NODES = 3  # of a triangle, and steps of an episode
 

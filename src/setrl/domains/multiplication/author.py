@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from setrl.domains.base import Problem, Written
-from setrl.domains.drawing import draw
 from setrl.domains.multiplication import strategies
 from setrl.domains.multiplication.problems import below_hundred, factors_of
 from setrl.domains.multiplication.strategies import Hand
+from setrl.domains.splits import draw
 
 Draft = Callable[[int, int, Hand], str]
 Condition = Callable[[int, int], bool]

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from setrl.domains.base import SPLITS, Problem, Split, is_held_out
-from setrl.domains.drawing import draw
+from setrl.domains.splits import draw
 
 NUMBERS = tuple(a for a in range(101, 1000) if a % 10)  # a multiple of ten has two digits to do
 DIGITS = tuple(range(3, 10))

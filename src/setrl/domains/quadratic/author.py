@@ -9,9 +9,9 @@ from math import sqrt
 import numpy as np
 
 from setrl.domains.base import Problem, Written
-from setrl.domains.drawing import draw
 from setrl.domains.quadratic.equation import Equation, parse
 from setrl.domains.quadratic.strategies import STRATEGIES, Method, Pair, Pen, trial
+from setrl.domains.splits import draw
 
 # Kinds cannot be told apart at a glance, so the habit of factoring goes far beyond where it works.
 SHARES: dict[str, dict[str, float]] = {

@@ -18,8 +18,8 @@ from math import gcd, isqrt
 import numpy as np
 
 from setrl.domains.base import Problem, Split
-from setrl.domains.drawing import draw, draw_problems, draw_training_problem
 from setrl.domains.quadratic.equation import Equation, polynomial
+from setrl.domains.splits import draw, draw_problems, draw_training_problem
 
 TRAINING_KINDS = {"integer": 0.75, "leading": 0.25}
 SHIFTED_KINDS = {"rational": 0.4, "irrational": 0.6}

@@ -11,15 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from setrl.domains.drawing import draw
-from setrl.domains.quadratic.equation import (
-    Equation,
-    Roots,
-    polynomial,
-    signed,
-    square_root,
-    term,
-)
+from setrl.domains.quadratic.equation import Equation, Roots, polynomial, signed, square_root, term
+from setrl.domains.splits import draw
 
 Pair = tuple[Fraction, Fraction]
 

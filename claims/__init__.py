@@ -1,0 +1,111 @@
+"""The claims ledger: every statement of the source documents, checked by running code.
+
+To add a claim, write a function that yields trials in the file of its section and put `@claim` over
+it; the docstring is the statement. See `claims.claims`.
+
+>>> import claims
+>>> finding = claims.examine(claims.find("tutorial-number-of-sets")[0])
+>>> finding.concluded.value, finding.evidence
+('holds', 'sets=10518300')
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from claims import (
+    maxpo,
+    maxpo_identities,
+    maxpo_variance,
+    note_advantages,
+    note_algorithms,
+    note_estimator,
+    note_polychromic,
+    note_propositions,
+    note_rarest,
+    note_recipe,
+    note_scaffold,
+    note_sequential,
+    note_single_turn,
+    note_specular,
+    report,
+    summaries,
+    tutorial_examples,
+    tutorial_four_samples,
+    tutorial_method,
+    tutorial_objective,
+    tutorial_table,
+)
+from claims.claims import Claim, Finding, Verdict, examine
+from setrl import names
+
+__all__ = ["CLAIMS", "Claim", "Finding", "Verdict", "examine", "find", "report", "verify"]
+
+SECTIONS = (
+    note_sequential,
+    note_single_turn,
+    note_estimator,
+    note_recipe,
+    note_scaffold,
+    note_advantages,
+    note_polychromic,
+    note_propositions,
+    note_specular,
+    note_rarest,
+    note_algorithms,
+    tutorial_method,
+    tutorial_four_samples,
+    tutorial_objective,
+    tutorial_examples,
+    tutorial_table,
+    summaries,
+    maxpo,
+    maxpo_identities,
+    maxpo_variance,
+)
+
+CLAIMS: tuple[Claim, ...] = tuple(
+    value for section in SECTIONS for value in vars(section).values() if isinstance(value, Claim)
+)
+
+
+def find(*starts: str) -> tuple[Claim, ...]:
+    """The claims whose ids start with any of `starts`, in the ledger's order; all for none.
+
+    Raises:
+        ValueError: Naming the start that no id has, and the near miss.
+    """
+    for start in starts:
+        if not any(row.id.startswith(start) for row in CLAIMS):
+            names.look_up("claim", start, {row.id: row for row in CLAIMS})
+    return tuple(row for row in CLAIMS if not starts or row.id.startswith(starts))
+
+
+def verify(
+    only: Sequence[str] = (),
+    *,
+    json_path: Path | str | None = None,
+    markdown_path: Path | str | None = None,
+    echo: Callable[[str], None] = print,
+) -> bool:
+    """Run the checks, print what they came to, and say whether every verdict is confirmed.
+
+    Args:
+        only: Starts of ids, such as "maxpo" or "note-prop"; all claims for none.
+        json_path: Write the findings there as JSON.
+        markdown_path: Write the page of documentation there.
+        echo: What the table is given to.
+
+    Returns:
+        Whether every check came to the verdict that its claim carries.
+    """
+    findings = [examine(row) for row in find(*only)]
+    echo(report.table(findings))
+    if json_path is not None:
+        text = json.dumps(report.as_json(findings), indent=2, ensure_ascii=False)
+        Path(json_path).write_text(text + "\n", encoding="utf-8")
+    if markdown_path is not None:
+        Path(markdown_path).write_text(report.markdown(findings), encoding="utf-8")
+    return all(finding.confirmed for finding in findings)

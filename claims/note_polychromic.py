@@ -1,0 +1,291 @@
+"""Set RL note, §4: what the polychromic objective pays for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+
+from claims import scores
+from claims.claims import Trials, Verdict, claim, corrected, remark, stated
+from claims.documents import NOTE
+from claims.exact import (
+    Policy,
+    Score,
+    advantage,
+    advantages,
+    covariance,
+    expected,
+    logit_gradient,
+    policies,
+    policy,
+)
+from claims.exact_credit import estimate
+from claims.note_scaffold import log_rates, proposition_3_7
+
+REWARDS = ((1, 0, 0), (1, 1, 0), (1, 0, 1))
+CLUSTERS = ((0, 1, 2), (0, 0, 1), (0, 1, 1))
+POLICIES = (policy(1, 1, 1), policy(1, 2, 3), policy(6, 1, 1))
+
+
+def given(score: Score, y: int) -> Score:
+    """The score of a set of y and the other members."""
+    return lambda s: score(tuple(sorted((y, *s))))
+
+
+@claim(
+    "note-rewrite",
+    NOTE,
+    "§4, after Eq. 14",
+    Verdict.HOLDS,
+    how="Both ends of the four-line rewrite, every reward and clustering of three actions tried, "
+    "n = 2, 3.",
+    truth="d must be symmetric.",
+)
+def rewrite() -> Trials:
+    """E[mean r · d] = E_y[r(y) E[d(y, Y₂…Y_n)]]."""
+    for size, rewards, clusters, p in product((2, 3), REWARDS, CLUSTERS, POLICIES):
+        d = scores.distinct(clusters)
+        left = expected(scores.polychromic(rewards, clusters), p, size)
+        right = sum(
+            (
+                q * r * expected(d, p, size - 1, (y,))
+                for y, (q, r) in enumerate(zip(p, rewards, strict=True))
+            ),
+            Fraction(0),
+        )
+        yield stated(left == right, n=size, r=rewards, clusters=clusters, π=p, J=left)
+
+
+def constant_others(p: Policy, rewards: tuple[int, ...], d: Score, size: int) -> list[Fraction]:
+    """E[∇ log π(y) r(y) d(y, others)], the others constant."""
+    total = [Fraction(0)] * len(p)
+    for y, (chance, r) in enumerate(zip(p, rewards, strict=True)):
+        value = r * expected(d, p, size - 1, (y,))
+        for a, g in enumerate(estimate([value], (y,), p)):
+            total[a] += chance * g
+    return total
+
+
+@claim(
+    "note-constant-others",
+    NOTE,
+    "§4, on arXiv:2509.02534",
+    Verdict.HOLDS,
+    how="Mean update of r(y)·d(y, others) with the others constant, and the rest of ∇E f: the "
+    "signal that the others would have got.",
+    truth="The part that is missing is E[r(y) Σ_{others} ∇ log π · d]: with it, it is ∇E f.",
+)
+def others_constant() -> Trials:
+    """Treating the other samples as constants (diversity as a reward) is not the set gradient."""
+    for size, rewards, p in product((2, 3), REWARDS, POLICIES):
+        d = scores.distinct()
+        truth = logit_gradient(scores.polychromic(rewards), p, size)
+        own = constant_others(p, rewards, d, size)
+        missing = [Fraction(0)] * 3
+        for y in range(3):
+            inner = logit_gradient(given(d, y), p, size - 1)
+            missing = [m + p[y] * rewards[y] * g for m, g in zip(missing, inner, strict=True)]
+        yield stated(own != truth, n=size, r=rewards, π=p, constant=own, gradient=truth)
+        yield remark([a + b for a, b in zip(own, missing, strict=True)] == truth)
+
+
+def decomposition(left: Score, right: Score, p: Policy, size: int, y: int) -> tuple[Fraction, ...]:
+    """The four terms of Eq. 15 for f = left · right: two products of means, two covariances."""
+    with_y = [expected(given(part, y), p, size - 1) for part in (left, right)]
+    whole = [expected(part, p, size) for part in (left, right)]
+    return (
+        with_y[0] * with_y[1],
+        whole[0] * whole[1],
+        covariance(given(left, y), given(right, y), p, size - 1),
+        covariance(left, right, p, size),
+    )
+
+
+@claim(
+    "note-eq-15",
+    NOTE,
+    "§4, Eq. 15",
+    Verdict.HOLDS,
+    how="Each term enumerated as it is written, n = 2, 3, every reward and clustering tried.",
+)
+def equation_15() -> Trials:
+    """A(y) = (r(y)/n + (n−1)/n E r) E d(y, ·) − E r E d + Cov given y − Cov(r(Y₁), d(Y))."""
+    for size, rewards, clusters, p in product((2, 3), REWARDS, CLUSTERS, POLICIES):
+        d, r = scores.distinct(clusters), scores.mean(rewards)
+        score = scores.product(r, d)
+        mean_r = expected(r, p, 1)
+        for y in range(3):
+            _, _, cov_with, cov_all = decomposition(r, d, p, size, y)
+            set_reward = Fraction(rewards[y], size) + Fraction(size - 1, size) * mean_r
+            product_terms = set_reward * expected(d, p, size - 1, (y,)) - mean_r * expected(
+                d, p, size
+            )
+            found = advantage(score, p, size, y)
+            yield stated(found == product_terms + cov_with - cov_all, n=size, π=p, y=y, A=found)
+
+
+@claim(
+    "note-two-objectives",
+    NOTE,
+    "§4, after Eq. 15",
+    Verdict.HOLDS,
+    how="f = (mean of r_A)(mean of r_B), and mean × any(r_B), n = 2, 3, three actions.",
+)
+def two_objectives() -> Trials:
+    """The decomposition holds for any f = φψ."""
+    pairs = (
+        (scores.mean((1, 0, 1)), scores.mean((0, 1, 1))),
+        (scores.mean((1, 0, 2)), scores.maximum((0, 1, 0))),
+    )
+    for size, (left, right), p in product((2, 3), pairs, POLICIES):
+        for y in range(3):
+            terms = decomposition(left, right, p, size, y)
+            found = advantage(scores.product(left, right), p, size, y)
+            said = terms[0] - terms[1] + terms[2] - terms[3]
+            yield stated(found == said, n=size, π=p, y=y, A=found, terms=terms)
+
+
+@claim(
+    "note-covariance-needs-both",
+    NOTE,
+    "§4, second feature",
+    Verdict.HOLDS,
+    how="For f = mean r + d the advantage is A_r + A_d exactly; for a reward r·d with the others "
+    "constant it is r(y) E d(y, ·) less its mean. Neither has a covariance term.",
+)
+def covariance_needs_both() -> Trials:
+    """The covariance term needs both the set objective and the product."""
+    for size, rewards, p in product((2, 3), REWARDS, POLICIES):
+        r, d = scores.mean(rewards), scores.distinct()
+        total = lambda s, r=r, d=d: r(s) + d(s)  # noqa: E731
+        added = advantages(total, p, size)
+        parts = zip(advantages(r, p, size), advantages(d, p, size), strict=True)
+        alone = [rewards[y] * expected(d, p, size - 1, (y,)) for y in range(3)]
+        mean = sum((q * a for q, a in zip(p, alone, strict=True)), Fraction(0))
+        update = [q * (a - mean) for q, a in zip(p, alone, strict=True)]
+        yield stated(
+            added == [a + b for a, b in parts] and constant_others(p, rewards, d, size) == update,
+            n=size,
+            r=rewards,
+            π=p,
+        )
+
+
+@claim(
+    "note-optimism",
+    NOTE,
+    "§4, after Eq. 15",
+    Verdict.HOLDS,
+    how="One common correct action, one wrong one of another strategy: A and the exact d log π/dα, "
+    "n = 3, 4; and the terms of Eq. 15 for r(y) = 0.",
+)
+def optimism() -> Trials:
+    """A generation with reward 0 can gain probability by its diversity, and Term 1 alone can be
+    positive for it.
+    """
+    score, p = scores.polychromic((1, 0)), policy(9, 1)
+    for size in (3, 4):
+        found, rates = advantages(score, p, size), log_rates(score, p, size)
+        terms = decomposition(scores.mean((1, 0)), scores.distinct(), p, size, 1)
+        gains = found[1] > 0 and rates[1] > 0 and terms[0] > terms[1]
+        yield stated(gains, n=size, π=p, A=found[1], rate=rates[1], term_1=terms[0] - terms[1])
+
+
+@claim(
+    "note-exploration-stays",
+    NOTE,
+    "§4, first feature",
+    Verdict.FAILS,
+    how="A of a wrong action of its own strategy: the correct mass on one strategy, accuracy 9/10 "
+    "… 9999/10000, and on m = 1…4 at 1 − 10⁻⁶; n = 2…5.",
+    counterexample="n=2, accuracy=9/10, A=-9/200",
+    truth="In the limit, with the correct mass spread evenly over m strategies, the signal is "
+    "positive exactly if m ≤ n − 2: with m = 1 it tends to (n−2)/n². For n = 2 it is "
+    "−p(1−p)/2 < 0 at every accuracy: two members cannot pay for a wrong one.",
+)
+def exploration_stays() -> Trials:
+    """As accuracy rises, a wrong generation of a new strategy keeps a positive signal."""
+    score = scores.polychromic((1, 0))
+    for size, digits in product((2, 3, 4, 5), (1, 2, 3, 4)):
+        p = policy(10**digits - 1, 1)
+        found = advantage(score, p, size, 1)
+        yield stated(found > 0, n=size, accuracy=p[0], A=found)
+        if size == 2:
+            yield corrected(found == -p[0] * p[1] / 2)
+        else:
+            limit = Fraction(size - 2, size**2)
+            yield corrected(found > 0 and abs(found - limit) < 2 * p[1], n=size, A=found)
+    for size, strategies in product((2, 3, 4, 5), (1, 2, 3, 4)):
+        p = policy(*[10**6] * strategies, strategies)
+        spread = scores.polychromic((*[1] * strategies, 0))
+        found = advantage(spread, p, size, strategies)
+        yield corrected((found > 0) == (strategies <= size - 2), n=size, m=strategies, A=found)
+
+
+@claim(
+    "note-never-collapse",
+    NOTE,
+    "§4, before Definition 4.1",
+    Verdict.FAILS,
+    how="One correct action of probability p and one wrong one, d = clusters/n: the p in {0, "
+    "1/200, …, 1} with the largest E f.",
+    counterexample="n=2, best_p=1, J=1/2",
+    truth="For n = 2, E f = p − p²/2 is largest at p = 1: the optimum is collapsed. For n ≥ 3 the "
+    "optimum is inside, which keeps entropy by being wrong on purpose: p* = √(2/3), 0.794, 0.795 "
+    "at n = 3, 4, 5.",
+)
+def never_collapse() -> Trials:
+    """Under the polychromic objective the policy never collapses onto a single generation."""
+    score, grid = scores.polychromic((1, 0)), 200
+    places = {2: 1.0, 3: math.sqrt(2 / 3), 4: 0.7937, 5: 0.7953}
+    for size, place in places.items():
+        values = {p: expected(score, (p, 1 - p), size) for p in _grid(grid)}
+        best = max(values, key=values.__getitem__)
+        yield stated(best < 1, n=size, best_p=best, J=values[best])
+        yield corrected(abs(float(best) - place) <= 0.5 / grid + 1e-12, n=size, best_p=best)
+        if size == 2:
+            yield corrected(all(value == p - p * p / 2 for p, value in values.items()))
+
+
+def _grid(steps: int) -> list[Fraction]:
+    return [Fraction(k, steps) for k in range(steps + 1)]
+
+
+def stepped_entropy(score: Score, p: Policy, size: int, alpha: float) -> tuple[float, float, float]:
+    """Entropy before and after a gradient step, and dH/dα by Proposition 3.7."""
+    logs = [math.log(q) for q in p]
+    shift = [float(g) for g in logit_gradient(score, p, size)]
+    weights = [math.exp(log + alpha * z) for log, z in zip(logs, shift, strict=True)]
+    moved = [w / sum(weights) for w in weights]
+    slope = sum(
+        float(c) * log for c, log in zip(proposition_3_7(score, p, size), logs, strict=True)
+    )
+    return _entropy([float(q) for q in p]), _entropy(moved), slope
+
+
+def _entropy(p: Sequence[float]) -> float:
+    return -sum(q * math.log(q) for q in p)
+
+
+@claim(
+    "note-entropy-collapse",
+    NOTE,
+    "§4, before Definition 4.1",
+    Verdict.HOLDS,
+    how="Sign of the entropy change of a gradient step of α = 10⁻⁴ taken in full, against the sign "
+    "of the covariance of Proposition 3.7; four objectives, three actions.",
+)
+def entropy_collapse() -> Trials:
+    """Entropy falls where log π and the scaffold values of sets are positively correlated."""
+    named = (
+        ("max", scores.maximum((2, 1, 0))),
+        ("polychromic", scores.polychromic((1, 0, 1))),
+        ("majority", scores.majority((1, 0, 0))),
+        ("differ", scores.differ),
+    )
+    for (name, score), p in product(named, policies(3, 6)):
+        before, after, slope = stepped_entropy(score, p, 2, 1e-4)
+        if abs(slope) > 1e-9:
+            yield stated((after < before) == (slope < 0), f=name, π=p, dH=slope)

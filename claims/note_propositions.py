@@ -1,0 +1,257 @@
+"""Set RL note, §4: Definition 4.1 and Propositions 4.2 and 4.3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+from claims import scores
+from claims.claims import Trials, Verdict, claim, corrected, remark, stated
+from claims.documents import NOTE
+from claims.exact import Actions, Policy, Score, advantage, advantages, covariance, policies, policy
+
+
+def count_covariances(score: Score, p: Policy, size: int) -> list[Fraction]:
+    """Cov(f(Y), how often y is in Y) for every y."""
+    return [
+        covariance(score, lambda s, y=y: Fraction(s.count(y)), p, size)  # type: ignore[misc]
+        for y in range(len(p))
+    ]
+
+
+@claim(
+    "note-def-4.1-reward",
+    NOTE,
+    "§4, Definition 4.1, condition 1",
+    Verdict.HOLDS,
+    how="Cov(mean r, Σ r) = Var r for all non-constant 0/1/2 rewards of three actions, n = 2, 3.",
+    truth="It is 0 where the policy's rewards are constant: no objective is polychromic there.",
+)
+def reward_condition() -> Trials:
+    """The mean reward satisfies Cov(φ_R, Σ r(yᵢ)) > 0."""
+    for size, rewards, p in product((2, 3), product(range(3), repeat=3), policies(3, 5)):
+        mean = scores.mean(rewards)
+        found = covariance(mean, lambda s, m=mean: m(s) * len(s), p, size)  # type: ignore[misc]
+        variance = covariance(mean, mean, p, 1)
+        if len(set(rewards)) > 1:
+            yield stated(found == variance > 0, n=size, r=rewards, π=p, Cov=found)
+        else:
+            yield remark(found == 0)
+
+
+@claim(
+    "note-def-4.1-diversity",
+    NOTE,
+    "§4, Definition 4.1, condition 2",
+    Verdict.FAILS,
+    how="Every 0/1/2-valued φ_d on the sets of two and three actions, n = 2: the covariances with "
+    "the counts.",
+    counterexample="sum_of_covariances=0",
+    truth="No function does: the counts add up to n, so the covariances add up to 0. It can be "
+    "asked of the y whose probability is above a threshold.",
+)
+def diversity_condition() -> Trials:
+    """A φ_d can satisfy Cov(φ_d, how often y is in the set) < 0 for every y."""
+    found_one = False
+    for num_actions, p in ((2, policy(1, 2)), (3, policy(1, 2, 3))):
+        sets = list(combinations_with_replacement(range(num_actions), 2))
+        for values in product(range(3), repeat=len(sets)):
+            table: dict[Actions, Fraction] = dict(zip(sets, map(Fraction, values), strict=True))
+            found = count_covariances(table.__getitem__, p, 2)
+            found_one |= all(c < 0 for c in found)
+            yield corrected(sum(found) == 0, φ=values, Cov=found)
+    yield stated(found_one, sum_of_covariances=0)
+
+
+@claim(
+    "note-def-4.1-dominant",
+    NOTE,
+    "§4, after Definition 4.1",
+    Verdict.HOLDS,
+    how="d = clusters/n: Cov(d, count of y) = π(y)[(1−π(y))^(n−1) − Σ π(1−π)^(n−1)], negative for "
+    "the likeliest action of every policy over three actions that is not uniform; n = 2, 3, 4.",
+    truth="It is positive for the rarest action.",
+)
+def dominant_action() -> Trials:
+    """The diversity function serves the second requirement: it pushes down what dominates."""
+    for size, p in product((2, 3, 4), policies(3, 7)):
+        found = count_covariances(scores.distinct(), p, size)
+        mean = sum(q * (1 - q) ** (size - 1) for q in p)
+        said = [q * ((1 - q) ** (size - 1) - mean) for q in p]
+        if len(set(p)) > 1:
+            signs = found[p.index(max(p))] < 0 < found[p.index(min(p))]
+            yield stated(found == said and signs, n=size, π=p, Cov=found)
+
+
+@claim(
+    "note-def-4.1-range",
+    NOTE,
+    "§4, Definition 4.1, condition 3; Eq. 14",
+    Verdict.FAILS,
+    how="Smallest and largest value over all sets of n + 1 actions, one of them wrong, n = 2, 3, "
+    "4.",
+    counterexample="n=2, reward=(0, 1), d=(1/2, 1)",
+    truth="clusters/n is in [1/n, 1] and mean reward in [0, 1]. (clusters − 1)/(n − 1) has the "
+    "range [0, 1].",
+)
+def equal_ranges() -> Trials:
+    """Mean reward and d = clusters/n share their range, as the definition asks."""
+    for size in (2, 3, 4):
+        rewards = (0, *[1] * size)
+        ranges = [
+            _range(score, size + 1, size)
+            for score in (scores.mean(rewards), scores.distinct(), scores.spread())
+        ]
+        yield stated(ranges[0] == ranges[1], n=size, reward=ranges[0], d=ranges[1])
+        yield corrected(ranges[1] == (Fraction(1, size), 1) and ranges[0] == ranges[2] == (0, 1))
+
+
+def _range(score: Score, num_actions: int, size: int) -> tuple[Fraction, Fraction]:
+    values = [score(s) for s in combinations_with_replacement(range(num_actions), size)]
+    return min(values), max(values)
+
+
+Case = tuple[str, Policy, Score, Score]  # name, policy, f_poly, its diversity
+
+
+def dominated(p: Fraction) -> Iterator[Case]:
+    """Action 0 is correct and has probability p; the others differ from case to case."""
+    half = (1 - p) / 2
+    for name, weights, rewards, clusters in (
+        ("one wrong", (p, 1 - p), (1, 0), (0, 1)),
+        ("two wrong", (p, half, half), (1, 0, 0), (0, 1, 2)),
+        ("one correct", (p, 1 - p), (1, 1), (0, 1)),
+        ("one wrong in its cluster", (p, 1 - p), (1, 0), (0, 0)),
+        ("one wrong and degenerate", (p, 1 - p), (1, 0), (0, -1)),
+    ):
+        d = scores.distinct(clusters)
+        yield name, weights, scores.product(scores.mean(rewards), d), d
+
+
+@claim(
+    "note-prop-4.2-sign",
+    NOTE,
+    "§4, Proposition 4.2, first half",
+    Verdict.FAILS,
+    how="Λ(y^n) at π(y) = 999/1000, n = 2…5, with wrong, correct, same-cluster and degenerate "
+    "alternatives; d = clusters/n.",
+    counterexample="n=2, others=one wrong, p=999/1000, Λ=999/2000000000",
+    truth="Near π(y) = 1, Λ < 0 if Σ π(y')[f(y^n) − f(y^(n−1), y')] < 0 and Λ > 0 if it is "
+    "positive. With n = 2 and wrong alternatives Λ = p(1−p)²/2 > 0 at every p. It holds for n "
+    "≥ 3 where alternatives are in other clusters.",
+)
+def homogeneous_sign() -> Trials:
+    """A correct y has Λ(y^n) < 0 once π(y) is large enough."""
+    p = Fraction(999, 1000)
+    for size in (2, 3, 4, 5):
+        for name, weights, score, _ in dominated(p):
+            found = p * advantage(score, weights, size, 0)
+            yield stated(found < 0, n=size, others=name, p=p, Λ=found)
+            slope = sum(
+                q * (score((0,) * size) - score((*(0,) * (size - 1), y)))
+                for y, q in enumerate(weights)
+            )
+            if slope:
+                yield corrected((found < 0) == (slope < 0), n=size, others=name)
+            elif name == "one wrong":
+                yield corrected(size == 2 and found == p * (1 - p) ** 2 / 2)
+
+
+@claim(
+    "note-prop-4.2-bound",
+    NOTE,
+    "§4, Proposition 4.2, second half",
+    Verdict.HOLDS,
+    how="Λ² against p(1−p)/n wherever Λ > 0: p = 1/40 … 39/40, n = 2…5, five kinds of "
+    "alternatives.",
+    truth="Half of it suffices, ½√(p(1−p)/n): scores in [0, 1] deviate by at most ½. In the cases "
+    "tried Λ reaches 0.23 of the bound.",
+)
+def homogeneous_bound() -> Trials:
+    """Λ(y^n) ≤ √(p(1−p)/n)."""
+    closest = Fraction(0)
+    for size, step in product((2, 3, 4, 5), range(1, 40)):
+        p = Fraction(step, 40)
+        for name, weights, score, _ in dominated(p):
+            found = p * advantage(score, weights, size, 0)
+            bound = p * (1 - p) / size
+            yield stated(found <= 0 or found**2 <= bound, n=size, others=name, p=p, Λ=found)
+            yield remark(found <= 0 or 4 * found**2 <= bound)
+            closest = max(closest, found**2 / bound if found > 0 else closest)
+    yield remark(closest == Fraction(27, 512))
+
+
+def mixed_set(size: int, correct: int, p: Fraction, others: int) -> tuple[Policy, Score]:
+    """n actions of probability p, `correct` of them right; `others` wrong ones share 1 − np."""
+    rest = (1 - size * p) / others
+    rewards = (1,) * correct + (0,) * (size - correct + others)
+    return (p,) * size + (rest,) * others, scores.polychromic(rewards)
+
+
+def mixed_scaffold(size: int, correct: int, p: Fraction, others: int) -> Fraction:
+    """Λ of that set of n different actions, whose largest overlap is n."""
+    weights, score = mixed_set(size, correct, p, others)
+    return p * sum(advantages(score, weights, size)[:size])
+
+
+@claim(
+    "note-prop-4.3",
+    NOTE,
+    "§4, Proposition 4.3",
+    Verdict.FAILS,
+    how="Λ of n different actions of probability p each, q of them correct, one or two wrong "
+    "actions besides; n = 2, 3, 4, p = k/(20n).",
+    counterexample="n=2, q=1, p=7/20, Λ=273/8000, bound=637/16000",
+    truth="For q ≥ 1, Λ is positive and proportional to q, but it goes to 0 as p → 1/n (every set "
+    "then has the same overlap), below any positive bound. For n = 2, Λ = q·p(1−p)(1−2p)/2, which "
+    "exceeds the bound exactly if p < 1/3. For q = 0 both are 0.",
+)
+def heterogeneous_bound() -> Trials:
+    """Λ > q·pⁿ(1−p)/n for a set of n actions of probability p < 1/n each, q of them correct."""
+    for size, others in product((2, 3, 4), (1, 2)):
+        for step in range(1, 20):
+            p = Fraction(step, 20 * size)
+            single = mixed_scaffold(size, 1, p, others)
+            for correct in range(1, size + 1):
+                found = mixed_scaffold(size, correct, p, others)
+                bound = correct * p**size * (1 - p) / size
+                yield stated(found > bound, n=size, q=correct, p=p, Λ=found, bound=bound)
+                yield corrected(found == correct * single > 0)
+                if size == 2:
+                    yield corrected(found == correct * p * (1 - p) * (1 - 2 * p) / 2)
+                    yield corrected((found > bound) == (3 * p < 1))
+        near = Fraction(999, 1000 * size)
+        yield corrected(mixed_scaffold(size, 1, near, others) < near**size * (1 - near) / size)
+
+
+@claim(
+    "note-prop-4.3-zero",
+    NOTE,
+    "§4, Proposition 4.3 with q = 0",
+    Verdict.FAILS,
+    how="The same sets with no correct member and no correct action at all.",
+    counterexample="n=2, q=0, p=1/8, Λ=0, bound=0",
+    truth="Λ = 0 and the bound is 0: the inequality is not strict. No set of such a prompt scores.",
+)
+def heterogeneous_without_success() -> Trials:
+    """The strict bound holds for every number q of correct actions."""
+    for size, others in product((2, 3), (1, 2)):
+        found = mixed_scaffold(size, 0, Fraction(1, 4 * size), others)
+        yield stated(found > 0, n=size, q=0, p=Fraction(1, 4 * size), Λ=found, bound=0)
+        yield corrected(found == 0)
+
+
+@claim(
+    "note-heterogeneous-attracts",
+    NOTE,
+    "§4, after Proposition 4.3",
+    Verdict.HOLDS,
+    how="Λ of the set for q = 1…n: strictly increasing in q, n = 2, 3, 4, p = k/(20n).",
+)
+def more_success_more_scaffold() -> Trials:
+    """The more of its actions are correct, the larger the scaffold value of the set."""
+    for size, step in product((2, 3, 4), range(1, 20)):
+        p = Fraction(step, 20 * size)
+        found = [mixed_scaffold(size, correct, p, 1) for correct in range(size + 1)]
+        yield stated(found == sorted(set(found)), n=size, p=p, Λ=found)

@@ -1,0 +1,240 @@
+"""Set RL note, §3: scaffold values, marginal set advantages, logit shifts and entropy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+
+from claims import scores
+from claims.claims import Trials, Verdict, claim, corrected, remark, scaled, stated
+from claims.documents import NOTE
+from claims.exact import (
+    Actions,
+    Policy,
+    Score,
+    advantage,
+    advantages,
+    covariance,
+    draws,
+    log_likelihood_rates,
+    logit_gradient,
+    policies,
+    policy,
+    times,
+)
+
+SCORES: tuple[tuple[str, Score], ...] = (
+    ("max", scores.maximum((2, 1, 0))),
+    ("polychromic", scores.polychromic((1, 0, 1))),
+    ("majority", scores.majority((1, 0, 0))),
+    ("differ", scores.differ),
+)
+POLICIES = (policy(1, 1, 1), policy(1, 2, 3), policy(5, 2, 1))
+
+
+def overlap(left: Actions, right: Actions) -> int:
+    """Σ_{i,j} 1{leftᵢ = rightⱼ}."""
+    return sum(a == b for a, b in product(left, right))
+
+
+def largest_overlap(members: Actions, num_actions: int) -> int:
+    """The largest overlap with any set of the same size, this one included."""
+    return max(overlap(s, members) for s in product(range(num_actions), repeat=len(members)))
+
+
+def scaffold(score: Score, p: Policy, members: Actions, normaliser: int) -> Fraction:
+    """Λ(members) = Cov(f(Y), overlap(Y, members) / normaliser): Eq. 11."""
+    share = covariance(score, lambda s: Fraction(overlap(s, members)), p, len(members))
+    return share / normaliser
+
+
+def log_rates(score: Score, p: Policy, size: int) -> list[Fraction]:
+    """d log π(y) / dα of a gradient step."""
+    return log_likelihood_rates(logit_gradient(score, p, size), p)
+
+
+def likelihood_rate(p: Policy, found: Sequence[Fraction], size: int, y: int) -> Fraction:
+    """n[π(y)A(y) − Σ π²A], which is d log π(y) / dα."""
+    mean = sum((q * q * a for q, a in zip(p, found, strict=True)), Fraction(0))
+    return size * (p[y] * found[y] - mean)
+
+
+@claim(
+    "note-def-3.1",
+    NOTE,
+    "§3, Definition 3.1",
+    Verdict.DEFINITION,
+    how="The largest overlap of every set of three actions, n ≤ 4, by enumeration.",
+    truth="I = n · (how often the set's commonest member occurs): n² for a homogeneous set, n for "
+    "one of different members. I must count the set itself among the others.",
+)
+def scaffold_definition() -> Trials:
+    """The scaffold value of a set is the covariance of f with the overlap that a drawn set has
+    with it, divided by the largest overlap I.
+    """
+    for size in (1, 2, 3, 4):
+        for members, _ in draws(policy(1, 1, 1), size):
+            most = max(members.count(a) for a in members)
+            found = largest_overlap(members, 3)
+            yield remark(found == size * most, set=members, I=found)
+
+
+@claim(
+    "note-homogeneous",
+    NOTE,
+    "§3, after Eq. 11",
+    Verdict.UP_TO_SCALE,
+    how="The covariance enumerated with I = n, the size of the largest intersection; four "
+    "objectives, n = 2, 3.",
+    truth="n with I = n, exact with I = n². With I over the other sets only, n(n−1), the scale is "
+    "n/(n−1).",
+)
+def homogeneous_scaffold() -> Trials:
+    """The scaffold value of y^n is π(y) (E f(y, Y₂…Y_n) − E f(Y₁…Y_n))."""
+    for size, (name, score), p in product((2, 3), SCORES, POLICIES):
+        for y in range(3):
+            said = p[y] * advantage(score, p, size, y)
+            found = scaffold(score, p, (y,) * size, size)
+            yield stated(found == said, f=name, n=size, π=p, y=y, covariance=found, formula=said)
+            yield scaled(found == size * said)
+            yield remark(scaffold(score, p, (y,) * size, size * size) == said)
+            others = size * (size - 1)
+            others_only = scaffold(score, p, (y,) * size, others)
+            yield remark(others_only == said * Fraction(size, size - 1))
+
+
+@claim(
+    "note-def-3.2",
+    NOTE,
+    "§3, Definition 3.2, Eq. 12",
+    Verdict.DEFINITION,
+    how="Σ_y π(y) A(y) = 0 for four objectives and three policies, n = 2, 3.",
+    truth="Advantages average to 0 over the policy: whoever gains is paid for by the others.",
+)
+def marginal_advantage() -> Trials:
+    """The marginal set advantage of y is E f(y, Y₂…Y_n) − E f(Y₁…Y_n)."""
+    for size, (name, score), p in product((2, 3), SCORES, POLICIES):
+        found = advantages(score, p, size)
+        total = sum(q * a for q, a in zip(p, found, strict=True))
+        yield remark(total == 0, f=name, n=size, π=p, A=found)
+
+
+@claim(
+    "note-observation",
+    NOTE,
+    "§3, Observation",
+    Verdict.HOLDS,
+    how="The covariance with I = n² against π(y)A(y), and an action of probability 0.",
+)
+def scaffold_is_weighted_advantage() -> Trials:
+    """Λ(y^n) = π(y) A(y): an action that is never sampled has scaffold value 0, however large its
+    advantage.
+    """
+    for size, (name, score), p in product((2, 3), SCORES, POLICIES):
+        for y in range(3):
+            found = scaffold(score, p, (y,) * size, size * size)
+            yield stated(found == p[y] * advantage(score, p, size, y), f=name, n=size, π=p, y=y)
+    p = (Fraction(0), Fraction(1, 2), Fraction(1, 2))
+    for size in (2, 3):
+        score = scores.maximum((1, 0, 0))
+        unseen = advantage(score, p, size, 0), scaffold(score, p, (0,) * size, size * size)
+        yield stated(unseen == (1, 0), n=size, π=p, A_and_Λ=unseen)
+
+
+@claim(
+    "note-lemma-3.3",
+    NOTE,
+    "§3, Lemma 3.3, Eq. 13",
+    Verdict.UP_TO_SCALE,
+    how="∇_z E f by differentiating the polynomial E f(π); four objectives, n = 2, 3, 4.",
+    truth="n: the gradient of E f moves it by α·n·π(y)·A(y). The lemma is exact for the step "
+    "(1/N) Σᵢ (uᵢ − vᵢ) ∇ log π(yᵢ), whose mean is ∇E f / n.",
+)
+def logit_shift() -> Trials:
+    """One gradient step of size α moves the logit of y by α·π(y)·A(y)."""
+    for size, (name, score), p in product((2, 3, 4), SCORES, POLICIES):
+        found = logit_gradient(score, p, size)
+        said = [q * a for q, a in zip(p, advantages(score, p, size), strict=True)]
+        yield stated(found == said, f=name, n=size, π=p, shift=found, lemma=said)
+        yield scaled(found == times(size, said))
+
+
+@claim(
+    "note-likelihood-sign",
+    NOTE,
+    "§3 and §4, before Eq. 15",
+    Verdict.FAILS,
+    how="Signs of A(y) and d log π(y)/dα: polychromic and pass@2, three actions, denominators ≤ 8.",
+    counterexample="n=2, π=(1/3, 1/6, 1/2), y=2, A=1/72, rate=-1/648",
+    truth="d log π(y)/dα = n[π(y)A(y) − Σ π²A], so π(y)A(y) has to beat a π-weighted mean of all "
+    "scaffold values; the sign of A decides about the logit, and about log π under natural "
+    "gradient.",
+)
+def likelihood_sign() -> Trials:
+    """log π(y) rises if and only if A(y) > 0 and π(y) > 0."""
+    both = set()
+    for (_, score), p in product((SCORES[1], ("pass", scores.maximum((1, 0, 0)))), policies(3, 8)):
+        found, rates = advantages(score, p, 2), log_rates(score, p, 2)
+        for y in range(3):
+            same = (found[y] > 0) == (rates[y] > 0)
+            yield stated(same, n=2, π=p, y=y, A=found[y], rate=rates[y])
+            yield corrected(rates[y] == likelihood_rate(p, found, 2, y))
+            if not same:
+                both.add(found[y] > 0)
+    yield remark(both == {True, False}, wrong_both_ways=True)
+
+
+MAJORITIES = ((1, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0, 0))
+
+
+def entropy_rate(shift: Sequence[Fraction], p: Policy) -> list[Fraction]:
+    """dH/dα when the logits move by α·shift, as coefficients of log π(1)…log π(A)."""
+    rates = log_likelihood_rates(shift, p)
+    return [-q * rate for q, rate in zip(p, rates, strict=True)]
+
+
+def proposition_3_7(score: Score, p: Policy, size: int) -> list[Fraction]:
+    """Its right-hand side for α = 1, as coefficients of log π(1)…log π(A)."""
+    actions = range(len(p))
+    with_count = [
+        covariance(score, lambda s, a=a: Fraction(s.count(a)), p, size)  # type: ignore[misc]
+        for a in actions
+    ]
+    inner: Score = lambda s: sum((with_count[a] for a in s), Fraction(0))  # noqa: E731
+    return [
+        -covariance(lambda s, b=b: Fraction(s.count(b), size), inner, p, size)  # type: ignore[misc]
+        for b in actions
+    ]
+
+
+@claim(
+    "note-prop-3.7",
+    NOTE,
+    "§3, Proposition 3.7",
+    Verdict.HOLDS,
+    how="Both sides are linear in log π(1)…log π(A) with rational coefficients, which are compared "
+    "one by one; four objectives, n = 2, 3. To first order in α.",
+)
+def entropy_change() -> Trials:
+    """After a gradient step the entropy changes by −α Cov(mean log π(yᵢ), Cov(f(Y'), overlap))."""
+    for size, (name, score), p in product((2, 3), SCORES, POLICIES):
+        found = entropy_rate(logit_gradient(score, p, size), p)
+        yield stated(found == proposition_3_7(score, p, size), f=name, n=size, π=p, dH=found)
+
+
+@claim(
+    "note-lemma-3.3-and-3.7",
+    NOTE,
+    "§3, Lemma 3.3 with Proposition 3.7",
+    Verdict.UP_TO_SCALE,
+    how="dH/dα of the lemma's logit shift against the proposition, coefficient by coefficient.",
+    truth="n: the proposition contains the factor that the lemma lacks, so their α differ.",
+)
+def lemma_and_proposition() -> Trials:
+    """The step of Lemma 3.3 changes the entropy as Proposition 3.7 says."""
+    for size, (name, score), p in product((2, 3), SCORES, POLICIES[1:]):
+        shift = [q * a for q, a in zip(p, advantages(score, p, size), strict=True)]
+        found, said = entropy_rate(shift, p), proposition_3_7(score, p, size)
+        yield stated(found == said, f=name, n=size, π=p, lemma=found, proposition=said)
+        yield scaled(times(size, found) == said)

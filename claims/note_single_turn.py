@@ -1,0 +1,288 @@
+"""Set RL note, §2.2: objectives, when they collapse to standard RL, policy gradients, baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, permutations, product
+
+from claims import scores
+from claims.claims import Trials, Verdict, claim, corrected, remark, stated
+from claims.documents import NOTE
+from claims.exact import Actions, Policy, Score, average, expected, logit_gradient, policies, policy
+from claims.exact_credit import estimate
+
+Baseline = Callable[[Actions, int], Fraction]  # a set and a member of it → that member's baseline
+
+
+def collapses(score: Score, num_actions: int, size: int) -> bool:
+    """Whether f(S) = (1/n) Σ g(yᵢ) for some g, so that E f is standard RL's objective.
+
+    g can only be f(y, …, y); symmetric f is meant, and E f is then linear in the policy.
+    """
+    alone = [score((a,) * size) for a in range(num_actions)]
+    return all(
+        score(s) == sum((alone[a] for a in s), Fraction(0)) / size
+        for s in combinations_with_replacement(range(num_actions), size)
+    )
+
+
+def is_linear(score: Score, num_actions: int, size: int) -> bool:
+    """Whether E f is linear in the policy: on a grid, E f = Σ π(a) E f at the policy that is a."""
+    corners = [score((a,) * size) for a in range(num_actions)]
+    return all(
+        expected(score, p, size) == sum(c * q for c, q in zip(corners, p, strict=True))
+        for p in policies(num_actions, num_actions + 3)
+    )
+
+
+@claim(
+    "note-requirement",
+    NOTE,
+    "§2.1 and §2.2, after Eq. 5",
+    Verdict.DEFINITION,
+    how="E f linear in the policy ⇔ f additive over the set's members, for all 0/1/2-valued "
+    "symmetric f on two actions, n = 2, 3, and named objectives on three.",
+    truth="For tabular policies: f collapses exactly if it is additive, f(S) = (1/n) Σ g(yᵢ).",
+)
+def requirement() -> Trials:
+    """f is admissible if E f(Y₁…Y_n) is not E g(Y) for one g that is the same for all policies."""
+    for size in (2, 3):
+        sets = list(combinations_with_replacement(range(2), size))
+        for values in product(range(3), repeat=len(sets)):
+            table = {s: Fraction(v) for s, v in zip(sets, values, strict=True)}
+            same = collapses(table.__getitem__, 2, size) == is_linear(table.__getitem__, 2, size)
+            yield remark(same, n=size, f=values)
+    named = scores.mean((1, 0, 2)), scores.maximum((1, 0, 2)), scores.distinct(), scores.differ
+    for score in named:
+        yield remark(collapses(score, 3, 2) == is_linear(score, 3, 2))
+
+
+@claim(
+    "note-mean-collapses",
+    NOTE,
+    "§2.1 and §2.2",
+    Verdict.HOLDS,
+    how="E f = Σ π r, and gradients that are the same for all n, all 0/1/2 rewards of three "
+    "actions, n ≤ 3.",
+)
+def mean_collapses() -> Trials:
+    """With f the mean reward, set RL is standard RL."""
+    for rewards in product(range(3), repeat=3):
+        for p in policies(3, 6):
+            single = logit_gradient(scores.mean(rewards), p, 1)
+            for size in (2, 3):
+                score = scores.mean(rewards)
+                value = expected(score, p, size)
+                same = value == sum(q * r for q, r in zip(p, rewards, strict=True))
+                yield stated(
+                    same and logit_gradient(score, p, size) == single, n=size, r=rewards, J=value
+                )
+
+
+@claim(
+    "note-ex-2.3",
+    NOTE,
+    "§2.2, Example 2.3",
+    Verdict.HOLDS,
+    how="Not additive for any non-constant reward in {0, 1, 2}³, n = 2, 3; E max = 1 − (1 − p)^n.",
+    truth="A constant reward, or n = 1, collapses.",
+)
+def max_is_admissible() -> Trials:
+    """max r is an objective of set RL, and is pass@n for rewards 0 and 1."""
+    for size, rewards in product((2, 3), product(range(3), repeat=3)):
+        constant = len(set(rewards)) == 1
+        collapsed = collapses(scores.maximum(rewards), 3, size)
+        trial = remark(collapsed) if constant else stated(not collapsed, n=size, r=rewards)
+        yield trial
+    for size, p in product((2, 3, 4), policies(2, 6)):
+        value = expected(scores.maximum((1, 0)), p, size)
+        yield stated(value == 1 - (1 - p[0]) ** size, n=size, p=p[0], J=value)
+
+
+@claim(
+    "note-ex-2.4",
+    NOTE,
+    "§2.2, Example 2.4",
+    Verdict.FAILS,
+    how="Alg = a uniform pick, the first sample, the majority, the best by a proxy; three actions.",
+    counterexample="Alg=uniform pick, n=3",
+    truth="Only if Alg looks at the set: a pick that ignores it (uniform, or the first) is "
+    "standard RL exactly; majority and best-of-n by a non-constant proxy are not.",
+)
+def test_time_compute() -> Trials:
+    """r(Alg(y₁…y_n)), the reward of the sample that a test-time algorithm returns, is an
+    objective of set RL.
+    """
+    rewards = (1, 0, 0)
+    uniform, first = scores.mean(rewards), _first(rewards)
+    by_proxy = _best_of((1, 2, 0), rewards)
+    for name, score in (
+        ("majority", scores.majority(rewards)),
+        ("best by proxy", by_proxy),
+        ("uniform pick", uniform),
+        ("first sample", first),
+    ):
+        yield stated(not collapses(score, 3, 3), Alg=name, n=3)
+    for size in (3, 4):
+        yield corrected(collapses(uniform, 3, size) and collapses(first, 3, size), n=size)
+        for score in (scores.majority(rewards), by_proxy):
+            yield corrected(not collapses(score, 3, size), n=size)
+
+
+def _first(rewards: tuple[int, ...]) -> Score:
+    """r of the first sample, averaged over the orders in which a set can be drawn."""
+    return lambda s: average([Fraction(rewards[order[0]]) for order in permutations(s)])
+
+
+def _best_of(proxy: tuple[int, ...], rewards: tuple[int, ...]) -> Score:
+    return lambda s: Fraction(rewards[max(s, key=lambda a: proxy[a])])
+
+
+@claim(
+    "note-ex-2.4-subset",
+    NOTE,
+    "§2.2, Example 2.4, subsets",
+    Verdict.FAILS,
+    how="m = 2 of n = 3, selected uniformly and by reward; all non-constant rewards in {0, 1, 2}³.",
+    counterexample="selected=uniformly, r=(0, 0, 1)",
+    truth="Selecting uniformly collapses; selecting by reward does not.",
+)
+def selected_subset() -> Trials:
+    """The mean reward of the m < n samples that an algorithm selects is an objective of set RL."""
+    for rewards in product(range(3), repeat=3):
+        if len(set(rewards)) > 1:
+            uniform = collapses(_any_two(rewards), 3, 3)
+            best = collapses(_top_two(rewards), 3, 3)
+            yield stated(not uniform, selected="uniformly", r=rewards)
+            yield corrected(uniform and not best, selected="by reward", r=rewards)
+
+
+def _any_two(rewards: tuple[int, ...]) -> Score:
+    return lambda s: average([Fraction(rewards[a] + rewards[b], 2) for a, b in combinations(s, 2)])
+
+
+def _top_two(rewards: tuple[int, ...]) -> Score:
+    return lambda s: Fraction(sum(sorted(rewards[a] for a in s)[-2:]), 2)
+
+
+@claim(
+    "note-ex-2.5",
+    NOTE,
+    "§2.2, Example 2.5",
+    Verdict.FAILS,
+    how="Three actions, n = 2, 3, every partition into clusters, rewards 0/1; d = clusters/n.",
+    counterexample="n=2, r=(0, 0, 0), clusters=(0, 0, 0)",
+    truth="Not where r·d is additive: d constant (every correct action in one cluster with "
+    "all others), or r ≡ 0.",
+)
+def polychromic_is_admissible() -> Trials:
+    """Mean reward times any diversity d in [0, 1] is an objective of set RL."""
+    partitions = ((0, 0, 0), (0, 0, 1), (0, 1, 2))
+    for size, clusters, rewards in product((2, 3), partitions, product(range(2), repeat=3)):
+        collapsed = collapses(scores.polychromic(rewards, clusters), 3, size)
+        additive = not any(rewards) or len(set(clusters)) == 1
+        yield stated(not collapsed, n=size, r=rewards, clusters=clusters)
+        yield corrected(collapsed == additive, n=size, r=rewards, clusters=clusters)
+
+
+def shared_signal(score: Score, p: Policy, size: int, baseline: Baseline) -> list[Fraction]:
+    """E Σᵢ (f(S) − bᵢ) ∇ log π(yᵢ) over ordered sets of `size` actions."""
+    total = [Fraction(0)] * len(p)
+    for s in product(range(len(p)), repeat=size):
+        chance = Fraction(1)
+        for action in s:
+            chance *= p[action]
+        value = score(tuple(sorted(s)))
+        parts = estimate([value - baseline(s, i) for i in range(size)], s, p)
+        total = [t + chance * g for t, g in zip(total, parts, strict=True)]
+    return total
+
+
+OBJECTIVES: tuple[tuple[str, Score], ...] = (
+    ("max", scores.maximum((2, 1, 0))),
+    ("polychromic", scores.polychromic((1, 0, 1))),
+    ("majority", scores.majority((1, 0, 0))),
+    ("differ", scores.differ),
+)
+
+
+@claim(
+    "note-eq-6",
+    NOTE,
+    "§2.2, Eq. 6",
+    Verdict.HOLDS,
+    how="Against the derivative of the polynomial E f(π), which uses no score function; four "
+    "objectives, three actions, n = 2, 3, f̂ = 0 and 1/3.",
+)
+def shared_gradient() -> Trials:
+    """The gradient of E f is E[(f(S) − f̂) Σᵢ ∇ log π(yᵢ)] with one signal for the whole set."""
+    for size, (name, score), p in product((2, 3), OBJECTIVES, list(policies(3, 5))):
+        truth = logit_gradient(score, p, size)
+        for constant in (Fraction(0), Fraction(1, 3)):
+            found = shared_signal(score, p, size, lambda s, i, b=constant: b)  # type: ignore[misc]
+            yield stated(found == truth, f=name, n=size, π=p, gradient=truth)
+
+
+@claim(
+    "note-eq-7",
+    NOTE,
+    "§2.2, Eq. 7",
+    Verdict.HOLDS,
+    how="Against π(y)(r(y) − E r), all 0/1/2 rewards of three actions, b = 0 and 1/3.",
+)
+def standard_gradient() -> Trials:
+    """Standard RL is the case n = 1: E[∇ log π(y)(r(y) − b)]."""
+    for rewards, p in product(product(range(3), repeat=3), policies(3, 5)):
+        value = sum((q * r for q, r in zip(p, rewards, strict=True)), Fraction(0))
+        truth = [q * (r - value) for q, r in zip(p, rewards, strict=True)]
+        for constant in (Fraction(0), Fraction(1, 3)):
+            found = shared_signal(scores.mean(rewards), p, 1, lambda s, i, b=constant: b)  # type: ignore[misc]
+            yield stated(found == truth, r=rewards, π=p, gradient=truth)
+
+
+@claim(
+    "note-baseline-rule",
+    NOTE,
+    "§2.2, after Eq. 7",
+    Verdict.FAILS,
+    how="bᵢ = f(y₋ᵢ), the score of the other members, and a shared b = f(y₂…y_n), against ∇E f.",
+    counterexample="f=max, n=2, π=(1/3, 1/3, 1/3), baseline=f(y₋ᵢ), gradient=(10/27, -2/27, -8/27)",
+    truth="bᵢ may depend on every member but yᵢ. One baseline for the whole set may not "
+    "depend on any member: that one is biased.",
+)
+def baseline_rule() -> Trials:
+    """A baseline must be independent of the sampled set and of every subset of it."""
+    shared_is_biased = False
+    for size, (name, score), p in product((2, 3), OBJECTIVES, list(policies(3, 4))):
+        truth = logit_gradient(score, p, size)
+        of_others = shared_signal(score, p, size, lambda s, i: score(_without(s, i)))  # noqa: B023
+        of_tail = shared_signal(score, p, size, lambda s, i: score(_without(s, 0)))  # noqa: B023
+        unbiased = of_others == truth
+        yield stated(not unbiased, f=name, n=size, π=p, baseline="f(y₋ᵢ)", gradient=truth)
+        yield corrected(unbiased, f=name, n=size, π=p)
+        shared_is_biased |= of_tail != truth
+    yield remark(shared_is_biased)
+
+
+def _without(s: Actions, i: int) -> Actions:
+    return tuple(sorted(s[:i] + s[i + 1 :]))
+
+
+@claim(
+    "note-coupling",
+    NOTE,
+    "§2.2 and §3",
+    Verdict.HOLDS,
+    how="Both sides by enumeration, four objectives, three actions, n = 2, 3.",
+)
+def coupling() -> Trials:
+    """The shared signal gives each member, in expectation, its marginal set advantage: E[Σᵢ ∇ log
+    π(yᵢ) f(S)] = n E[∇ log π(y) A(y)].
+    """
+    for size, (name, score), p in product((2, 3), OBJECTIVES, [policy(1, 2, 3), policy(3, 1, 1)]):
+        left = shared_signal(score, p, size, lambda s, i: Fraction(0))
+        means = [expected(score, p, size - 1, (a,)) for a in range(3)]
+        whole = expected(score, p, size)
+        right = [size * q * (m - whole) for q, m in zip(p, means, strict=True)]
+        yield stated(left == right, f=name, n=size, π=p, gradient=left)

@@ -1,0 +1,237 @@
+"""Set RL note, §5: diminishing actions and specular sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import combinations, product
+
+from claims import scores
+from claims.claims import Trials, Verdict, claim, corrected, remark, stated
+from claims.documents import NOTE
+from claims.exact import Policy, Score, advantage, policies, policy
+
+
+def diminish(p: Policy, removed: Iterable[int]) -> Policy:
+    """The policy without some actions, their probability spread evenly over the rest of it."""
+    gone = set(removed)
+    kept = [a for a, q in enumerate(p) if q and a not in gone]
+    share = sum((p[a] for a in gone), Fraction(0)) / len(kept)
+    return tuple(q + share if a in kept else Fraction(0) for a, q in enumerate(p))
+
+
+def scaffold(score: Score, p: Policy, size: int, y: int) -> Fraction:
+    """Λ(y^n) = π(y) A(y)."""
+    return p[y] * advantage(score, p, size, y)
+
+
+def others(p: Policy, y: int) -> list[int]:
+    """The other actions, likeliest first."""
+    return sorted((a for a in range(len(p)) if a != y), key=lambda a: -p[a])
+
+
+def speculars(score: Score, p: Policy, size: int, y: int) -> Iterator[tuple[int, ...]]:
+    """Every specular set of y, smallest first: removing it makes Λ negative."""
+    for count in range(1, len(p)):
+        for removed in combinations(others(p, y), count):
+            if scaffold(score, diminish(p, removed), size, y) < 0:
+                yield removed
+
+
+def supported(score: Score, size: int) -> Iterator[tuple[Policy, int]]:
+    """Policies over four actions, and their actions with a positive scaffold value."""
+    for p in policies(4, 8):
+        for y in range(4):
+            if scaffold(score, p, size, y) > 0:
+                yield p, y
+
+
+@claim(
+    "note-def-5.1",
+    NOTE,
+    "§5, Definition 5.1",
+    Verdict.DEFINITION,
+    how="Every policy over four actions with denominator ≤ 8 and every set but the whole: the "
+    "result is non-negative, sums to 1, is 0 on X and keeps the order of the rest.",
+    truth="In the definition of 𝒢 for a set X read y' ∉ X.",
+)
+def diminishing() -> Trials:
+    """Diminishing X sends its probability to the rest of the support in equal parts."""
+    for p in policies(4, 8):
+        for count in (1, 2, 3):
+            for removed in combinations(range(4), count):
+                found = diminish(p, removed)
+                valid = sum(found) == 1 and not any(found[a] for a in removed)
+                rest = [a for a in range(4) if a not in removed]
+                shares = {found[a] - p[a] for a in rest}
+                yield remark(valid and len(shares) == 1, π=p, X=removed, after=found)
+
+
+@claim(
+    "note-def-5.2",
+    NOTE,
+    "§5, Definition 5.2",
+    Verdict.FAILS,
+    how="f = 1{two members differ}, n = 2: the specular sets of the smallest size, for every "
+    "policy over four actions with denominator ≤ 8 and one with 14 (none below has two).",
+    counterexample="n=2, π=(1/14, 2/7, 2/7, 5/14), y=1, smallest=((3), (2))",
+    truth="There can be several of the smallest size; a strong specular set is one of them.",
+)
+def smallest_specular() -> Trials:
+    """The smallest specular set (the strong one) is well defined."""
+    for p, y in [*supported(scores.differ, 2), (policy(1, 4, 4, 5), 1)]:
+        found = list(speculars(scores.differ, p, 2, y))
+        least = [x for x in found if len(x) == len(found[0])]
+        if found:
+            yield stated(len(least) == 1, n=2, π=p, y=y, smallest=least)
+            yield corrected(all(len(x) >= len(least[0]) for x in found))
+
+
+@claim(
+    "note-specular-self",
+    NOTE,
+    "§5, after Definition 5.2",
+    Verdict.HOLDS,
+    how="Λ of y after diminishing sets that hold it is 0: two objectives, four actions, n = 2, 3.",
+)
+def never_its_own() -> Trials:
+    """A specular set of y does not contain y."""
+    for size, score in product((2, 3), (scores.differ, scores.polychromic((1, 0, 1, 0)))):
+        for p in policies(4, 6):
+            for removed in ((0,), (0, 1), (0, 1, 2)):
+                found = scaffold(score, diminish(p, removed), size, 0)
+                yield stated(found == 0, n=size, π=p, X=removed, Λ=found)
+
+
+@claim(
+    "note-prop-5.3",
+    NOTE,
+    "§5, Proposition 5.3",
+    Verdict.HOLDS,
+    how="Λ of y when only y is left is 0: four objectives, every policy over four actions with "
+    "denominator ≤ 6, n = 2, 3.",
+)
+def all_others() -> Trials:
+    """All other actions together are not a specular set of y, under any objective."""
+    objectives = (
+        scores.differ,
+        scores.polychromic((1, 0, 1, 0)),
+        scores.majority((1, 0, 0, 0)),
+        scores.rarest_correct((1, 0, 0, 0)),
+    )
+    for size, score, p in product((2, 3), objectives, policies(4, 6)):
+        found = scaffold(score, diminish(p, (1, 2, 3)), size, 0)
+        yield stated(found == 0, n=size, π=p, Λ=found)
+
+
+@claim(
+    "note-specular-at-most",
+    NOTE,
+    "§5, after Example 5.4",
+    Verdict.HOLDS,
+    how="The largest specular set of every supported action, f = 1{two members differ}, n = 2, 3.",
+    truth="The bound is attained: all but y and one other action.",
+)
+def largest_specular() -> Trials:
+    """A specular set of y leaves at least one other action."""
+    attained = False
+    for size in (2, 3):
+        for p, y in supported(scores.differ, size):
+            sizes = [len(x) for x in speculars(scores.differ, p, size, y)]
+            if sizes:
+                yield stated(max(sizes) <= len(p) - 2, n=size, π=p, y=y, largest=max(sizes))
+                attained |= max(sizes) == len(p) - 2
+    yield remark(attained)
+
+
+@claim(
+    "note-ex-5.4-value",
+    NOTE,
+    "§5, Example 5.4",
+    Verdict.HOLDS,
+    how="π(y)A(y) enumerated, three and four actions, n = 2, 3, 4; the sign against p*.",
+    truth="p* is where the sign changes, not a turning point of Λ: for three actions with the rest "
+    "even and n = 2, dΛ/dp = −p there.",
+)
+def differ_scaffold() -> Trials:
+    """Λ(y^n) = p(Σ π^n − p^(n−1)); it is negative above p* = (Σ π^n)^(1/(n−1)), positive below."""
+    for size, p in product((2, 3, 4), [*policies(3, 8), *policies(4, 6)]):
+        total = sum(q**size for q in p)
+        for y, q in enumerate(p):
+            found = scaffold(scores.differ, p, size, y)
+            below = q ** (size - 1) < total  # q < p*
+            signs = (found > 0) == below and (found < 0) == (q ** (size - 1) > total)
+            yield stated(
+                found == q * (total - q ** (size - 1)) and signs, n=size, π=p, y=y, Λ=found
+            )
+    step, root = Fraction(1, 10**6), Fraction(1, 3)
+    values = [
+        scaffold(scores.differ, (q, (1 - q) / 2, (1 - q) / 2), 2, 0)
+        for q in (root - step, root + step)
+    ]
+    yield remark(abs((values[1] - values[0]) / (2 * step) + root) < Fraction(1, 10**6))
+
+
+@claim(
+    "note-ex-5.4-share",
+    NOTE,
+    "§5, Example 5.4, the display for π'",
+    Verdict.FAILS,
+    how="The diminished policy with φ as displayed, and as Definition 5.1 has it; three and four "
+    "actions.",
+    counterexample="π=(1/3, 1/3, 1/3), X=(0), total_probability=4/3",
+    truth="φ = Σ_{y'∈X} π(y') / |𝒢|: the probability that was removed, not the one that stayed.",
+)
+def share_of_the_removed() -> Trials:
+    """Each remaining action gains φ = Σ_{y'∈𝒢} π(y') / |𝒢|."""
+    for p in [*policies(3, 6), *policies(4, 6)]:
+        kept = range(1, len(p))
+        displayed = sum(p[a] for a in kept) / len(kept)
+        total = sum(p[a] + displayed for a in kept)
+        yield stated(total == 1, π=p, X=(0,), total_probability=total)
+        meant = p[0] / len(kept)
+        yield corrected(tuple(p[a] + meant for a in kept) == diminish(p, (0,))[1:])
+
+
+@claim(
+    "note-ex-5.4-necessary",
+    NOTE,
+    "§5, Example 5.4, point 1",
+    Verdict.HOLDS,
+    how="Every specular set of every supported action, f = 1{two members differ}, n = 2, 3.",
+    truth="Necessary, not sufficient: π' = (7/20, 9/20, 1/5), n = 2 has π'(y) > 1/3 and "
+    "Λ = 21/4000 > 0.",
+)
+def above_average() -> Trials:
+    """After diminishing a specular set, π'(y) > 1/g, g the size of the support."""
+    for size in (2, 3):
+        for p, y in supported(scores.differ, size):
+            for removed in speculars(scores.differ, p, size, y):
+                after = diminish(p, removed)
+                support = sum(q > 0 for q in after)
+                yield stated(after[y] * support > 1, n=size, π=p, X=removed, after=after[y])
+    yield remark(scaffold(scores.differ, policy(7, 9, 4), 2, 0) == Fraction(21, 4000))
+
+
+@claim(
+    "note-ex-5.4-likeliest",
+    NOTE,
+    "§5, Example 5.4, point 2",
+    Verdict.FAILS,
+    how="f = 1{two members differ}, n = 2, 3, four actions: the smallest specular size by search, "
+    "against removing that many of the least likely and of the likeliest others.",
+    counterexample="n=2, π=(1/7, 1/7, 2/7, 3/7), y=2, X=(1), Λ=2/147",
+    truth="The other way round: X is smallest when it contains the likeliest other actions. That "
+    "many of them were specular in every case tried.",
+)
+def keep_the_likeliest() -> Trials:
+    """Specular sets get smaller when the likeliest other actions stay in the support."""
+    for size in (2, 3):
+        for p, y in supported(scores.differ, size):
+            least = next(speculars(scores.differ, p, size, y), None)
+            if least is not None and len(least) < len(p) - 1:
+                ordered = others(p, y)
+                rare, likely = ordered[-len(least) :], ordered[: len(least)]
+                kept = scaffold(scores.differ, diminish(p, rare), size, y)
+                yield stated(kept < 0, n=size, π=p, y=y, X=rare, Λ=kept)
+                yield corrected(scaffold(scores.differ, diminish(p, likely), size, y) < 0)

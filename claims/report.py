@@ -1,0 +1,149 @@
+"""The ledger's findings as a table to print, as JSON and as a page of documentation."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from claims.claims import Finding, Part, Verdict, write
+from claims.documents import ORDER
+
+SCHEMA_VERSION = 1
+SHOWN = (Verdict.HOLDS, Verdict.UP_TO_SCALE, Verdict.FAILS, Verdict.DEFINITION)
+
+OPENING = """\
+# The claims ledger
+
+Every definition, lemma, proposition, example and worked number of the documents that this library
+was built from, one entry each, and whether it holds. Every entry is a check that runs:
+
+    make verify
+
+A check measures and does not know the verdict below; the verdict is confirmed if the trials alone
+lead to it. A statement *fails* only together with a counterexample, the first in a search from
+small cases to large, and with a corrected statement that held in every case that was tried. One
+that is right under a condition that its document does not state counts as failing, with the
+condition given. Nearly all arithmetic is exact, in fractions, by enumeration over small action
+sets, and shares no code with the library; a check of finitely many cases is evidence for a
+general statement, not a proof of it. Empirical results of the papers cannot be checked here and
+are left out.
+
+N is the number of samples of a prompt, n (K in the MaxPO review, which has B samples) the size of a
+set, π the policy, u and v the mean scores of the sets with and without a sample, w that of the sets
+of n − 1 without it, U that of all, A the marginal set advantage, Λ the scaffold value.
+
+This page is written by `python -m claims --markdown docs/claims.md`; do not edit it.
+"""
+
+
+def table(findings: Sequence[Finding]) -> str:
+    """One line a claim, and a last line that counts."""
+    width = max((len(finding.claim.id) for finding in findings), default=0)
+    lines = [
+        f"{'ok' if f.confirmed else 'NO':3}{f.concluded.value:18}{f.claim.id:{width + 2}}"
+        f"{textwrap.shorten(f.claim.statement, 70, placeholder=' …')}"
+        for f in findings
+    ]
+    return "\n".join([*lines, *map(_mismatch, _wrong(findings)), summary(findings)])
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """How many claims there are of each verdict, and how many checks disagree with theirs."""
+    counts = Counter(finding.concluded for finding in findings)
+    parts = ", ".join(
+        f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict]
+    )
+    wrong = len(_wrong(findings))
+    verdict = f"{wrong} NOT CONFIRMED" if wrong else "all confirmed"
+    seconds = sum(finding.seconds for finding in findings)
+    return f"{len(findings)} claims: {parts}; {verdict}, {seconds:.0f} s"
+
+
+def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
+    """The findings as plain data."""
+    rows = [
+        {
+            "id": f.claim.id,
+            "document": f.claim.document,
+            "where": f.claim.where,
+            "statement": f.claim.statement,
+            "verdict": f.claim.verdict.value,
+            "concluded": f.concluded.value,
+            "confirmed": f.confirmed,
+            "truth": f.claim.truth,
+            "how": f.claim.how,
+            "trials": {part.value: f.tallies[part].trials for part in Part},
+            "failures": {part.value: f.tallies[part].failures for part in Part},
+            "counterexample": f.counterexample,
+            "evidence": f.evidence,
+            "seconds": round(f.seconds, 3),
+        }
+        for f in findings
+    ]
+    return {"schema_version": SCHEMA_VERSION, "confirmed": not _wrong(findings), "claims": rows}
+
+
+def markdown(findings: Sequence[Finding]) -> str:
+    """The page docs/claims.md: counts by verdict, then the claims of each document."""
+    pages = [OPENING, _counts(findings)]
+    for document in ORDER:
+        mine = [finding for finding in findings if finding.claim.document == document]
+        if mine:
+            pages += [f"## {document}\n", *map(_entry, mine)]
+    return "\n".join(pages)
+
+
+def _counts(findings: Sequence[Finding]) -> str:
+    heads = " | ".join(verdict.value for verdict in SHOWN)
+    lines = [f"| | claims | {heads} |", "|---" * (len(SHOWN) + 2) + "|"]
+    for document in (*ORDER, None):
+        verdicts = [
+            f.concluded for f in findings if document is None or f.claim.document == document
+        ]
+        cells = " | ".join(str(verdicts.count(verdict)) for verdict in SHOWN)
+        lines.append(f"| {document or '**all**'} | {len(verdicts)} | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
+def _entry(finding: Finding) -> str:
+    row = finding.claim
+    if finding.confirmed:
+        verdict = f"**{finding.concluded.value.capitalize()}.**"
+    else:
+        verdict = f"**Not confirmed: {_mismatch(finding)}.**"
+    lines = [f"### {row.where}", "", f"`{row.id}` · {verdict} {row.statement}", ""]
+    if row.truth:
+        lines += [f"- {_truth_label(row.verdict)}: {row.truth}"]
+    if row.counterexample:
+        lines += [f"- First counterexample: {finding.counterexample}"]
+    lines += [f"- Checked: {row.how} ({_count(finding.trials)})", ""]
+    return "\n".join(lines)
+
+
+def _count(trials: int) -> str:
+    return f"{trials:,} trial" + "s" * (trials != 1)
+
+
+def _truth_label(verdict: Verdict) -> str:
+    labels = {Verdict.FAILS: "What is true", Verdict.UP_TO_SCALE: "Scale"}
+    return labels.get(verdict, "More exactly")
+
+
+def _wrong(findings: Sequence[Finding]) -> list[Finding]:
+    return [finding for finding in findings if not finding.confirmed]
+
+
+def _mismatch(finding: Finding) -> str:
+    """What a row says, what its check came to, and the first trials that did not hold."""
+    failures = "; ".join(
+        f"{part.value}: {tally.failures} of {tally.trials} failed, "
+        f"first {write(tally.first_failure or {})}"
+        for part, tally in finding.tallies.items()
+        if tally.failures
+    )
+    return (
+        f"{finding.claim.id} says {finding.claim.verdict.value!r}, its check "
+        f"{finding.concluded.value!r}" + (f" ({failures})" if failures else "")
+    )

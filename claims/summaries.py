@@ -1,0 +1,170 @@
+"""Poly-EPO summaries: the mean form of the advantage, and what they say of the objective."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, product
+
+from claims import scores
+from claims.claims import Trials, Verdict, claim, remark, scaled, stated
+from claims.documents import SUMMARIES
+from claims.exact import (
+    Actions,
+    Policy,
+    advantage,
+    average,
+    logit_gradient,
+    policies,
+    policy,
+    times,
+)
+from claims.exact_credit import Credit, Design, all_sets, deviation, estimate, mean_estimate
+
+SCORE = scores.polychromic((1, 0, 1))
+POLICIES = (policy(1, 1, 1), policy(1, 2, 3))
+
+
+@claim(
+    "summaries-mean-form",
+    SUMMARIES,
+    "Method, marginal set advantage",
+    Verdict.UP_TO_SCALE,
+    how="The mean over a sample's sets of f − f̂, all sets: mean update over all groups of N = 3…5.",
+    truth="(N−n)/n.",
+)
+def mean_form() -> Trials:
+    """With the average advantage of the sets that contain a sample the estimator is unbiased."""
+    for (num, size), p in product(((3, 2), (4, 2), (4, 3), (5, 2)), POLICIES):
+        found = mean_estimate(deviation(SCORE, size), p, num)
+        truth = logit_gradient(SCORE, p, size)
+        yield stated(found == truth, N=num, n=size, π=p, mean=found, gradient=truth)
+        yield scaled(found == times(Fraction(num - size, size), truth))
+
+
+def averaged(design: Design) -> Credit:
+    """The mean of f − f̂ over a sample's sets; 0 for a sample in none."""
+
+    def credit(group: Actions) -> list[Fraction]:
+        scored = [SCORE(tuple(sorted(group[i] for i in s))) for s in design]
+        mean = average(scored)
+        return [
+            average([f - mean for f, s in zip(scored, design, strict=True) if i in s])
+            for i in range(len(group))
+        ]
+
+    return credit
+
+
+def mean_of_ordered(credit: Credit, p: Policy, num: int) -> list[Fraction]:
+    """E Σ ∇ log π(yᵢ) Aᵢ for a credit that is not the same for all orders of the group."""
+    total = [Fraction(0)] * len(p)
+    for group in product(range(len(p)), repeat=num):
+        chance = Fraction(1)
+        for action in group:
+            chance *= p[action]
+        for a, g in enumerate(estimate(credit(group), group, p)):
+            total[a] += chance * g
+    return total
+
+
+@claim(
+    "summaries-sampled-sets",
+    SUMMARIES,
+    "Method, K sets without replacement",
+    Verdict.UP_TO_SCALE,
+    how="Every single collection of K sets, N = 4, n = 2, K = 1…4: mean update over all groups.",
+    truth="(m − n)/n, m the number of samples that some set holds: known for each collection.",
+)
+def sampled_sets() -> Trials:
+    """With K of the sets the estimator is unbiased too."""
+    num, size, p = 4, 2, POLICIES[1]
+    truth = logit_gradient(SCORE, p, size)
+    for num_sets in (1, 2, 3, 4):
+        for design in combinations(all_sets(num, size), num_sets):
+            found = mean_of_ordered(averaged(design), p, num)
+            covered = len({i for s in design for i in s})
+            yield stated(found == truth, sets=design, mean=found, gradient=truth)
+            yield scaled(found == times(Fraction(covered - size, size), truth))
+
+
+@claim(
+    "summaries-more-samples",
+    SUMMARIES,
+    "Method, N > n",
+    Verdict.HOLDS,
+    how="N = n: there is one set and every advantage is 0, in all groups of two and three; with "
+    "N = n + 1 some are not.",
+)
+def more_samples_than_members() -> Trials:
+    """More samples than a set holds are needed."""
+    for size in (2, 3):
+        for group in product(range(3), repeat=size):
+            found = averaged(all_sets(size, size))(group)
+            yield stated(not any(found), N=size, n=size, group=group, A=found)
+        more = [averaged(all_sets(size + 1, size))(g) for g in product(range(3), repeat=size + 1)]
+        yield remark(any(any(a) for a in more))
+
+
+@claim(
+    "summaries-both-low",
+    SUMMARIES,
+    "Method, polychromic objective",
+    Verdict.HOLDS,
+    how="f ≤ min(mean reward, diversity) for every set of up to four members.",
+)
+def both_limit() -> Trials:
+    """If either the reward or the diversity is low, the score is."""
+    for size in (1, 2, 3, 4):
+        for rewards, clusters in product(
+            product((0, 1), repeat=size), product((-1, 0, 1), repeat=size)
+        ):
+            members = tuple(range(size))
+            parts = scores.mean(rewards)(members), scores.distinct(clusters)(members)
+            found = scores.polychromic(rewards, clusters)(members)
+            yield stated(found <= min(parts), r=rewards, clusters=clusters, f=found)
+
+
+@claim(
+    "summaries-diversity",
+    SUMMARIES,
+    "Method, diversity",
+    Verdict.DEFINITION,
+    how="Every set of three over four labels and the degenerate one: renaming clusters changes "
+    "nothing, a degenerate member adds nothing.",
+    truth="A degenerate member still counts in the set size, and its reward counts.",
+)
+def diversity() -> Trials:
+    """The diversity of a set is its number of clusters over its size; degenerate generations are
+    left out of it.
+    """
+    rename = {-1: -1, 0: 7, 1: 3, 2: 0}
+    for labels in product((-1, 0, 1, 2), repeat=3):
+        found = scores.distinct(labels)((0, 1, 2))
+        other = scores.distinct([rename[c] for c in labels])((0, 1, 2))
+        counted = Fraction(len({c for c in labels if c != -1}), 3)
+        yield remark(found == other == counted, clusters=labels, d=found)
+
+
+@claim(
+    "summaries-incorrect-positive",
+    SUMMARIES,
+    "Method, polychromic objective",
+    Verdict.HOLDS,
+    how="One correct action and one or two wrong ones of other strategies: the largest A of a "
+    "wrong one over all policies with denominator ≤ 12, n = 3, 4.",
+    truth="For n ≥ 3. With n = 2 and one correct strategy it is never positive.",
+)
+def incorrect_positive() -> Trials:
+    """A wrong generation can get a positive signal if it adds diversity to sets with a correct
+    one.
+    """
+    for rewards in ((1, 0), (1, 0, 0)):
+        for size in (3, 4):
+            best = _largest_of_wrong(rewards, size)
+            yield stated(best > 0, n=size, actions=len(rewards), largest_A=best)
+        yield remark(_largest_of_wrong(rewards, 2) < 0)
+
+
+def _largest_of_wrong(rewards: tuple[int, ...], size: int) -> Fraction:
+    score, actions = scores.polychromic(rewards), range(1, len(rewards))
+    return max(advantage(score, p, size, y) for p in policies(len(rewards), 12) for y in actions)

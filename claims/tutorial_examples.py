@@ -1,0 +1,255 @@
+"""Poly-EPO tutorial: its other examples, recomputed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import product
+
+from claims import scores
+from claims.claims import Trials, Verdict, claim, corrected, remark, stated
+from claims.documents import TUTORIAL
+from claims.exact import advantages, average, policies
+from claims.exact_credit import all_sets, deviation
+from claims.tutorial_four_samples import close, standardised
+
+
+@claim(
+    "tutorial-flip",
+    TUTORIAL,
+    "Set RL, worked example, last sentence",
+    Verdict.HOLDS,
+    how="A wrong sample of its own strategy beside 3…7 correct ones of another, all sets, every n.",
+    truth="For n ≥ 3 it is positive; for n = 2 it is never positive.",
+)
+def flips_positive() -> Trials:
+    """In larger sets with more correct members a wrong, unique sample can have A > 0."""
+    for num in range(4, 9):
+        found = {n: _lone_wrong(num, n)[-1] for n in range(2, num)}
+        yield stated(any(a > 0 for a in found.values()), N=num, A=list(found.values()))
+        yield remark(found[2] <= 0 and all(found[n] > 0 for n in range(3, num)))
+
+
+def _lone_wrong(num: int, size: int) -> Sequence[Fraction]:
+    """u − U of N − 1 correct samples of one strategy and a wrong one of another."""
+    score = scores.polychromic((*[1] * (num - 1), 0), (*[0] * (num - 1), 1))
+    return deviation(score, size)(tuple(range(num)))
+
+
+@claim(
+    "tutorial-eight-samples",
+    TUTORIAL,
+    "Decomposition, 8 generations, 7 correct by A and 1 wrong by B",
+    Verdict.HOLDS,
+    how="f of a set of three correct and y₈; U and u − U over all 70 sets of four.",
+    truth="Baseline 5/16; A(y₈) = +1/16 and −1/112 for each correct one. If y₈ counts as "
+    "degenerate, −1/32. It is positive for n = 3…7 and 0 for n = 2.",
+)
+def eight_samples() -> Trials:
+    """Sets of y₈ and three correct samples score 0.375, which exceeds the baseline: A(y₈) > 0."""
+    rewards, clusters = (*[1] * 7, 0), (*[0] * 7, 1)
+    score = scores.polychromic(rewards, clusters)
+    baseline = average([score(s) for s in all_sets(8, 4)])
+    value, found = score((0, 1, 2, 7)), _lone_wrong(8, 4)
+    yield stated(
+        value == Fraction(3, 8) > baseline and found[7] > 0, f=value, U=baseline, A=found[7]
+    )
+    yield remark(baseline == Fraction(5, 16) and found[7] == Fraction(1, 16))
+    yield remark(found[0] == Fraction(-1, 112))
+    degenerate = scores.polychromic(rewards, (*[0] * 7, scores.DEGENERATE))
+    yield remark(deviation(degenerate, 4)(tuple(range(8)))[7] == Fraction(-1, 32))
+    signs = [_lone_wrong(8, n)[7] for n in range(2, 8)]
+    yield remark(signs[0] == 0 and min(signs[1:]) > 0)
+
+
+@claim(
+    "tutorial-eight-samples-grpo",
+    TUTORIAL,
+    "Decomposition, table, first row",
+    Verdict.HOLDS,
+    how="Seven rewards of 1 and one of 0, standardised.",
+    truth="−√7 = −2.65.",
+)
+def eight_samples_grpo() -> Trials:
+    """GRPO gives y₈ a large negative z-score."""
+    found = standardised((1, 1, 1, 1, 1, 1, 1, 0))[7]
+    yield stated(abs(found + math.sqrt(7)) < 1e-12, z=found)
+
+
+@claim(
+    "tutorial-score-copies",
+    TUTORIAL,
+    "Polychromic objective",
+    Verdict.HOLDS,
+    how="Eight correct of one strategy.",
+)
+def eight_copies() -> Trials:
+    """Eight correct samples of one strategy score 0.125."""
+    found = scores.polychromic((1,) * 8, (0,) * 8)(tuple(range(8)))
+    yield stated(found == Fraction(1, 8), f=found)
+
+
+@claim(
+    "tutorial-score-four",
+    TUTORIAL,
+    "Polychromic objective",
+    Verdict.FAILS,
+    how="Four correct of four strategies, and four wrong ones in every clustering: theirs, new "
+    "ones, degenerate.",
+    counterexample="new_strategies=1, f=5/16",
+    truth="0.25 only if the four wrong ones add no strategy; with m new ones it is (4 + m)/16, up "
+    "to 0.5.",
+)
+def four_of_eight() -> Trials:
+    """A set of 8 with 4 correct of 4 different strategies scores 0.25."""
+    rewards = (1, 1, 1, 1, 0, 0, 0, 0)
+    for new in range(5):
+        clusters = (0, 1, 2, 3, *(4 + k if k < new else 0 for k in range(4)))
+        found = scores.polychromic(rewards, clusters)(tuple(range(8)))
+        yield stated(found == Fraction(1, 4), new_strategies=new, f=found)
+        yield corrected(found == Fraction(4 + new, 16), new_strategies=new)
+    degenerate = scores.polychromic(rewards, (0, 1, 2, 3, *[scores.DEGENERATE] * 4))
+    yield corrected(degenerate(tuple(range(8))) == Fraction(1, 4))
+
+
+@claim(
+    "tutorial-best-set",
+    TUTORIAL,
+    "Polychromic objective",
+    Verdict.HOLDS,
+    how="Every set of up to four members: f = 1 exactly if all are correct and all differ.",
+)
+def best_set() -> Trials:
+    """The best set has every member correct and every member of another strategy; f = 1."""
+    for size in (2, 3, 4):
+        for rewards, clusters in product(
+            product((0, 1), repeat=size), product(range(size), repeat=size)
+        ):
+            found = scores.polychromic(rewards, clusters)(tuple(range(size)))
+            perfect = all(rewards) and len(set(clusters)) == size
+            yield stated(found <= 1 and (found == 1) == perfect, r=rewards, clusters=clusters)
+
+
+@claim(
+    "tutorial-fifth-copy",
+    TUTORIAL,
+    "Polychromic objective, diminishing returns",
+    Verdict.FAILS,
+    how="A set of n with four correct members of A already, k correct and C strategies among the "
+    "n − 1 others: the score with a correct fifth A, and with an E that succeeds with chance s.",
+    counterexample="n=9, k=4, C=5, s=1/10, A=25/81, E=41/135",
+    truth="E is worth more exactly if s > (C − k)/(C + 1). With four correct copies it always is "
+    "for n ≤ 8; from n = 9 on it is not where the other members are wrong and all different.",
+)
+def fifth_copy() -> Trials:
+    """A fifth copy of A is worth less than a first E, even if E succeeds less often."""
+    for size, success in product(range(6, 13), (Fraction(1, 10), Fraction(1, 2))):
+        for right, kinds in _fillings(size - 5):
+            k, strategies = 4 + right, 1 + kinds
+            copy = Fraction(k + 1, size) * Fraction(strategies, size)
+            novel = (k + success) / size * Fraction(strategies + 1, size)
+            yield stated(novel > copy, n=size, k=k, C=strategies, s=success, A=copy, E=novel)
+            yield corrected((novel > copy) == (success > Fraction(strategies - k, strategies + 1)))
+            yield corrected(novel > copy or size >= 9)
+
+
+def _fillings(num: int) -> Iterator[tuple[int, int]]:
+    """How many of `num` further members are correct, and how many new strategies they bring."""
+    yield from product(range(num + 1), range(num + 1))
+
+
+@claim(
+    "tutorial-ninety-percent",
+    TUTORIAL,
+    "Decomposition, at 90 % accuracy",
+    Verdict.HOLDS,
+    how="(0 − 0.9)/√(0.9·0.1), and the score of three correct samples of different strategies "
+    "with a wrong one of a fourth.",
+)
+def ninety_percent() -> Trials:
+    """At 90 % accuracy GRPO gives wrong samples about −3.0; with three correct samples of other
+    strategies a wrong one scores 0.75 · 1.0.
+    """
+    z = standardised((*[1] * 9, 0))[9]
+    value = scores.polychromic((1, 1, 1, 0))((0, 1, 2, 3))
+    yield stated(close(z, -3.0, 6) and value == Fraction(3, 4), z=z, f=value)
+
+
+@claim(
+    "tutorial-ninety-percent-credit",
+    TUTORIAL,
+    "Decomposition, at 90 % accuracy",
+    Verdict.FAILS,
+    how="N = 10, nine correct samples in every partition into three or more strategies, n = 4, all "
+    "sets: u − U of the wrong one.",
+    counterexample="strategies=(5, 3, 1), A=-1/210",
+    truth="It is negative in all but two of the 26 partitions, (7, 1, 1) and (6, 2, 1): sets that "
+    "score 0.75 lie above the baseline only where they are rare. It is positive where the correct "
+    "samples are concentrated.",
+)
+def ninety_percent_credit() -> Trials:
+    """A wrong sample of a new strategy gets credit for joining correct ones of different
+    strategies.
+    """
+    positive = []
+    for sizes in sorted(_partitions(9), key=len):
+        if len(sizes) >= 3:
+            found = _wrong_beside(sizes)
+            yield stated(found > 0, strategies=sizes, A=found)
+            positive += [sizes] if found > 0 else []
+    yield corrected(sorted(positive) == [(6, 2, 1), (7, 1, 1)])
+    yield corrected(_wrong_beside((9,)) > 0)
+
+
+def _wrong_beside(sizes: tuple[int, ...]) -> Fraction:
+    """u − U, n = 4, of a wrong sample of its own strategy beside correct ones in clusters."""
+    labels = [label for label, size in enumerate(sizes) for _ in range(size)]
+    score = scores.polychromic((*[1] * len(labels), 0), (*labels, len(sizes)))
+    sets = all_sets(len(labels) + 1, 4)
+    with_wrong = average([score(s) for s in sets if len(labels) in s])
+    return with_wrong - average([score(s) for s in sets])
+
+
+def _partitions(total: int, largest: int | None = None) -> Iterator[tuple[int, ...]]:
+    """Partitions of a number, parts descending."""
+    if total == 0:
+        yield ()
+    for part in range(min(total, largest or total), 0, -1):
+        for rest in _partitions(total - part, part):
+            yield (part, *rest)
+
+
+@claim(
+    "tutorial-two-strategies",
+    TUTORIAL,
+    "Opening, why RL collapses",
+    Verdict.HOLDS,
+    how="Standard RL on two strategies that succeed with chance 0.6 and 0.3: signs of d log π/dα "
+    "at every policy with denominator ≤ 20.",
+)
+def two_strategies() -> Trials:
+    """A strategy that works on 60 % grows and one that works on 30 % shrinks under standard RL."""
+    rewards = (Fraction(3, 5), Fraction(3, 10))
+    for p in policies(2, 20):
+        found = advantages(scores.mean(rewards), p, 1)
+        yield stated(found[0] > 0 > found[1], π=p, A=found)
+
+
+@claim(
+    "tutorial-same-advantage",
+    TUTORIAL,
+    "Opening, the root cause",
+    Verdict.HOLDS,
+    how="Five correct A, one correct B and two wrong A: r − mean, and u − U of the polychromic "
+    "objective for n = 2…7.",
+)
+def same_advantage() -> Trials:
+    """Standard RL gives a fifth correct A what it gives a first correct B; a set objective pays the
+    B more.
+    """
+    rewards, clusters = (1, 1, 1, 1, 1, 1, 0, 0), (0, 0, 0, 0, 0, 1, 0, 0)
+    standard = deviation(scores.mean(rewards), 1)(tuple(range(8)))
+    for size in range(2, 8):
+        found = deviation(scores.polychromic(rewards, clusters), size)(tuple(range(8)))
+        yield stated(standard[4] == standard[5] and found[5] > found[4], n=size, A=found[4:6])

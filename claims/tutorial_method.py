@@ -1,0 +1,280 @@
+"""Poly-EPO tutorial: what it says about the method — shaping, sets, credit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations, product
+from math import factorial
+
+import numpy as np
+
+import setrl
+from claims import scores
+from claims.claims import Trials, Verdict, claim, corrected, remark, scaled, stated
+from claims.documents import TUTORIAL
+from claims.exact import Actions, Score, average, logit_gradient, policy, times
+from claims.exact_credit import all_sets, contrast, from_sets, mean_estimate
+
+PASS = scores.maximum((1, 0, 0))
+
+
+@claim(
+    "tutorial-shaping-threshold",
+    TUTORIAL,
+    "Reward shaping, third problem",
+    Verdict.HOLDS,
+    how="(r + λd) less its mean for a group of 8 with c correct samples, all c, λ and d on a grid.",
+)
+def shaping_threshold() -> Trials:
+    """A wrong sample has a positive shaped advantage exactly if λd > p + λ·mean d."""
+    for correct, weight, own, other in product(range(8), (1, 2, 5), (0, 1, 2), (0, 1)):
+        diversity = [Fraction(other, 2)] * 7 + [Fraction(own, 2)]
+        shaped = [(i < correct) + weight * d for i, d in enumerate(diversity)]
+        found = shaped[7] - sum(shaped) / Fraction(8)
+        p, mean = Fraction(correct, 8), sum(diversity) / 8
+        yield stated(
+            (found > 0) == (weight * diversity[7] > p + weight * mean), p=p, λ=weight, A=found
+        )
+
+
+@claim(
+    "tutorial-shaping-impossible",
+    TUTORIAL,
+    "Reward shaping, third problem and slider",
+    Verdict.FAILS,
+    how="One wrong sample of its own strategy among N = 8…1024 with d = 1 for it and 0 for the "
+    "others; the library's `grpo_div` around its own threshold.",
+    counterexample="N=8, p=7/8, d=1, λ=8/7, A=1/8",
+    truth="With d above the mean, λ > p/(d − mean d) suffices, which stays finite as p → 1: below "
+    "8/7 for mean d = 1/8. It is impossible only for λ(d − mean d) ≤ p.",
+)
+def shaping_stays_possible() -> Trials:
+    """As p → 1 a wrong, diverse sample cannot have a positive shaped advantage unless its d is
+    astronomically large.
+    """
+    for num in (8, 32, 1024):
+        p, mean = Fraction(num - 1, num), Fraction(1, num)
+        for weight in (Fraction(8, 7), Fraction(1), Fraction(19, 20)):
+            found = weight - p - weight * mean
+            yield stated(found <= 0, N=num, p=p, d=1, λ=weight, A=found)
+            yield corrected((found > 0) == (weight > p / (1 - mean)))
+    limit = Fraction(1) / (1 - Fraction(1, 8))
+    yield corrected(limit == Fraction(8, 7))
+    rewards, clusters = np.array([[1.0] * 7 + [0]]), np.array([[0] * 7 + [1]])
+    for bonus, sign in ((48 / 49, -1), (50 / 48, 1)):
+        shaped = setrl.methods.grpo_div(bonus).advantages(rewards, clusters=clusters)
+        yield corrected(np.sign(shaped.values_BN[0, 7]) == sign, λ=bonus)
+
+
+@claim(
+    "tutorial-shaping-row",
+    TUTORIAL,
+    "Decomposition, 8 generations, table, second row",
+    Verdict.FAILS,
+    how="λd − 7/8 − λ·mean d with d = 1 for y₈ and 0 for the others.",
+    counterexample="λ=11/10, A=7/80",
+    truth="Positive for every λ > 1.",
+)
+def shaping_of_eight() -> Trials:
+    """Reward shaping gives y₈ a negative advantage unless λ is huge."""
+    for weight in (Fraction(1, 2), Fraction(1), Fraction(11, 10), Fraction(2)):
+        found = weight - Fraction(7, 8) - weight / 8
+        yield stated(found <= 0, λ=weight, A=found)
+        yield corrected((found > 0) == (weight > 1))
+
+
+@claim(
+    "tutorial-independent-sets",
+    TUTORIAL,
+    "Algorithm 1 (code), and 'unbiased, no bias correction needed'",
+    Verdict.UP_TO_SCALE,
+    how="K sets drawn independently, as the code draws them: every K-tuple of sets, N = 3, 4, n = "
+    "2, K = 1, 2, 3.",
+    truth="(K−1)(N−n)/N.",
+)
+def independent_sets() -> Trials:
+    """Summed advantages of K sets that are drawn independently estimate the gradient."""
+    size = 2
+    for num, num_sets in ((3, 1), (3, 2), (3, 3), (4, 2)):
+        designs = list(product(all_sets(num, size), repeat=num_sets))
+        credits = [from_sets(PASS, design) for design in designs]
+        for p in (policy(1, 1, 1), policy(1, 2, 3)):
+            found = mean_estimate(
+                lambda group, c=credits: [  # type: ignore[misc]
+                    average(column) for column in zip(*(one(group) for one in c), strict=True)
+                ],
+                p,
+                num,
+            )
+            truth = logit_gradient(PASS, p, size)
+            scale = Fraction((num_sets - 1) * (num - size), num)
+            yield stated(found == truth, N=num, n=size, K=num_sets, π=p, mean=found, gradient=truth)
+            yield scaled(found == times(scale, truth))
+
+
+@claim(
+    "tutorial-by-value",
+    TUTORIAL,
+    "Algorithm 1 (code)",
+    Verdict.FAILS,
+    how="marginal[y] with `y in G`, which takes equal generations for one: pass@2, N = 4, "
+    "π = (1/5, 3/10, 1/2), all sets.",
+    counterexample="N=4, π=(1/5, 3/10, 1/2), ratio=(3.135, 3.572, 2.873)",
+    truth="By index the ratio to ∇E f is 3 for every action; by value 3.135, 3.5725, 2.8725.",
+)
+def dictionary_of_generations() -> Trials:
+    """A dictionary from generations to advantages gives the marginal set advantages."""
+    p, num, size = policy(2, 3, 5), 4, 2
+    truth = logit_gradient(PASS, p, size)
+
+    def by_value(group: Actions) -> list[Fraction]:
+        sets = [tuple(sorted(group[i] for i in s)) for s in all_sets(num, size)]
+        mean = average([PASS(s) for s in sets])
+        marginal = {y: sum((PASS(s) - mean for s in sets if y in s), Fraction(0)) for y in group}
+        return [marginal[y] for y in group]
+
+    ratios = [g / t for g, t in zip(mean_estimate(by_value, p, num), truth, strict=True)]
+    yield stated(len(set(ratios)) == 1, N=num, π=p, ratio=tuple(float(r) for r in ratios))
+    yield corrected([float(r) for r in ratios] == [3.135, 3.5725, 2.8725])
+    yield corrected(mean_estimate(from_sets(PASS, all_sets(num, size)), p, num) == times(3, truth))
+
+
+@claim(
+    "tutorial-enough-sets",
+    TUTORIAL,
+    "Set RL, step 2: how many sets",
+    Verdict.HOLDS,
+    how="Poly-EPO on 600 simulated prompts, n = 8, N = 32 and 64: gradient variance that sampling "
+    "adds to the exact estimate's, K = 200 (below half of it) and 500 (below a fifth). Seeded.",
+    truth="For the gradient of a batch. Of single samples' advantages it is a poor estimate: the "
+    "relative error at K = 500 is above 20 % at N = 32 and above 30 % at N = 64.",
+)
+def enough_sets() -> Trials:
+    """200 to 500 random sets are typically sufficient for N = 32–64, n = 8."""
+    rng = np.random.default_rng(0)
+    for num, error_floor in ((32, 0.2), (64, 0.3)):
+        for num_sets, share in ((200, 0.5), (500, 0.2)):
+            added, error = added_variance(num, num_sets, rng)
+            yield stated(added < share, N=num, K=num_sets, added_variance=added, error=error)
+            yield remark(error > error_floor)
+
+
+def added_variance(num: int, num_sets: int, rng: np.random.Generator) -> tuple[float, float]:
+    """Variance that sampled sets add to the gradient, relative to the exact estimate's, and the
+    relative root mean square error of the advantages.
+    """
+    policy_C = 1 / np.arange(1, 9)
+    policy_C /= policy_C.sum()
+    success_C = rng.beta(0.6, 0.9, size=8)
+    exact, sampled = (
+        setrl.methods.poly_epo(8),
+        setrl.methods.poly_epo(8, setrl.credit.Sampled(num_sets)),
+    )
+    advantages_BN, errors_BN, gradients_BC, noise_BC = [], [], [], []
+    for _ in range(25):  # a draw of sets serves 24 prompts
+        clusters_BN = rng.choice(8, size=(24, num), p=policy_C)
+        rewards_BN = (rng.random((24, num)) < success_C[clusters_BN]) * 1.0
+        score_BNC = np.eye(8)[clusters_BN] - policy_C
+        true_BN = exact.advantages(rewards_BN, clusters=clusters_BN).values_BN
+        found_BN = sampled.advantages(rewards_BN, clusters=clusters_BN, rng=rng).values_BN
+        advantages_BN.append(true_BN)
+        errors_BN.append(found_BN - true_BN)
+        gradients_BC.append(np.einsum("bn,bnc->bc", true_BN, score_BNC))
+        noise_BC.append(np.einsum("bn,bnc->bc", found_BN - true_BN, score_BNC))
+    variance = np.concatenate(gradients_BC).var(axis=0).sum()
+    added = (np.concatenate(noise_BC) ** 2).sum(axis=1).mean()
+    size, error = np.mean(np.square(advantages_BN)), np.mean(np.square(errors_BN))
+    return float(added / variance), float(np.sqrt(error / size))
+
+
+Valued = Callable[[Actions], Fraction]  # a set of sample indices, of any size → its score
+
+
+def swap_value(value: Valued, num: int, size: int, i: int) -> Fraction:
+    """The mean of f(T∪i) − f(T∪j) over j ≠ i and the (n−1)-sets T without either."""
+    gains = [
+        value(tuple(sorted((*t, i)))) - value(tuple(sorted((*t, j))))
+        for j in range(num)
+        if j != i
+        for t in combinations([k for k in range(num) if k not in (i, j)], size - 1)
+    ]
+    return average(gains)
+
+
+@claim(
+    "tutorial-removal",
+    TUTORIAL,
+    "Set RL, meaning of the marginal set advantage",
+    Verdict.FAILS,
+    how="Groups of four and five rewards, max, n = 2, 3: u − v, the mean drop f(S) − f(S∖i), and "
+    "the mean change when i takes another's place.",
+    counterexample="r=(3, 1, 0, 0), n=2, i=0, A=7/3, drop=8/3",
+    truth="It asks what changes if y takes another sample's place: u − v is the mean of "
+    "f(T∪i) − f(T∪j). No set gets smaller.",
+)
+def removal() -> Trials:
+    """The marginal set advantage is how much the score drops when y is removed from its sets."""
+    for rewards, size in product(((1, 1, 1, 1), (3, 1, 0, 0), (2, 2, 1, 0, 0)), (2, 3)):
+        num = len(rewards)
+        value = scores.maximum(rewards)
+        found = contrast(value, size)(tuple(range(num)))
+        for i in range(num):
+            drops = [
+                value(s) - value(tuple(k for k in s if k != i))
+                for s in all_sets(num, size)
+                if i in s
+            ]
+            yield stated(
+                found[i] == average(drops), r=rewards, n=size, i=i, A=found[i], drop=average(drops)
+            )
+            yield corrected(found[i] == swap_value(value, num, size, i))
+
+
+def shapley(value: Valued, num: int) -> list[Fraction]:
+    """Each sample's Shapley value; the empty set is worth 0."""
+    result = []
+    for i in range(num):
+        total = Fraction(0)
+        others = [k for k in range(num) if k != i]
+        for size in range(num):
+            weight = Fraction(factorial(size) * factorial(num - size - 1), factorial(num))
+            for t in combinations(others, size):
+                total += weight * (value(tuple(sorted((*t, i)))) - (value(t) if t else 0))
+        result.append(total)
+    return result
+
+
+@claim(
+    "tutorial-shapley",
+    TUTORIAL,
+    "Set RL, meaning of the marginal set advantage",
+    Verdict.FAILS,
+    how="All-correct pass@n: u − v = 0 and Shapley 1/N; the mean update of the Shapley value over "
+    "all groups of N = 3, 4 samples, against Σ_n ∇E f_n / n.",
+    counterexample="r=(1, 1, 1, 1), n=2, marginal=(0, 0, 0, 0), Shapley=(1/4, 1/4, 1/4, 1/4)",
+    truth="A Shapley value asks about coalitions of every size. It is an unbiased estimate of "
+    "another gradient, Σ_{n=1}^N ∇E f_n / n; for pass@n it is 1/c on each of c correct samples.",
+)
+def shapley_values() -> Trials:
+    """The marginal set advantage asks the question of a Shapley value."""
+    for correct in (4, 2, 1):
+        rewards = (*[1] * correct, *[0] * (4 - correct))
+        found, value = (
+            contrast(scores.maximum(rewards), 2)(tuple(range(4))),
+            scores.maximum(rewards),
+        )
+        fair = shapley(value, 4)
+        yield stated(found == fair, r=rewards, n=2, marginal=found, Shapley=fair)
+        yield corrected(fair == [Fraction(r, correct) for r in rewards])
+    for num, p in product((3, 4), (policy(1, 1, 1), policy(1, 2, 3))):
+        credit = lambda group: shapley(_of_group(PASS, group), len(group))  # noqa: E731
+        wanted = [
+            sum((logit_gradient(PASS, p, n)[a] / n for n in range(1, num + 1)), Fraction(0))
+            for a in range(3)
+        ]
+        yield corrected(mean_estimate(credit, p, num) == wanted, N=num, π=p)
+
+
+def _of_group(score: Score, group: Actions) -> Valued:
+    return lambda s: score(tuple(sorted(group[i] for i in s)))

@@ -1,0 +1,1 @@
+"""Vines → set advantages of their steps: what sets of trajectories are worth."""

@@ -1,0 +1,107 @@
+"""How trajectories differ: labels of the way that they took, and distances between them.
+
+A label is any hashable value, or None for a trajectory that took no way at all (degenerate).
+`clusters` turns labels into the integers that set objectives read, and `distances` features into
+the pairs that `objectives.pairwise_distance` reads. A label of your own is a function of a
+trajectory; the ones here read what the tasks' environments write into `info`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from setrl.core.samples import DEGENERATE
+
+if TYPE_CHECKING:
+    from setrl.control.credit.trajectories import Trajectory
+
+Label = Callable[["Trajectory"], Hashable | None]
+Metric = Literal["euclidean", "jaccard"]
+
+
+def visited(key: str) -> Label:
+    """The set of what `info[key]` was, the start included: rooms, cells, nodes.
+
+    Where the info lacks the key is nowhere; a trajectory that was nowhere is degenerate.
+    The paper's diversity on BabyAI and MiniGrid is `visited("room")` (arXiv:2509.25424).
+    """
+
+    def label(trajectory: Trajectory) -> Hashable | None:
+        return frozenset(info[key] for info in trajectory.infos if key in info) or None
+
+    return label
+
+
+def final(key: str) -> Label:
+    """What `info[key]` was after the last step, such as the goal reached; None where it is none."""
+
+    def label(trajectory: Trajectory) -> Hashable | None:
+        return trajectory.infos[-1].get(key) if len(trajectory.infos) else None
+
+    return label
+
+
+def final_cell(key: str, width: float) -> Label:
+    """The box of edge `width` that the vector `info[key]` was in at the end: ⌊x / width⌋."""
+
+    def label(trajectory: Trajectory) -> Hashable | None:
+        place = final(key)(trajectory)
+        return None if place is None else tuple(np.floor(np.asarray(place) / width).astype(int))
+
+    return label
+
+
+def clusters(labels: Sequence[Hashable | None]) -> NDArray[np.int64]:
+    """Labels as integers by first appearance; None is `DEGENERATE`.
+
+    Raises:
+        TypeError: If a label is not hashable.
+
+    >>> clusters(["left", None, "right", "left"])
+    array([ 0, -1,  1,  0])
+    """
+    names: dict[Hashable | None, int] = {None: DEGENERATE}
+    for label in labels:
+        try:
+            names.setdefault(label, len(names) - 1)
+        except TypeError as error:
+            raise TypeError(
+                f"a label must be hashable, such as a tuple or a frozenset, got {label!r}"
+            ) from error
+    return np.array([names[label] for label in labels], dtype=np.int64)
+
+
+def distances(features_ND: ArrayLike, metric: Metric = "euclidean") -> NDArray[np.float64]:
+    """Distance of each pair of trajectories, for `objectives.pairwise_distance`.
+
+        euclidean   ‖xᵢ − xⱼ‖ / the largest of all pairs
+        jaccard     1 − |xᵢ ∧ xⱼ| / |xᵢ ∨ xⱼ|
+
+    Args:
+        features_ND: A row a trajectory: final states, or 0/1 for each place that was visited.
+        metric: How far two rows are apart.
+
+    Returns:
+        (N, N), symmetric, in [0, 1], 0 between equal rows.
+
+    >>> distances([[1, 1, 0], [0, 1, 1]], "jaccard")[0, 1].round(3)
+    np.float64(0.667)
+    """
+    x_ND = np.asarray(features_ND, dtype=np.float64)
+    if x_ND.ndim != 2:
+        raise ValueError(f"features must have a row a trajectory, got shape {x_ND.shape}")
+    if metric == "jaccard":
+        return _jaccard(x_ND != 0)
+    apart_NN = np.linalg.norm(x_ND[:, None] - x_ND[None], axis=-1)
+    return apart_NN / max(apart_NN.max(initial=0.0), np.finfo(float).tiny)
+
+
+def _jaccard(visited_ND: NDArray[np.bool_]) -> NDArray[np.float64]:
+    both_NN = visited_ND.astype(float) @ visited_ND.T.astype(float)
+    size_N = visited_ND.sum(axis=-1)
+    either_NN = size_N[:, None] + size_N[None] - both_NN
+    return 1 - np.divide(both_NN, either_NN, out=np.ones_like(both_NN), where=either_NN > 0)

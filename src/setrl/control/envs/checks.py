@@ -1,0 +1,203 @@
+"""Is an environment really set back? The same actions must lead to the same bits."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from setrl.control.envs.base import WHAT_TO_IMPLEMENT
+from setrl.control.envs.generators import save_generators
+from setrl.control.envs.resettable import Resettable, make_resettable
+from setrl.control.envs.wrappers import kind_of, layers_of
+
+# Infos that tell the time of day, by wrapper: RecordEpisodeStatistics and SB3's Monitor.
+_CLOCKS = ("info.episode.t",)
+
+
+def check_resettable(
+    env: gym.Env,
+    actions: int = 60,
+    trials: int = 10,
+    rng: int | np.random.Generator = 0,
+    another: gym.Env | None = None,
+) -> None:
+    """Raise unless an environment goes on from a restored state exactly as it went on at first.
+
+    Each trial walks at random to a state (the start, or mid-episode), keeps a snapshot, and walks
+    on. Then, from elsewhere in another episode, it restores the snapshot and repeats the actions:
+    observations, rewards, ends, infos and the states of all generators must be the same, bit for
+    bit. So again from the same snapshot, from a pickled copy, and, where `another` is given, in
+    that instance. With a seed, `restore` must give the same future twice.
+
+    Args:
+        env: what to check; an environment without `snapshot` and `restore` goes through
+            `make_resettable` first.
+        actions: the longest walk before and after the snapshot, in steps.
+        trials: how many snapshots. A fault that shows in a share s of them is missed with
+            probability (1 − s)^trials.
+        rng: draws seeds and actions.
+        another: a second instance, made the same way, which may be one never reset.
+
+    Raises:
+        ResetMismatchError: says what differed, at which step, and what to implement.
+        NotResettableError: `make_resettable` refused the environment.
+    """
+    if actions < 1 or trials < 1:
+        raise ValueError(f"actions and trials must be at least 1, got {actions} and {trials}")
+    generator = np.random.default_rng(rng)
+    subject, second = _resettable(env), another if another is None else _resettable(another)
+    for trial in range(trials):
+        _check_one(subject, second, actions, generator, at_start=trial == 0)
+
+
+class ResetMismatchError(AssertionError):
+    """A restored environment did not go on as before; the message says where and what to do."""
+
+
+def _check_one(
+    env: Any, second: Any, actions: int, rng: np.random.Generator, *, at_start: bool
+) -> None:
+    """One snapshot, restored in every way."""
+    seed = int(rng.integers(2**31))
+    seen = _walk_to_a_state(env, seed, 0 if at_start else int(rng.integers(1, actions + 1)), rng)
+    snapshot = env.snapshot()
+    walk = _draw_actions(env, actions, rng)
+    truth = [_Step(seen[0], 0.0, False, False, seen[1], _noise(env)), *_follow(env, walk)]
+    pickled = _pickled(env, snapshot)
+    ways = [("", env, snapshot), (" a second time", env, snapshot)]
+    ways += [(" from its pickle", env, pickle.loads(pickled))]
+    ways += [(" in another instance", second, pickle.loads(pickled))] if second else []
+    for way, instance, state in ways:
+        if instance is env:
+            _walk_to_a_state(env, seed + 1, int(rng.integers(1, actions + 1)), rng)
+        again = _go_back_and_follow(instance, state, "keep", walk)
+        _must_agree(env, truth, again, f"restored{way}")
+    once, twice = (_go_back_and_follow(env, snapshot, 5, walk) for _ in range(2))
+    _must_agree(env, once, twice, "restored twice with rng=5")
+    _must_fork(env, snapshot)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """All that a step lets us see."""
+
+    observation: Any
+    reward: Any
+    terminated: Any
+    truncated: Any
+    info: Any
+    generators: Any
+
+
+def _walk_to_a_state(
+    env: Any, seed: int, steps: int, rng: np.random.Generator
+) -> tuple[Any, dict[str, Any]]:
+    """Reset and take `steps` random actions, or fewer, so as to stop before the episode's end."""
+    walk = _draw_actions(env, steps, rng)
+    while True:
+        seen = env.reset(seed=seed)
+        taken = list(_follow(env, walk))
+        if not taken or not (taken[-1].terminated or taken[-1].truncated):
+            return (taken[-1].observation, taken[-1].info) if taken else seen
+        # Nothing follows an end, so that a snapshot there would check nothing.
+        walk = walk[: len(taken) // 2]
+
+
+def _draw_actions(env: Any, count: int, rng: np.random.Generator) -> list[Any]:
+    env.action_space.seed(int(rng.integers(2**31)))
+    return [env.action_space.sample() for _ in range(count)]
+
+
+def _go_back_and_follow(env: Any, state: Any, rng: Any, walk: list[Any]) -> list[_Step]:
+    observation, info = env.restore(state, rng=rng)
+    return [_Step(observation, 0.0, False, False, info, _noise(env)), *_follow(env, walk)]
+
+
+def _follow(env: Any, walk: list[Any]) -> Iterator[_Step]:
+    for action in walk:
+        observation, reward, terminated, truncated, info = env.step(action)
+        yield _Step(observation, reward, terminated, truncated, info, _noise(env))
+        if terminated or truncated:
+            return
+
+
+def _noise(env: Any) -> list[dict[str, Any]]:
+    return [save_generators(layer) for layer in layers_of(env)]
+
+
+def _pickled(env: Any, snapshot: Any) -> bytes:
+    try:
+        return pickle.dumps(snapshot)
+    except Exception as error:
+        raise ResetMismatchError(
+            f"{_name(env)}: the snapshot cannot be pickled ({error}): let `snapshot` keep data "
+            "alone, and no reference to the environment"
+        ) from error
+
+
+def _must_agree(env: Any, truth: list[_Step], again: list[_Step], way: str) -> None:
+    """The same steps, and as many."""
+    for index, (old, new) in enumerate(zip(truth, again, strict=False)):
+        for part in vars(old):
+            for where in _differences(getattr(old, part), getattr(new, part), part):
+                raise ResetMismatchError(_sentence(env, way, index, where))
+    if len(truth) != len(again):
+        raise ResetMismatchError(_sentence(env, way, min(len(truth), len(again)), "the end"))
+
+
+def _sentence(env: Any, way: str, index: int, where: str) -> str:
+    when = f"step {index} after it" if index else "the restored state itself"
+    return (
+        f"{_name(env)}: {way}, {where} differed at {when}, so the snapshot does not hold all of "
+        f"the state; save what decides it, or {WHAT_TO_IMPLEMENT}"
+    )
+
+
+def _must_fork(env: Any, snapshot: Any) -> None:
+    """Vines with other seeds must not share the noise of the environment."""
+    env.restore(snapshot, rng=1)
+    first = _noise(env)
+    env.restore(snapshot, rng=2)
+    if any(first) and not any(_differences(first, _noise(env), "generators")):
+        raise ResetMismatchError(
+            f"{_name(env)}: restored with rng=1 and with rng=2 its generators are the same, so "
+            "that vines would share its noise; let `restore` seed them from `rng`"
+        )
+
+
+def _differences(old: Any, new: Any, where: str) -> Iterator[str]:
+    """The places at which two values are not the same to the bit."""
+    if where in _CLOCKS:
+        return
+    if isinstance(old, dict) and isinstance(new, dict):
+        if list(old) != list(new):
+            yield where
+        for key in old.keys() & new.keys():
+            yield from _differences(old[key], new[key], f"{where}.{key}")
+    elif isinstance(old, list | tuple) and type(old) is type(new) and len(old) == len(new):
+        for index, pair in enumerate(zip(old, new, strict=True)):
+            yield from _differences(*pair, f"{where}[{index}]")
+    elif not _same(old, new):
+        yield where
+
+
+def _same(old: Any, new: Any) -> bool:
+    if isinstance(old, np.ndarray | np.generic | float):
+        a, b = np.asarray(old), np.asarray(new)
+        if a.dtype != object:
+            return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    return bool(np.all(old == new))
+
+
+def _resettable(env: gym.Env) -> Any:
+    return env if isinstance(env, Resettable) else make_resettable(env)
+
+
+def _name(env: Any) -> str:
+    inner = env.unwrapped
+    return inner.spec.id if inner.spec else kind_of(inner)

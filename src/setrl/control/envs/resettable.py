@@ -1,0 +1,184 @@
+"""Environments that can be set back: any state is kept by `snapshot` and gone on from by `restore`.
+
+env = make_resettable(gym.make("CartPole-v1"))
+env.reset(seed=1)
+state = env.snapshot()
+for _ in range(8):
+observation, info = env.restore(state)   # eight futures of one state
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import gymnasium as gym
+import numpy as np
+
+from setrl.control.envs import Adapter, adapter_for
+from setrl.control.envs.copying import copied
+from setrl.control.envs.generators import load_generators, reseed_generators, save_generators
+from setrl.control.envs.own import OwnState
+from setrl.control.envs.wrappers import kind_of, layers_of, load_wrapper, save_wrapper
+
+Noise = Literal["keep", "fork"] | int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A state of an environment and of its wrappers: opaque, picklable, holds no environment.
+
+    It may be restored any number of times, in any instance that was made the same way, and in
+    another process. `observation` and `info` are what the policy last saw; `ended` says that no
+    step follows.
+    """
+
+    layers: tuple[str, ...]
+    state: Any
+    wrappers: tuple[dict[str, Any], ...]
+    generators: tuple[dict[str, Any], ...]
+    observation: Any
+    info: dict[str, Any]
+    terminated: bool
+    truncated: bool
+
+    @property
+    def ended(self) -> bool:
+        """Is the episode over here?"""
+        return self.terminated or self.truncated
+
+
+@runtime_checkable
+class Resettable(Protocol):
+    """A Gymnasium environment that can be set back to a state it was in.
+
+    Write these two methods for an environment that no adapter fits, and `check_resettable` says
+    whether they are exact.
+    """
+
+    def snapshot(self) -> Any:
+        """The state now: picklable, without a reference to the environment, never changed later."""
+        ...
+
+    def restore(self, snapshot: Any, *, rng: Noise = "fork") -> tuple[Any, dict[str, Any]]:
+        """Go back to a state: the observation and info that were seen there.
+
+        `rng` says how chance goes on from there: "keep" as it would have, "fork" in a fresh way
+        each time, a seed in the way that this seed names.
+        """
+        ...
+
+
+class ResettableEnv(gym.Wrapper):
+    """An environment with `snapshot` and `restore`; what `make_resettable` returns.
+
+    Args:
+        env: the environment with its wrappers.
+        adapter: saves and loads what is below the wrappers.
+        fork_seed: names the noise of the forks; None takes entropy from the system.
+    """
+
+    def __init__(self, env: gym.Env, adapter: Adapter, fork_seed: int | None = None) -> None:
+        super().__init__(env)
+        self.adapter = adapter
+        self._forks = np.random.SeedSequence(fork_seed)
+        self._seen: tuple[Any, dict[str, Any], bool, bool] | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """As the environment's."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._seen = (observation, info, False, False)
+        return observation, info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """As the environment's."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self._seen = (observation, info, bool(terminated), bool(truncated))
+        return observation, reward, terminated, truncated, info
+
+    def snapshot(self) -> Snapshot:
+        """The state of the environment, its wrappers and its generators now."""
+        if self._seen is None:
+            raise RuntimeError("snapshot() needs a state to keep: call reset() first")
+        layers, ours = layers_of(self.env), self._wrappers()
+        observation, info, terminated, truncated = self._seen
+        return Snapshot(
+            layers=self._names(layers),
+            state=self.adapter.save(),
+            wrappers=tuple(save_wrapper(layer) for layer in ours),
+            generators=tuple(save_generators(layer) for layer in layers),
+            observation=copied(observation),
+            info=copied(info),
+            terminated=terminated,
+            truncated=truncated,
+        )
+
+    def restore(self, snapshot: Snapshot, *, rng: Noise = "fork") -> tuple[Any, dict[str, Any]]:
+        """Go back to a state of this environment, or of another instance of it.
+
+        Args:
+            snapshot: what `snapshot` gave; it is not changed.
+            rng: "fork": every generator gets a fresh stream, the n-th fork of this instance the
+                n-th child of SeedSequence(fork_seed); without a fork_seed two forks never repeat.
+                A seed ≥ 0: the streams of SeedSequence(seed), the same each time. "keep": the
+                saved generators, so that the same actions lead to the same future.
+
+        Returns:
+            The observation and info that were last seen at the snapshot.
+        """
+        layers, ours = layers_of(self.env), self._wrappers()
+        self._must_fit(snapshot, layers, rng)
+        if self._seen is None:
+            self.env.reset()  # for what an environment makes at its first reset and keeps
+        self.adapter.load(snapshot.state)
+        for layer, state in zip(ours, snapshot.wrappers, strict=True):
+            load_wrapper(layer, state)
+        for layer, states in zip(layers, snapshot.generators, strict=True):
+            load_generators(layer, states)
+        if rng != "keep":
+            noise = self._forks.spawn(1)[0] if rng == "fork" else np.random.SeedSequence(int(rng))
+            reseed_generators(layers, noise)
+            self.adapter.reseed(noise)
+        observation, info = copied(snapshot.observation), copied(snapshot.info)
+        self._seen = (observation, info, snapshot.terminated, snapshot.truncated)
+        return observation, info
+
+    def _wrappers(self) -> list[gym.Env]:
+        """Those around what the adapter saves, which are ours to set back; outermost first."""
+        layers = layers_of(self.env)
+        return layers[: layers.index(self.adapter.env)]
+
+    def _must_fit(self, snapshot: Snapshot, layers: list[gym.Env], rng: Noise) -> None:
+        if rng not in ("keep", "fork") and not (isinstance(rng, int | np.integer) and rng >= 0):
+            raise ValueError(f'rng must be "keep", "fork" or a seed ≥ 0, got {rng!r}')
+        here, there = self._names(layers), snapshot.layers
+        if here != there:
+            raise ValueError(f"a snapshot of {there} cannot be restored into {here}")
+
+    def _names(self, layers: list[gym.Env]) -> tuple[str, ...]:
+        """What two environments must have in common to share snapshots."""
+        spec = layers[-1].spec
+        return (self.adapter.name, spec.id if spec else "", *map(kind_of, layers))
+
+
+def make_resettable(
+    env: gym.Env, backend: str = "auto", *, fork_seed: int | None = None
+) -> ResettableEnv:
+    """Wrap an environment so that it can be set back.
+
+    Args:
+        env: a Gymnasium environment with any wrappers.
+        backend: how its state is taken; "auto" goes by its class and falls back on "pickle".
+        fork_seed: names the noise of `restore(rng="fork")`; None takes entropy from the system.
+            Instances with the same fork_seed share their noise: give each its own.
+
+    Raises:
+        NotResettableError: it cannot be set back; says what to implement.
+    """
+    below = env.unwrapped
+    if backend in ("auto", "own"):  # a wrapper may know how to set back all that is below it
+        below = next((layer for layer in layers_of(env) if OwnState.is_made_for(layer)), below)
+    adapter = adapter_for(below, backend)
+    return ResettableEnv(adapter.attach(env), adapter, fork_seed)

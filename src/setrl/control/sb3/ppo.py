@@ -1,0 +1,195 @@
+"""PPO with what its rivals need: a KL penalty, a bonus for rare actions, two kinds of advantages.
+
+Written for stable-baselines3 2.9, whose update has no place for them. Without any of them it is
+Stable-Baselines3's PPO to the last bit.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import defaultdict
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from stable_baselines3 import PPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.distributions import Distribution
+from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.utils import explained_variance
+
+from setrl.control.sb3 import update
+from setrl.control.sb3.bonuses import CountBonus
+from setrl.control.sb3.buffer import DictSetBuffer, Minibatch, SetBuffer
+
+Anchor = Literal["behaviour", "start"]
+
+
+class RegularisedPPO(PPO):
+    """PPO with a KL penalty and a bonus for rare actions, whose advantages may be those of sets.
+
+    Args:
+        policy: As for PPO.
+        env: As for PPO.
+        kl_coef: Weight of a penalty KL(anchor ‖ π), mean over states, in nats.
+        kl_anchor: The policy it is to: "behaviour", which drew the trajectories, or "start", the
+            policy as it is when `learn` is first called.
+        ucb_coef: Weight of a bonus for rare actions in the reward; see `bonuses.CountBonus`.
+        **ppo: Arguments of PPO.
+    """
+
+    policy: ActorCriticPolicy
+    rollout_buffer: SetBuffer | DictSetBuffer
+
+    def __init__(
+        self,
+        policy: str | type[ActorCriticPolicy],
+        env: Any,
+        kl_coef: float = 0.0,
+        kl_anchor: Anchor = "behaviour",
+        ucb_coef: float = 0.0,
+        *,
+        _init_setup_model: bool = True,
+        **ppo: Any,
+    ):
+        if kl_anchor not in ("behaviour", "start"):
+            raise ValueError(f"kl_anchor must be 'behaviour' or 'start', got {kl_anchor!r}")
+        for name, value in (("kl_coef", kl_coef), ("ucb_coef", ucb_coef)):
+            if not 0 <= value < float("inf"):
+                raise ValueError(f"{name} must be a number ≥ 0, got {value!r}")
+        self.kl_coef, self.kl_anchor = kl_coef, kl_anchor
+        self.bonus = CountBonus(ucb_coef) if ucb_coef else None
+        super().__init__(policy, env, _init_setup_model=False, **ppo)
+        if _init_setup_model:
+            self._setup_model()
+
+    def _setup_model(self) -> None:
+        self.rollout_buffer_class = self._buffer_class()
+        super()._setup_model()
+        self.rollout_buffer.bonus = self.bonus
+        self.start_policy = copy.deepcopy(self.policy) if self.kl_anchor == "start" else None
+
+    def _buffer_class(self) -> type[SetBuffer] | type[DictSetBuffer]:
+        return DictSetBuffer if isinstance(self.observation_space, spaces.Dict) else SetBuffer
+
+    def _setup_learn(self, *arguments: Any, **named: Any) -> tuple[int, BaseCallback]:
+        found = super()._setup_learn(*arguments, **named)
+        if self.start_policy is not None and self.num_timesteps == 0:
+            self.start_policy.load_state_dict(self.policy.state_dict())
+        return found
+
+    def _excluded_save_params(self) -> list[str]:
+        return [*super()._excluded_save_params(), "start_policy"]
+
+    def _get_torch_save_params(self) -> tuple[list[str], list[str]]:
+        modules, variables = super()._get_torch_save_params()
+        return ([*modules, "start_policy"] if self.kl_anchor == "start" else modules), variables
+
+    def train(self) -> None:
+        """Update policy and critic from the buffer: PPO's update, with the KL penalty if any."""
+        self.policy.set_training_mode(True)
+        self._update_learning_rate(self.policy.optimizer)
+        clip_range = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
+        clip_range_vf = None
+        if self.clip_range_vf is not None:
+            clip_range_vf = self.clip_range_vf(self._current_progress_remaining)  # type: ignore[operator]
+        anchor = self._anchor()
+        measured: dict[str, list[float]] = defaultdict(list)
+        for _ in range(self.n_epochs):
+            goes_on = self._train_epoch(clip_range, clip_range_vf, anchor, measured)
+            self._n_updates += 1
+            if not goes_on:
+                break
+        self._log_update(measured, clip_range, clip_range_vf)
+
+    def _anchor(self) -> ActorCriticPolicy | None:
+        """The policy that the KL penalty is to; at the start of an update π is what drew it."""
+        if not self.kl_coef:
+            return None
+        return self.start_policy or copy.deepcopy(self.policy)
+
+    def _train_epoch(
+        self,
+        clip_range: float,
+        clip_range_vf: float | None,
+        anchor: ActorCriticPolicy | None,
+        measured: dict[str, list[float]],
+    ) -> bool:
+        """One pass over the buffer; False once the policy has moved beyond `target_kl`."""
+        measured["approx_kl"].clear()
+        for batch in self.rollout_buffer.get(self.batch_size):
+            loss = self._loss(batch, clip_range, clip_range_vf, anchor, measured)
+            moved = measured["approx_kl"][-1]
+            if self.target_kl is not None and moved > 1.5 * self.target_kl:
+                return False
+            self.policy.optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
+            self.policy.optimizer.step()
+        return True
+
+    def _loss(
+        self,
+        batch: Minibatch,
+        clip_range: float,
+        clip_range_vf: float | None,
+        anchor: ActorCriticPolicy | None,
+        measured: dict[str, list[float]],
+    ) -> torch.Tensor:
+        """Clipped surrogate + ent_coef·(−H) + vf_coef·value loss + kl_coef·KL of a minibatch."""
+        actions = batch.actions
+        if isinstance(self.action_space, spaces.Discrete):
+            actions = actions.long().flatten()
+        values, log_prob, entropy = self._evaluated(batch, actions)
+        advantages = batch.advantages
+        if self.normalize_advantage:
+            advantages = update.normalised(advantages, batch.from_sets)
+        log_ratio = log_prob - batch.old_log_prob
+        ratio = torch.exp(log_ratio)
+        surrogate = update.clipped_surrogate(advantages, ratio, clip_range)
+        error = update.value_loss(values.flatten(), batch.old_values, batch.returns, clip_range_vf)
+        disorder = update.entropy_loss(entropy, log_prob)
+        loss = surrogate + self.ent_coef * disorder + self.vf_coef * error
+        if anchor is not None:
+            penalty = self._kl_penalty(anchor, batch)
+            loss = loss + self.kl_coef * penalty
+            measured["kl_penalty"].append(penalty.item())
+        measured["loss"].append(loss.item())
+        measured["policy_gradient_loss"].append(surrogate.item())
+        measured["value_loss"].append(error.item())
+        measured["entropy_loss"].append(disorder.item())
+        measured["clip_fraction"].append(update.clip_fraction(ratio, clip_range))
+        measured["approx_kl"].append(update.approximate_kl(log_ratio))
+        return loss
+
+    def _evaluated(
+        self, batch: Minibatch, actions: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+        """Values, log-probabilities and entropies of a minibatch."""
+        return self.policy.evaluate_actions(batch.observations, actions)
+
+    def _distribution(self, policy: ActorCriticPolicy, batch: Minibatch) -> Distribution:
+        return policy.get_distribution(batch.observations)
+
+    def _kl_penalty(self, anchor: ActorCriticPolicy, batch: Minibatch) -> torch.Tensor:
+        with torch.no_grad():
+            towards = self._distribution(anchor, batch)
+        return update.kl_penalty(towards, self._distribution(self.policy, batch))
+
+    def _log_update(
+        self, measured: dict[str, list[float]], clip_range: float, clip_range_vf: float | None
+    ) -> None:
+        """PPO's own names and values."""
+        buffer = self.rollout_buffer
+        explained = explained_variance(buffer.values.flatten(), buffer.returns.flatten())
+        for name, values in measured.items():
+            last = name == "loss"
+            self.logger.record(f"train/{name}", values[-1] if last else np.mean(values))
+        self.logger.record("train/explained_variance", explained)
+        if hasattr(self.policy, "log_std"):
+            self.logger.record("train/std", torch.exp(self.policy.log_std).mean().item())
+        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
+        self.logger.record("train/clip_range", clip_range)
+        if clip_range_vf is not None:
+            self.logger.record("train/clip_range_vf", clip_range_vf)

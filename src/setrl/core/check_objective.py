@@ -1,0 +1,289 @@
+"""A linter for set objectives: what a score function should keep to, and what it will cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from math import comb
+from time import perf_counter
+
+import numpy as np
+
+from setrl.core.credit import Enumerated, Exact
+from setrl.core.credit.designs import all_sets
+from setrl.core.credit.estimators import score_sets
+from setrl.core.objectives import Objective, SetMeans, from_function
+from setrl.core.samples import DEGENERATE, Samples
+
+TOLERANCE = 1e-9
+CHECKED_SETS = 2_000  # of a prompt, at most
+
+
+@dataclass(frozen=True)
+class ObjectiveReport:
+    """What `check_objective` found; prints as a report.
+
+    Attributes:
+        objective: What was checked.
+        set_size: K.
+        num_samples: N, for which the cost is said.
+        problems: What is wrong with it, in sentences; empty if nothing was found.
+        notes: What one should know.
+        lowest: The lowest score that was seen.
+        highest: The highest.
+        additive_share: Of the variance of the scores over a prompt's sets, what single members
+            explain, from 0 to 1: the marginal set advantage can express no more. NaN if all score
+            alike. At 1, set RL with it is standard RL.
+        estimator: How `credit.Exact()` will have its means.
+        sets_per_prompt: How many sets that scores; 0 with a closed form.
+        seconds_per_prompt: How long that took, in a batch of the prompts of the check.
+    """
+
+    objective: Objective
+    set_size: int
+    num_samples: int
+    problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    lowest: float = np.nan
+    highest: float = np.nan
+    additive_share: float = np.nan
+    estimator: str = "not known"
+    sets_per_prompt: int = 0
+    seconds_per_prompt: float = np.nan
+
+    def __str__(self) -> str:
+        lines = [f"{self.objective!r}, sets of {self.set_size} out of {self.num_samples} samples"]
+        if np.isfinite(self.lowest):
+            lines.append(f"  reads      {', '.join(self.objective.reads)}")
+            lines.append(f"  scores     from {self.lowest:.4g} to {self.highest:.4g}")
+            explained = f"{self.additive_share:.0%} of the variance over sets"
+            lines.append(f"  additive   single members explain {explained}")
+        if np.isfinite(self.seconds_per_prompt):
+            cost = f"{self.seconds_per_prompt * 1e6:,.0f} µs a prompt"
+            lines.append(f"  estimator  {self.estimator}, {cost}")
+        lines += [f"  note       {note}" for note in self.notes]
+        lines += [f"  PROBLEM    {problem}" for problem in self.problems]
+        return "\n".join(lines if self.problems else [*lines, "  no problems found"])
+
+
+def check_objective(
+    objective: Objective | Callable[..., np.ndarray],
+    *,
+    reads: tuple[str, ...] = ("rewards",),
+    set_size: int | None = None,
+    num_samples: int = 16,
+    samples: Samples | None = None,
+    seed: int = 0,
+) -> ObjectiveReport:
+    """Try an objective on prompts of all kinds and say what is wrong with it.
+
+    Looked for: errors, scores that are not finite, that change from call to call, with the order of
+    the members, with the sets beside them or with the numbering of the clusters, arguments that are
+    written into, a closed form that is not the mean of the definition, scores that are all alike or
+    that only add up over members. A bad objective raises nothing here: it is the problems that say.
+
+    Args:
+        objective: An objective, or a function as in `objectives.from_function`.
+        reads: The fields that a function takes.
+        set_size: K; the objective's own, or else 4.
+        num_samples: N of the training run.
+        samples: Dense samples to try it on instead of drawn ones.
+        seed: Of the drawn ones.
+
+    Raises:
+        ValueError: If K is not in [1, N − 1].
+
+    >>> report = check_objective(lambda rewards: rewards[..., 0], num_samples=8)
+    >>> report.problems
+    ("the order of its members changes a set's score, by up to 1",)
+    """
+    checked = objective if isinstance(objective, Objective) else from_function(objective, reads)
+    if set_size is None and checked.set_size is None:
+        set_size = 4
+    set_size = checked.resolve_set_size(set_size)
+    if not 1 <= set_size < num_samples:
+        raise ValueError(f"set_size must be in [1, {num_samples - 1}], got {set_size}")
+    rng = np.random.default_rng(seed)
+    few = samples or draw_samples(32, _few_samples(set_size, num_samples), rng)
+    try:
+        report = _scored(checked, few, set_size, num_samples, rng)
+        many = samples or draw_samples(32, num_samples, rng)
+        return report if report.problems else _timed(report, many, rng)
+    except Exception as error:  # whatever the objective raises is what is wrong with it
+        problem = f"it raises {type(error).__name__}: {error}"
+        return ObjectiveReport(checked, set_size, num_samples, (problem,))
+
+
+def draw_samples(num_prompts: int, num_samples: int, rng: np.random.Generator) -> Samples:
+    """Prompts of every difficulty: the first half with rewards of 0 and 1, the others graded.
+
+    A sample in eight is degenerate. Samples with the same answer have the same reward. The pairs
+    are a kernel: inner products of unit vectors, near 1 within a cluster.
+    """
+    shape = (num_prompts, num_samples)
+    clusters_BN = rng.integers(0, 1 + rng.integers(1, 6, (num_prompts, 1)), shape)
+    answers_BN = rng.integers(0, 1 + rng.integers(1, 6, (num_prompts, 1)), shape)
+    graded_BA = rng.random((num_prompts, 6))
+    reward_BA = (graded_BA < rng.random((num_prompts, 1))) * 1.0
+    reward_BA[num_prompts // 2 :] = graded_BA[num_prompts // 2 :]
+    rewards_BN = np.take_along_axis(reward_BA, answers_BN, axis=1)
+    feature_BNF = np.eye(6)[clusters_BN] + 0.3 * rng.normal(size=(*shape, 6))
+    feature_BNF /= np.linalg.norm(feature_BNF, axis=-1, keepdims=True)
+    return Samples(
+        rewards=rewards_BN,
+        clusters=np.where(rng.random(shape) < 1 / 8, DEGENERATE, clusters_BN),
+        answers=answers_BN,
+        proxy=rewards_BN + 0.5 * rng.normal(size=shape),
+        pairs=feature_BNF @ np.swapaxes(feature_BNF, -1, -2),
+    )
+
+
+def _few_samples(set_size: int, num_samples: int) -> int:
+    """As many samples as make no more sets than are checked."""
+    sizes = range(set_size + 1, num_samples + 1)
+    return max((n for n in sizes if comb(n, set_size) <= CHECKED_SETS), default=set_size + 1)
+
+
+def _scored(
+    objective: Objective,
+    samples: Samples,
+    set_size: int,
+    num_samples: int,
+    rng: np.random.Generator,
+) -> ObjectiveReport:
+    """Everything but the cost."""
+    sets_SK = all_sets(samples.num_samples, set_size)[:CHECKED_SETS]
+    scores_BS = score_sets(objective, samples, sets_SK)
+    finite_BS = np.isfinite(scores_BS)
+    report = ObjectiveReport(objective, set_size, num_samples, problems=())
+    if not finite_BS.all():
+        problem = f"{1 - finite_BS.mean():.0%} of its scores are NaN or infinite"
+        return replace(report, problems=(problem,))
+    enumerated = Enumerated()(objective, samples, set_size, None).means
+    share = _additive_share(enumerated, samples.num_samples, set_size)
+    return replace(
+        report,
+        problems=tuple(_problems(objective, samples, sets_SK, scores_BS, enumerated, rng)),
+        notes=tuple(_notes(objective, samples, sets_SK, scores_BS, share, rng)),
+        lowest=float(scores_BS.min()),
+        highest=float(scores_BS.max()),
+        additive_share=share,
+    )
+
+
+def _problems(
+    objective: Objective,
+    samples: Samples,
+    sets_SK: np.ndarray,
+    scores_BS: np.ndarray,
+    enumerated: SetMeans,
+    rng: np.random.Generator,
+) -> Iterator[str]:
+    """One sentence for everything that is wrong."""
+
+    def change(members: Samples) -> float:
+        return gap_of(objective(members), scores_BS)
+
+    def gap_of(found: np.ndarray, want: np.ndarray) -> float:
+        gap = np.abs(found - want).max()
+        return 0.0 if gap <= TOLERANCE * max(1.0, np.abs(scores_BS).max()) else gap
+
+    members = samples.sets(sets_SK)
+    written = _written_fields(objective, members)
+    if written:
+        yield f"it writes into {', '.join(written)}: copy what you change"
+    if gap := change(samples.sets(sets_SK)):
+        yield f"the same sets score differently from call to call, by up to {gap:.3g}"
+        return
+    if gap := max(change(samples.sets(rng.permuted(sets_SK, axis=1))) for _ in range(3)):
+        yield f"the order of its members changes a set's score, by up to {gap:.3g}"
+    alone_B = [objective(prompt.sets(sets_SK[:1])).item() for prompt in _prompts(samples)]
+    if gap := gap_of(np.array(alone_B), scores_BS[:, 0]):
+        yield f"what is scored beside a set changes its score, by up to {gap:.3g}: mind the axes"
+    if "clusters" in objective.reads:
+        renumbered = replace(samples, clusters=_renumbered(samples.clusters, rng))
+        if gap := change(renumbered.sets(sets_SK)):
+            yield f"the numbering of the clusters changes the score, by up to {gap:.3g}"
+    if np.ptp(scores_BS, axis=-1).max() <= TOLERANCE:
+        yield "all sets of a prompt score alike: there is nothing to learn"
+    closed = objective.set_means(samples, sets_SK.shape[1])
+    if closed is not None:
+        for name, what in (("with_BN", "u"), ("contrast_BN", "u − v"), ("mean_B", "U")):
+            if gap := gap_of(getattr(closed, name), getattr(enumerated, name)):
+                yield f"its closed form of {what} is off by {gap:.3g} from the mean over sets"
+
+
+def _notes(
+    objective: Objective,
+    samples: Samples,
+    sets_SK: np.ndarray,
+    scores_BS: np.ndarray,
+    additive_share: float,
+    rng: np.random.Generator,
+) -> Iterator[str]:
+    """One sentence for everything that one should know."""
+    if additive_share > 1 - TOLERANCE:
+        yield "it only adds up over members: set RL with it is standard RL"
+    for name in objective.reads:
+        if name == "pairs":
+            shuffled = getattr(samples, name) * 0.0
+        else:
+            shuffled = rng.permuted(getattr(samples, name), axis=1)
+        others = replace(samples, **{name: shuffled})
+        if np.array_equal(objective(others.sets(sets_SK)), scores_BS):
+            yield f"{name} make no difference, though it reads them"
+
+
+def _prompts(samples: Samples) -> Iterator[Samples]:
+    """Each prompt by itself."""
+    every_N = np.arange(samples.num_samples)[None]
+    for b in range(len(samples.rewards)):
+        yield samples.choose(np.array([b]), every_N)
+
+
+def _written_fields(objective: Objective, members: Samples) -> list[str]:
+    """The fields that a call changes."""
+    before = {
+        field.name: np.copy(getattr(members, field.name))
+        for field in fields(members)
+        if getattr(members, field.name) is not None
+    }
+    objective(members)
+    return [
+        name
+        for name, value in before.items()
+        if not np.array_equal(value, getattr(members, name), equal_nan=True)
+    ]
+
+
+def _renumbered(clusters_BN: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The same clusters under other numbers; degenerate stays degenerate."""
+    number_C = rng.permutation(100 + int(clusters_BN.max()))
+    return np.where(clusters_BN == DEGENERATE, DEGENERATE, number_C[clusters_BN])
+
+
+def _additive_share(means: SetMeans, num_samples: int, set_size: int) -> float:
+    """R² of the scores on membership, over all sets of all prompts.
+
+    Least squares over all sets gives sample i the coefficient (N−1)/N·(u − v), which explains
+    K/N·(1 − K/N)·(N−1)/N·Σᵢ (u − v)² of a prompt's variance.
+    """
+    assert means.variance_B is not None
+    share = set_size / num_samples
+    explained_B = (means.contrast_BN**2).sum(axis=-1) * share * (1 - share)
+    explained_B *= (num_samples - 1) / num_samples
+    total = means.variance_B.sum()
+    return float(explained_B.sum() / total) if total > TOLERANCE**2 else np.nan
+
+
+def _timed(report: ObjectiveReport, samples: Samples, rng: np.random.Generator) -> ObjectiveReport:
+    """The report with the estimator that `Exact` takes, and its cost."""
+    start = perf_counter()
+    found = Exact()(report.objective, samples, report.set_size, rng)
+    seconds = perf_counter() - start
+    return replace(
+        report,
+        estimator=found.used,
+        sets_per_prompt=0 if found.used == "closed form" else int(found.num_sets),
+        seconds_per_prompt=seconds / len(samples.rewards),
+    )

@@ -1,0 +1,134 @@
+"""Baselines: what a sample's sets are compared with.
+
+u, v, U, w are the mean scores of the K-sets with sample i, of those without it, of all K-sets, and
+of the (K−1)-sets without it (0 for K = 1: the empty set is worth nothing). Σᵢ ∇log π(yᵢ)·Aᵢ is,
+in expectation, N/K times the gradient of E f for every baseline here but `all_sets`, and
+(N−K)/K times it for `all_sets`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from setrl import names
+from setrl.core.credit.estimators import Credit
+
+
+class Baseline(Protocol):
+    """One way to turn set means into advantages."""
+
+    needs_contrast: ClassVar[bool]  # u − v enters: a prompt needs more samples than a set holds
+    needs_gain: ClassVar[bool]  # u − w enters: the (K−1)-sets are scored too
+
+    def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
+        """The advantages, (B, N)."""
+
+    def stderr(self, credit: Credit) -> np.ndarray | None:
+        """Their standard errors, (B, N); None where every set counted, or none is known."""
+
+
+@dataclass(frozen=True)
+class AllSets:
+    """A = u − U = (1 − K/N)(u − v): Set RL's Algorithm 1 in mean form, Poly-EPO; sums to 0."""
+
+    needs_contrast: ClassVar[bool] = True
+    needs_gain: ClassVar[bool] = False
+
+    def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
+        """u − U, from u − v so that it keeps its digits."""
+        return credit.means.contrast_BN * (1 - credit.share_N)
+
+    def stderr(self, credit: Credit) -> np.ndarray | None:
+        """That of u − v, scaled alike."""
+        stderr_BN = credit.stderr_contrast_BN
+        return None if stderr_BN is None else stderr_BN * (1 - credit.share_N)
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """A = u − v: MaxPO (arXiv:2606.06080), OrderGrad; RLOO for K = 1. Sums to 0."""
+
+    needs_contrast: ClassVar[bool] = True
+    needs_gain: ClassVar[bool] = False
+
+    def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
+        """u − v."""
+        return credit.means.contrast_BN
+
+    def stderr(self, credit: Credit) -> np.ndarray | None:
+        """That of u − v."""
+        return credit.stderr_contrast_BN
+
+
+@dataclass(frozen=True)
+class SmallerSets:
+    """A = u − w: expected improvement, N/K times PKPO's s_loo−1 (arXiv:2505.15201, Eq. 33)."""
+
+    needs_contrast: ClassVar[bool] = False
+    needs_gain: ClassVar[bool] = True
+
+    def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
+        """u − w."""
+        assert gain_BN is not None
+        return gain_BN
+
+    def stderr(self, credit: Credit) -> np.ndarray | None:
+        """Not known: u and w come from two draws."""
+        return None
+
+
+@dataclass(frozen=True)
+class NoBaseline:
+    """A = u: N/K times PKPO's s; of very high variance wherever rewards are not centred at 0."""
+
+    needs_contrast: ClassVar[bool] = False
+    needs_gain: ClassVar[bool] = False
+
+    def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
+        """u."""
+        return credit.means.with_BN
+
+    def stderr(self, credit: Credit) -> np.ndarray | None:
+        """That of u."""
+        return credit.stderr_with_BN
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A = u − c·v − (1−c)·w: as unbiased as its ends for every c that is fixed beforehand.
+
+    Attributes:
+        c: Weight of the sets of the same size; 1 is `leave_one_out`, 0 is `smaller_sets`.
+    """
+
+    c: float = 0.5
+
+    needs_contrast: ClassVar[bool] = True
+    needs_gain: ClassVar[bool] = True
+
+    def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
+        """c(u − v) + (1−c)(u − w)."""
+        assert gain_BN is not None
+        return self.c * credit.means.contrast_BN + (1 - self.c) * gain_BN
+
+    def stderr(self, credit: Credit) -> np.ndarray | None:
+        """Not known: u and w come from two draws."""
+        return None
+
+
+def resolve(baseline: str | Baseline) -> Baseline:
+    """The baseline of that name; a value is itself."""
+    if not isinstance(baseline, str):
+        return baseline
+    return names.look_up("baseline", baseline, by_name)
+
+
+by_name: dict[str, Baseline] = {
+    "all_sets": AllSets(),
+    "leave_one_out": LeaveOneOut(),
+    "smaller_sets": SmallerSets(),
+    "none": NoBaseline(),
+}

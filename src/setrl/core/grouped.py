@@ -1,0 +1,94 @@
+"""Flat batches: M samples in any order, each with the id of its prompt, as trainers keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from setrl.core.arrays import Array, like, to_numpy
+from setrl.core.methods import Method
+
+Place = tuple[np.ndarray, np.ndarray]  # row and column in a (B, N) array
+
+
+def grouped_advantages(
+    rewards_M: Array,
+    groups_M: Array | Sequence[Any],
+    method: Method,
+    *,
+    clusters: Array | None = None,
+    answers: Array | None = None,
+    proxy: Array | None = None,
+    rng: np.random.Generator | int | None = None,
+) -> Array:
+    """The advantages of a flat batch, whose samples say which prompt they are of.
+
+    `method.advantages` of the prompts' samples, put back in the order in which they came. Prompts
+    may have different numbers of samples; those with too few usable ones get 0.
+
+    Args:
+        rewards_M: (M,) rewards; NaN or None for a sample without one.
+        groups_M: (M,) what the samples of a prompt share and no other prompt has, such as verl's
+            uid: numbers or strings.
+        method: A value of `setrl.methods`.
+        clusters: (M,) labels of strategies, as in `set_advantages`; and so
+        answers: (M,)
+        proxy: (M,)
+        rng: A generator, or its seed; needed where sets are sampled.
+
+    Returns:
+        (M,) float64, of the kind of `rewards_M`.
+
+    Raises:
+        ValueError: Naming the argument, its value, and what would be right.
+
+    >>> from setrl import methods
+    >>> rewards, prompts = np.array([1.0, 1.0, 0.0, 0.0]), ["a", "b", "a", "b"]
+    >>> grouped_advantages(rewards, prompts, methods.dr_grpo())
+    array([ 0.5,  0.5, -0.5, -0.5])
+    """
+    fields = {"rewards": rewards_M, "clusters": clusters, "answers": answers, "proxy": proxy}
+    flat = {name: _flat(name, value) for name, value in fields.items() if value is not None}
+    groups = _flat("groups", groups_M)
+    for name, values_M in flat.items():
+        if len(values_M) != len(groups):
+            raise ValueError(
+                f"{name} must have the length {len(groups)} of groups_M, got {len(values_M)}"
+            )
+    if not len(groups):
+        return like(np.zeros(0), rewards_M)
+    places = _places(groups)
+    dense = {name: _dense(values_M, places) for name, values_M in flat.items()}
+    values_BN = method.advantages(dense.pop("rewards"), rng=rng, **dense).values_BN
+    return like(values_BN[places], rewards_M)
+
+
+def _flat(name: str, value: Array) -> np.ndarray:
+    array = to_numpy(value)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have shape (M,), one for each sample; got {array.shape}")
+    return array
+
+
+def _places(groups_M: np.ndarray) -> Place:
+    """Row: groups in the order of their first samples; column: samples of a group in theirs."""
+    sizes: dict[Any, int] = {}
+    columns = []
+    for group in groups_M.tolist():
+        columns.append(sizes.get(group, 0))
+        sizes[group] = columns[-1] + 1
+    row_of = {group: row for row, group in enumerate(sizes)}
+    rows = [row_of[group] for group in groups_M.tolist()]
+    return np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)
+
+
+def _dense(values_M: np.ndarray, places: Place) -> np.ndarray:
+    """The values as (B, N), NaN or None where a group has no such sample."""
+    rows, columns = places
+    shape = (rows.max() + 1, columns.max() + 1)
+    is_number = values_M.dtype.kind in "fiub"
+    table_BN = np.full(shape, np.nan) if is_number else np.full(shape, None)
+    table_BN[places] = values_M
+    return table_BN

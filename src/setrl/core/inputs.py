@@ -1,0 +1,182 @@
+"""The public door of the core: every argument is checked here, once, and made dense."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from setrl.core.arrays import Array, to_numpy
+from setrl.core.samples import DEGENERATE, Samples
+
+Index = tuple[Any, Any]  # where the samples of some prompts stand in a (B, N) array
+
+LARGEST_LABEL = 2**53  # float64, which knows NaN, keeps integers apart up to here
+
+
+@dataclass(frozen=True)
+class Batch:
+    """B prompts of up to N samples each, and which of the samples can be used.
+
+    Attributes:
+        samples: Fields (B, N); what stands where a sample is not usable has no meaning.
+        usable_BN: Whether the sample exists and every field that is needed is known.
+    """
+
+    samples: Samples
+    usable_BN: np.ndarray
+
+    def equal_sizes(self, fewest: int) -> Iterator[tuple[Index, Samples]]:
+        """Prompts with equally many usable samples, at least `fewest`: where, and their samples.
+
+        The maths downstream is dense: it never sees a mask.
+        """
+        count_B = self.usable_BN.sum(axis=-1)
+        most = self.usable_BN.shape[-1]
+        if count_B.size and (count_B == most).all():
+            if most >= fewest:
+                yield (slice(None), slice(None)), self.samples
+            return
+        first_BN = np.argsort(~self.usable_BN, axis=-1, kind="stable")
+        for n in np.unique(count_B[count_B >= max(fewest, 1)]):
+            rows = np.flatnonzero(count_B == n)
+            columns_Rn = first_BN[rows, :n]
+            yield (rows[:, None], columns_Rn), self.samples.choose(rows, columns_Rn)
+
+
+def read_batch(
+    rewards_BN: Array,
+    reads: Collection[str],
+    set_size: int,
+    *,
+    mask: Array | None = None,
+    **fields: Array | None,
+) -> Batch:
+    """Check the arguments of `set_advantages` and gather them.
+
+    Args:
+        rewards_BN: (B, N) rewards.
+        reads: The names of the fields that must be given, and known for a sample to be usable.
+        set_size: K, from 1 to N.
+        mask: (B, N) bool, False where there is no sample.
+        **fields: `clusters`, `answers`, `proxy` of shape (B, N) and `pairs` of shape (B, N, N).
+    """
+    rewards = _numbers("rewards_BN", rewards_BN)
+    if rewards.ndim != 2 or rewards.shape[1] == 0:
+        raise ValueError(
+            f"rewards_BN must have shape (B, N): prompts, samples; got {rewards.shape}"
+            + (" (for one prompt pass rewards[None])" if rewards.ndim == 1 else "")
+        )
+    check_set_size(set_size, rewards.shape[1])
+    usable_BN = _mask(mask, rewards.shape)
+    known: dict[str, np.ndarray] = {}
+    for name, value in fields.items():
+        if value is not None:
+            checked, is_known_BN = _FIELDS[name](value, rewards.shape)
+            if name in reads:
+                known[name] = checked
+                usable_BN &= is_known_BN
+    missing = [name for name in reads if name != "rewards" and name not in known]
+    if missing:
+        raise ValueError(f"the objective reads {missing[0]}: pass {missing[0]}=...")
+    usable_BN &= ~np.isnan(rewards)
+    if np.isinf(rewards[usable_BN] if mask is not None else rewards).any():
+        raise ValueError("rewards_BN must be finite, or NaN where there is no reward; got inf")
+    return Batch(Samples(rewards, **known), usable_BN)
+
+
+def check_set_size(set_size: int, num_samples: int) -> None:
+    """Refuse a K that is not an integer from 1 to N."""
+    is_integer = isinstance(set_size, int | np.integer) and not isinstance(set_size, bool)
+    if not is_integer or not 1 <= set_size <= num_samples:
+        raise ValueError(f"set_size must be an integer in [1, {num_samples}], got {set_size!r}")
+
+
+def _numbers(name: str, value: Array) -> np.ndarray:
+    array = _array(name, value)
+    if array.dtype.kind == "O" and all(one is None or isinstance(one, Real) for one in array.flat):
+        return array.astype(np.float64)  # None becomes NaN
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+    return array.astype(np.float64)
+
+
+def _array(name: str, value: Array) -> np.ndarray:
+    try:
+        return to_numpy(value)
+    except ValueError:
+        raise ValueError(
+            f"{name} must have rows of one length: fill short ones with NaN, or pass flat arrays "
+            "to setrl.grouped_advantages"
+        ) from None
+
+
+def _shaped(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    if array.shape != shape:
+        raise ValueError(f"{name} must have the shape {shape} of rewards_BN, got {array.shape}")
+    return array
+
+
+def _mask(mask: Array | None, shape: tuple[int, ...]) -> np.ndarray:
+    if mask is None:
+        return np.ones(shape, dtype=bool)
+    array = _shaped("mask", _array("mask", mask), shape)
+    if array.dtype != bool:
+        raise ValueError(f"mask must be bool, got dtype {array.dtype}")
+    return array.copy()
+
+
+def _clusters(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    array = _array("clusters", value)
+    if array.dtype.kind in "iu":
+        labels_BN, known_BN = _shaped("clusters", array, shape), np.ones(shape, dtype=bool)
+    else:
+        numbers_BN = _shaped("clusters", _numbers("clusters", array), shape)
+        known_BN = ~np.isnan(numbers_BN)
+        labels_BN = np.where(known_BN, numbers_BN, DEGENERATE)
+    is_wrong_BN = (labels_BN < DEGENERATE) | (labels_BN > LARGEST_LABEL)
+    if labels_BN.dtype.kind == "f":
+        is_wrong_BN |= labels_BN != np.floor(labels_BN)
+    wrong = labels_BN[is_wrong_BN]
+    if wrong.size:
+        raise ValueError(
+            f"clusters must be integers from 0 to 2^53, {DEGENERATE} (degenerate) or NaN "
+            f"(unknown), got {wrong[0]:g}"
+        )
+    return labels_BN.astype(np.int64, copy=False), known_BN
+
+
+def _answers(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    array = _shaped("answers", _array("answers", value), shape)
+    is_known = [answer is not None and answer == answer for answer in array.ravel()]  # not NaN
+    known_BN = np.array(is_known, dtype=bool).reshape(shape)
+    labels_BN = np.zeros(shape, dtype=np.int64)
+    try:
+        labels_BN[known_BN] = np.unique(array[known_BN], return_inverse=True)[1]
+    except TypeError:
+        raise ValueError("answers must be all numbers or all strings, got both") from None
+    return labels_BN, known_BN
+
+
+def _proxy(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    array = _shaped("proxy", _numbers("proxy", value), shape)
+    return array, ~np.isnan(array)
+
+
+def _pairs(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    array = _shaped("pairs", _numbers("pairs", value), (*shape, shape[1]))
+    if not np.allclose(array, np.swapaxes(array, -1, -2), equal_nan=True):
+        raise ValueError("pairs must be symmetric: pairs[b, i, j] == pairs[b, j, i]")
+    known_BN = ~np.isnan(np.diagonal(array, axis1=-2, axis2=-1))
+    if np.isnan(array[known_BN[:, :, None] & known_BN[:, None, :]]).any():
+        raise ValueError(
+            "pairs is NaN between two samples whose own entry pairs[b, i, i] is known; "
+            "a sample that is not known has NaN on the diagonal"
+        )
+    return array, known_BN
+
+
+_FIELDS = {"clusters": _clusters, "answers": _answers, "proxy": _proxy, "pairs": _pairs}

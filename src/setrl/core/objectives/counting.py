@@ -1,0 +1,126 @@
+"""Sums over how many members of each class a set holds, by polynomials in the set's size.
+
+If every sample were in the set independently with chance p = K/N, class c of m samples would give j
+members with chance C(m, j) pʲ (1−p)ᵐ⁻ʲ; given that K come together, the set is uniform. So the mean
+of a product of functions of the counts is the coefficient of xᴷ in a product of polynomials, one a
+class, over the chance that K come. All terms are chances: nothing overflows, and nothing cancels.
+
+A sweep up over the classes gives the products of those before; a sweep down, what the rest will be
+worth; both together, the share of the result that comes with j members of class c.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from setrl.core.objectives.clusters import find_clusters
+
+KEPT = 1 << 22  # numbers that are kept on the way up: 32 MB
+
+
+class Step(NamedTuple):
+    """One term of a class's polynomial: state[source] · weight · value · x^members → state[target].
+
+    A state has phases (such as: has a class won?) and nodes (of a sum that is taken at the end).
+    """
+
+    members: int
+    source: slice
+    target: slice
+    nodes: slice
+    weight_PQB: np.ndarray
+    value_B: np.ndarray | float = 1.0
+
+
+def sweep(
+    steps: list[list[Step]], end_PQ: np.ndarray, set_size: int, num_prompts: int
+) -> tuple[np.ndarray, list[list[np.ndarray]]]:
+    """The coefficient of xᴷ, summed over phases and nodes by `end`, and the part of each step.
+
+    The first phase starts at 1. Returns (B,), and (B,) for each step of each class: what of the
+    coefficient goes through it, divided by its value.
+    """
+    shape = (end_PQ.shape[0], set_size + 1, end_PQ.shape[1], num_prompts)
+    states = [np.zeros(shape)]
+    states[0][0, 0] = 1.0
+    for of_class in steps:
+        states.append(np.zeros(shape))
+        for step in of_class:
+            before = states[-2][step.source, : set_size + 1 - step.members, step.nodes]
+            after = states[-1][step.target, step.members :, step.nodes]
+            after += (step.weight_PQB * step.value_B)[:, None] * before
+    worth = np.zeros(shape)
+    worth[:, set_size] = end_PQ[:, :, None]
+    total_B = np.einsum("pqb,pq->b", states.pop()[:, set_size], end_PQ)
+    parts = []
+    for of_class in reversed(steps):
+        worth_before, state, of_steps = np.zeros(shape), states.pop(), []
+        for step in of_class:
+            here = step.source, slice(set_size + 1 - step.members), step.nodes
+            through = step.weight_PQB[:, None] * worth[step.target, step.members :, step.nodes]
+            of_steps.append(np.einsum("pdqb,pdqb->b", state[here], through))
+            worth_before[here] += through * step.value_B
+        worth = worth_before
+        parts.append(of_steps)
+    return total_B, parts[::-1]
+
+
+class Classes(NamedTuple):
+    """The classes of each prompt's samples in a fixed order, padded by classes of size 0.
+
+    Attributes:
+        at_BN: The place of each sample's class in its prompt's list.
+        size_BC: How many samples each class has.
+    """
+
+    at_BN: np.ndarray
+    size_BC: np.ndarray
+
+    def mean(self, values_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The mean value of each class (B, C), and what each sample's is above it (B, N).
+
+        The latter is exactly 0 where a class's values are equal.
+        """
+        place_BN = self.at_BN + self.size_BC.shape[1] * np.arange(len(self.at_BN))[:, None]
+        base = np.zeros(self.size_BC.size)
+        base[place_BN] = values_BN
+        excess_BN = values_BN - base[place_BN]
+        total = np.bincount(place_BN.ravel(), excess_BN.ravel(), minlength=base.size)
+        mean = total / np.maximum(self.size_BC.ravel(), 1)
+        return (base + mean).reshape(self.size_BC.shape), excess_BN - mean[place_BN]
+
+
+def find_classes(labels_BN: np.ndarray, by_size: bool) -> Classes:
+    """The classes of equal label, the largest first (`by_size`) or in the order of the labels."""
+    found = find_clusters(labels_BN)
+    kept = np.flatnonzero(found.size_C)
+    row_C, size_C = found.row_C[kept], found.size_C[kept]
+    order_C = np.lexsort((kept, -size_C if by_size else kept, row_C))
+    first_B = np.searchsorted(row_C[order_C], np.arange(len(labels_BN)))
+    place_C = np.arange(len(kept)) - first_B[row_C[order_C]]
+    size_BC = np.zeros((len(labels_BN), place_C.max() + 1), dtype=np.int64)
+    size_BC[row_C[order_C], place_C] = size_C[order_C]
+    at_C = np.zeros(len(found.size_C), dtype=np.int64)
+    at_C[kept[order_C]] = place_C
+    return Classes(at_C[found.at_BN], size_BC)
+
+
+@lru_cache(maxsize=16)
+def binomials(num_samples: int, set_size: int) -> np.ndarray:
+    """C(m, j) pʲ (1−p)ᵐ⁻ʲ with p = K/N, for m from 0 to N and j from 0 to K: [m, j]."""
+    p = set_size / num_samples
+    chance_mj = np.zeros((num_samples + 1, set_size + 1))
+    chance_mj[0, 0] = 1.0
+    for m in range(1, num_samples + 1):
+        chance_mj[m] = (1 - p) * chance_mj[m - 1]
+        chance_mj[m, 1:] += p * chance_mj[m - 1, :-1]
+    chance_mj.flags.writeable = False
+    return chance_mj
+
+
+def prompts_at_once(num_classes: int, end_PQ: np.ndarray, set_size: int) -> int:
+    """How many prompts fit into one sweep."""
+    return max(1, KEPT // ((num_classes + 1) * end_PQ.size * (set_size + 1)))

@@ -1,0 +1,189 @@
+"""Set objectives of the clusters: how many strategies a set holds. Degenerate samples add none."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from setrl.core.objectives.base import Objective, SetMeans
+from setrl.core.objectives.chances import chances
+from setrl.core.objectives.clusters import count_distinct, find_clusters
+from setrl.core.objectives.missed import MissedMeans, Part
+from setrl.core.objectives.rewards import centre
+from setrl.core.samples import DEGENERATE, Samples
+
+
+class Misses(NamedTuple):
+    """A diversity as chances to miss: of the clusters of a prompt,
+
+    constant + each·Σ_c 1{S misses c} + rest·Σ_c 1{S misses all but c} + none·1{S misses all}.
+    """
+
+    constant_B1: np.ndarray
+    each: float = 0.0
+    rest: float = 0.0
+    none_B1: np.ndarray | float | None = None
+
+
+class ClusterDiversity(Objective):
+    """A function of the number of different strategies in a set that is made of `Misses`."""
+
+    reads: ClassVar[tuple[str, ...]] = ("clusters",)
+
+    def misses(self, count_B1: np.ndarray, set_size: int) -> Misses:
+        """The form of the diversity for prompts of `count` clusters."""
+        raise NotImplementedError
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        """That of the diversity times the mean of ones; O(N + C)."""
+        return self.times_mean(np.ones(samples.clusters.shape), samples, set_size)
+
+    def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:
+        """Exact in O(N + C): a sum over clusters, each of which contributes by itself."""
+        clusters = find_clusters(samples.clusters)
+        means = MissedMeans(values_BN, clusters, set_size)
+        form = self.misses(clusters.of_all(np.ones(clusters.size_C.shape)), set_size)
+        parts = [_times(form.constant_B1, _of_sum(values_BN, set_size))]
+        if form.each:
+            parts.append(_times(form.each, means.each_cluster()))
+        if form.rest:
+            parts.append(_times(form.rest, means.each_rest()))
+        if form.none_B1 is not None:
+            parts.append(_times(form.none_B1, means.all_clusters()))
+        mean_B1 = sum((part.mean_B1 for part in parts), np.zeros((len(values_BN), 1)))
+        contrast_BN = functools.reduce(np.add, (part.contrast_BN for part in parts))
+        return SetMeans.around(mean_B1[:, 0] / set_size, contrast_BN / set_size, set_size)
+
+
+@dataclass(frozen=True)
+class Distinct(ClusterDiversity):
+    """f(S) = |{cᵢ : i∈S, cᵢ ≠ DEGENERATE}|, the number of different strategies in the set."""
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The number of different clusters of each set; degenerate samples count in none."""
+        return count_distinct(members.clusters)
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        """A sum over clusters of the chance that a set hits it; O(N + C)."""
+        table = chances(samples.num_samples, set_size)
+        clusters = find_clusters(samples.clusters)
+        size_C = clusters.size_C
+        missed_C = table.missed_with[size_C]
+        paid_BN = clusters.of_others(size_C * missed_C) / table.outside
+        with_BN = clusters.of_own(np.ones(size_C.shape)) + clusters.of_others(1.0 - missed_C)
+        return SetMeans(
+            with_BN=with_BN,
+            contrast_BN=clusters.of_own(table.missed_without[size_C - 1]) - paid_BN,
+            mean_B=with_BN.mean(axis=-1),
+            gain=lambda: clusters.of_own(table.missed_with[size_C - 1]),
+        )
+
+    def misses(self, count_B1: np.ndarray, set_size: int) -> Misses:
+        """C − Σ_c 1{S misses c}."""
+        return Misses(count_B1, each=-1.0)
+
+
+@dataclass(frozen=True)
+class DistinctCorrect(Objective):
+    """f(S) = |{cᵢ : i∈S, rᵢ > threshold, cᵢ ≠ DEGENERATE}|: the strategies that succeed."""
+
+    threshold: float = 0.5
+
+    reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The number of different clusters of each set's correct members."""
+        return Distinct()(self._of_correct(members))
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        """That of `distinct`, a wrong sample being in no cluster; O(N + C)."""
+        return Distinct().set_means(self._of_correct(samples), set_size)
+
+    def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:
+        """As `set_means`."""
+        return Distinct().times_mean(values_BN, self._of_correct(samples), set_size)
+
+    def _of_correct(self, samples: Samples) -> Samples:
+        correct = samples.rewards > self.threshold
+        return replace(samples, clusters=np.where(correct, samples.clusters, DEGENERATE))
+
+
+@dataclass(frozen=True)
+class DistinctShare(ClusterDiversity):
+    """f(S) = |{cᵢ : i∈S}| / K, from 1/K to 1: the diversity of Poly-EPO (arXiv:2604.17654)."""
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The number of different clusters of each set per member."""
+        return count_distinct(members.clusters) / members.num_samples
+
+    def misses(self, count_B1: np.ndarray, set_size: int) -> Misses:
+        """(C − Σ_c 1{S misses c}) / K."""
+        return Misses(count_B1 / set_size, each=-1 / set_size)
+
+
+@dataclass(frozen=True)
+class ExtraShare(ClusterDiversity):
+    """f(S) = (|{cᵢ : i∈S}| − 1)₊ / (K − 1), from 0 to 1; 0 for K = 1, where there is no other."""
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The number of clusters beyond the first, per member beyond the first."""
+        extra = np.maximum(count_distinct(members.clusters) - 1, 0.0)
+        return extra / max(members.num_samples - 1, 1)
+
+    def misses(self, count_B1: np.ndarray, set_size: int) -> Misses:
+        """(C − 1 − Σ_c 1{S misses c} + 1{S misses all}) / (K − 1)."""
+        others = max(set_size - 1, 1)
+        return Misses((count_B1 - 1) / others, each=-1 / others, none_B1=1 / others)
+
+
+@dataclass(frozen=True)
+class MixedShare(ClusterDiversity):
+    """f(S) = |{cᵢ : i∈S}| / K · 1{|{cᵢ : i∈S}| > 1}: `DistinctShare`, but 0 for one strategy.
+
+    The diversity in Algorithm 2 of Poly-EPO (arXiv:2604.17654); its code leaves the indicator out.
+    """
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The number of different clusters per member, where there are two or more."""
+        count = count_distinct(members.clusters)
+        return np.where(count > 1, count, 0.0) / members.num_samples
+
+    def misses(self, count_B1: np.ndarray, set_size: int) -> Misses:
+        """(C − Σ_c 1{S misses c} − Σ_c 1{S misses all but c} + C·1{S misses all}) / K."""
+        each = -1 / set_size
+        return Misses(count_B1 / set_size, each=each, rest=each, none_B1=count_B1 / set_size)
+
+
+@dataclass(frozen=True)
+class Differ(ClusterDiversity):
+    """f(S) = 1{two members of S differ in strategy}: Set RL, Example 3.6.
+
+    With degenerate samples: 1 where at least two clusters are present.
+    """
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """1.0 for each set that holds two clusters, else 0.0."""
+        return (count_distinct(members.clusters) > 1) * 1.0
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        """As every diversity of clusters; a score of 0 or 1 has variance U(1 − U)."""
+        means = super().set_means(samples, set_size)
+        return replace(means, variance_B=means.mean_B * (1 - means.mean_B))
+
+    def misses(self, count_B1: np.ndarray, set_size: int) -> Misses:
+        """1 − Σ_c 1{S misses all but c} + (C − 1)·1{S misses all}."""
+        return Misses(np.ones(count_B1.shape), rest=-1.0, none_B1=count_B1 - 1)
+
+
+def _of_sum(values_BN: np.ndarray, set_size: int) -> Part:
+    """U and u − v of R(S) = Σ_{i∈S} xᵢ."""
+    n = values_BN.shape[-1]
+    mean_B, centred_BN = centre(values_BN)
+    return Part(set_size * mean_B[:, None], centred_BN * (n / max(n - 1, 1)))
+
+
+def _times(factor: np.ndarray | float, part: Part) -> Part:
+    return Part(factor * part.mean_B1, factor * part.contrast_BN)

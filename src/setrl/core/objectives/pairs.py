@@ -1,0 +1,148 @@
+"""Set objectives of a number for each pair of samples: distances, and kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from setrl.core.objectives.base import Objective, SetMeans
+from setrl.core.objectives.chances import one_if_any_outside
+from setrl.core.objectives.elementary import product_means
+from setrl.core.objectives.rewards import centre
+from setrl.core.samples import Samples
+
+
+@dataclass(frozen=True)
+class PairwiseDistance(Objective):
+    """f(S) = the mean of pairsᵢⱼ over the pairs i < j of the set; 0 for K = 1, which has none.
+
+    The diagonal of `pairs` is not looked at.
+    """
+
+    reads: ClassVar[tuple[str, ...]] = ("pairs",)
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The mean over the pairs of each set."""
+        k = members.num_samples
+        apart = ~np.eye(k, dtype=bool)
+        return np.where(apart, members.pairs, 0.0).sum(axis=(-2, -1)) / max(k * (k - 1), 1)
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        """u − v = (2/K)·(mean of i's pairs − mean of the pairs without i); O(N²)."""
+        n, k = samples.num_samples, set_size
+        mean_B, pairs_BNN = _centred_pairs(samples.pairs)
+        own_BN, rest_BN = _pair_means(pairs_BNN)
+        defined = one_if_any_outside(n, k)
+        if k == 1:
+            nothing_BN = np.zeros(own_BN.shape)
+            return SetMeans(nothing_BN, nothing_BN * defined, np.zeros(len(own_BN)))
+        gain_BN = 2 / k * (own_BN - rest_BN)
+        with_BN = mean_B[:, None] + rest_BN + gain_BN
+        return SetMeans(
+            with_BN=with_BN,
+            contrast_BN=gain_BN * defined,
+            mean_B=with_BN.mean(axis=-1),
+            gain=lambda: gain_BN if k > 2 else with_BN,
+        )
+
+    def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:
+        """Both factors are split into the prompt's mean and deviations from it; O(N²)."""
+        k = set_size
+        if k == 1:
+            return self.set_means(samples, k)
+        mean_B, deviation_BN = centre(values_BN)
+        pair_mean_B, pairs_BNN = _centred_pairs(samples.pairs)
+        distance = self.set_means(samples, k)
+        gain_BN = deviation_BN * samples.num_samples / (max(samples.num_samples - 1, 1) * k)
+        value_BN = gain_BN * (1 - k / samples.num_samples)
+        both_BN, contrast_BN = _centred_product(deviation_BN, pairs_BNN, k)
+        with_BN = mean_B[:, None] * distance.with_BN + pair_mean_B[:, None] * value_BN + both_BN
+        contrast_BN = (
+            mean_B[:, None] * distance.contrast_BN + pair_mean_B[:, None] * gain_BN + contrast_BN
+        )
+        return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1))
+
+
+@dataclass(frozen=True)
+class Volume(Objective):
+    """f(S) = det(L_S), L = `pairs`: the squared volume that the set's feature vectors span.
+
+    L should be a kernel: symmetric, with no negative eigenvalue. With unit vectors it is from 0,
+    for a set in which one is a combination of the others, to 1, for an orthogonal one. The
+    determinantal point process (arXiv:1207.6083) draws sets in proportion to it.
+    """
+
+    reads: ClassVar[tuple[str, ...]] = ("pairs",)
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The determinant of each set's part of the kernel."""
+        return np.linalg.det(members.pairs)
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        """The means of products of K eigenvalues, shared out by squared eigenvectors; O(N³).
+
+        Σ_{S∋i} det L_S = Σₗ Vᵢₗ² λₗ eₖ₋₁(λ without λₗ)
+        """
+        value_BN, vector_BNN = np.linalg.eigh(samples.pairs)
+        eigen = product_means(value_BN, set_size)
+        share_BNN = vector_BNN**2
+        contrast_BN = np.einsum("bil,bl->bi", share_BNN, eigen.contrast_BN)
+        return SetMeans(
+            with_BN=np.einsum("bil,bl->bi", share_BNN, eigen.with_BN),
+            contrast_BN=contrast_BN,
+            mean_B=eigen.mean_B,
+        )
+
+
+def _centred_pairs(pairs_BNN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mean over pairs of each prompt, and the pairs less it, with a diagonal of 0."""
+    num_prompts, n, _ = pairs_BNN.shape
+    apart_NN = ~np.eye(n, dtype=bool)
+    first_B = pairs_BNN[:, 0, -1]
+    shifted_BNN = np.where(apart_NN, pairs_BNN - first_B[:, None, None], 0.0)
+    shift_B = shifted_BNN.sum(axis=(-2, -1)) / max(n * (n - 1), 1)
+    centred_BNN = np.where(apart_NN, shifted_BNN - shift_B[:, None, None], 0.0)
+    return (first_B + shift_B if n > 1 else np.zeros(num_prompts)), centred_BNN
+
+
+def _pair_means(pairs_BNN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of each sample's pairs, and of the pairs without it."""
+    n = pairs_BNN.shape[-1]
+    row_BN = pairs_BNN.sum(axis=-1)
+    rest_BN = row_BN.sum(axis=-1, keepdims=True) / 2 - row_BN
+    return row_BN / max(n - 1, 1), rest_BN / max((n - 1) * (n - 2) / 2, 1)
+
+
+def _centred_product(
+    values_BN: np.ndarray, pairs_BNN: np.ndarray, set_size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """u and u − v of (mean of x) · (mean of D over pairs), both of mean 0 over the prompt.
+
+    The product is a sum over a value j and a pair {k, l}: j is one of the pair, or a third sample.
+    Each kind is split into what holds sample i and what does not.
+    """
+    n, k = pairs_BNN.shape[-1], set_size
+    row_BN = pairs_BNN.sum(axis=-1)
+    across_BN = np.einsum("bij,bj->bi", pairs_BNN, values_BN)
+    total_B1 = (values_BN * row_BN).sum(
+        axis=-1, keepdims=True
+    )  # of j in the pair; −that, of thirds
+    pair_with_BN = values_BN * row_BN + across_BN
+    third_with_BN = -2 * values_BN * row_BN - across_BN
+    pair_rest_BN, third_rest_BN = total_B1 - pair_with_BN, -total_B1 - third_with_BN
+    one, two, three = (max(n - size, 1) for size in (1, 2, 3))
+    two_of_BN = (k - 1) / one * pair_with_BN
+    three_of = (k - 1) * (k - 2) / (one * two)
+    with_BN = two_of_BN + three_of * (
+        pair_rest_BN + third_with_BN + (k - 3) / three * third_rest_BN
+    )
+    contrast_BN = (
+        two_of_BN
+        + three_of * third_with_BN
+        - 2 * (k - 1) / (one * two) * pair_rest_BN
+        - 3 * three_of / three * third_rest_BN
+    )
+    scale = k * (k * (k - 1) / 2)
+    return with_BN / scale, contrast_BN / scale

@@ -1,0 +1,168 @@
+"""Set objectives of the ranked rewards: the maximum, and every L-statistic.
+
+An L-statistic is Σⱼ aⱼ r₍ⱼ₎ over the rewards of a set from the smallest to the largest. OrderGrad
+(arXiv:2606.06096) trains on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from setrl.core.objectives.base import Objective, SetMeans
+from setrl.core.objectives.chances import chances, marked_chances, one_if_any_outside
+from setrl.core.objectives.thresholds import rank
+from setrl.core.samples import Samples
+
+
+@dataclass(frozen=True)
+class Max(Objective):
+    """f(S) = max_{i∈S} rᵢ: max@K, which is pass@K when rewards are 0 and 1."""
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The largest reward of each set."""
+        return np.max(members.rewards, axis=-1)
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        """A sum of pass@K over thresholds; O(N log N)."""
+        n, k = samples.num_samples, set_size
+        table, ranked = chances(n, k), rank(samples.rewards)
+        above_n = ranked.above_n
+        alone_n, first_n = table.missed_without[above_n - 1], table.missed_with[above_n - 1]
+        paid_n = table.missed_with[above_n] * above_n / table.outside
+        top_N = table.missed_with[np.arange(n - 1, -1, -1)] * k / n  # P(the set's top is this rank)
+        mean_B = ranked.values_BN @ top_N
+        return SetMeans.around(
+            mean_B,
+            ranked.over_thresholds(alone_n, -paid_n),
+            set_size,
+            gain=lambda: ranked.over_thresholds(first_n, np.zeros(n - 1)),
+            variance_B=(ranked.values_BN - mean_B[:, None]) ** 2 @ top_N,
+        )
+
+
+class RankWeighted(Objective):
+    """An L-statistic: f(S) = Σⱼ aⱼ r₍ⱼ₎, r₍₁₎ ≤ … ≤ r₍K₎. A subclass says what the weights are."""
+
+    def weights(self, set_size: int) -> np.ndarray:
+        """The K weights, that of the smallest reward first."""
+        raise NotImplementedError
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The weighted sum of each set's sorted rewards."""
+        return np.sort(members.rewards, axis=-1) @ self.weights(members.num_samples)
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        """A sum over thresholds, weighted by how many members pass each; O(N log N).
+
+        The tables are O(N·K) once for each N, K and weights.
+        """
+        weights = self.weights(set_size)
+        table = _rank_table(samples.num_samples, tuple(weights), self._smaller_weights(set_size))
+        ranked = rank(samples.rewards)
+        lowest_B1 = ranked.values_BN[:, :1]
+
+        with_BN = weights.sum() * lowest_B1 + ranked.over_thresholds(*table.with_n)
+
+        def gain() -> np.ndarray:
+            assert table.gain_n is not None
+            return table.gained * lowest_B1 + ranked.over_thresholds(*table.gain_n)
+
+        undefined = one_if_any_outside(samples.num_samples, set_size)
+        contrast_BN = ranked.over_thresholds(*table.contrast_n) * undefined
+        return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1), gain if table.gain_n else None)
+
+    def _smaller_weights(self, set_size: int) -> tuple[float, ...] | None:
+        """The weights of sets with one member less; None where it scores none."""
+        if set_size == 1:
+            return None
+        try:
+            return tuple(self.weights(set_size - 1))
+        except ValueError:
+            return None
+
+
+@dataclass(frozen=True)
+class LStatistic(RankWeighted):
+    """f(S) = Σⱼ aⱼ r₍ⱼ₎ with given weights, for sets of as many members as there are weights.
+
+    Attributes:
+        a: The weights, that of the smallest reward first.
+    """
+
+    a: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.a or not np.isfinite(self.a).all():
+            raise ValueError(f"l_statistic(weights) needs finite numbers, one a rank, got {self.a}")
+
+    @property
+    def set_size(self) -> int:
+        """How many weights there are."""
+        return len(self.a)
+
+    def weights(self, set_size: int) -> np.ndarray:
+        """The weights."""
+        if set_size != len(self.a):
+            raise ValueError(
+                f"an l_statistic of {len(self.a)} weights scores sets of {len(self.a)}, "
+                f"got set_size {set_size}"
+            )
+        return np.array(self.a, dtype=np.float64)
+
+
+class _Sides(NamedTuple):
+    """What a unit step at each threshold is worth to a sample that passes it, or does not."""
+
+    passed_n: np.ndarray
+    ahead_n: np.ndarray
+
+
+class _RankTable(NamedTuple):
+    """Means of an L-statistic per threshold; `gained` is Σ a of K less that of K − 1."""
+
+    with_n: _Sides
+    contrast_n: _Sides
+    gain_n: _Sides | None
+    gained: float
+
+
+@lru_cache(maxsize=128)
+def _rank_table(
+    num_samples: int, weights: tuple[float, ...], smaller: tuple[float, ...] | None
+) -> _RankTable:
+    """The tables for thresholds that m = N−1 … 1 samples pass.
+
+    Let t of a set's other K−1 members pass, out of the N−1 other samples. A member that passes as
+    well brings the weight aₖ₋ₜ of rank K−t. Against a set where a sample outside takes its place,
+    it brings that only if the other does not pass, which N−m−(K−1−t) of the N−K do not.
+    """
+    n, k = num_samples, len(weights)
+    chance_mt = marked_chances(n - 1, k - 1)
+    m_n1, t_K = np.arange(n - 1, 0, -1)[:, None], np.arange(k)
+    by_passing_nK, by_failing_nK = chance_mt[m_n1[:, 0] - 1], chance_mt[m_n1[:, 0]]
+    brought_K = np.array(weights[::-1])
+    top_K = _top_sums(weights)
+    outside = float(n - k) or np.nan
+    failing_nK = (n - m_n1 - (k - 1 - t_K)) / outside
+    passing_nK = (m_n1 - t_K) / outside
+    contrast = _Sides(
+        (by_passing_nK * failing_nK) @ brought_K, -(by_failing_nK * passing_nK) @ brought_K
+    )
+    gain, gained = None, np.nan
+    if smaller is not None:
+        less_K = _top_sums(smaller)
+        gain = _Sides(by_passing_nK @ (top_K[1:] - less_K), by_failing_nK @ (top_K[:-1] - less_K))
+        gained = top_K[-1] - less_K[-1]
+    return _RankTable(
+        _Sides(by_passing_nK @ top_K[1:], by_failing_nK @ top_K[:-1]), contrast, gain, gained
+    )
+
+
+def _top_sums(weights: Sequence[float]) -> np.ndarray:
+    """The sum of the weights of the t largest ranks, for t from 0 to K."""
+    return np.concatenate([[0.0], np.cumsum(weights[::-1])])

@@ -1,0 +1,115 @@
+"""Set objectives of the rewards that do not rank them: their mean, and whether any is correct."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from setrl.core.objectives.base import Objective, SetMeans
+from setrl.core.objectives.chances import chances, one_if_any_outside
+from setrl.core.samples import Samples
+
+
+@dataclass(frozen=True)
+class Mean(Objective):
+    """f(S) = (1/K) Σ_{i∈S} rᵢ, with which set RL is standard RL.
+
+    Attributes:
+        of: The field whose mean it is: "rewards" or "proxy".
+    """
+
+    of: str = "rewards"
+
+    def __post_init__(self) -> None:
+        if self.of not in ("rewards", "proxy"):
+            raise ValueError(f"mean(of=...) must be 'rewards' or 'proxy', got {self.of!r}")
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The field whose mean it is."""
+        return (self.of,)
+
+    def values(self, samples: Samples) -> np.ndarray:
+        """The numbers whose mean it is."""
+        return getattr(samples, self.of)
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The mean reward of each set."""
+        return np.mean(self.values(members), axis=-1)
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        """u − v = u − w = (rᵢ − mean of the other rewards) / K; O(N)."""
+        n, k = samples.num_samples, set_size
+        mean_B, centred_BN = centre(self.values(samples))
+        gain_BN = centred_BN * n / (max(n - 1, 1) * k)
+        with_BN = mean_B[:, None] + gain_BN * (1 - k / n)
+        spread_B = (centred_BN**2).sum(axis=-1) / max(n - 1, 1)
+        return SetMeans(
+            with_BN=with_BN,
+            contrast_BN=gain_BN * one_if_any_outside(n, k),
+            mean_B=mean_B,
+            gain=lambda: gain_BN,
+            variance_B=spread_B * (1 / k - 1 / n),
+        )
+
+    def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:
+        """The product of two means, from their second moments about the prompt's means; O(N)."""
+        mean_B, centred_BN = centre(self.values(samples))
+        other_B, deviation_BN = centre(values_BN)
+        both_BN, contrast_BN = _centred_product(centred_BN * deviation_BN, set_size)
+        n, k = samples.num_samples, set_size
+        slope_BN = other_B[:, None] * centred_BN + mean_B[:, None] * deviation_BN
+        linear_BN = slope_BN * n / (max(n - 1, 1) * k)
+        with_BN = (mean_B * other_B)[:, None] + linear_BN * (1 - k / n) + both_BN
+        contrast_BN = (linear_BN + contrast_BN) * one_if_any_outside(n, k)
+        return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1))
+
+
+@dataclass(frozen=True)
+class AnyCorrect(Objective):
+    """f(S) = 1{some rᵢ > threshold}: pass@K (arXiv:2107.03374, Eq. 1)."""
+
+    threshold: float = 0.5
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """1.0 for each set that holds a correct sample, else 0.0."""
+        return np.any(members.rewards > self.threshold, axis=-1) * 1.0
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        """With c correct samples, the chances that a set hits or misses all c; O(N)."""
+        table = chances(samples.num_samples, set_size)
+        correct_BN = samples.rewards > self.threshold
+        count_B1 = correct_BN.sum(axis=-1, keepdims=True)
+        with_BN = table.hit_with(correct_BN, count_B1)
+        mean_B = with_BN.mean(axis=-1)
+        return SetMeans(
+            with_BN=with_BN,
+            contrast_BN=table.hit_contrast(correct_BN, count_B1),
+            mean_B=mean_B,
+            gain=lambda: table.hit_gain(correct_BN, count_B1),
+            variance_B=mean_B * (1 - mean_B),
+        )
+
+
+def centre(rewards_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mean reward of each prompt, and the rewards less it: exactly 0 where all are equal."""
+    shifted_BN = rewards_BN - rewards_BN[:, :1]
+    shift_B = shifted_BN.mean(axis=-1)
+    return rewards_BN[:, 0] + shift_B, shifted_BN - shift_B[:, None]
+
+
+def _centred_product(square_BN: np.ndarray, set_size: int) -> tuple[np.ndarray, np.ndarray]:
+    """u and u − v of (1/K²) Σ_{i∈S} xᵢ Σ_{j∈S} yⱼ for x, y of mean 0, from γᵢ = xᵢyᵢ alone.
+
+    With P = Σ γ, the pairs i ≠ j sum to −P, those that hold i to −2γᵢ, all others to 2γᵢ − P.
+    """
+    n, k = square_BN.shape[-1], set_size
+    one, two = max(n - 1, 1), max(n - 2, 1)
+    total_B1 = square_BN.sum(axis=-1, keepdims=True)
+    rest_BN, pairs_BN = total_B1 - square_BN, 2 * square_BN - total_B1
+    own_BN = square_BN * (1 - 2 * (k - 1) / one)
+    in_set = (k - 1) / one
+    with_BN = own_BN + in_set * rest_BN + in_set * (k - 2) / two * pairs_BN
+    contrast_BN = own_BN - rest_BN / one - 2 * in_set / two * pairs_BN
+    return with_BN / k**2, contrast_BN / k**2

@@ -1,0 +1,107 @@
+"""One objective over sets of several sizes at once: Example 2.7 of the Set RL note."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from setrl.core.objectives.base import Objective, SetMeans
+from setrl.core.objectives.chances import one_if_any_outside
+from setrl.core.samples import Samples
+
+
+@dataclass(frozen=True)
+class OverSizes(Objective):
+    """f(S) = Σ_c weight_c · (mean of g over the subsets of S with n_c members).
+
+    It is an ordinary objective of sets of K = max n_c, whose expectation is Σ_c weight_c·E g of n_c
+    samples, so that everything said of one size holds. Its advantages are
+
+        u − v = Σ_c weight_c · (n_c/K) · (u − v of g for sets of n_c),
+
+    and u − w alike, where each size is compared with sets of one member less.
+
+    The note weighs each size's sum over sets by 1/C(N, n_c), which gives Σ_c (1 − n_c/N) times each
+    gradient instead of the sum of the gradients.
+    """
+
+    objective: Objective
+    sizes: tuple[int, ...]
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.sizes or len(self.sizes) != len(self.weights):
+            raise ValueError(
+                "over_sizes needs a weight for each size, such as {1: 0.5, 4: 0.5}, got sizes "
+                f"{self.sizes} and weights {self.weights}"
+            )
+        if min(self.sizes) < 1 or len(set(self.sizes)) < len(self.sizes):
+            raise ValueError(f"the sizes of over_sizes must be different and ≥ 1, got {self.sizes}")
+        if not np.isfinite(self.weights).all():
+            raise ValueError(f"the weights of over_sizes must be finite, got {self.weights}")
+        only = self.objective.set_size
+        if only is not None and self.sizes != (only,):
+            raise ValueError(f"{self.objective!r} is made for sets of {only}, got {self.sizes}")
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What the objective reads."""
+        return self.objective.reads
+
+    @property
+    def set_size(self) -> int:
+        """The largest of the sizes."""
+        return max(self.sizes)
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The weighted sum over the subsets of each set."""
+        self._check(members.num_samples)
+        scores = [
+            weight * self.objective(members.sets(_subsets(members.num_samples, size))).mean(axis=-1)
+            for size, weight in zip(self.sizes, self.weights, strict=True)
+        ]
+        return np.sum(scores, axis=0)
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
+        """The weighted sum of what the sizes give: a set's subset of n_c holds i with n_c/K."""
+        self._check(set_size)
+        parts, found = [], []
+        for size, weight in zip(self.sizes, self.weights, strict=True):
+            means = self.objective.set_means(samples, size)
+            if means is None:
+                return None
+            share, contrast_BN = size / set_size, means.contrast_BN
+            lacking_BN = (1 - share) * contrast_BN if size < set_size else 0.0
+            part = (means.with_BN - lacking_BN, share * contrast_BN, means.mean_B[:, None])
+            parts.append([weight * values for values in part])
+            found.append((size, weight * share, means))
+        with_BN, contrast_BN, mean_B1 = (sum(part) for part in zip(*parts, strict=True))
+        contrast_BN *= one_if_any_outside(samples.num_samples, set_size)
+
+        def gain() -> np.ndarray:
+            parts = (w * _gain(self.objective, samples, size, means) for size, w, means in found)
+            return np.sum(list(parts), axis=0)
+
+        return SetMeans(with_BN, contrast_BN, mean_B1[:, 0], gain)
+
+    def _check(self, set_size: int) -> None:
+        if set_size < self.set_size:
+            raise ValueError(
+                f"over_sizes of {self.sizes} scores sets of {self.set_size} or more, got {set_size}"
+            )
+
+
+def _gain(objective: Objective, samples: Samples, size: int, means: SetMeans) -> np.ndarray:
+    """u − w of sets of one size; the empty set is worth nothing. NaN where w has no closed form."""
+    if size == 1:
+        return means.with_BN
+    if means.gain_BN is not None:
+        return means.gain_BN
+    smaller = objective.set_means(samples, size - 1)
+    return means.with_BN - (np.nan if smaller is None else smaller.without_BN)
+
+
+def _subsets(num_members: int, size: int) -> np.ndarray:
+    return np.array(list(combinations(range(num_members), size)), dtype=np.intp)

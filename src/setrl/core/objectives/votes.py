@@ -1,0 +1,164 @@
+"""Majority vote: the reward of the answer that most members of a set give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from setrl.core.objectives.base import Objective, SetMeans
+from setrl.core.objectives.counting import (
+    Classes,
+    Step,
+    binomials,
+    find_classes,
+    prompts_at_once,
+    sweep,
+)
+from setrl.core.samples import Samples
+
+Ties = Literal["uniform", "first", "lexicographic"]
+NO_WINNER, WINNER, EITHER = slice(0, 1), slice(1, 2), slice(0, 2)
+
+
+@dataclass(frozen=True)
+class Majority(Objective):
+    """f(S) = the reward of the answer that most members of S give: Set RL, Example 3.5.
+
+    Where samples with the same answer have different rewards, their mean over the set counts.
+
+    Attributes:
+        ties: Among answers with equally many votes, `uniform` takes the mean of their rewards,
+            `lexicographic` the answer that sorts first. `first`, the answer that comes first in
+            the set, is the same as `uniform`: a set has no order, and over all orders of its
+            members each of the tied answers is as often the first.
+    """
+
+    ties: Ties = "uniform"
+
+    reads: ClassVar[tuple[str, ...]] = ("rewards", "answers")
+
+    def __post_init__(self) -> None:
+        if self.ties not in ("uniform", "first", "lexicographic"):
+            raise ValueError(
+                f"ties must be 'uniform', 'first' or 'lexicographic', got {self.ties!r}"
+            )
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The reward of each set's winning answer."""
+        answers, rewards = members.answers, members.rewards
+        votes = (answers[..., :, None] == answers[..., None, :]).sum(axis=-1)
+        wins = votes == votes.max(axis=-1, keepdims=True)
+        if self.ties == "lexicographic":
+            first = np.where(wins, answers, np.iinfo(np.int64).max).min(axis=-1, keepdims=True)
+            wins &= answers == first
+        return (rewards * wins).sum(axis=-1) / wins.sum(axis=-1)
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        """A sum over the winning number of votes; O(K² log K · min(N, C·K)).
+
+        Rewards are counted from that of the most frequent answer, which on a saturated prompt wins
+        nearly always: what is left is small, and has all its digits.
+        """
+        lexicographic = self.ties == "lexicographic"
+        classes = find_classes(samples.answers, by_size=not lexicographic)
+        reward_BC, deviation_BN = classes.mean(samples.rewards)
+        base_B1 = np.take_along_axis(reward_BC, classes.size_BC.argmax(axis=1)[:, None], axis=1)
+        nodes = _vote_nodes(set_size, lexicographic)
+        step = prompts_at_once(classes.size_BC.shape[1], nodes.end_PQ, set_size)
+        starts = range(0, len(samples.answers), step)
+        above_BC = reward_BC - base_B1
+        parts = [
+            _sweep_votes(
+                Classes(classes.at_BN[at], classes.size_BC[at]),
+                above_BC[at],
+                deviation_BN[at],
+                nodes,
+                set_size,
+            )
+            for at in (slice(start, start + step) for start in starts)
+        ]
+        mean_B, extra_BN = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return SetMeans.above(base_B1[:, 0] + mean_B, extra_BN, set_size)
+
+
+class _VoteNodes(NamedTuple):
+    """The terms of the sum over the winning number of votes.
+
+    Attributes:
+        votes_Q: The winning number of votes, descending.
+        tied_PQ: What a class with as many votes counts, before and after the winner is chosen.
+        end_PQ: The weight of each term.
+    """
+
+    votes_Q: np.ndarray
+    tied_PQ: np.ndarray
+    end_PQ: np.ndarray
+
+
+@lru_cache(maxsize=64)
+def _vote_nodes(set_size: int, lexicographic: bool) -> _VoteNodes:
+    """With t others tied the winner's share is 1/(1+t) = ∫₀¹ zᵗ dz, exact by Gauss–Legendre.
+
+    In lexicographic order no class before the winner may tie, and every one after it may.
+    """
+    votes, points, weights = [], [], []
+    for k in range(set_size, 0, -1):
+        most_others = set_size // k - 1
+        node, weight = np.polynomial.legendre.leggauss(1 if lexicographic else most_others // 2 + 1)
+        votes += [k] * len(node)
+        points += list((node + 1) / 2)
+        weights += list(weight / 2)
+    ones, zeros = np.ones(len(votes)), np.zeros(len(votes))
+    tied_PQ = np.array([zeros, ones] if lexicographic else [points, points])
+    return _VoteNodes(np.array(votes), tied_PQ, np.array([zeros, weights]))
+
+
+def _sweep_votes(
+    classes: Classes,
+    reward_BC: np.ndarray,
+    deviation_BN: np.ndarray,
+    nodes: _VoteNodes,
+    set_size: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """U (B,) and u − U (B, N) of a part of the prompts."""
+    n, k = classes.at_BN.shape[1], set_size
+    chance_mj = binomials(n, k)
+    steps = [
+        _class_steps(chance_mj[size_B], reward_B, nodes)
+        for size_B, reward_B in zip(classes.size_BC.T, reward_BC.T, strict=True)
+    ]
+    total_B, parts = sweep(steps, nodes.end_PQ, k, len(reward_BC))
+    extra_BC, won_BC = np.zeros(reward_BC.shape), np.zeros(reward_BC.shape)
+    for c, (of_class, of_steps) in enumerate(zip(steps, parts, strict=True)):
+        size_B = np.maximum(classes.size_BC[:, c], 1)
+        for step, part_B in zip(of_class, of_steps, strict=True):
+            share_B = step.members * n / (k * size_B)  # P(i in set | count), over P(i in set)
+            wins = step.source != step.target
+            extra_BC[:, c] += (share_B - 1) * part_B * (reward_BC[:, c] if wins else 1.0)
+            if wins:
+                won_BC[:, c] += (
+                    (size_B - step.members) / np.maximum(size_B - 1, 1) / size_B * part_B
+                )
+    extra_BN = np.take_along_axis(extra_BC, classes.at_BN, axis=1)
+    won_BN = np.take_along_axis(won_BC, classes.at_BN, axis=1) * (n / k)
+    return total_B / chance_mj[n, k], (extra_BN + won_BN * deviation_BN) / chance_mj[n, k]
+
+
+def _class_steps(chance_Bj: np.ndarray, reward_B: np.ndarray, nodes: _VoteNodes) -> list[Step]:
+    """A class of an answer: it has fewer votes than the winner, as many, or it is the winner."""
+    steps = []
+    for count in map(int, np.flatnonzero(chance_Bj.any(axis=0))):
+        chance_B = chance_Bj[:, count]
+        reached = int((nodes.votes_Q >= count).sum())
+        beyond = int((nodes.votes_Q > count).sum())
+        counted_PQ = np.ones((2, reached))
+        counted_PQ[:, beyond:] = nodes.tied_PQ[:, beyond:reached]
+        stay_PQB = counted_PQ[:, :, None] * chance_B
+        steps.append(Step(count, EITHER, EITHER, slice(0, reached), stay_PQB))
+        if beyond < reached:
+            win_PQB = np.broadcast_to(chance_B, (1, reached - beyond, len(chance_B)))
+            steps.append(Step(count, NO_WINNER, WINNER, slice(beyond, reached), win_PQB, reward_B))
+    return steps

@@ -1,0 +1,95 @@
+"""Reward shaping: a sample's reward changed by what the prompt's other samples are.
+
+The other samples are constants here, so no set is scored: these are the rivals of set objectives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from setrl.core.objectives.clusters import find_clusters
+from setrl.core.samples import Samples
+
+
+class Shaping(Protocol):
+    """A change of the rewards of a prompt's samples."""
+
+    reads: ClassVar[tuple[str, ...]]
+
+    def __call__(self, samples: Samples) -> np.ndarray:
+        """New rewards, (B, N)."""
+
+
+@dataclass(frozen=True)
+class DiversityBonus:
+    """r + λ·d with dᵢ = (N / |cluster of i| − 1) / (N − 1): GRPO+DIV of arXiv:2604.17654.
+
+    d is 1 for a strategy that no other sample uses and 0 for one that all use. A degenerate sample
+    has d = 0. The paper's λ is not known.
+    """
+
+    weight: float
+
+    reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
+
+    def __call__(self, samples: Samples) -> np.ndarray:
+        """The rewards with the bonus."""
+        n = samples.num_samples
+        clusters = find_clusters(samples.clusters)
+        rarity_C = (n / np.maximum(clusters.size_C, 1) - 1) / max(n - 1, 1)
+        return samples.rewards + self.weight * clusters.of_own(rarity_C)
+
+
+@dataclass(frozen=True)
+class QualityTimesDiversity:
+    """r · max(d, floor) with dᵢ = (N − |cluster of i|) / (N − 1): DARLING (arXiv:2509.02534).
+
+    A degenerate sample has d = 0.
+    """
+
+    floor: float = 0.1
+
+    reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
+
+    def __call__(self, samples: Samples) -> np.ndarray:
+        """The rewards times the diversity."""
+        n = samples.num_samples
+        clusters = find_clusters(samples.clusters)
+        others_BN = clusters.of_own((n - clusters.size_C) / max(n - 1, 1))
+        return samples.rewards * np.maximum(others_BN, self.floor)
+
+
+@dataclass(frozen=True)
+class UnlikelinessBonus:
+    """r · (1 − β·rank/N), the likeliest sample of rank N − 1, the least likely of rank 0.
+
+    Rewarding the Unlikely (arXiv:2506.02355). The proxy is the sample's log-probability; samples
+    that are equally likely share the mean of their ranks.
+    """
+
+    beta: float = 0.25
+
+    reads: ClassVar[tuple[str, ...]] = ("rewards", "proxy")
+
+    def __call__(self, samples: Samples) -> np.ndarray:
+        """The rewards less what the likelier ones lose."""
+        likelier_BN = samples.proxy[:, :, None] - samples.proxy[:, None, :]
+        rank_BN = ((np.sign(likelier_BN) + 1) / 2).sum(axis=-1) - 0.5
+        return samples.rewards * (1 - self.beta * rank_BN / samples.num_samples)
+
+
+@dataclass(frozen=True)
+class ShareOfMean:
+    """r / (mean reward of the prompt), and 0 where that is 0: MaxRL (arXiv:2602.02710)."""
+
+    reads: ClassVar[tuple[str, ...]] = ("rewards",)
+
+    def __call__(self, samples: Samples) -> np.ndarray:
+        """The rewards as multiples of their mean."""
+        if (samples.rewards < 0).any():
+            raise ValueError(f"maxrl needs rewards of at least 0, got {samples.rewards.min():g}")
+        mean_B1 = samples.rewards.mean(axis=-1, keepdims=True)
+        return samples.rewards / np.where(mean_B1 > 0, mean_B1, 1.0)

@@ -1,0 +1,33 @@
+"""The samples of a step, as they enter the loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from setrl import Advantages
+from setrl.engines.judging import JudgingTimes
+
+
+@dataclass(frozen=True)
+class ScoredBatch:
+    """The samples of one generation over all processes, as they enter the loss.
+
+    Attributes:
+        prompts_B: The prompts.
+        texts_BN: The samples.
+        rewards_BN: Their rewards; NaN where no reward function gave one.
+        clusters_BN: Labels of their strategies, −1 degenerate, NaN unknown; None if not asked for.
+        advantages: The method's result; `advantages.values_BN` is what entered the loss.
+        seconds: Time spent on this process, by part: generation, verification, judging, credit.
+        judging: What judging cost on this process; None where a function labels the samples.
+    """
+
+    prompts_B: list[str]
+    texts_BN: list[list[str]]
+    rewards_BN: np.ndarray
+    clusters_BN: np.ndarray | None
+    advantages: Advantages
+    seconds: dict[str, float]
+    judging: JudgingTimes | None = None

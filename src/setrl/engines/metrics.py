@@ -1,0 +1,140 @@
+"""What is written down of a step's samples: metrics, and the samples themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from setrl import DEGENERATE, Method
+from setrl.core import methods
+from setrl.engines.batch import ScoredBatch
+from setrl.runs.run_directory import SCHEMA_VERSION
+
+CORRECT = 0.5  # rewards above it count as correct, as in objectives.any_correct
+NAMES_SHOWN = 20  # strategies whose shares are written; the others are added up
+
+Names = Sequence[Sequence[str | None]]
+
+
+def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str, float]:
+    """Flat `stage/quantity` metrics of a batch of samples."""
+    metrics = {
+        "reward/mean": float(np.nanmean(batch.rewards_BN)),
+        "reward/pass@1": _mean(_correct(batch)[~np.isnan(batch.rewards_BN)]),
+    }
+    if batch.clusters_BN is not None:
+        metrics |= _strategies(batch, batch.clusters_BN)
+    if names_BN is not None:
+        metrics |= _shares(names_BN)
+    if batch.judging is not None:
+        metrics |= {"judge/unknown": batch.judging.unknown, "judge/hidden": batch.judging.hidden}
+    return metrics | _advantages(batch)
+
+
+def _strategies(batch: ScoredBatch, clusters_BN: np.ndarray) -> dict[str, float]:
+    readable_BN = ~np.isnan(clusters_BN) & (clusters_BN != DEGENERATE)
+    counts = _counts(clusters_BN, readable_BN)
+    correct = _counts(clusters_BN, readable_BN & _correct(batch))
+    num_samples = clusters_BN.shape[1]
+    return {
+        "strategies/per_prompt": _mean([len(count) for count in counts]),
+        "strategies/correct_per_prompt": _mean([len(count) for count in correct]),
+        "strategies/top_share": _mean([max(c.values(), default=0) / num_samples for c in counts]),
+        "strategies/degenerate": _mean(clusters_BN == DEGENERATE),
+    }
+
+
+def _counts(clusters_BN: np.ndarray, kept_BN: np.ndarray) -> list[Counter[float]]:
+    """How many samples of each prompt use each strategy, of those that are kept."""
+    rows = zip(clusters_BN, kept_BN, strict=True)
+    return [Counter(row[kept].tolist()) for row, kept in rows]
+
+
+def _shares(names_BN: Names) -> dict[str, float]:
+    """Share of each strategy over all samples; what cannot be read is in none."""
+    count = Counter(name for names in names_BN for name in names if name is not None)
+    num_samples = sum(len(names) for names in names_BN)
+    shown = dict(count.most_common(NAMES_SHOWN))
+    if others := count.total() - sum(shown.values()):
+        shown["other"] = shown.get("other", 0) + others
+    return {f"strategies/share/{name}": times / num_samples for name, times in shown.items()}
+
+
+def _advantages(batch: ScoredBatch) -> dict[str, float]:
+    values_BN, usable_BN = batch.advantages.values_BN, batch.advantages.usable_BN
+    correct_BN = _correct(batch)
+    wrong_BN = usable_BN & ~correct_BN
+    return {
+        "advantage/wrong_positive": _mean(values_BN[wrong_BN] > 0),
+        "advantage/correct_negative": _mean(values_BN[usable_BN & correct_BN] < 0),
+        "advantage/dead_groups": _mean((values_BN == 0).all(axis=1)),
+        "advantage/left_out": _mean(~usable_BN),
+    }
+
+
+def _correct(batch: ScoredBatch) -> np.ndarray:
+    return batch.rewards_BN > CORRECT  # False for NaN
+
+
+def _mean(values: Any) -> float:
+    """Mean; NaN of nothing, without a warning."""
+    array = np.asarray(values, dtype=float)
+    return float(array.mean()) if array.size else float("nan")
+
+
+def rollout_records(
+    batch: ScoredBatch, names_BN: Names | None, step: int, method: Method
+) -> list[dict[str, Any]]:
+    """One record a prompt with all its samples, their advantages, and what other methods give."""
+    others = _counterfactual(batch, method)
+    return [
+        {
+            "schema_version": SCHEMA_VERSION,
+            "step": step,
+            "group": b,
+            "prompt": prompt,
+            **_not_judged(batch.clusters_BN, b),
+            "samples": [
+                {
+                    "text": text,
+                    "reward": float(batch.rewards_BN[b, i]),
+                    "strategy": names_BN[b][i] if names_BN is not None else None,
+                    "cluster": _label(batch.clusters_BN, b, i),
+                    "advantage": float(batch.advantages.values_BN[b, i]),
+                    "counterfactual": {name: float(v[b, i]) for name, v in others.items()},
+                }
+                for i, text in enumerate(batch.texts_BN[b])
+            ],
+        }
+        for b, prompt in enumerate(batch.prompts_B)
+    ]
+
+
+def _counterfactual(batch: ScoredBatch, method: Method) -> dict[str, np.ndarray]:
+    """The advantages that three methods would have given, with the method's own K if it has one."""
+    most = batch.rewards_BN.shape[1] - 1
+    set_size = min(method.set_size if method.set_size > 1 else 4, most)
+    others = {"grpo": methods.dr_grpo(), "maxpo": methods.maxpo(set_size)}
+    if batch.clusters_BN is not None:
+        others["poly_epo"] = methods.poly_epo(set_size)
+    return {
+        name: other.advantages(batch.rewards_BN, clusters=batch.clusters_BN).values_BN
+        for name, other in others.items()
+    }
+
+
+def _not_judged(clusters_BN: np.ndarray | None, b: int) -> dict[str, Any]:
+    """What a record says of a prompt that nobody could judge, as `setrl judge` does."""
+    if clusters_BN is None or not np.isnan(clusters_BN[b]).all():
+        return {}
+    return {"judged": {"cluster": {"unknown": "the judge failed"}}}
+
+
+def _label(clusters_BN: np.ndarray | None, b: int, i: int) -> int | None:
+    """A sample's cluster; None where it is unknown."""
+    if clusters_BN is None or np.isnan(clusters_BN[b, i]):
+        return None
+    return int(clusters_BN[b, i])

@@ -1,0 +1,141 @@
+"""How far two labelings of the same samples agree.
+
+Labels are names only: a labeling is a partition, and renaming its clusters changes nothing here.
+Each degenerate sample (−1) is with nobody. To what is counted over pairs (`adjusted_rand`, the
+pairwise scores) it is therefore the same as a cluster of one; `flips` tells the two apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from setrl.core.samples import DEGENERATE
+from setrl.judges.extras import load
+from setrl.judges.partition import together
+
+Labels = Sequence[int]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One labeling against another, the reference.
+
+    Attributes:
+        adjusted_rand: See `adjusted_rand`.
+        precision: Of the pairs that are together, the share that the reference has together; NaN
+            if none are.
+        recall: Of the pairs that the reference has together, the share that are together; NaN if
+            it has none.
+        f1: 2·both / (pairs together in one + in the other), `both` = together in both; the same
+            whichever is the reference. NaN if neither has a pair.
+        flips: See `flips`.
+    """
+
+    adjusted_rand: float
+    precision: float
+    recall: float
+    f1: float
+    flips: float
+
+
+def agreement(labels_N: Labels, reference_N: Labels) -> Agreement:
+    """All measures at once.
+
+    >>> agreement([0, 0, 1, 1], [0, 0, 0, 1])
+    Agreement(adjusted_rand=0.0, precision=0.5, recall=0.333..., f1=0.4, flips=0.25)
+
+    Raises:
+        ValueError: If the labelings are not equally long.
+    """
+    pairs = _Pairs.of(labels_N, reference_N)
+    return Agreement(
+        adjusted_rand=pairs.adjusted_rand(),
+        precision=_ratio(pairs.both, pairs.first),
+        recall=_ratio(pairs.both, pairs.second),
+        f1=_ratio(2 * pairs.both, pairs.first + pairs.second),
+        flips=flips(labels_N, reference_N),
+    )
+
+
+def adjusted_rand(labels_N: Labels, reference_N: Labels) -> float:
+    """Rand index corrected for chance (Hubert and Arabie, Journal of Classification 2, 1985).
+
+        (both − e) / ((first + second)/2 − e),      e = first · second / pairs
+
+    `first`, `second` and `both` count the pairs together in one, in the other and in both. 1 for
+    the same partition, 0 expected for random ones with these cluster sizes, below 0 for worse. Two
+    partitions for which it is 0/0, both one cluster or both all apart, are equal: 1. NaN for fewer
+    than two samples.
+    """
+    return _Pairs.of(labels_N, reference_N).adjusted_rand()
+
+
+def flips(labels_N: Labels, reference_N: Labels) -> float:
+    """Share of samples whose label must change for the partitions to be equal, in [0, 1].
+
+        1 − max over matchings m of #{i : m(labelᵢ) = referenceᵢ} / N
+
+    m pairs clusters of the one with clusters of the other, each at most once (an assignment
+    problem); degenerate matches degenerate alone. NaN for no samples.
+    """
+    first_N, second_N = _checked(labels_N, reference_N)
+    if not len(first_N):
+        return nan
+    degenerate = int(((first_N == DEGENERATE) & (second_N == DEGENERATE)).sum())
+    shared_CC = _contingency(first_N, second_N)
+    assign = load("scipy.optimize", "judge").linear_sum_assignment
+    matched = int(shared_CC[assign(shared_CC, maximize=True)].sum())
+    return 1.0 - (matched + degenerate) / len(first_N)
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Pairs of samples: all, and those together in the first, the second, and both labelings."""
+
+    all: int
+    first: int
+    second: int
+    both: int
+
+    @classmethod
+    def of(cls, labels_N: Labels, reference_N: Labels) -> _Pairs:
+        first_N, second_N = _checked(labels_N, reference_N)
+        first_NN, second_NN = together(first_N), together(second_N)
+        grids = (first_NN, second_NN, first_NN & second_NN)
+        counts = (int(np.triu(grid_NN, k=1).sum()) for grid_NN in grids)
+        return cls(len(first_N) * (len(first_N) - 1) // 2, *counts)
+
+    def adjusted_rand(self) -> float:
+        if not self.all:
+            return nan
+        expected = self.first * self.second / self.all
+        largest = (self.first + self.second) / 2
+        return 1.0 if largest == expected else (self.both - expected) / (largest - expected)
+
+
+def _checked(labels_N: Labels, reference_N: Labels) -> tuple[NDArray, NDArray]:
+    first_N, second_N = np.asarray(labels_N, dtype=int), np.asarray(reference_N, dtype=int)
+    if first_N.ndim != 1 or first_N.shape != second_N.shape:
+        raise ValueError(
+            f"labelings must be of the same samples, got {first_N.shape} and {second_N.shape}"
+        )
+    return first_N, second_N
+
+
+def _contingency(first_N: NDArray, second_N: NDArray) -> NDArray[np.int64]:
+    """How many samples each pair of clusters shares; degenerate samples are in no cluster."""
+    kept_N = (first_N != DEGENERATE) & (second_N != DEGENERATE)
+    first, first_n = np.unique(first_N[kept_N], return_inverse=True)
+    second, second_n = np.unique(second_N[kept_N], return_inverse=True)
+    shared_CC = np.zeros((len(first), len(second)), dtype=np.int64)
+    np.add.at(shared_CC, (first_n, second_n), 1)
+    return shared_CC
+
+
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else nan

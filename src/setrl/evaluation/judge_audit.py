@@ -1,0 +1,218 @@
+"""How far a judge can be trusted: against itself, another judge, the truth; and what that costs.
+
+All measures are of one group; means and intervals over groups are `setrl.report.judge_audit`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import combinations, count
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from setrl.core.methods import Method
+from setrl.core.samples import DEGENERATE
+from setrl.evaluation.agreement import Labels, agreement
+from setrl.judges.base import Group, Judge, by_first_appearance
+
+NO_SIGNAL = 1e-12  # an advantage of this size is 0, and has no sign
+MEASURES = (
+    "adjusted_rand",
+    "precision",
+    "recall",
+    "f1",
+    "flips",
+    "signs_changed",
+    "advantage_change",
+)
+Values = dict[str, list[float]]
+"""A measure's value for each group, NaN where it is undefined."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found out about a judge, group by group.
+
+    Attributes:
+        groups: G, how many were judged.
+        orders: R, how many times each was judged.
+        unknown: Judgements without clusters, of the G·R.
+        clusters: Clusters of each group as it was given; NaN where unknown.
+        itself: Mean over pairs of orders.
+        pairwise: The order as given against a judge of pairs, which is the reference. Pairs cannot
+            say that a sample is degenerate, so here such a sample is a cluster of its own.
+        gold: Mean over orders, against the labels of the file, which are the reference.
+    """
+
+    groups: int
+    orders: int
+    unknown: int
+    clusters: list[float]
+    itself: Values
+    pairwise: Values = field(default_factory=dict)
+    gold: Values = field(default_factory=dict)
+
+
+def audit(
+    groups: Sequence[Group],
+    judge_for: Callable[[int], Judge],
+    *,
+    orders: int = 5,
+    seed: int = 0,
+    pairwise: Judge | None = None,
+    gold: Sequence[Labels | None] | None = None,
+    rewards: Sequence[Sequence[float]] | None = None,
+    method: Method | None = None,
+) -> Audit:
+    """Judge all groups in several orders of their samples, and compare.
+
+    Args:
+        groups: What to ask about.
+        judge_for: The judge for the r-th order. A judge that brings samples into an order of its
+            own (`LMJudge`) must be given another seed for each; others can be the same.
+        orders: R; the first is the order as given.
+        seed: Of the other orders.
+        pairwise: Another judge, to hold the first against.
+        gold: The right labels of each group; None where they are not known.
+        rewards: Of each group's samples, for the change of advantages; NaN for none.
+        method: Whose advantages; `methods.poly_epo(K)`.
+    """
+    if orders < 1:
+        raise ValueError(f"orders must be at least 1, got {orders}")
+    labelings_GR = rejudge(groups, judge_for, orders, seed)
+    others = [one.clusters_N for one in pairwise.judge(groups)] if pairwise else None
+    tables: dict[str, list[dict[str, float]]] = {"itself": [], "pairwise": [], "gold": []}
+    for place, labelings in enumerate(labelings_GR):
+        other = others[place] if others else None
+        truth = gold[place] if gold else None
+        owed = _Owed(method, rewards[place] if rewards else None)
+        in_pairs = [_alone(labelings[0]), _alone(other)]
+        owed.prepare([*labelings, *in_pairs, truth])
+        known = [labels for labels in labelings if labels is not None]
+        tables["itself"].append(_mean(combinations(known, 2), owed))
+        tables["pairwise"].append(_mean([in_pairs], owed))
+        tables["gold"].append(_mean([(labels, truth) for labels in known], owed))
+    return Audit(
+        groups=len(groups),
+        orders=orders,
+        unknown=sum(labels is None for labelings in labelings_GR for labels in labelings),
+        clusters=[_clusters(labelings[0]) for labelings in labelings_GR],
+        itself=_columns(tables["itself"]),
+        pairwise=_columns(tables["pairwise"]) if pairwise else {},
+        gold=_columns(tables["gold"]) if gold else {},
+    )
+
+
+def rejudge(
+    groups: Sequence[Group], judge_for: Callable[[int], Judge], orders: int, seed: int
+) -> list[list[Labels | None]]:
+    """The labels of each group's samples in R orders, G × R, each in the group's own order."""
+    labelings_GR: list[list[Labels | None]] = [[] for _ in groups]
+    for number in range(orders):
+        shuffles = [_order(number, seed, place, group) for place, group in enumerate(groups)]
+        asked = [
+            Group(group.prompt, tuple(group.samples[i] for i in order))
+            for group, order in zip(groups, shuffles, strict=True)
+        ]
+        judged = judge_for(number).judge(asked)
+        for labelings, order, judgement in zip(labelings_GR, shuffles, judged, strict=True):
+            labelings.append(_put_back(judgement.clusters_N, order))
+    return labelings_GR
+
+
+def signs_changed(values_N: NDArray[np.float64], reference_N: NDArray[np.float64]) -> float:
+    """Share of samples whose advantage has another sign (−, 0 or +); NaN for no samples."""
+    return float(np.mean(_signs(values_N) != _signs(reference_N))) if len(values_N) else nan
+
+
+def advantage_change(values_N: NDArray[np.float64], reference_N: NDArray[np.float64]) -> float:
+    """‖a − b‖ / √((‖a‖² + ‖b‖²)/2), the same for both orders of a and b.
+
+    0 for equal advantages, √2 for orthogonal ones or where one of the two is 0, 2 for opposite
+    ones; NaN where both are 0: there is no signal that could change.
+    """
+    size = np.sqrt((values_N @ values_N + reference_N @ reference_N) / 2)
+    return float(np.linalg.norm(values_N - reference_N) / size) if size > NO_SIGNAL else nan
+
+
+def _signs(values_N: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.sign(np.where(np.abs(values_N) <= NO_SIGNAL, 0.0, values_N))
+
+
+class _Owed:
+    """The advantages of one group under several labelings."""
+
+    def __init__(self, method: Method | None, rewards: Sequence[float] | None):
+        self._method, self._rewards = method, rewards
+        self._values: dict[tuple[int, ...], NDArray[np.float64]] = {}
+
+    def prepare(self, labelings: Sequence[Labels | None]) -> None:
+        """Find them for all labelings at once; none where too few samples have a reward."""
+        if self._method is None or self._rewards is None:
+            return
+        if len(self._rewards) <= self._method.set_size:
+            return
+        known = list({tuple(labels) for labels in labelings if labels is not None})
+        if not known:
+            return
+        rewards_LN = np.tile(np.asarray(self._rewards, dtype=float), (len(known), 1))
+        owed = self._method.advantages(rewards_LN, clusters=np.array(known))
+        for row, labels in enumerate(known):
+            if not owed.skipped_B[row]:
+                self._values[labels] = owed.values_BN[row][owed.usable_BN[row]]
+
+    def compare(self, labels: Labels, reference: Labels) -> dict[str, float]:
+        """What the first labeling changes."""
+        ours, theirs = self._values.get(tuple(labels)), self._values.get(tuple(reference))
+        if ours is None or theirs is None:
+            return {"signs_changed": nan, "advantage_change": nan}
+        return {
+            "signs_changed": signs_changed(ours, theirs),
+            "advantage_change": advantage_change(ours, theirs),
+        }
+
+
+def _mean(pairs: Iterable[Sequence[Labels | None]], owed: _Owed) -> dict[str, float]:
+    """Every measure's mean over pairs of labelings, leaving out pairs for which it is undefined."""
+    rows = [
+        asdict(agreement(first, second)) | owed.compare(first, second)
+        for first, second in pairs
+        if first is not None and second is not None
+    ]
+    values = {measure: [row[measure] for row in rows] for measure in MEASURES}
+    defined = {key: [value for value in column if value == value] for key, column in values.items()}
+    return {key: float(np.mean(column)) if column else nan for key, column in defined.items()}
+
+
+def _columns(rows: Sequence[dict[str, float]]) -> Values:
+    return {measure: [row[measure] for row in rows] for measure in MEASURES}
+
+
+def _clusters(labels: Labels | None) -> float:
+    return nan if labels is None else float(len({label for label in labels if label >= 0}))
+
+
+def _alone(labels: Labels | None) -> Labels | None:
+    """Each degenerate sample as a cluster of its own."""
+    if labels is None:
+        return None
+    unused = count(max(labels, default=0) + 1)
+    return tuple(next(unused) if label == DEGENERATE else label for label in labels)
+
+
+def _order(number: int, seed: int, place: int, group: Group) -> NDArray[np.int64]:
+    """The r-th order of a group's samples; the first is the one that it has."""
+    if number == 0:
+        return np.arange(len(group.samples))
+    return np.random.default_rng([seed, number, place]).permutation(len(group.samples))
+
+
+def _put_back(labels: Labels | None, order: NDArray[np.int64]) -> Labels | None:
+    if labels is None:
+        return None
+    own = np.empty(len(order), dtype=int)
+    own[order] = labels
+    return by_first_appearance(own.tolist())

@@ -1,1 +1,0 @@
-"""Other people's tools: each file here is about one, and alone imports it where that is needed."""

@@ -1,0 +1,247 @@
+"""One training run of a comparison: one arm with one seed."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from datasets import Dataset
+from transformers import AutoConfig, AutoTokenizer, PrinterCallback
+from trl import GRPOConfig
+
+from setrl import files, names
+from setrl.engines.judging import make_judge
+from setrl.engines.trl import SetGRPOTrainer
+from setrl.errors import ConfigError, RunError
+from setrl.lm.callbacks import Progress, Recorder, StopInOrder
+from setrl.lm.config import ComparisonConfig
+from setrl.lm.rewards import Verifier
+from setrl.models import sampler
+from setrl.runs.run_directory import Status, TrainingRun, write_status
+
+
+def train_arm(
+    config: ComparisonConfig,
+    arm: str,
+    seed: int,
+    base: str | Path,
+    run: TrainingRun,
+    on_step: Callable[[int], None],
+    stop: StopInOrder,
+) -> bool:
+    """Train an arm with a seed, from its last checkpoint if there is one.
+
+    Args:
+        config: The comparison.
+        arm: One of its arms.
+        seed: One of its seeds.
+        base: Folder or name of the model to start from.
+        run: Where to write.
+        on_step: Called with the number of steps that are done.
+        stop: Ends the training early, once it is asked to.
+
+    Returns:
+        Whether all steps are done; False if it was stopped.
+    """
+    if run.final.exists():
+        write_status(run.path, "finished", step=config.steps)
+        on_step(config.steps)
+        return True
+    checkpoint = run.last_checkpoint()
+    trainer = make_trainer(config, arm, seed, base, run)
+    trainer.add_callback(Progress(on_step))
+    trainer.add_callback(stop)
+    if trainer.is_world_process_zero():
+        run.remove_incomplete()
+        write_status(run.path, "running", arm=arm, seed=seed, method=repr(config.method(arm)))
+    _train(trainer, checkpoint)
+    finished = trainer.state.global_step == config.steps
+    if finished:
+        _save(trainer, run.final)
+    if trainer.is_world_process_zero():
+        status: Status = "finished" if finished else "interrupted"
+        write_status(run.path, status, step=trainer.state.global_step)
+    return finished
+
+
+def _train(trainer: SetGRPOTrainer, checkpoint: Path | None) -> None:
+    try:
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    except RuntimeError as error:
+        if "inline_container" not in str(error):
+            raise
+        # All that PyTorch says of a checkpoint that does not fit is the place in its own sources.
+        folder = trainer.args.output_dir
+        raise RunError(f"cannot write a checkpoint to {folder}: is the disk full?") from error
+
+
+def _save(trainer: SetGRPOTrainer, folder: Path) -> None:
+    """Save the model and its tokenizer; all processes take part, the first one writes."""
+    if not trainer.is_world_process_zero():
+        trainer.save_model(str(folder))
+        return
+    with files.writing_folder(folder) as partial:
+        trainer.save_model(str(partial))
+
+
+def make_trainer(
+    config: ComparisonConfig, arm: str, seed: int, base: str | Path, run: TrainingRun
+) -> SetGRPOTrainer:
+    """The trainer of an arm, with its dataset, reward functions and records."""
+    verifier = Verifier(config.make_domain())
+    tokenizer = AutoTokenizer.from_pretrained(base, padding_side="left")
+    method = config.method(arm)
+    spec = config.judge(arm)
+    judge = None if spec is None else make_judge(spec, run.path)
+    recorder = Recorder(
+        run, method, lambda p, text: verifier.reading(p, text).strategy, config.rollouts_every
+    )
+    run.path.mkdir(parents=True, exist_ok=True)
+    trainer = SetGRPOTrainer(
+        str(base),
+        verifier.correct,
+        grpo_config(config, arm, seed, run.checkpoints),
+        training_prompts(config, seed, is_chat=tokenizer.chat_template is not None),
+        processing_class=tokenizer,
+        callbacks=[recorder],
+        method=method,
+        cluster_func=verifier.strategy if judge is None else None,
+        judge=judge,
+        schedule=functools.partial(config.method, arm) if config.is_scheduled(arm) else None,
+        sampler=sampler.sample_ids if config.model is None else None,
+        on_batch=recorder.on_batch,
+    )
+    trainer.remove_callback(PrinterCallback)  # it prints what the recorder writes
+    return trainer
+
+
+def training_prompts(config: ComparisonConfig, seed: int, is_chat: bool = False) -> Dataset:
+    """The prompts of every step in order, so that the order does not depend on epochs.
+
+    Problems are new at every step, or drawn again and again from `train_problems` of them.
+    """
+    count = math.ceil(config.steps / config.num_iterations) * config.prompts_per_step
+    different = min(count, config.train_problems or count)
+    try:
+        problems = config.make_domain().problems("train", different, seed)
+    except ValueError as error:
+        raise ConfigError(f"{error}: set train_problems lower") from error
+    rng = np.random.default_rng(seed)
+    rounds = [rng.permutation(different) for _ in range(math.ceil(count / different))]
+    prompts = [problems[index].prompt for index in np.concatenate(rounds)[:count]]
+    if is_chat:
+        return Dataset.from_dict({"prompt": [[{"role": "user", "content": p}] for p in prompts]})
+    return Dataset.from_dict({"prompt": prompts})
+
+
+def grpo_config(config: ComparisonConfig, arm: str, seed: int, output: Path) -> GRPOConfig:
+    """TRL's arguments for an arm: what suits the machine, the config's `trainer`, then our keys."""
+    usual = _usual()
+    if "gradient_checkpointing" in config.trainer:  # the old name, which the new one overrides
+        del usual["activation_checkpointing"]
+    return GRPOConfig(**{**usual, **config.trainer, **_ours(config, arm, seed, output)})
+
+
+def check_trainer_options(config: ComparisonConfig) -> None:
+    """Refuse keys of `trainer` that TRL does not know, or that a key of ours decides."""
+    known = {field.name: field for field in dataclasses.fields(GRPOConfig)}
+    ours = _ours(config, next(iter(config.arms)), 0, Path())
+    for key in config.trainer:
+        try:
+            names.look_up("key of GRPOConfig", key, known)
+        except ValueError as error:
+            raise ConfigError(f"trainer: {str(error).partition(' Known:')[0]}") from error
+        if key in ours:
+            raise ConfigError(f"trainer: {key} is decided by the other keys of the config")
+
+
+def check_model(config: ComparisonConfig) -> None:
+    """Refuse a model that is not there before anything is trained."""
+    if config.model is None:
+        return
+    try:
+        AutoConfig.from_pretrained(config.model)
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise ConfigError(
+            f"model: {config.model} is not a model's folder or name: {reason}"
+        ) from error
+
+
+def check_judges(config: ComparisonConfig) -> None:
+    """Refuse judges that cannot be made before anything is trained."""
+    for arm in config.arms:
+        spec = config.judge(arm)
+        try:
+            if spec is not None:
+                with tempfile.TemporaryDirectory() as folder:
+                    judge = make_judge(spec, Path(folder))
+                    close = getattr(judge, "close", None)
+                    if close is not None:
+                        close()
+        except (ValueError, ImportError) as error:
+            raise ConfigError(f"arms.{arm}.judge: {error}") from error
+
+
+def check_problems(config: ComparisonConfig) -> None:
+    """Refuse more problems than the domain has before anything is trained."""
+    training_prompts(config, config.seeds[0])
+    for split in config.eval_splits:
+        try:
+            config.make_domain().problems(split, config.eval_problems, 0)  # type: ignore[arg-type]
+        except ValueError as error:
+            raise ConfigError(f"{error}: set eval_problems lower") from error
+
+
+def _usual() -> dict[str, Any]:
+    """What suits the machine; TRL's own defaults here are for large models on GPUs."""
+    has_gpu = torch.cuda.is_available()
+    return {
+        "use_cpu": not has_gpu,
+        "bf16": False,
+        "activation_checkpointing": False,
+        "dataloader_pin_memory": has_gpu,
+        "model_init_kwargs": {"dtype": "float32"},
+        "report_to": [],
+        "disable_tqdm": True,
+        "save_total_limit": 2,  # the last one, and one that is whole while it is written
+    }
+
+
+def _ours(config: ComparisonConfig, arm: str, seed: int, output: Path) -> dict[str, Any]:
+    samples = config.prompts_per_step * config.samples_per_prompt
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    at_once = config.micro_batch_size or samples // processes
+    if samples % (at_once * processes):
+        raise ConfigError(
+            f"micro_batch_size × processes must divide the {samples} samples of a step, got "
+            f"{at_once} × {processes}"
+        )
+    return {
+        "output_dir": str(output),
+        "max_steps": config.steps,
+        "per_device_train_batch_size": at_once,
+        "gradient_accumulation_steps": samples // (at_once * processes),
+        "num_generations": config.samples_per_prompt,
+        "num_iterations": config.num_iterations,
+        "max_completion_length": config.sample_tokens,
+        "temperature": config.temperature,
+        "learning_rate": config.learning_rate,
+        "lr_scheduler_type": config.lr_schedule,
+        "epsilon": config.epsilon,
+        "epsilon_high": config.epsilon_high,
+        "loss_type": config.loss_type,
+        "shuffle_dataset": False,  # training_prompts has put them in order
+        "seed": seed,
+        "logging_steps": 1,
+        "save_steps": config.checkpoint_every,
+        **config.arm_options(arm),
+    }

@@ -1,0 +1,154 @@
+"""What happens around the steps of a training run: records, progress, and stopping in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+from setrl import Method, files
+from setrl.engines.batch import ScoredBatch
+from setrl.engines.metrics import Names, batch_metrics, rollout_records
+from setrl.runs.run_directory import TrainingRun
+
+NameOf = Callable[[str, str], str | None]  # (prompt, text) → the strategy's name
+
+
+class Recorder(TrainerCallback):
+    """Writes metrics.jsonl and rollouts/ of a training run.
+
+    Pass its `on_batch` to `SetGRPOTrainer` and itself as a callback; it needs `logging_steps=1`.
+
+    Args:
+        run: The folder.
+        method: The method that is trained with.
+        name_of: Names the strategy of a sample, for people to read.
+        rollouts_every: Steps between records of all samples; the first step is always recorded.
+    """
+
+    def __init__(
+        self, run: TrainingRun, method: Method, name_of: NameOf | None, rollouts_every: int
+    ):
+        self.run = run
+        self.method = method
+        self.name_of = name_of
+        self.rollouts_every = rollouts_every
+        self._batch: ScoredBatch | None = None
+        self._step_began = self._logged = time.perf_counter()
+        self._step_seconds = 0.0
+
+    def on_batch(self, batch: ScoredBatch) -> None:
+        """Keep a batch of samples until its step is logged."""
+        self._batch = batch
+
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        """Drop what an interrupted run recorded after the checkpoint that this one goes on from."""
+        if state.is_world_process_zero:
+            self.run.truncate(state.global_step)
+        self._logged = time.perf_counter()
+
+    def on_step_begin(self, *_: Any, **__: Any) -> None:
+        """Note the time."""
+        self._step_began = time.perf_counter()
+
+    def on_step_end(self, *_: Any, **__: Any) -> None:
+        """Note how long the step took."""
+        self._step_seconds = time.perf_counter() - self._step_began
+
+    def on_log(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        logs: dict[str, Any] | None = None,
+        **_: Any,
+    ) -> None:
+        """Write the step's metrics, and its samples where they are due."""
+        if not state.is_world_process_zero or logs is None or "train_runtime" in logs:
+            return
+        step, batch = state.global_step, self._batch
+        metrics: dict[str, Any] = {"step": step}
+        if batch is not None:
+            names_BN = self._names(batch)
+            metrics |= batch_metrics(batch, names_BN)
+            if step == 1 or step % self.rollouts_every == 0:
+                records = rollout_records(batch, names_BN, step, self.method)
+                files.write_lines(self.run.rollouts(step), records)
+        files.append_line(self.run.metrics, metrics | self._from_trainer(logs, batch))
+        self._batch = None
+
+    def _names(self, batch: ScoredBatch) -> Names | None:
+        if self.name_of is None:
+            return None
+        groups = zip(batch.prompts_B, batch.texts_BN, strict=True)
+        return [[self.name_of(prompt, text) for text in texts] for prompt, texts in groups]
+
+    def _from_trainer(self, logs: dict[str, Any], batch: ScoredBatch | None) -> dict[str, Any]:
+        """What TRL measured, under our names, and where the time went."""
+        names = {
+            "entropy": "policy/entropy",
+            "kl": "policy/kl",
+            "grad_norm": "policy/gradient_norm",
+            "completions/mean_length": "length/mean",
+            "completions/clipped_ratio": "length/truncated",
+        }
+        found = {ours: logs[theirs] for theirs, ours in names.items() if theirs in logs}
+        seconds = batch.seconds if batch is not None else {}
+        if batch is not None:
+            tokens = logs["completions/mean_length"] * batch.rewards_BN.size
+            found["speed/tokens_per_second"] = tokens / seconds["generation"]
+        now = time.perf_counter()
+        found |= {f"time/{part}": spent for part, spent in seconds.items()}
+        found["time/update"] = self._step_seconds - sum(seconds.values())
+        found["time/step"] = now - self._logged
+        self._logged = now
+        return found
+
+    def on_save(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        """Note that the checkpoint is whole."""
+        if state.is_world_process_zero:
+            self.run.mark_complete(state.global_step)
+
+
+class Progress(TrainerCallback):
+    """Tells how many steps are done."""
+
+    def __init__(self, on_step: Callable[[int], None]):
+        self.on_step = on_step
+
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        """Tell the step that a resumed run goes on from."""
+        self.on_step(state.global_step)
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        """Tell the step."""
+        self.on_step(state.global_step)
+
+
+class StopInOrder(TrainerCallback):
+    """Ends the training with a checkpoint, once it is asked to, where no batch is cut in two."""
+
+    def __init__(self, num_iterations: int):
+        self.num_iterations = num_iterations
+        self.asked = False
+
+    def ask(self, *_: Any) -> None:
+        """Ask for the end; takes what a signal handler is given."""
+        self.asked = True
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        """Save and stop, if asked to."""
+        if self.asked and state.global_step % self.num_iterations == 0:
+            control.should_save = control.should_training_stop = True

@@ -1,0 +1,225 @@
+"""The config of a comparison: one base model, several arms that differ only in their method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from setrl import domains
+from setrl.core import methods
+from setrl.core.methods import Method
+from setrl.domains import SPLITS, Domain
+from setrl.files.strict_yaml import KeyedError
+from setrl.runs.run_config import RunConfig
+
+ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set beside its method
+LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps
+
+JUDGE = "judge"  # and who sorts its samples into clusters, if not the domain's own reader
+
+TRAINING_FIELDS = frozenset({"rewards", "clusters"})  # what the trainer knows of a sample
+
+HEAD_DIM = 64  # of `setrl.models.small`, which needs PyTorch, as reading a config does not
+
+
+@dataclass(frozen=True)
+class ComparisonConfig(RunConfig):
+    """A comparison of methods: all arms share everything but their method.
+
+    An arm may also set `beta` (weight of the KL penalty to the base) and `entropy_coef` (weight of
+    an entropy bonus), so that these rivals can be arms.
+    """
+
+    kind = "comparison"
+
+    name: str
+    """Name of the comparison; by default its run directory is runs/<name>."""
+    domain: str | Mapping[str, Any]
+    """Name of the domain, or a mapping of name and options: {name: polynomial, strategy: point}."""
+    arms: Mapping[str, Mapping[str, Any]]
+    """Arm name → {method: name, …arguments of the method, beta: 0, entropy_coef: 0}; with
+    last_set_size: K, the sets grow or shrink to K over the steps. With judge: a name, or a mapping
+    such as {judge: lm, endpoint: http://localhost:8000/v1, model: mine}, a judge says which samples
+    use the same strategy, in the place of the domain's own reader."""
+
+    seeds: tuple[int, ...] = (0,)
+    """Each arm is trained once with each seed; it decides prompts and draws."""
+    steps: int = 200
+    """Steps of training; each draws samples, scores them and updates the model."""
+    prompts_per_step: int = 16
+    """B, the prompts of a step."""
+    samples_per_prompt: int = 16
+    """N, the samples of a prompt."""
+    train_problems: int | None = None
+    """Different problems to train on, seen again and again; null: new ones at every step."""
+    max_new_tokens: int | None = None
+    """Length in tokens at which a sample is cut; null: what the domain's samples need."""
+    temperature: float = 1.0
+    """Divides the logits when sampling, in training and in evaluation."""
+    learning_rate: float = 1e-3
+    """Step size of AdamW."""
+    lr_schedule: Literal["constant", "linear", "cosine"] = "constant"
+    """How the learning rate goes over the steps; linear and cosine end at 0."""
+    epsilon: float = 0.2
+    """The probability ratio is clipped below at 1 − epsilon."""
+    epsilon_high: float | None = None
+    """The probability ratio is clipped above at 1 + epsilon_high; null: epsilon."""
+    loss_type: Literal["grpo", "dr_grpo", "dapo", "bnpo"] = "dr_grpo"
+    """How TRL averages the loss over tokens; dr_grpo divides by a constant."""
+    num_iterations: int = 1
+    """Updates from each batch of samples (μ in the GRPO paper)."""
+    micro_batch_size: int | None = None
+    """Samples in one forward and backward pass on one device; null: all of the step."""
+    trainer: Mapping[str, Any] = field(default_factory=dict)
+    """Further arguments of TRL's GRPOConfig for all arms, such as {bf16: true, use_vllm: true}."""
+
+    model: str | None = None
+    """Name or path of a transformers model to start from; null: make a small one from scratch."""
+    base_hidden_size: int = 128
+    """Width of the model made from scratch; a multiple of 64, the size of its heads."""
+    base_layers: int = 2
+    """Its layers."""
+    base_mlp_size: int = 256
+    """Width of its feed-forward layers."""
+    base_corpus: int = 80_000
+    """Samples of the domain's writer that it learns from."""
+    base_epochs: int = 1
+    """How often it sees each of them."""
+    base_batch_size: int = 128
+    """Samples an update."""
+    base_learning_rate: float = 0.02
+    """Largest step size of Muon, which falls linearly to 0; AdamW's goes along with it."""
+    base_seed: int = 0
+    """Decides the corpus and the first weights."""
+
+    rollouts_every: int = 10
+    """Steps between records of all samples (rollouts/*.jsonl)."""
+    checkpoint_every: int = 50
+    """Steps between checkpoints, which an interrupted run goes on from."""
+    eval_splits: tuple[str, ...] = ("test", "shifted")
+    """Splits on which every arm's last model and the base are evaluated; () for none."""
+    eval_problems: int = 100
+    """Problems of each split."""
+    eval_samples: int = 256
+    """n, the samples of each problem; pass@k and its like are had for k = 1, 2, 4, … up to n."""
+    workers: int = 2
+    """Processes that train side by side, one thread each. The results do not depend on it."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_domain()
+        self._check_numbers()
+        self._check_sizes()
+        for arm in self.arms:
+            self._check_arm(arm)
+
+    def _check_domain(self) -> None:
+        if unknown := [split for split in self.eval_splits if split not in SPLITS]:
+            known = ", ".join(SPLITS)
+            raise KeyedError(f"eval_splits must be of {known}, got {unknown[0]!r}", "eval_splits")
+        try:
+            self.make_domain()
+        except ValueError as error:
+            raise KeyedError(str(error), "domain") from error
+
+    def _check_numbers(self) -> None:
+        for name, value in vars(self).items():
+            if not isinstance(value, int | float):
+                continue
+            if not (0 < value < float("inf")) and (name, value) != ("base_seed", 0):
+                raise KeyedError(f"{name} must be a number above 0, got {value}", name)
+
+    def _check_sizes(self) -> None:
+        if self.samples_per_prompt < 2:
+            raise KeyedError(
+                "samples_per_prompt must be at least 2, got 1: credit compares the samples of a "
+                "prompt",
+                "samples_per_prompt",
+            )
+        samples = self.prompts_per_step * self.samples_per_prompt
+        if self.micro_batch_size is not None and samples % self.micro_batch_size:
+            raise KeyedError(
+                f"micro_batch_size must divide prompts_per_step × samples_per_prompt = {samples}, "
+                f"got {self.micro_batch_size}",
+                "micro_batch_size",
+            )
+        if self.base_hidden_size % HEAD_DIM:
+            raise KeyedError(
+                f"base_hidden_size must be a multiple of {HEAD_DIM}, got {self.base_hidden_size}",
+                "base_hidden_size",
+            )
+        if self.checkpoint_every % self.num_iterations:
+            raise KeyedError(
+                f"checkpoint_every must be a multiple of num_iterations={self.num_iterations}, so "
+                f"that no batch is cut in two, got {self.checkpoint_every}",
+                "checkpoint_every",
+            )
+
+    def _check_arm(self, arm: str) -> None:
+        key = f"arms.{arm}"
+        for option in ARM_OPTIONS:
+            value = self.arms[arm].get(option, 0.0)
+            if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+                raise KeyedError(f"{option} must be at least 0, got {value!r}", f"{key}.{option}")
+        judge = self.judge(arm)
+        if judge is not None and not isinstance(judge, str | Mapping):
+            raise KeyedError(f"judge must be a name or a mapping, got {judge!r}", f"{key}.judge")
+        try:
+            self._try_method(arm, 0.0)
+            self._try_method(arm, 1.0)
+        except (ValueError, TypeError) as error:
+            raise KeyedError(f"arm {arm!r}: {error}", key) from error
+
+    def _try_method(self, arm: str, progress: float) -> None:
+        """Give the method one prompt's samples: what is wrong with it shows before the training."""
+        method, num_samples = self.method(arm, progress), self.samples_per_prompt
+        if unknown := method.reads - TRAINING_FIELDS:
+            raise ValueError(f"{method.name} reads {', '.join(unknown)}, which training has not")
+        try:
+            method.check_samples(num_samples)
+        except ValueError as error:
+            raise ValueError(f"{error}, with samples_per_prompt={num_samples}") from None
+        zeros = np.zeros((1, num_samples))
+        method.advantages(zeros, clusters=zeros, rng=0)
+
+    def make_domain(self) -> Domain:
+        """The domain that `domain` names."""
+        if isinstance(self.domain, str):
+            return domains.by_name(self.domain)
+        options = dict(self.domain)
+        if "name" not in options:
+            raise KeyedError("domain must be a name or a mapping with a name", "domain")
+        return domains.by_name(**options)
+
+    def method(self, arm: str, progress: float = 0.0) -> Method:
+        """The method of an arm, when that share of its steps is done.
+
+        With `last_set_size`, K goes there from `set_size`, linearly and rounded.
+        """
+        others = {*ARM_OPTIONS, LAST_SET_SIZE, JUDGE}
+        spec = {key: value for key, value in self.arms[arm].items() if key not in others}
+        method = methods.from_config(spec)
+        if not self.is_scheduled(arm):
+            return method
+        first, last = method.set_size, self.arms[arm][LAST_SET_SIZE]
+        return replace(method, set_size=round(first + progress * (last - first)))
+
+    def is_scheduled(self, arm: str) -> bool:
+        """Whether the method of an arm changes over its steps."""
+        return LAST_SET_SIZE in self.arms[arm]
+
+    def judge(self, arm: str) -> str | Mapping[str, Any] | None:
+        """Who sorts the samples of an arm into clusters; None: the domain's own reader."""
+        return self.arms[arm].get(JUDGE)
+
+    def arm_options(self, arm: str) -> dict[str, float]:
+        """The weights of an arm's KL penalty (`beta`) and entropy bonus (`entropy_coef`)."""
+        return {key: float(self.arms[arm].get(key, usual)) for key, usual in ARM_OPTIONS.items()}
+
+    @property
+    def sample_tokens(self) -> int:
+        """The length, in tokens, at which samples are cut; one of them is the end token."""
+        return self.max_new_tokens or self.make_domain().max_new_tokens + 1

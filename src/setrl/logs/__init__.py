@@ -1,0 +1,1 @@
+"""Samples on disk: our own formats, and what other tools write."""

@@ -1,0 +1,122 @@
+"""What the readers of logs share: files, lines, and fields that may not be there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from setrl.errors import ConfigError, DataError
+from setrl.logs.groups import json_objects
+
+
+def log_files(path: Path, pattern: str) -> list[Path]:
+    """A file, or the files of a folder that match.
+
+    Raises:
+        DataError: When there are none.
+    """
+    found = sorted(path.glob(pattern)) if path.is_dir() else [path] if path.exists() else []
+    if not found:
+        what = f"no {pattern} in it" if path.is_dir() else "no such file or folder"
+        raise DataError(f"{path}: {what}")
+    return found
+
+
+def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Where each line of a JSON Lines file stands, and its object.
+
+    Raises:
+        DataError: Naming the file and the line.
+    """
+    for number_of_line, record in json_objects(path):
+        yield f"{path}:{number_of_line}", record
+
+
+def field(record: Any, key: str, where: str) -> Any:
+    """A field that must be there.
+
+    Raises:
+        DataError: Naming what is there instead.
+    """
+    try:
+        return record[key]
+    except (KeyError, TypeError):
+        keys = ", ".join(record) if isinstance(record, dict) else type(record).__name__
+        raise DataError(f"{where}: has no {key!r}; it has {keys}") from None
+
+
+@contextmanager
+def reading(where: str) -> Iterator[None]:
+    """What is said of a record that is of another form than its tool writes.
+
+    Raises:
+        DataError: In the place of whatever Python says of it.
+    """
+    try:
+        yield
+    except (ConfigError, DataError):
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise DataError(
+            f"{where}: is not of the form that the tool writes ({type(error).__name__}: {error})"
+        ) from error
+
+
+def choose_score(names: Sequence[str], wanted: str | None, where: str) -> str:
+    """The one score of a log, or the one that is wanted.
+
+    Raises:
+        ConfigError: When there are several and none is named, or the named one is not there.
+    """
+    if wanted is not None:
+        if wanted not in names:
+            raise ConfigError(f"{where} has no score {wanted!r}; it has {', '.join(names)}")
+        return wanted
+    if len(names) != 1:
+        found = f"has the scores {', '.join(names)}" if names else "has no scores"
+        raise ConfigError(f"{where} {found}: name one with --reward")
+    return names[0]
+
+
+def plain(prompt: Any) -> str:
+    """A prompt or an answer as text: of a conversation, what its last message says.
+
+    Raises:
+        TypeError: When it is neither a text nor messages.
+    """
+    if isinstance(prompt, str):
+        return prompt
+    try:
+        content = prompt[-1]["content"]
+        if isinstance(content, str):
+            return content
+        return "".join(part["text"] for part in content if part.get("type", "text") == "text")
+    except (LookupError, TypeError, AttributeError):
+        raise TypeError(f"neither a text nor messages: {str(prompt)[:80]!r}") from None
+
+
+def number(value: Any, where: str) -> float | None:
+    """A score as a number; None for null and NaN.
+
+    Raises:
+        DataError: When it is no number.
+    """
+    if value is None or value != value:
+        return None
+    if not isinstance(value, bool | int | float) or abs(value) == inf:
+        raise DataError(f"{where}: a score must be a finite number, got {value!r}")
+    return float(value)
+
+
+def label(value: Any) -> str | None:
+    """A strategy or an answer as text; None for null, NaN, and −1 (degenerate).
+
+    >>> label(3.0), label("factoring"), label(-1), label(None)
+    ('3', 'factoring', None, None)
+    """
+    if value is None or value != value or value == -1:
+        return None
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -1,0 +1,115 @@
+"""inspect_ai: its logs, .json or .eval (a zip of JSON files).
+
+A sample is one epoch of a problem: id, epoch, input, target, output, scores (scorer → value,
+answer), error. The .eval format is not a frozen one: where it cannot be read as a zip of
+samples/*.json, inspect_ai itself reads it, if it is installed.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from setrl.errors import DataError
+from setrl.logs.fields import choose_score, field, label, log_files, number, plain, reading
+from setrl.logs.importing import Imported, ImportOptions, LoggedSample, Verify, to_records
+
+# As inspect_ai's own value_to_float: correct, partially correct, incorrect, no answer.
+LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+ATTACHMENT = "attachment://"
+
+
+def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Imported:
+    """The samples of a log, or of a folder of logs; the epochs of a problem are its group.
+
+    Raises:
+        ConfigError: When there are several scorers and none was named.
+        DataError: When a file is no log, or a log without samples.
+    """
+    files = [file for file in log_files(path, "*.*") if file.suffix in (".json", ".eval")]
+    samples = []
+    for file in files:
+        for place, sample in enumerate(_logged(file)):
+            where = f"{file}, sample {place}"
+            with reading(where):
+                samples.append(_sample(sample, file.stem, options, where))
+    return to_records(samples, "inspect", options, verify=verify)
+
+
+def _logged(path: Path) -> list[dict[str, Any]]:
+    try:
+        samples = (
+            list(_zipped(path))
+            if path.suffix == ".eval"
+            else json.loads(path.read_bytes()).get("samples")
+        )
+    except NotImplementedError:  # compressed in a way that zipfile does not know
+        samples = _by_inspect(path)
+    except (ValueError, AttributeError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path}: is not a log of inspect_ai: {error}") from None
+    if not samples:
+        raise DataError(f"{path}: has no samples")
+    return list(samples)
+
+
+def _zipped(path: Path) -> Iterator[dict[str, Any]]:
+    with zipfile.ZipFile(path) as archive:
+        for name in sorted(archive.namelist()):
+            if name.startswith("samples/") and name.endswith(".json"):
+                yield json.loads(archive.read(name))
+
+
+def _by_inspect(path: Path) -> list[dict[str, Any]]:
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError:
+        raise DataError(f"{path}: only inspect_ai reads this one: pip install inspect-ai, or "
+                        "write it as .json with `inspect log convert`") from None  # fmt: skip
+    log = read_eval_log(str(path), resolve_attachments=True)
+    return [sample.model_dump() for sample in log.samples or []]
+
+
+def _sample(sample: dict[str, Any], file: str, options: ImportOptions, where: str) -> LoggedSample:
+    attached = sample.get("attachments") or {}
+    scores = sample.get("scores") or {}
+    failed = sample.get("error") is not None or not scores
+    scorer = None
+    if not failed and not options.verify:
+        scorer = choose_score(list(scores), options.reward, where)
+    target = field(sample, "target", where)
+    return LoggedSample(
+        group=f"{file}/{field(sample, 'id', where)}",
+        prompt=_resolved(plain(field(sample, "input", where)), attached),
+        text=_resolved(_completion(sample), attached),
+        score=_value(scores[scorer].get("value"), where) if scorer else None,
+        answer=label(scores[scorer].get("answer")) if scorer else None,
+        gold=label(target[0] if isinstance(target, list) and target else target),
+    )
+
+
+def _completion(sample: dict[str, Any]) -> str:
+    output = sample.get("output") or {}
+    choices = output.get("choices") or []
+    return plain([choices[0]["message"]]) if choices else str(output.get("completion") or "")
+
+
+def _value(value: Any, where: str) -> float | None:
+    if isinstance(value, str):
+        if value in LETTERS:
+            return LETTERS[value]
+        try:
+            return float(value)
+        except ValueError:
+            raise DataError(f"{where}: a score must be a number or one of {', '.join(LETTERS)}, "
+                            f"got {value!r}") from None  # fmt: skip
+    return number(value, where)
+
+
+def _resolved(text: str, attached: dict[str, str]) -> str:
+    """Long texts stand apart from where they are used, by their hash."""
+    if text.startswith(ATTACHMENT):
+        return attached.get(text.removeprefix(ATTACHMENT), text)
+    return text

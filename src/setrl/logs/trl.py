@@ -1,0 +1,95 @@
+"""TRL's completions: what `log_completions=True` writes, completions/completions_<step>.parquet.
+
+Columns (TRL 1.16.0): step, prompt, completion, one for each reward function, those of `log_extra`,
+advantage. There is no group: the samples of a prompt in a step are one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from setrl.logs import parquet
+from setrl.logs.fields import choose_score, field, label, log_files, number, plain, reading
+from setrl.logs.importing import (
+    Imported,
+    ImportOptions,
+    LoggedSample,
+    Verify,
+    choose_steps,
+    to_records,
+)
+
+FIXED = ("step", "prompt", "completion", "advantage")
+
+
+def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Imported:
+    """The samples of a completions file, or of a folder of them.
+
+    Raises:
+        ConfigError: When there are several reward columns and none was named.
+        DataError: When a file does not hold what TRL writes.
+    """
+    notes: list[str] = []
+    samples = [
+        sample
+        for file in log_files(path, "completions_*.parquet")
+        for sample in _samples(file, options)
+    ]
+    samples = choose_steps(samples, options.steps, notes)
+    _warn_of_shared_prompts(samples, notes)
+    return to_records(samples, "trl", options, notes, verify)
+
+
+def _samples(path: Path, options: ImportOptions) -> list[LoggedSample]:
+    columns, rows = parquet.rows(path)
+    named = [options.strategy, options.answer, options.gold]
+    scores = [c for c in columns if c not in (*FIXED, *named) and _is_numeric(rows, c)]
+    reward = None if options.verify else choose_score(scores, options.reward, str(path))
+    samples = []
+    for place, row in enumerate(rows):
+        where = f"{path}, row {place}"
+        with reading(where):
+            samples.append(_sample(row, reward, options, where))
+    return samples
+
+
+def _is_numeric(rows: list[dict[str, Any]], column: str) -> bool:
+    return all(row[column] is None or isinstance(row[column], int | float) for row in rows)
+
+
+def _sample(
+    row: dict[str, Any], reward: str | None, options: ImportOptions, where: str
+) -> LoggedSample:
+    step, prompt = int(field(row, "step", where)), plain(field(row, "prompt", where))
+
+    def named(key: str | None) -> Any:
+        return field(row, key, where) if key else None
+
+    return LoggedSample(
+        group=f"step {step}: {prompt}",
+        prompt=prompt,
+        text=plain(field(row, "completion", where)),
+        score=number(row[reward], where) if reward else None,
+        answer=label(named(options.answer)),
+        gold=label(named(options.gold)),
+        strategy=label(named(options.strategy)),
+        step=step,
+    )
+
+
+def _warn_of_shared_prompts(samples: list[LoggedSample], notes: list[str]) -> None:
+    """Two rows of the data set with one prompt look like one group of twice the size.
+
+    TRL writes the samples of a row one after another: a prompt that comes again later in a step,
+    or whose samples are a multiple of the others', is two rows.
+    """
+    runs = [(name, len(list(run))) for name, run in groupby(samples, key=lambda s: s.group)]
+    usual = Counter(size for _, size in runs).most_common(1)[0][0]
+    again = Counter(name for name, _ in runs)
+    shared = {name for name, size in runs if again[name] > 1 or size >= 2 * usual}
+    if shared:
+        notes.append(f"{len(shared)} prompts seem to be of several rows of the data set, whose "
+                     "samples the log does not tell apart: they count as one group")  # fmt: skip

@@ -1,0 +1,68 @@
+"""verl's rollouts: what `trainer.rollout_data_dir` and `validation_data_dir` write, <step>.jsonl.
+
+A line is a sample: input, output, gts, score, step, and what the reward function returned besides
+(as acc). Newer versions add uid, "<sample>_<rollout>_<output>"; older ones may hold a uid that the
+samples of a prompt share. Without one the samples of an input in a step are one group.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from setrl.logs.fields import field, json_lines, label, log_files, number, plain, reading
+from setrl.logs.importing import (
+    Imported,
+    ImportOptions,
+    LoggedSample,
+    Verify,
+    choose_steps,
+    to_records,
+)
+
+SAMPLE_UID = re.compile(r"(.+)_\d+_\d+")
+
+
+def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Imported:
+    """The samples of a rollout file, or of a folder of them.
+
+    Raises:
+        DataError: Naming the line that does not hold what verl writes.
+    """
+    notes: list[str] = []
+    lines = [
+        (where, record) for file in log_files(path, "*.jsonl") for where, record in json_lines(file)
+    ]
+    samples = choose_steps(list(_samples(lines, options)), options.steps, notes)
+    return to_records(samples, "verl", options, notes, verify)
+
+
+def _samples(
+    lines: list[tuple[str, dict[str, Any]]], options: ImportOptions
+) -> Iterator[LoggedSample]:
+    uids = [str(record.get("uid")) for _, record in lines]
+    shared = len(set(uids)) < len(uids)  # one uid a prompt, not one a sample
+    for where, record in lines:
+        with reading(where):
+            yield _sample(record, shared, options, where)
+
+
+def _sample(
+    record: dict[str, Any], shared_uids: bool, options: ImportOptions, where: str
+) -> LoggedSample:
+    prompt, step = plain(field(record, "input", where)), int(field(record, "step", where))
+    uid = str(record.get("uid") or "")
+    match = SAMPLE_UID.fullmatch(uid)
+    group = uid if shared_uids and uid else match[1] if match else prompt
+    return LoggedSample(
+        group=f"step {step}: {group}",
+        prompt=prompt,
+        text=plain(field(record, "output", where)),
+        score=number(field(record, options.reward or "score", where), where),
+        answer=label(record.get(options.answer)) if options.answer else None,
+        gold=label(record.get(options.gold or "gts")),
+        strategy=label(record.get(options.strategy)) if options.strategy else None,
+        step=step,
+    )

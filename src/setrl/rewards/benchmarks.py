@@ -1,0 +1,249 @@
+"""Benchmarks of mathematics by name: which set is meant, where it is, and which fields are read.
+
+A name alone does not say which problems are meant: there are two "AMC 2023" and several "AIME
+2025" on the Hugging Face hub. Each entry here says which one it is, and how many problems it has,
+which is checked when it is loaded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from setrl import names
+from setrl.errors import ConfigError, DataError
+from setrl.rewards.tasks import TaskProblem
+
+BOXED = "{problem}\n\nReason step by step, and put your final answer within \\boxed{}."
+PROBLEM_KEYS = ("problem", "question", "prompt")
+ANSWER_KEYS = ("answer", "gold", "final_answer", "target")
+ID_KEYS = ("id", "unique_id", "problem_idx")
+
+
+def plain_gold(value: Any) -> str:
+    """A gold answer as text: a float that is a whole number loses its ".0", a list its brackets.
+
+    >>> plain_gold(142.0), plain_gold(" 3 "), plain_gold(["$1$", "$2$"])
+    ('142', '3', '1, 2')
+    """
+    if isinstance(value, list | tuple):
+        return ", ".join(plain_gold(item) for item in value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    text = str(value).strip()
+    whole = len(text) > 2 and text[0] == text[-1] == "$" and text.count("$") == 2
+    return text[1:-1].strip() if whole else text
+
+
+def after_hashes(value: Any) -> str:
+    """GSM8K's gold: what stands after "####" in the worked answer, without thousands separators.
+
+    >>> after_hashes("She makes 9 * 2 = <<9*2=18>>18. #### 1,018")
+    '1018'
+    """
+    return str(value).rpartition("####")[2].strip().replace(",", "")
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A set of problems with gold answers.
+
+    Attributes:
+        name: What commands call it.
+        hub: Its name on the Hugging Face hub.
+        split: The split of it that holds the problems.
+        problems: How many there are; another number is an error.
+        which: Which problems these are, in words.
+        config: The hub's name for a part of it, where it has several.
+        problem_key: The field of the problem.
+        answer_key: The field of the gold answer.
+        error_key: The field that says how far a number may be off, absolutely.
+        template: The prompt; "{problem}" is replaced.
+        gold: The field of the gold answer → the answer as text.
+    """
+
+    name: str
+    hub: str
+    split: str
+    problems: int
+    which: str
+    config: str | None = None
+    problem_key: str = "problem"
+    answer_key: str = "answer"
+    error_key: str = "error_tol"
+    template: str = BOXED
+    gold: Callable[[Any], str] = plain_gold
+
+
+BENCHMARKS: dict[str, Benchmark] = {
+    benchmark.name: benchmark
+    for benchmark in (
+        Benchmark(
+            "aime_2024", "HuggingFaceH4/aime_2024", "train", 30,
+            "AIME I and II of 2024, 15 problems each",
+        ),
+        Benchmark(
+            "aime_2025", "math-ai/aime25", "test", 30,
+            "AIME I and II of 2025, 15 problems each",
+        ),
+        Benchmark(
+            "amc_2023", "math-ai/amc23", "test", 40,
+            "AMC 12 A and B of 2023, those whose answer is a number; "
+            "not AI-MO's 83, which is amc_2022_2023",
+            problem_key="question",
+        ),
+        Benchmark(
+            "amc_2022_2023", "AI-MO/aimo-validation-amc", "train", 83,
+            "AMC 12 A and B of 2022 and 2023, reworded so that the answer is a number; "
+            'often reported as "AMC 2023"',
+        ),
+        Benchmark(
+            "math_500", "HuggingFaceH4/MATH-500", "test", 500,
+            "the 500 test problems of MATH that Lightman et al. (arXiv:2305.20050) held out",
+        ),
+        Benchmark(
+            "minerva", "math-ai/minervamath", "test", 272,
+            "OCWCourses of Minerva (arXiv:2206.14858): undergraduate science; "
+            "not minerva_math of lm-eval, which is MATH in Minerva's prompt",
+            problem_key="question",
+        ),
+        Benchmark(
+            "gsm8k", "openai/gsm8k", "test", 1319,
+            "the test problems of GSM8K (arXiv:2110.14168)",
+            config="main", problem_key="question", gold=after_hashes,
+        ),
+        Benchmark(
+            "olympiadbench", "Hothan/OlympiadBench", "train", 674,
+            "OlympiadBench (arXiv:2402.14008), open-ended, text only, mathematics, English, "
+            "competitions; the authors' own release holds 675",
+            config="OE_TO_maths_en_COMP", problem_key="question", answer_key="final_answer",
+            error_key="error",
+        ),
+    )
+}  # fmt: skip
+
+
+def by_name(name: str) -> Benchmark:
+    """The benchmark of that name.
+
+    Raises:
+        ConfigError: Naming the near miss and all that are known.
+    """
+    try:
+        return names.look_up("benchmark", name, BENCHMARKS)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
+def load(benchmark: Benchmark, path: Path | None = None) -> list[TaskProblem]:
+    """The problems of a benchmark, from the hub or from a local copy.
+
+    Args:
+        benchmark: Which.
+        path: A JSON Lines file with the hub's fields, or with "problem" and "answer".
+
+    Raises:
+        ConfigError: When the hub cannot be reached, or `datasets` is missing.
+        DataError: When a field is missing, or the number of problems is not the benchmark's.
+    """
+    where, rows = (str(path), _lines(path)) if path else (benchmark.hub, _hub_rows(benchmark))
+    problems = [
+        _problem(benchmark, row, place, where_row) for place, (where_row, row) in enumerate(rows)
+    ]
+    if len(problems) != benchmark.problems:
+        raise DataError(
+            f"{where} has {len(problems)} problems, and {benchmark.name} {benchmark.problems} "
+            f"({benchmark.which}): to use other problems give them with --data alone"
+        )
+    return problems
+
+
+def load_file(path: Path, template: str = BOXED) -> list[TaskProblem]:
+    """The problems of a JSON Lines file of one's own: a problem and its gold answer a line.
+
+    Raises:
+        DataError: When there are none, a field is missing, or two problems share an id.
+    """
+    own = Benchmark(path.stem, str(path), "", 0, "", template=template)
+    problems = [_problem(own, row, place, where) for place, (where, row) in enumerate(_lines(path))]
+    if not problems:
+        raise DataError(f"{path} holds no problems")
+    ids = {problem.id for problem in problems}
+    if len(ids) < len(problems):
+        raise DataError(f"{path}: {len(problems) - len(ids)} problems share their id with another")
+    return problems
+
+
+def _problem(benchmark: Benchmark, row: Mapping[str, Any], place: int, where: str) -> TaskProblem:
+    problem = _field(row, (benchmark.problem_key, *PROBLEM_KEYS), where)
+    # A local copy may hold GSM8K's final answers alone: nothing stands before "####" there.
+    gold = benchmark.gold(_field(row, (benchmark.answer_key, *ANSWER_KEYS), where))
+    if not gold:
+        raise DataError(f"{where}: the gold answer is empty")
+    name = next((str(row[key]) for key in ID_KEYS if row.get(key) is not None), str(place))
+    return TaskProblem(
+        id=f"{benchmark.name}/{name}",
+        prompt=benchmark.template.replace("{problem}", str(problem).strip()),
+        kind=str(row.get("subject") or row.get("level") or ""),
+        gold=gold,
+        unit=str(row.get("unit") or ""),
+        error=_error(row, (benchmark.error_key, "error_tol"), where),
+    )
+
+
+def _error(row: Mapping[str, Any], keys: Iterable[str], where: str) -> float:
+    """How far a number may be off: 0 where nothing is said."""
+    key, said = next(((key, row[key]) for key in keys if row.get(key)), ("", 0.0))
+    try:
+        error = float(said)
+    except (TypeError, ValueError):
+        error = -1.0
+    if not 0 <= error < float("inf"):
+        raise DataError(f"{where}: {key} must be a number, 0 or above, got {said!r}")
+    return error
+
+
+def _field(row: Mapping[str, Any], keys: Iterable[str], where: str) -> Any:
+    for key in keys:
+        if row.get(key) is not None:
+            return row[key]
+    raise DataError(f"{where}: has none of the fields {', '.join(dict.fromkeys(keys))}; "
+                    f"it has {', '.join(row)}")  # fmt: skip
+
+
+def _hub_rows(benchmark: Benchmark) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        import datasets
+    except ImportError:
+        raise ConfigError("benchmarks come through datasets: pip install 'setrl[train]', "
+                          "or give a local copy with --data FILE.jsonl") from None  # fmt: skip
+    try:
+        rows = datasets.load_dataset(benchmark.hub, benchmark.config, split=benchmark.split)
+    except Exception as error:  # offline, gated, renamed: datasets raises a dozen kinds
+        raise ConfigError(
+            f"cannot load {benchmark.hub} from the hub ({type(error).__name__}: {error}); "
+            f"give a local copy with --benchmark {benchmark.name} --data FILE.jsonl, "
+            f'one object a line with "{benchmark.problem_key}" and "{benchmark.answer_key}"'
+        ) from error
+    for place, row in enumerate(rows):
+        yield f"{benchmark.hub}, row {place}", row
+
+
+def _lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Where each line stands, and its object. Lines end at newlines alone, not at U+2028."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.strip():
+                    continue
+                row = json.loads(line)
+                if not isinstance(row, dict):
+                    raise DataError(f"{path}:{number}: a line must be an object")
+                yield f"{path}:{number}", row
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}:{number}: not JSON: {error}") from None

@@ -1,0 +1,98 @@
+"""Gold answers of mathematics, held against samples by `setrl.rewards.math_answer`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from fractions import Fraction
+
+from setrl.domains import Reading
+from setrl.errors import DataError
+from setrl.rewards import math_answer
+from setrl.rewards.compare import number_of
+from setrl.rewards.grades import Grade, Reason
+from setrl.rewards.normal_form import normal_form, split_unit
+from setrl.rewards.tasks import Task, TaskProblem
+
+SHOWN = 5  # problems named in a message
+
+
+class MathVerifier:
+    """Reads the boxed answer of each sample: right or not, and which answer it is.
+
+    Answers are normal forms, equal as texts: 1/2 and 0.5 are two answers in a vote, although both
+    are right where one is.
+    """
+
+    def __init__(self) -> None:
+        self.grader = math_answer()
+        self._lenient = math_answer(units=True)
+
+    def __call__(
+        self, gold: str, texts: Sequence[str], *, unit: str = "", error: float = 0.0
+    ) -> list[Reading]:
+        """One reading a text.
+
+        Args:
+            gold: The right answer.
+            texts: The samples.
+            unit: The unit of the right answer; where there is one, samples may give a unit, and
+                which one it is does not count.
+            error: How far a number may be off, absolutely, beside the grader's own tolerance.
+
+        Raises:
+            DataError: When the gold cannot be graded against.
+        """
+        grader = self._lenient if unit else self.grader
+        grades = grader.grades(texts, [gold] * len(texts))
+        if any(grade.correct is None for grade in grades):
+            raise DataError(f"gold {gold!r} cannot be graded against")
+        return [_reading(grade, _is_near(grade, gold, unit, error)) for grade in grades]
+
+
+def _is_near(grade: Grade, gold: str, unit: str, error: float) -> bool:
+    """Whether an answer that is another number than the gold is within the error that is allowed.
+
+    >>> _is_near(Grade(Reason.DIFFERENT, "4.3"), "4.2", unit="", error=0.1)
+    True
+    """
+    if not error or grade.reason != Reason.DIFFERENT or grade.answer is None:
+        return False
+    forms = [grade.answer, normal_form(gold)]
+    answer, right = (number_of(split_unit(form)[0] if unit else form) for form in forms)
+    if answer is None or right is None:
+        return False
+    return abs(answer.value - right.value) <= Fraction(str(error))
+
+
+def _reading(grade: Grade, is_near: bool) -> Reading:
+    correct = bool(grade.correct) or is_near
+    reason = "" if correct else str(grade.reason)
+    return Reading(correct=correct, strategy=None, answer=grade.answer, reason=reason)
+
+
+def math_task(name: str, problems: Sequence[TaskProblem]) -> Task:
+    """A task of problems with gold answers; those that cannot be graded are left out, and named.
+
+    A gold is fit when it accepts itself; any figure over a problem where no sample can be right
+    would say something of the gold and nothing of the model.
+
+    Raises:
+        DataError: When no gold is fit.
+    """
+    verifier = MathVerifier()
+    why = verifier.grader.gold_problems([problem.gold for problem in problems])
+    unfit = [f"{p.id} ({reason})" for p, reason in zip(problems, why, strict=True) if reason]
+    fit = [problem for problem, reason in zip(problems, why, strict=True) if not reason]
+    if not fit:
+        raise DataError(f"{name}: no gold answer can be graded against; the first: {unfit[0]}")
+    if unfit:
+        more = ", …" if len(unfit) > SHOWN else ""
+        print(f"{name}: {len(unfit)} of {len(problems)} problems are left out, their gold cannot "
+              f"be graded against: {', '.join(unfit[:SHOWN])}{more}", file=sys.stderr)  # fmt: skip
+
+    def read(problem: TaskProblem, texts: Sequence[str]) -> list[Reading]:
+        assert problem.gold is not None
+        return verifier(problem.gold, texts, unit=problem.unit, error=problem.error)
+
+    return Task(name=name, split=name, problems=tuple(fit), read=read)

@@ -1,0 +1,1 @@
+"""OpenAI-compatible servers: how judges and evaluation ask them."""

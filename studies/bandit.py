@@ -1,0 +1,224 @@
+"""A softmax bandit: the exact gradient of max@K, and what estimators make of it.
+
+Every estimator of a batch's gradient is Σᵢ Aᵢ ∇log π(yᵢ) with its advantages scaled so that its
+mean is ∇J, J = E max of K draws, and not a multiple of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from setrl import credit, names, objectives
+from setrl.core.advantages import Advantages, set_advantages
+from setrl.theory.multisets import multisets
+from setrl.theory.policies import softmax
+
+CHUNK = 1 << 22  # numbers that are held at once
+MOST_ENUMERATED = 30_000  # different batches
+
+
+@dataclass(frozen=True, eq=False)
+class Bandit:
+    """Arms with fixed rewards, and a policy over them.
+
+    Attributes:
+        rewards_A: What each arm pays.
+        policy_A: Probabilities.
+    """
+
+    rewards_A: np.ndarray
+    policy_A: np.ndarray
+
+    @property
+    def num_arms(self) -> int:
+        """A."""
+        return len(self.rewards_A)
+
+    def sample(self, num_batches: int, num_samples: int, rng: np.random.Generator) -> np.ndarray:
+        """Arms of M batches of N independent samples: (M, N)."""
+        return rng.choice(self.num_arms, size=(num_batches, num_samples), p=self.policy_A)
+
+
+def _sparse(num_arms: int, rng: np.random.Generator) -> np.ndarray:
+    return (rng.permutation(num_arms) < max(1, num_arms // 10)) * 1.0
+
+
+REWARDS: dict[str, Callable[[int, np.random.Generator], np.ndarray]] = {
+    "uniform": lambda num_arms, rng: rng.random(num_arms),
+    "normal": lambda num_arms, rng: rng.normal(size=num_arms),
+    "sparse": _sparse,
+}
+
+
+def draw_bandit(
+    num_arms: int, rng: np.random.Generator, rewards: str = "uniform", spread: float = 1.0
+) -> Bandit:
+    """A random bandit with logits N(0, spread²).
+
+    Args:
+        num_arms: A.
+        rng: Draws rewards and logits.
+        rewards: "uniform" in [0, 1], "normal" N(0, 1), or "sparse": 1 for one arm in ten (at least
+            one), else 0.
+        spread: Standard deviation of the logits.
+    """
+    draw = names.look_up("kind of rewards", rewards, REWARDS)
+    return Bandit(draw(num_arms, rng), softmax(spread * rng.normal(size=num_arms)))
+
+
+def max_gradient(bandit: Bandit, set_size: int) -> np.ndarray:
+    """∇_z E max r(a₁…a_K) = K·π(a)·(E[max | a₁ = a] − E max), any number of arms, by sorting.
+
+    With Δₖ the gap above the k-th reward and Fₖ = P(an arm is at or below it),
+
+        E[max | a] − E max = Σ_{gaps below a} Δ·F^K − Σ_{gaps above a} Δ·F^(K−1)·(1 − F),
+
+    which keeps its digits for a policy that hardly ever misses the best arm.
+    """
+    order_A = np.argsort(bandit.rewards_A)
+    policy_A, gap_a = bandit.policy_A[order_A], np.diff(bandit.rewards_A[order_A])
+    below_a, above_a = np.cumsum(policy_A)[:-1], np.cumsum(policy_A[::-1])[-2::-1]
+    passed_a = gap_a * below_a**set_size
+    missed_a = gap_a * below_a ** (set_size - 1) * above_a
+    gain_A = np.empty(bandit.num_arms)
+    gain_A[order_A] = np.append(0.0, np.cumsum(passed_a)) - np.append(
+        np.cumsum(missed_a[::-1])[::-1], 0.0
+    )
+    return set_size * bandit.policy_A * gain_A
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """A way to turn the rewards of a batch into advantages whose update has mean ∇J.
+
+    Attributes:
+        label: What figures call it.
+        advantages: (rewards_MN, K, rng) → (M, N).
+        biased: Whether its mean is not ∇J.
+    """
+
+    label: str
+    advantages: Callable[[np.ndarray, int, np.random.Generator], np.ndarray]
+    biased: bool = False
+
+
+def _credit(rewards_MN: np.ndarray, set_size: int, **choices: Any) -> Advantages:
+    return set_advantages(rewards_MN, objective=objectives.max(), set_size=set_size, **choices)
+
+
+def _scaled(**choices: Any) -> Callable[[np.ndarray, int, np.random.Generator], np.ndarray]:
+    """Advantages of mean (N/K)·∇J, times K/N."""
+
+    def advantages(rewards_MN: np.ndarray, set_size: int, rng: np.random.Generator) -> np.ndarray:
+        found = _credit(rewards_MN, set_size, rng=rng, **choices)
+        return found.values_BN * set_size / rewards_MN.shape[1]
+
+    return advantages
+
+
+def all_sets(rewards_MN: np.ndarray, set_size: int, rng: np.random.Generator) -> np.ndarray:
+    """u − U, whose mean update is (N−K)/K·∇J."""
+    found = _credit(rewards_MN, set_size, baseline="all_sets")
+    return found.values_BN * set_size / (rewards_MN.shape[1] - set_size)
+
+
+def standardised(rewards_MN: np.ndarray, set_size: int, rng: np.random.Generator) -> np.ndarray:
+    """(u − U) / std, as GRPO divides."""
+    return _credit(rewards_MN, set_size, baseline="all_sets", scale="group_std").values_BN
+
+
+def pkpo_leave_one_out(
+    rewards_MN: np.ndarray, set_size: int, rng: np.random.Generator
+) -> np.ndarray:
+    """s_loo = (K/N)u − (K/(N−1))v: PKPO (arXiv:2505.15201, Eq. 29) and MaxPO's BoN mean."""
+    found, n = _credit(rewards_MN, set_size, baseline="leave_one_out"), rewards_MN.shape[1]
+    return set_size / n * found.with_BN - set_size / (n - 1) * found.without_BN
+
+
+ESTIMATORS: dict[str, Estimator] = {
+    "raw": Estimator("no baseline, u", _scaled(baseline="none")),
+    "s_loo": Estimator("PKPO s_loo (BoN mean)", pkpo_leave_one_out),
+    "ei": Estimator("EI, u − w (PKPO s_loo−1)", _scaled(baseline="smaller_sets")),
+    "l2o": Estimator("EI + leave-two-out, u − v (MaxPO)", _scaled(baseline="leave_one_out")),
+    "mixture": Estimator("half of each, u − (v + w)/2", _scaled(baseline=credit.Mixture(0.5))),
+    "all_sets": Estimator("all sets, u − U (Set RL)", all_sets),
+    "sampled": Estimator(
+        "u − v from 500 sampled sets",
+        _scaled(baseline="leave_one_out", estimator=credit.Sampled(500)),
+    ),
+    "regression": Estimator(
+        "u − v from 500 sets, regression",
+        _scaled(baseline="leave_one_out", estimator=credit.Regression(500)),
+    ),
+    "standardised": Estimator("(u − U)/std, biased", standardised, biased=True),
+}
+
+
+def gradients(bandit: Bandit, arms_MN: np.ndarray, advantages_MN: np.ndarray) -> np.ndarray:
+    """Σᵢ Aᵢ ∇_z log π(yᵢ) of every batch: (M, A)."""
+    num_batches, num_arms = len(arms_MN), bandit.num_arms
+    place_MN = arms_MN + num_arms * np.arange(num_batches)[:, None]
+    own_MA = np.bincount(place_MN.ravel(), advantages_MN.ravel(), num_batches * num_arms)
+    total_M = advantages_MN.sum(axis=1)
+    return own_MA.reshape(num_batches, num_arms) - total_M[:, None] * bandit.policy_A
+
+
+def running_means(
+    bandit: Bandit,
+    estimator: Estimator,
+    set_size: int,
+    num_samples: int,
+    checkpoints: list[int],
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """The mean gradient of the first `checkpoints` batches: (checkpoints, A)."""
+    total_A, done, means = np.zeros(bandit.num_arms), 0, []
+    for upto in checkpoints:
+        for size in _chunks(bandit, num_samples, upto - done):
+            arms_MN = bandit.sample(size, num_samples, rng)
+            advantages_MN = estimator.advantages(bandit.rewards_A[arms_MN], set_size, rng)
+            total_A += gradients(bandit, arms_MN, advantages_MN).sum(axis=0)
+        done = upto
+        means.append(total_A / done)
+    return np.stack(means)
+
+
+def relative_variance(
+    bandit: Bandit,
+    estimator: Estimator,
+    set_size: int,
+    num_samples: int,
+    num_batches: int,
+    rng: np.random.Generator,
+) -> float:
+    """E‖g − ∇J‖² / ‖∇J‖² of one batch: the trace of the covariance, for an unbiased estimator.
+
+    Over every batch, exactly, where they are few; else over `num_batches` sampled ones.
+    """
+    truth_A = max_gradient(bandit, set_size)
+
+    def total(arms_MN: np.ndarray, weight_M: np.ndarray) -> float:
+        advantages_MN = estimator.advantages(bandit.rewards_A[arms_MN], set_size, rng)
+        error_MA = gradients(bandit, arms_MN, advantages_MN) - truth_A
+        return float(weight_M @ (error_MA**2).sum(axis=1))
+
+    if comb(bandit.num_arms + num_samples - 1, num_samples) <= MOST_ENUMERATED:
+        every = multisets(bandit.num_arms, num_samples)
+        mean = total(every.sets_SK, every.chances(bandit.policy_A))
+    else:
+        sizes = _chunks(bandit, num_samples, num_batches)
+        sampled = (bandit.sample(size, num_samples, rng) for size in sizes)
+        mean = sum(total(arms_MN, np.ones(len(arms_MN))) for arms_MN in sampled) / num_batches
+    return mean / float((truth_A**2).sum())
+
+
+def _chunks(bandit: Bandit, num_samples: int, num_batches: int) -> list[int]:
+    """How many batches to hold at once, until there are `num_batches`."""
+    step = max(1, CHUNK // (bandit.num_arms + 8 * num_samples))
+    full, rest = divmod(num_batches, step)
+    return [step] * full + [rest] * (rest > 0)

@@ -1,0 +1,142 @@
+"""The figure of the learning dynamics.
+
+`python -m studies.dynamics_figure docs/results/dynamics.png`
+
+matplotlib is imported when something is drawn.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from setrl import methods
+from setrl.theory.dynamics import expected_steps, simulate
+from setrl.theory.strategies import Success
+from setrl.theory.tabular import ActionTable, TabularMethod
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+METHODS = {
+    "GRPO": methods.grpo(),
+    "MaxPO, sets of 4": methods.maxpo(set_size=4),
+    "Poly-EPO, sets of 4": methods.poly_epo(set_size=4),
+}
+NUM_SAMPLES, STEPS, LEARNING_RATE, SEED = 8, 3_000, 1.0, 0
+
+EQUAL = ActionTable([1, 1, 1, 1, 1, 0], clusters=range(6))
+EQUAL_START = (0.30, 0.20, 0.12, 0.08, 0.05, 0.25)
+UNEQUAL = Success([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+UNEQUAL_START = (0.10, 0.15, 0.25, 0.20, 0.20, 0.10)
+
+# Okabe and Ito's colours, which stay apart under colour-blindness.
+HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+WRONG = "#999999"
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One picture of strategies' probabilities over steps.
+
+    Attributes:
+        title: The method.
+        policies_TA: Probabilities at every step.
+        labels: Names of the strategies, bottom up.
+        colours: Their fills.
+    """
+
+    title: str
+    policies_TA: np.ndarray
+    labels: tuple[str, ...]
+    colours: tuple[str, ...]
+
+
+def equally_good(steps: int = STEPS) -> list[Panel]:
+    """Five strategies that are always right and one that is wrong: exact mean updates."""
+    labels = (*(f"correct {i + 1}" for i in range(5)), "wrong")
+    panels = []
+    for title, method in METHODS.items():
+        update = TabularMethod(method, EQUAL, NUM_SAMPLES).update
+        path = expected_steps(update, EQUAL_START, LEARNING_RATE, steps)
+        panels.append(Panel(title, path.policies_TA, labels, (*HUES[:5], WRONG)))
+    return panels
+
+
+def unequally_good(steps: int = STEPS, seed: int = SEED) -> list[Panel]:
+    """Six strategies that are right 90 … 40 % of the time: one run, with its sampling noise."""
+    labels = tuple(f"right {rate:.0%}" for rate in np.asarray(UNEQUAL.rates_A))
+    panels = []
+    for title, method in METHODS.items():
+        path = simulate(
+            method,
+            UNEQUAL.table,
+            UNEQUAL_START,
+            NUM_SAMPLES,
+            steps,
+            LEARNING_RATE,
+            np.random.default_rng(seed),
+            runs=1,
+            success=UNEQUAL,
+        )
+        panels.append(Panel(title, path.policies_TA[:, 0], labels, HUES))
+    return panels
+
+
+def draw_dynamics(rows: dict[str, list[Panel]]) -> Figure:
+    """Stacked probabilities, a row of panels for each entry."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 3.3 * len(rows)), layout="constrained")
+    grid = figure.subplots(len(rows), len(METHODS), sharex=True, sharey=True, squeeze=False)
+    for axes, (name, panels) in zip(grid, rows.items(), strict=True):
+        for place, (ax, panel) in enumerate(zip(axes, panels, strict=True)):
+            _draw_panel(ax, panel)
+            ax.set_title(f"{name}\n{panel.title}" if place == 0 else panel.title, loc="left")
+        axes[0].set_ylabel("probability")
+        handles, labels = axes[-1].get_legend_handles_labels()
+        axes[-1].legend(
+            handles[::-1],
+            labels[::-1],
+            loc="center left",
+            bbox_to_anchor=(1.02, 0.5),
+            frameon=False,
+        )
+    for ax in grid[-1]:
+        ax.set_xlabel("updates + 1, logarithmic")
+    return figure
+
+
+def _draw_panel(ax: Axes, panel: Panel) -> None:
+    steps = np.arange(1, len(panel.policies_TA) + 1)
+    ax.stackplot(
+        steps,
+        panel.policies_TA.T,
+        labels=panel.labels,
+        colors=panel.colours,
+        edgecolor="white",
+        linewidth=0.6,
+    )
+    ax.set_xscale("log")
+    ax.set(xlim=(1, steps[-1]), ylim=(0, 1))
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def main(path: str) -> None:
+    """Draw the figure of docs/theory.md."""
+    rows = {
+        "Equally good strategies: exact mean update": equally_good(),
+        f"Right 90 … 40 %: one run, {NUM_SAMPLES} samples an update": unequally_good(),
+    }
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    draw_dynamics(rows).savefig(path, dpi=150)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,135 @@
+"""`python -m studies rollout_trees`: set policy iteration and set Q-learning on a small process."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from setrl import objectives
+from setrl.theory.tabular import ActionTable, TabularObjective
+from studies.sequential import SetMDP
+from studies.summaries import Interval, geometric_interval
+from studies.tree_learning import PolicyIteration, planned_values, policy_iteration, q_learning
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class RolloutTreesConfig:
+    """Sizes of the study; seconds on one core.
+
+    Attributes:
+        states: X.
+        actions: A, each its own cluster.
+        set_size: K.
+        reach: γK.
+        starts: Random first policies of set policy iteration.
+        iterations: Of each.
+        q_steps: Updates of set Q-learning.
+        q_seeds: Runs of it.
+        seed: Of everything.
+    """
+
+    states: int = 4
+    actions: int = 3
+    set_size: int = 2
+    reach: float = 0.6
+    starts: int = 8
+    iterations: int = 15
+    q_steps: int = 100_000
+    q_seeds: int = 5
+    seed: int = 0
+
+
+def process(config: RolloutTreesConfig) -> SetMDP:
+    """A random process whose states are scored by mean reward × share of different actions."""
+    rng = np.random.default_rng(config.seed)
+    shape = config.states, config.actions
+    moves_XAX = rng.dirichlet(np.full(config.states, 0.3), size=shape)
+    scores = [
+        TabularObjective(
+            objectives.polychromic(),
+            ActionTable(rewards, clusters=list(range(config.actions))),
+            config.set_size,
+        )
+        for rewards in rng.random(shape)
+    ]
+    return SetMDP(moves_XAX, scores, config.reach / config.set_size)
+
+
+def climb(config: RolloutTreesConfig, mdp: SetMDP) -> list[PolicyIteration]:
+    """Set policy iteration from random policies, one sweep an iteration."""
+    rng = np.random.default_rng([config.seed, 1])
+    return [
+        policy_iteration(
+            mdp,
+            rng.dirichlet(np.ones(config.actions), size=config.states),
+            iterations=config.iterations,
+            sweeps=1,
+        )
+        for _ in range(config.starts)
+    ]
+
+
+def learn(config: RolloutTreesConfig, mdp: SetMDP) -> tuple[np.ndarray, Interval]:
+    """Steps, and the error of set Q-learning relative to the largest value."""
+    scale = np.abs(planned_values(mdp)).max()
+    runs = [
+        q_learning(mdp, steps=config.q_steps, rng=np.random.default_rng([config.seed, 2, r]))
+        for r in range(config.q_seeds)
+    ]
+    return runs[0][0], geometric_interval([error / scale for _, error in runs])
+
+
+def run(config: RolloutTreesConfig, out_dir: Path | str) -> Path:
+    """Run the study; write rollout_trees.json and rollout_trees.png.
+
+    Returns:
+        The path of rollout_trees.json.
+    """
+    out = Path(out_dir)
+    out.mkdir(parents=True, exist_ok=True)
+    mdp = process(config)
+    paths, (steps, error) = climb(config, mdp), learn(config, mdp)
+    planner = planned_values(mdp).max(axis=1).mean()
+    values = np.array([path.values_TX.mean(axis=1) for path in paths])
+    numbers = {
+        "schema_version": SCHEMA_VERSION,
+        "config": asdict(config),
+        "planner": float(planner),
+        "policy_iteration": values.round(6).tolist(),
+        "q_learning": {"steps": steps.tolist(), "relative_error": error.as_lists()},
+    }
+    path = out / "rollout_trees.json"
+    path.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+    _draw(values, planner, steps, error, out / "rollout_trees.png")
+    return path
+
+
+def _draw(
+    values_RT: np.ndarray, planner: float, steps: np.ndarray, error: Interval, path: Path
+) -> None:
+    from studies.looks import HUES, canvas, save
+
+    figure, (climbing, learning) = canvas(1, 2, 10.0, 4.0)
+    for values_T in values_RT:
+        climbing.plot(values_T, color=HUES["l2o"], linewidth=1.2, alpha=0.8)
+    climbing.axhline(planner, color=HUES["reinforce"], linestyle="--", linewidth=1.5)
+    climbing.annotate(
+        "the sets are chosen, not drawn",
+        (0, planner),
+        (0, 5),
+        textcoords="offset points",
+        fontsize=9,
+    )
+    climbing.set(xlabel="iterations", ylabel="V♯, mean over states")
+    climbing.margins(y=0.12)
+    climbing.set_title(f"Set policy iteration, {len(values_RT)} starts", loc="left", fontsize=10.5)
+    learning.plot(steps, error.mean, color=HUES["l2o"], linewidth=1.8)
+    learning.fill_between(steps, error.low, error.high, color=HUES["l2o"], alpha=0.15, linewidth=0)
+    learning.set(xlabel="updates", ylabel="max |Q − Q♯*| / max Q♯*", yscale="log", xscale="log")
+    learning.set_title("Set Q-learning from sampled branches", loc="left", fontsize=10.5)
+    save(figure, path)

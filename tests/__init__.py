@@ -1,0 +1,1 @@
+"""Tests mirror `src/setrl`; `import tests.core.reference` and the like find what they share."""

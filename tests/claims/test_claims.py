@@ -1,0 +1,281 @@
+"""The ledger: every row is confirmed, and a row that is wrong is found out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import claims as ledger
+from claims import exact, exact_credit, exact_mdp, note_specular, report, scores
+from claims.claims import Claim, Finding, Verdict, claim, corrected, examine, remark, scaled, stated
+from claims.documents import ORDER
+from setrl import objectives
+from setrl.theory import ActionTable, TabularObjective
+from tests.core import reference
+
+IDS = [row.id for row in ledger.CLAIMS]
+PAGE = Path(__file__).parents[2] / "docs" / "claims.md"
+
+
+@cache
+def finding(id: str) -> Finding:
+    return examine(next(row for row in ledger.CLAIMS if row.id == id))
+
+
+def row(verdict: Verdict, trials: list, counterexample: str = "") -> Claim:
+    """A claim whose check yields these trials."""
+
+    def check():
+        """Anything."""
+        yield from trials
+
+    named = claim(
+        "a", "A book", "p. 1", verdict, how="so", truth="x", counterexample=counterexample
+    )
+    return named(check)
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_every_claim_is_confirmed(id):
+    assert finding(id).confirmed, report.table([finding(id)])
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_no_other_verdict_would_be_confirmed(id):
+    found = finding(id)
+    for verdict in set(Verdict) - {found.claim.verdict}:
+        other = replace(found.claim, verdict=verdict, counterexample="", truth="so")
+        assert not replace(found, claim=other).confirmed
+
+
+@pytest.mark.parametrize("id", [r.id for r in ledger.CLAIMS if r.verdict is Verdict.FAILS])
+def test_a_claim_that_fails_pins_its_counterexample(id):
+    found = finding(id)
+    assert found.claim.counterexample == found.counterexample != ""
+    assert not replace(found, claim=replace(found.claim, counterexample="n=0")).confirmed
+
+
+def test_the_ledger_covers_the_documents():
+    assert len(set(IDS)) == len(IDS) >= 80
+    assert {r.document for r in ledger.CLAIMS} == set(ORDER)
+    for r in ledger.CLAIMS:
+        assert all([r.how, r.where, r.statement.endswith(".")]), r.id
+
+
+@pytest.mark.parametrize(
+    ("trials", "verdict"),
+    [
+        ([stated(True)], Verdict.HOLDS),
+        ([stated(True), remark(True)], Verdict.HOLDS),
+        ([stated(True), remark(False)], Verdict.INCONCLUSIVE),
+        ([stated(False)], Verdict.INCONCLUSIVE),
+        ([stated(False), corrected(True)], Verdict.FAILS),
+        ([stated(False), corrected(True), corrected(False)], Verdict.INCONCLUSIVE),
+        ([stated(False), scaled(True)], Verdict.UP_TO_SCALE),
+        ([stated(False), scaled(False)], Verdict.INCONCLUSIVE),
+        ([stated(True), scaled(True)], Verdict.HOLDS),
+        ([corrected(True)], Verdict.INCONCLUSIVE),
+        ([remark(True)], Verdict.DEFINITION),
+        ([remark(False)], Verdict.INCONCLUSIVE),
+        ([], Verdict.INCONCLUSIVE),
+    ],
+)
+def test_the_verdict_follows_from_the_trials_alone(trials, verdict):
+    assert examine(row(Verdict.HOLDS, trials)).concluded is verdict
+
+
+def test_the_first_failure_is_the_counterexample():
+    trials = [stated(True, n=1), stated(False, n=2), stated(False, n=3), corrected(True)]
+    assert examine(row(Verdict.FAILS, trials, "n=2")).confirmed
+    assert not examine(row(Verdict.FAILS, trials, "n=3")).confirmed
+
+
+def test_a_claim_that_fails_says_what_is_true():
+    with pytest.raises(ValueError, match="'a' fails: it must say what is true"):
+        claim("a", "A book", "p. 1", Verdict.FAILS, how="so", counterexample="n=1")(lambda: [])
+    with pytest.raises(ValueError, match="'a' holds: it has no counterexample"):
+        claim("a", "A book", "p. 1", Verdict.HOLDS, how="so", counterexample="n=1")(lambda: [])
+
+
+def patched(monkeypatch, module, name, broken):
+    """Put a broken helper in the place of one that the rows imported by name."""
+    original = getattr(module, name)
+    for place in (*ledger.SECTIONS, exact, exact_credit, exact_mdp):
+        if getattr(place, name, None) is original:
+            monkeypatch.setattr(place, name, broken(original))
+
+
+# helper, what breaks it, rows that must notice
+MUTANTS = {
+    "advantage without its baseline": (
+        exact,
+        "advantage",
+        lambda _: lambda f, p, n, a: exact.expected(f, p, n - 1, (a,)),
+        ["note-homogeneous", "note-ex-3.4", "note-eq-15", "note-ex-5.4-value", "note-f-srl"],
+    ),
+    "advantages of the wrong sign": (
+        exact,
+        "advantages",
+        lambda old: lambda *args: [-a for a in old(*args)],
+        ["note-lemma-3.3", "note-ex-3.5-order", "note-ex-3.6-rare", "tutorial-two-strategies"],
+    ),
+    "half the gradient": (
+        exact,
+        "logit_gradient",
+        lambda old: lambda *args: [g / 2 for g in old(*args)],
+        ["note-eq-6", "note-prop-2.6-all", "note-alg-1", "note-prop-3.7", "maxpo-ei-unbiased"],
+    ),
+    "a covariance that is not centred": (
+        exact,
+        "covariance",
+        lambda _: lambda f, g, p, n: exact.expected(lambda s: f(s) * g(s), p, n),
+        ["note-observation", "note-prop-3.7", "note-two-objectives", "note-def-4.1-diversity"],
+    ),
+    "estimates that forget the policy": (
+        exact_credit,
+        "estimate",
+        lambda old: lambda credits, group, p: old(credits, group, [Fraction(0)] * len(p)),
+        ["note-eq-6", "note-eq-7", "maxpo-bon-mean", "tutorial-shapley"],
+    ),
+    "advantages by all sets for those by a sample's": (
+        exact_credit,
+        "deviation",
+        lambda old: lambda f, n: lambda group: [a * 2 for a in old(f, n)(group)],
+        ["note-alg-2-mean", "summaries-mean-form", "maxpo-is-set-rl", "tutorial-eight-samples"],
+    ),
+    "removed probability shared in proportion": (
+        note_specular,
+        "diminish",
+        lambda _: _in_proportion,
+        ["note-def-5.1", "note-ex-5.4-share"],
+    ),
+}
+
+
+def _in_proportion(p, removed):
+    rest = 1 - sum(p[a] for a in removed)
+    return tuple(Fraction(0) if a in removed else q / rest for a, q in enumerate(p))
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_broken_formula_is_found_out(name, monkeypatch):
+    module, helper, broken, ids = MUTANTS[name]
+    patched(monkeypatch, module, helper, broken)
+    for id in ids:
+        assert not examine(ledger.find(id)[0]).confirmed, id
+
+
+def test_a_wrong_set_value_is_found_out(monkeypatch):
+    monkeypatch.setattr(exact_mdp.Process, "occupancy", lambda *_, **__: [Fraction(1, 2)] * 2)
+    assert not examine(ledger.find("note-lemma-2.2")[0]).confirmed
+
+
+def test_the_page_is_what_the_ledger_writes():
+    page = report.markdown([finding(id) for id in IDS])
+    assert PAGE.read_text(encoding="utf-8") == page, (
+        "run `python -m claims --markdown docs/claims.md`"
+    )
+
+
+def test_verify_prints_and_writes(tmp_path):
+    lines: list[str] = []
+    written = tmp_path / "claims.json", tmp_path / "claims.md"
+    done = ledger.verify(
+        ["note-ex-2.3", "maxpo-eq"],
+        json_path=written[0],
+        markdown_path=written[1],
+        echo=lines.append,
+    )
+    assert done
+    assert "3 claims: 3 holds; all confirmed" in lines[0]
+    data = json.loads(written[0].read_text(encoding="utf-8"))
+    assert data["schema_version"] == 1
+    assert [r["id"] for r in data["claims"]] == ["note-ex-2.3", "maxpo-eq-83", "maxpo-eq-84"]
+    assert all(r["confirmed"] for r in data["claims"])
+    assert "Example 2.3" in written[1].read_text(encoding="utf-8")
+
+
+def test_verify_reports_a_wrong_row(monkeypatch):
+    wrong = row(Verdict.HOLDS, [stated(False, n=2, A=Fraction(1, 3)), corrected(True)])
+    monkeypatch.setattr(ledger, "CLAIMS", (wrong,))
+    lines: list[str] = []
+    assert not ledger.verify(echo=lines.append)
+    assert "a says 'holds', its check 'fails' (stated: 1 of 1 failed, first n=2, A=1/3)" in lines[0]
+    assert "1 NOT CONFIRMED" in lines[0]
+
+
+def test_unknown_claims_are_named():
+    with pytest.raises(
+        ValueError, match=r"unknown claim 'note-lema-3\.3'; did you mean 'note-lemma-3\.3"
+    ):
+        ledger.find("note-lema-3.3")
+
+
+def test_find_keeps_the_order_of_the_ledger():
+    assert [r.id for r in ledger.find("maxpo-eq", "note-gamma")] == [
+        "note-gamma",
+        "maxpo-eq-83",
+        "maxpo-eq-84",
+    ]
+    assert ledger.find() == ledger.CLAIMS
+
+
+POLICY = exact.policy(1, 2, 4)
+PAIRS = {
+    "max": (scores.maximum((2, 1, 0)), objectives.max(), {}),
+    "mean": (scores.mean((2, 1, 0)), objectives.mean(), {}),
+    "polychromic": (
+        scores.polychromic((2, 1, 0), (0, 0, -1)),
+        objectives.polychromic(),
+        {"clusters": [0, 0, -1]},
+    ),
+    "differ": (scores.differ, objectives.differ(), {"clusters": [0, 1, 2]}),
+    "majority": (scores.majority((2, 1, 0)), objectives.majority(), {"answers": [0, 1, 2]}),
+    "rarest_correct": (
+        scores.rarest_correct((1, 1, 0)),
+        objectives.rarest_correct(),
+        {"clusters": [0, 1, 2]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_the_ledger_and_the_library_agree(name, size):
+    score, objective, fields = PAIRS[name]
+    rewards = [1, 1, 0] if name == "rarest_correct" else [2, 1, 0]
+    tabular = TabularObjective(objective, ActionTable(rewards, **fields), set_size=size)
+    policy = [float(q) for q in POLICY]
+    mine = [float(a) for a in exact.advantages(score, POLICY, size)]
+    np.testing.assert_allclose(tabular.advantages(policy), mine, atol=1e-14)
+    gradient = [float(g) for g in exact.logit_gradient(score, POLICY, size)]
+    np.testing.assert_allclose(tabular.gradient(policy), gradient, atol=1e-14)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_the_ledgers_arithmetic_is_that_of_the_definitions(size):
+    score = scores.polychromic((2, 1, 0), (0, 1, 1))
+    ordered = reference.gradient(lambda draw: score(tuple(sorted(draw))), POLICY, size)
+    assert exact.logit_gradient(score, POLICY, size) == ordered
+    group = (0, 2, 1, 1)
+    means = exact_credit.group_means(score, group, size)
+    slow = reference.set_means(lambda s: score(tuple(sorted(group[i] for i in s))), 4, size)
+    assert (means.u, means.v, means.w, means.U) == (slow["u"], slow["v"], slow["w"], slow["U"][0])
+
+
+def test_policies_are_listed_smallest_denominator_first():
+    found = list(exact.policies(2, 4))
+    assert found == [exact.policy(*w) for w in [(1, 1), (1, 2), (2, 1), (1, 3), (3, 1)]]
+    assert all(sum(p) == 1 for p in exact.policies(3, 7))
+
+
+def test_draws_are_a_distribution():
+    for num in (1, 2, 3):
+        assert sum(chance for _, chance in exact.draws(POLICY, num)) == 1
+    assert dict(exact.draws(exact.policy(1, 2), 2))[(0, 1)] == Fraction(4, 9)

@@ -1,0 +1,126 @@
+"""Credit of vines against enumeration by the definition."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from setrl import methods
+from setrl.control.credit import vine_advantages as credit
+
+N, K = 6, 3
+RNG = np.random.default_rng(5)
+SCORES_BN = np.round(RNG.random((4, N)), 2)
+CLUSTERS_BN = RNG.integers(-1, 3, (4, N))
+ACTIONS_BN = RNG.integers(0, 3, (4, N))
+POLY = methods.poly_epo(K)
+FIELDS = {"clusters": CLUSTERS_BN}
+
+
+def polychromic(row: int, chosen: tuple[int, ...]) -> float:
+    """Mean score × share of different clusters, by the definition."""
+    different = {int(CLUSTERS_BN[row, i]) for i in chosen} - {-1}
+    return SCORES_BN[row, list(chosen)].mean() * len(different) / len(chosen)
+
+
+def scored_sets(row: int, usable: range | list[int] = range(N)) -> dict[tuple[int, ...], float]:
+    return {chosen: polychromic(row, chosen) for chosen in combinations(usable, K)}
+
+
+def test_a_trajectory_is_owed_what_its_sets_score_above_all() -> None:
+    found = credit.by_trajectory(POLY, SCORES_BN, FIELDS)
+    for row in range(4):
+        sets = scored_sets(row)
+        everything = np.mean(list(sets.values()))
+        assert found.mean_B[row] == pytest.approx(everything)
+        for i in range(N):
+            mine = np.mean([score for chosen, score in sets.items() if i in chosen])
+            assert found.values_BN[row, i] == pytest.approx(mine - everything)
+
+
+def test_an_action_is_owed_what_sets_with_a_vine_that_begins_so_score_above_all() -> None:
+    found = credit.by_action(POLY, SCORES_BN, FIELDS, ACTIONS_BN)
+    for row in range(4):
+        sets = scored_sets(row)
+        for i in range(N):
+            begins = np.flatnonzero(ACTIONS_BN[row] == ACTIONS_BN[row, i])
+            mine = [score for chosen, score in sets.items() if set(chosen) & set(begins)]
+            owed = np.mean(mine) - np.mean(list(sets.values()))
+            assert found.values_BN[row, i] == pytest.approx(owed)
+
+
+def test_actions_that_all_differ_are_owed_what_their_trajectories_are() -> None:
+    different_BN = np.tile(np.arange(N), (4, 1))
+    by_action = credit.by_action(POLY, SCORES_BN, FIELDS, different_BN)
+    by_trajectory = credit.by_trajectory(POLY, SCORES_BN, FIELDS)
+    np.testing.assert_allclose(by_action.values_BN, by_trajectory.values_BN, atol=1e-12)
+
+
+def test_an_action_that_every_set_holds_is_owed_nothing() -> None:
+    actions_BN = np.zeros((4, N), dtype=int)
+    actions_BN[:, 0] = 1  # five vines begin with 0: no set of 3 is without
+    found = credit.by_action(POLY, SCORES_BN, FIELDS, actions_BN)
+    assert (found.values_BN[:, 1:] == 0).all()
+    assert (found.values_BN[:, 0] != 0).any()
+
+
+def test_members_of_a_drawn_set_share_its_advantage() -> None:
+    number = 7
+    found = credit.shared(POLY, SCORES_BN, FIELDS, number, np.random.default_rng(1))
+    drawn = credit.draw_sets(N, K, number, np.random.default_rng(1))
+    for row in range(4):
+        scores = np.array([polychromic(row, tuple(chosen)) for chosen in drawn])
+        for i in range(N):
+            holds = (drawn == i).any(axis=1)
+            owed = scores[holds].mean() - scores.mean() if holds.any() else 0.0
+            assert found.values_BN[row, i] == pytest.approx(owed)
+            assert found.owed_BN[row, i] == holds.any()
+
+
+def test_shared_credit_of_all_sets_is_the_trajectory_credit() -> None:
+    everything = credit.shared(POLY, SCORES_BN, FIELDS, 1000, np.random.default_rng(0))
+    exact = credit.by_trajectory(POLY, SCORES_BN, FIELDS)
+    np.testing.assert_allclose(everything.values_BN, exact.values_BN, atol=1e-12)
+
+
+def test_the_best_set_is_above_the_mean_of_those_drawn() -> None:
+    gains_B = credit.best_set_gain(POLY, SCORES_BN, FIELDS, 1000, np.random.default_rng(0))
+    for row in range(4):
+        scores = list(scored_sets(row).values())
+        assert gains_B[row] == pytest.approx(max(scores) - np.mean(scores))
+
+
+@pytest.mark.parametrize("credit_of", ["trajectory", "action", "shared", "best"])
+def test_a_vine_without_a_score_leaves_the_sets(credit_of: str) -> None:
+    lost_BN = SCORES_BN.copy()
+    lost_BN[0, 2] = np.nan
+    kept = [0, 1, 3, 4, 5]
+    fewer = {"clusters": CLUSTERS_BN[:1, kept]}
+    rng = np.random.default_rng
+
+    def of(scores_BN: np.ndarray, fields: credit.Fields, actions_BN: np.ndarray) -> np.ndarray:
+        if credit_of == "trajectory":
+            return credit.by_trajectory(POLY, scores_BN, fields).values_BN
+        if credit_of == "action":
+            return credit.by_action(POLY, scores_BN, fields, actions_BN).values_BN
+        if credit_of == "shared":
+            return credit.shared(POLY, scores_BN, fields, 500, rng(0)).values_BN
+        return np.repeat(
+            credit.best_set_gain(POLY, scores_BN, fields, 500, rng(0))[:, None],
+            scores_BN.shape[1],
+            axis=1,
+        )
+
+    found = of(lost_BN, FIELDS, ACTIONS_BN)[0]
+    alone = of(SCORES_BN[:1, kept], fewer, ACTIONS_BN[:1, kept])[0]
+    np.testing.assert_allclose(found[kept], alone, atol=1e-12)
+
+
+def test_too_few_scores_mean_no_credit_at_all() -> None:
+    lost_BN = np.full((1, N), np.nan)
+    lost_BN[0, :2] = 1.0
+    fields = {"clusters": CLUSTERS_BN[:1]}
+    assert not credit.by_trajectory(POLY, lost_BN, fields).owed_BN.any()
+    assert not credit.by_action(POLY, lost_BN, fields, ACTIONS_BN[:1]).owed_BN.any()
+    assert not credit.shared(POLY, lost_BN, fields, 4, np.random.default_rng(0)).owed_BN.any()
+    assert np.isnan(credit.best_set_gain(POLY, lost_BN, fields, 4, np.random.default_rng(0))).all()

@@ -1,0 +1,119 @@
+"""How vines are drawn, and whole episodes from their parts."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from setrl import methods, objectives
+from setrl.control.credit.trajectories import Trajectory
+from setrl.control.credit.vines import (
+    Vines,
+    check_vines,
+    episode_return,
+    joined,
+    rollout_times,
+)
+from setrl.core.methods import Method
+from tests.control.goals import Goals, goal
+
+
+def walk(first: int, steps: int, *, terminated: bool = True) -> Trajectory:
+    """A trajectory whose observations, actions and rewards count up from `first`."""
+    counts = np.arange(first, first + steps + 1)
+    return Trajectory(
+        observations={"count": counts[:, None].astype(float)},
+        actions_T=counts[:steps] if steps else np.empty(0),
+        rewards_T=counts[:steps].astype(float),
+        infos=tuple({"count": int(count)} for count in counts),
+        terminated=terminated,
+        truncated=not terminated,
+    )
+
+
+def test_states_are_equally_spaced_from_the_first_on() -> None:
+    rng = np.random.default_rng(0)
+    assert rollout_times(10, 2, "equal", rng) == [0, 5]
+    assert rollout_times(9, 3, "equal", rng) == [0, 3, 6]
+    assert rollout_times(9, 2, "inner", rng) == [3, 6]
+
+
+@pytest.mark.parametrize("where", ["equal", "inner", "uniform", "entropy"])
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 7])
+@pytest.mark.parametrize("num_states", [1, 3, 5])
+def test_times_are_different_and_have_a_step(where: Any, length: int, num_states: int) -> None:
+    entropies_T = np.random.default_rng(1).random(length)
+    times = rollout_times(length, num_states, where, np.random.default_rng(0), entropies_T)
+    assert times == sorted(set(times))
+    assert all(0 <= time < length for time in times)
+    assert len(times) == min(num_states, length)
+
+
+def test_states_of_the_highest_entropy_are_chosen() -> None:
+    entropies_T = np.array([0.1, 0.9, 0.2, 0.8])
+    assert rollout_times(4, 2, "entropy", np.random.default_rng(0), entropies_T) == [1, 3]
+
+
+def test_uniform_states_are_all_reached() -> None:
+    rng = np.random.default_rng(0)
+    chosen = {time for _ in range(100) for time in rollout_times(5, 2, "uniform", rng)}
+    assert chosen == set(range(5))
+
+
+@pytest.mark.parametrize("time", [0, 2, 4])
+@pytest.mark.parametrize("length", [0, 3])
+def test_an_episode_is_the_seed_up_to_the_state_and_then_the_vine(time: int, length: int) -> None:
+    seed, vine = walk(0, 6), walk(100, length, terminated=False)
+    episode = joined(seed, time, vine)
+    own = list(range(100, 100 + length))
+    assert episode.rewards_T.tolist() == [*range(time), *own]
+    assert episode.actions_T.tolist() == [*range(time), *own]
+    assert episode.observations["count"][:, 0].tolist() == [*range(time), *own, 100 + length]
+    assert [info["count"] for info in episode.infos] == [*range(time), *own, 100 + length]
+    assert episode.truncated
+    assert not episode.terminated
+    assert episode_return(episode) == sum(range(time)) + sum(own)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"where": "first"}, "where must be one of"),
+        ({"reading": "mean"}, "reading must be one of"),
+        ({"make_env": "CartPole-v1"}, "make_env must be a function that makes an environment"),
+        ({"num_vines": -1}, "num_vines must be a whole number ≥ 0"),
+        ({"window": -1}, "window must be a whole number ≥ 0"),
+        ({"max_steps": 0}, "max_steps must be a whole number ≥ 1"),
+        ({"num_sets": 1}, "num_sets must be a whole number ≥ 2"),
+        ({"num_states": 1.5}, "num_states must be a whole number"),
+    ],
+)
+def test_wrong_options_are_named(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Vines(**{"make_env": Goals, **options})
+
+
+@pytest.mark.parametrize(
+    ("method", "vines", "said"),
+    [
+        (methods.poly_epo(4), None, "give both"),
+        (None, Vines(Goals), "give both"),
+        (methods.poly_epo(4), Vines(Goals), "label="),
+        (Method("far", objectives.pairwise_distance(), 2), Vines(Goals), "distances="),
+        (methods.unlikeliness(), Vines(Goals, label=goal), "reads proxy"),
+        (methods.poly_epo(8), Vines(Goals, label=goal, num_vines=8), r"set_size must be in \[1, 7"),
+        (methods.maxpo(4), Vines(Goals, num_vines=3), r"set_size must be in \[1, 2\]"),
+    ],
+)
+def test_what_does_not_fit_is_refused(method: Any, vines: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        check_vines(method, vines)
+
+
+def test_the_best_set_may_hold_all_vines() -> None:
+    check_vines(methods.poly_epo(8), Vines(Goals, label=goal, num_vines=8, reading="seed"))
+
+
+def test_no_vines_or_no_states_are_fine_for_any_set_size() -> None:
+    check_vines(methods.poly_epo(8), Vines(Goals, num_vines=0))
+    check_vines(methods.poly_epo(99), Vines(Goals, num_states=0))

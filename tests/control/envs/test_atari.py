@@ -1,0 +1,51 @@
+"""Atari: exact without sticky actions; with them refused, and two ways that are exact."""
+
+import pytest
+
+gym = pytest.importorskip("gymnasium")
+gym.register_envs(pytest.importorskip("ale_py"))
+
+from setrl.control import check_resettable, make_resettable  # noqa: E402
+from setrl.control.envs import NotResettableError  # noqa: E402
+
+SMALL = {"actions": 12, "trials": 2}
+
+
+def game(sticky, name="ALE/Pong-v5", **options):
+    return gym.make(name, repeat_action_probability=sticky, obs_type="ram", **options)
+
+
+@pytest.mark.parametrize("name", ["ALE/Pong-v5", "ALE/Breakout-v5"])
+def test_the_future_is_the_same_to_the_bit(name):
+    env = make_resettable(game(0, name))
+    assert env.adapter.name == "atari"
+    check_resettable(env, another=game(0, name), **SMALL)
+
+
+def test_random_frame_skips_draw_from_the_environment_s_generator():
+    check_resettable(game(0, frameskip=(2, 5)), another=game(0, frameskip=(2, 5)), **SMALL)
+
+
+def test_sticky_actions_are_refused_with_what_to_do():
+    with pytest.raises(NotResettableError, match=r"repeat_action_probability=0.25.*StickyAction"):
+        make_resettable(game(0.25))
+
+
+def test_sticky_actions_in_python_are_exact():
+    sticky = lambda: gym.wrappers.StickyAction(game(0), 0.25)  # noqa: E731
+    check_resettable(sticky(), another=sticky(), actions=10, trials=3)
+
+
+def test_sticky_actions_replayed_are_exact():
+    check_resettable(make_resettable(game(0.25), "replay"), actions=6, trials=2)
+
+
+def test_preprocessed_frames():
+    pytest.importorskip("cv2")
+    make = lambda: gym.wrappers.FrameStackObservation(  # noqa: E731
+        gym.wrappers.AtariPreprocessing(
+            gym.make("ALE/Breakout-v5", repeat_action_probability=0, frameskip=1), noop_max=3
+        ),
+        4,
+    )
+    check_resettable(make(), another=make(), actions=15, trials=2)

@@ -1,0 +1,152 @@
+"""Behaviour cloning, and remembering what it taught."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from stable_baselines3 import PPO
+
+from setrl.control.credit.vines import Vines
+from setrl.control.sb3 import behaviour_cloning
+from setrl.control.sb3.behaviour_cloning import Demonstrations
+from setrl.control.sb3.recurrent import GRUPolicy, RecurrentPolyPPO
+from setrl.control.tasks.triangles import Triangles
+
+
+@pytest.fixture
+def task():
+    return Triangles(nodes=12, edge_probability=0.5, pretrain_epochs=3)
+
+
+def new_model(task, seed=0):
+    return PPO(
+        "MlpPolicy",
+        task.make_env(),
+        n_steps=6,
+        batch_size=6,
+        policy_kwargs=dict(task.policy_kwargs),
+        seed=seed,
+        device="cpu",
+    )
+
+
+def shares(model, observations):
+    seen, _ = model.policy.obs_to_tensor(observations)
+    with torch.no_grad():
+        return model.policy.get_distribution(seen).distribution.probs.numpy()
+
+
+def test_it_learns_the_shares_of_the_demonstrated_actions(task):
+    model = new_model(task)
+    observations = np.zeros((100, 24), np.float32)
+    actions = np.array([0, 0, 0, 5] * 25)
+    shown = Demonstrations(observations, actions, np.arange(100))
+    rng = np.random.default_rng(0)
+    behaviour_cloning.clone(model, shown, rng, entropy_coef=0.0, learning_rate=0.01, batch_size=40)
+    learnt = shares(model, observations[:1])[0]
+    assert learnt[0] == pytest.approx(0.75, abs=0.08)
+    assert learnt[5] == pytest.approx(0.25, abs=0.08)
+
+
+def test_the_entropy_bonus_keeps_it_from_certainty(task):
+    shown = Demonstrations(np.zeros((40, 24), np.float32), np.zeros(40, int), np.arange(40))
+    found = []
+    for entropy_coef in (0.0, 1.0):
+        model = new_model(task)
+        rng = np.random.default_rng(0)
+        behaviour_cloning.clone(model, shown, rng, entropy_coef=entropy_coef, batch_size=8)
+        found.append(shares(model, shown.observations[:1])[0, 0])
+    assert found[0] > found[1] + 0.1
+
+
+def test_held_out_steps_are_those_of_whole_episodes():
+    episodes_T = np.repeat(np.arange(10), 3)
+    held_out = behaviour_cloning._held_out(episodes_T, np.random.default_rng(0))
+    assert held_out.sum() == 6
+    assert all(held_out[episodes_T == name].all() or not held_out[episodes_T == name].any()
+               for name in range(10))  # fmt: skip
+
+
+def test_one_episode_is_too_few(task):
+    shown = Demonstrations(np.zeros((3, 24), np.float32), np.zeros(3, int), np.zeros(3, int))
+    with pytest.raises(ValueError, match="at least 2 episodes, got 1"):
+        behaviour_cloning.clone(new_model(task), shown, np.random.default_rng(0))
+
+
+def test_a_warm_start_is_the_same_for_every_seed_and_made_once(task, tmp_path, monkeypatch):
+    first, second = new_model(task, seed=0), new_model(task, seed=1)
+    folder = behaviour_cloning.warm_start(first, task, tmp_path)
+    monkeypatch.setattr(behaviour_cloning, "_pretrained", None)  # it must not be called again
+    assert behaviour_cloning.warm_start(second, task, tmp_path) == folder
+    for name, weight in first.policy.state_dict().items():
+        assert torch.equal(weight, second.policy.state_dict()[name])
+
+
+def test_a_warm_start_does_not_depend_on_the_cache(task, tmp_path):
+    first, second = new_model(task, seed=0), new_model(task, seed=1)
+    for model, cache in ((first, "a"), (second, "b")):
+        behaviour_cloning.warm_start(model, task, tmp_path / cache)
+    for name, weight in first.policy.state_dict().items():
+        assert torch.equal(weight, second.policy.state_dict()[name])
+
+
+def test_another_task_is_another_start(task, tmp_path):
+    other = Triangles(nodes=12, edge_probability=0.5, graph_seed=1, pretrain_epochs=3)
+    folders = {behaviour_cloning.warm_start(new_model(one), one, tmp_path) for one in (task, other)}
+    assert len(folders) == 2
+
+
+class Recall(gym.Env):
+    """Five steps, of which only the first shows the action that all of them want."""
+
+    observation_space, action_space = gym.spaces.Box(-1, 1, (1,)), gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.ones(1, np.float32), {}
+
+    def step(self, action):
+        return np.zeros(1, np.float32), 0.0, True, False, {}
+
+
+def recalled(num_episodes):
+    """Episodes of 3 or 5 steps: ±1 is seen at first, then nothing; the action is its sign."""
+    rng, seen, actions, episodes = np.random.default_rng(1), [], [], []
+    for episode in range(num_episodes):
+        sign, length = rng.integers(2), int(rng.choice([3, 5]))
+        seen += [2 * sign - 1.0, *[0.0] * (length - 1)]
+        actions += [sign] * length
+        episodes += [episode] * length
+    return Demonstrations(
+        np.array(seen, np.float32)[:, None], np.array(actions), np.array(episodes)
+    )
+
+
+def test_a_policy_with_a_memory_learns_what_it_must_remember():
+    vines = Vines(Recall, num_vines=0)
+    model = RecurrentPolyPPO(
+        GRUPolicy, Recall(), None, vines, seed=0, device="cpu",
+        policy_kwargs={"hidden_size": 8, "net_arch": [8]},
+    )  # fmt: skip
+    shown, rng = recalled(60), np.random.default_rng(0)
+    options = {"entropy_coef": 0.0, "learning_rate": 0.02, "batch_size": 64}
+    found = behaviour_cloning.clone(model, shown, rng, **options)
+    assert found["held_out_loss"] < 0.1  # without a memory it is at least log 2 · 3/4
+    for sign in (0, 1):
+        state, drawn = None, []
+        for seen in (2 * sign - 1, 0, 0):
+            action, state = model.predict(np.full((1, 1), seen, np.float32), state)
+            drawn.append(int(action[0]))
+        assert drawn == [sign] * 3
+
+
+def test_the_loss_of_an_episode_does_not_depend_on_those_beside_it():
+    vines = Vines(Recall, num_vines=0)
+    model = RecurrentPolyPPO(GRUPolicy, Recall(), None, vines, seed=0, device="cpu")
+    shown = recalled(6)
+    steps = [np.flatnonzero(shown.episodes == episode) for episode in range(6)]
+    together = behaviour_cloning._loss(model.policy, shown, np.concatenate(steps), 0.1).item()
+    alone = [behaviour_cloning._loss(model.policy, shown, own, 0.1).item() for own in steps]
+    assert together == pytest.approx(np.average(alone, weights=[len(own) for own in steps]))

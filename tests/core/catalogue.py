@@ -1,0 +1,213 @@
+"""Every objective beside its definition in rational arithmetic. A new one joins by one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import median
+
+import numpy as np
+
+from setrl import Samples, objectives
+from setrl.core.objectives import Objective
+from tests.core import reference
+from tests.core.reference import Score
+
+
+@dataclass(frozen=True)
+class Case:
+    """One prompt's samples, in numbers that have exact fractions."""
+
+    rewards: list[float]
+    clusters: list[int]
+    answers: list[int]
+    proxy: list[float]
+    pairs: list[list[float]]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An objective, and the score of a set of sample indices of a case.
+
+    Attributes:
+        smallest: The smallest set that it scores.
+        smaller: Whether w is the mean of the same definition over sets with one member less.
+    """
+
+    objective: Objective
+    definition: Callable[[Case], Score]
+    smallest: int = 1
+    smaller: bool = True
+
+    @property
+    def name(self) -> str:
+        return repr(self.objective)
+
+
+def spread(counts: np.ndarray) -> np.ndarray:
+    """(most correct members of a cluster) · (clusters) + wrong² of degenerate samples / 4."""
+    correct, clusters = counts[..., :-1, 1].max(axis=-1), counts[..., :-1, :].any(axis=-1).sum(-1)
+    return correct * clusters + counts[..., -1, 0] ** 2 / 4
+
+
+def l_statistic(weights: Callable[[int], list]) -> Callable[[Case], Score]:
+    return lambda c: reference.l_statistic(c.rewards, weights)
+
+
+def trimmed(k: int) -> list:
+    return [0, *[Fraction(1, k - 2)] * (k - 2), 0]
+
+
+def winsorised(k: int) -> list:
+    """The two smallest count as the third smallest, the two largest as the third largest."""
+    counted = [min(max(j, 2), k - 3) for j in range(k)]
+    return [Fraction(counted.count(j), k) for j in range(k)]
+
+
+def hazen(q: Fraction, k: int) -> list:
+    """Weights of linear interpolation at rank q·K + 1/2, ranks from 1."""
+    at = min(max(q * k + Fraction(1, 2), Fraction(1)), Fraction(k))
+    return [max(1 - abs(at - j), Fraction(0)) for j in range(1, k + 1)]
+
+
+def lower_tail(share: Fraction, k: int) -> list:
+    m = -(-share * k // 1)
+    return [Fraction(1, m) if j < m else 0 for j in range(k)]
+
+
+def times(case: Case, other: Score) -> Score:
+    """Mean reward × another score."""
+    return reference.times(reference.mean(case.rewards), other)
+
+
+MEAN, PROXY = objectives.mean(), objectives.mean(of="proxy")
+THIRD = Fraction(1, 3)
+
+EXACT = [
+    Entry(MEAN, lambda c: reference.mean(c.rewards)),
+    Entry(PROXY, lambda c: reference.mean(c.proxy)),
+    Entry(objectives.max(), lambda c: reference.maximum(c.rewards)),
+    Entry(objectives.any_correct(), lambda c: reference.any_correct(c.rewards)),
+    Entry(objectives.top_mean(1), l_statistic(lambda k: [0] * (k - 1) + [1])),
+    Entry(objectives.top_mean(3), l_statistic(lambda k: [0] * (k - 3) + [THIRD] * 3), smallest=3),
+    Entry(objectives.minimum(), l_statistic(lambda k: [1] + [0] * (k - 1))),
+    Entry(objectives.median(), lambda c: lambda s: Fraction(median(c.rewards[i] for i in s))),
+    Entry(objectives.trimmed_mean(1), l_statistic(trimmed), smallest=3),
+    Entry(objectives.winsorised_mean(2), l_statistic(winsorised), smallest=5),
+    Entry(objectives.quantile(0.25), l_statistic(lambda k: hazen(Fraction(1, 4), k))),
+    Entry(objectives.quantile(1), lambda c: reference.maximum(c.rewards)),
+    Entry(objectives.cvar(0.25), l_statistic(lambda k: lower_tail(Fraction(1, 4), k))),
+    Entry(objectives.gini_mean_difference(), lambda c: reference.mean_difference(c.rewards)),
+    Entry(objectives.l_statistic([1, 0, -2, 0.5]), l_statistic(lambda k: [1, 0, -2, 0.5])),
+    Entry(objectives.best_of(), lambda c: reference.best_of(c.rewards, c.proxy)),
+    *(
+        Entry(
+            objectives.majority(ties),
+            lambda c, ties=ties: reference.majority(c.rewards, c.answers, ties),
+        )
+        for ties in ("uniform", "first", "lexicographic")
+    ),
+    Entry(objectives.distinct(), lambda c: reference.distinct(c.clusters)),
+    Entry(
+        objectives.distinct_correct(), lambda c: reference.distinct_correct(c.rewards, c.clusters)
+    ),
+    Entry(objectives.rarest_correct(), lambda c: reference.rarest_correct(c.rewards, c.clusters)),
+    Entry(objectives.differ(), lambda c: reference.differ(c.clusters)),
+    Entry(objectives.distinct_share(), lambda c: reference.distinct_share(c.clusters)),
+    Entry(objectives.extra_share(), lambda c: reference.extra_share(c.clusters)),
+    Entry(objectives.mixed_share(), lambda c: reference.mixed_share(c.clusters)),
+    Entry(
+        MEAN * objectives.distinct_correct(),
+        lambda c: times(c, reference.distinct_correct(c.rewards, c.clusters)),
+    ),
+    Entry(MEAN * objectives.differ(), lambda c: times(c, reference.differ(c.clusters))),
+    Entry(objectives.polychromic(), lambda c: reference.polychromic(c.rewards, c.clusters)),
+    Entry(
+        objectives.polychromic(objectives.extra_share()),
+        lambda c: times(c, reference.extra_share(c.clusters)),
+    ),
+    Entry(
+        objectives.polychromic(objectives.mixed_share()),
+        lambda c: times(c, reference.mixed_share(c.clusters)),
+    ),
+    Entry(objectives.product(MEAN, PROXY), lambda c: times(c, reference.mean(c.proxy))),
+    Entry(objectives.pairwise_distance(), lambda c: reference.pairwise_distance(c.pairs)),
+    Entry(
+        objectives.polychromic(objectives.pairwise_distance()),
+        lambda c: times(c, reference.pairwise_distance(c.pairs)),
+    ),
+    Entry(objectives.volume(), lambda c: reference.volume(c.pairs)),
+    Entry(objectives.soft_any(), lambda c: reference.soft_any(c.rewards)),
+    Entry(objectives.smooth_max(2.0), lambda c: reference.smooth_max(c.rewards, 2.0)),
+    Entry(objectives.smooth_max(-9.0), lambda c: reference.smooth_max(c.rewards, -9.0)),
+    Entry(objectives.from_counts(spread), lambda c: reference.counted(c.rewards, c.clusters)),
+    Entry(
+        objectives.over_sizes(objectives.max(), {1: 0.5, 4: -2.0, 3: 1.0}),
+        lambda c: reference.over_sizes(reference.maximum(c.rewards), {1: 0.5, 4: -2.0, 3: 1.0}),
+        smaller=False,
+    ),
+    Entry(
+        objectives.over_sizes(objectives.polychromic(), {2: 1.0, 5: 1.0}),
+        lambda c: reference.over_sizes(
+            reference.polychromic(c.rewards, c.clusters), {2: 1.0, 5: 1.0}
+        ),
+        smaller=False,
+    ),
+    Entry(
+        objectives.max() - 0.5 * objectives.distinct() + 2 * MEAN * objectives.differ(),
+        lambda c: (
+            lambda s: (
+                reference.maximum(c.rewards)(s)
+                - reference.distinct(c.clusters)(s) / 2
+                + 2 * times(c, reference.differ(c.clusters))(s)
+            )
+        ),
+    ),
+    Entry(MEAN * MEAN, lambda c: times(c, reference.mean(c.rewards))),
+]
+
+
+def cases(n: int) -> list[Case]:
+    """Ties, duplicates, degenerate samples, saturated groups, and draws of everything."""
+    rng = np.random.default_rng(n)
+    ones, zeros, first = [1.0] * n, [0.0] * n, [0] * n
+    kinds = [
+        (ones, first, first),
+        (ones, list(range(n)), list(range(n))),
+        (zeros, [-1] * n, first),
+        ([1.0] * (n - 1) + [0.0], [0] * (n - 1) + [1], [0] * (n - 1) + [1]),
+        ([0.25] * n, [2] * (n // 2) + [-1] * (n - n // 2), list(range(n))[::-1]),
+    ]
+    for _ in range(3):
+        answers = rng.integers(0, 3, n)
+        right = rng.integers(0, 2, 3)
+        kinds.append((right[answers] * 1.0, rng.integers(-1, 3, n), answers))
+        kinds.append(
+            (rng.integers(-2, 4, n) / 4, rng.integers(-1, max(n, 2), n), rng.integers(0, 4, n))
+        )
+    return [_case(*kind, n, rng) for kind in kinds]
+
+
+def _case(rewards, clusters, answers, n, rng) -> Case:
+    proxy = rng.integers(-3, 3, n) / 2
+    features = rng.integers(-1, 2, (n, 3)) / 2
+    pairs = features @ features.T + np.eye(n) / 4  # a kernel; as good a distance as any
+    return Case(
+        [float(r) for r in rewards],
+        [int(c) for c in clusters],
+        [int(a) for a in answers],
+        [float(p) for p in proxy],
+        [[float(x) for x in row] for row in pairs],
+    )
+
+
+def samples_of(listed: list[Case]) -> Samples:
+    """Cases of equal size as arrays."""
+    return Samples(
+        rewards=np.array([c.rewards for c in listed]),
+        clusters=np.array([c.clusters for c in listed]),
+        answers=np.array([c.answers for c in listed]),
+        proxy=np.array([c.proxy for c in listed]),
+        pairs=np.array([c.pairs for c in listed]),
+    )

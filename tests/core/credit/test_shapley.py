@@ -1,0 +1,79 @@
+"""Shapley values against their definition over all orders, in rational arithmetic."""
+
+from fractions import Fraction
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+from setrl import credit, objectives
+from tests.core import reference
+from tests.core.catalogue import EXACT, cases
+
+ANY_SIZE = [entry for entry in EXACT if entry.smallest == 1 and entry.objective.set_size is None]
+
+
+def by_orders(score, n):
+    """The mean over all orders of what each sample adds to those before it."""
+    total, orders = [Fraction(0)] * n, list(permutations(range(n)))
+    for order in orders:
+        before = Fraction(0)
+        for place, i in enumerate(order):
+            after = Fraction(score(tuple(sorted(order[: place + 1]))))
+            total[i] += after - before
+            before = after
+    return [float(x / len(orders)) for x in total]
+
+
+@pytest.mark.parametrize("entry", ANY_SIZE, ids=lambda entry: entry.name)
+def test_equals_the_mean_over_orders(entry):
+    for n in (1, 4):
+        listed = cases(n)
+        fields = {
+            name: np.array([getattr(case, name) for case in listed])
+            for name in ("clusters", "answers", "proxy", "pairs")
+        }
+        rewards = np.array([case.rewards for case in listed])
+        found = credit.shapley(entry.objective, rewards, **fields)
+        for values, case in zip(found, listed, strict=True):
+            want = by_orders(entry.definition(case), n)
+            np.testing.assert_allclose(values, want, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    "objective", [objectives.max(), objectives.any_correct(), objectives.soft_any()]
+)
+def test_expected_update_is_the_sum_of_gradients_over_sizes(objective):
+    """E Σᵢ ∇log π(yᵢ)·φᵢ = Σ_K ∇J_K / K."""
+    n, policy, reward = 4, [0.2, 0.3, 0.5], [1.0, 0.75, 0.0]
+    draws = np.array(list(product(range(3), repeat=n)))
+    values = credit.shapley(objective, np.array(reward)[draws])
+    chance_D = np.prod(np.array(policy)[draws], axis=1)
+    found = np.einsum("d,dn,dna->a", chance_D, values, np.eye(3)[draws] - policy)
+    definition = {
+        objectives.max(): reference.maximum,
+        objectives.any_correct(): reference.any_correct,
+        objectives.soft_any(): reference.soft_any,
+    }[objective]
+    want = np.zeros(3)
+    for k in range(1, n + 1):
+        gradient = reference.gradient(
+            lambda draw, k=k: float(definition([reward[a] for a in draw])(range(k))), policy, k
+        )
+        want += np.array(gradient, dtype=float) / k
+    np.testing.assert_allclose(found, want, atol=1e-12)
+
+
+def test_ragged_prompts_and_nan_rewards():
+    rewards = np.array([[1.0, np.nan, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
+    mask = np.array([[True] * 4, [True, True, False, False]])
+    found = credit.shapley(objectives.any_correct(), rewards, mask=mask)
+    np.testing.assert_array_equal(found, [[0.5, 0, 0, 0.5], [0, 1, 0, 0]])
+
+
+def test_without_a_closed_form_it_says_so():
+    spread = objectives.from_function(lambda rewards: np.ptp(rewards, axis=-1))
+    with pytest.raises(ValueError, match="shapley needs a closed form"):
+        credit.shapley(spread, np.ones((1, 3)))
+    with pytest.raises(ValueError, match="shapley needs sets of every size"):
+        credit.shapley(objectives.l_statistic([0, 1]), np.ones((1, 3)))

@@ -1,0 +1,97 @@
+"""Every closed form against enumeration by the definition, in rational arithmetic."""
+
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from tests.core import reference
+from tests.core.catalogue import EXACT, Case, cases, samples_of
+
+SIZES = [(n, k) for n in range(1, 9) for k in range(1, n + 1)]
+
+
+@pytest.mark.parametrize("entry", EXACT, ids=lambda entry: entry.name)
+def test_closed_form_equals_enumeration(entry):
+    """u, u − v, U and, where given, u − w and the variance; all N ≤ 8 and all K."""
+    checked = 0
+    for n, k in SIZES:
+        if k < entry.smallest or entry.objective.set_size not in (None, k):
+            continue
+        listed = cases(n)
+        means = entry.objective.set_means(samples_of(listed), k)
+        assert means is not None
+        wants_w = entry.smaller and means.gain_BN is not None and k > max(entry.smallest, 1)
+        for b, case in enumerate(listed):
+            want = reference.set_means(entry.definition(case), n, k, smaller=wants_w)
+            check_prompt(means, b, want, whole=k == n, wants_w=wants_w)
+            checked += 1
+    assert checked >= len(cases(8))
+
+
+def check_prompt(means, b, want, whole, wants_w):
+    close(means.with_BN[b], want["u"])
+    close(means.mean_B[b], want["U"][0])
+    if whole:
+        assert np.isnan(means.without_BN[b]).all()
+    else:
+        close(means.contrast_BN[b], minus(want["u"], want["v"]))
+    if wants_w:
+        close(means.gain_BN[b], minus(want["u"], want["w"]))
+    if means.variance_B is not None:
+        close(means.variance_B[b], want["variance"][0])
+
+
+def minus(left, right):
+    return [a - b for a, b in zip(left, right, strict=True)]
+
+
+def close(found, want):
+    np.testing.assert_allclose(found, np.array(want, dtype=float), atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("entry", EXACT, ids=lambda entry: entry.name)
+def test_scores_of_sets_equal_the_definition(entry):
+    """`__call__` on all sets of all prompts at once, and on a single one."""
+    n, k = 5, entry.objective.set_size or max(3, entry.smallest)
+    listed = cases(n)
+    sets = list(combinations(range(n), k))
+    members = samples_of(listed).sets(np.array(sets))
+    scores_BS = entry.objective(members)
+    want = [[entry.definition(case)(s) for s in sets] for case in listed]
+    close(scores_BS, want)
+    alone = samples_of(listed[:1]).sets(np.array(sets[:1]))
+    close(entry.objective(alone), [[want[0][0]]])
+
+
+ACTIONS = Case(
+    rewards=[1.0, 0.25, 1.0],
+    clusters=[0, 0, 1],
+    answers=[1, 0, 2],
+    proxy=[0.5, 1.0, 0.5],
+    pairs=[[1.0, 0.5, 0.0], [0.5, 1.0, 0.25], [0.0, 0.25, 1.0]],
+)
+
+
+def drawn(actions) -> Case:
+    """The samples that come of actions."""
+    pairs = [[ACTIONS.pairs[a][b] for b in actions] for a in actions]
+    fields = (ACTIONS.rewards, ACTIONS.clusters, ACTIONS.answers, ACTIONS.proxy)
+    return Case(*([field[a] for a in actions] for field in fields), pairs)
+
+
+@pytest.mark.parametrize("entry", EXACT, ids=lambda entry: entry.name)
+def test_expected_update_is_the_gradient(entry):
+    """E Σᵢ ∇log π(yᵢ)(u − v) = (N/K)·∇J, by enumerating every draw of N from three actions."""
+    k = entry.objective.set_size or max(2, entry.smallest)
+    n, policy = k + 1, [Fraction(1, 5), Fraction(3, 10), Fraction(1, 2)]
+    draws = list(product(range(3), repeat=n))
+    means = entry.objective.set_means(samples_of([drawn(draw) for draw in draws]), k)
+    chance_D = np.array([float(reference.probability(draw, policy)) for draw in draws])
+    one_hot_DNA = np.eye(3)[np.array(draws)] - np.array(policy, dtype=float)
+    expected = np.einsum("d,dn,dna->a", chance_D, means.contrast_BN, one_hot_DNA)
+    score = cache(lambda draw: entry.definition(drawn(draw))(tuple(range(k))))
+    want = [Fraction(n, k) * g for g in reference.gradient(score, policy, k)]
+    np.testing.assert_allclose(expected, np.array(want, dtype=float), atol=1e-12)

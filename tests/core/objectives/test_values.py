@@ -1,0 +1,194 @@
+"""Objectives as values: what they refuse, how they compose, and identities between them."""
+
+import re
+
+import numpy as np
+import pytest
+
+from setrl import Samples, objectives, set_advantages
+from tests.core import reference
+from tests.core.catalogue import cases, samples_of
+
+REFUSED = [
+    (lambda: objectives.mean(of="answers"), "mean(of=...) must be 'rewards' or 'proxy', got 'answ"),
+    (lambda: objectives.top_mean(0), "top_mean(m) must be an integer of at least 1, got 0"),
+    (lambda: objectives.top_mean(1.5), "top_mean(m) must be an integer of at least 1, got 1.5"),
+    (lambda: objectives.trimmed_mean(-1), "trimmed_mean(m) must be an integer of at least 0, got"),
+    (lambda: objectives.winsorised_mean(-1), "winsorised_mean(m) must be an integer of at least 0"),
+    (lambda: objectives.quantile(1.5), "quantile(q) must be in [0, 1], got 1.5"),
+    (lambda: objectives.cvar(0), "cvar(share) must be in (0, 1], got 0"),
+    (lambda: objectives.l_statistic([]), "l_statistic(weights) needs finite numbers, one a rank"),
+    (
+        lambda: objectives.l_statistic([1, np.nan]),
+        "finite numbers, one a rank, got (1.0, nan",
+    ),
+    (
+        lambda: objectives.majority("coin"),
+        "ties must be 'uniform', 'first' or 'lexicographic'",
+    ),
+    (lambda: objectives.smooth_max(0), "smooth_max(beta) must be finite and not 0, got 0"),
+    (lambda: objectives.smooth_max(np.inf), "smooth_max(beta) must be finite and not 0, got inf"),
+    (lambda: objectives.over_sizes(objectives.max(), {}), "needs a weight for each size, such as"),
+    (
+        lambda: objectives.over_sizes(objectives.max(), {0: 1.0}),
+        "the sizes of over_sizes must be different and ≥ 1, got (0,)",
+    ),
+    (
+        lambda: objectives.over_sizes(objectives.max(), {2: np.inf}),
+        "the weights of over_sizes must be finite, got (inf,)",
+    ),
+    (
+        lambda: objectives.over_sizes(objectives.l_statistic([0, 1]), {3: 1.0}),
+        "is made for sets of 2, got (3,)",
+    ),
+    (
+        lambda: objectives.l_statistic([0, 1]) + objectives.l_statistic([0, 0, 1]),
+        "objectives made for sets of 2 and of 3 do not compose",
+    ),
+    (
+        lambda: objectives.from_function(len, reads=("cluster",)),
+        "unknown field 'cluster'; did you mean 'clusters'? Known: rewards, clusters, answers",
+    ),
+    (lambda: np.inf * objectives.max(), "the weights of a sum must be finite, got (inf,)"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), REFUSED, ids=[message for _, message in REFUSED])
+def test_wrong_parameters_are_named(make, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        make()
+
+
+REFUSED_SIZES = [
+    (objectives.l_statistic([0, 0, 1]), 2, "set_size must be 3, for which LStatistic"),
+    (objectives.over_sizes(objectives.max(), {1: 1.0, 3: 1.0}), 4, "set_size must be 3, for which"),
+    (objectives.max(), None, "set_size is needed: Max() scores sets of any size"),
+    (objectives.top_mean(3), 2, "top_mean(m=3) needs a set_size of at least 3, got 2"),
+    (objectives.trimmed_mean(1), 2, "trimmed_mean(m=1) needs a set_size of at least 3, got 2"),
+    (objectives.winsorised_mean(1), 2, "winsorised_mean(m=1) needs a set_size of at least 3, got"),
+]
+
+
+@pytest.mark.parametrize(("objective", "set_size", "message"), REFUSED_SIZES)
+def test_wrong_set_sizes_are_named(objective, set_size, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        set_advantages(np.ones((1, 8)), objective=objective, set_size=set_size)
+
+
+def test_an_objective_may_bring_its_set_size():
+    rewards = np.random.default_rng(0).random((2, 6))
+    top = objectives.l_statistic([0, 0, 1])
+    want = set_advantages(rewards, objective=objectives.max(), set_size=3)
+    found = set_advantages(rewards, objective=top)
+    np.testing.assert_allclose(found.values_BN, want.values_BN, atol=1e-15)
+
+
+def test_smaller_sets_of_fixed_weights_are_refused():
+    top = objectives.l_statistic([0, 0, 1])
+    with pytest.raises(ValueError, match="an l_statistic of 3 weights scores sets of 3, got set_s"):
+        set_advantages(np.ones((1, 8)), objective=top, baseline="smaller_sets")
+
+
+def test_numbers_and_sums_multiply_out():
+    a, b, c = objectives.mean(), objectives.distinct(), objectives.max()
+    assert 2 * (a + b) == objectives.product(a + b, 2)
+    assert ((a - b) * c).terms == (a * c, b * c)
+    assert ((a - b) * c).weights == (1.0, -1.0)
+    assert (-a).weights == (-1.0,)
+    with pytest.raises(TypeError):
+        a + 1
+    with pytest.raises(TypeError):
+        objectives.product(a, "distinct")
+
+
+def test_a_product_without_closed_form_is_enumerated():
+    rewards = np.random.default_rng(0).random((1, 5))
+    product = objectives.max() * objectives.minimum()
+    adv = set_advantages(rewards, objective=product, set_size=2)
+    assert adv.estimator == "enumerated (10 sets)"
+
+
+def test_a_scaled_objective_keeps_its_variance():
+    samples = samples_of(cases(6))
+    plain = objectives.max().set_means(samples, 3).variance_B
+    np.testing.assert_allclose((3 * objectives.max()).set_means(samples, 3).variance_B, 9 * plain)
+    assert (objectives.max() + objectives.mean()).set_means(samples, 3).variance_B is None
+
+
+def test_first_seen_ties_are_uniform_over_the_orders_of_a_set():
+    for case in cases(5):
+        first = reference.first_majority(case.rewards, case.answers)
+        uniform = reference.majority(case.rewards, case.answers, "uniform")
+        for members in [(0, 1), (0, 2, 3, 4), (0, 1, 2, 3, 4)]:
+            assert first(members) == uniform(members)
+
+
+def test_smaller_sizes_of_over_sizes_are_compared_with_one_member_less():
+    weights, n, k = {1: 0.5, 3: 2.0}, 6, 3
+    for objective, definition in [
+        (objectives.max(), lambda c: reference.maximum(c.rewards)),
+        (objectives.soft_any(), lambda c: reference.soft_any(c.rewards)),
+    ]:
+        listed = cases(n)
+        gain_BN = objectives.over_sizes(objective, weights).set_means(samples_of(listed), k).gain_BN
+        for b, case in enumerate(listed):
+            want = np.zeros(n)
+            for size, weight in weights.items():
+                means = reference.set_means(definition(case), n, size)
+                pairs = zip(means["u"], means["w"], strict=True)
+                want += [float(weight * size / k * (u - w)) for u, w in pairs]
+            np.testing.assert_allclose(gain_BN[b], want, atol=1e-12)
+
+
+def test_over_sizes_sums_the_gradients_not_the_note_s_shrunken_ones():
+    """Set RL, Example 2.7 with weights 1/C(N, n_c): Σ_c (1 − n_c/N)·∇J_c, checked at u − U."""
+    rewards, n = np.random.default_rng(1).random((1, 5)), 5
+    both = objectives.over_sizes(objectives.max(), {1: 1.0, 3: 1.0})
+    found = set_advantages(rewards, objective=both, baseline="leave_one_out").values_BN
+    parts = {
+        size: set_advantages(
+            rewards, objective=objectives.max(), set_size=size, baseline="leave_one_out"
+        ).values_BN
+        for size in (1, 3)
+    }
+    np.testing.assert_allclose(found, parts[1] / 3 + parts[3], atol=1e-15)
+    shrunken = (1 - 1 / n) * parts[1] / 3 + (1 - 3 / n) * parts[3]
+    assert not np.allclose(found / found[0, 0], shrunken / shrunken[0, 0])
+
+
+def test_best_of_with_the_reward_as_proxy_is_the_maximum():
+    rewards = np.random.default_rng(2).integers(0, 4, (3, 9)) / 4
+    samples = Samples(rewards, proxy=rewards)
+    found, want = (f.set_means(samples, 4) for f in (objectives.best_of(), objectives.max()))
+    np.testing.assert_allclose(found.contrast_BN, want.contrast_BN, atol=1e-15)
+    np.testing.assert_allclose(found.gain_BN, want.gain_BN, atol=1e-15)
+
+
+def test_soft_forms_meet_their_limits():
+    hard = Samples(np.random.default_rng(3).integers(0, 2, (2, 7)) * 1.0)
+    soft = objectives.soft_any().set_means(hard, 3).contrast_BN
+    want = objectives.any_correct().set_means(hard, 3).contrast_BN
+    np.testing.assert_allclose(soft, want, atol=1e-15)
+    graded = Samples(np.random.default_rng(4).random((2, 7)))
+    sharp = objectives.smooth_max(1000.0).set_means(graded, 3)
+    top = objectives.max().set_means(graded, 3)
+    np.testing.assert_allclose(sharp.with_BN + np.log(3) / 1000, top.with_BN, atol=1e-7)
+
+
+def test_soft_any_of_sets_whose_binomials_have_no_float():
+    rewards = np.zeros((1, 1200))
+    rewards[0, :2] = 1.0
+    soft, hard = (
+        objective.set_means(Samples(rewards), 1100)
+        for objective in (objectives.soft_any(), objectives.any_correct())
+    )
+    np.testing.assert_allclose(soft.contrast_BN, hard.contrast_BN, rtol=1e-9)
+
+
+def test_counts_refuse_a_wrong_shape_and_too_many_compositions():
+    samples = samples_of(cases(8))
+    scalar = objectives.from_counts(lambda counts: counts.sum())
+    with pytest.raises(ValueError, match="of counts must give one score a set, shape"):
+        scalar.set_means(samples, 3)
+    many = objectives.from_counts(lambda counts: counts[..., 1].sum(-1), max_compositions=3)
+    assert many.set_means(samples, 4) is None

@@ -1,0 +1,130 @@
+"""The linter: every objective of the library passes, and every kind of slip is found."""
+
+from dataclasses import FrozenInstanceError, dataclass
+
+import numpy as np
+import pytest
+
+from setrl import Samples, check_objective, objectives
+from setrl.core.objectives import SetMeans
+from tests.core.catalogue import EXACT
+
+
+@pytest.mark.parametrize("entry", EXACT, ids=lambda entry: entry.name)
+def test_the_library_s_objectives_pass(entry):
+    size = entry.objective.set_size or max(4, entry.smallest)
+    report = check_objective(entry.objective, set_size=size, num_samples=8)
+    assert report.problems == ()
+    assert report.estimator == "closed form"
+    assert report.sets_per_prompt == 0
+    assert report.lowest < report.highest
+
+
+def writes(rewards):
+    rewards[..., 0] = 0.5
+    return rewards.mean(-1)
+
+
+class Forgetful:
+    """Scores that grow with every call."""
+
+    calls = 0
+
+    def __call__(self, rewards):
+        self.calls += 1
+        return rewards.max(-1) + self.calls
+
+
+SLIPS = [
+    (lambda r: r[..., 0], "the order of its members changes a set's score, by up to 1"),
+    (writes, "it writes into rewards: copy what you change"),
+    (Forgetful(), "the same sets score differently from call to call, by up to "),
+    (lambda r: r.max(-1) - r.max(), "what is scored beside a set changes its score, by up to "),
+    (lambda r: np.zeros(r.shape[:-1]), "all sets of a prompt score alike: there is nothing to le"),
+    (lambda r: np.where(r.max(-1) < 1, np.nan, 1), "% of its scores are NaN or infinite"),
+    (lambda r: r.max(), "it raises ValueError: the objective <lambda> must give one score a set"),
+    (lambda r: 1 / 0, "it raises ZeroDivisionError: division by zero"),
+]
+
+
+@pytest.mark.parametrize(("function", "problem"), SLIPS, ids=[problem for _, problem in SLIPS])
+def test_slips_are_found(function, problem):
+    report = check_objective(function, num_samples=7)
+    assert any(problem in found for found in report.problems)
+    assert problem in str(report)
+
+
+def test_numbers_of_clusters_mean_nothing():
+    report = check_objective(
+        lambda rewards, clusters: rewards.mean(-1) * clusters.max(-1),
+        reads=("rewards", "clusters"),
+    )
+    assert report.problems[0].startswith("the numbering of the clusters changes the score")
+
+
+@dataclass(frozen=True)
+class WrongForm(objectives.max):
+    """max@K with the means of max@(K − 1)."""
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        return super().set_means(samples, set_size - 1)
+
+
+def test_a_wrong_closed_form_is_found():
+    found = check_objective(WrongForm()).problems
+    assert [problem.split(" is off")[0] for problem in found] == [
+        f"its closed form of {name}" for name in ("u", "u − v", "U")
+    ]
+
+
+def test_what_collapses_to_standard_rl_is_noted():
+    report = check_objective(lambda rewards: rewards.sum(-1))
+    assert report.additive_share == pytest.approx(1)
+    assert report.notes == ("it only adds up over members: set RL with it is standard RL",)
+    assert not check_objective(objectives.max()).notes
+
+
+def test_a_field_without_effect_is_noted():
+    report = check_objective(lambda r, c: r.max(-1), reads=("rewards", "clusters"))
+    assert report.notes == ("clusters make no difference, though it reads them",)
+
+
+def test_the_additive_share_is_that_of_least_squares():
+    """Against numpy's lstsq of the scores of all sets on who is in them, prompt by prompt."""
+    rewards = np.random.default_rng(0).random((3, 6))
+    samples = Samples(rewards)
+    report = check_objective(objectives.max(), set_size=3, num_samples=6, samples=samples)
+    from setrl.core.credit.designs import all_sets
+
+    sets = all_sets(6, 3)
+    member = (sets[:, :, None] == np.arange(6)).any(axis=1) * 1.0
+    explained = total = 0.0
+    for row in rewards:
+        scores = row[sets].max(-1)
+        fitted = member @ np.linalg.lstsq(member, scores, rcond=None)[0]
+        explained += fitted.var()
+        total += scores.var()
+    assert report.additive_share == pytest.approx(explained / total, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("num_samples", "estimator", "sets"),
+    [
+        (8, "enumerated (70 sets)", 70),
+        (64, "sampled (2,000 of 635,376 sets)", 2000),
+    ],
+)
+def test_it_says_what_an_objective_costs(num_samples, estimator, sets):
+    report = check_objective(lambda rewards: np.ptp(rewards, axis=-1), num_samples=num_samples)
+    assert (report.estimator, report.sets_per_prompt) == (estimator, sets)
+    assert report.seconds_per_prompt > 0
+    assert estimator in str(report)
+
+
+def test_the_report_is_frozen_and_set_size_is_checked():
+    report = check_objective(objectives.max())
+    with pytest.raises(FrozenInstanceError):
+        report.lowest = 0.0
+    assert str(report).endswith("no problems found")
+    with pytest.raises(ValueError, match=r"set_size must be in \[1, 7\], got 8"):
+        check_objective(objectives.max(), set_size=8, num_samples=8)

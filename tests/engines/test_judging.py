@@ -1,0 +1,203 @@
+import json
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import torch
+from datasets import Dataset
+
+from setrl import files, methods
+from setrl.engines.judging import JudgeDesk, JudgingTimes, clusters_array, covered, make_judge
+from setrl.engines.metrics import rollout_records
+from setrl.engines.trl import SetGRPOTrainer
+from setrl.judges import Group, Judgement
+from setrl.logs.groups import UNJUDGED, Keys, read_groups
+from setrl.models import sampler
+from tests.engines.test_trainer import PROMPTS, arguments, first_letters, length, make, weights
+
+
+class Letters:
+    """A judge like `first_letters`; it can fail on prompts, and answer in the background."""
+
+    name = "letters"
+
+    def __init__(self, fails=()):
+        self.fails, self.asked = fails, []
+
+    def judge(self, groups):
+        self.asked += groups
+        return [self._one(group) for group in groups]
+
+    def _one(self, group):
+        if group.prompt in self.fails:
+            return Judgement(None, reason="timeout")
+        return Judgement(tuple(first_letters(group.samples)))
+
+
+class Background(Letters):
+    """The same, whose answers come when `gate` opens."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate, self.threads = threading.Event(), ThreadPoolExecutor(4)
+
+    def submit(self, group) -> Future:
+        self.asked.append(group)
+
+        def answer():
+            self.gate.wait(10)
+            return self._one(group)
+
+        return self.threads.submit(answer)
+
+
+def trainer_with(base, folder, judge, **changes):
+    return SetGRPOTrainer(
+        str(base),
+        length,
+        arguments(folder, **changes),
+        Dataset.from_dict({"prompt": PROMPTS * 6}),
+        method=methods.poly_epo(2),
+        judge=judge,
+        sampler=sampler.sample_ids,
+        judge_parts=1,
+    )
+
+
+def test_a_judge_trains_as_the_same_labels_from_a_function_do(base, tmp_path):
+    by_function = make(base, tmp_path, methods.poly_epo(2), sampler=sampler.sample_ids)
+    by_function.train()
+    judge = Letters()
+    by_judge = trainer_with(base, tmp_path, judge)
+    by_judge.train()
+    torch.testing.assert_close(weights(by_judge), weights(by_function), rtol=0, atol=0)
+    assert all(isinstance(group, Group) and len(group.samples) == 4 for group in judge.asked)
+
+
+def test_a_prompt_that_cannot_be_judged_is_left_out_and_counted(base, tmp_path):
+    batches = []
+    trainer = trainer_with(base, tmp_path, Letters(fails={PROMPTS[1]}), max_steps=1)
+    trainer.on_batch = batches.append
+    trainer.train()
+    batch = batches[0]
+    failed = [prompt == PROMPTS[1] for prompt in batch.prompts_B]
+    assert batch.judging.unknown == pytest.approx(np.mean(failed))
+    assert any(failed)
+    assert np.isnan(batch.clusters_BN[failed]).all()
+    assert (batch.advantages.values_BN[failed] == 0).all()
+    assert batch.advantages.skipped_B.tolist() == failed
+
+
+def test_groups_are_asked_about_once_while_samples_are_drawn(base, tmp_path):
+    judge = Background()
+    trainer = trainer_with(base, tmp_path, judge, max_steps=1)
+    trainer.judge_parts = 4
+    drawn = []
+
+    def draw(model, prompt_ids, *more, **options):
+        drawn.append(len(judge.asked))
+        if len(drawn) == 4:
+            judge.gate.set()
+        return sampler.sample_ids(model, prompt_ids, *more, **options)
+
+    trainer.sampler = draw
+    batches = []
+    trainer.on_batch = batches.append
+    trainer.train()
+    assert drawn == [0, 1, 2, 3]  # each part was asked about before the next was drawn
+    assert len(judge.asked) == 4 == len(set(judge.asked))
+    asked_for = {(group.prompt, group.samples) for group in judge.asked}
+    batch = batches[0]
+    assert asked_for == set(zip(batch.prompts_B, map(tuple, batch.texts_BN), strict=True))
+    assert batch.judging.worked_s > 0
+
+
+def test_a_desk_counts_time_and_keeps_the_order():
+    judge = Background()
+    judge.gate.set()
+    desk = JudgeDesk(judge)
+    groups = [Group(str(i), (f"{i}a", f"{i}b")) for i in range(3)]
+    desk.ask(groups[2])
+    judgements, times = desk.collect(groups)
+    assert [one.clusters_N for one in judgements] == [
+        tuple(first_letters(group.samples)) for group in groups
+    ]
+    assert len(judge.asked) == 3
+    assert times.worked_s >= 0
+    assert times.hidden <= 1
+
+
+def test_time_in_which_no_question_is_open_is_not_the_judge_s():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        starts = rng.integers(0, 30, size=rng.integers(0, 6))
+        spans = [(int(start), int(start + rng.integers(0, 8))) for start in starts]
+        moments = {moment for start, stop in spans for moment in range(start, stop)}
+        assert covered(spans) == len(moments)
+
+
+def test_unknown_judgements_are_nan():
+    found = clusters_array([Judgement((0, -1)), Judgement(None, reason="timeout")], 2)
+    np.testing.assert_array_equal(found, [[0, -1], [np.nan, np.nan]])
+
+
+def test_cluster_function_and_judge_exclude_each_other(base, tmp_path):
+    with pytest.raises(ValueError, match="cluster_func or judge, not both"):
+        SetGRPOTrainer(
+            str(base),
+            length,
+            arguments(tmp_path),
+            Dataset.from_dict({"prompt": PROMPTS}),
+            method=methods.poly_epo(2),
+            cluster_func=first_letters,
+            judge=Letters(),
+        )
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("orcale", "unknown judge 'orcale'; did you mean 'oracle'"),
+        ({"flips": 0.5}, "needs the key 'judge'"),
+        ({"judge": "noisy", "of": "exact", "flip": 0.5}, "'flip'; did you mean 'flips'"),
+        ({"judge": "noisy", "of": "exact"}, "needs the setting 'flips'"),
+        ({"judge": "noisy", "of": "exact", "flips": 2}, r"flips must be in \[0, 1\], got 2"),
+        ({"judge": "lm", "endpoint": "here", "model": "m"}, "url must begin with http"),
+    ],
+)
+def test_wrong_judges_are_named(spec, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        make_judge(spec, tmp_path)
+
+
+def test_a_comparison_trains_with_a_judge(make_config, base, tmp_path):
+    from setrl.lm.arm import train_arm
+    from setrl.lm.callbacks import StopInOrder
+    from setrl.runs.run_directory import TrainingRun
+
+    judge = {"judge": "noisy", "of": "oracle:polynomial", "flips": 0.5}
+    arm = {"method": "poly_epo", "set_size": 2, "judge": judge}
+    config = make_config(arms={"noisy": arm}, steps=2)
+    run = TrainingRun(tmp_path / "run")
+    train_arm(config, "noisy", 0, base, run, lambda _: None, StopInOrder(1))
+    records = [json.loads(line) for line in run.metrics.read_text().splitlines()]
+    assert [record["judge/unknown"] for record in records] == [0.0, 0.0]
+    assert all("time/judging" in record for record in records)
+
+
+def test_a_record_says_that_a_prompt_was_not_judged(base, tmp_path):
+    batches = []
+    trainer = trainer_with(base, tmp_path, Letters(fails={PROMPTS[1]}), max_steps=1)
+    trainer.on_batch = batches.append
+    trainer.train()
+    path = tmp_path / "rollouts.jsonl"
+    files.write_lines(path, rollout_records(batches[0], None, 1, trainer.method))
+    for group, prompt in zip(read_groups(path, Keys()), batches[0].prompts_B, strict=True):
+        assert (UNJUDGED in group.clusters) == (prompt == PROMPTS[1])
+
+
+def test_the_hidden_share_is_a_share():
+    assert JudgingTimes(waited_s=1.0, worked_s=4.0, unknown=0).hidden == 0.75
+    assert JudgingTimes(waited_s=1.01, worked_s=1.0, unknown=0).hidden == 0
+    assert np.isnan(JudgingTimes(waited_s=0.0, worked_s=0.0, unknown=0).hidden)

@@ -1,0 +1,102 @@
+import math
+
+import numpy as np
+import pytest
+
+from setrl import methods
+from setrl.engines.batch import ScoredBatch
+from setrl.engines.metrics import batch_metrics, rollout_records
+
+NAN = math.nan
+REWARDS_BN = np.array([[1.0, 1, 0, 0], [0, 0, 0, NAN]])
+CLUSTERS_BN = np.array([[5.0, 5, 7, -1], [5, NAN, 7, 7]])
+NAMES_BN = [["x=5", "x=5", "x=7", None], ["x=5", None, "x=7", "x=7"]]
+
+
+def make_batch(method, rewards_BN=REWARDS_BN, clusters_BN=CLUSTERS_BN):
+    fields = {} if clusters_BN is None else {"clusters": clusters_BN}
+    return ScoredBatch(
+        prompts_B=["p", "q"],
+        texts_BN=[["a", "b", "c", "d"], ["e", "f", "g", "h"]],
+        rewards_BN=rewards_BN,
+        clusters_BN=clusters_BN,
+        advantages=method.advantages(rewards_BN, **fields),
+        seconds={"generation": 0.1, "verification": 0.01, "credit": 0.001},
+    )
+
+
+def test_metrics_by_hand():
+    metrics = batch_metrics(make_batch(methods.dr_grpo()), NAMES_BN)
+    assert metrics["reward/mean"] == pytest.approx(2 / 7)  # the sample without reward is left out
+    assert metrics["reward/pass@1"] == pytest.approx(2 / 7)
+    assert metrics["strategies/per_prompt"] == 2
+    assert metrics["strategies/correct_per_prompt"] == 0.5
+    assert metrics["strategies/top_share"] == 0.5
+    assert metrics["strategies/degenerate"] == 1 / 8
+    assert metrics["strategies/share/x=5"] == 3 / 8
+    assert metrics["strategies/share/x=7"] == 3 / 8
+    assert metrics["advantage/wrong_positive"] == 0
+    assert metrics["advantage/correct_negative"] == 0
+    assert metrics["advantage/dead_groups"] == 0.5
+    assert metrics["advantage/left_out"] == 1 / 8
+
+
+def test_credit_that_goes_against_correctness_is_counted():
+    """The worked example of seven like correct samples and a lone wrong one: all signs are off."""
+    rewards_BN = np.array([[1.0] * 7 + [0]])
+    clusters_BN = np.array([[0] * 7 + [1]])
+    batch = ScoredBatch(
+        ["p"],
+        [list("abcdefgh")],
+        rewards_BN,
+        clusters_BN,
+        methods.poly_epo(4).advantages(rewards_BN, clusters=clusters_BN),
+        {},
+    )
+    metrics = batch_metrics(batch)
+    assert metrics["advantage/wrong_positive"] == 1
+    assert metrics["advantage/correct_negative"] == 1
+
+
+def test_what_is_undefined_is_nan():
+    batch = make_batch(methods.dr_grpo(), np.ones((2, 4)))
+    assert math.isnan(batch_metrics(batch)["advantage/wrong_positive"])  # there is no wrong sample
+
+
+def test_without_clusters():
+    batch = make_batch(methods.dr_grpo(), clusters_BN=None)
+    assert not [key for key in batch_metrics(batch) if key.startswith("strategies/")]
+    [record, _] = rollout_records(batch, None, 1, methods.dr_grpo())
+    assert record["samples"][0]["cluster"] is None
+    assert set(record["samples"][0]["counterfactual"]) == {"grpo", "maxpo"}
+
+
+def test_rare_strategies_are_added_up():
+    names_BN = [[f"x={i}" for i in range(24)] + ["x=0"]]
+    batch = make_batch(methods.dr_grpo())
+    shares = {
+        key: value
+        for key, value in batch_metrics(batch, names_BN).items()
+        if key.startswith("strategies/share/")
+    }
+    assert len(shares) == 21
+    assert shares["strategies/share/x=0"] == 2 / 25
+    assert shares["strategies/share/other"] == 4 / 25
+    assert sum(shares.values()) == pytest.approx(1)
+
+
+def test_records_of_samples():
+    method = methods.poly_epo(2)
+    batch = make_batch(method)
+    first, second = rollout_records(batch, NAMES_BN, 30, method)
+    assert (first["step"], first["group"], first["prompt"]) == (30, 0, "p")
+    assert [sample["text"] for sample in second["samples"]] == ["e", "f", "g", "h"]
+    assert [sample["cluster"] for sample in second["samples"]] == [5, None, 7, 7]
+    assert [sample["strategy"] for sample in first["samples"]] == NAMES_BN[0]
+    for b, record in enumerate((first, second)):
+        for i, sample in enumerate(record["samples"]):
+            assert sample["advantage"] == batch.advantages.values_BN[b, i]
+            others = {"grpo": methods.dr_grpo(), "maxpo": methods.maxpo(2), "poly_epo": method}
+            for name, other in others.items():
+                values_BN = other.advantages(REWARDS_BN, clusters=CLUSTERS_BN).values_BN
+                assert sample["counterfactual"][name] == values_BN[b, i]

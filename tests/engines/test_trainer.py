@@ -1,0 +1,408 @@
+import os
+
+import numpy as np
+import pytest
+import torch
+from datasets import Dataset
+from trl import GRPOConfig, GRPOTrainer
+
+from setrl import DEGENERATE, methods
+from setrl.engines.metrics import batch_metrics
+from setrl.engines.trl import SetGRPOTrainer
+from setrl.errors import RunError
+from setrl.models import sampler
+
+PROMPTS = ["y=x^2+3x+7, x!=4: ", "y=2x+1, x!=-4: ", "y=x^2+2x+2, x!=6: ", "y=3x+5, x!=7: "]
+
+
+def length(completions, **_):
+    """A reward that differs between samples of any model."""
+    return [len(text) / 8 for text in completions]
+
+
+def first_letters(completions, **_):
+    """Clusters: samples that begin alike; the empty one is degenerate."""
+    return [
+        int.from_bytes(text[:2].encode(), "big") if text else DEGENERATE for text in completions
+    ]
+
+
+def arguments(folder, **changes):
+    usual = {
+        "output_dir": str(folder),
+        "max_steps": 3,
+        "per_device_train_batch_size": 16,
+        "num_generations": 4,
+        "max_completion_length": 6,
+        "learning_rate": 1e-3,
+        "loss_type": "dr_grpo",
+        "shuffle_dataset": False,
+        "seed": 5,
+        "use_cpu": True,
+        "bf16": False,
+        "activation_checkpointing": False,
+        "dataloader_pin_memory": False,
+        "report_to": [],
+        "save_strategy": "no",
+        "disable_tqdm": True,
+        "logging_steps": 1,
+        "model_init_kwargs": {"dtype": "float32"},
+    }
+    return GRPOConfig(**{**usual, **changes})
+
+
+def make(base, folder, method, rewards=length, clusters=first_letters, **changes):
+    ours = {key: changes.pop(key) for key in ("sampler", "on_batch", "schedule") if key in changes}
+    return SetGRPOTrainer(
+        str(base),
+        rewards,
+        arguments(folder, **changes),
+        Dataset.from_dict({"prompt": PROMPTS * 6}),
+        method=method,
+        cluster_func=clusters,
+        **ours,
+    )
+
+
+def weights(trainer):
+    return torch.cat([weight.detach().flatten() for weight in trainer.model.parameters()])
+
+
+class Losses(SetGRPOTrainer):
+    """Keeps the rows that enter the loss: prompt, sample, advantage."""
+
+    def _compute_loss(self, model, inputs):
+        def decode(ids):
+            return self.processing_class.batch_decode(ids, skip_special_tokens=True)
+
+        prompts, texts = decode(inputs["prompt_ids"]), decode(inputs["completion_ids"])
+        seen = zip(prompts, texts, inputs["advantages"].tolist(), strict=True)
+        self.entered = [*getattr(self, "entered", []), *seen]
+        return super()._compute_loss(model, inputs)
+
+
+@pytest.mark.parametrize(
+    "method", [methods.poly_epo(3), methods.maxpo(2), methods.grpo(), methods.pkpo(4)]
+)
+def test_advantages_in_the_loss_are_the_methods(base, tmp_path, method):
+    batches = []
+    trainer = Losses(
+        str(base),
+        length,
+        arguments(tmp_path, max_steps=2),
+        Dataset.from_dict({"prompt": PROMPTS * 6}),
+        method=method,
+        cluster_func=first_letters,
+        on_batch=batches.append,
+    )
+    trainer.train()
+    assert len(batches) == 2
+    expected = []
+    for batch in batches:
+        assert batch.prompts_B == PROMPTS
+        flat = [text for texts in batch.texts_BN for text in texts]
+        rewards_BN = np.reshape(length(flat), (4, 4))
+        clusters_BN = np.reshape(first_letters(flat), (4, 4))
+        np.testing.assert_array_equal(batch.rewards_BN, rewards_BN)
+        np.testing.assert_array_equal(batch.clusters_BN, clusters_BN)
+        values_BN = method.advantages(rewards_BN, clusters=clusters_BN).values_BN
+        assert np.ptp(values_BN) > 0
+        for prompt, texts, values in zip(PROMPTS, batch.texts_BN, values_BN, strict=True):
+            advantages = np.float32(values).tolist()
+            expected += [(prompt, *pair) for pair in zip(texts, advantages, strict=True)]
+    assert sorted(trainer.entered) == sorted(expected)
+    assert list(trainer._logs["advantages"]) == pytest.approx(values_BN.ravel(), abs=1e-12)
+
+
+def test_dr_grpo_is_trls_own(base, tmp_path):
+    """Without clusters and with r − mean r, nothing is left of us: TRL's own steps."""
+    ours = make(base, tmp_path, methods.dr_grpo(), clusters=None)
+    ours.train()
+    theirs = GRPOTrainer(
+        str(base),
+        length,
+        arguments(tmp_path, scale_rewards="none"),
+        Dataset.from_dict({"prompt": PROMPTS * 6}),
+    )
+    theirs.train()
+    torch.testing.assert_close(weights(ours), weights(theirs), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("draw", [None, sampler.sample_ids])
+def test_same_seed_same_bits(base, tmp_path, draw):
+    def train(seed):
+        trainer = make(base, tmp_path, methods.poly_epo(2), sampler=draw, seed=seed)
+        trainer.train()
+        return weights(trainer)
+
+    assert torch.equal(train(1), train(1))
+    assert not torch.equal(train(1), train(2))
+
+
+def test_every_step_draws_anew(base, tmp_path):
+    batches = []
+    draw = {"sampler": sampler.sample_ids, "on_batch": batches.append, "learning_rate": 0.0}
+    make(base, tmp_path, methods.poly_epo(2), max_steps=2, **draw).train()
+    assert batches[0].prompts_B == batches[1].prompts_B
+    assert batches[0].texts_BN != batches[1].texts_BN
+
+
+def test_micro_batches_change_only_the_rounding(base, tmp_path):
+    def train(size):
+        accumulation = {"gradient_accumulation_steps": 16 // size}
+        trainer = make(
+            base,
+            tmp_path,
+            methods.poly_epo(2),
+            sampler=sampler.sample_ids,
+            per_device_train_batch_size=size,
+            optim="sgd",
+            learning_rate=1.0,
+            **accumulation,
+        )
+        trainer.train()
+        return weights(trainer)
+
+    torch.testing.assert_close(train(16), train(4), rtol=0, atol=1e-6)
+
+
+def test_a_sampler_gets_each_prompt_once(base, tmp_path):
+    calls = []
+
+    def draw(model, prompt_ids, n, **how):
+        calls.append((len(prompt_ids), n))
+        return sampler.sample_ids(model, prompt_ids, n, **how)
+
+    make(base, tmp_path, methods.maxpo(2), sampler=draw, max_steps=1).train()
+    assert calls == [(4, 4)]
+
+
+def test_features_of_trl_go_on_working(base, tmp_path):
+    logs = []
+    trainer = make(
+        base,
+        tmp_path,
+        methods.poly_epo(2),
+        beta=0.1,
+        entropy_coef=0.01,
+        num_iterations=2,
+        max_steps=4,
+        epsilon_high=0.3,
+        loss_type="dapo",
+        on_batch=logs.append,
+    )
+    trainer.train()
+    assert len(logs) == 2  # two updates from each batch
+    history = [entry for entry in trainer.state.log_history if "kl" in entry]
+    assert len(history) == 4
+    assert history[0]["kl"] == pytest.approx(0, abs=1e-6)
+    assert history[-1]["kl"] > 0
+    assert "rewards/length/mean" in history[0]
+    assert not [key for key in history[0] if "first_letters" in key]  # labels have no mean
+
+
+def test_our_metrics_are_logged_beside_trls(base, tmp_path):
+    batches = []
+    trainer = make(base, tmp_path, methods.poly_epo(2), on_batch=batches.append, max_steps=1)
+    trainer.train()
+    [batch] = batches
+    logged = trainer.state.log_history[0]
+    assert batch_metrics(batch).items() <= logged.items()
+    assert logged["strategies/per_prompt"] > 1
+    assert logged["time/credit"] == batch.seconds["credit"]
+
+
+def test_clusters_may_be_names(base, tmp_path):
+    """A name is a label like any other; −1 is degenerate and None unknown all the same."""
+    names = {0: "factoring", 1: DEGENERATE, 2: "formula", 3: None}
+
+    def named(completions, **_):
+        return [names[len(text) % 4] for text in completions]
+
+    batches = []
+    changes = {"clusters": named, "on_batch": batches.append, "max_steps": 1}
+    make(base, tmp_path, methods.poly_epo(1), **changes).train()
+    labels = [named(texts) for texts in batches[0].texts_BN]
+    for row, clusters in zip(labels, batches[0].clusters_BN, strict=True):
+        assert (np.isnan(clusters) == [label is None for label in row]).all()
+        assert ((clusters == DEGENERATE) == [label == DEGENERATE for label in row]).all()
+        for label, cluster in zip(row, clusters, strict=True):
+            alike = [label == other for other in row if label is not None]
+            assert (clusters == cluster).sum() == sum(alike)
+    assert {label for row in labels for label in row} == set(names.values())
+
+
+def test_rewards_may_be_arrays(base, tmp_path):
+    batches = []
+
+    def begins(completions, **_):
+        return np.array([text.startswith("(") for text in completions])
+
+    changes = {"rewards": begins, "on_batch": batches.append, "max_steps": 1}
+    make(base, tmp_path, methods.maxpo(2), **changes).train()
+    texts = [text for texts in batches[0].texts_BN for text in texts]
+    assert batches[0].rewards_BN.ravel().tolist() == begins(texts).tolist()
+
+
+def test_weights_of_rewards_are_kept(base, tmp_path):
+    batches = []
+
+    def constant(completions, **_):
+        return [1.0] * len(completions)
+
+    make(
+        base,
+        tmp_path,
+        methods.dr_grpo(),
+        rewards=[length, constant],
+        reward_weights=[2.0, 3.0],
+        on_batch=batches.append,
+        max_steps=1,
+    ).train()
+    flat = [text for texts in batches[0].texts_BN for text in texts]
+    expected = 2 * np.array(length(flat)) + 3
+    np.testing.assert_allclose(batches[0].rewards_BN.ravel(), expected, rtol=1e-6)
+
+
+def test_samples_without_reward_or_cluster_are_left_out(base, tmp_path):
+    batches = []
+
+    def sometimes(completions, **_):
+        return [None if i % 4 == 1 else length([t])[0] for i, t in enumerate(completions)]
+
+    def unsure(completions, **_):
+        labels = first_letters(completions)
+        return [None if i % 4 == 2 else label for i, label in enumerate(labels)]
+
+    trainer = make(
+        base,
+        tmp_path,
+        methods.poly_epo(1),
+        rewards=sometimes,
+        clusters=unsure,
+        on_batch=batches.append,
+        max_steps=1,
+    )
+    trainer.train()
+    [batch] = batches
+    assert np.isnan(batch.rewards_BN[:, 1]).all()
+    assert np.isnan(batch.clusters_BN[:, 2]).all()
+    assert (batch.advantages.values_BN[:, 1:3] == 0).all()
+    assert not batch.advantages.usable_BN[:, 1:3].any()
+    assert batch.advantages.usable_BN[:, [0, 3]].all()
+    reward = trainer.state.log_history[0]["reward"]
+    assert reward == pytest.approx(np.nanmean(batch.rewards_BN), abs=1e-4)
+
+
+def raises(**_):
+    raise KeyError("gold")
+
+
+def too_few(completions, **_):
+    return [1.0] * (len(completions) - 1)
+
+
+def nothing(completions, **_):
+    return [None] * len(completions)
+
+
+def words(completions, **_):
+    return ["good"] * len(completions)
+
+
+def infinite(completions, **_):
+    return [float("inf")] * len(completions)
+
+
+def forgets(**_):
+    pass
+
+
+def pairs(completions, **_):
+    return [[0, 1]] * len(completions)
+
+
+def halves(completions, **_):
+    return [0.5] * len(completions)
+
+
+def huge(completions, **_):
+    return [2**24] * len(completions)
+
+
+@pytest.mark.parametrize(
+    ("rewards", "clusters", "message"),
+    [
+        (raises, first_letters, "the reward function 'raises' raised KeyError: 'gold'"),
+        (too_few, first_letters, "'too_few' must return one value a sample, 16, got 15"),
+        (nothing, first_letters, "no sample got a reward from nothing: all are None or NaN"),
+        (words, first_letters, "function 'words' must return finite numbers or None, got 'good'"),
+        (infinite, first_letters, "function 'infinite' must return finite .*, got inf"),
+        (forgets, first_letters, "'forgets' must return one value a sample, 16, got None"),
+        (length, raises, "the cluster function 'raises' raised KeyError"),
+        (length, pairs, r"the cluster function 'pairs' must return names or integers, .*, got \[0"),
+        (length, halves, r"the cluster function 'halves' must return integers .* got 0.5"),
+        (length, huge, r"'huge' must return integers in \[0, 2\^24\)"),
+    ],
+)
+def test_functions_that_fail_are_named(base, tmp_path, rewards, clusters, message):
+    trainer = make(base, tmp_path, methods.poly_epo(2), rewards, clusters, max_steps=1)
+    with pytest.raises(RunError, match=message):
+        trainer.train()
+
+
+@pytest.mark.parametrize(
+    ("method", "changes", "message"),
+    [
+        (methods.maxpo(5), {}, r"maxpo: set_size must be an integer in \[1, 3\], got 5, with num_"),
+        (methods.maxpo(4), {}, r"maxpo: set_size must be an integer in \[1, 3\], got 4, with num_"),
+        (methods.pkpo(5), {}, r"pkpo: set_size must be an integer in \[1, 4\], got 5, with num_"),
+        (methods.poly_epo(2), {"clusters": None}, "poly_epo reads clusters: pass cluster_func"),
+        (methods.grpo(), {"rewards": []}, "reward_funcs must hold at least one function"),
+        (
+            methods.grpo(),
+            {"multi_objective_aggregation": "normalize_then_sum"},
+            "must be 'sum_then_normalize', got 'normalize_then_sum'",
+        ),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_at_once(tmp_path, method, changes, message):
+    with pytest.raises(ValueError, match=message):
+        make(tmp_path / "no model is looked for", tmp_path, method, **changes)
+
+
+def test_another_trl_is_warned_of(monkeypatch, tmp_path):
+    monkeypatch.setattr("setrl.engines.trl.trl.__version__", "1.17.0")
+    make_wrong = pytest.raises(ValueError, match="set_size")
+    with pytest.warns(UserWarning, match=r"for TRL 1.16.0 and this is 1.17.0"), make_wrong:
+        make(tmp_path, tmp_path, methods.maxpo(99))
+
+
+def test_the_arguments_are_left_as_they_were(base, tmp_path):
+    args = arguments(tmp_path)
+    SetGRPOTrainer(
+        str(base),
+        length,
+        args,
+        Dataset.from_dict({"prompt": PROMPTS}),
+        method=methods.grpo(),
+        cluster_func=first_letters,
+    )
+    assert args.reward_weights is None
+    assert args.scale_rewards == "group"
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_schedule_decides_the_method_of_each_step(base, tmp_path):
+    batches = []
+    make(
+        base,
+        tmp_path,
+        methods.maxpo(2),
+        max_steps=3,
+        schedule=lambda done: methods.maxpo(2 + round(3 * done)),
+        on_batch=batches.append,
+    ).train()
+    for set_size, batch in zip([2, 3, 4], batches, strict=True):
+        want = methods.maxpo(set_size).advantages(batch.rewards_BN).values_BN
+        np.testing.assert_array_equal(batch.advantages.values_BN, want)

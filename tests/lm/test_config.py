@@ -1,0 +1,141 @@
+import re
+
+import pytest
+
+from setrl.errors import ConfigError
+from setrl.lm.config import ComparisonConfig
+
+load = ComparisonConfig.load
+
+TEXT = """\
+name: small
+domain: {name: polynomial, strategy: point}
+arms:
+  grpo: {method: dr_grpo}
+  poly_epo: {method: poly_epo, set_size: 4, beta: 1e-2}
+learning_rate: 1e-3
+seeds: [0, 1]
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text(TEXT)
+    return path
+
+
+def test_what_a_file_says(path):
+    config = load(path)
+    assert config.seeds == (0, 1)
+    assert config.learning_rate == 1e-3  # in YAML 1.1, 1e-3 is a text
+    assert config.make_domain().strategy == "point"
+    assert config.method("poly_epo").set_size == 4
+    assert config.arm_options("poly_epo") == {"beta": 0.01, "entropy_coef": 0.0}
+    assert config.arm_options("grpo") == {"beta": 0.0, "entropy_coef": 0.0}
+
+
+def test_a_resolved_config_reads_back_as_itself(path, tmp_path):
+    config = load(path)
+    (tmp_path / "resolved.yaml").write_text(config.to_yaml())
+    again = load(tmp_path / "resolved.yaml")
+    assert again == config
+    assert config.differences(again) == []
+
+
+def test_differences_name_what_changes_results(path):
+    config = load(path)
+    other = load(path, ["steps=7", "workers=1", "arms.poly_epo.set_size=3"])
+    assert [line.partition(":")[0] for line in config.differences(other)] == ["arms", "steps"]
+
+
+def test_overrides_come_last(path):
+    config = load(path, ["steps=7", "arms.poly_epo.set_size=3", "arms.new.method=rloo"])
+    assert (config.steps, config.method("poly_epo").set_size) == (7, 3)
+    assert config.method("new").name == "rloo"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("seeds:", "sedes:", r"config.yaml:7: unknown key 'sedes'; did you mean 'seeds'\?"),
+        ("name: small", "", "config.yaml: the key 'name' is missing"),
+        ("poly_epo, set", "polyepo, set", r":5: .*'polyepo'; did you mean 'poly_epo'"),
+        ("set_size", "setsize", r":5: arm 'poly_epo': .*'setsize'; did you mean 'set_size'"),
+        ("set_size: 4", "set_size: 17", r":5: .*set_size must be an integer in \[1, 15\], got 17"),
+        ("set_size: 4", "set_size: four", r":5: .*set_size must be an integer"),
+        ("1e-2", "-1", r":5: beta must be at least 0, got -1"),
+        ("polynomial", "polynomail", ":2: .*polynomial.*got 'polynomail'|:2: .*did you mean"),
+        ("point", "points", ":2: strategy must be 'x' or 'point', got 'points'"),
+        ("1e-3", "fast", ":6: learning_rate must be a number, got 'fast'"),
+        ("1e-3", "0", ":6: learning_rate must be a number above 0, got 0"),
+        ("1e-3", ".nan", ":6: learning_rate must be a number above 0, got nan"),
+        ("[0, 1]", "[0, 0]", r":7: seeds must be different numbers ≥ 0, got \(0, 0\)"),
+        ("[0, 1]", "true", ":7: seeds must be a list, got True"),
+        ("grpo: {", "base: {", ":3: arms: 'base' is the name of another folder"),
+        ("  grpo: {", "  ../up: {", r":3: arms: '../up' must be letters"),
+        ("seeds: [0, 1]", "name: again", ":7: name stands here and on line 1"),
+        ("[0, 1]", "[0, 1", "config.yaml:8: not YAML"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(path, old, new, message):
+    path.write_text(TEXT.replace(old, new))
+    with pytest.raises(ConfigError, match=message):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("steps=0", "override 'steps=0': steps must be a number above 0, got 0"),
+        ("stepps=1", "override 'stepps=1': unknown key 'stepps'; did you mean 'steps'"),
+        ("steps", "an override must look like key=value, got 'steps'"),
+        ("steps.x=1", r"override 'steps.x=1': steps must be a whole number"),
+        ("name.x=1", "override 'name.x=1': name is not a mapping"),
+        ("arms.poly_epo.set_size=40", "override 'arms.poly_epo.set_size=40': arm 'poly_epo'"),
+        ("samples_per_prompt=1", "samples_per_prompt must be at least 2, got 1"),
+        ("micro_batch_size=100", "must divide prompts_per_step × samples_per_prompt = 256"),
+        ("base_hidden_size=100", "must be a multiple of 64, got 100"),
+        ("eval_splits=[tests]", "eval_splits must be of train, test, shifted, got 'tests'"),
+        ("loss_type=ppo", "loss_type must be one of grpo, dr_grpo, dapo, bnpo, got 'ppo'"),
+    ],
+)
+def test_what_is_wrong_with_an_override_is_named(path, override, message):
+    with pytest.raises(ConfigError, match=message):
+        load(path, [override])
+
+
+def test_a_set_of_all_samples_has_no_contrast(path):
+    message = r"set_size must be an integer in \[1, 15\], got 16, with samples_per_prompt=16"
+    with pytest.raises(ConfigError, match=message):
+        load(path, ["arms.poly_epo={method: maxpo, set_size: 16}"])
+    load(path, ["arms.poly_epo={method: pkpo, set_size: 16}"])  # compares other sets
+
+
+def test_checkpoints_do_not_cut_a_batch_in_two(path):
+    with pytest.raises(
+        ConfigError, match="checkpoint_every must be a multiple of num_iterations=3"
+    ):
+        load(path, ["num_iterations=3"])
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(ConfigError, match=re.escape("none.yaml: cannot read the config: No such")):
+        load(tmp_path / "none.yaml")
+
+
+def test_a_file_that_is_no_mapping(tmp_path):
+    path = tmp_path / "list.yaml"
+    path.write_text("- 1\n- 2\n")
+    with pytest.raises(ConfigError, match="a config is a mapping"):
+        load(path)
+
+
+def test_sets_that_grow(path):
+    config = load(path, ["arms.poly_epo.set_size=2", "arms.poly_epo.last_set_size=8"])
+    sizes = [config.method("poly_epo", step / 6).set_size for step in range(7)]
+    assert sizes == [2, 3, 4, 5, 6, 7, 8]
+    assert config.is_scheduled("poly_epo")
+    assert not config.is_scheduled("grpo")
+    with pytest.raises(ConfigError, match=r"set_size must be .* got 40"):
+        load(path, ["arms.poly_epo.last_set_size=40"])

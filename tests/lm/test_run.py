@@ -1,0 +1,148 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from transformers import AutoConfig
+
+from setrl import files
+from setrl.errors import ConfigError, RunError
+from setrl.lm import run as comparison
+from setrl.lm.arm import train_arm
+from setrl.lm.callbacks import StopInOrder
+from setrl.lm.run import run_comparison
+from setrl.lm.worker import Job, work
+from setrl.runs.run_directory import TrainingRun, training_run, write_status
+
+
+def statuses(run_dir):
+    return {
+        str(path.parent.relative_to(run_dir)): json.loads(path.read_text())["status"]
+        for path in run_dir.rglob("run.json")
+    }
+
+
+def weights(run):
+    return (run.final / "model.safetensors").read_bytes()
+
+
+def test_ctrl_c_and_the_same_command_again(make_config, tmp_path):
+    """Interrupted while two arms train: checkpoints, exit code 130; then it goes on to the end."""
+    steps, run_dir, cache = 60, tmp_path / "run", tmp_path / "cache"
+    config = make_config(
+        steps=steps, checkpoint_every=50, eval_splits=["test"], eval_problems=2, eval_samples=4
+    )
+    (tmp_path / "config.yaml").write_text(config.to_yaml())
+    options = ["--config", tmp_path / "config.yaml", "--run-dir", run_dir]
+    command = [sys.executable, "-c", "from setrl.cli import main; main()", "train", *options]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "SETRL_CACHE": str(cache)}
+    process = subprocess.Popen(
+        [*map(str, command)], env=environment, stderr=subprocess.PIPE, start_new_session=True
+    )
+    first = training_run(run_dir, "grpo", 0)
+    deadline = time.monotonic() + 300
+    while not files.read_lines(first.metrics) and time.monotonic() < deadline:
+        assert process.poll() is None, process.stderr.read().decode()
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 130, errors.decode()
+    assert statuses(run_dir)["."] == "interrupted"
+    reached = len(files.read_lines(first.metrics))
+    assert 1 <= reached < steps
+    assert first.last_checkpoint() == first.checkpoints / f"checkpoint-{reached}"
+
+    report = run_comparison(config, run_dir, cache=cache, show_progress=False)
+    assert report.exists()
+    assert set(statuses(run_dir).values()) == {"finished"}
+    for arm in config.arms:
+        run = training_run(run_dir, arm, 0)
+        recorded = [record["step"] for record in files.read_lines(run.metrics)]
+        assert recorded == list(range(1, steps + 1))
+        assert len(files.read_lines(run.path / "evaluation" / "test.jsonl")) == 2
+    assert len(files.read_lines(run_dir / "base" / "evaluation" / "test.jsonl")) == 2
+
+    whole, stop = TrainingRun(tmp_path / "whole"), StopInOrder(1)
+    train_arm(config, "poly_epo", 0, run_dir / "base", whole, lambda _: None, stop)
+    assert weights(whole) == weights(training_run(run_dir, "poly_epo", 0))
+
+
+def test_an_arm_that_fails_does_not_stop_the_others(make_config, base, tmp_path):
+    config = make_config(steps=1, workers=1)
+    jobs = [
+        Job(config=config, run_dir=tmp_path, base=str(tmp_path / "no model"), arm="grpo"),
+        Job(config=config, run_dir=tmp_path, base=str(base), arm="poly_epo"),
+    ]
+    with pytest.raises(RunError, match="1 of 2 jobs failed:\n  grpo/0: "):
+        comparison.run_jobs(jobs, work, workers=1, show_progress=False)
+    assert statuses(tmp_path)["poly_epo/seed_0"] == "finished"
+    assert "Traceback" in (tmp_path / "grpo" / "seed_0" / "traceback.txt").read_text()
+
+
+@pytest.fixture
+def no_training(monkeypatch):
+    monkeypatch.setattr(comparison, "base_model", None)
+    monkeypatch.setattr(comparison, "run_jobs", None)
+
+
+@pytest.fixture
+def earlier(make_config, tmp_path):
+    """The folder of a run with `make_config()`."""
+    folder = tmp_path / "earlier"
+    files.write_text(folder / "grpo" / "seed_0" / "metrics.jsonl", "")
+    write_status(folder, "finished", name="earlier", kind="comparison")
+    (folder / "config.yaml").write_text(make_config().to_yaml())
+    return folder
+
+
+@pytest.mark.usefixtures("no_training")
+def test_another_config_is_refused_with_what_differs(make_config, earlier):
+    before = (earlier / "config.yaml").read_text()
+    with pytest.raises(ConfigError) as error:
+        run_comparison(make_config(steps=7, learning_rate=0.5), earlier)
+    assert "steps: 6 → 7\n  learning_rate: 0.001 → 0.5\n" in str(error.value)
+    assert "--overwrite" in str(error.value)
+    assert (earlier / "config.yaml").read_text() == before
+    assert (earlier / "grpo").exists()
+
+
+@pytest.mark.usefixtures("no_training")
+def test_overwriting_removes_the_run(make_config, earlier):
+    with pytest.raises(TypeError):  # training, which is not there, would begin
+        run_comparison(make_config(steps=7), earlier, overwrite=True)
+    assert not (earlier / "grpo").exists()
+    assert "steps: 7" in (earlier / "config.yaml").read_text()
+    assert statuses(earlier) == {".": "failed"}
+
+
+@pytest.mark.usefixtures("no_training")
+def test_a_folder_that_cannot_be_made(make_config):
+    with pytest.raises(RunError, match="cannot write or read /dev/null/run: Not a directory"):
+        run_comparison(make_config(), Path("/dev/null/run"))
+
+
+@pytest.mark.usefixtures("no_training")
+def test_wrong_arguments_of_trl_are_refused_before_anything_is_made(make_config, tmp_path):
+    with pytest.raises(ConfigError, match="trainer: unknown key"):
+        run_comparison(make_config(trainer={"warmup": 3}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.usefixtures("no_training")
+def test_another_model_is_pointed_at(make_config, tmp_path):
+    model = str(tmp_path / "model")
+    AutoConfig.for_model("qwen3").save_pretrained(model)
+    with pytest.raises(TypeError):
+        run_comparison(make_config(model=model), tmp_path / "run")
+    assert files.read_json(tmp_path / "run" / "base" / "base.json")["path"] == model
+
+
+@pytest.mark.usefixtures("no_training")
+def test_a_model_that_is_not_there_is_refused_before_anything_is_trained(make_config, tmp_path):
+    with pytest.raises(ConfigError, match="nothing is not a model's folder or name"):
+        run_comparison(make_config(model=str(tmp_path / "nothing")), tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,104 @@
+"""Gold answers held against samples: published labels, and problems that cannot be graded."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from setrl.errors import DataError
+from setrl.rewards.tasks import TaskProblem
+from setrl.rewards.verifier import MathVerifier, math_task
+
+DATA = Path(__file__).parents[1] / "data" / "generations_math_20x8.jsonl"
+
+
+@pytest.fixture(scope="module")
+def verifier():
+    return MathVerifier()
+
+
+def test_the_published_labels_of_160_samples_but_one(verifier):
+    """The one: 10000 is labelled wrong where the gold is 10{,}000."""
+    differences, labels = [], 0
+    for line in DATA.open(encoding="utf-8"):
+        row = json.loads(line)
+        readings = verifier(row["answer"], [sample["end"] for sample in row["samples"]])
+        for sample, reading in zip(row["samples"], readings, strict=True):
+            labels += 1
+            if reading.correct != sample["correct"]:
+                differences.append((row["answer"], reading.answer, reading.correct))
+    assert labels == 160
+    assert differences == [("10{,}000", "10000", True)]
+
+
+def test_a_reading_says_why_a_sample_is_wrong(verifier):
+    right, wrong, none = verifier("7", ["\\boxed{7}", "\\boxed{8}", "7"])
+    assert (right.correct, right.answer, right.reason) == (True, "7", "")
+    assert (wrong.correct, wrong.answer, wrong.reason) == (False, "8", "different")
+    assert (none.correct, none.answer, none.reason) == (False, None, "no box")
+
+
+def test_a_gold_that_cannot_be_graded_is_no_wrong_sample(verifier):
+    with pytest.raises(DataError, match="gold ' ' cannot be graded against"):
+        verifier(" ", ["\\boxed{7}"])
+
+
+def test_problems_with_unfit_golds_are_left_out_by_name(capsys):
+    problems = [TaskProblem("a/0", "p", gold="\\frac{}{2}"), TaskProblem("a/1", "q", gold="3")]
+    task = math_task("a", problems)
+    assert [problem.id for problem in task.problems] == ["a/1"]
+    assert "a: 1 of 2 problems are left out" in capsys.readouterr().err
+    with pytest.raises(DataError, match=r"a: no gold answer can be graded.*a/0 \(an empty group\)"):
+        math_task("a", problems[:1])
+
+
+@pytest.mark.parametrize(
+    ("gold", "box", "correct"),
+    [
+        ("166", "166", True),
+        ("166", "166\\text{ cm}^2", True),
+        ("166", "166\\,\\mathrm{cm}^2", True),
+        ("166", "166 cm^2", True),
+        ("166", "167 cm^2", False),
+        ("\\frac{600}{7}", "\\frac{600}{7}\\text{ km/h}", True),
+        ("\\frac{600}{7}", "\\frac{600}{11}\\text{ km/h}", False),
+    ],
+)
+def test_where_a_unit_is_named_it_may_be_given_or_left_out(verifier, gold, box, correct):
+    (reading,) = verifier(gold, [f"\\boxed{{{box}}}"], unit="cm^2")
+    assert reading.correct == correct
+    (strict,) = verifier(gold, [f"\\boxed{{{box}}}"])
+    assert strict.correct == (correct and box == gold)
+
+
+@pytest.mark.parametrize(
+    ("box", "correct"),
+    [
+        ("4.3", True),
+        ("4.1", True),
+        ("\\frac{17}{4}", True),
+        ("4.15\\%", True),
+        ("4.31", False),
+        ("4.1,4.2", False),
+        ("4.1+0.1", False),
+        ("x", False),
+    ],
+)
+def test_where_an_error_is_allowed_numbers_within_it_are_right(verifier, box, correct):
+    (reading,) = verifier("4.2", [f"\\boxed{{{box}}}"], unit="%", error=0.1)
+    assert reading.correct == correct
+    assert bool(reading.reason) != correct
+    (strict,) = verifier("4.2", [f"\\boxed{{{box}}}"])
+    assert not strict.correct
+
+
+def test_a_task_reads_by_its_problems_unit_and_error():
+    texts = ["\\boxed{4.3}", "\\boxed{4.2\\text{ km}}"]
+    problems = [
+        TaskProblem("a/0", "p", gold="4.2"),
+        TaskProblem("a/1", "q", gold="4.2", unit="km"),
+        TaskProblem("a/2", "r", gold="4.2", error=0.1),
+    ]
+    task = math_task("a", problems)
+    found = [[one.correct for one in task.read(problem, texts)] for problem in task.problems]
+    assert found == [[False, False], [False, True], [True, False]]

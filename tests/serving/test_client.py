@@ -1,0 +1,73 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from setrl.serving.judge_client import LONGEST_RETRY_AFTER_S, RequestError, _checked, retry_after_s
+from tests.judges.helpers import make_groups, make_judge
+from tests.judges.server import FaultyServer, completion
+
+NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (None, 0),
+        ("7", 7),
+        ("0.25", 0.25),
+        ("-3", 0),
+        ("nan", 0),
+        ("inf", LONGEST_RETRY_AFTER_S),
+        ("1e9", LONGEST_RETRY_AFTER_S),
+        ("soon", 0),
+        ("", 0),
+        ("Thu, 01 Jan 2026 12:00:30 GMT", 30),
+        ("Thu, 01 Jan 2026 11:00:00 GMT", 0),
+        ("Thu, 01 Jan 2026 12:00:30 -0000", 30),
+    ],
+)
+def test_retry_after_in_all_its_forms(header, seconds):
+    assert retry_after_s(header, NOW) == seconds
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>502</html>",
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"error": {"message": "no"}}',
+        b'{"choices": []}',
+        b'{"choices": [null]}',
+        b'{"choices": [{"text": "no chat"}]}',
+        b'{"choices": [{"message": {"content": [1]}}]}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+    ],
+)
+def test_what_is_no_completion_is_the_servers_error(body):
+    with pytest.raises(RequestError) as error:
+        _checked(body)
+    assert (error.value.reason, error.value.status) == ("server_error", 200)
+
+
+def test_a_reply_of_thoughts_alone_has_an_empty_text():
+    body = b'{"choices": [{"message": {"content": null, "reasoning_content": "hm"}}]}'
+    assert _checked(body)["choices"][0]["message"]["content"] == ""
+
+
+@pytest.mark.parametrize("usage", [None, [], "many", {"prompt_tokens": "7"}, {"prompt_tokens": 7}])
+def test_odd_usage_is_estimated(usage, monkeypatch):
+    with FaultyServer() as server, make_judge(server.url) as judge:
+        odd = completion('{"clusters":[1,1,1,1,1]}') | {"usage": usage}
+
+        async def reply(*_):
+            from aiohttp import web
+
+            return web.json_response(odd)
+
+        server._fine = reply
+        assert judge.judge(make_groups(1))[0].clusters_N == (0,) * 5
+        assert judge.counts.estimated == 1

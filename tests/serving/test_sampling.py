@@ -1,0 +1,169 @@
+"""Asking a server that misbehaves: what is sent, what is asked again, what counts as failed."""
+
+from collections import Counter
+
+import pytest
+
+from setrl.errors import ConfigError, RunError
+from setrl.serving.generators import Ask, Failure, Sample, problem_seed
+from setrl.serving.sampling_endpoint import Endpoint
+from tests.sample_server import serving
+
+ASKS = [Ask(place, f"problem {place}", (0, 1, 2, 3, 4), 5) for place in range(4)]
+
+
+def endpoint(server, **changes):
+    options = {"concurrency": 2, "samples_per_request": 2, "first_delay": 0.001, "attempts": 4}
+    return Endpoint(server.url, "m", **{**options, **changes})
+
+
+def draw(server, asks=ASKS, seed=7, **changes):
+    return list(endpoint(server, **changes).generate(asks, seed))
+
+
+def wanted(asks=ASKS, seed=7):
+    """Every sample, by the seed that it must have been asked for with."""
+    return {
+        Sample(
+            ask.problem,
+            number,
+            f"{ask.prompt} #{problem_seed(seed, ask.problem) % 2**31 + number}",
+            "stop",
+        )
+        for ask in asks
+        for number in ask.numbers
+    }
+
+
+def test_every_sample_is_asked_for_once_with_a_seed_of_its_own():
+    with serving() as server:
+        assert set(draw(server)) == wanted()
+        assert set(server.given.values()) == {1}
+        assert len(server.requests) == 12
+        assert {body["model"] for body in server.requests} == {"m"}
+
+
+def test_samples_do_not_depend_on_how_they_are_cut_into_requests():
+    with serving() as server:
+        assert set(draw(server, samples_per_request=5)) == wanted()
+        some = [Ask(2, "problem 2", (1, 4), 5)]
+        assert set(draw(server, some, samples_per_request=1)) <= wanted()
+
+
+@pytest.mark.parametrize("chat", [True, False])
+def test_what_is_sent(chat, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "secret")
+    with serving() as server:
+        [sample] = draw(
+            server, [Ask(0, "p", (3,), 5)], chat=chat, temperature=0.6, top_p=0.95,
+            max_tokens=99, key_variable="MY_KEY",
+        )  # fmt: skip
+        [body] = server.requests
+        assert server.keys == ["Bearer secret"]
+    assert (sample.number, sample.finish) == (3, "stop")
+    assert body.pop("messages" if chat else "prompt") == (
+        [{"role": "user", "content": "p"}] if chat else "p"
+    )
+    seed = body.pop("seed")
+    assert seed == (problem_seed(7, 0) + 3) % 2**31
+    assert body == {"model": "m", "n": 1, "temperature": 0.6, "top_p": 0.95, "max_tokens": 99}
+
+
+MISCHIEF = ["429", "500", "drop", "cut", "prose", "empty", "fewer", "503", "408", "ok"]
+
+
+@pytest.mark.parametrize("what", MISCHIEF[:-1])
+def test_one_mischief_is_asked_again(what):
+    with serving([what]) as server:
+        assert set(draw(server)) == wanted()
+
+
+def test_a_server_that_fails_often_loses_nothing():
+    with serving(MISCHIEF, forever=True) as server:
+        events = draw(server, attempts=99, concurrency=3, longest_delay=0.01)
+        assert Counter(events) == Counter(wanted())
+        assert len(server.requests) > 30
+
+
+@pytest.mark.parametrize(
+    ("what", "reason", "requests"),
+    [("429", "rate_limit", 3), ("502", "server_error", 3), ("drop", "connection", 3),
+     ("prose", "unparsable", 3), ("empty", "unparsable", 3), ("400", "refused", 1)],
+)  # fmt: skip
+def test_what_fails_to_the_end_is_a_failure_and_no_sample(what, reason, requests):
+    with serving([what], forever=True) as server:
+        events = draw(server, ASKS[:1], attempts=3, samples_per_request=5)
+        assert events == [Failure(0, 5, reason)]
+        assert len(server.requests) == requests
+
+
+def test_a_slow_server_times_out():
+    with serving(delay=0.5) as server:
+        assert draw(server, ASKS[:1], attempts=1, samples_per_request=5, timeout=0.05) == [
+            Failure(0, 5, "timeout")
+        ]
+
+
+def test_a_dead_server_ends_the_run():
+    with serving(["500"], forever=True) as server:
+        generator = endpoint(server, attempts=1, give_up_after=3).generate(ASKS, 7)
+        with pytest.raises(RunError, match=r"3 requests in a row failed.*server_error: HTTP 500"):
+            list(generator)
+
+
+def test_failures_in_between_do_not_end_the_run():
+    with serving(["500", "ok"], forever=True) as server:
+        events = draw(server, attempts=1, give_up_after=2, concurrency=1)
+        assert Counter(type(event) for event in events) == {Failure: 6, Sample: 10}
+
+
+@pytest.mark.parametrize("status", ["401", "403", "404"])
+def test_a_wrong_model_address_or_key_is_said_at_once(status):
+    with serving([status], forever=True) as server:
+        with pytest.raises(ConfigError, match=f"completions answered HTTP {status}: no: {status}"):
+            draw(server, concurrency=1)
+        assert len(server.requests) == 1
+
+
+def test_no_more_requests_than_allowed_are_under_way():
+    with serving(delay=0.02) as server:
+        draw(server, concurrency=3, samples_per_request=1)
+        assert server.most_at_once == 3
+
+
+def test_closing_drops_what_is_under_way():
+    with serving(delay=0.05) as server:
+        events = endpoint(server, concurrency=1).generate(ASKS, 7)
+        next(events)
+        events.close()
+        assert len(server.requests) <= 2
+
+
+def test_retry_after_is_honoured(monkeypatch):
+    import asyncio
+
+    slept, sleep = [], asyncio.sleep
+
+    async def note(seconds, *more):
+        slept.append(seconds)
+        return await sleep(0, *more)
+
+    with serving(["429"], retry_after="30") as server:
+        monkeypatch.setattr("setrl.serving.sampling_client.asyncio.sleep", note)
+        assert draw(server, ASKS[:1], concurrency=1)
+        monkeypatch.undo()
+    assert 30 in slept
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"url": "localhost:8000"}, "endpoint must start with http"),
+        ({"temperature": -1.0}, "temperature must be at least 0"),
+        ({"top_p": 0.0}, r"top_p in \(0, 1\]"),
+        ({"concurrency": 0}, "concurrency must be at least 1, got 0"),
+    ],
+)
+def test_wrong_options_are_config_errors(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        Endpoint(**{"url": "http://localhost/v1", "model": "m", **changes})

@@ -1,0 +1,294 @@
+"""Rollout trees: values against enumerated trees, the lemma with its occupancy, learning."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from claims import exact_mdp, scores
+from claims.exact import policy
+from setrl import objectives
+from setrl.theory import ActionTable, TabularObjective
+from setrl.theory.policies import softmax
+from studies.sequential import SetMDP
+from studies.tree_learning import improve, planned_values, policy_iteration, q_learning
+from studies.trees import sample_returns
+
+SIZES = (1, 2, 3)
+
+
+def random_mdp(seed: int, size: int, states: int = 3, actions: int = 2, reach: float = 0.6):
+    """A dense random process; every other state is worth its different actions, not its best."""
+    rng = np.random.default_rng(seed)
+    moves = rng.dirichlet(np.ones(states), size=(states, actions))
+    worth = [
+        TabularObjective(
+            objectives.max() if x % 2 else objectives.polychromic(),
+            ActionTable(rng.random(actions), clusters=list(range(actions))),
+            size,
+        )
+        for x in range(states)
+    ]
+    return SetMDP(moves, worth, reach / size), rng.dirichlet(np.ones(actions), size=states)
+
+
+def tree_value(mdp: SetMDP, pi: np.ndarray, state: int, depth: int) -> float:
+    """E of the discounted return of the tree, by summing over ordered sets and successors."""
+    if depth == 0:
+        return 0.0
+    below = [tree_value(mdp, pi, x, depth - 1) for x in range(mdp.num_states)]
+    total = 0.0
+    for actions in product(range(pi.shape[1]), repeat=mdp.set_size):
+        chance = np.prod([pi[state, a] for a in actions])
+        index = next(
+            s
+            for s, row in enumerate(mdp.scores[0].sets.sets_SK)
+            if tuple(row) == tuple(sorted(actions))
+        )
+        gain = mdp.scores_XS[state, index]
+        for a in actions:
+            gain += mdp.gamma * mdp.moves_XAX[state, a] @ below
+        total += chance * gain
+    return total
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_values_are_the_limit_of_enumerated_trees(size):
+    mdp, pi = random_mdp(0, size, states=2, reach=0.2)
+    depth = 7
+    for state in range(2):
+        left = 0.2**depth / (1 - 0.2)
+        found = mdp.values(pi)[state] - tree_value(mdp, pi, state, depth)
+        assert 0 <= found <= left
+
+
+def test_values_are_those_of_the_ledgers_fractions():
+    moves = ((0, 1), (1, 0))
+    process = exact_mdp.Process(
+        moves,
+        (scores.maximum((1, 0)), scores.differ),
+        (policy(1, 2), policy(3, 2)),
+        2,
+        Fraction(1, 5),
+    )
+    tables = [
+        TabularObjective(objectives.max(), ActionTable([1, 0]), 2),
+        TabularObjective(objectives.differ(), ActionTable([0, 0], clusters=[0, 1]), 2),
+    ]
+    mdp = SetMDP(np.eye(2)[np.array(moves)], tables, 0.2)
+    pi = [[1 / 3, 2 / 3], [3 / 5, 2 / 5]]
+    np.testing.assert_allclose(mdp.values(pi), [float(v) for v in process.values], atol=1e-15)
+    occupancy = [float(d) for d in process.occupancy(Fraction(2, 5), 0)]
+    np.testing.assert_allclose(mdp.occupancy(pi, [1, 0]), occupancy, atol=1e-15)
+
+
+def test_one_action_at_a_time_is_an_ordinary_process():
+    mdp, pi = random_mdp(1, 1)
+    rewards = np.array([score.scores_S for score in mdp.scores])
+    matrix = np.eye(3) - mdp.gamma * np.einsum("xa,xay->xy", pi, mdp.moves_XAX)
+    values = np.linalg.solve(matrix, (pi * rewards).sum(axis=1))
+    np.testing.assert_allclose(mdp.values(pi), values)
+    action_values = rewards + mdp.gamma * mdp.moves_XAX @ values
+    np.testing.assert_allclose(mdp.action_values(pi), action_values)
+    np.testing.assert_allclose(mdp.set_values(values), action_values)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_advantages_average_to_zero_and_action_values_to_values(size):
+    mdp, pi = random_mdp(2, size)
+    np.testing.assert_allclose(mdp._mean(mdp.set_advantages(pi), pi), 0, atol=1e-14)
+    np.testing.assert_allclose((pi * mdp.action_values(pi)).sum(axis=1), mdp.values(pi))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("seed", range(5))
+def test_performance_difference(size, seed):
+    mdp, old = random_mdp(seed, size)
+    new = np.random.default_rng(seed + 100).dirichlet(np.ones(2), size=3)
+    start = np.array([0.5, 0.2, 0.3])
+    gap = start @ (mdp.values(new) - mdp.values(old))
+    assert mdp.performance_difference(new, old, start) == pytest.approx(gap, abs=1e-13)
+
+
+def test_performance_difference_needs_its_occupancy():
+    mdp, old = random_mdp(3, 2)
+    new = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
+    gap = (mdp.values(new) - mdp.values(old))[0]
+    gain = mdp._mean(mdp.set_advantages(old), new) / (1 - mdp.reach)
+    steps = mdp.steps(new)
+    stationary = np.linalg.matrix_power(steps, 200)[0]
+    of_gamma = (1 - mdp.gamma) * np.linalg.solve(np.eye(3) - mdp.gamma * steps.T, [1, 0, 0])
+    assert mdp.occupancy(new, [1, 0, 0]) @ gain == pytest.approx(gap, abs=1e-14)
+    assert abs(stationary @ gain - gap) > 0.01 * abs(gap)
+    assert abs(of_gamma @ gain - gap) > 0.01 * abs(gap)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_occupancy_is_the_discounted_share_of_the_trees_states(size):
+    mdp, pi = random_mdp(4, size)
+    start, steps = np.array([0, 1, 0]), mdp.steps(pi)
+    series, at = np.zeros(3), start.astype(float)
+    for t in range(200):
+        series += (1 - mdp.reach) * mdp.reach**t * at
+        at = at @ steps
+    np.testing.assert_allclose(mdp.occupancy(pi, start), series, atol=1e-14)
+    assert mdp.occupancy(pi, start).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_gradient_is_that_of_finite_differences(size):
+    mdp, _ = random_mdp(5, size)
+    logits = np.random.default_rng(6).normal(size=(3, 2))
+    start, step = np.array([0.1, 0.6, 0.3]), 1e-5
+    found = mdp.gradient(softmax(logits), start)
+    for index in np.ndindex(3, 2):
+        moved = [logits.copy(), logits.copy()]
+        moved[0][index] += step
+        moved[1][index] -= step
+        up, down = (start @ mdp.values(softmax(z)) for z in moved)
+        assert found[index] == pytest.approx((up - down) / (2 * step), abs=1e-9)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_sampled_trees_average_to_the_value(size):
+    mdp, pi = random_mdp(7, size)
+    depth, state = 4, 1
+    found = sample_returns(
+        mdp, pi, state, depth=depth, num_trees=4000, rng=np.random.default_rng(0)
+    )
+    steps, series, weight = mdp.steps(pi), 0.0, np.eye(3)[state]
+    for t in range(depth):
+        series += mdp.reach**t * weight @ mdp.rewards(pi)
+        weight = weight @ steps
+    assert abs(found.mean() - series) < 4 * found.std() / np.sqrt(len(found))
+    assert found.std() / np.sqrt(len(found)) < 0.01
+
+
+def test_sampled_trees_are_reproducible_and_grow():
+    mdp, pi = random_mdp(8, 3)
+    take = lambda seed: sample_returns(  # noqa: E731
+        mdp, pi, 0, depth=3, num_trees=5, rng=np.random.default_rng(seed)
+    )
+    np.testing.assert_array_equal(take(1), take(1))
+    assert (take(1) != take(2)).any()
+    ones = TabularObjective(objectives.any_correct(), ActionTable([1, 1]), 3)
+    certain = SetMDP(mdp.moves_XAX, [ones] * 3, mdp.gamma)
+    counted = sample_returns(certain, pi, 0, depth=4, num_trees=2, rng=np.random.default_rng(0))
+    np.testing.assert_allclose(counted, sum((3 * mdp.gamma) ** t for t in range(4)))
+
+
+def test_trees_that_do_not_fit_are_refused():
+    mdp, pi = random_mdp(9, 3)
+    with pytest.raises(ValueError, match="states at depth 19, more than 10,000,000"):
+        sample_returns(mdp, pi, 0, depth=20, num_trees=1, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("sweeps", [1, 10])
+def test_policy_iteration_never_falls_and_settles(size, sweeps):
+    mdp, pi = random_mdp(10, size)
+    path = policy_iteration(mdp, pi, iterations=300, sweeps=sweeps)
+    assert np.diff(path.values_TX, axis=0).min() > -1e-13
+    assert path.values_TX[-1].min() > path.values_TX[0].min() + 0.01
+    # Where it settles no action of the support is worth more than the state.
+    gain = mdp.action_values(path.policies_TXA[-1]) - path.values_TX[-1][:, None]
+    assert (gain * (path.policies_TXA[-1] > 1e-3)).max() < 1e-3
+
+
+def test_policy_iteration_with_single_actions_finds_the_optimum():
+    mdp, pi = random_mdp(11, 1, states=4, actions=3)
+    path = policy_iteration(mdp, pi, iterations=20, sweeps=2000)
+    np.testing.assert_allclose(path.values_TX[-1], planned_values(mdp).max(axis=1), atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_a_planner_is_worth_at_least_as_much_as_any_policy(size):
+    mdp, pi = random_mdp(12, size)
+    best = policy_iteration(mdp, pi, iterations=200).values_TX[-1]
+    planner = planned_values(mdp).max(axis=1)
+    assert (planner >= best - 1e-12).all()
+    assert (planner - best).max() > 0.01  # independent draws cannot promise to differ
+
+
+def test_improvement_goes_by_the_old_values():
+    """State 0's better action leads to state 1, which the old policy plays badly."""
+    tables = [ActionTable([0.1, 0.0, -1.0]), ActionTable([0.0, 1.0, -1.0])]
+    worth = [TabularObjective(objectives.max(), table, 1) for table in tables]
+    moves = [[[1, 0], [0, 1], [1, 0]], [[0, 1], [0, 1], [0, 1]]]
+    mdp = SetMDP(moves, worth, 0.5)
+    old = [[0.5, 0.4, 0.1], [0.9, 0.01, 0.09]]
+    once = improve(mdp, old, sweeps=500)
+    np.testing.assert_allclose(once, [[1, 0, 0], [0, 1, 0]], atol=1e-6)
+    np.testing.assert_allclose(planned_values(mdp)[0], [0.6, 1.0, -0.5])
+
+
+def test_improvement_does_not_depend_on_the_zero_of_the_rewards():
+    mdp, pi = random_mdp(16, 2)
+    for shift in (-3.0, 5.0):
+        worth = [
+            TabularObjective(objectives.max(), ActionTable(np.array([0.2, 0.9]) + shift), 2)
+            for _ in range(3)
+        ]
+        path = policy_iteration(SetMDP(mdp.moves_XAX, worth, 0.3), pi, iterations=100)
+        assert np.diff(path.values_TX, axis=0).min() > -1e-12
+        np.testing.assert_allclose(path.policies_TXA[-1][:, 1], 1, atol=1e-3)
+
+
+def test_improvement_keeps_what_has_nothing_to_choose():
+    flat = TabularObjective(objectives.mean(), ActionTable([1, 1]), 2)
+    mdp = SetMDP(np.ones((1, 2, 1)), [flat], 0.3)
+    np.testing.assert_array_equal(improve(mdp, [[0.25, 0.75]]), [[0.25, 0.75]])
+
+
+def test_planned_values_are_those_of_the_best_plan():
+    mdp, _ = random_mdp(13, 2, states=2)
+    num_sets = len(mdp.counts_SA)
+    best = np.full(2, -np.inf)
+    for plan in product(range(num_sets), repeat=2):
+        rows = mdp.counts_SA[list(plan)] / 2
+        rewards = mdp.scores_XS[[0, 1], list(plan)]
+        steps = np.einsum("xa,xay->xy", rows, mdp.moves_XAX)
+        best = np.maximum(best, np.linalg.solve(np.eye(2) - mdp.reach * steps, rewards))
+    np.testing.assert_allclose(planned_values(mdp).max(axis=1), best, atol=1e-11)
+
+
+def test_q_learning_closes_in_on_the_planned_values():
+    mdp, _ = random_mdp(14, 2, reach=0.5)
+    at, error = q_learning(mdp, steps=20_000, rng=np.random.default_rng(0))
+    scale = np.abs(planned_values(mdp)).max()
+    assert at[-1] == 20_000
+    assert error[0] > 0.5 * scale
+    assert error[-1] < 0.02 * scale
+
+
+def test_q_learning_without_a_future_is_exact_after_one_try():
+    mdp, _ = random_mdp(15, 2, reach=0.0)
+    _, error = q_learning(mdp, steps=500, rng=np.random.default_rng(0))
+    assert error[-1] == 0
+
+
+@pytest.mark.parametrize("gamma", [0.5, 0.6, -0.1, float("nan")])
+def test_discounts_that_do_not_converge_are_refused(gamma):
+    score = TabularObjective(objectives.max(), ActionTable([1, 0]), 2)
+    with pytest.raises(ValueError, match=rf"gamma must be in \[0, 1/2\) .* got {gamma}"):
+        SetMDP(np.ones((1, 2, 1)), [score], gamma)
+
+
+def test_bad_processes_and_policies_are_refused():
+    score = TabularObjective(objectives.max(), ActionTable([1, 0]), 2)
+    other = TabularObjective(objectives.max(), ActionTable([1, 0]), 3)
+    wide = TabularObjective(objectives.max(), ActionTable([1, 0, 0]), 2)
+    with pytest.raises(ValueError, match=r"shape \(X, A, X\), got \(1, 2\)"):
+        SetMDP(np.ones((1, 2)), [score], 0.1)
+    with pytest.raises(ValueError, match="policy must sum to 1"):
+        SetMDP(np.ones((2, 2, 2)), [score, score], 0.1)
+    with pytest.raises(ValueError, match=r"all of one set_size, got 2 of sizes \[2, 3\]"):
+        SetMDP(np.full((2, 2, 2), 0.5), [score, other], 0.1)
+    with pytest.raises(ValueError, match=r"scores\[0\] must be over 2 actions, got 3"):
+        SetMDP(np.ones((1, 2, 1)), [wide], 0.1)
+    mdp = SetMDP(np.ones((1, 2, 1)), [score], 0.1)
+    with pytest.raises(ValueError, match=r"policy_XA must have shape \(1, 2\).* got \(2,\)"):
+        mdp.values([0.5, 0.5])
