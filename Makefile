@@ -4,8 +4,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 RUN ?= runs/demo
+CORE_PYTHON ?= python3.12
+CORE_VENV ?= .venv-core
 
-.PHONY: demo test golden lint format verify clean help
+.PHONY: demo test core golden lint format verify clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
@@ -15,12 +17,16 @@ demo: $(VENV)/ready  ## Train a base model, GRPO, MaxPO and Poly-EPO; write a re
 test: $(VENV)/ready  ## Run all tests.
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --durations=10 tests src claims studies
 
+core: $(CORE_VENV)/ready  ## Test the core with NumPy alone, on another Python: CORE_PYTHON=python3.12.
+	$(CORE_VENV)/bin/pytest -n 2 tests/core tests/theory tests/claims
+
 golden: $(VENV)/ready  ## Run small runs again and compare their figures with the recorded ones.
 	$(BIN)/python tests/golden/make.py --check
 
 lint: $(VENV)/ready  ## Run the linters and the type checker.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 	$(BIN)/mypy
 
 format: $(VENV)/ready  ## Put the code into shape.
@@ -38,4 +44,9 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -c constraints.txt torch==2.13.0
 	$(BIN)/pip install -c constraints.txt -e '.[dev]'
+	touch $@
+
+$(CORE_VENV)/ready: pyproject.toml constraints.txt
+	$(CORE_PYTHON) -m venv $(CORE_VENV)
+	$(CORE_VENV)/bin/pip install -c constraints.txt -e '.[cli]' pytest pytest-xdist hypothesis
 	touch $@

@@ -34,3 +34,21 @@ def test_every_method_has_a_line_in_the_table():
     table = (DOCS / "methods.md").read_text()
     for name in methods.by_name:
         assert f"| `{name}(" in table
+
+
+ROOT = DOCS.parent
+PAGES = [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("recipes/*/*.md")]
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+@each_page
+def test_links_lead_somewhere(page):
+    for link in re.findall(r"\]\((?!https?:|#)([\w./-]+)(?:#[\w-]+)?\)", page.read_text("utf-8")):
+        assert (page.parent / link).exists(), link
+
+
+@each_page
+def test_source_files_that_a_page_names_exist(page):
+    sources = [str(path.relative_to(ROOT)) for path in ROOT.glob("*/**/*.py")]
+    for name in re.findall(r"`((?:[a-z_0-9]+/)+[a-z_0-9]+\.py)`", page.read_text("utf-8")):
+        assert any(f"/{source}".endswith(f"/{name}") for source in sources), name

@@ -59,7 +59,7 @@ def test_the_order_of_samples_and_the_names_of_groups_do_not_matter(flat):
 
 
 def test_tensors_lists_and_object_arrays(flat):
-    import torch
+    torch = pytest.importorskip("torch")
 
     rewards, groups, clusters = flat
     method = methods.poly_epo(3)

@@ -99,7 +99,7 @@ def test_the_objective_s_variance_is_asked_for():
 
 
 def test_a_tensor_that_needs_a_gradient_is_taken():
-    import torch
+    torch = pytest.importorskip("torch")
 
     rewards = torch.tensor(REWARDS, requires_grad=True)
     assert methods.dr_grpo().advantages(rewards).values_BN.tolist() == [[0.5, -0.5, 0.5, -0.5]]
@@ -136,7 +136,7 @@ def test_none_is_what_nan_is():
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 def test_tensors_of_every_precision_are_taken(dtype):
-    import torch
+    torch = pytest.importorskip("torch")
 
     rewards = torch.tensor(REWARDS).to(getattr(torch, dtype))
     adv = methods.maxpo(2).advantages(rewards)
@@ -146,7 +146,7 @@ def test_tensors_of_every_precision_are_taken(dtype):
 
 
 def test_float64_tensors_keep_their_digits():
-    import torch
+    torch = pytest.importorskip("torch")
 
     rewards = np.array([[0.1, 0.2, 0.7]])
     got = methods.dr_grpo().advantages(torch.tensor(rewards)).values_BN

@@ -5,7 +5,6 @@ from math import comb
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -124,6 +123,7 @@ def test_equal_samples_are_owed_nothing(objective):
 
 @every_objective
 def test_torch_in_torch_out(objective):
+    torch = pytest.importorskip("torch")
     rewards, clusters = prompts(np.random.default_rng(5))
     plain = advantages(objective, rewards, clusters)
     tensor = advantages(objective, torch.tensor(rewards).float(), torch.tensor(clusters))
