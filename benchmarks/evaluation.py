@@ -24,7 +24,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from setrl.evaluation import distinct_at_k, majority_at_k, mean_over_problems, pass_at_k
+from setrl.evaluation import (
+    count_labels,
+    distinct_at_k,
+    majority_at_k,
+    mean_over_problems,
+    pass_at_k,
+)
 from setrl.evaluation.metrics import metric_values, powers_of_two
 from setrl.logs.records import Evaluation, load_evaluation
 
@@ -83,8 +89,12 @@ def main() -> None:
         write(drawn, path)
         evaluation = timed("reading the file", lambda: load_evaluation(path))
     start = time.process_time()
-    answers = timed("counting answers", lambda: evaluation.answer_counts)
-    strategies = timed("counting strategies", lambda: evaluation.strategy_counts)
+    answers = timed(
+        "counting answers", lambda: count_labels(evaluation.answers_PN, evaluation.correct_PN)
+    )
+    strategies = timed(
+        "counting strategies", lambda: count_labels(evaluation.strategies_PN, evaluation.correct_PN)
+    )
     correct_P, right_PA = evaluation.correct_count_P, answers.correct_PC > 0
     values = {
         "pass": timed("pass@k", lambda: [pass_at_k(correct_P, SAMPLES, k) for k in ks]),

@@ -39,8 +39,6 @@ def test_arrays_and_labels(tmp_path):
     assert evaluation.strategies_PN.tolist() == [[0, -1, 1], [1, 1, -1]]
     assert evaluation.answers_PN.tolist() == [[0, 1, -1], [0, 1, -1]]
     assert evaluation.correct_count_P.tolist() == [2, 2]
-    assert evaluation.strategy_counts.all_PC.tolist() == [[1, 1], [2, 0]]
-    assert evaluation.strategy_counts.correct_PC.tolist() == [[1, 1], [1, 0]]
 
 
 def test_graded_rewards_and_proxy_scores_are_read_where_they_are(tmp_path):

@@ -13,12 +13,10 @@ from setrl import files
 from setrl.domains import Reading
 from setrl.errors import ConfigError
 from setrl.files.progress import progress_bar
-from setrl.logs.records import SCHEMA_VERSION, read_records
+from setrl.logs.records import SCHEMA_VERSION, TEXTS_KEPT, read_records
 from setrl.logs.sample_file import SampleFile
 from setrl.rewards.tasks import Task, TaskProblem
 from setrl.serving.generators import Ask, Failure, Generator, Sample
-
-TEXTS_KEPT = 8  # samples of a problem whose text stands in its record; the sample file has all
 
 
 @dataclass(frozen=True)

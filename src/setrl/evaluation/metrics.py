@@ -15,6 +15,7 @@ import numpy as np
 from setrl.evaluation.branching import branches_by_position, mean_shared_prefix
 from setrl.evaluation.estimators import (
     Floats,
+    count_labels,
     distinct_at_k,
     effective_number,
     max_at_k,
@@ -90,7 +91,8 @@ def powers_of_two(n: int) -> list[int]:
 
 def metric_values(evaluation: Evaluation) -> dict[str, Floats]:
     """Every metric of the evaluation on each problem, (P,) each."""
-    n, strategies = evaluation.n, evaluation.strategy_counts
+    n = evaluation.n
+    strategies = count_labels(evaluation.strategies_PN, evaluation.correct_PN)
     values = {
         "effective_number": effective_number(strategies.all_PC),
         "top_share": top_share(strategies.all_PC, n),
@@ -118,7 +120,10 @@ def seed_values(evaluations: Sequence[Evaluation]) -> dict[str, Floats]:
 
 def _at_k(evaluation: Evaluation, k: int) -> dict[str, Floats]:
     n, correct_P = evaluation.n, evaluation.correct_count_P
-    strategies, answers = evaluation.strategy_counts, evaluation.answer_counts
+    strategies, answers = (
+        count_labels(labels_PN, evaluation.correct_PN)
+        for labels_PN in (evaluation.strategies_PN, evaluation.answers_PN)
+    )
     right_PA = answers.correct_PC > 0  # an answer is right when a sample that gave it is correct
     majority = majority_at_k(answers.all_PC, right_PA, n, k)
     values = {

@@ -20,9 +20,9 @@ from transformers import (
 from setrl import files
 from setrl.domains import Domain, Problem, Split
 from setrl.errors import ConfigError
-from setrl.evaluation.collecting import TEXTS_KEPT, reading_lists
+from setrl.evaluation.collecting import reading_lists
 from setrl.files.progress import progress_bar
-from setrl.logs.records import SCHEMA_VERSION, read_records
+from setrl.logs.records import SCHEMA_VERSION, TEXTS_KEPT, read_records
 from setrl.models.sampler import sample
 from setrl.serving.generators import Ask, Sample, problem_seed
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
-from setrl.evaluation.collecting import TEXTS_KEPT
-from setrl.logs.records import SCHEMA_VERSION
+from setrl.logs.records import SCHEMA_VERSION, TEXTS_KEPT
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setrl.errors import DataError
-from setrl.evaluation.estimators import LabelCounts, count_labels
 
 SCHEMA_VERSION = 1
+TEXTS_KEPT = 8  # samples of a problem whose text stands in its record
 PER_SAMPLE = ("correct", "strategies", "answers")
 GRADED = ("rewards", "proxy")
 NUMBERS = {int, float, bool, type(None)}
@@ -82,16 +82,6 @@ class Evaluation:
     def graded_PN(self) -> NDArray[np.float64]:
         """The graded rewards; where there are none, 1 for a correct sample and 0 for another."""
         return self.correct_PN.astype(np.float64) if self.rewards_PN is None else self.rewards_PN
-
-    @cached_property
-    def strategy_counts(self) -> LabelCounts:
-        """Samples, and correct samples, of each strategy."""
-        return count_labels(self.strategies_PN, self.correct_PN)
-
-    @cached_property
-    def answer_counts(self) -> LabelCounts:
-        """Samples, and correct samples, that give each answer."""
-        return count_labels(self.answers_PN, self.correct_PN)
 
     def choose(self, rows: list[int]) -> Evaluation:
         """The same of some problems, in this order."""
