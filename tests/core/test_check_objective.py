@@ -126,5 +126,7 @@ def test_the_report_is_frozen_and_set_size_is_checked():
     with pytest.raises(FrozenInstanceError):
         report.lowest = 0.0
     assert str(report).endswith("no problems found")
-    with pytest.raises(ValueError, match=r"set_size must be in \[1, 7\], got 8"):
+    with pytest.raises(
+        ValueError, match=r"set_size must be an integer in \[1, 7\] with num_samples=8, got 8"
+    ):
         check_objective(objectives.max(), set_size=8, num_samples=8)

@@ -94,7 +94,10 @@ def test_nothing_gives_nothing():
         ({"groups_M": [1, 2]}, "rewards must have the length 2 of groups_M, got 4"),
         ({"clusters": [1, 2]}, "clusters must have the length 4 of groups_M, got 2"),
         ({"rewards_M": np.zeros((2, 2))}, "rewards must have shape (M,), one for each sample"),
-        ({"method": methods.maxpo(5)}, "set_size must be an integer in [1, 3], got 5"),
+        (
+            {"method": methods.maxpo(5)},
+            "set_size must be an integer in [1, 3] with num_samples=3, got 5",
+        ),
         ({"method": methods.poly_epo(2)}, "the objective reads clusters"),
     ],
 )

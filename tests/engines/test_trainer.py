@@ -354,9 +354,17 @@ def test_functions_that_fail_are_named(base, tmp_path, rewards, clusters, messag
 @pytest.mark.parametrize(
     ("method", "changes", "message"),
     [
-        (methods.maxpo(5), {}, r"maxpo: set_size must be an integer in \[1, 3\], got 5, with num_"),
-        (methods.maxpo(4), {}, r"maxpo: set_size must be an integer in \[1, 3\], got 4, with num_"),
-        (methods.pkpo(5), {}, r"pkpo: set_size must be an integer in \[1, 4\], got 5, with num_"),
+        (
+            methods.maxpo(5),
+            {},
+            r"maxpo: set_size must .* in \[1, 3\] with num_generations=4, got 5",
+        ),
+        (
+            methods.maxpo(4),
+            {},
+            r"maxpo: set_size must .* in \[1, 3\] with num_generations=4, got 4",
+        ),
+        (methods.pkpo(5), {}, r"pkpo: set_size must .* in \[1, 4\] with num_generations=4, got 5"),
         (methods.poly_epo(2), {"clusters": None}, "poly_epo reads clusters: pass cluster_func"),
         (methods.grpo(), {"rewards": []}, "reward_funcs must hold at least one function"),
         (

@@ -110,7 +110,10 @@ def test_wrong_usage_leaves_with_2(tmp_path, capsys):
     code, _, err = run(capsys, "credit", path, "--method", "polyepo")
     assert (code, "did you mean 'poly_epo'?" in err) == (2, True)
     code, _, err = run(capsys, "credit", path, "--set-size", 9)
-    assert (code, "set_size must be an integer in [1, 3], got 9" in err) == (2, True)
+    assert (code, "set_size must be an integer in [1, 3] with num_samples=3, got 9" in err) == (
+        2,
+        True,
+    )
     code, _, err = run(capsys, "credit", path, "--method", "grpo", "--set-size", 2)
     assert (code, "unknown argument of grpo 'set_size'" in err) == (2, True)
 

@@ -132,7 +132,7 @@ def test_six_actions_in_sets_of_six_are_462_multisets():
         ),
         (
             lambda: TabularObjective(objectives.max(), ActionTable([1, 0]), 0),
-            "set_size must be at least 1, got 0",
+            "set_size must be an integer of at least 1, got 0",
         ),
         (
             lambda: TabularObjective(objectives.max(), ActionTable(range(40)), 12),

@@ -12,6 +12,7 @@ import numpy as np
 from setrl.core.credit import Enumerated, Exact
 from setrl.core.credit.designs import all_sets
 from setrl.core.credit.estimators import score_sets
+from setrl.core.inputs import check_set_size
 from setrl.core.objectives import Objective, SetMeans, from_function
 from setrl.core.samples import DEGENERATE, Samples
 
@@ -101,8 +102,7 @@ def check_objective(
     if set_size is None and checked.set_size is None:
         set_size = 4
     set_size = checked.resolve_set_size(set_size)
-    if not 1 <= set_size < num_samples:
-        raise ValueError(f"set_size must be in [1, {num_samples - 1}], got {set_size}")
+    check_set_size(set_size, num_samples, needs_contrast=True)
     rng = np.random.default_rng(seed)
     few = samples or draw_samples(32, _few_samples(set_size, num_samples), rng)
     try:

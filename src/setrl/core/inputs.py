@@ -88,11 +88,39 @@ def read_batch(
     return Batch(Samples(rewards, **known), usable_BN)
 
 
-def check_set_size(set_size: int, num_samples: int) -> None:
-    """Refuse a K that is not an integer from 1 to N."""
+def check_set_size(
+    set_size: int,
+    num_samples: int | None = None,
+    *,
+    needs_contrast: bool = False,
+    called: str = "num_samples",
+) -> None:
+    """Refuse a K that is no positive integer, or that N samples cannot fill.
+
+    This is the one place where K and N are checked; every door of the library calls it.
+
+    Args:
+        set_size: K.
+        num_samples: N; None where it is not known yet, as when a method is made.
+        needs_contrast: Whether sets with a sample are compared with sets without it, for which
+            there must be a sample outside of every set: K < N.
+        called: What the caller calls N.
+
+    Raises:
+        ValueError: Unless 1 ≤ K ≤ N, or K < N with `needs_contrast`.
+    """
     is_integer = isinstance(set_size, int | np.integer) and not isinstance(set_size, bool)
-    if not is_integer or not 1 <= set_size <= num_samples:
-        raise ValueError(f"set_size must be an integer in [1, {num_samples}], got {set_size!r}")
+    if not is_integer or set_size < 1:
+        raise ValueError(f"set_size must be an integer of at least 1, got {set_size!r}")
+    if num_samples is not None and num_samples < set_size + needs_contrast:
+        most = num_samples - needs_contrast
+        reason = ": sets with and without a sample are compared" if needs_contrast else ""
+        raise ValueError(
+            f"set_size must be an integer in [1, {most}] with {called}={num_samples}, "
+            f"got {set_size}{reason}"
+            if most > 0
+            else f"{called} must be at least {1 + needs_contrast}, got {num_samples}{reason}"
+        )
 
 
 def _numbers(name: str, value: Array) -> np.ndarray:

@@ -61,14 +61,18 @@ class Method:
         shaped = self.shaping.reads if self.shaping else ()
         return frozenset((*self.objective.reads, *shaped))
 
-    def check_samples(self, num_samples: int) -> None:
+    def check_samples(self, num_samples: int, called: str = "num_samples") -> None:
         """Refuse a K that leaves prompts of so many samples without credit.
+
+        Args:
+            num_samples: N.
+            called: What the caller calls N, for the message.
 
         Raises:
             ValueError: Unless 1 ≤ K ≤ N, or K < N where sets with and without a sample are met.
         """
-        most = num_samples - baselines.resolve(self.baseline).needs_contrast
-        check_set_size(self.set_size, most)
+        needs_contrast = baselines.resolve(self.baseline).needs_contrast
+        check_set_size(self.set_size, num_samples, needs_contrast=needs_contrast, called=called)
 
     def advantages(
         self,

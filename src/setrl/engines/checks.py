@@ -25,10 +25,9 @@ def check_arguments(
 ) -> None:
     """Refuse, before anything is sampled, what a method cannot be trained with."""
     try:
-        method.check_samples(args.num_generations or 0)
+        method.check_samples(args.num_generations or 0, "num_generations")
     except ValueError as error:
-        where = f"with num_generations={args.num_generations}"
-        raise ValueError(f"{method.name}: {error}, {where}") from None
+        raise ValueError(f"{method.name}: {error}") from None
     if unknown := method.reads - TRAINING_FIELDS:
         raise ValueError(f"{method.name} reads {', '.join(unknown)}, which a trainer has not")
     if "clusters" in method.reads and not has_clusters:

@@ -178,10 +178,7 @@ class ComparisonConfig(RunConfig):
         method, num_samples = self.method(arm, progress), self.samples_per_prompt
         if unknown := method.reads - TRAINING_FIELDS:
             raise ValueError(f"{method.name} reads {', '.join(unknown)}, which training has not")
-        try:
-            method.check_samples(num_samples)
-        except ValueError as error:
-            raise ValueError(f"{error}, with samples_per_prompt={num_samples}") from None
+        method.check_samples(num_samples, "samples_per_prompt")
         zeros = np.zeros((1, num_samples))
         method.advantages(zeros, clusters=zeros, rng=0)
 

@@ -12,6 +12,8 @@ from math import comb
 
 import numpy as np
 
+from setrl.core.inputs import check_set_size
+
 MAX_MULTISETS = 1_000_000
 
 
@@ -70,8 +72,7 @@ def multisets(num_actions: int, set_size: int) -> Multisets:
     Raises:
         ValueError: Where there are more than `MAX_MULTISETS`.
     """
-    if set_size < 1:
-        raise ValueError(f"set_size must be at least 1, got {set_size}")
+    check_set_size(set_size)
     total = comb(num_actions + set_size - 1, set_size)
     if total > MAX_MULTISETS:
         raise ValueError(

@@ -10,10 +10,10 @@ from setrl import credit, methods, objectives, set_advantages
 REWARDS = np.array([[1.0, 0.0, 1.0, 0.0]])
 
 WRONG = [
-    ({"set_size": 0}, "set_size must be an integer in [1, 4], got 0"),
-    ({"set_size": 5}, "set_size must be an integer in [1, 4], got 5"),
-    ({"set_size": 2.0}, "set_size must be an integer in [1, 4], got 2.0"),
-    ({"set_size": True}, "set_size must be an integer in [1, 4], got True"),
+    ({"set_size": 0}, "set_size must be an integer of at least 1, got 0"),
+    ({"set_size": 5}, "set_size must be an integer in [1, 4] with num_samples=4, got 5"),
+    ({"set_size": 2.0}, "set_size must be an integer of at least 1, got 2.0"),
+    ({"set_size": True}, "set_size must be an integer of at least 1, got True"),
     ({"objective": "max"}, "objective must be a value such as objectives.max(), or"),
     ({"objective": objectives.max}, "objective must be a value such as objectives.max(), or"),
     ({"objective": np.max}, "or objectives.from_function(f) for a function, got <function max"),
