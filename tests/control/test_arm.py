@@ -20,7 +20,7 @@ from setrl.control.arm import train_arm
 from setrl.control.config import ControlConfig
 from setrl.control.records import Stop
 from setrl.control.sb3.poly_ppo import PolyPPO
-from setrl.runs.run_directory import TrainingRun
+from setrl.logs.run_folder import TrainingRun
 from tests.control.goals import GoalsTask
 
 ARMS = {
@@ -104,7 +104,7 @@ KILLED = """
     from setrl.control.arm import train_arm
     from setrl.control.config import ControlConfig
     from setrl.control.records import Stop
-    from setrl.runs.run_directory import TrainingRun
+    from setrl.logs.run_folder import TrainingRun
 
     tasks.by_name["goals"] = GoalsTask
     config = ControlConfig(**{config!r})

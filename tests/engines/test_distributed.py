@@ -10,7 +10,7 @@ import textwrap
 import numpy as np
 
 from setrl import files, methods
-from setrl.runs.run_directory import training_run
+from setrl.logs.run_folder import training_run
 
 PROGRAM = """
     import json, os, sys

@@ -174,7 +174,7 @@ def test_wrong_judges_are_named(spec, message, tmp_path):
 def test_a_comparison_trains_with_a_judge(make_config, base, tmp_path):
     from setrl.lm.arm import train_arm
     from setrl.lm.callbacks import StopInOrder
-    from setrl.runs.run_directory import TrainingRun
+    from setrl.logs.run_folder import TrainingRun
 
     judge = {"judge": "noisy", "of": "oracle:polynomial", "flips": 0.5}
     arm = {"method": "poly_epo", "set_size": 2, "judge": judge}

@@ -9,7 +9,7 @@ from safetensors import SafetensorError
 from setrl.lm.arm import train_arm
 from setrl.lm.callbacks import StopInOrder
 from setrl.lm.run import run_comparison
-from setrl.runs.run_directory import TrainingRun
+from setrl.logs.run_folder import TrainingRun
 from tests.tiny import base, make_config, one_thread
 
 __all__ = ["base", "make_config", "one_thread"]

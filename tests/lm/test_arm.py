@@ -22,7 +22,7 @@ from setrl.lm.arm import (
 )
 from setrl.lm.callbacks import StopInOrder
 from setrl.lm.config import ComparisonConfig
-from setrl.runs.run_directory import TrainingRun
+from setrl.logs.run_folder import TrainingRun
 
 CHANGES = {
     "plain": {"steps": 5},
@@ -96,7 +96,7 @@ KILLED = """
     from setrl.lm.arm import train_arm
     from setrl.lm.callbacks import StopInOrder
     from setrl.lm.config import ComparisonConfig
-    from setrl.runs.run_directory import TrainingRun
+    from setrl.logs.run_folder import TrainingRun
     import torch
 
     def on_step(step):

@@ -16,7 +16,7 @@ from setrl.lm.arm import train_arm
 from setrl.lm.callbacks import StopInOrder
 from setrl.lm.run import run_comparison
 from setrl.lm.worker import Job, work
-from setrl.runs.run_directory import TrainingRun, training_run, write_status
+from setrl.logs.run_folder import TrainingRun, training_run, write_status
 
 
 def statuses(run_dir):

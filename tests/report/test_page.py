@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 import pytest
 
 from setrl.errors import ConfigError
+from setrl.logs.run_folder import write_status
 from setrl.report import drawing, write_report
 from setrl.report.data import read_run
 from setrl.report.headlines import headlines
-from setrl.runs.run_directory import write_status
 from tests import fake_run
 
 ATTACK = "<script>alert('x')</script><img src=x onerror=alert(1)>"

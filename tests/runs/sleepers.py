@@ -1,4 +1,4 @@
-"""Jobs that sleep, for `run_jobs`; `python sleepers.py FOLDER` runs one and waits."""
+"""Jobs that sleep, for `run_jobs`; `python -m tests.runs.sleepers FOLDER` runs one and waits."""
 
 import sys
 import time

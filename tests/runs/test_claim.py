@@ -7,7 +7,8 @@ import pytest
 
 from setrl import files
 from setrl.errors import ConfigError, RunError
-from setrl.runs.claim import claimed, kind_of
+from setrl.logs.run_folder import kind_of
+from setrl.runs.claim import claimed
 from setrl.runs.run_config import RunConfig
 
 

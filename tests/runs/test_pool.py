@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
 
 
 def interrupted(folder, pauses):
     """Run a job that sleeps; SIGINT for the whole group once it has begun and after each pause."""
     process = subprocess.Popen(
-        [sys.executable, "sleepers.py", folder],
-        cwd=HERE,
+        [sys.executable, "-m", "tests.runs.sleepers", folder],
+        cwd=ROOT,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )

@@ -12,10 +12,10 @@ from setrl import cli, files
 from setrl.control.config import ControlConfig
 from setrl.errors import ConfigError
 from setrl.lm.config import ComparisonConfig
+from setrl.logs.run_folder import write_status
 from setrl.report import drawing, publish_report, write_report
 from setrl.runs.claim import claimed
 from setrl.runs.run_config import RunConfig
-from setrl.runs.run_directory import write_status
 from tests import fake_run
 
 CONFIGS = {

@@ -22,7 +22,7 @@ from setrl.control.sb3.behaviour_cloning import warm_start
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.sb3.recurrent import GRUPolicy, RecurrentPolyPPO
 from setrl.control.tasks import Task
-from setrl.runs.run_directory import Status, TrainingRun, write_status
+from setrl.logs.run_folder import Status, TrainingRun, write_status
 
 MODEL = "model.zip"
 

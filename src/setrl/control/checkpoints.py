@@ -17,22 +17,21 @@ import torch
 
 from setrl.control.credit.vines import Vines
 from setrl.control.sb3.poly_ppo import PolyPPO
-from setrl.runs.run_directory import TrainingRun
+from setrl.logs.run_folder import TrainingRun
 
 KEPT = 2  # the last one, and one that is whole while it is written
 
 
 def save(model: PolyPPO, run: TrainingRun) -> None:
     """Write a checkpoint of a model that is between two updates."""
-    folder = run.checkpoints / f"checkpoint-{model.num_timesteps}"
+    folder = run.checkpoint(model.num_timesteps)
     if (folder / "complete").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
     model.save(folder / "model.zip")
     (folder / "state.pkl").write_bytes(pickle.dumps(_state(model)))
     run.mark_complete(model.num_timesteps)
-    whole = sorted(run.checkpoints.glob("checkpoint-*"), key=_steps)
-    for old in whole[:-KEPT]:
+    for old in list(run.checkpoint_folders().values())[:-KEPT]:
         shutil.rmtree(old)
 
 
@@ -67,7 +66,3 @@ def _state(model: PolyPPO) -> dict[str, Any]:
         "environments": [env.snapshot() for env in model.env.envs],  # type: ignore[attr-defined]
         "log": {name: dict(getattr(model.logger, name)) for name in WAITING},
     }
-
-
-def _steps(folder: Path) -> int:
-    return int(folder.name.rpartition("-")[2])

@@ -17,7 +17,7 @@ from setrl.control.credit.draw import Family
 from setrl.control.credit.trajectories import Trajectory
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.tasks import Task
-from setrl.runs.run_directory import TrainingRun
+from setrl.logs.run_folder import TrainingRun
 
 EVALUATION = 0xE7A1  # of the seeds of evaluations, so that they share nothing with training
 

@@ -11,8 +11,8 @@ import torch
 from setrl.control.arm import make_model, train_arm, write_evaluation
 from setrl.control.config import ControlConfig
 from setrl.control.records import Stop
-from setrl.runs.jobs import BASE, ArmJob, OnProgress, do_job
-from setrl.runs.run_directory import TrainingRun
+from setrl.logs.run_folder import BASE, TrainingRun
+from setrl.runs.jobs import ArmJob, OnProgress, do_job
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ import numpy as np
 from setrl import DEGENERATE, Method
 from setrl.core import methods
 from setrl.engines.batch import ScoredBatch
-from setrl.runs.run_directory import SCHEMA_VERSION
+from setrl.logs.run_folder import SCHEMA_VERSION
 
 CORRECT = 0.5  # rewards above it count as correct, as in objectives.any_correct
 NAMES_SHOWN = 20  # strategies whose shares are written; the others are added up

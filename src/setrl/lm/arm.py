@@ -24,8 +24,8 @@ from setrl.errors import ConfigError, RunError
 from setrl.lm.callbacks import Progress, Recorder, StopInOrder
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.rewards import Verifier
+from setrl.logs.run_folder import Status, TrainingRun, write_status
 from setrl.models import sampler
-from setrl.runs.run_directory import Status, TrainingRun, write_status
 
 
 def train_arm(

@@ -11,7 +11,7 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 from setrl import Method, files
 from setrl.engines.batch import ScoredBatch
 from setrl.engines.metrics import Names, batch_metrics, rollout_records
-from setrl.runs.run_directory import TrainingRun
+from setrl.logs.run_folder import TrainingRun
 
 NameOf = Callable[[str, str], str | None]  # (prompt, text) → the strategy's name
 

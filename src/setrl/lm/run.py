@@ -16,10 +16,10 @@ from setrl.lm.base_model import base_model
 from setrl.lm.callbacks import StopInOrder
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.worker import Job, quiet, work
+from setrl.logs.run_folder import TrainingRun
 from setrl.report import write_report
 from setrl.runs.claim import cache_folder, claimed
 from setrl.runs.pool import run_jobs
-from setrl.runs.run_directory import TrainingRun
 
 
 def run_comparison(

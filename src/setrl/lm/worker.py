@@ -16,8 +16,8 @@ from setrl.evaluation.summary import write_checkpoint_summary
 from setrl.lm.arm import train_arm
 from setrl.lm.callbacks import StopInOrder
 from setrl.lm.config import ComparisonConfig
+from setrl.logs.run_folder import TrainingRun
 from setrl.runs.jobs import ArmJob, OnProgress, do_job
-from setrl.runs.run_directory import TrainingRun
 
 EVALUATION_SEED = 0  # the same problems for every model of every comparison
 

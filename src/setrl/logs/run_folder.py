@@ -1,30 +1,115 @@
-"""Where things are in a comparison's run directory.
+"""The folder of a run: what lies where in it, and the folders of its training runs.
 
-<run>/base/evaluation/<split>.jsonl              the model that every arm starts from
-<run>/<arm>/seed_<s>/evaluation/<split>.jsonl    an arm's last model, one training seed
+<run>/run.json, config.yaml, summary.json, figures/, report.html
+<run>/base/                    what every arm starts from, and its evaluation/<split>.jsonl
+<run>/<arm>/seed_<s>/          a training run: one arm with one seed
+    run.json, metrics.jsonl, rollouts/step_000010.jsonl, checkpoints/, final/,
+    evaluation/<split>.jsonl
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import yaml
 
+from setrl import files
 from setrl.errors import ConfigError
 
-BASE = "base"
+SCHEMA_VERSION = 1
+BASE = "base"  # the folder of what every arm starts from, and its name in figures
+FIGURES = "figures"
+RECORD = "run.json"
+CONFIG = "config.yaml"
+
+Kind = Literal["comparison", "control"]
+Status = Literal["running", "finished", "failed", "interrupted"]
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """The folder of one training run: one arm with one seed."""
+
+    path: Path
+
+    @property
+    def metrics(self) -> Path:
+        """One JSON object a step."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of checkpoints, from which an interrupted run resumes."""
+        return self.path / "checkpoints"
+
+    @property
+    def final(self) -> Path:
+        """The last model and its tokenizer; exists once the run is finished."""
+        return self.path / "final"
+
+    def rollouts(self, step: int) -> Path:
+        """The samples of a step, one JSON object a prompt."""
+        return self.path / "rollouts" / f"step_{step:06d}.jsonl"
+
+    def rollout_files(self) -> dict[int, Path]:
+        """Step → file of its samples, for the steps that have one."""
+        found = (self.path / "rollouts").glob("step_*.jsonl")
+        return dict(sorted((int(path.stem.removeprefix("step_")), path) for path in found))
+
+    def checkpoint(self, step: int) -> Path:
+        """The folder of the checkpoint after a step."""
+        return self.checkpoints / f"checkpoint-{step}"
+
+    def checkpoint_folders(self) -> dict[int, Path]:
+        """Step → folder of every checkpoint, complete or not."""
+        found = self.checkpoints.glob("checkpoint-*")
+        return dict(sorted((int(path.name.rpartition("-")[2]), path) for path in found))
+
+    def last_checkpoint(self) -> Path | None:
+        """The latest complete checkpoint."""
+        complete = [path for path in self.checkpoint_folders().values() if _is_complete(path)]
+        return complete[-1] if complete else None
+
+    def remove_incomplete(self) -> None:
+        """Remove the checkpoints that were not completely written."""
+        for folder in self.checkpoint_folders().values():
+            if not _is_complete(folder):
+                shutil.rmtree(folder)
+
+    def mark_complete(self, step: int) -> None:
+        """Record that the checkpoint of a step was completely written."""
+        (self.checkpoint(step) / "complete").touch()
+
+    def truncate(self, step: int) -> None:
+        """Remove the records of later steps, so that a resumed run records them once."""
+        kept = [record for record in files.read_lines(self.metrics) if record["step"] <= step]
+        files.write_lines(self.metrics, kept)
+        for later, path in self.rollout_files().items():
+            if later > step:
+                path.unlink()
+
+
+def _is_complete(checkpoint: Path) -> bool:
+    return (checkpoint / "complete").exists()
+
+
+def training_run(run_dir: Path, arm: str, seed: int) -> TrainingRun:
+    """The training run of an arm with a seed."""
+    return TrainingRun(run_dir / arm / f"seed_{seed}")
 
 
 @dataclass(frozen=True)
 class ArmFolders:
-    """One arm of a comparison.
+    """One arm of a run.
 
     Attributes:
-        arm: Its name; "base" for the base model.
-        seeds: Training seed → folder of that training run; the base has none and stands under 0.
+        arm: Its name; "base" for the model that every arm starts from.
+        seeds: Seed → folder of that training run; the base, which has no seed, is under 0.
     """
 
     arm: str
@@ -32,13 +117,13 @@ class ArmFolders:
 
 
 def find_arms(run_dir: Path) -> list[ArmFolders]:
-    """The arms of a run directory: the base first, then in the config's order, then by name.
+    """The arms of a run: the base first, then in the order of the config, then by name.
 
     Raises:
-        ConfigError: When there is no such folder.
+        ConfigError: If the folder does not exist.
     """
     if not run_dir.is_dir():
-        raise ConfigError(f"{run_dir} is not a run directory: there is no such folder")
+        raise ConfigError(f"{run_dir} is not a run directory: the folder does not exist")
     order = list(read_config(run_dir).get("arms") or ())
     names = [folder.name for folder in run_dir.iterdir() if seed_folders(folder)]
     names.sort(key=lambda name: (order.index(name) if name in order else len(order), name))
@@ -47,11 +132,12 @@ def find_arms(run_dir: Path) -> list[ArmFolders]:
     return base + arms
 
 
-def read_config(run_dir: Path) -> dict[str, Any]:
-    """The resolved config of a run; empty where there is none."""
-    path = run_dir / "config.yaml"
-    config = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
-    return config if isinstance(config, dict) else {}
+def seed_folders(folder: Path) -> dict[int, Path]:
+    """Seed → training run, of an arm's folder; empty for any other folder."""
+    if not folder.is_dir() or folder.name == BASE:
+        return {}
+    found = {int(m[1]): p for p in folder.iterdir() if (m := re.fullmatch(r"seed_(\d+)", p.name))}
+    return dict(sorted(found.items()))
 
 
 def evaluation_files(folder: Path) -> dict[str, Path]:
@@ -59,9 +145,41 @@ def evaluation_files(folder: Path) -> dict[str, Path]:
     return {path.stem: path for path in sorted((folder / "evaluation").glob("*.jsonl"))}
 
 
-def seed_folders(folder: Path) -> dict[int, Path]:
-    """Training seed → its folder, of an arm's folder; empty where it is none."""
-    if not folder.is_dir() or folder.name == BASE:
-        return {}
-    found = {int(m[1]): p for p in folder.iterdir() if (m := re.fullmatch(r"seed_(\d+)", p.name))}
-    return dict(sorted(found.items()))
+def read_config(run_dir: Path) -> dict[str, Any]:
+    """The config of a run with every default; empty if the file is missing."""
+    path = run_dir / CONFIG
+    config = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
+    return config if isinstance(config, dict) else {}
+
+
+def kind_of(run_dir: str | Path) -> Kind | None:
+    """The kind of a run; None if the folder is not a run of setrl.
+
+    Raises:
+        ConfigError: If the run was written by a later version of setrl.
+    """
+    path = Path(run_dir) / RECORD
+    try:
+        record = files.read_json(path)
+    except (OSError, ValueError):
+        return None  # not a file of ours
+    if not isinstance(record, dict) or not isinstance(record.get("schema_version"), int):
+        return None
+    # The first comparisons did not record their kind; a training run has neither kind nor name.
+    kind = record.get("kind", "comparison" if "name" in record else None)
+    if kind is not None and record["schema_version"] != SCHEMA_VERSION:
+        raise ConfigError(
+            f"{path} has schema version {record['schema_version']}, and this version of setrl "
+            f"reads {SCHEMA_VERSION}: use the version of setrl that wrote it"
+        )
+    return kind if kind in get_args(Kind) else None
+
+
+def write_status(folder: Path, status: Status, **about: Any) -> None:
+    """Write a folder's run.json: when it was created, its status, and what else is known."""
+    path = folder / RECORD
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    known = files.read_json(path)
+    created = {"schema_version": SCHEMA_VERSION, "created": known.get("created", now)}
+    error = {} if status == "failed" else {"error": None}
+    files.write_json(path, {**known, **created, "status": status, "changed": now, **error, **about})

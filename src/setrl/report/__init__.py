@@ -5,8 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from setrl.errors import ConfigError
-from setrl.runs.claim import kind_of
-from setrl.runs.run_config import Kind
+from setrl.logs.run_folder import Kind, kind_of
 from setrl.runs.written import REPORT, refuse_page_of_others
 
 __all__ = ["publish_report", "write_report"]

@@ -7,30 +7,16 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import get_args
 
 from setrl import files
 from setrl.errors import ConfigError, RunError
-from setrl.runs.run_config import Kind, RunConfig
-from setrl.runs.run_directory import SCHEMA_VERSION, provenance, write_status
+from setrl.logs.run_folder import CONFIG, kind_of, write_status
+from setrl.runs.provenance import provenance
+from setrl.runs.run_config import RunConfig
 from setrl.runs.written import REPORT, refuse_page_of_others, remove_written, run_tree
 
 LOCK = ".lock"
-CONFIG = "config.yaml"
 CACHE = "SETRL_CACHE"  # the environment variable that names the folder of what runs start from
-
-
-def kind_of(run_dir: str | Path) -> Kind | None:
-    """What kind of run a folder holds; None where setrl began none."""
-    try:
-        record = files.read_json(Path(run_dir) / "run.json")
-    except (OSError, ValueError):
-        return None  # somebody else's file
-    if not isinstance(record, dict) or record.get("schema_version") != SCHEMA_VERSION:
-        return None
-    # The first comparisons did not name their kind; an arm's folder has neither kind nor name.
-    kind = record.get("kind", "comparison" if "name" in record else None)
-    return kind if kind in get_args(Kind) else None
 
 
 def cache_folder(cache: str | Path | None = None) -> Path:

@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Protocol
 
 from setrl.files import write_text
+from setrl.logs.run_folder import BASE, training_run, write_status
 from setrl.runs.claim import explain
-from setrl.runs.run_directory import training_run, write_status
-
-BASE = "base"  # the folder of what every arm starts from, and its name in figures
 
 OnProgress = Callable[[float], None]  # told how much of the job's cost is done
 

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, get_type_hints
+from typing import Any, ClassVar, Self, get_type_hints
 
 import yaml
 
@@ -14,10 +14,9 @@ from setrl import names
 from setrl.files import strict_yaml
 from setrl.files.strict_yaml import KeyedError
 from setrl.files.typed import typed
+from setrl.logs.run_folder import BASE, FIGURES, Kind
 
-Kind = Literal["comparison", "control"]
-
-OTHER_FOLDERS = {"base", "figures"}  # what lies beside the arms in a run's folder
+OTHER_FOLDERS = {BASE, FIGURES}  # the folders beside the arms in a run's folder
 NO_RESULT = {"workers"}  # keys that change no result
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias, Union
 
 from setrl.errors import ConfigError
+from setrl.logs.run_folder import BASE, CONFIG, FIGURES, RECORD
 
 REPORT = "report.html"
 MARK = '<meta name="generator" content="setrl">'
@@ -62,9 +63,7 @@ MODEL_FILES = (
 MODEL: Tree = {**dict.fromkeys(MODEL_FILES, Path.is_file), "evaluation": EVALUATION}
 PARTIAL = dict.fromkeys([".*.partial"], Path.exists)  # what a killed process left half written
 TRAINING: Tree = {
-    **dict.fromkeys(
-        ("run.json", "metrics.jsonl", "evaluation.json", "traceback.txt"), Path.is_file
-    ),
+    **dict.fromkeys((RECORD, "metrics.jsonl", "evaluation.json", "traceback.txt"), Path.is_file),
     "judge.sqlite*": Path.is_file,
     "rollouts": {"step_[0-9]*.jsonl": Path.is_file},
     # Training itself removes whole checkpoints as it goes on, and TRL writes its README.md.
@@ -73,7 +72,7 @@ TRAINING: Tree = {
     "evaluation": EVALUATION,
     **PARTIAL,
 }
-FIGURES = (
+PICTURES = (
     *("learning.png", "strategy_shares.png", "time.png", "curves.png", "frontier.png"),
     *("frontier_*.png", "pass_at_k_*.png", "watch_*.gif", "watch_*.mp4", "watch_*.png"),
 )
@@ -82,10 +81,10 @@ FIGURES = (
 def run_tree(arms: Iterable[str]) -> Tree:
     """What a run with these arms writes in its folder."""
     return {
-        **dict.fromkeys(("run.json", "config.yaml", "summary.json"), Path.is_file),
+        **dict.fromkeys((RECORD, CONFIG, "summary.json"), Path.is_file),
         REPORT: is_our_page,
-        "figures": dict.fromkeys(FIGURES, Path.is_file),
-        "base": {**MODEL, "evaluation.json": Path.is_file, "traceback.txt": Path.is_file},
+        FIGURES: dict.fromkeys(PICTURES, Path.is_file),
+        BASE: {**MODEL, "evaluation.json": Path.is_file, "traceback.txt": Path.is_file},
         **{arm: {"seed_[0-9]*": TRAINING} for arm in arms},
         **PARTIAL,
     }

@@ -1,7 +1,10 @@
 import json
 
+import pytest
+
 from setrl import files
-from setrl.runs.run_directory import TrainingRun, provenance, training_run, write_status
+from setrl.errors import ConfigError
+from setrl.logs.run_folder import TrainingRun, kind_of, training_run, write_status
 
 
 def checkpoint(run, step, whole):
@@ -53,9 +56,13 @@ def test_where_a_run_is(tmp_path):
     assert training_run(tmp_path, "grpo", 3).path == tmp_path / "grpo" / "seed_3"
 
 
-def test_provenance(monkeypatch):
-    monkeypatch.setattr("sys.argv", ["/somewhere/bin/setrl", "train", "--config", "a b.yaml"])
-    found = provenance()
-    assert found["command"] == "setrl train --config 'a b.yaml'"
-    assert {"python", "torch", "trl", "setrl"} <= set(found["versions"])
-    assert found["git"] is None or len(found["git"]["commit"]) == 40
+def test_a_run_of_a_later_version_is_refused_by_its_schema(tmp_path):
+    record = {"schema_version": 2, "kind": "comparison", "name": "new"}
+    files.write_json(tmp_path / "run.json", record)
+    with pytest.raises(ConfigError, match=r"run\.json has schema version 2, .* reads 1: use the"):
+        kind_of(tmp_path)
+
+
+def test_a_run_from_before_kinds_were_recorded_is_a_comparison(tmp_path):
+    files.write_json(tmp_path / "run.json", {"schema_version": 1, "name": "old"})
+    assert kind_of(tmp_path) == "comparison"
