@@ -25,7 +25,7 @@ import gymnasium as gym
 import numpy as np
 
 from setrl.control import make_resettable
-from setrl.control.envs import NotResettableError
+from setrl.control.envs.adapters import NotResettableError
 
 NAMES = [
     "CartPole-v1",

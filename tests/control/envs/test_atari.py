@@ -6,7 +6,7 @@ gym = pytest.importorskip("gymnasium")
 gym.register_envs(pytest.importorskip("ale_py"))
 
 from setrl.control import check_resettable, make_resettable  # noqa: E402
-from setrl.control.envs import NotResettableError  # noqa: E402
+from setrl.control.envs.adapters import NotResettableError  # noqa: E402
 
 SMALL = {"actions": 12, "trials": 2}
 

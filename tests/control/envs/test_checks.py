@@ -8,8 +8,7 @@ import pytest
 gym = pytest.importorskip("gymnasium")
 
 from setrl.control import check_resettable, make_resettable  # noqa: E402
-from setrl.control.envs.atari import AtariState  # noqa: E402
-from setrl.control.envs.base import Adapter  # noqa: E402
+from setrl.control.envs.adapters import Adapter, AtariState  # noqa: E402
 from setrl.control.envs.checks import ResetMismatchError  # noqa: E402
 from setrl.control.envs.minigrid import MiniGridState  # noqa: E402
 from setrl.control.envs.resettable import ResettableEnv  # noqa: E402

@@ -11,7 +11,7 @@ import pytest
 gym = pytest.importorskip("gymnasium")
 
 from setrl.control import Resettable, check_resettable, make_resettable  # noqa: E402
-from setrl.control.envs import NotResettableError  # noqa: E402
+from setrl.control.envs.adapters import NotResettableError  # noqa: E402
 
 TOYS = ["CartPole-v1", "FrozenLake-v1", "CliffWalking-v1", "Blackjack-v1", "Acrobot-v1"]
 

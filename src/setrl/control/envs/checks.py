@@ -1,4 +1,4 @@
-"""Is an environment really set back? The same actions must lead to the same bits."""
+"""Whether an environment is really set back: the same actions must lead to the same bits."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from setrl.control.envs.base import WHAT_TO_IMPLEMENT
-from setrl.control.envs.generators import save_generators
+from setrl.control.envs.adapters import WHAT_TO_IMPLEMENT
+from setrl.control.envs.layers import kind_of, layers_of, save_generators
 from setrl.control.envs.resettable import Resettable, make_resettable
-from setrl.control.envs.wrappers import kind_of, layers_of
 
-# Infos that tell the time of day, by wrapper: RecordEpisodeStatistics and SB3's Monitor.
+# Infos that hold the time of day: RecordEpisodeStatistics and SB3's Monitor write it.
 _CLOCKS = ("info.episode.t",)
 
 
@@ -26,13 +25,13 @@ def check_resettable(
     rng: int | np.random.Generator = 0,
     another: gym.Env | None = None,
 ) -> None:
-    """Raise unless an environment goes on from a restored state exactly as it went on at first.
+    """Raise unless an environment continues from a restored state exactly as it did at first.
 
     Each trial walks at random to a state (the start, or mid-episode), keeps a snapshot, and walks
     on. Then, from elsewhere in another episode, it restores the snapshot and repeats the actions:
     observations, rewards, ends, infos and the states of all generators must be the same, bit for
-    bit. So again from the same snapshot, from a pickled copy, and, where `another` is given, in
-    that instance. With a seed, `restore` must give the same future twice.
+    bit. This is repeated from the same snapshot, from a pickled copy, and, where `another` is
+    given, in that instance. With a seed, `restore` must give the same future twice.
 
     Args:
         env: what to check; an environment without `snapshot` and `restore` goes through
@@ -41,10 +40,10 @@ def check_resettable(
         trials: how many snapshots. A fault that shows in a share s of them is missed with
             probability (1 − s)^trials.
         rng: draws seeds and actions.
-        another: a second instance, made the same way, which may be one never reset.
+        another: a second instance, made the same way; it need not have been reset.
 
     Raises:
-        ResetMismatchError: says what differed, at which step, and what to implement.
+        ResetMismatchError: names what differed, at which step, and what to implement.
         NotResettableError: `make_resettable` refused the environment.
     """
     if actions < 1 or trials < 1:
@@ -56,7 +55,7 @@ def check_resettable(
 
 
 class ResetMismatchError(AssertionError):
-    """A restored environment did not go on as before; the message says where and what to do."""
+    """A restored environment behaved differently; the message names the step and the remedy."""
 
 
 def _check_one(
@@ -67,7 +66,7 @@ def _check_one(
     seen = _walk_to_a_state(env, seed, 0 if at_start else int(rng.integers(1, actions + 1)), rng)
     snapshot = env.snapshot()
     walk = _draw_actions(env, actions, rng)
-    truth = [_Step(seen[0], 0.0, False, False, seen[1], _noise(env)), *_follow(env, walk)]
+    truth = _steps(env, seen, walk)
     pickled = _pickled(env, snapshot)
     ways = [("", env, snapshot), (" a second time", env, snapshot)]
     ways += [(" from its pickle", env, pickle.loads(pickled))]
@@ -75,16 +74,16 @@ def _check_one(
     for way, instance, state in ways:
         if instance is env:
             _walk_to_a_state(env, seed + 1, int(rng.integers(1, actions + 1)), rng)
-        again = _go_back_and_follow(instance, state, "keep", walk)
+        again = _steps(instance, instance.restore(state, rng="keep"), walk)
         _must_agree(env, truth, again, f"restored{way}")
-    once, twice = (_go_back_and_follow(env, snapshot, 5, walk) for _ in range(2))
+    once, twice = (_steps(env, env.restore(snapshot, rng=5), walk) for _ in range(2))
     _must_agree(env, once, twice, "restored twice with rng=5")
     _must_fork(env, snapshot)
 
 
 @dataclass(frozen=True)
 class _Step:
-    """All that a step lets us see."""
+    """Everything that can be observed of a step."""
 
     observation: Any
     reward: Any
@@ -97,14 +96,14 @@ class _Step:
 def _walk_to_a_state(
     env: Any, seed: int, steps: int, rng: np.random.Generator
 ) -> tuple[Any, dict[str, Any]]:
-    """Reset and take `steps` random actions, or fewer, so as to stop before the episode's end."""
+    """Reset and take at most `steps` random actions, so that the episode does not end."""
     walk = _draw_actions(env, steps, rng)
     while True:
         seen = env.reset(seed=seed)
         taken = list(_follow(env, walk))
         if not taken or not (taken[-1].terminated or taken[-1].truncated):
             return (taken[-1].observation, taken[-1].info) if taken else seen
-        # Nothing follows an end, so that a snapshot there would check nothing.
+        # No step follows the end of an episode, so a snapshot there would check nothing.
         walk = walk[: len(taken) // 2]
 
 
@@ -113,8 +112,9 @@ def _draw_actions(env: Any, count: int, rng: np.random.Generator) -> list[Any]:
     return [env.action_space.sample() for _ in range(count)]
 
 
-def _go_back_and_follow(env: Any, state: Any, rng: Any, walk: list[Any]) -> list[_Step]:
-    observation, info = env.restore(state, rng=rng)
+def _steps(env: Any, first: tuple[Any, dict[str, Any]], walk: list[Any]) -> list[_Step]:
+    """The state that an environment is in, by its observation and info, and the steps of a walk."""
+    observation, info = first
     return [_Step(observation, 0.0, False, False, info, _noise(env)), *_follow(env, walk)]
 
 
@@ -135,13 +135,13 @@ def _pickled(env: Any, snapshot: Any) -> bytes:
         return pickle.dumps(snapshot)
     except Exception as error:
         raise ResetMismatchError(
-            f"{_name(env)}: the snapshot cannot be pickled ({error}): let `snapshot` keep data "
-            "alone, and no reference to the environment"
+            f"{_name(env)}: the snapshot cannot be pickled ({error}): let `snapshot` keep only "
+            "data and no reference to the environment"
         ) from error
 
 
 def _must_agree(env: Any, truth: list[_Step], again: list[_Step], way: str) -> None:
-    """The same steps, and as many."""
+    """Raise unless the steps are equal, and equally many."""
     for index, (old, new) in enumerate(zip(truth, again, strict=False)):
         for part in vars(old):
             for where in _differences(getattr(old, part), getattr(new, part), part):
@@ -153,13 +153,13 @@ def _must_agree(env: Any, truth: list[_Step], again: list[_Step], way: str) -> N
 def _sentence(env: Any, way: str, index: int, where: str) -> str:
     when = f"step {index} after it" if index else "the restored state itself"
     return (
-        f"{_name(env)}: {way}, {where} differed at {when}, so the snapshot does not hold all of "
-        f"the state; save what decides it, or {WHAT_TO_IMPLEMENT}"
+        f"{_name(env)}: {way}, {where} differed at {when}, so the snapshot does not hold the whole "
+        f"state; save what decides it, or {WHAT_TO_IMPLEMENT}"
     )
 
 
 def _must_fork(env: Any, snapshot: Any) -> None:
-    """Vines with other seeds must not share the noise of the environment."""
+    """Raise if vines with different seeds share the noise of the environment."""
     env.restore(snapshot, rng=1)
     first = _noise(env)
     env.restore(snapshot, rng=2)
@@ -171,7 +171,7 @@ def _must_fork(env: Any, snapshot: Any) -> None:
 
 
 def _differences(old: Any, new: Any, where: str) -> Iterator[str]:
-    """The places at which two values are not the same to the bit."""
+    """The places at which two values differ in a bit."""
     if where in _CLOCKS:
         return
     if isinstance(old, dict) and isinstance(new, dict):

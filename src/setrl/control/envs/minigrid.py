@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
@@ -11,16 +10,15 @@ from typing import Any, ClassVar
 import gymnasium as gym
 import numpy as np
 
-from setrl.control.envs.attributes import CONSTANTS
-from setrl.control.envs.base import Adapter
-from setrl.control.envs.generators import generators_of
+from setrl.control.envs.adapters import CONSTANTS, Adapter
+from setrl.control.envs.layers import generators_of
 
 _AS_IT_IS = {int, float, bool, str, bytes, type(None), np.int64, np.float64, np.bool_, np.int8}
 
 
 @dataclass(frozen=True, slots=True)
 class _Fixture:
-    """Stands in a saved state for what belongs to the environment that is set back."""
+    """Marks, in a saved state, an object that belongs to the environment that is set back."""
 
     name: str
 
@@ -29,24 +27,19 @@ class _Fixture:
 
 
 class MiniGridState(Adapter):
-    """All attributes that change, cloned together, so that what is one object stays one object.
+    """All attributes that change, cloned together, so that one object stays one object.
 
     An instruction of BabyAI knows objects of the grid by identity and holds the environment
-    itself: the first is kept, the second becomes the environment that is set back. Walls, floors,
-    goals and lava never change and are shared.
+    itself: identity is kept, and the reference leads to the environment that is set back. Walls,
+    floors, goals and lava never change and are shared.
     """
 
     name: ClassVar[str] = "minigrid"
+    made_for: ClassVar[str] = "minigrid.minigrid_env.MiniGridEnv"
 
     def __init__(self, env: gym.Env) -> None:
         super().__init__(env)
         self._clone = _Cloner()
-
-    @staticmethod
-    def is_made_for(env: gym.Env) -> bool:
-        """Every subclass of MiniGridEnv, the user's own too."""
-        module = sys.modules.get("minigrid.minigrid_env")
-        return module is not None and isinstance(env, module.MiniGridEnv)
 
     def save(self) -> dict[str, Any]:
         """Attribute → clone, with `_Fixture` for the environment and its generators."""
@@ -80,7 +73,7 @@ class _Cloner:
         self._records = (WorldObj, Grid, Room, Instr, ObjDesc)
 
     def __call__(self, value: Any, memo: dict[Any, Any]) -> Any:
-        """A clone; `memo` maps id → clone, and the names of fixtures → what they stand for."""
+        """A clone; `memo` maps id → clone, and the name of a fixture → its object."""
         kind, shared = type(value), self._shared
         if kind in shared or id(value) in memo:
             return memo.get(id(value), value)
@@ -103,7 +96,7 @@ class _Cloner:
         return value if isinstance(value, gym.Space) else deepcopy(value, memo)
 
     def _all(self, values: Iterable[Any], memo: dict[Any, Any]) -> list[Any]:
-        """Clones of all values; the commonest cases are decided here, without a call."""
+        """Clones of all values; the most common cases are decided here, without a call."""
         shared, get = self._shared, memo.get
         return [
             x

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, ClassVar
 
 import gymnasium as gym
 
-from setrl.control.envs.attributes import CONSTANTS, save_attributes
-from setrl.control.envs.base import Adapter
-from setrl.control.envs.copying import copied
+from setrl.control.envs.adapters import CONSTANTS, Adapter, save_attributes
+from setrl.control.envs.layers import copied
 
 _CONSTANTS = CONSTANTS | {"model", "data", "init_qpos", "init_qvel", "observation_structure"}
 
@@ -18,22 +16,17 @@ class MujocoState(Adapter):
     """`mj_copyData` into an MjData of a pool, and the environment's plain attributes.
 
     `set_state(qpos, qvel)` is not exact: the solver starts from the last accelerations, and
-    rewards read body positions and contact forces of the last forward pass (Ant). Nor is
-    mjSTATE_INTEGRATION, for the second reason. A change of the model itself (masses, friction) is
-    not saved.
+    rewards read body positions and contact forces of the last forward pass (Ant).
+    mjSTATE_INTEGRATION is not exact either, for the second reason. A change of the model itself
+    (masses, friction) is not saved.
     """
 
     name: ClassVar[str] = "mujoco"
+    made_for: ClassVar[str] = "gymnasium.envs.mujoco.mujoco_env.MujocoEnv"
 
     def __init__(self, env: gym.Env) -> None:
         super().__init__(env)
         self._free: list[Any] = []
-
-    @staticmethod
-    def is_made_for(env: gym.Env) -> bool:
-        """Every subclass of Gymnasium's MujocoEnv."""
-        module = sys.modules.get("gymnasium.envs.mujoco.mujoco_env")
-        return module is not None and isinstance(env, module.MujocoEnv)
 
     def save(self) -> tuple[PooledData, dict[str, Any]]:
         """The simulation and the attributes."""
@@ -57,7 +50,7 @@ class MujocoState(Adapter):
 
 
 class PooledData:
-    """An MjData that goes back to its pool when nobody needs it: a new one costs 400 µs.
+    """An MjData that returns to its pool once it is unused: a new one costs 400 µs.
 
     Pickled it is MuJoCo's own pickle, which carries the model too (0.7 MB for Ant).
     """

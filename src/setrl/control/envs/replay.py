@@ -1,4 +1,4 @@
-"""Replay: the seed of the reset and the actions since, for anything that is a function of them."""
+"""Replay: the seed of the reset and the actions since, for environments that they determine."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import gymnasium as gym
 import numpy as np
 
-from setrl.control.envs.base import Adapter
-from setrl.control.envs.copying import copied
-from setrl.control.envs.generators import load_generators, save_generators
+from setrl.control.envs.adapters import Adapter
+from setrl.control.envs.layers import copied, layers_of, load_generators, save_generators
 
 
 @dataclass(frozen=True)
@@ -20,14 +19,14 @@ class _NewNoise:
     states: dict[str, Any]
 
 
-class Recorder(gym.Wrapper):
-    """Keeps what reached the environment since its reset; stands below all other wrappers."""
+class History(gym.Wrapper):
+    """Keeps every input of the environment since its reset; below all other wrappers."""
 
     def __init__(self, env: gym.Env) -> None:
         super().__init__(env)
         self.seed: int | None = None
         self.options: dict[str, Any] | None = None
-        self.history: list[Any] = []
+        self.events: list[Any] = []
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -35,59 +34,53 @@ class Recorder(gym.Wrapper):
         """Reset with a seed always: without one it is drawn from the environment's generator."""
         if seed is None:
             seed = int(self.env.unwrapped.np_random.integers(2**31))
-        self.seed, self.options, self.history = seed, copied(options), []
+        self.seed, self.options, self.events = seed, copied(options), []
         return self.env.reset(seed=seed, options=options)
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Write the action down and step."""
-        self.history.append(copied(action))
+        """Record the action and step."""
+        self.events.append(copied(action))
         return self.env.step(action)
 
 
 class ReplayState(Adapter):
-    """Resets and steps again: exact, at the price of the steps that led there.
+    """Resets and repeats the actions: exact, at the cost of the steps that led there.
 
-    Only generators that are attributes of the environment can be forked: noise inside compiled
-    code is replayed, and goes on as it would have, whatever `rng` says.
+    `auto` never chooses it, because its cost grows with the episode. Only generators that are
+    attributes of the environment can be forked: noise inside compiled code is replayed, and
+    continues unchanged for every `rng`.
     """
 
     name: ClassVar[str] = "replay"
 
     def __init__(self, env: gym.Env) -> None:
         super().__init__(env)
-        self._recorder = Recorder(env)
-
-    @staticmethod
-    def is_made_for(env: gym.Env) -> bool:
-        """Of none: it is asked for by name, because its cost grows with the episode."""
-        return False
+        self._history = History(env)
 
     def attach(self, env: gym.Env) -> gym.Env:
-        """Put the recorder between the environment and its innermost wrapper."""
-        if not isinstance(env, gym.Wrapper):
-            return self._recorder
-        innermost = env
-        while isinstance(innermost.env, gym.Wrapper):
-            innermost = innermost.env
-        innermost.env = self._recorder
+        """Put the history between the environment and its innermost wrapper."""
+        *wrappers, _ = layers_of(env)
+        if not wrappers:
+            return self._history
+        wrappers[-1].env = self._history  # type: ignore[attr-defined]
         return env
 
     def save(self) -> tuple[int | None, Any, tuple[Any, ...]]:
-        """Seed, options and history."""
-        recorder = self._recorder
-        return recorder.seed, copied(recorder.options), tuple(recorder.history)
+        """Seed, options and events."""
+        history = self._history
+        return history.seed, copied(history.options), tuple(history.events)
 
     def load(self, state: tuple[int | None, Any, tuple[Any, ...]]) -> None:
-        """Live the history again."""
-        seed, options, history = state
-        self._recorder.reset(seed=seed, options=copied(options))
-        for event in history:
+        """Reset with the seed and repeat the events."""
+        seed, options, events = state
+        self._history.reset(seed=seed, options=copied(options))
+        for event in events:
             if isinstance(event, _NewNoise):
                 load_generators(self.env, event.states)
-                self._recorder.history.append(event)
+                self._history.events.append(event)
             else:
-                self._recorder.step(event)
+                self._history.step(event)
 
     def reseed(self, noise: np.random.SeedSequence) -> None:
         """Keep the new streams for later replays."""
-        self._recorder.history.append(_NewNoise(save_generators(self.env)))
+        self._history.events.append(_NewNoise(save_generators(self.env)))

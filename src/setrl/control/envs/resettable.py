@@ -1,4 +1,4 @@
-"""Environments that can be set back: any state is kept by `snapshot` and gone on from by `restore`.
+"""Environments that can be set back: `snapshot` keeps a state, `restore` continues from it.
 
 env = make_resettable(gym.make("CartPole-v1"))
 env.reset(seed=1)
@@ -15,13 +15,34 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import gymnasium as gym
 import numpy as np
 
-from setrl.control.envs import Adapter, adapter_for
-from setrl.control.envs.copying import copied
-from setrl.control.envs.generators import load_generators, reseed_generators, save_generators
-from setrl.control.envs.own import OwnState
-from setrl.control.envs.wrappers import kind_of, layers_of, load_wrapper, save_wrapper
+from setrl import names
+from setrl.control.envs.adapters import Adapter, AtariState, AttributeState, OwnState, PickledState
+from setrl.control.envs.layers import (
+    copied,
+    kind_of,
+    layers_of,
+    load_generators,
+    load_wrapper,
+    reseed_generators,
+    save_generators,
+    save_wrapper,
+)
+from setrl.control.envs.minigrid import MiniGridState
+from setrl.control.envs.mujoco import MujocoState
+from setrl.control.envs.replay import ReplayState
 
 Noise = Literal["keep", "fork"] | int
+
+# Backend → its adapter. The order is that of "auto": the first that was made for the environment.
+by_name: dict[str, type[Adapter]] = {
+    "own": OwnState,
+    "minigrid": MiniGridState,
+    "mujoco": MujocoState,
+    "atari": AtariState,
+    "attributes": AttributeState,
+    "replay": ReplayState,
+    "pickle": PickledState,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +65,15 @@ class Snapshot:
 
     @property
     def ended(self) -> bool:
-        """Is the episode over here?"""
+        """Whether the episode is over here."""
         return self.terminated or self.truncated
 
 
 @runtime_checkable
 class Resettable(Protocol):
-    """A Gymnasium environment that can be set back to a state it was in.
+    """A Gymnasium environment that can be set back to an earlier state.
 
-    Write these two methods for an environment that no adapter fits, and `check_resettable` says
+    Write these two methods for an environment that no adapter fits; `check_resettable` tests
     whether they are exact.
     """
 
@@ -63,8 +84,8 @@ class Resettable(Protocol):
     def restore(self, snapshot: Any, *, rng: Noise = "fork") -> tuple[Any, dict[str, Any]]:
         """Go back to a state: the observation and info that were seen there.
 
-        `rng` says how chance goes on from there: "keep" as it would have, "fork" in a fresh way
-        each time, a seed in the way that this seed names.
+        `rng` decides the randomness from there on: "keep" continues the saved streams, "fork"
+        starts fresh ones each time, and a seed starts those of the seed.
         """
         ...
 
@@ -75,7 +96,7 @@ class ResettableEnv(gym.Wrapper):
     Args:
         env: the environment with its wrappers.
         adapter: saves and loads what is below the wrappers.
-        fork_seed: names the noise of the forks; None takes entropy from the system.
+        fork_seed: seeds the noise of the forks; None takes entropy from the system.
     """
 
     def __init__(self, env: gym.Env, adapter: Adapter, fork_seed: int | None = None) -> None:
@@ -101,7 +122,7 @@ class ResettableEnv(gym.Wrapper):
     def snapshot(self) -> Snapshot:
         """The state of the environment, its wrappers and its generators now."""
         if self._seen is None:
-            raise RuntimeError("snapshot() needs a state to keep: call reset() first")
+            raise RuntimeError("snapshot() was called before the first reset(): call reset() first")
         layers, ours = layers_of(self.env), self._wrappers()
         observation, info, terminated, truncated = self._seen
         return Snapshot(
@@ -131,7 +152,7 @@ class ResettableEnv(gym.Wrapper):
         layers, ours = layers_of(self.env), self._wrappers()
         self._must_fit(snapshot, layers, rng)
         if self._seen is None:
-            self.env.reset()  # for what an environment makes at its first reset and keeps
+            self.env.reset()  # some environments make parts of themselves at their first reset
         self.adapter.load(snapshot.state)
         for layer, state in zip(ours, snapshot.wrappers, strict=True):
             load_wrapper(layer, state)
@@ -146,7 +167,7 @@ class ResettableEnv(gym.Wrapper):
         return observation, info
 
     def _wrappers(self) -> list[gym.Env]:
-        """Those around what the adapter saves, which are ours to set back; outermost first."""
+        """The wrappers around what the adapter saves, outermost first: they are set back here."""
         layers = layers_of(self.env)
         return layers[: layers.index(self.adapter.env)]
 
@@ -158,7 +179,7 @@ class ResettableEnv(gym.Wrapper):
             raise ValueError(f"a snapshot of {there} cannot be restored into {here}")
 
     def _names(self, layers: list[gym.Env]) -> tuple[str, ...]:
-        """What two environments must have in common to share snapshots."""
+        """Names that must be equal in two environments that share snapshots."""
         spec = layers[-1].spec
         return (self.adapter.name, spec.id if spec else "", *map(kind_of, layers))
 
@@ -170,15 +191,18 @@ def make_resettable(
 
     Args:
         env: a Gymnasium environment with any wrappers.
-        backend: how its state is taken; "auto" goes by its class and falls back on "pickle".
-        fork_seed: names the noise of `restore(rng="fork")`; None takes entropy from the system.
+        backend: how its state is saved; "auto" decides by its class and falls back to "pickle".
+        fork_seed: seeds the noise of `restore(rng="fork")`; None takes entropy from the system.
             Instances with the same fork_seed share their noise: give each its own.
 
     Raises:
-        NotResettableError: it cannot be set back; says what to implement.
+        ValueError: no backend has this name.
+        NotResettableError: the environment cannot be set back; says what to implement.
     """
     below = env.unwrapped
-    if backend in ("auto", "own"):  # a wrapper may know how to set back all that is below it
+    if backend in ("auto", "own"):  # a wrapper may set back everything below it
         below = next((layer for layer in layers_of(env) if OwnState.is_made_for(layer)), below)
-    adapter = adapter_for(below, backend)
+    if backend == "auto":
+        backend = next(name for name, kind in by_name.items() if kind.is_made_for(below))
+    adapter = names.look_up("backend", backend, by_name)(below)
     return ResettableEnv(adapter.attach(env), adapter, fork_seed)

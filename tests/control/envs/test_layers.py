@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("gymnasium")
 
-from setrl.control.envs.copying import copied, is_plain
+from setrl.control.envs.layers import copied, is_plain
 
 
 def test_nothing_that_changes_is_shared():

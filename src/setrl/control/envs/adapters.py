@@ -1,0 +1,230 @@
+"""Adapters: each saves and loads the state of one kind of environment."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+
+from setrl.control.envs.layers import copied, generators_of, is_plain
+
+WHAT_TO_IMPLEMENT = (
+    "give the environment `snapshot()` → opaque picklable state, and "
+    '`restore(snapshot, *, rng="keep" | "fork" | seed)` → (observation, info); '
+    "see docs/resettable.md"
+)
+
+# What does not change in an episode, or cannot be pickled (Gymnasium's and pygame's names).
+CONSTANTS = frozenset(
+    {"spec", "_cached_spec", "action_space", "observation_space", "metadata", "reward_range"}
+    | {"render_mode", "_ezpickle_args", "_ezpickle_kwargs", "_np_random_seed"}
+    | {"window", "screen", "clock", "surf", "window_surface", "viewer", "renderer"}
+)
+# Gymnasium's toy text: transition tables, maps and sizes.
+_TABLES = frozenset({"P", "desc", "initial_state_distrib", "_cliff", "locs", "locs_colors"})
+
+
+class NotResettableError(TypeError):
+    """An environment cannot be set back; the message says what to implement."""
+
+
+class Adapter(ABC):
+    """Saves and loads the state of the environment below all wrappers.
+
+    It leaves random generators that are attributes of the environment alone: `ResettableEnv`
+    saves, sets back and forks them, in place.
+
+    Attributes:
+        name: The backend's name.
+        made_for: The class whose environments it was written for, by its full name.
+    """
+
+    name: ClassVar[str]
+    made_for: ClassVar[str] = ""
+
+    def __init__(self, env: gym.Env) -> None:
+        self.env = env
+
+    @classmethod
+    def is_made_for(cls, env: gym.Env) -> bool:
+        """Whether `auto` chooses this adapter for an environment; for subclasses of its class too.
+
+        The class is looked up and never imported: where its module is not loaded, no environment
+        of it exists.
+        """
+        module, _, kind = cls.made_for.rpartition(".")
+        loaded = sys.modules.get(module)
+        return loaded is not None and isinstance(env, getattr(loaded, kind))
+
+    @abstractmethod
+    def save(self) -> Any:
+        """The state: picklable, holds no environment, not changed by later steps."""
+
+    @abstractmethod
+    def load(self, state: Any) -> None:
+        """Put a state back, which another instance may have saved; the state stays as it is."""
+
+    def attach(self, env: gym.Env) -> gym.Env:
+        """The environment with its wrappers, and any wrapper that the adapter needs among them."""
+        return env
+
+    def reseed(self, noise: np.random.SeedSequence) -> None:
+        """Called after the generators that are attributes got new streams from `noise`."""
+        return
+
+
+class OwnState(Adapter):
+    """The environment's or wrapper's own `snapshot` and `restore`; wrappers around it are ours."""
+
+    name: ClassVar[str] = "own"
+
+    def __init__(self, env: gym.Env) -> None:
+        super().__init__(env)
+        if not self.is_made_for(env):
+            raise NotResettableError(f"{type(env).__name__} has no own state: {WHAT_TO_IMPLEMENT}")
+        self._restored: Any = None
+
+    @classmethod
+    def is_made_for(cls, env: gym.Env) -> bool:
+        """Whether the environment has both methods."""
+        return callable(getattr(env, "snapshot", None)) and callable(getattr(env, "restore", None))
+
+    def save(self) -> Any:
+        """What the environment's `snapshot` gives."""
+        return self.env.snapshot()  # type: ignore[attr-defined]
+
+    def load(self, state: Any) -> None:
+        """The environment's `restore`, with its noise kept."""
+        self._restored = state
+        self.env.restore(state, rng="keep")  # type: ignore[attr-defined]
+
+    def reseed(self, noise: np.random.SeedSequence) -> None:
+        """Noise may be where only the environment finds it: restore again, with a seed."""
+        seed = int(noise.generate_state(1)[0])
+        self.env.restore(self._restored, rng=seed)  # type: ignore[attr-defined]
+
+
+def save_attributes(env: gym.Env, constants: frozenset[str] = CONSTANTS) -> dict[str, Any]:
+    """A copy of every attribute that is plain data and no constant."""
+    values = vars(env).items()
+    return {name: copied(each) for name, each in values if name not in constants and is_plain(each)}
+
+
+class AttributeState(Adapter):
+    """The plain attributes of Gymnasium's toy text and classic control: about ten microseconds."""
+
+    name: ClassVar[str] = "attributes"
+    _packages = ("gymnasium.envs.toy_text.", "gymnasium.envs.classic_control.")
+    _constants = CONSTANTS | _TABLES
+
+    @classmethod
+    def is_made_for(cls, env: gym.Env) -> bool:
+        """Gymnasium's own classes: nothing is known of the attributes of a subclass."""
+        return type(env).__module__.startswith(cls._packages)
+
+    def save(self) -> dict[str, Any]:
+        """Attribute → copy."""
+        return save_attributes(self.env, self._constants)
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Set each attribute to a copy."""
+        vars(self.env).update(copied(state))
+
+
+class AtariState(Adapter):
+    """`ALEInterface.cloneState`, which omits the action that sticky actions repeat.
+
+    So an environment with repeat_action_probability > 0 is refused. Gymnasium's wrapper
+    `StickyAction` does the same in Python, where its last action and its generator are saved.
+    """
+
+    name: ClassVar[str] = "atari"
+    made_for: ClassVar[str] = "ale_py.env.AtariEnv"
+
+    def __init__(self, env: gym.Env) -> None:
+        super().__init__(env)
+        sticky = env.ale.getFloat("repeat_action_probability")  # type: ignore[attr-defined]
+        if sticky > 0:
+            raise NotResettableError(
+                f"this Atari environment has repeat_action_probability={sticky:g}, and the "
+                "emulator does not reveal which action it would repeat: make it with "
+                "repeat_action_probability=0 and wrap it in "
+                f"gymnasium.wrappers.StickyAction(env, {sticky:g}), whose state is saved; or use "
+                'backend="replay"'
+            )
+
+    def save(self) -> tuple[Any, dict[str, Any]]:
+        """The emulator with its generator, and the environment's plain attributes."""
+        ale = self.env.ale  # type: ignore[attr-defined]
+        return ale.cloneState(include_rng=True), save_attributes(self.env)
+
+    def load(self, state: tuple[Any, dict[str, Any]]) -> None:
+        """Put both back."""
+        emulator, attributes = state
+        self.env.ale.restoreState(emulator)  # type: ignore[attr-defined]
+        vars(self.env).update(copied(attributes))
+
+
+class PickledState(Adapter):
+    """The attributes of an environment without its constants, pickled: the fallback.
+
+    It takes some hundred microseconds. What stays in place (the environment itself, its spaces,
+    its generators) is written as a name, so that back-references lead to the environment that is
+    set back, in any process. The attributes are pickled, not the environment: many classes
+    (`EzPickle`) pickle as the arguments of their constructor, which loses the state silently.
+    """
+
+    name: ClassVar[str] = "pickle"
+
+    def __init__(self, env: gym.Env) -> None:
+        super().__init__(env)
+        self.save()
+
+    @classmethod
+    def is_made_for(cls, env: gym.Env) -> bool:
+        """The last that `auto` tries: any environment."""
+        return True
+
+    def save(self) -> bytes:
+        """The attributes as one pickle; NotResettableError if one of them cannot be pickled."""
+        places = {id(value): name for name, value in self._fixtures().items()}
+        values = vars(self.env).items()
+        state = {
+            key: each for key, each in values if key not in CONSTANTS and id(each) not in places
+        }
+        written = io.BytesIO()
+        pickler = pickle.Pickler(written, protocol=pickle.HIGHEST_PROTOCOL)
+        pickler.persistent_id = lambda value: places.get(id(value))  # type: ignore[method-assign]
+        try:
+            pickler.dump(state)
+        except Exception as error:  # each class raises its own kind of error when it is pickled
+            raise NotResettableError(
+                f"{type(self.env).__name__} cannot be pickled ({error}), so it cannot be set back "
+                f'this way: {WHAT_TO_IMPLEMENT}; or use backend="replay" if it is a function of '
+                "its seed and actions"
+            ) from error
+        return written.getvalue()
+
+    def load(self, state: bytes) -> None:
+        """Set the attributes, and delete those that the state does not have."""
+        fixtures = self._fixtures()
+        unpickler = pickle.Unpickler(io.BytesIO(state))
+        unpickler.persistent_load = fixtures.__getitem__  # type: ignore[method-assign]
+        attributes, here = unpickler.load(), vars(self.env)
+        stays = attributes.keys() | fixtures.keys() | CONSTANTS
+        for name in here.keys() - stays:
+            del here[name]
+        here.update(attributes)
+
+    def _fixtures(self) -> dict[str, Any]:
+        """Name → what stays in its place."""
+        _ = self.env.np_random  # Gymnasium makes it at the first access
+        values = vars(self.env)
+        objects = {"spec", "action_space", "observation_space", "metadata"} & values.keys()
+        constants = {name: values[name] for name in objects if values[name] is not None}
+        return {"the environment": self.env} | constants | generators_of(self.env)
