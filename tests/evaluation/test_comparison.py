@@ -9,7 +9,6 @@ import pytest
 from setrl.cli import main
 from setrl.errors import ConfigError, DataError
 from setrl.evaluation.comparison import compare, compare_paths, load_run
-from setrl.evaluation.comparison_figure import write_figure
 from setrl.evaluation.comparison_text import sentences, text
 from setrl.evaluation.intervals import IntervalConfig, mean_over_problems, paired_difference
 from setrl.evaluation.metrics import METRICS, metric_values
@@ -184,12 +183,6 @@ def test_command_prints_tables_json_and_a_figure(run, tmp_path, capsys):
     json.dumps(data, allow_nan=False)
 
 
-def test_a_figure_of_no_known_format_is_a_config_error(run, tmp_path):
-    found = compare_paths(run / "base", run / "grpo/seed_0", metrics=["pass"], intervals=FAST)
-    with pytest.raises(ConfigError, match=r"figure\.bmpx"):
-        write_figure(found, "pass", tmp_path / "figure.bmpx")
-
-
 def test_support_takes_the_first_run_as_the_base_for_every_k(run):
     found = compare_paths(run / "base", run / "grpo", metrics=["support"], intervals=FAST)
     [base], seeds = (load_run(run / name).evaluations for name in ("base", "grpo"))
@@ -242,10 +235,3 @@ def test_branches_are_counted_among_equally_many_texts(run, tmp_path):
     two = edited(path, tmp_path / "two.jsonl", with_texts("a", "b"))
     found = compare_paths(four, two, metrics=["branches"], intervals=FAST)
     assert [(row.first.value, row.second.value) for row in found.rows] == [(2, 2)]
-
-
-@pytest.mark.parametrize("metric", ["top_share", "support"])
-def test_what_is_no_curve_has_no_figure(run, tmp_path, metric):
-    found = compare_paths(run / "base", run / "grpo", metrics=[metric], intervals=FAST)
-    with pytest.raises(ConfigError, match=f"{metric} has no curve"):
-        write_figure(found, metric, tmp_path / "figure.png")

@@ -34,12 +34,12 @@ def compare(
     from json import dumps
 
     from setrl.evaluation.comparison import compare_paths
-    from setrl.evaluation.comparison_figure import write_figure
     from setrl.evaluation.comparison_text import text
     from setrl.files import refuse_own_input
+    from setrl.report import draw_comparison
 
     refuse_own_input(figure, *(path for path in (first, second) if path.is_file()))
     result = compare_paths(first, second, split, metrics, common)
     print(dumps(result.to_json(), indent=2) if json else text(result))
     if figure is not None:
-        write_figure(result, metrics[0], figure)
+        draw_comparison(result, metrics[0], figure)

@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from setrl.errors import ConfigError
+from setrl.evaluation.comparison import Comparison
 from setrl.logs.run_folder import Kind, kind_of
 from setrl.runs.written import REPORT, refuse_page_of_others
 
-__all__ = ["publish_report", "write_report"]
+__all__ = ["draw_comparison", "publish_report", "write_report"]
 
 PUBLISHED = "Written by `setrl report "  # stands in every published README.md
 
@@ -57,6 +58,18 @@ def publish_report(run_dir: Path, folder: Path, reference: str = "grpo") -> Path
     return publish(run_dir, folder, reference)
 
 
+def draw_comparison(comparison: Comparison, metric: str, path: Path) -> Path:
+    """Draw a metric of a comparison into a file whose ending names the format.
+
+    Raises:
+        ConfigError: When matplotlib is missing or does not know the format, or the metric is one
+            number.
+    """
+    with _needs_drawing():
+        from setrl.report.comparison_figure import write_figure
+    return write_figure(comparison, metric, path)
+
+
 def _checked_kind(run_dir: Path) -> Kind:
     """The kind of a run whose report can be written without harm to the files of others."""
     if not run_dir.is_dir():
@@ -89,5 +102,5 @@ def _needs_drawing() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        missing = f"the report needs {error.name}: pip install 'setrl[plot]'"
+        missing = f"figures need {error.name}: pip install 'setrl[plot]'"
         raise ConfigError(missing) from error

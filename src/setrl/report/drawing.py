@@ -14,6 +14,7 @@ from matplotlib.ticker import FuncFormatter
 from numpy.typing import ArrayLike
 
 from setrl.evaluation.estimators import Floats
+from setrl.evaluation.intervals import Difference, Estimate
 from setrl.report.style import Look, Theme
 
 WIDTH, DPI = 9.6, 150  # inches, dots an inch
@@ -91,7 +92,7 @@ def canvas(
         gap: Room between columns, inches.
         title_height: Room for the titles of the first row of axes, inches.
     """
-    lines = textwrap.wrap(headline, HEADLINE_WIDTH)
+    lines = [part for line in headline.split("\n") for part in textwrap.wrap(line, HEADLINE_WIDTH)]
     top, bottom, between = 0.2 + title_height + 0.2 * len(lines), 0.55, 0.85
     height = top + bottom + rows * row_height + (rows - 1) * between
     figure = Figure(figsize=(WIDTH, height), dpi=DPI, facecolor=theme.paper)
@@ -136,10 +137,10 @@ def set_title(ax: Axes, text: str, theme: Theme) -> None:
     ax.set_title(text, loc="left", fontsize=10, color=theme.ink, pad=8)
 
 
-def percent_axis(ax: Axes) -> None:
-    """Shares as per cent, from 0."""
+def percent_axis(ax: Axes, bottom: float | None = 0.0) -> None:
+    """Shares as per cent, from 0 or from where the data begin (None)."""
     ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:g}%"))
-    ax.set_ylim(bottom=0)
+    ax.set_ylim(bottom=bottom)
 
 
 def points_axis(ax: Axes) -> None:
@@ -149,21 +150,21 @@ def points_axis(ax: Axes) -> None:
     )
 
 
-def k_axis(ax: Axes, ks: Sequence[int]) -> None:
+def k_axis(ax: Axes, ks: Sequence[float], name: str = "k, samples that one may try") -> None:
     """k on a base-2 logarithmic axis."""
     ax.set_xscale("log", base=2)
-    ax.set_xticks(ks, [str(k) for k in ks])
+    ax.set_xticks(ks, [f"{k:g}" for k in ks])
     ax.minorticks_off()
-    ax.set_xlabel("k, samples that one may try")
+    ax.set_xlabel(name)
 
 
-def curve(ax: Axes, x: ArrayLike, y: ArrayLike, look: Look, width: float = 2.0) -> None:
-    """An arm's line."""
-    ax.plot(x, y, color=look.hue, linestyle=look.line, linewidth=width)
-
-
-def band(ax: Axes, x: ArrayLike, low: Floats, high: Floats, look: Look) -> None:
-    """An arm's interval."""
+def interval_curve(
+    ax: Axes, x: ArrayLike, estimates: Sequence[Estimate | Difference], look: Look, marker: str = ""
+) -> None:
+    """An arm's values as a line, and their intervals as a band."""
+    value, low, high = np.array([(e.value, e.low, e.high) for e in estimates]).T
+    ax.plot(x, value, color=look.hue, linestyle=look.line, linewidth=2, label=look.label,
+            marker=marker, markersize=3)  # fmt: skip
     ax.fill_between(np.asarray(x), low, high, color=look.hue, alpha=BAND_ALPHA, linewidth=0)
 
 

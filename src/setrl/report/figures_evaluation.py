@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from setrl.evaluation.estimators import Floats
 from setrl.evaluation.intervals import Difference, Estimate
 from setrl.evaluation.summary import SplitSummary
 from setrl.logs.run_folder import BASE
@@ -17,9 +18,8 @@ from setrl.report.drawing import (
     EndLabel,
     Plate,
     Spot,
-    band,
     canvas,
-    curve,
+    interval_curve,
     k_axis,
     label_ends,
     label_spots,
@@ -57,10 +57,9 @@ def pass_at_k(data: RunData, split: SplitSummary) -> Plate:
 def _draw_pass_curves(ax: Axes, data: RunData, split: SplitSummary, theme: Theme) -> None:
     ends = []
     for arm in main_arms(list(split.arms)):
-        ks, value, low, high = _over_k(split.arms[arm].metrics)
-        curve(ax, ks, value, data.looks[arm])
-        band(ax, ks, low, high, data.looks[arm])
-        ends.append(EndLabel(float(value[-1]), data.looks[arm]))
+        ks, values = _over_k(split.arms[arm].metrics)
+        interval_curve(ax, ks, values, data.looks[arm])
+        ends.append(EndLabel(values[-1].value, data.looks[arm]))
     k_axis(ax, ks)
     ax.set_ylim(top=min(1.02, ax.get_ylim()[1]))
     percent_axis(ax)
@@ -75,10 +74,9 @@ def _draw_differences(ax: Axes, data: RunData, split: SplitSummary, theme: Theme
         signed = _signed_difference(split, arm, reference)
         if signed is None:
             continue
-        ks, value, low, high = _over_k(signed)
-        curve(ax, ks, value, data.looks[arm])
-        band(ax, ks, low, high, data.looks[arm])
-        ends.append(EndLabel(float(value[-1]), data.looks[arm]))
+        ks, values = _over_k(signed)
+        interval_curve(ax, ks, values, data.looks[arm])
+        ends.append(EndLabel(values[-1].value, data.looks[arm]))
     if not ends or reference is None:
         ax.set_axis_off()
         return
@@ -103,17 +101,11 @@ def _signed_difference(
 
 
 def _over_k(
-    metrics: dict[str, Estimate] | dict[str, Difference],
-) -> tuple[list[int], Floats, Floats, Floats]:
-    """k, value, low and high of pass@k."""
+    metrics: Mapping[str, Estimate] | Mapping[str, Difference],
+) -> tuple[list[int], list[Estimate | Difference]]:
+    """The k of pass@k, and its values."""
     ks = sorted(int(name[5:]) for name in metrics if name.startswith("pass@"))
-    rows = [metrics[f"pass@{k}"] for k in ks]
-    return (
-        ks,
-        np.array([row.value for row in rows]),
-        np.array([row.low for row in rows]),
-        np.array([row.high for row in rows]),
-    )
+    return ks, [metrics[f"pass@{k}"] for k in ks]
 
 
 def frontier(data: RunData, split: SplitSummary) -> Plate:

@@ -1,0 +1,53 @@
+"""The figure of `setrl compare --figure`."""
+
+import numpy as np
+import pytest
+
+from setrl.errors import ConfigError
+from setrl.evaluation.comparison import compare_paths
+from setrl.evaluation.intervals import IntervalConfig
+from setrl.report import comparison_figure, draw_comparison
+from tests import fake_run
+
+FAST = IntervalConfig(resamples=300)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return fake_run.make(tmp_path_factory.mktemp("runs") / "comparison", problems=10, n=16, steps=2)
+
+
+def compared(run, metric):
+    return compare_paths(run / "base", run / "grpo/seed_0", metrics=[metric], intervals=FAST)
+
+
+@pytest.mark.parametrize("metric", ["pass", "strategies", "cover"])
+def test_its_lines_are_the_comparison_s_numbers(run, tmp_path, monkeypatch, metric):
+    sheets = []
+
+    def kept(*args, **kwargs):
+        sheets.append(canvas(*args, **kwargs))
+        return sheets[-1]
+
+    canvas = comparison_figure.canvas
+    monkeypatch.setattr(comparison_figure, "canvas", kept)
+    found = compared(run, metric)
+    path = draw_comparison(found, metric, tmp_path / "figure.svg")
+    assert path.read_text().startswith("<?xml")
+    values, gaps = sheets[0].axes
+    rows = found.of(metric)
+    for line, name in ((values.lines[0], "first"), (values.lines[1], "second")):
+        np.testing.assert_array_equal(line.get_ydata(), [getattr(row, name).value for row in rows])
+        np.testing.assert_array_equal(line.get_xdata(), [row.k for row in rows])
+    np.testing.assert_array_equal(gaps.lines[1].get_ydata(), [row.difference.value for row in rows])
+
+
+def test_a_figure_of_no_known_format_is_a_config_error(run, tmp_path):
+    with pytest.raises(ConfigError, match=r"figure\.bmpx"):
+        draw_comparison(compared(run, "pass"), "pass", tmp_path / "figure.bmpx")
+
+
+@pytest.mark.parametrize("metric", ["top_share", "support"])
+def test_what_is_no_curve_has_no_figure(run, tmp_path, metric):
+    with pytest.raises(ConfigError, match=f"{metric} has no curve"):
+        draw_comparison(compared(run, metric), metric, tmp_path / "figure.png")
