@@ -17,15 +17,11 @@ from pathlib import Path
 
 from claims import (
     maxpo,
-    maxpo_identities,
     maxpo_variance,
-    note_advantages,
     note_algorithms,
     note_estimator,
     note_polychromic,
     note_propositions,
-    note_rarest,
-    note_recipe,
     note_scaffold,
     note_sequential,
     note_single_turn,
@@ -33,10 +29,8 @@ from claims import (
     report,
     summaries,
     tutorial_examples,
-    tutorial_four_samples,
     tutorial_method,
     tutorial_objective,
-    tutorial_table,
 )
 from claims.claims import Claim, Finding, Verdict, examine
 from setrl import names
@@ -47,22 +41,16 @@ SECTIONS = (
     note_sequential,
     note_single_turn,
     note_estimator,
-    note_recipe,
     note_scaffold,
-    note_advantages,
     note_polychromic,
     note_propositions,
     note_specular,
-    note_rarest,
     note_algorithms,
     tutorial_method,
-    tutorial_four_samples,
     tutorial_objective,
     tutorial_examples,
-    tutorial_table,
     summaries,
     maxpo,
-    maxpo_identities,
     maxpo_variance,
 )
 

@@ -25,6 +25,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+# The documents whose claims are checked, in the order of the page.
+NOTE = "Set RL note (Hamid, Orney, Sadigh, Finn, Goodman)"
+TUTORIAL = "Poly-EPO tutorial"
+SUMMARIES = "Poly-EPO summaries"
+MAXPO = "MaxPO review (arXiv:2606.06080)"
+DOCUMENTS = (NOTE, TUTORIAL, SUMMARIES, MAXPO)
+
 
 class Verdict(Enum):
     """What became of a statement."""

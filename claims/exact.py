@@ -1,24 +1,47 @@
-"""Expectations over finite policies and groups of samples, in rational arithmetic.
+"""Expectations over finite policies, groups of samples and their sets, in rational arithmetic.
 
-This is the ledger's own arithmetic: plain enumeration with fractions, which shares no code with
-the rest of the library. A policy is a tuple of probabilities; a score is a function of the actions
-in a set, given in ascending order.
+The reference of the claims and of the tests: plain enumeration with fractions, which shares no code
+with the library. A policy is a sequence of probabilities, one for each action. A score is a
+function of the members of a set in ascending order: actions, or indices of samples. A credit gives
+an advantage to each action of a group of N sampled ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from itertools import combinations, combinations_with_replacement, pairwise
+from functools import cached_property, lru_cache
+from itertools import combinations, combinations_with_replacement, pairwise, product
 from math import factorial, gcd, prod
 
-Policy = tuple[Fraction, ...]
+Policy = Sequence[Fraction]
 Actions = tuple[int, ...]
 Score = Callable[[Actions], Fraction]
+Credit = Callable[[Actions], Sequence[Fraction]]
+Design = Sequence[tuple[int, ...]]  # which sets are scored, by index
 
 
-def policy(*weights: int) -> Policy:
+def average(numbers: Iterable[Fraction]) -> Fraction:
+    """Their mean; 0 of none."""
+    listed = list(numbers)
+    return sum(listed, Fraction(0)) / max(len(listed), 1)
+
+
+def dot(left: Iterable[Fraction], right: Iterable[Fraction | int]) -> Fraction:
+    """Σ left · right."""
+    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction(0))
+
+
+def times(scale: Fraction | int, numbers: Iterable[Fraction]) -> list[Fraction]:
+    """scale · numbers."""
+    return [scale * number for number in numbers]
+
+
+# Policies and independent draws from them.
+
+
+def policy(*weights: int) -> tuple[Fraction, ...]:
     """π ∝ weights.
 
     >>> [str(p) for p in policy(1, 3)]
@@ -27,7 +50,7 @@ def policy(*weights: int) -> Policy:
     return tuple(Fraction(weight, sum(weights)) for weight in weights)
 
 
-def policies(num_actions: int, largest: int) -> Iterator[Policy]:
+def policies(num_actions: int, largest: int) -> Iterator[tuple[Fraction, ...]]:
     """Every policy with positive probabilities over one denominator up to `largest`, that first."""
     for denominator in range(num_actions, largest + 1):
         for cuts in combinations(range(1, denominator), num_actions - 1):
@@ -37,21 +60,32 @@ def policies(num_actions: int, largest: int) -> Iterator[Policy]:
                 yield policy(*weights)
 
 
-def chances(largest: int) -> Iterator[Fraction]:
-    """Every fraction strictly between 0 and 1 with denominator up to `largest`."""
-    for p, _ in policies(2, largest):
-        yield p
+def probability(drawn: Iterable[int], policy: Policy) -> Fraction:
+    """P of these independent actions, in this order."""
+    return prod((policy[action] for action in drawn), start=Fraction(1))
+
+
+def ordered_draws(policy: Policy, num: int) -> Iterator[tuple[Actions, Fraction]]:
+    """Every tuple of `num` independent actions, and its probability."""
+    for drawn in product(range(len(policy)), repeat=num):
+        yield drawn, probability(drawn, policy)
+
+
+def draws(policy: Policy, num: int) -> tuple[tuple[Actions, Fraction], ...]:
+    """Every multiset of `num` independent actions, and its probability."""
+    return _draws(tuple(policy), num)
 
 
 @lru_cache(maxsize=4096)
-def draws(policy: Policy, num: int) -> tuple[tuple[Actions, Fraction], ...]:
-    """Every multiset of `num` independent actions, and its probability."""
+def _draws(policy: tuple[Fraction, ...], num: int) -> tuple[tuple[Actions, Fraction], ...]:
     counted = []
     for drawn in combinations_with_replacement(range(len(policy)), num):
-        counts = [drawn.count(action) for action in range(len(policy))]
-        orders = factorial(num) // prod(map(factorial, counts))
-        counted.append((drawn, orders * prod((policy[a] for a in drawn), start=Fraction(1))))
+        orders = factorial(num) // prod(factorial(drawn.count(action)) for action in set(drawn))
+        counted.append((drawn, orders * probability(drawn, policy)))
     return tuple(counted)
+
+
+# Scores under a policy.
 
 
 def expected(score: Score, policy: Policy, num: int, given: Actions = ()) -> Fraction:
@@ -88,21 +122,176 @@ def logit_gradient(score: Score, policy: Policy, size: int) -> list[Fraction]:
     for drawn, chance in draws(policy, size):
         for action in set(drawn):
             slopes[action] += drawn.count(action) * chance / policy[action] * score(drawn)
-    mean = sum(p * slope for p, slope in zip(policy, slopes, strict=True))
+    mean = dot(policy, slopes)
     return [p * (slope - mean) for p, slope in zip(policy, slopes, strict=True)]
 
 
 def log_likelihood_rates(gradient: Sequence[Fraction], policy: Policy) -> list[Fraction]:
     """d log π(y) / dα when the logits move by α·gradient."""
-    mean = sum((p * g for p, g in zip(policy, gradient, strict=True)), Fraction(0))
+    mean = dot(policy, gradient)
     return [g - mean for g in gradient]
 
 
-def average(numbers: Sequence[Fraction]) -> Fraction:
-    """Their mean; 0 of none."""
-    return sum(numbers, Fraction(0)) / max(len(numbers), 1)
+# Sets out of one group of samples, by index.
 
 
-def times(scale: Fraction | int, numbers: Sequence[Fraction]) -> list[Fraction]:
-    """scale · numbers."""
-    return [scale * number for number in numbers]
+@dataclass(frozen=True)
+class SetMeans:
+    """Mean scores of the n-sets out of N samples, by enumeration.
+
+    Attributes:
+        score: Of a set of indices.
+        num: N.
+        size: n.
+    """
+
+    score: Score
+    num: int
+    size: int
+
+    @cached_property
+    def scored(self) -> dict[tuple[int, ...], Fraction]:
+        """Every n-set and its score."""
+        return {s: Fraction(self.score(s)) for s in combinations(range(self.num), self.size)}
+
+    @cached_property
+    def u(self) -> list[Fraction]:
+        """Over the sets with each sample."""
+        return [average(f for s, f in self.scored.items() if i in s) for i in range(self.num)]
+
+    @cached_property
+    def v(self) -> list[Fraction]:
+        """Over the sets without it; empty if n = N."""
+        samples = range(self.num if self.size < self.num else 0)
+        return [average(f for s, f in self.scored.items() if i not in s) for i in samples]
+
+    @cached_property
+    def w(self) -> list[Fraction]:
+        """Over the (n−1)-sets without it; 0 if n = 1."""
+        if self.size == 1:
+            return [Fraction(0)] * self.num
+        return SetMeans(self.score, self.num, self.size - 1).v
+
+    @cached_property
+    def U(self) -> Fraction:
+        """Over all sets."""
+        return average(self.scored.values())
+
+    @cached_property
+    def variance(self) -> Fraction:
+        """Of the scores of all sets."""
+        return average((f - self.U) ** 2 for f in self.scored.values())
+
+
+def group_means(score: Score, group: Actions, size: int) -> SetMeans:
+    """u, v, w and U of a group of actions."""
+    return SetMeans(of_group(score, group), len(group), size)
+
+
+def of_group(score: Score, group: Actions) -> Score:
+    """The score of a set of indices: that of the actions that were sampled there."""
+    return lambda s: score(tuple(sorted(group[i] for i in s)))
+
+
+def all_sets(num: int, size: int) -> Design:
+    """Every n-set of N indices."""
+    return tuple(combinations(range(num), size))
+
+
+# Credit of the samples of a group, and what it does on average.
+
+
+def deviation(score: Score, size: int) -> Credit:
+    """u − U."""
+
+    def credit(group: Actions) -> list[Fraction]:
+        means = group_means(score, group, size)
+        return [u - means.U for u in means.u]
+
+    return credit
+
+
+def contrast(score: Score, size: int) -> Credit:
+    """u − v."""
+    return mixture(score, size, Fraction(1))
+
+
+def gain(score: Score, size: int) -> Credit:
+    """u − w."""
+    return mixture(score, size, Fraction(0))
+
+
+def mixture(score: Score, size: int, c: Fraction) -> Credit:
+    """u − c·v − (1−c)·w."""
+
+    def credit(group: Actions) -> list[Fraction]:
+        means = group_means(score, group, size)
+        triples = zip(means.u, means.v, means.w, strict=True)
+        return [u - c * v - (1 - c) * w for u, v, w in triples]
+
+    return credit
+
+
+def from_sets(score: Score, design: Design) -> Credit:
+    """Σ_{G∋i} (f(G) − f̂) over the sets of a design, f̂ their mean, by index: Set RL note, Eq. 9."""
+
+    def credit(group: Actions) -> list[Fraction]:
+        scored = [(s, of_group(score, group)(s)) for s in design]
+        mean = average(f for _, f in scored)
+        return [
+            sum((f - mean for s, f in scored if i in s), Fraction(0)) for i in range(len(group))
+        ]
+
+    return credit
+
+
+def by_value(score: Score, design: Design) -> Credit:
+    """The same sum with membership by value, which takes equal samples for one: biased."""
+
+    def credit(group: Actions) -> list[Fraction]:
+        sets = [tuple(sorted(group[i] for i in s)) for s in design]
+        mean = average(score(s) for s in sets)
+        return [sum((score(s) - mean for s in sets if y in s), Fraction(0)) for y in group]
+
+    return credit
+
+
+def over_designs(score: Score, designs: Iterable[Design]) -> Credit:
+    """The mean of `from_sets` over designs."""
+    credits = [from_sets(score, design) for design in designs]
+    return lambda group: [
+        average(column) for column in zip(*(credit(group) for credit in credits), strict=True)
+    ]
+
+
+def estimate(credits: Sequence[Fraction], group: Actions, policy: Policy) -> list[Fraction]:
+    """Σᵢ ∇_z log π(yᵢ)·Aᵢ of one group."""
+    total = sum(credits, Fraction(0))
+    own = [Fraction(0)] * len(policy)
+    for action, credit in zip(group, credits, strict=True):
+        own[action] += credit
+    return [mine - p * total for mine, p in zip(own, policy, strict=True)]
+
+
+def mean_estimate(
+    credit: Credit, policy: Policy, num: int, groups: Callable = draws
+) -> list[Fraction]:
+    """E Σᵢ ∇_z log π(yᵢ)·Aᵢ over groups of `num` independent samples.
+
+    `groups` is `ordered_draws` for a credit that depends on the order of the samples.
+    """
+    total = [Fraction(0)] * len(policy)
+    for group, chance in groups(policy, num):
+        update = estimate(credit(group), group, policy)
+        total = [t + chance * g for t, g in zip(total, update, strict=True)]
+    return total
+
+
+def trace_variance(credit: Credit, policy: Policy, num: int) -> Fraction:
+    """E ‖g‖² − ‖E g‖² of the estimate g of one group of `num` samples."""
+    second = Fraction(0)
+    for group, chance in draws(policy, num):
+        update = estimate(credit(group), group, policy)
+        second += chance * dot(update, update)
+    mean = mean_estimate(credit, policy, num)
+    return second - dot(mean, mean)

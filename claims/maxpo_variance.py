@@ -9,10 +9,8 @@ from math import comb, exp, lgamma
 import numpy as np
 
 import setrl
-from claims.claims import Trials, Verdict, claim, corrected, remark, scaled, stated
-from claims.documents import MAXPO
-from claims.exact import policies, policy
-from claims.exact_credit import contrast, gain, trace_variance
+from claims.claims import MAXPO, Trials, Verdict, claim, corrected, remark, scaled, stated
+from claims.exact import contrast, gain, policies, policy, trace_variance
 from claims.maxpo import SCORE, leave_two_out
 
 

@@ -10,10 +10,20 @@ import numpy as np
 
 import setrl
 from claims import scores
-from claims.claims import Trials, Verdict, claim, corrected, remark, scaled, stated
-from claims.documents import NOTE
-from claims.exact import Actions, Score, average, logit_gradient, policy, times
-from claims.exact_credit import Credit, all_sets, deviation, from_sets, mean_estimate
+from claims.claims import NOTE, Trials, Verdict, claim, corrected, remark, scaled, stated
+from claims.exact import (
+    Actions,
+    Credit,
+    Score,
+    all_sets,
+    average,
+    deviation,
+    from_sets,
+    logit_gradient,
+    mean_estimate,
+    policy,
+    times,
+)
 
 
 def by_first_action(score: Score, size: int) -> Credit:
@@ -83,7 +93,7 @@ def diversity_range() -> Trials:
     """d = (number of clusters in the set)/n is in [0, 1]."""
     for size in (1, 2, 3, 4, 5):
         for labels in product((-1, 0, 1, 2, 3), repeat=size):
-            found = Fraction(scores.strategies(labels), size)
+            found = scores.distinct_share(labels)(tuple(range(size)))
             least = Fraction(0) if set(labels) == {-1} else Fraction(1, size)
             yield stated(0 <= found <= 1, clusters=labels, d=found)
             yield remark(least <= found)

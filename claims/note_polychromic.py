@@ -8,20 +8,19 @@ from fractions import Fraction
 from itertools import product
 
 from claims import scores
-from claims.claims import Trials, Verdict, claim, corrected, remark, stated
-from claims.documents import NOTE
+from claims.claims import NOTE, Trials, Verdict, claim, corrected, remark, stated
 from claims.exact import (
     Policy,
     Score,
     advantage,
     advantages,
     covariance,
+    estimate,
     expected,
     logit_gradient,
     policies,
     policy,
 )
-from claims.exact_credit import estimate
 from claims.note_scaffold import log_rates, proposition_3_7
 
 REWARDS = ((1, 0, 0), (1, 1, 0), (1, 0, 1))
@@ -46,7 +45,7 @@ def given(score: Score, y: int) -> Score:
 def rewrite() -> Trials:
     """E[mean r · d] = E_y[r(y) E[d(y, Y₂…Y_n)]]."""
     for size, rewards, clusters, p in product((2, 3), REWARDS, CLUSTERS, POLICIES):
-        d = scores.distinct(clusters)
+        d = scores.distinct_share(clusters)
         left = expected(scores.polychromic(rewards, clusters), p, size)
         right = sum(
             (
@@ -80,7 +79,7 @@ def constant_others(p: Policy, rewards: tuple[int, ...], d: Score, size: int) ->
 def others_constant() -> Trials:
     """Treating the other samples as constants (diversity as a reward) is not the set gradient."""
     for size, rewards, p in product((2, 3), REWARDS, POLICIES):
-        d = scores.distinct()
+        d = scores.distinct_share()
         truth = logit_gradient(scores.polychromic(rewards), p, size)
         own = constant_others(p, rewards, d, size)
         missing = [Fraction(0)] * 3
@@ -113,7 +112,7 @@ def decomposition(left: Score, right: Score, p: Policy, size: int, y: int) -> tu
 def equation_15() -> Trials:
     """A(y) = (r(y)/n + (n−1)/n E r) E d(y, ·) − E r E d + Cov given y − Cov(r(Y₁), d(Y))."""
     for size, rewards, clusters, p in product((2, 3), REWARDS, CLUSTERS, POLICIES):
-        d, r = scores.distinct(clusters), scores.mean(rewards)
+        d, r = scores.distinct_share(clusters), scores.mean(rewards)
         score = scores.product(r, d)
         mean_r = expected(r, p, 1)
         for y in range(3):
@@ -158,7 +157,7 @@ def two_objectives() -> Trials:
 def covariance_needs_both() -> Trials:
     """The covariance term needs both the set objective and the product."""
     for size, rewards, p in product((2, 3), REWARDS, POLICIES):
-        r, d = scores.mean(rewards), scores.distinct()
+        r, d = scores.mean(rewards), scores.distinct_share()
         total = lambda s, r=r, d=d: r(s) + d(s)  # noqa: E731
         added = advantages(total, p, size)
         parts = zip(advantages(r, p, size), advantages(d, p, size), strict=True)
@@ -188,7 +187,7 @@ def optimism() -> Trials:
     score, p = scores.polychromic((1, 0)), policy(9, 1)
     for size in (3, 4):
         found, rates = advantages(score, p, size), log_rates(score, p, size)
-        terms = decomposition(scores.mean((1, 0)), scores.distinct(), p, size, 1)
+        terms = decomposition(scores.mean((1, 0)), scores.distinct_share(), p, size, 1)
         gains = found[1] > 0 and rates[1] > 0 and terms[0] > terms[1]
         yield stated(gains, n=size, π=p, A=found[1], rate=rates[1], term_1=terms[0] - terms[1])
 
@@ -279,13 +278,7 @@ def _entropy(p: Sequence[float]) -> float:
 )
 def entropy_collapse() -> Trials:
     """Entropy falls where log π and the scaffold values of sets are positively correlated."""
-    named = (
-        ("max", scores.maximum((2, 1, 0))),
-        ("polychromic", scores.polychromic((1, 0, 1))),
-        ("majority", scores.majority((1, 0, 0))),
-        ("differ", scores.differ),
-    )
-    for (name, score), p in product(named, policies(3, 6)):
+    for (name, score), p in product(scores.OBJECTIVES, policies(3, 6)):
         before, after, slope = stepped_entropy(score, p, 2, 1e-4)
         if abs(slope) > 1e-9:
             yield stated((after < before) == (slope < 0), f=name, π=p, dH=slope)

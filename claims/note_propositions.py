@@ -7,8 +7,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
 from claims import scores
-from claims.claims import Trials, Verdict, claim, corrected, remark, stated
-from claims.documents import NOTE
+from claims.claims import NOTE, Trials, Verdict, claim, corrected, remark, stated
 from claims.exact import Actions, Policy, Score, advantage, advantages, covariance, policies, policy
 
 
@@ -76,7 +75,7 @@ def diversity_condition() -> Trials:
 def dominant_action() -> Trials:
     """The diversity function serves the second requirement: it pushes down what dominates."""
     for size, p in product((2, 3, 4), policies(3, 7)):
-        found = count_covariances(scores.distinct(), p, size)
+        found = count_covariances(scores.distinct_share(), p, size)
         mean = sum(q * (1 - q) ** (size - 1) for q in p)
         said = [q * ((1 - q) ** (size - 1) - mean) for q in p]
         if len(set(p)) > 1:
@@ -101,7 +100,7 @@ def equal_ranges() -> Trials:
         rewards = (0, *[1] * size)
         ranges = [
             _range(score, size + 1, size)
-            for score in (scores.mean(rewards), scores.distinct(), scores.spread())
+            for score in (scores.mean(rewards), scores.distinct_share(), scores.extra_share())
         ]
         yield stated(ranges[0] == ranges[1], n=size, reward=ranges[0], d=ranges[1])
         yield corrected(ranges[1] == (Fraction(1, size), 1) and ranges[0] == ranges[2] == (0, 1))
@@ -125,7 +124,7 @@ def dominated(p: Fraction) -> Iterator[Case]:
         ("one wrong in its cluster", (p, 1 - p), (1, 0), (0, 0)),
         ("one wrong and degenerate", (p, 1 - p), (1, 0), (0, -1)),
     ):
-        d = scores.distinct(clusters)
+        d = scores.distinct_share(clusters)
         yield name, weights, scores.product(scores.mean(rewards), d), d
 
 

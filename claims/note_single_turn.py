@@ -7,10 +7,19 @@ from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, permutations, product
 
 from claims import scores
-from claims.claims import Trials, Verdict, claim, corrected, remark, stated
-from claims.documents import NOTE
-from claims.exact import Actions, Policy, Score, average, expected, logit_gradient, policies, policy
-from claims.exact_credit import estimate
+from claims.claims import NOTE, Trials, Verdict, claim, corrected, remark, stated
+from claims.exact import (
+    Actions,
+    Policy,
+    Score,
+    average,
+    expected,
+    logit_gradient,
+    mean_estimate,
+    ordered_draws,
+    policies,
+    policy,
+)
 
 Baseline = Callable[[Actions, int], Fraction]  # a set and a member of it → that member's baseline
 
@@ -53,7 +62,12 @@ def requirement() -> Trials:
             table = {s: Fraction(v) for s, v in zip(sets, values, strict=True)}
             same = collapses(table.__getitem__, 2, size) == is_linear(table.__getitem__, 2, size)
             yield remark(same, n=size, f=values)
-    named = scores.mean((1, 0, 2)), scores.maximum((1, 0, 2)), scores.distinct(), scores.differ
+    named = (
+        scores.mean((1, 0, 2)),
+        scores.maximum((1, 0, 2)),
+        scores.distinct_share(),
+        scores.differ(),
+    )
     for score in named:
         yield remark(collapses(score, 3, 2) == is_linear(score, 3, 2))
 
@@ -116,7 +130,7 @@ def test_time_compute() -> Trials:
     """
     rewards = (1, 0, 0)
     uniform, first = scores.mean(rewards), _first(rewards)
-    by_proxy = _best_of((1, 2, 0), rewards)
+    by_proxy = scores.best_of(rewards, (1, 2, 0))
     for name, score in (
         ("majority", scores.majority(rewards)),
         ("best by proxy", by_proxy),
@@ -132,11 +146,7 @@ def test_time_compute() -> Trials:
 
 def _first(rewards: tuple[int, ...]) -> Score:
     """r of the first sample, averaged over the orders in which a set can be drawn."""
-    return lambda s: average([Fraction(rewards[order[0]]) for order in permutations(s)])
-
-
-def _best_of(proxy: tuple[int, ...], rewards: tuple[int, ...]) -> Score:
-    return lambda s: Fraction(rewards[max(s, key=lambda a: proxy[a])])
+    return lambda s: average(Fraction(rewards[order[0]]) for order in permutations(s))
 
 
 @claim(
@@ -188,23 +198,12 @@ def polychromic_is_admissible() -> Trials:
 
 def shared_signal(score: Score, p: Policy, size: int, baseline: Baseline) -> list[Fraction]:
     """E Σᵢ (f(S) − bᵢ) ∇ log π(yᵢ) over ordered sets of `size` actions."""
-    total = [Fraction(0)] * len(p)
-    for s in product(range(len(p)), repeat=size):
-        chance = Fraction(1)
-        for action in s:
-            chance *= p[action]
+
+    def credit(s: Actions) -> list[Fraction]:
         value = score(tuple(sorted(s)))
-        parts = estimate([value - baseline(s, i) for i in range(size)], s, p)
-        total = [t + chance * g for t, g in zip(total, parts, strict=True)]
-    return total
+        return [value - baseline(s, i) for i in range(size)]
 
-
-OBJECTIVES: tuple[tuple[str, Score], ...] = (
-    ("max", scores.maximum((2, 1, 0))),
-    ("polychromic", scores.polychromic((1, 0, 1))),
-    ("majority", scores.majority((1, 0, 0))),
-    ("differ", scores.differ),
-)
+    return mean_estimate(credit, p, size, ordered_draws)
 
 
 @claim(
@@ -217,7 +216,7 @@ OBJECTIVES: tuple[tuple[str, Score], ...] = (
 )
 def shared_gradient() -> Trials:
     """The gradient of E f is E[(f(S) − f̂) Σᵢ ∇ log π(yᵢ)] with one signal for the whole set."""
-    for size, (name, score), p in product((2, 3), OBJECTIVES, list(policies(3, 5))):
+    for size, (name, score), p in product((2, 3), scores.OBJECTIVES, list(policies(3, 5))):
         truth = logit_gradient(score, p, size)
         for constant in (Fraction(0), Fraction(1, 3)):
             found = shared_signal(score, p, size, lambda s, i, b=constant: b)  # type: ignore[misc]
@@ -254,7 +253,7 @@ def standard_gradient() -> Trials:
 def baseline_rule() -> Trials:
     """A baseline must be independent of the sampled set and of every subset of it."""
     shared_is_biased = False
-    for size, (name, score), p in product((2, 3), OBJECTIVES, list(policies(3, 4))):
+    for size, (name, score), p in product((2, 3), scores.OBJECTIVES, list(policies(3, 4))):
         truth = logit_gradient(score, p, size)
         of_others = shared_signal(score, p, size, lambda s, i: score(_without(s, i)))  # noqa: B023
         of_tail = shared_signal(score, p, size, lambda s, i: score(_without(s, 0)))  # noqa: B023
@@ -280,7 +279,9 @@ def coupling() -> Trials:
     """The shared signal gives each member, in expectation, its marginal set advantage: E[Σᵢ ∇ log
     π(yᵢ) f(S)] = n E[∇ log π(y) A(y)].
     """
-    for size, (name, score), p in product((2, 3), OBJECTIVES, [policy(1, 2, 3), policy(3, 1, 1)]):
+    for size, (name, score), p in product(
+        (2, 3), scores.OBJECTIVES, [policy(1, 2, 3), policy(3, 1, 1)]
+    ):
         left = shared_signal(score, p, size, lambda s, i: Fraction(0))
         means = [expected(score, p, size - 1, (a,)) for a in range(3)]
         whole = expected(score, p, size)

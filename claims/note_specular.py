@@ -1,14 +1,14 @@
-"""Set RL note, §5: diminishing actions and specular sets."""
+"""Set RL note, §5: diminishing actions, specular sets, and the objective f_srl."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
+from math import comb
 
 from claims import scores
-from claims.claims import Trials, Verdict, claim, corrected, remark, stated
-from claims.documents import NOTE
+from claims.claims import NOTE, Trials, Verdict, claim, corrected, remark, stated
 from claims.exact import Policy, Score, advantage, policies, policy
 
 
@@ -79,8 +79,8 @@ def diminishing() -> Trials:
 )
 def smallest_specular() -> Trials:
     """The smallest specular set (the strong one) is well defined."""
-    for p, y in [*supported(scores.differ, 2), (policy(1, 4, 4, 5), 1)]:
-        found = list(speculars(scores.differ, p, 2, y))
+    for p, y in [*supported(scores.differ(), 2), (policy(1, 4, 4, 5), 1)]:
+        found = list(speculars(scores.differ(), p, 2, y))
         least = [x for x in found if len(x) == len(found[0])]
         if found:
             yield stated(len(least) == 1, n=2, π=p, y=y, smallest=least)
@@ -96,7 +96,7 @@ def smallest_specular() -> Trials:
 )
 def never_its_own() -> Trials:
     """A specular set of y does not contain y."""
-    for size, score in product((2, 3), (scores.differ, scores.polychromic((1, 0, 1, 0)))):
+    for size, score in product((2, 3), (scores.differ(), scores.polychromic((1, 0, 1, 0)))):
         for p in policies(4, 6):
             for removed in ((0,), (0, 1), (0, 1, 2)):
                 found = scaffold(score, diminish(p, removed), size, 0)
@@ -114,7 +114,7 @@ def never_its_own() -> Trials:
 def all_others() -> Trials:
     """All other actions together are not a specular set of y, under any objective."""
     objectives = (
-        scores.differ,
+        scores.differ(),
         scores.polychromic((1, 0, 1, 0)),
         scores.majority((1, 0, 0, 0)),
         scores.rarest_correct((1, 0, 0, 0)),
@@ -136,8 +136,8 @@ def largest_specular() -> Trials:
     """A specular set of y leaves at least one other action."""
     attained = False
     for size in (2, 3):
-        for p, y in supported(scores.differ, size):
-            sizes = [len(x) for x in speculars(scores.differ, p, size, y)]
+        for p, y in supported(scores.differ(), size):
+            sizes = [len(x) for x in speculars(scores.differ(), p, size, y)]
             if sizes:
                 yield stated(max(sizes) <= len(p) - 2, n=size, π=p, y=y, largest=max(sizes))
                 attained |= max(sizes) == len(p) - 2
@@ -158,7 +158,7 @@ def differ_scaffold() -> Trials:
     for size, p in product((2, 3, 4), [*policies(3, 8), *policies(4, 6)]):
         total = sum(q**size for q in p)
         for y, q in enumerate(p):
-            found = scaffold(scores.differ, p, size, y)
+            found = scaffold(scores.differ(), p, size, y)
             below = q ** (size - 1) < total  # q < p*
             signs = (found > 0) == below and (found < 0) == (q ** (size - 1) > total)
             yield stated(
@@ -166,7 +166,7 @@ def differ_scaffold() -> Trials:
             )
     step, root = Fraction(1, 10**6), Fraction(1, 3)
     values = [
-        scaffold(scores.differ, (q, (1 - q) / 2, (1 - q) / 2), 2, 0)
+        scaffold(scores.differ(), (q, (1 - q) / 2, (1 - q) / 2), 2, 0)
         for q in (root - step, root + step)
     ]
     yield remark(abs((values[1] - values[0]) / (2 * step) + root) < Fraction(1, 10**6))
@@ -205,12 +205,12 @@ def share_of_the_removed() -> Trials:
 def above_average() -> Trials:
     """After diminishing a specular set, π'(y) > 1/g, g the size of the support."""
     for size in (2, 3):
-        for p, y in supported(scores.differ, size):
-            for removed in speculars(scores.differ, p, size, y):
+        for p, y in supported(scores.differ(), size):
+            for removed in speculars(scores.differ(), p, size, y):
                 after = diminish(p, removed)
                 support = sum(q > 0 for q in after)
                 yield stated(after[y] * support > 1, n=size, π=p, X=removed, after=after[y])
-    yield remark(scaffold(scores.differ, policy(7, 9, 4), 2, 0) == Fraction(21, 4000))
+    yield remark(scaffold(scores.differ(), policy(7, 9, 4), 2, 0) == Fraction(21, 4000))
 
 
 @claim(
@@ -227,11 +227,117 @@ def above_average() -> Trials:
 def keep_the_likeliest() -> Trials:
     """Specular sets get smaller when the likeliest other actions stay in the support."""
     for size in (2, 3):
-        for p, y in supported(scores.differ, size):
-            least = next(speculars(scores.differ, p, size, y), None)
+        for p, y in supported(scores.differ(), size):
+            least = next(speculars(scores.differ(), p, size, y), None)
             if least is not None and len(least) < len(p) - 1:
                 ordered = others(p, y)
                 rare, likely = ordered[-len(least) :], ordered[: len(least)]
-                kept = scaffold(scores.differ, diminish(p, rare), size, y)
+                kept = scaffold(scores.differ(), diminish(p, rare), size, y)
                 yield stated(kept < 0, n=size, π=p, y=y, X=rare, Λ=kept)
-                yield corrected(scaffold(scores.differ, diminish(p, likely), size, y) < 0)
+                yield corrected(scaffold(scores.differ(), diminish(p, likely), size, y) < 0)
+
+
+def _binomial(n: int, p: Fraction, weight: list[Fraction]) -> Fraction:
+    """E weight(k) for k ~ Binomial(n, p)."""
+    return sum(
+        (comb(n, k) * p**k * (1 - p) ** (n - k) * w for k, w in enumerate(weight)), Fraction(0)
+    )
+
+
+def rarest_formulas(n: int, p: Fraction) -> tuple[Fraction, Fraction]:
+    """The two displays of A under f_srl: of a correct and of an incorrect generation."""
+    inverse = [Fraction(0), *(Fraction(1, k) for k in range(1, n + 1))]
+    value = _binomial(n, p, inverse)
+    return _binomial(n - 1, p, inverse[1:]) - value, _binomial(n - 1, p, inverse[:n]) - value
+
+
+@claim(
+    "note-f-srl",
+    NOTE,
+    "§5, f_srl, the two displays",
+    Verdict.HOLDS,
+    how="Enumeration with one correct and one or two wrong actions, n = 2…5, denominators ≤ 8.",
+    truth="One correct generation is assumed, p its probability.",
+)
+def rarest_advantages() -> Trials:
+    """The marginal advantages under f_srl = max r(yᵢ)/(how often yᵢ is in the set)."""
+    for size, p in product((2, 3, 4, 5), [*policies(2, 8), *policies(3, 6)]):
+        score = scores.rarest_correct((1, *[0] * (len(p) - 1)))
+        found = advantage(score, p, size, 0), advantage(score, p, size, 1)
+        yield stated(found == rarest_formulas(size, p[0]), n=size, π=p, A=found)
+
+
+@claim(
+    "note-f-srl-several",
+    NOTE,
+    "§5, f_srl, with p as in Example 3.4",
+    Verdict.FAILS,
+    how="Two correct actions and one wrong one, p their probability together, n = 2, 3.",
+    counterexample="n=2, π=(1/3, 1/3, 1/3), A=1/18, display=0",
+    truth="Only for one correct generation: with two, the set is also worth more when they differ, "
+    "so A depends on how p is split between them.",
+)
+def several_correct() -> Trials:
+    """With p read as in Example 3.4, the probability of success, the displays hold for several
+    correct generations too.
+    """
+    score = scores.rarest_correct((1, 1, 0))
+    for size, p in product((2, 3), policies(3, 7)):
+        found = advantage(score, p, size, 0)
+        said = rarest_formulas(size, p[0] + p[1])[0]
+        yield stated(found == said, n=size, π=p, A=found, display=said)
+    for size in (2, 3):
+        split = [policy(1, 3, 2), policy(2, 2, 2)]
+        yield corrected(len({advantage(score, p, size, 0) for p in split}) == 2, n=size)
+
+
+@claim(
+    "note-f-srl-threshold",
+    NOTE,
+    "§5, f_srl, threshold τ",
+    Verdict.HOLDS,
+    how="Signs on p = 1/400 … 399/400, n = 2…8: one change each; τ₂ = 2/3 exactly.",
+    truth="It is the same p at which a correct generation's own advantage turns negative, since "
+    "p·A_correct + (1−p)·A_incorrect = 0.",
+)
+def rarest_threshold() -> Trials:
+    """Above some τ a wrong generation has a larger marginal advantage than the correct one."""
+    for size in range(2, 9):
+        above = []
+        for step in range(1, 400):
+            right, wrong = rarest_formulas(size, Fraction(step, 400))
+            above.append(wrong > right)
+            yield remark((wrong > right) == (right < 0), n=size, p=Fraction(step, 400))
+        changes = sum(a != b for a, b in pairwise(above))
+        first = Fraction(above.index(True) + 1, 400)
+        yield stated(changes == 1 and not above[0], n=size, τ_at_most=first)
+    right, wrong = rarest_formulas(2, Fraction(2, 3))
+    yield remark(right == wrong == 0)
+
+
+@claim(
+    "note-f-srl-range",
+    NOTE,
+    "§5, f_srl, the last display",
+    Verdict.HOLDS,
+    how="Both sides for every p with denominator ≤ 20, n = 2…8; and the specular sets of the "
+    "correct action among four, n = 2, 3, against the display.",
+)
+def rarest_range() -> Trials:
+    """A_correct < 0 ⇔ Σ_m C(n−1, m) p^m (1−p)^(n−1−m) / (m(m+1)) > (1−p)^(n−1), which says what a
+    specular set of the correct generation has to do.
+    """
+    for size, (p, _) in product(range(2, 9), policies(2, 20)):
+        right, _ = rarest_formulas(size, p)
+        yield stated((right < 0) == _crowded(size, p), n=size, p=p, A=right)
+    for size, weights in product((2, 3), policies(4, 7)):
+        score = scores.rarest_correct((1, 0, 0, 0))
+        for removed in ((1,), (1, 2), (2, 3)):
+            after = diminish(weights, removed)
+            negative = scaffold(score, after, size, 0) < 0
+            yield stated(negative == _crowded(size, after[0]), n=size, π=weights, X=removed)
+
+
+def _crowded(size: int, p: Fraction) -> bool:
+    weight = [Fraction(0), *(Fraction(1, m * (m + 1)) for m in range(1, size))]
+    return _binomial(size - 1, p, weight) > (1 - p) ** (size - 1)

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from claims.claims import Finding, Part, Verdict, write
-from claims.documents import ORDER
+from claims.claims import DOCUMENTS, Finding, Part, Verdict, write
 
 SCHEMA_VERSION = 1
 SHOWN = (Verdict.HOLDS, Verdict.UP_TO_SCALE, Verdict.FAILS, Verdict.DEFINITION)
@@ -88,7 +87,7 @@ def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
 def markdown(findings: Sequence[Finding]) -> str:
     """The page docs/claims.md: counts by verdict, then the claims of each document."""
     pages = [OPENING, _counts(findings)]
-    for document in ORDER:
+    for document in DOCUMENTS:
         mine = [finding for finding in findings if finding.claim.document == document]
         if mine:
             pages += [f"## {document}\n", *map(_entry, mine)]
@@ -98,7 +97,7 @@ def markdown(findings: Sequence[Finding]) -> str:
 def _counts(findings: Sequence[Finding]) -> str:
     heads = " | ".join(verdict.value for verdict in SHOWN)
     lines = [f"| | claims | {heads} |", "|---" * (len(SHOWN) + 2) + "|"]
-    for document in (*ORDER, None):
+    for document in (*DOCUMENTS, None):
         verdicts = [
             f.concluded for f in findings if document is None or f.claim.document == document
         ]

@@ -1,41 +1,54 @@
-"""Set objectives as functions of the actions in a set, in rational arithmetic: the definitions."""
+"""Set objectives by their definition, in rational arithmetic: what every fast form must equal.
+
+Each is a function of the members of a set, actions or indices of samples, whose rewards, clusters
+and so on are looked up by member. Where clusters or answers are left out, each has its own.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import combinations, permutations
+from math import exp, fsum, log, prod
 
-from claims.exact import Actions, Score
+from claims.exact import Actions, Score, average, dot
 
 DEGENERATE = -1
 
+Numbers = Sequence[Fraction | int | float]
+Labels = Sequence[int] | None
 
-def mean(rewards: Sequence[Fraction | int]) -> Score:
+
+def mean(rewards: Numbers) -> Score:
     """(1/n) Σ r(yᵢ)."""
-    return cache(lambda s: Fraction(sum(rewards[a] for a in s)) / len(s))
+    return cache(lambda s: average(Fraction(rewards[i]) for i in s))
 
 
-def maximum(rewards: Sequence[Fraction | int]) -> Score:
+def maximum(rewards: Numbers) -> Score:
     """max r(yᵢ): pass@n where rewards are 0 and 1."""
-    return cache(lambda s: Fraction(max(rewards[a] for a in s)))
+    return cache(lambda s: max(Fraction(rewards[i]) for i in s))
 
 
-def strategies(s: Actions, clusters: Sequence[int] | None = None) -> int:
-    """How many clusters a set has; each action is its own cluster unless told otherwise."""
-    labels = {a if clusters is None else clusters[a] for a in s}
-    return len(labels - {DEGENERATE})
+def any_correct(rewards: Numbers) -> Score:
+    """1 if a reward is above 0.5."""
+    return lambda s: Fraction(int(any(rewards[i] > 0.5 for i in s)))
 
 
-def distinct(clusters: Sequence[int] | None = None) -> Score:
+def distinct(clusters: Labels = None) -> Score:
+    """How many clusters a set has."""
+    return cache(lambda s: Fraction(len({_label(clusters, i) for i in s} - {DEGENERATE})))
+
+
+def _label(labels: Labels, i: int) -> int:
+    return i if labels is None else labels[i]
+
+
+def distinct_share(clusters: Labels = None) -> Score:
     """Clusters / n: the diversity of Poly-EPO."""
-    return cache(lambda s: Fraction(strategies(s, clusters), len(s)))
-
-
-def spread(clusters: Sequence[int] | None = None) -> Score:
-    """(clusters − 1)/(n − 1): a diversity that is 0 for a set of one strategy."""
-    return cache(lambda s: Fraction(strategies(s, clusters) - 1, len(s) - 1))
+    count = distinct(clusters)
+    return cache(lambda s: count(s) / len(s))
 
 
 def product(left: Score, right: Score) -> Score:
@@ -43,30 +56,167 @@ def product(left: Score, right: Score) -> Score:
     return cache(lambda s: left(s) * right(s))
 
 
-def polychromic(rewards: Sequence[Fraction | int], clusters: Sequence[int] | None = None) -> Score:
+def polychromic(rewards: Numbers, clusters: Labels = None) -> Score:
     """Mean reward · clusters/n: Set RL note, Eq. 14."""
-    return product(mean(rewards), distinct(clusters))
+    return product(mean(rewards), distinct_share(clusters))
 
 
-def differ(s: Actions) -> Fraction:
+def differ(clusters: Labels = None) -> Score:
     """1 if two members differ: Set RL note, Examples 3.6 and 5.4."""
-    return Fraction(int(len(set(s)) > 1))
+    count = distinct(clusters)
+    return lambda s: Fraction(int(count(s) > 1))
 
 
-def majority(rewards: Sequence[Fraction | int], ties: str = "uniform") -> Score:
-    """r of the most frequent action; ties are broken uniformly, or go to the lowest action."""
+def extra_share(clusters: Labels = None) -> Score:
+    """(clusters − 1)/(n − 1): a diversity that is 0 for a set of one strategy."""
+    count = distinct(clusters)
+    return lambda s: max(count(s) - 1, Fraction(0)) / max(len(s) - 1, 1)
+
+
+def mixed_share(clusters: Labels = None) -> Score:
+    """Clusters / n; 0 for a set of one strategy."""
+    return product(distinct_share(clusters), differ(clusters))
+
+
+def distinct_correct(rewards: Numbers, clusters: Sequence[int]) -> Score:
+    """How many clusters the correct members have."""
+    count = distinct(clusters)
+    return lambda s: count(tuple(i for i in s if rewards[i] > 0.5))
+
+
+def rarest_correct(rewards: Numbers, clusters: Labels = None) -> Score:
+    """1 / (members of its cluster) of the correct member whose cluster has the fewest members.
+
+    f_srl of the Set RL note, §5.
+    """
 
     def score(s: Actions) -> Fraction:
-        counts = Counter(s)
-        most = max(counts.values())
-        winners = sorted(a for a in counts if counts[a] == most)
-        if ties == "lowest":
-            return Fraction(rewards[winners[0]])
-        return Fraction(sum(rewards[a] for a in winners)) / len(winners)
+        sizes = Counter(_label(clusters, i) for i in s)
+        correct = {_label(clusters, i) for i in s if rewards[i] > 0.5} - {DEGENERATE}
+        return max((Fraction(1, sizes[c]) for c in correct), default=Fraction(0))
 
     return cache(score)
 
 
-def rarest_correct(rewards: Sequence[Fraction | int]) -> Score:
-    """maxᵢ r(yᵢ) / (how often yᵢ is in the set): f_srl of the Set RL note, §5."""
-    return cache(lambda s: max(Fraction(rewards[a]) / s.count(a) for a in s))
+def majority(rewards: Numbers, answers: Labels = None, ties: str = "uniform") -> Score:
+    """The mean reward of the members that gave the winning answer.
+
+    Ties are broken uniformly, or go to the lowest answer ("lexicographic").
+    """
+
+    def score(s: Actions) -> Fraction:
+        by_answer: dict[int, list[Fraction]] = {}
+        for i in s:
+            by_answer.setdefault(_label(answers, i), []).append(Fraction(rewards[i]))
+        most = max(map(len, by_answer.values()))
+        winners = sorted(a for a, votes in by_answer.items() if len(votes) == most)
+        kept = winners[:1] if ties == "lexicographic" else winners
+        return average(average(by_answer[a]) for a in kept)
+
+    return cache(score)
+
+
+def first_majority(rewards: Numbers, answers: Labels = None) -> Score:
+    """Ties to the answer seen first, averaged over every order in which the members can come."""
+
+    def winner(order: Actions) -> int:
+        given = [_label(answers, i) for i in order]
+        return max(given, key=given.count)
+
+    def reward(s: Actions, answer: int) -> Fraction:
+        return average(Fraction(rewards[i]) for i in s if _label(answers, i) == answer)
+
+    return lambda s: average(reward(s, winner(order)) for order in permutations(s))
+
+
+def l_statistic(rewards: Numbers, weights: Callable[[int], Numbers]) -> Score:
+    """Σⱼ weights(n)[j] · (j-th smallest reward)."""
+    return lambda s: dot(
+        sorted(Fraction(rewards[i]) for i in s), [Fraction(w) for w in weights(len(s))]
+    )
+
+
+def best_of(rewards: Numbers, proxy: Numbers) -> Score:
+    """The mean reward of the members with the highest proxy."""
+
+    def score(s: Actions) -> Fraction:
+        top = max(proxy[i] for i in s)
+        return average(Fraction(rewards[i]) for i in s if proxy[i] == top)
+
+    return score
+
+
+def mean_difference(rewards: Numbers) -> Score:
+    """The mean of |rᵢ − rⱼ| over pairs."""
+    return pairwise_distance([[abs(Fraction(r) - Fraction(q)) for q in rewards] for r in rewards])
+
+
+def pairwise_distance(pairs: Sequence[Numbers]) -> Score:
+    """The mean of a number of each pair; 0 of a single member."""
+    return lambda s: average(Fraction(pairs[i][j]) for i, j in combinations(s, 2))
+
+
+def volume(pairs: Sequence[Numbers]) -> Score:
+    """The determinant of the members' kernel."""
+    return lambda s: determinant([[Fraction(pairs[i][j]) for j in s] for i in s])
+
+
+def determinant(rows: list[list[Fraction]]) -> Fraction:
+    """By elimination: det of a block = pivot · det of what is left of the other rows."""
+    if not rows:
+        return Fraction(1)
+    at = next((i for i, row in enumerate(rows) if row[0]), None)
+    if at is None:
+        return Fraction(0)
+    pivot, others = rows[at], rows[:at] + rows[at + 1 :]
+    left = [
+        [x - row[0] / pivot[0] * y for x, y in zip(row, pivot, strict=True)][1:] for row in others
+    ]
+    return (-1) ** at * pivot[0] * determinant(left)
+
+
+def soft_any(rewards: Numbers) -> Score:
+    """1 − Π(1 − r)."""
+    return lambda s: 1 - prod((1 - Fraction(rewards[i]) for i in s), start=Fraction(1))
+
+
+def smooth_max(rewards: Sequence[float], beta: float) -> Score:
+    """Not rational: the closest float to (1/β) log mean exp βr."""
+
+    def score(s: Actions) -> Fraction:
+        top = max(beta * rewards[i] for i in s)
+        mean = fsum(exp(beta * rewards[i] - top) for i in s) / len(s)
+        return Fraction((top + log(mean)) / beta)
+
+    return score
+
+
+def counted(rewards: Numbers, clusters: Sequence[int]) -> Score:
+    """(most correct members of a cluster) · (clusters) + (wrong degenerate members)² / 4."""
+
+    def score(s: Actions) -> Fraction:
+        correct = Counter(clusters[i] for i in s if rewards[i] > 0.5 and clusters[i] != DEGENERATE)
+        lost = sum(1 for i in s if rewards[i] <= 0.5 and clusters[i] == DEGENERATE)
+        return max(correct.values(), default=0) * distinct(clusters)(s) + Fraction(lost**2, 4)
+
+    return score
+
+
+def over_sizes(score: Score, weights: dict[int, float]) -> Score:
+    """Σ weight · the mean score of all the subsets of each size."""
+    return lambda s: sum(
+        (
+            Fraction(weight) * average(score(t) for t in combinations(s, size))
+            for size, weight in weights.items()
+        ),
+        Fraction(0),
+    )
+
+
+# Four kinds of objectives on three actions, for claims about any of them.
+OBJECTIVES: tuple[tuple[str, Score], ...] = (
+    ("max", maximum((2, 1, 0))),
+    ("polychromic", polychromic((1, 0, 1))),
+    ("majority", majority((1, 0, 0))),
+    ("differ", differ()),
+)

@@ -6,19 +6,22 @@ from fractions import Fraction
 from itertools import combinations, product
 
 from claims import scores
-from claims.claims import Trials, Verdict, claim, remark, scaled, stated
-from claims.documents import SUMMARIES
+from claims.claims import SUMMARIES, Trials, Verdict, claim, remark, scaled, stated
 from claims.exact import (
     Actions,
-    Policy,
+    Credit,
+    Design,
     advantage,
+    all_sets,
     average,
+    deviation,
     logit_gradient,
+    mean_estimate,
+    ordered_draws,
     policies,
     policy,
     times,
 )
-from claims.exact_credit import Credit, Design, all_sets, deviation, estimate, mean_estimate
 
 SCORE = scores.polychromic((1, 0, 1))
 POLICIES = (policy(1, 1, 1), policy(1, 2, 3))
@@ -55,18 +58,6 @@ def averaged(design: Design) -> Credit:
     return credit
 
 
-def mean_of_ordered(credit: Credit, p: Policy, num: int) -> list[Fraction]:
-    """E Σ ∇ log π(yᵢ) Aᵢ for a credit that is not the same for all orders of the group."""
-    total = [Fraction(0)] * len(p)
-    for group in product(range(len(p)), repeat=num):
-        chance = Fraction(1)
-        for action in group:
-            chance *= p[action]
-        for a, g in enumerate(estimate(credit(group), group, p)):
-            total[a] += chance * g
-    return total
-
-
 @claim(
     "summaries-sampled-sets",
     SUMMARIES,
@@ -81,7 +72,7 @@ def sampled_sets() -> Trials:
     truth = logit_gradient(SCORE, p, size)
     for num_sets in (1, 2, 3, 4):
         for design in combinations(all_sets(num, size), num_sets):
-            found = mean_of_ordered(averaged(design), p, num)
+            found = mean_estimate(averaged(design), p, num, ordered_draws)
             covered = len({i for s in design for i in s})
             yield stated(found == truth, sets=design, mean=found, gradient=truth)
             yield scaled(found == times(Fraction(covered - size, size), truth))
@@ -119,7 +110,7 @@ def both_limit() -> Trials:
             product((0, 1), repeat=size), product((-1, 0, 1), repeat=size)
         ):
             members = tuple(range(size))
-            parts = scores.mean(rewards)(members), scores.distinct(clusters)(members)
+            parts = scores.mean(rewards)(members), scores.distinct_share(clusters)(members)
             found = scores.polychromic(rewards, clusters)(members)
             yield stated(found <= min(parts), r=rewards, clusters=clusters, f=found)
 
@@ -139,8 +130,8 @@ def diversity() -> Trials:
     """
     rename = {-1: -1, 0: 7, 1: 3, 2: 0}
     for labels in product((-1, 0, 1, 2), repeat=3):
-        found = scores.distinct(labels)((0, 1, 2))
-        other = scores.distinct([rename[c] for c in labels])((0, 1, 2))
+        found = scores.distinct_share(labels)((0, 1, 2))
+        other = scores.distinct_share([rename[c] for c in labels])((0, 1, 2))
         counted = Fraction(len({c for c in labels if c != -1}), 3)
         yield remark(found == other == counted, clusters=labels, d=found)
 

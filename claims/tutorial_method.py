@@ -11,10 +11,21 @@ import numpy as np
 
 import setrl
 from claims import scores
-from claims.claims import Trials, Verdict, claim, corrected, remark, scaled, stated
-from claims.documents import TUTORIAL
-from claims.exact import Actions, Score, average, logit_gradient, policy, times
-from claims.exact_credit import all_sets, contrast, from_sets, mean_estimate
+from claims.claims import TUTORIAL, Trials, Verdict, claim, corrected, remark, scaled, stated
+from claims.exact import (
+    Actions,
+    all_sets,
+    average,
+    by_value,
+    contrast,
+    from_sets,
+    logit_gradient,
+    mean_estimate,
+    of_group,
+    over_designs,
+    policy,
+    times,
+)
 
 PASS = scores.maximum((1, 0, 0))
 
@@ -98,15 +109,9 @@ def independent_sets() -> Trials:
     size = 2
     for num, num_sets in ((3, 1), (3, 2), (3, 3), (4, 2)):
         designs = list(product(all_sets(num, size), repeat=num_sets))
-        credits = [from_sets(PASS, design) for design in designs]
+        credit = over_designs(PASS, designs)
         for p in (policy(1, 1, 1), policy(1, 2, 3)):
-            found = mean_estimate(
-                lambda group, c=credits: [  # type: ignore[misc]
-                    average(column) for column in zip(*(one(group) for one in c), strict=True)
-                ],
-                p,
-                num,
-            )
+            found = mean_estimate(credit, p, num)
             truth = logit_gradient(PASS, p, size)
             scale = Fraction((num_sets - 1) * (num - size), num)
             yield stated(found == truth, N=num, n=size, K=num_sets, π=p, mean=found, gradient=truth)
@@ -127,14 +132,12 @@ def dictionary_of_generations() -> Trials:
     """A dictionary from generations to advantages gives the marginal set advantages."""
     p, num, size = policy(2, 3, 5), 4, 2
     truth = logit_gradient(PASS, p, size)
-
-    def by_value(group: Actions) -> list[Fraction]:
-        sets = [tuple(sorted(group[i] for i in s)) for s in all_sets(num, size)]
-        mean = average([PASS(s) for s in sets])
-        marginal = {y: sum((PASS(s) - mean for s in sets if y in s), Fraction(0)) for y in group}
-        return [marginal[y] for y in group]
-
-    ratios = [g / t for g, t in zip(mean_estimate(by_value, p, num), truth, strict=True)]
+    ratios = [
+        g / t
+        for g, t in zip(
+            mean_estimate(by_value(PASS, all_sets(num, size)), p, num), truth, strict=True
+        )
+    ]
     yield stated(len(set(ratios)) == 1, N=num, π=p, ratio=tuple(float(r) for r in ratios))
     yield corrected([float(r) for r in ratios] == [3.135, 3.5725, 2.8725])
     yield corrected(mean_estimate(from_sets(PASS, all_sets(num, size)), p, num) == times(3, truth))
@@ -268,13 +271,9 @@ def shapley_values() -> Trials:
         yield stated(found == fair, r=rewards, n=2, marginal=found, Shapley=fair)
         yield corrected(fair == [Fraction(r, correct) for r in rewards])
     for num, p in product((3, 4), (policy(1, 1, 1), policy(1, 2, 3))):
-        credit = lambda group: shapley(_of_group(PASS, group), len(group))  # noqa: E731
+        credit = lambda group: shapley(of_group(PASS, group), len(group))  # noqa: E731
         wanted = [
             sum((logit_gradient(PASS, p, n)[a] / n for n in range(1, num + 1)), Fraction(0))
             for a in range(3)
         ]
         yield corrected(mean_estimate(credit, p, num) == wanted, N=num, π=p)
-
-
-def _of_group(score: Score, group: Actions) -> Valued:
-    return lambda s: score(tuple(sorted(group[i] for i in s)))

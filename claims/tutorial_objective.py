@@ -10,10 +10,18 @@ import numpy as np
 
 import setrl
 from claims import scores
-from claims.claims import Trials, Verdict, claim, corrected, remark, stated
-from claims.documents import TUTORIAL
-from claims.exact import Policy, Score, advantages, average, covariance, expected, policy
-from claims.exact_credit import all_sets, deviation
+from claims.claims import TUTORIAL, Trials, Verdict, claim, corrected, remark, stated
+from claims.exact import (
+    Policy,
+    Score,
+    advantages,
+    all_sets,
+    average,
+    covariance,
+    deviation,
+    expected,
+    policy,
+)
 
 
 @claim(
@@ -29,7 +37,7 @@ def group_decomposition() -> Trials:
     for rewards, clusters in product(
         ((1, 1, 0, 0, 1), (1, 0, 0, 0, 0)), ((0, 0, 1, 2, 1), (0, 0, 0, 1, -1))
     ):
-        reward, diversity = scores.mean(rewards), scores.distinct(clusters)
+        reward, diversity = scores.mean(rewards), scores.distinct_share(clusters)
         for size, i in product((2, 3, 4), range(5)):
             mine = [s for s in all_sets(5, size) if i in s]
             r, d = [reward(s) for s in mine], [diversity(s) for s in mine]
@@ -83,7 +91,7 @@ def _terms(
     y = len(p) - 1
     rest = tuple(q / (1 - p[y]) for q in p[:y])
     reward: Score = lambda s: scores.mean(rewards)((*s, y))  # noqa: E731
-    diversity: Score = lambda s: scores.distinct(clusters)((*s, y))  # noqa: E731
+    diversity: Score = lambda s: scores.distinct_share(clusters)((*s, y))  # noqa: E731
     mean_r, mean_d = expected(reward, rest, size - 1), expected(diversity, rest, size - 1)
     return mean_r * mean_d, covariance(reward, diversity, rest, size - 1), mean_d
 
@@ -123,7 +131,9 @@ def both_factors() -> Trials:
         ):
             members = tuple(range(size))
             found = scores.polychromic(rewards, clusters)(members)
-            both = scores.mean(rewards)(members) > 0 and scores.distinct(clusters)(members) > 0
+            both = (
+                scores.mean(rewards)(members) > 0 and scores.distinct_share(clusters)(members) > 0
+            )
             yield stated((found > 0) == both, r=rewards, clusters=clusters, f=found)
 
 

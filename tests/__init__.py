@@ -1,1 +1,1 @@
-"""Tests mirror `src/setrl`; `import tests.core.reference` and the like find what they share."""
+"""Tests mirror `src/setrl`; `claims.exact` and `claims.scores` are the reference in fractions."""

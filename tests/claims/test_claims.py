@@ -6,18 +6,29 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import combinations
 from pathlib import Path
+from statistics import mean, pvariance
 
 import numpy as np
 import pytest
 
 import claims as ledger
-from claims import exact, exact_credit, exact_mdp, note_specular, report, scores
-from claims.claims import Claim, Finding, Verdict, claim, corrected, examine, remark, scaled, stated
-from claims.documents import ORDER
+from claims import exact, note_sequential, note_specular, report, scores
+from claims.claims import (
+    DOCUMENTS,
+    Claim,
+    Finding,
+    Verdict,
+    claim,
+    corrected,
+    examine,
+    remark,
+    scaled,
+    stated,
+)
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
-from tests.core import reference
 
 IDS = [row.id for row in ledger.CLAIMS]
 PAGE = Path(__file__).parents[2] / "docs" / "claims.md"
@@ -63,7 +74,7 @@ def test_a_claim_that_fails_pins_its_counterexample(id):
 
 def test_the_ledger_covers_the_documents():
     assert len(set(IDS)) == len(IDS) >= 80
-    assert {r.document for r in ledger.CLAIMS} == set(ORDER)
+    assert {r.document for r in ledger.CLAIMS} == set(DOCUMENTS)
     for r in ledger.CLAIMS:
         assert all([r.how, r.where, r.statement.endswith(".")]), r.id
 
@@ -106,7 +117,7 @@ def test_a_claim_that_fails_says_what_is_true():
 def patched(monkeypatch, module, name, broken):
     """Put a broken helper in the place of one that the rows imported by name."""
     original = getattr(module, name)
-    for place in (*ledger.SECTIONS, exact, exact_credit, exact_mdp):
+    for place in (*ledger.SECTIONS, exact):
         if getattr(place, name, None) is original:
             monkeypatch.setattr(place, name, broken(original))
 
@@ -138,13 +149,13 @@ MUTANTS = {
         ["note-observation", "note-prop-3.7", "note-two-objectives", "note-def-4.1-diversity"],
     ),
     "estimates that forget the policy": (
-        exact_credit,
+        exact,
         "estimate",
         lambda old: lambda credits, group, p: old(credits, group, [Fraction(0)] * len(p)),
         ["note-eq-6", "note-eq-7", "maxpo-bon-mean", "tutorial-shapley"],
     ),
     "advantages by all sets for those by a sample's": (
-        exact_credit,
+        exact,
         "deviation",
         lambda old: lambda f, n: lambda group: [a * 2 for a in old(f, n)(group)],
         ["note-alg-2-mean", "summaries-mean-form", "maxpo-is-set-rl", "tutorial-eight-samples"],
@@ -172,7 +183,7 @@ def test_a_broken_formula_is_found_out(name, monkeypatch):
 
 
 def test_a_wrong_set_value_is_found_out(monkeypatch):
-    monkeypatch.setattr(exact_mdp.Process, "occupancy", lambda *_, **__: [Fraction(1, 2)] * 2)
+    monkeypatch.setattr(note_sequential.Process, "occupancy", lambda *_, **__: [Fraction(1, 2)] * 2)
     assert not examine(ledger.find("note-lemma-2.2")[0]).confirmed
 
 
@@ -235,7 +246,7 @@ PAIRS = {
         objectives.polychromic(),
         {"clusters": [0, 0, -1]},
     ),
-    "differ": (scores.differ, objectives.differ(), {"clusters": [0, 1, 2]}),
+    "differ": (scores.differ(), objectives.differ(), {"clusters": [0, 1, 2]}),
     "majority": (scores.majority((2, 1, 0)), objectives.majority(), {"answers": [0, 1, 2]}),
     "rarest_correct": (
         scores.rarest_correct((1, 1, 0)),
@@ -258,15 +269,55 @@ def test_the_ledger_and_the_library_agree(name, size):
     np.testing.assert_allclose(tabular.gradient(policy), gradient, atol=1e-14)
 
 
+def ordered(score):
+    """A score that takes its members in any order."""
+    return lambda draw: score(tuple(sorted(draw)))
+
+
 @pytest.mark.parametrize("size", [1, 2, 3])
-def test_the_ledgers_arithmetic_is_that_of_the_definitions(size):
+def test_the_gradient_is_that_of_the_score_function(size):
+    """∂J/∂z = Σ_draws P · f · Σᵢ ∂ log π(aᵢ)/∂z, over all ordered draws."""
+    score = ordered(scores.polychromic((2, 1, 0), (0, 1, 1)))
+    found = [Fraction(0)] * 3
+    for draw, chance in exact.ordered_draws(POLICY, size):
+        for z, p in enumerate(POLICY):
+            found[z] += chance * score(draw) * sum((a == z) - p for a in draw)
+    assert exact.logit_gradient(score, POLICY, size) == found
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_moments_over_multisets_are_those_over_ordered_draws(size):
+    one, other = ordered(scores.polychromic((2, 1, 0), (0, 1, 1))), ordered(scores.differ())
+    listed = list(exact.ordered_draws(POLICY, size))
+    means = [
+        sum(chance * f(draw) for draw, chance in listed)
+        for f in (one, other, lambda draw: one(draw) * other(draw))
+    ]
+    assert exact.expected(one, POLICY, size) == means[0]
+    assert exact.covariance(one, other, POLICY, size) == means[2] - means[0] * means[1]
+    given_2 = sum(
+        chance * one((2, *rest)) for rest, chance in exact.ordered_draws(POLICY, size - 1)
+    )
+    assert exact.advantages(one, POLICY, size)[2] == given_2 - means[0]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_set_means_are_means_over_the_sets_of_a_group(size):
     score = scores.polychromic((2, 1, 0), (0, 1, 1))
-    ordered = reference.gradient(lambda draw: score(tuple(sorted(draw))), POLICY, size)
-    assert exact.logit_gradient(score, POLICY, size) == ordered
     group = (0, 2, 1, 1)
-    means = exact_credit.group_means(score, group, size)
-    slow = reference.set_means(lambda s: score(tuple(sorted(group[i] for i in s))), 4, size)
-    assert (means.u, means.v, means.w, means.U) == (slow["u"], slow["v"], slow["w"], slow["U"][0])
+    means = exact.group_means(score, group, size)
+    sets, smaller = (list(combinations(range(4), k)) for k in (size, size - 1))
+
+    def mean_of(kept):
+        return mean(ordered(score)([group[i] for i in s]) for s in kept)
+
+    assert mean_of(sets) == means.U
+    assert means.u == [mean_of([s for s in sets if i in s]) for i in range(4)]
+    if size < 4:
+        assert means.v == [mean_of([s for s in sets if i not in s]) for i in range(4)]
+    if size > 1:
+        assert means.w == [mean_of([s for s in smaller if i not in s]) for i in range(4)]
+    assert means.variance == pvariance([ordered(score)([group[i] for i in s]) for s in sets])
 
 
 def test_policies_are_listed_smallest_denominator_first():

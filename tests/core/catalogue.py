@@ -9,10 +9,10 @@ from statistics import median
 
 import numpy as np
 
+from claims import scores
+from claims.exact import Score
 from setrl import Samples, objectives
 from setrl.core.objectives import Objective
-from tests.core import reference
-from tests.core.reference import Score
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def spread(counts: np.ndarray) -> np.ndarray:
 
 
 def l_statistic(weights: Callable[[int], list]) -> Callable[[Case], Score]:
-    return lambda c: reference.l_statistic(c.rewards, weights)
+    return lambda c: scores.l_statistic(c.rewards, weights)
 
 
 def trimmed(k: int) -> list:
@@ -78,17 +78,17 @@ def lower_tail(share: Fraction, k: int) -> list:
 
 def times(case: Case, other: Score) -> Score:
     """Mean reward × another score."""
-    return reference.times(reference.mean(case.rewards), other)
+    return scores.product(scores.mean(case.rewards), other)
 
 
 MEAN, PROXY = objectives.mean(), objectives.mean(of="proxy")
 THIRD = Fraction(1, 3)
 
 EXACT = [
-    Entry(MEAN, lambda c: reference.mean(c.rewards)),
-    Entry(PROXY, lambda c: reference.mean(c.proxy)),
-    Entry(objectives.max(), lambda c: reference.maximum(c.rewards)),
-    Entry(objectives.any_correct(), lambda c: reference.any_correct(c.rewards)),
+    Entry(MEAN, lambda c: scores.mean(c.rewards)),
+    Entry(PROXY, lambda c: scores.mean(c.proxy)),
+    Entry(objectives.max(), lambda c: scores.maximum(c.rewards)),
+    Entry(objectives.any_correct(), lambda c: scores.any_correct(c.rewards)),
     Entry(objectives.top_mean(1), l_statistic(lambda k: [0] * (k - 1) + [1])),
     Entry(objectives.top_mean(3), l_statistic(lambda k: [0] * (k - 3) + [THIRD] * 3), smallest=3),
     Entry(objectives.minimum(), l_statistic(lambda k: [1] + [0] * (k - 1))),
@@ -96,75 +96,71 @@ EXACT = [
     Entry(objectives.trimmed_mean(1), l_statistic(trimmed), smallest=3),
     Entry(objectives.winsorised_mean(2), l_statistic(winsorised), smallest=5),
     Entry(objectives.quantile(0.25), l_statistic(lambda k: hazen(Fraction(1, 4), k))),
-    Entry(objectives.quantile(1), lambda c: reference.maximum(c.rewards)),
+    Entry(objectives.quantile(1), lambda c: scores.maximum(c.rewards)),
     Entry(objectives.cvar(0.25), l_statistic(lambda k: lower_tail(Fraction(1, 4), k))),
-    Entry(objectives.gini_mean_difference(), lambda c: reference.mean_difference(c.rewards)),
+    Entry(objectives.gini_mean_difference(), lambda c: scores.mean_difference(c.rewards)),
     Entry(objectives.l_statistic([1, 0, -2, 0.5]), l_statistic(lambda k: [1, 0, -2, 0.5])),
-    Entry(objectives.best_of(), lambda c: reference.best_of(c.rewards, c.proxy)),
+    Entry(objectives.best_of(), lambda c: scores.best_of(c.rewards, c.proxy)),
     *(
         Entry(
             objectives.majority(ties),
-            lambda c, ties=ties: reference.majority(c.rewards, c.answers, ties),
+            lambda c, ties=ties: scores.majority(c.rewards, c.answers, ties),
         )
         for ties in ("uniform", "first", "lexicographic")
     ),
-    Entry(objectives.distinct(), lambda c: reference.distinct(c.clusters)),
-    Entry(
-        objectives.distinct_correct(), lambda c: reference.distinct_correct(c.rewards, c.clusters)
-    ),
-    Entry(objectives.rarest_correct(), lambda c: reference.rarest_correct(c.rewards, c.clusters)),
-    Entry(objectives.differ(), lambda c: reference.differ(c.clusters)),
-    Entry(objectives.distinct_share(), lambda c: reference.distinct_share(c.clusters)),
-    Entry(objectives.extra_share(), lambda c: reference.extra_share(c.clusters)),
-    Entry(objectives.mixed_share(), lambda c: reference.mixed_share(c.clusters)),
+    Entry(objectives.distinct(), lambda c: scores.distinct(c.clusters)),
+    Entry(objectives.distinct_correct(), lambda c: scores.distinct_correct(c.rewards, c.clusters)),
+    Entry(objectives.rarest_correct(), lambda c: scores.rarest_correct(c.rewards, c.clusters)),
+    Entry(objectives.differ(), lambda c: scores.differ(c.clusters)),
+    Entry(objectives.distinct_share(), lambda c: scores.distinct_share(c.clusters)),
+    Entry(objectives.extra_share(), lambda c: scores.extra_share(c.clusters)),
+    Entry(objectives.mixed_share(), lambda c: scores.mixed_share(c.clusters)),
     Entry(
         MEAN * objectives.distinct_correct(),
-        lambda c: times(c, reference.distinct_correct(c.rewards, c.clusters)),
+        lambda c: times(c, scores.distinct_correct(c.rewards, c.clusters)),
     ),
-    Entry(MEAN * objectives.differ(), lambda c: times(c, reference.differ(c.clusters))),
-    Entry(objectives.polychromic(), lambda c: reference.polychromic(c.rewards, c.clusters)),
+    Entry(MEAN * objectives.differ(), lambda c: times(c, scores.differ(c.clusters))),
+    Entry(objectives.polychromic(), lambda c: scores.polychromic(c.rewards, c.clusters)),
     Entry(
         objectives.polychromic(objectives.extra_share()),
-        lambda c: times(c, reference.extra_share(c.clusters)),
+        lambda c: times(c, scores.extra_share(c.clusters)),
     ),
     Entry(
         objectives.polychromic(objectives.mixed_share()),
-        lambda c: times(c, reference.mixed_share(c.clusters)),
+        lambda c: times(c, scores.mixed_share(c.clusters)),
     ),
-    Entry(objectives.product(MEAN, PROXY), lambda c: times(c, reference.mean(c.proxy))),
-    Entry(objectives.pairwise_distance(), lambda c: reference.pairwise_distance(c.pairs)),
+    Entry(objectives.product(MEAN, PROXY), lambda c: times(c, scores.mean(c.proxy))),
+    Entry(objectives.pairwise_distance(), lambda c: scores.pairwise_distance(c.pairs)),
     Entry(
         objectives.polychromic(objectives.pairwise_distance()),
-        lambda c: times(c, reference.pairwise_distance(c.pairs)),
+        lambda c: times(c, scores.pairwise_distance(c.pairs)),
     ),
-    Entry(objectives.volume(), lambda c: reference.volume(c.pairs)),
-    Entry(objectives.soft_any(), lambda c: reference.soft_any(c.rewards)),
-    Entry(objectives.smooth_max(2.0), lambda c: reference.smooth_max(c.rewards, 2.0)),
-    Entry(objectives.smooth_max(-9.0), lambda c: reference.smooth_max(c.rewards, -9.0)),
-    Entry(objectives.from_counts(spread), lambda c: reference.counted(c.rewards, c.clusters)),
+    Entry(objectives.volume(), lambda c: scores.volume(c.pairs)),
+    Entry(objectives.soft_any(), lambda c: scores.soft_any(c.rewards)),
+    Entry(objectives.smooth_max(2.0), lambda c: scores.smooth_max(c.rewards, 2.0)),
+    Entry(objectives.smooth_max(-9.0), lambda c: scores.smooth_max(c.rewards, -9.0)),
+    Entry(objectives.from_counts(spread), lambda c: scores.counted(c.rewards, c.clusters)),
     Entry(
         objectives.over_sizes(objectives.max(), {1: 0.5, 4: -2.0, 3: 1.0}),
-        lambda c: reference.over_sizes(reference.maximum(c.rewards), {1: 0.5, 4: -2.0, 3: 1.0}),
+        lambda c: scores.over_sizes(scores.maximum(c.rewards), {1: 0.5, 4: -2.0, 3: 1.0}),
         smaller=False,
     ),
     Entry(
         objectives.over_sizes(objectives.polychromic(), {2: 1.0, 5: 1.0}),
-        lambda c: reference.over_sizes(
-            reference.polychromic(c.rewards, c.clusters), {2: 1.0, 5: 1.0}
-        ),
+        lambda c: scores.over_sizes(scores.polychromic(c.rewards, c.clusters), {2: 1.0, 5: 1.0}),
         smaller=False,
     ),
     Entry(
         objectives.max() - 0.5 * objectives.distinct() + 2 * MEAN * objectives.differ(),
         lambda c: (
             lambda s: (
-                reference.maximum(c.rewards)(s)
-                - reference.distinct(c.clusters)(s) / 2
-                + 2 * times(c, reference.differ(c.clusters))(s)
+                scores.maximum(c.rewards)(s)
+                - scores.distinct(c.clusters)(s) / 2
+                + 2 * times(c, scores.differ(c.clusters))(s)
             )
         ),
     ),
-    Entry(MEAN * MEAN, lambda c: times(c, reference.mean(c.rewards))),
+    Entry(MEAN * MEAN, lambda c: times(c, scores.mean(c.rewards))),
 ]
 
 

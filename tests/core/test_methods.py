@@ -6,9 +6,9 @@ from math import comb, sqrt
 import numpy as np
 import pytest
 
+from claims import exact, scores
 from setrl import credit, methods, objectives, set_advantages
 from setrl.core.advantages import STD_FLOOR
-from tests.core import reference
 
 RNG = np.random.default_rng(0)
 BINARY = RNG.integers(0, 2, (6, 8)) * 1.0
@@ -83,8 +83,8 @@ def test_naive_leave_one_out_of_expected_improvement_is_another_gradient():
     found = np.einsum("d,dn,dna->a", chance, naive, np.eye(3)[draws] - policy)
 
     def gradient(size):
-        score = lambda draw: float(reference.maximum([reward[a] for a in draw])(range(size)))  # noqa: E731
-        return np.array(reference.gradient(score, policy, size), dtype=float)
+        score = lambda draw: float(scores.maximum([reward[a] for a in draw])(range(size)))  # noqa: E731
+        return np.array(exact.logit_gradient(score, policy, size), dtype=float)
 
     mixed = n / k * (1 - (k - 1) / (n - 1)) * gradient(k) + n / (n - 1) * gradient(k - 1)
     np.testing.assert_allclose(found, mixed, atol=1e-12)

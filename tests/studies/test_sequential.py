@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from claims import exact_mdp, scores
+from claims import note_sequential, scores
 from claims.exact import policy
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
@@ -67,9 +67,9 @@ def test_values_are_the_limit_of_enumerated_trees(size):
 
 def test_values_are_those_of_the_ledgers_fractions():
     moves = ((0, 1), (1, 0))
-    process = exact_mdp.Process(
+    process = note_sequential.Process(
         moves,
-        (scores.maximum((1, 0)), scores.differ),
+        (scores.maximum((1, 0)), scores.differ()),
         (policy(1, 2), policy(3, 2)),
         2,
         Fraction(1, 5),

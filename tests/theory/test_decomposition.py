@@ -6,11 +6,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from claims import exact, scores
 from setrl import methods, objectives, set_advantages
 from setrl.theory import ActionTable
 from setrl.theory.decomposition import decompose_group, decompose_policy
-from tests.core import reference
-from tests.theory import tuples
 
 POLICY = [Fraction(1, 2), Fraction(3, 10), Fraction(3, 20), Fraction(1, 20)]
 PROBABILITIES = [float(p) for p in POLICY]
@@ -19,35 +18,34 @@ TABLE = ActionTable(REWARDS, clusters=CLUSTERS)
 CLOSE = {"rtol": 1e-13, "atol": 1e-15}
 
 
-def share(clusters):
-    return lambda draw: reference.distinct(clusters)(draw) / len(draw)
-
-
 @pytest.mark.parametrize("set_size", [2, 3, 4])
 def test_parts_of_a_policy_are_those_of_equation_15(set_size):
-    reward, diversity = reference.mean(REWARDS), share(CLUSTERS)
+    reward, diversity = scores.mean(REWARDS), scores.distinct_share(CLUSTERS)
     found = decompose_policy(PROBABILITIES, TABLE, set_size)
-    cov = tuples.covariance(reward, diversity, POLICY, set_size)
-    means = tuples.mean(reward, POLICY, set_size) * tuples.mean(diversity, POLICY, set_size)
+    cov = exact.covariance(reward, diversity, POLICY, set_size)
+    means = exact.expected(reward, POLICY, set_size) * exact.expected(diversity, POLICY, set_size)
     for y in range(4):
         first, second = (
             lambda rest, score=score, y=y: score((y, *rest)) for score in (reward, diversity)
         )
-        of_r, of_d = (tuples.mean(score, POLICY, set_size - 1) for score in (first, second))
+        of_r, of_d = (exact.expected(score, POLICY, set_size - 1) for score in (first, second))
         # The note writes the mean reward of y's sets out: r(y)/n + (n−1)/n · E r.
-        mean_reward = sum((p * r for p, r in zip(POLICY, REWARDS, strict=True)), Fraction(0))
+        mean_reward = exact.dot(POLICY, REWARDS)
         assert of_r == (REWARDS[y] + (set_size - 1) * mean_reward) / set_size
-        cov_with = tuples.covariance(first, second, POLICY, set_size - 1)
+        cov_with = exact.covariance(first, second, POLICY, set_size - 1)
         np.testing.assert_allclose(found.means_part[y], float(of_r * of_d - means), **CLOSE)
         np.testing.assert_allclose(found.covariance_part[y], float(cov_with - cov), **CLOSE)
-    exact = tuples.advantages(reference.polychromic(REWARDS, CLUSTERS), POLICY, set_size)
-    np.testing.assert_allclose(found.advantages, [float(a) for a in exact], **CLOSE)
+    wanted = exact.advantages(scores.polychromic(REWARDS, CLUSTERS), POLICY, set_size)
+    np.testing.assert_allclose(found.advantages, [float(a) for a in wanted], **CLOSE)
 
 
 def test_the_last_covariance_is_that_of_one_samples_reward():
     """Eq. 15 has Cov(r(Y₁), d) where this has Cov(mean reward, d): equal, as d is symmetric."""
     found = decompose_policy(PROBABILITIES, TABLE, 3)
-    one = tuples.covariance(lambda d: Fraction(REWARDS[d[0]]), share(CLUSTERS), POLICY, 3)
+    share, draws = scores.distinct_share(CLUSTERS), list(exact.ordered_draws(POLICY, 3))
+    joint = sum(chance * REWARDS[draw[0]] * share(draw) for draw, chance in draws)
+    mean_reward = exact.expected(scores.mean(REWARDS), POLICY, 1)
+    one = joint - mean_reward * exact.expected(share, POLICY, 3)
     np.testing.assert_allclose(found.covariance, [float(one)], **CLOSE)
 
 
@@ -56,16 +54,14 @@ def test_any_two_factors_decompose():
         PROBABILITIES, TABLE, 3, reward=objectives.max(), diversity=objectives.mean()
     )
 
-    def score(draw):
-        return reference.maximum(REWARDS)(draw) * reference.mean(REWARDS)(draw)
-
-    exact = tuples.advantages(score, POLICY, 3)
-    np.testing.assert_allclose(found.advantages, [float(a) for a in exact], **CLOSE)
+    score = scores.product(scores.maximum(REWARDS), scores.mean(REWARDS))
+    wanted = exact.advantages(score, POLICY, 3)
+    np.testing.assert_allclose(found.advantages, [float(a) for a in wanted], **CLOSE)
 
 
 def moments(sets, reward, diversity):
     first, second, joint = (
-        reference.mean_over(sets, score)
+        exact.average(map(score, sets))
         for score in (reward, diversity, lambda s: reward(s) * diversity(s))
     )
     return first, second, joint - first * second
@@ -74,7 +70,7 @@ def moments(sets, reward, diversity):
 @pytest.mark.parametrize("set_size", [1, 2, 3, 5])
 def test_parts_of_a_group_are_those_of_its_sets(set_size):
     rewards, clusters = [1, 0, 1, 1, 0, Fraction(1, 4)], [0, 0, 1, 2, 3, -1]
-    reward, diversity = reference.mean(rewards), share(clusters)
+    reward, diversity = scores.mean(rewards), scores.distinct_share(clusters)
     sets = list(combinations(range(6), set_size))
     found = decompose_group(
         np.array([[float(r) for r in rewards]]), clusters=np.array([clusters]), set_size=set_size

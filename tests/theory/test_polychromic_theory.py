@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from claims import exact, scores
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
 from setrl.theory.polychromic import (
@@ -12,8 +13,6 @@ from setrl.theory.polychromic import (
     homogeneous_scaffold,
     polychromic_conditions,
 )
-from tests.core import reference
-from tests.theory import tuples
 
 POLICY = [Fraction(11, 20), Fraction(3, 10), Fraction(3, 20)]
 PROBABILITIES = [float(p) for p in POLICY]
@@ -31,12 +30,12 @@ def test_conditions_are_the_covariances_of_the_definition(set_size):
     found = polychromic_conditions(
         objectives.mean(), objectives.distinct(), table, PROBABILITIES, set_size
     )
-    of_reward = tuples.covariance(
-        reference.mean(REWARDS), lambda d: Fraction(sum(REWARDS[a] for a in d)), POLICY, set_size
+    of_reward = exact.covariance(
+        scores.mean(REWARDS), lambda d: Fraction(sum(REWARDS[a] for a in d)), POLICY, set_size
     )
     of_counts = [
-        tuples.covariance(
-            reference.distinct(CLUSTERS), lambda d, y=y: Fraction(d.count(y)), POLICY, set_size
+        exact.covariance(
+            scores.distinct(CLUSTERS), lambda d, y=y: Fraction(d.count(y)), POLICY, set_size
         )
         for y in range(3)
     ]
@@ -63,8 +62,8 @@ def test_homogeneous_scaffold_turns_negative_beside_one_wrong_action(set_size, c
     found = homogeneous_scaffold(poly([1, 0], [0, 1], set_size), [0.5, 0.5], 0)
     assert found.turns_negative_at == pytest.approx(crossing, abs=0.005)
     at = Fraction(found.turns_negative_at)
-    score = reference.polychromic([1, 0], [0, 1])
-    advantage = tuples.advantages(score, [at, 1 - at], set_size)[0]
+    score = scores.polychromic([1, 0], [0, 1])
+    advantage = exact.advantages(score, [at, 1 - at], set_size)[0]
     assert abs(advantage) < 1e-12
     assert found.slope_near_one < 0
     assert found.largest_over_bound < 0.5

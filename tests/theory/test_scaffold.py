@@ -6,16 +6,15 @@ from itertools import product
 import numpy as np
 import pytest
 
+from claims import exact, scores
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
 from setrl.theory.scaffold import scaffold_values
-from tests.core import reference
-from tests.theory import tuples
 
 POLICY = [Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)]
 PROBABILITIES = [float(p) for p in POLICY]
 REWARDS, CLUSTERS = [1, 0, 1], [0, 1, 1]
-SCORE = reference.polychromic(REWARDS, CLUSTERS)
+SCORE = scores.polychromic(REWARDS, CLUSTERS)
 
 
 def poly(set_size):
@@ -42,7 +41,7 @@ def by_definition(members, normaliser):
         "one": Fraction(1),
     }[normaliser]
     return (
-        tuples.covariance(SCORE, lambda draw: meeting(members, draw), POLICY, len(members)) / divide
+        exact.covariance(SCORE, lambda draw: meeting(members, draw), POLICY, len(members)) / divide
     )
 
 

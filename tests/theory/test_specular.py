@@ -6,10 +6,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from claims import exact
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
 from setrl.theory.specular import diminish, is_specular, scores_dissimilarity, smallest_speculars
-from tests.theory import tuples
 
 
 def dissimilarity(num_actions, set_size):
@@ -24,7 +24,7 @@ def poly(set_size, rewards=(1, 1, 0, 0)):
 
 def by_hand(score, policy, set_size, action):
     """All smallest specular sets, each policy diminished and each advantage taken exactly."""
-    if tuples.advantages(score, policy, set_size)[action] <= 0:
+    if exact.advantages(score, policy, set_size)[action] <= 0:
         return ()
     others = [a for a in range(len(policy)) if a != action]
     for size in range(1, len(others)):
@@ -33,7 +33,7 @@ def by_hand(score, policy, set_size, action):
             left = [a for a in range(len(policy)) if a not in removed]
             spread = sum(policy[a] for a in removed) / Fraction(len(left))
             after = [policy[a] + spread if a in left else Fraction(0) for a in range(len(policy))]
-            if tuples.advantages(score, after, set_size)[action] < 0:
+            if exact.advantages(score, after, set_size)[action] < 0:
                 found.append(removed)
         if found:
             return tuple(found)

@@ -6,10 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from claims import exact, scores
 from setrl import credit, methods, objectives
 from setrl.theory import ActionTable, TabularMethod, TabularObjective
-from tests.core import reference
-from tests.theory import tuples
 
 POLICY = [Fraction(3, 10), Fraction(1, 2), Fraction(3, 20), Fraction(1, 20)]
 REWARDS = [1, 0, 1, 0]
@@ -17,10 +16,10 @@ CLUSTERS = [0, 1, 1, -1]
 PROBABILITIES = [float(p) for p in POLICY]
 TABLE = ActionTable(REWARDS, clusters=CLUSTERS)
 CASES = {
-    "mean": (objectives.mean(), reference.mean(REWARDS)),
-    "max": (objectives.max(), reference.maximum(REWARDS)),
-    "distinct": (objectives.distinct(), reference.distinct(CLUSTERS)),
-    "polychromic": (objectives.polychromic(), reference.polychromic(REWARDS, CLUSTERS)),
+    "mean": (objectives.mean(), scores.mean(REWARDS)),
+    "max": (objectives.max(), scores.maximum(REWARDS)),
+    "distinct": (objectives.distinct(), scores.distinct(CLUSTERS)),
+    "polychromic": (objectives.polychromic(), scores.polychromic(REWARDS, CLUSTERS)),
 }
 
 
@@ -29,8 +28,8 @@ CASES = {
 def test_value_advantage_and_gradient_are_those_of_tuples(case, set_size):
     objective, score = CASES[case]
     tabular = TabularObjective(objective, TABLE, set_size)
-    value = tuples.mean(score, POLICY, set_size)
-    action_values = [tuples.given_first(score, POLICY, set_size, a) for a in range(4)]
+    value = exact.expected(score, POLICY, set_size)
+    action_values = [exact.expected(score, POLICY, set_size - 1, (a,)) for a in range(4)]
     close = {"rtol": 1e-13, "atol": 1e-15}
     np.testing.assert_allclose(tabular.value(PROBABILITIES), float(value), **close)
     np.testing.assert_allclose(
@@ -41,7 +40,7 @@ def test_value_advantage_and_gradient_are_those_of_tuples(case, set_size):
     )
     np.testing.assert_allclose(
         tabular.gradient(PROBABILITIES),
-        [float(g) for g in reference.gradient(score, POLICY, set_size)],
+        [float(g) for g in exact.logit_gradient(score, POLICY, set_size)],
         **close,
     )
 

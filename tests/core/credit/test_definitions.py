@@ -7,16 +7,16 @@ from math import comb
 import numpy as np
 import pytest
 
+from claims import exact, scores
 from setrl import credit, objectives, set_advantages
-from tests.core import reference
 
 # Objective, its rational definition, and whether it reads clusters. A new one joins by one line.
 OBJECTIVES = [
-    (objectives.mean(), lambda r, c: reference.mean(r)),
-    (objectives.max(), lambda r, c: reference.maximum(r)),
-    (objectives.any_correct(), lambda r, c: reference.any_correct(r)),
-    (objectives.distinct(), lambda r, c: reference.distinct(c)),
-    (objectives.polychromic(), lambda r, c: reference.polychromic(r, c)),
+    (objectives.mean(), lambda r, c: scores.mean(r)),
+    (objectives.max(), lambda r, c: scores.maximum(r)),
+    (objectives.any_correct(), lambda r, c: scores.any_correct(r)),
+    (objectives.distinct(), lambda r, c: scores.distinct(c)),
+    (objectives.polychromic(), lambda r, c: scores.polychromic(r, c)),
 ]
 NAMES = [type(objective).__name__ for objective, _ in OBJECTIVES]
 SIZES = [(n, k) for n in range(1, 9) for k in range(1, n + 1)]
@@ -55,18 +55,18 @@ def test_all_baselines_equal_enumeration(objective, definition, estimator):
             for name in ("all_sets", "leave_one_out", "smaller_sets", "none")
         }
         for b, case in enumerate(cases(n)):
-            check_prompt(found, b, reference.set_means(definition(*case), n, k), n, k)
+            check_prompt(found, b, exact.SetMeans(definition(*case), n, k), n, k)
 
 
 def check_prompt(found, b, want, n, k):
     """One prompt's advantages and means against rational u, v, w, U."""
-    u, v, w, whole = (want[name] for name in "uvwU")
-    expected = {"smaller_sets": minus(u, w), "none": u}
+    u, whole = want.u, [want.U] * n
+    expected = {"smaller_sets": minus(u, want.w), "none": u}
     assert_close(found["none"].with_BN[b], u)
     assert_close(found["none"].mean_B[b], whole[0])
     if k < n:
-        expected |= {"all_sets": minus(u, whole), "leave_one_out": minus(u, v)}
-        assert_close(found["none"].without_BN[b], v)
+        expected |= {"all_sets": minus(u, whole), "leave_one_out": minus(u, want.v)}
+        assert_close(found["none"].without_BN[b], want.v)
     else:
         assert found["all_sets"].skipped_B[b]
         expected |= {"all_sets": [0] * n, "leave_one_out": [0] * n}
@@ -91,9 +91,7 @@ def test_score_variance_equals_enumeration(objective, definition):
             variance_B = estimator(objective, samples, k, None).means.variance_B
             if variance_B is None:
                 continue
-            want = [
-                reference.set_means(definition(*case), n, k)["variance"][0] for case in cases(n)
-            ]
+            want = [exact.SetMeans(definition(*case), n, k).variance for case in cases(n)]
             assert_close(variance_B, want)
 
 
@@ -116,7 +114,7 @@ def test_sum_over_sets_is_the_note_s_equation_9(objective, definition):
         )
         score = definition(rewards, clusters)
         sets = list(itertools.combinations(range(n), k))
-        whole = reference.mean_over(sets, score)
+        whole = exact.average(map(score, sets))
         want = [sum(score(s) - whole for s in sets if i in s) for i in range(n)]
         assert_close(adv.values_BN[0], want)
 
@@ -153,7 +151,7 @@ def test_expected_update_is_the_exact_gradient(objective, definition, baseline, 
     ).values_BN
     expected = np.zeros(len(policy))
     for draw, values in zip(draws, advantages, strict=True):
-        chance = float(reference.probability(draw, policy))
+        chance = float(exact.probability(draw, policy))
         for action, value in zip(draw, values, strict=True):
             one_hot = np.eye(len(policy))[action] - np.array(policy, dtype=float)
             expected += chance * value * one_hot
@@ -162,7 +160,7 @@ def test_expected_update_is_the_exact_gradient(objective, definition, baseline, 
         rewards, clusters = [ACTION_REWARD[a] for a in draw], [ACTION_CLUSTER[a] for a in draw]
         return definition(rewards, clusters)(tuple(range(len(draw))))
 
-    want = [scale(n, k) * g for g in reference.gradient(of_actions, policy, k)]
+    want = [scale(n, k) * g for g in exact.logit_gradient(of_actions, policy, k)]
     np.testing.assert_allclose(expected, np.array(want, dtype=float), atol=1e-12)
 
 

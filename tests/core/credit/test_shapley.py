@@ -6,8 +6,8 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
+from claims import exact, scores
 from setrl import credit, objectives
-from tests.core import reference
 from tests.core.catalogue import EXACT, cases
 
 ANY_SIZE = [entry for entry in EXACT if entry.smallest == 1 and entry.objective.set_size is None]
@@ -51,13 +51,13 @@ def test_expected_update_is_the_sum_of_gradients_over_sizes(objective):
     chance_D = np.prod(np.array(policy)[draws], axis=1)
     found = np.einsum("d,dn,dna->a", chance_D, values, np.eye(3)[draws] - policy)
     definition = {
-        objectives.max(): reference.maximum,
-        objectives.any_correct(): reference.any_correct,
-        objectives.soft_any(): reference.soft_any,
+        objectives.max(): scores.maximum,
+        objectives.any_correct(): scores.any_correct,
+        objectives.soft_any(): scores.soft_any,
     }[objective]
     want = np.zeros(3)
     for k in range(1, n + 1):
-        gradient = reference.gradient(
+        gradient = exact.logit_gradient(
             lambda draw, k=k: float(definition([reward[a] for a in draw])(range(k))), policy, k
         )
         want += np.array(gradient, dtype=float) / k

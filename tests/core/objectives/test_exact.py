@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from tests.core import reference
+from claims import exact
 from tests.core.catalogue import EXACT, Case, cases, samples_of
 
 SIZES = [(n, k) for n in range(1, 9) for k in range(1, n + 1)]
@@ -25,23 +25,23 @@ def test_closed_form_equals_enumeration(entry):
         assert means is not None
         wants_w = entry.smaller and means.gain_BN is not None and k > max(entry.smallest, 1)
         for b, case in enumerate(listed):
-            want = reference.set_means(entry.definition(case), n, k, smaller=wants_w)
+            want = exact.SetMeans(entry.definition(case), n, k)
             check_prompt(means, b, want, whole=k == n, wants_w=wants_w)
             checked += 1
     assert checked >= len(cases(8))
 
 
 def check_prompt(means, b, want, whole, wants_w):
-    close(means.with_BN[b], want["u"])
-    close(means.mean_B[b], want["U"][0])
+    close(means.with_BN[b], want.u)
+    close(means.mean_B[b], want.U)
     if whole:
         assert np.isnan(means.without_BN[b]).all()
     else:
-        close(means.contrast_BN[b], minus(want["u"], want["v"]))
+        close(means.contrast_BN[b], minus(want.u, want.v))
     if wants_w:
-        close(means.gain_BN[b], minus(want["u"], want["w"]))
+        close(means.gain_BN[b], minus(want.u, want.w))
     if means.variance_B is not None:
-        close(means.variance_B[b], want["variance"][0])
+        close(means.variance_B[b], want.variance)
 
 
 def minus(left, right):
@@ -89,9 +89,9 @@ def test_expected_update_is_the_gradient(entry):
     n, policy = k + 1, [Fraction(1, 5), Fraction(3, 10), Fraction(1, 2)]
     draws = list(product(range(3), repeat=n))
     means = entry.objective.set_means(samples_of([drawn(draw) for draw in draws]), k)
-    chance_D = np.array([float(reference.probability(draw, policy)) for draw in draws])
+    chance_D = np.array([float(exact.probability(draw, policy)) for draw in draws])
     one_hot_DNA = np.eye(3)[np.array(draws)] - np.array(policy, dtype=float)
     expected = np.einsum("d,dn,dna->a", chance_D, means.contrast_BN, one_hot_DNA)
     score = cache(lambda draw: entry.definition(drawn(draw))(tuple(range(k))))
-    want = [Fraction(n, k) * g for g in reference.gradient(score, policy, k)]
+    want = [Fraction(n, k) * g for g in exact.logit_gradient(score, policy, k)]
     np.testing.assert_allclose(expected, np.array(want, dtype=float), atol=1e-12)

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
+from claims import exact, scores
 from setrl import Samples, objectives, set_advantages
-from tests.core import reference
 from tests.core.catalogue import cases, samples_of
 
 REFUSED = [
@@ -117,8 +117,8 @@ def test_a_scaled_objective_keeps_its_variance():
 
 def test_first_seen_ties_are_uniform_over_the_orders_of_a_set():
     for case in cases(5):
-        first = reference.first_majority(case.rewards, case.answers)
-        uniform = reference.majority(case.rewards, case.answers, "uniform")
+        first = scores.first_majority(case.rewards, case.answers)
+        uniform = scores.majority(case.rewards, case.answers, "uniform")
         for members in [(0, 1), (0, 2, 3, 4), (0, 1, 2, 3, 4)]:
             assert first(members) == uniform(members)
 
@@ -126,16 +126,16 @@ def test_first_seen_ties_are_uniform_over_the_orders_of_a_set():
 def test_smaller_sizes_of_over_sizes_are_compared_with_one_member_less():
     weights, n, k = {1: 0.5, 3: 2.0}, 6, 3
     for objective, definition in [
-        (objectives.max(), lambda c: reference.maximum(c.rewards)),
-        (objectives.soft_any(), lambda c: reference.soft_any(c.rewards)),
+        (objectives.max(), lambda c: scores.maximum(c.rewards)),
+        (objectives.soft_any(), lambda c: scores.soft_any(c.rewards)),
     ]:
         listed = cases(n)
         gain_BN = objectives.over_sizes(objective, weights).set_means(samples_of(listed), k).gain_BN
         for b, case in enumerate(listed):
             want = np.zeros(n)
             for size, weight in weights.items():
-                means = reference.set_means(definition(case), n, size)
-                pairs = zip(means["u"], means["w"], strict=True)
+                means = exact.SetMeans(definition(case), n, size)
+                pairs = zip(means.u, means.w, strict=True)
                 want += [float(weight * size / k * (u - w)) for u, w in pairs]
             np.testing.assert_allclose(gain_BN[b], want, atol=1e-12)
 
