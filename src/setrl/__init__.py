@@ -11,6 +11,7 @@ from setrl.core import credit, methods, objectives
 from setrl.core.advantages import Advantages, set_advantages
 from setrl.core.check_objective import ObjectiveReport, check_objective
 from setrl.core.grouped import grouped_advantages
+from setrl.core.mean_scores import mean_set_scores
 from setrl.core.methods import Method
 from setrl.core.samples import DEGENERATE, Samples
 
@@ -25,6 +26,7 @@ __all__ = [
     "check_objective",
     "credit",
     "grouped_advantages",
+    "mean_set_scores",
     "methods",
     "objectives",
     "set_advantages",

@@ -51,6 +51,8 @@ def read_batch(
     rewards_BN: Array,
     reads: Collection[str],
     set_size: int,
+    abstain: bool = False,
+    /,
     *,
     mask: Array | None = None,
     **fields: Array | None,
@@ -61,6 +63,7 @@ def read_batch(
         rewards_BN: (B, N) rewards.
         reads: The names of the fields that must be given, and known for a sample to be usable.
         set_size: K, from 1 to N.
+        abstain: Whether a sample without an answer stays, with the label `DEGENERATE`.
         mask: (B, N) bool, False where there is no sample.
         **fields: `clusters`, `answers`, `proxy` of shape (B, N) and `pairs` of shape (B, N, N).
     """
@@ -76,6 +79,9 @@ def read_batch(
     for name, value in fields.items():
         if value is not None:
             checked, is_known_BN = _FIELDS[name](value, rewards.shape)
+            if abstain and name == "answers":
+                checked[~is_known_BN] = DEGENERATE
+                is_known_BN[:] = True
             if name in reads:
                 known[name] = checked
                 usable_BN &= is_known_BN
@@ -179,8 +185,11 @@ def _clusters(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndar
 
 def _answers(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     array = _shaped("answers", _array("answers", value), shape)
-    is_known = [answer is not None and answer == answer for answer in array.ravel()]  # not NaN
-    known_BN = np.array(is_known, dtype=bool).reshape(shape)
+    if array.dtype.kind == "O":
+        is_known = [answer is not None and answer == answer for answer in array.ravel()]
+        known_BN = np.array(is_known, dtype=bool).reshape(shape)
+    else:
+        known_BN = array == array  # NaN is not itself
     labels_BN = np.zeros(shape, dtype=np.int64)
     try:
         labels_BN[known_BN] = np.unique(array[known_BN], return_inverse=True)[1]

@@ -44,7 +44,7 @@ from setrl.core.objectives.statistics import (
     TrimmedMean,
     WinsorisedMean,
 )
-from setrl.core.objectives.votes import Majority
+from setrl.core.objectives.votes import Majority, VoteShare
 
 mean = Mean
 max = Max
@@ -59,6 +59,7 @@ cvar = CVaR
 gini_mean_difference = GiniMeanDifference
 best_of = BestOf
 majority = Majority
+vote_share = VoteShare
 distinct = Distinct
 distinct_correct = DistinctCorrect
 rarest_correct = RarestCorrect
@@ -147,6 +148,7 @@ by_name: dict[str, Callable[..., Objective]] = {
     "gini_mean_difference": gini_mean_difference,
     "best_of": best_of,
     "majority": majority,
+    "vote_share": vote_share,
     "distinct": distinct,
     "distinct_correct": distinct_correct,
     "rarest_correct": rarest_correct,
@@ -196,5 +198,6 @@ __all__ = [
     "top_mean",
     "trimmed_mean",
     "volume",
+    "vote_share",
     "winsorised_mean",
 ]

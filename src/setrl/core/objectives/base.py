@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -112,6 +112,10 @@ class Objective:
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
         """Exact means over all sets of fields (B, N), without enumeration; None if unknown."""
+        return None
+
+    def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray | None:
+        """U alone for each set size, (sizes, B); None where there is no faster way to it."""
         return None
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans | None:

@@ -12,7 +12,7 @@ n = 4096; logarithms of factorials do not.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -45,6 +45,23 @@ class Chances:
     def hit_with(self, held_BN: np.ndarray, size_BN: np.ndarray) -> np.ndarray:
         """u of 1{the set holds a member of a group}, of `size` samples, for each sample."""
         return np.where(held_BN, 1.0, 1.0 - self.missed_with[size_BN])
+
+    @cached_property
+    def hit(self) -> np.ndarray:
+        """The chance that a set holds a member of a group of m samples, for m = 0 … n.
+
+            1 − C(n−m, K)/C(n, K) = Σ_{l<m} K/n · missed_with[l]
+
+        added up from positive steps: small chances keep their digits.
+        """
+        n, k = self.num_samples, self.set_size
+        hit = np.concatenate([[0.0], np.cumsum(self.missed_with[:n] * (k / n))])
+        return np.where(np.arange(n + 1) > n - k, 1.0, np.minimum(hit, 1.0))
+
+    @property
+    def top(self) -> np.ndarray:
+        """The chance that a set's highest rank is this one, of n ranks in ascending order."""
+        return self.missed_with[self.num_samples - 1 :: -1] * self.set_size / self.num_samples
 
     @property
     def outside(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
@@ -81,6 +82,12 @@ class Distinct(ClusterDiversity):
             gain=lambda: clusters.of_own(table.missed_with[size_C - 1]),
         )
 
+    def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
+        """Σ_c 1 − C(N−m_c, K)/C(N, K): rarefaction (Hurlbert, Ecology 52, 1971)."""
+        clusters = find_clusters(samples.clusters)
+        tables = (chances(samples.num_samples, k) for k in set_sizes)
+        return np.stack([clusters.of_all(table.hit[clusters.size_C])[:, 0] for table in tables])
+
     def misses(self, count_B1: np.ndarray, set_size: int) -> Misses:
         """C − Σ_c 1{S misses c}."""
         return Misses(count_B1, each=-1.0)
@@ -101,6 +108,10 @@ class DistinctCorrect(Objective):
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
         """That of `distinct`, a wrong sample being in no cluster; O(N + C)."""
         return Distinct().set_means(self._of_correct(samples), set_size)
+
+    def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
+        """As `set_means`."""
+        return Distinct().mean_scores(self._of_correct(samples), set_sizes)
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:
         """As `set_means`."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import chances, marked_chances, one_if_any_outside
-from setrl.core.objectives.thresholds import rank
+from setrl.core.objectives.thresholds import rank, top_means
 from setrl.core.samples import Samples
 
 
@@ -34,15 +34,18 @@ class Max(Objective):
         above_n = ranked.above_n
         alone_n, first_n = table.missed_without[above_n - 1], table.missed_with[above_n - 1]
         paid_n = table.missed_with[above_n] * above_n / table.outside
-        top_N = table.missed_with[np.arange(n - 1, -1, -1)] * k / n  # P(the set's top is this rank)
-        mean_B = ranked.values_BN @ top_N
+        mean_B = ranked.values_BN @ table.top
         return SetMeans.around(
             mean_B,
             ranked.over_thresholds(alone_n, -paid_n),
             set_size,
             gain=lambda: ranked.over_thresholds(first_n, np.zeros(n - 1)),
-            variance_B=(ranked.values_BN - mean_B[:, None]) ** 2 @ top_N,
+            variance_B=(ranked.values_BN - mean_B[:, None]) ** 2 @ table.top,
         )
+
+    def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
+        """Σ C(i−1, K−1)/C(N, K) · r₍ᵢ₎ over the sorted rewards."""
+        return top_means(rank(samples.rewards).values_BN, set_sizes)
 
 
 class RankWeighted(Objective):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,6 +91,11 @@ class AnyCorrect(Objective):
             gain=lambda: table.hit_gain(correct_BN, count_B1),
             variance_B=mean_B * (1 - mean_B),
         )
+
+    def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
+        """1 − C(N−c, K)/C(N, K) for c correct samples."""
+        correct_B = (samples.rewards > self.threshold).sum(axis=-1)
+        return np.stack([chances(samples.num_samples, k).hit[correct_B] for k in set_sizes])
 
 
 def centre(rewards_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import Chances, chances, one_if_any_outside
-from setrl.core.objectives.thresholds import Ranked, rank
+from setrl.core.objectives.thresholds import Ranked, rank, top_means
 from setrl.core.samples import Samples
 
 
@@ -53,6 +54,12 @@ class BestOf(Objective):
             mean_B=with_BN.mean(axis=-1),
             gain=gain,
         )
+
+    def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
+        """As max@K, in ascending order of the proxy, each reward as the mean of those that tie."""
+        ranked = rank(samples.proxy, samples.rewards)
+        ties = _ties(samples.proxy.ravel()[ranked.place_BN], ranked.values_BN)
+        return top_means(ties.mean_BN, set_sizes)
 
 
 class _Ties(NamedTuple):

@@ -8,10 +8,13 @@ difference of two near-equal means.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+
+from setrl.core.objectives.chances import chances
 
 SMALL = 256  # up to here one matrix product is faster than two running sums
 
@@ -65,6 +68,12 @@ def rank(key_BN: np.ndarray, values_BN: np.ndarray | None = None) -> Ranked:
     place_BN += n * np.arange(num_prompts)[:, None]
     values = (key_BN if values_BN is None else values_BN).ravel()
     return Ranked(place_BN, values[place_BN])
+
+
+def top_means(ranked_BN: np.ndarray, set_sizes: Sequence[int]) -> np.ndarray:
+    """The mean value of the set's highest rank, for values in ascending order: (sizes, B)."""
+    n = ranked_BN.shape[1]
+    return np.stack([ranked_BN @ chances(n, k).top for k in set_sizes])
 
 
 def _order(key_BN: np.ndarray) -> np.ndarray:

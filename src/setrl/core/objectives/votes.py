@@ -1,7 +1,8 @@
-"""Majority vote: the reward of the answer that most members of a set give."""
+"""Majority vote: the reward of the answer that most members of a set give, and their share."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Literal, NamedTuple
@@ -17,7 +18,8 @@ from setrl.core.objectives.counting import (
     prompts_at_once,
     sweep,
 )
-from setrl.core.samples import Samples
+from setrl.core.objectives.vote_means import Ballots, mean_reward, mean_votes
+from setrl.core.samples import DEGENERATE, Samples
 
 Ties = Literal["uniform", "first", "lexicographic"]
 NO_WINNER, WINNER, EITHER = slice(0, 1), slice(1, 2), slice(0, 2)
@@ -27,7 +29,8 @@ NO_WINNER, WINNER, EITHER = slice(0, 1), slice(1, 2), slice(0, 2)
 class Majority(Objective):
     """f(S) = the reward of the answer that most members of S give: Set RL, Example 3.5.
 
-    Where samples with the same answer have different rewards, their mean over the set counts.
+    Where samples with the same answer have different rewards, their mean over the set counts. A
+    member without an answer (label `DEGENERATE`) votes for nobody; where all abstain, f(S) = 0.
 
     Attributes:
         ties: Among answers with equally many votes, `uniform` takes the mean of their rewards,
@@ -49,19 +52,31 @@ class Majority(Objective):
     def __call__(self, members: Samples) -> np.ndarray:
         """The reward of each set's winning answer."""
         answers, rewards = members.answers, members.rewards
-        votes = (answers[..., :, None] == answers[..., None, :]).sum(axis=-1)
-        wins = votes == votes.max(axis=-1, keepdims=True)
+        votes = count_votes(answers)
+        wins = (votes == votes.max(axis=-1, keepdims=True)) & (votes > 0)
         if self.ties == "lexicographic":
             first = np.where(wins, answers, np.iinfo(np.int64).max).min(axis=-1, keepdims=True)
             wins &= answers == first
-        return (rewards * wins).sum(axis=-1) / wins.sum(axis=-1)
+        return (rewards * wins).sum(axis=-1) / np.maximum(wins.sum(axis=-1), 1)
 
-    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+    def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray | None:
+        """By characteristic functions instead of polynomials; see `vote_means`."""
+        if self.ties == "lexicographic":
+            return None
+        ballots = Ballots.count(samples.answers, samples.rewards)
+        counted_BN = np.where(samples.answers == DEGENERATE, 0.0, samples.rewards)
+        low_B, high_B = counted_BN.min(axis=1), counted_BN.max(axis=1)
+        means = [mean_reward(ballots, k).clip(low_B, high_B) for k in set_sizes]
+        return np.stack(means)
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
         """A sum over the winning number of votes; O(K² log K · min(N, C·K)).
 
         Rewards are counted from that of the most frequent answer, which on a saturated prompt wins
-        nearly always: what is left is small, and has all its digits.
+        nearly always: what is left is small, and has all its digits. None where somebody abstains.
         """
+        if (samples.answers == DEGENERATE).any():
+            return None
         lexicographic = self.ties == "lexicographic"
         classes = find_classes(samples.answers, by_size=not lexicographic)
         reward_BC, deviation_BN = classes.mean(samples.rewards)
@@ -82,6 +97,28 @@ class Majority(Objective):
         ]
         mean_B, extra_BN = (np.concatenate(part) for part in zip(*parts, strict=True))
         return SetMeans.above(base_B1[:, 0] + mean_B, extra_BN, set_size)
+
+
+@dataclass(frozen=True)
+class VoteShare(Objective):
+    """f(S) = (members that give the commonest answer of S) / K: how far a set agrees."""
+
+    reads: ClassVar[tuple[str, ...]] = ("answers",)
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The votes of each set's winning answer, per member."""
+        return count_votes(members.answers).max(axis=-1) / members.answers.shape[-1]
+
+    def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
+        """As `Majority.mean_scores`."""
+        ballots = Ballots.count(samples.answers, np.zeros(samples.answers.shape))
+        return np.stack([(mean_votes(ballots, k) / k).clip(0, 1) for k in set_sizes])
+
+
+def count_votes(answers: np.ndarray) -> np.ndarray:
+    """How many members of its set give each member's answer, 0 for none: (…, K) → (…, K)."""
+    same = answers[..., :, None] == answers[..., None, :]
+    return np.where(answers == DEGENERATE, 0, same.sum(axis=-1))
 
 
 class _VoteNodes(NamedTuple):
