@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from setrl import methods
-from setrl.theory.dynamics import expected_steps, simulate
-from setrl.theory.strategies import Success
+from setrl.theory.dynamics import Success, expected_steps, simulate
 from setrl.theory.tabular import ActionTable, TabularMethod
 
 if TYPE_CHECKING:

@@ -10,9 +10,14 @@ import numpy as np
 
 from setrl import objectives
 from setrl.theory.tabular import ActionTable, TabularObjective
-from studies.sequential import SetMDP
+from studies.sequential import (
+    PolicyIteration,
+    SetMDP,
+    planned_values,
+    policy_iteration,
+    q_learning,
+)
 from studies.summaries import Interval, geometric_interval
-from studies.tree_learning import PolicyIteration, planned_values, policy_iteration, q_learning
 
 SCHEMA_VERSION = 1
 

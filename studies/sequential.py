@@ -1,4 +1,4 @@
-"""Set RL in sequence: at every visited state K actions are drawn, and each leads on.
+"""Set RL in sequence: K actions are drawn at every visited state, and each leads to a next state.
 
 The rollout is a tree with K^t states at depth t. Set RL note, §2.1. Axes: X states, A actions, S
 multisets of K actions. A policy is policy_XA, its actions drawn independently at every node.
@@ -101,7 +101,8 @@ class SetMDP:
 
     def rewards(self, policy_XA: ArrayLike) -> np.ndarray:
         """f̄_π(x) = E f(x, a₁…a_K), shape (X,)."""
-        return self._mean(self.scores_XS, self._policy(policy_XA))
+        chances_XS = self.scores[0].sets.chances(self._policy(policy_XA))
+        return (chances_XS * self.scores_XS).sum(axis=-1)
 
     def values(self, policy_XA: ArrayLike) -> np.ndarray:
         """V♯ = (I − γK·P_π)⁻¹ f̄_π, shape (X,): Set RL note, Eq. 3."""
@@ -111,11 +112,6 @@ class SetMDP:
     def set_values(self, values_X: np.ndarray) -> np.ndarray:
         """Q♯(x, S) = f(x, S) + γ Σ_{a∈S} E V♯(x'), shape (X, S): Eq. 4, given the values V♯."""
         return self.scores_XS + self.gamma * (self.moves_XAX @ values_X) @ self.counts_SA.T
-
-    def set_advantages(self, policy_XA: ArrayLike) -> np.ndarray:
-        """A♯(x, S) = Q♯(x, S) − V♯(x), shape (X, S)."""
-        values_X = self.values(policy_XA)
-        return self.set_values(values_X) - values_X[:, None]
 
     def action_values(self, policy_XA: ArrayLike, values_X: np.ndarray | None = None) -> np.ndarray:
         """E[Q♯(x, S) | a₁ = a], the other K−1 actions from π; shape (X, A).
@@ -129,37 +125,6 @@ class SetMDP:
         chances_XSA = self.scores[0].sets.chances_given(policy)
         return np.einsum("xsa,xs->xa", chances_XSA, self.set_values(values_X))
 
-    def occupancy(self, policy_XA: ArrayLike, start_X: ArrayLike) -> np.ndarray:
-        """d♯(x) = (1 − γK) Σ_t (γK)^t P(x_t = x), shape (X,): the weight of a state in the tree.
-
-        The discount is γK, for depth t has K^t states, each discounted by γ^t. Lemma 2.2 of the Set
-        RL note holds with this d♯; it does not with the stationary distribution that it names, nor
-        with discount γ.
-        """
-        matrix_XX = np.eye(self.num_states) - self.reach * self.steps(policy_XA).T
-        return (1 - self.reach) * np.linalg.solve(matrix_XX, check_policy(start_X, self.num_states))
-
-    def performance_difference(
-        self, new_XA: ArrayLike, old_XA: ArrayLike, start_X: ArrayLike
-    ) -> float:
-        """E_{x~d♯ of new} E_{S~new} A♯ of old / (1 − γK), which is V♯ of new − V♯ of old."""
-        gain_X = self._mean(self.set_advantages(old_XA), self._policy(new_XA))
-        return float(self.occupancy(new_XA, start_X) @ gain_X / (1 - self.reach))
-
-    def gradient(self, policy_XA: ArrayLike, start_X: ArrayLike) -> np.ndarray:
-        """∂V♯(start)/∂z_xa = d♯(x)/(1 − γK) · K·π(a|x)·(action value − V♯(x)), shape (X, A).
-
-        z are the logits of a softmax policy at each state.
-        """
-        policy = self._policy(policy_XA)
-        gain_XA = self.action_values(policy) - self.values(policy)[:, None]
-        weight_X = self.occupancy(policy, start_X) / (1 - self.reach)
-        return weight_X[:, None] * self.set_size * policy * gain_XA
-
-    def _mean(self, numbers_XS: np.ndarray, policy_XA: np.ndarray) -> np.ndarray:
-        """E over the sets that the policy draws at each state."""
-        return (self.scores[0].sets.chances(policy_XA) * numbers_XS).sum(axis=-1)
-
     def _policy(self, policy_XA: ArrayLike) -> np.ndarray:
         shape = self.moves_XAX.shape[:2]
         if np.shape(policy_XA) != shape:
@@ -167,3 +132,105 @@ class SetMDP:
                 f"policy_XA must have shape {shape}, one row a state, got {np.shape(policy_XA)}"
             )
         return check_policy(policy_XA)
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyIteration:
+    """The path of set policy iteration.
+
+    Attributes:
+        policies_TXA: The policy of every iteration, the start first.
+        values_TX: Their values V♯.
+    """
+
+    policies_TXA: np.ndarray
+    values_TX: np.ndarray
+
+
+def improve(mdp: SetMDP, policy_XA: ArrayLike, sweeps: int = 1) -> np.ndarray:
+    """A policy whose expected sets are worth at least as much at every state, given V♯ of the old.
+
+    π(a|x) ← π(a|x)·Q(x, a) / Σ_b π(b|x)·Q(x, b),   Q(x, a) = E[Q♯(x, S) | a₁ = a] − min Q♯(x, ·)
+
+    E Q♯(x, S) is a polynomial in π(·|x) of degree K, and Q/K its slopes; with coefficients that are
+    not negative such a step never lowers it (Baum and Eagon 1967). For K = 1 and many sweeps it is
+    the greedy policy. The improvement carries over to V♯ by the performance-difference lemma.
+
+    Args:
+        mdp: The process.
+        policy_XA: The old policy; an action of probability 0 stays there.
+        sweeps: How many such steps are taken with the old values.
+    """
+    values_X = mdp.values(policy_XA)
+    policy = np.asarray(policy_XA, dtype=np.float64)
+    lowest_X1 = mdp.set_values(values_X).min(axis=1, keepdims=True)
+    for _ in range(sweeps):
+        weight_XA = policy * (mdp.action_values(policy, values_X) - lowest_X1)
+        total_X1 = weight_XA.sum(axis=1, keepdims=True)
+        # A state where every set is worth the lowest value has nothing to choose.
+        policy = np.where(total_X1 > 0, weight_XA / np.where(total_X1 > 0, total_X1, 1.0), policy)
+    return policy
+
+
+def policy_iteration(
+    mdp: SetMDP, start_XA: ArrayLike, *, iterations: int = 50, sweeps: int = 20
+) -> PolicyIteration:
+    """Evaluate exactly, improve at every state, repeat.
+
+    V♯ never falls. The objective is not concave in the policy for K > 1, so where it ends can
+    depend on the start.
+    """
+    policies = [np.asarray(start_XA, dtype=np.float64)]
+    for _ in range(iterations):
+        policies.append(improve(mdp, policies[-1], sweeps))
+    return PolicyIteration(np.stack(policies), np.stack([mdp.values(p) for p in policies]))
+
+
+def planned_values(mdp: SetMDP, tolerance: float = 1e-12) -> np.ndarray:
+    """Q♯*(x, S) = f(x, S) + γ Σ_{a∈S} E max_{S'} Q♯*(x', S'), shape (X, S): sets are chosen.
+
+    By value iteration, which contracts by γK.
+    """
+    values_XS = mdp.scores_XS
+    while True:
+        next_XS = mdp.set_values(values_XS.max(axis=1))
+        if np.abs(next_XS - values_XS).max() <= tolerance * (1 - mdp.reach):
+            return next_XS
+        values_XS = next_XS
+
+
+def q_learning(
+    mdp: SetMDP, *, steps: int, rng: np.random.Generator, checkpoints: int = 50
+) -> tuple[np.ndarray, np.ndarray]:
+    """Q-learning over sets from sampled branches, every state and set tried at random.
+
+    Q(x, S) ← Q(x, S) + η·(f(x, S) + γ Σ_{a∈S} max_{S'} Q(x'_a, S') − Q(x, S)),   η = m^(−0.6)
+
+    with m how often (x, S) was tried and x'_a a sampled successor for each member.
+
+    Args:
+        mdp: The process.
+        steps: How many (state, set) pairs are tried.
+        rng: Draws pairs and successors.
+        checkpoints: At how many moments the error is taken.
+
+    Returns:
+        The steps at which the error was taken, and there max |Q − Q♯*|, both (checkpoints,).
+    """
+    num_states, num_sets = mdp.scores_XS.shape
+    sets_SK, edges_XAX = mdp.scores[0].sets.sets_SK, mdp.moves_XAX.cumsum(axis=-1)
+    table_XS, tries_XS = np.zeros((num_states, num_sets)), np.zeros((num_states, num_sets))
+    target_XS = planned_values(mdp)
+    taken_at = np.unique(np.geomspace(1, steps, checkpoints).astype(int))
+    errors = dict.fromkeys(taken_at.tolist(), 0.0)
+    states, sets = rng.integers(num_states, size=steps), rng.integers(num_sets, size=steps)
+    for step in range(steps):
+        x, s = states[step], sets[step]
+        edges_KX = edges_XAX[x, sets_SK[s]]
+        branches_K = (rng.random((len(edges_KX), 1)) * edges_KX[:, -1:] >= edges_KX).sum(axis=1)
+        goal = mdp.scores_XS[x, s] + mdp.gamma * table_XS[branches_K].max(axis=1).sum()
+        tries_XS[x, s] += 1
+        table_XS[x, s] += (goal - table_XS[x, s]) * tries_XS[x, s] ** -0.6
+        if step + 1 in errors:
+            errors[step + 1] = float(np.abs(table_XS - target_XS).max())
+    return taken_at, np.array([errors[at] for at in taken_at.tolist()])

@@ -1,4 +1,4 @@
-"""Rollout trees: values against enumerated trees, the lemma with its occupancy, learning."""
+"""Rollout trees: values against enumerated trees, and learning."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from claims import note_sequential, scores
 from claims.exact import policy
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
-from setrl.theory.policies import softmax
-from studies.sequential import SetMDP
-from studies.tree_learning import improve, planned_values, policy_iteration, q_learning
-from studies.trees import sample_returns
+from studies.sequential import SetMDP, improve, planned_values, policy_iteration, q_learning
 
 SIZES = (1, 2, 3)
 
@@ -33,6 +30,11 @@ def random_mdp(seed: int, size: int, states: int = 3, actions: int = 2, reach: f
         for x in range(states)
     ]
     return SetMDP(moves, worth, reach / size), rng.dirichlet(np.ones(actions), size=states)
+
+
+def chances(mdp: SetMDP, pi: np.ndarray) -> np.ndarray:
+    """P(set | state)."""
+    return mdp.scores[0].sets.chances(pi)
 
 
 def tree_value(mdp: SetMDP, pi: np.ndarray, state: int, depth: int) -> float:
@@ -81,8 +83,6 @@ def test_values_are_those_of_the_ledgers_fractions():
     mdp = SetMDP(np.eye(2)[np.array(moves)], tables, 0.2)
     pi = [[1 / 3, 2 / 3], [3 / 5, 2 / 5]]
     np.testing.assert_allclose(mdp.values(pi), [float(v) for v in process.values], atol=1e-15)
-    occupancy = [float(d) for d in process.occupancy(Fraction(2, 5), 0)]
-    np.testing.assert_allclose(mdp.occupancy(pi, [1, 0]), occupancy, atol=1e-15)
 
 
 def test_one_action_at_a_time_is_an_ordinary_process():
@@ -99,91 +99,9 @@ def test_one_action_at_a_time_is_an_ordinary_process():
 @pytest.mark.parametrize("size", SIZES)
 def test_advantages_average_to_zero_and_action_values_to_values(size):
     mdp, pi = random_mdp(2, size)
-    np.testing.assert_allclose(mdp._mean(mdp.set_advantages(pi), pi), 0, atol=1e-14)
+    advantages_XS = mdp.set_values(mdp.values(pi)) - mdp.values(pi)[:, None]
+    np.testing.assert_allclose((chances(mdp, pi) * advantages_XS).sum(axis=1), 0, atol=1e-14)
     np.testing.assert_allclose((pi * mdp.action_values(pi)).sum(axis=1), mdp.values(pi))
-
-
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("seed", range(5))
-def test_performance_difference(size, seed):
-    mdp, old = random_mdp(seed, size)
-    new = np.random.default_rng(seed + 100).dirichlet(np.ones(2), size=3)
-    start = np.array([0.5, 0.2, 0.3])
-    gap = start @ (mdp.values(new) - mdp.values(old))
-    assert mdp.performance_difference(new, old, start) == pytest.approx(gap, abs=1e-13)
-
-
-def test_performance_difference_needs_its_occupancy():
-    mdp, old = random_mdp(3, 2)
-    new = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
-    gap = (mdp.values(new) - mdp.values(old))[0]
-    gain = mdp._mean(mdp.set_advantages(old), new) / (1 - mdp.reach)
-    steps = mdp.steps(new)
-    stationary = np.linalg.matrix_power(steps, 200)[0]
-    of_gamma = (1 - mdp.gamma) * np.linalg.solve(np.eye(3) - mdp.gamma * steps.T, [1, 0, 0])
-    assert mdp.occupancy(new, [1, 0, 0]) @ gain == pytest.approx(gap, abs=1e-14)
-    assert abs(stationary @ gain - gap) > 0.01 * abs(gap)
-    assert abs(of_gamma @ gain - gap) > 0.01 * abs(gap)
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_occupancy_is_the_discounted_share_of_the_trees_states(size):
-    mdp, pi = random_mdp(4, size)
-    start, steps = np.array([0, 1, 0]), mdp.steps(pi)
-    series, at = np.zeros(3), start.astype(float)
-    for t in range(200):
-        series += (1 - mdp.reach) * mdp.reach**t * at
-        at = at @ steps
-    np.testing.assert_allclose(mdp.occupancy(pi, start), series, atol=1e-14)
-    assert mdp.occupancy(pi, start).sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_gradient_is_that_of_finite_differences(size):
-    mdp, _ = random_mdp(5, size)
-    logits = np.random.default_rng(6).normal(size=(3, 2))
-    start, step = np.array([0.1, 0.6, 0.3]), 1e-5
-    found = mdp.gradient(softmax(logits), start)
-    for index in np.ndindex(3, 2):
-        moved = [logits.copy(), logits.copy()]
-        moved[0][index] += step
-        moved[1][index] -= step
-        up, down = (start @ mdp.values(softmax(z)) for z in moved)
-        assert found[index] == pytest.approx((up - down) / (2 * step), abs=1e-9)
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_sampled_trees_average_to_the_value(size):
-    mdp, pi = random_mdp(7, size)
-    depth, state = 4, 1
-    found = sample_returns(
-        mdp, pi, state, depth=depth, num_trees=4000, rng=np.random.default_rng(0)
-    )
-    steps, series, weight = mdp.steps(pi), 0.0, np.eye(3)[state]
-    for t in range(depth):
-        series += mdp.reach**t * weight @ mdp.rewards(pi)
-        weight = weight @ steps
-    assert abs(found.mean() - series) < 4 * found.std() / np.sqrt(len(found))
-    assert found.std() / np.sqrt(len(found)) < 0.01
-
-
-def test_sampled_trees_are_reproducible_and_grow():
-    mdp, pi = random_mdp(8, 3)
-    take = lambda seed: sample_returns(  # noqa: E731
-        mdp, pi, 0, depth=3, num_trees=5, rng=np.random.default_rng(seed)
-    )
-    np.testing.assert_array_equal(take(1), take(1))
-    assert (take(1) != take(2)).any()
-    ones = TabularObjective(objectives.any_correct(), ActionTable([1, 1]), 3)
-    certain = SetMDP(mdp.moves_XAX, [ones] * 3, mdp.gamma)
-    counted = sample_returns(certain, pi, 0, depth=4, num_trees=2, rng=np.random.default_rng(0))
-    np.testing.assert_allclose(counted, sum((3 * mdp.gamma) ** t for t in range(4)))
-
-
-def test_trees_that_do_not_fit_are_refused():
-    mdp, pi = random_mdp(9, 3)
-    with pytest.raises(ValueError, match="states at depth 19, more than 10,000,000"):
-        sample_returns(mdp, pi, 0, depth=20, num_trees=1, rng=np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -5,8 +5,7 @@ import pytest
 
 from setrl import credit, methods, objectives
 from setrl.theory import ActionTable, TabularMethod, TabularObjective, entropy
-from setrl.theory.dynamics import expected_steps, gradient_flow, simulate
-from setrl.theory.strategies import Success, live_strategies, strategy_mass
+from setrl.theory.dynamics import Success, expected_steps, gradient_flow, simulate
 
 TABLE = ActionTable([1, 1, 1, 1, 1, 0], clusters=range(6))
 POLICY = np.array([0.30, 0.20, 0.12, 0.08, 0.05, 0.25])
@@ -126,15 +125,6 @@ def test_actions_outside_the_support_never_return():
         np.testing.assert_allclose(last.sum(axis=-1), 1)
 
 
-def test_live_strategies_are_clusters_with_mass():
-    table = ActionTable([1, 0, 1, 0], clusters=[0, 0, 3, -1])
-    policy = [0.30, 0.65, 0.005, 0.045]
-    np.testing.assert_allclose(strategy_mass(policy, table), [0.95, 0.005])
-    np.testing.assert_allclose(strategy_mass(policy, table, correct_only=True), [0.3, 0.005])
-    assert live_strategies(policy, table) == 1
-    assert live_strategies(policy, table, at_least=0.001) == 2
-
-
 def test_strategies_that_work_at_times_follow_the_gradient_in_their_own_logits():
     success, set_size = Success([0.9, 0.5, 0.2]), 3
     tabular = TabularObjective(objectives.polychromic(), success.table, set_size)
@@ -182,7 +172,6 @@ def test_runs_of_strategies_that_work_at_times_scatter_around_their_expected_upd
             "must be ≥ 1, got 0 and 4",
         ),
         (lambda: Success([0.5, 1.2]), r"in \[0, 1\], got \[0.5, 1.2\]"),
-        (lambda: strategy_mass([1.0], ActionTable([1])), "reads clusters"),
     ],
 )
 def test_bad_input_is_named(call, message):

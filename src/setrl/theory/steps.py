@@ -12,36 +12,11 @@ holds, and the statement itself holds under the natural gradient.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from setrl.theory.policies import check_policy, entropy, log_policy, shift_logits
+from setrl.theory.policies import check_policy, log_policy
 from setrl.theory.tabular import TabularObjective
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """A step of finite length, exactly.
-
-    Attributes:
-        policy_A: The policy after it.
-        log_change_A: log π'(y) − log π(y); NaN for actions of probability 0.
-        entropy_change: H(π') − H(π), in nats.
-    """
-
-    policy_A: np.ndarray
-    log_change_A: np.ndarray
-    entropy_change: np.ndarray
-
-
-def take_step(policy_A: ArrayLike, velocity_A: ArrayLike, learning_rate: float) -> Step:
-    """The policy after z ← z + learning_rate · v, and what changed."""
-    policy = check_policy(policy_A)
-    after = shift_logits(policy, learning_rate * np.asarray(velocity_A, dtype=np.float64))
-    change_A = np.where(policy > 0, log_policy(after) - log_policy(policy), np.nan)
-    return Step(after, change_A, entropy(after) - entropy(policy))
 
 
 def log_rate(policy_A: ArrayLike, velocity_A: ArrayLike) -> np.ndarray:
