@@ -28,9 +28,9 @@ from setrl.engines.trl import ScoredBatch, SetGRPOTrainer
 from setrl.lm.arm import grpo_config, training_prompts
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
-from setrl.lm.rewards import Verifier
-from setrl.lm.worker import quiet
+from setrl.lm.run import quiet
 from setrl.models import sampler
+from setrl.rewards.from_domain import Verifier
 
 WARM_UP = 5
 TURNS = 3

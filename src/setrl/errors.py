@@ -11,3 +11,13 @@ class DataError(ValueError):
 
 class RunError(RuntimeError):
     """A run cannot go on: it names what failed and what is kept."""
+
+
+def explain(error: BaseException) -> str:
+    """What people need to know of an error; its class, too, if it is not one of ours."""
+    if isinstance(error, ConfigError | DataError | RunError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:  # libraries raise it for other things, too
+        what = f"cannot write or read {error.filename}" if error.filename else "cannot write"
+        return f"{what}: {error.strerror}"
+    return f"{type(error).__name__}: {error}"

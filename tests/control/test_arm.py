@@ -18,9 +18,9 @@ from setrl import files
 from setrl.control import tasks
 from setrl.control.arm import train_arm
 from setrl.control.config import ControlConfig
-from setrl.control.records import Stop
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.logs.run_folder import TrainingRun
+from setrl.runs.pool import Stop
 from tests.control.goals import GoalsTask
 
 ARMS = {
@@ -103,8 +103,8 @@ KILLED = """
     from setrl.control import tasks
     from setrl.control.arm import train_arm
     from setrl.control.config import ControlConfig
-    from setrl.control.records import Stop
     from setrl.logs.run_folder import TrainingRun
+    from setrl.runs.pool import Stop
 
     tasks.by_name["goals"] = GoalsTask
     config = ControlConfig(**{config!r})

@@ -111,4 +111,3 @@ def test_credit_is_that_of_whole_groups(make_config, base, tmp_path):
         assert [record["step"] for record in files.read_lines(run.metrics)] == [1, 2]
         assert (run.final / "model.safetensors").exists()
     assert files.read_json(tmp_path / "run" / "run.json")["status"] == "finished"
-    assert (tmp_path / "run" / "report.html").exists()

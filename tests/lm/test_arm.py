@@ -20,9 +20,9 @@ from setrl.lm.arm import (
     train_arm,
     training_prompts,
 )
-from setrl.lm.callbacks import StopInOrder
 from setrl.lm.config import ComparisonConfig
 from setrl.logs.run_folder import TrainingRun
+from setrl.runs.pool import Stop
 
 CHANGES = {
     "plain": {"steps": 5},
@@ -38,7 +38,7 @@ CHANGES = {
 
 
 def train(config, base, folder, stop_at=None):
-    run, stop = TrainingRun(folder), StopInOrder(config.num_iterations)
+    run, stop = TrainingRun(folder), Stop()
 
     def on_step(step):
         if step == stop_at:
@@ -94,9 +94,9 @@ def test_a_stopped_run_ends_with_the_same_bits(make_config, base, tmp_path, name
 KILLED = """
     import os, signal, sys
     from setrl.lm.arm import train_arm
-    from setrl.lm.callbacks import StopInOrder
     from setrl.lm.config import ComparisonConfig
     from setrl.logs.run_folder import TrainingRun
+    from setrl.runs.pool import Stop
     import torch
 
     def on_step(step):
@@ -106,7 +106,7 @@ KILLED = """
     torch.set_num_threads(1)
     run = TrainingRun(__import__("pathlib").Path(sys.argv[3]))
     config = ComparisonConfig.load(sys.argv[1])
-    train_arm(config, "poly_epo", 3, sys.argv[2], run, on_step, StopInOrder(1))
+    train_arm(config, "poly_epo", 3, sys.argv[2], run, on_step, Stop())
 """
 
 
@@ -162,7 +162,7 @@ def test_arms_differ_but_start_alike(make_config, base, tmp_path):
     """All arms see the same prompts, and the same samples at the first step."""
     config = make_config(steps=2, rollouts_every=1)
     for arm in config.arms:
-        stop = StopInOrder(1)
+        stop = Stop()
         train_arm(config, arm, 0, str(base), TrainingRun(tmp_path / arm), lambda _: None, stop)
     runs = [TrainingRun(tmp_path / arm) for arm in config.arms]
     first = [files.read_lines(run.rollouts(1)) for run in runs]
@@ -176,7 +176,7 @@ def test_arms_differ_but_start_alike(make_config, base, tmp_path):
 def test_seeds_differ_in_their_prompts(make_config, base, tmp_path):
     runs = [TrainingRun(tmp_path / str(seed)) for seed in (0, 1)]
     for seed, run in enumerate(runs):
-        stop = StopInOrder(1)
+        stop = Stop()
         train_arm(make_config(steps=1), "grpo", seed, str(base), run, lambda _: None, stop)
     one, other = [[g["prompt"] for g in files.read_lines(run.rollouts(1))] for run in runs]
     assert one != other

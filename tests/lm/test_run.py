@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,14 +10,15 @@ from pathlib import Path
 import pytest
 from transformers import AutoConfig
 
-from setrl import files
+from setrl import cli, files
 from setrl.errors import ConfigError, RunError
 from setrl.lm import run as comparison
 from setrl.lm.arm import train_arm
-from setrl.lm.callbacks import StopInOrder
-from setrl.lm.run import run_comparison
-from setrl.lm.worker import Job, work
+from setrl.lm.run import LanguageModelArms, run_comparison
 from setrl.logs.run_folder import TrainingRun, training_run, write_status
+from setrl.report import drawing
+from setrl.runs.pool import Stop, run_jobs
+from setrl.runs.run import ArmJob
 
 
 def statuses(run_dir):
@@ -56,8 +58,7 @@ def test_ctrl_c_and_the_same_command_again(make_config, tmp_path):
     assert 1 <= reached < steps
     assert first.last_checkpoint() == first.checkpoints / f"checkpoint-{reached}"
 
-    report = run_comparison(config, run_dir, cache=cache, show_progress=False)
-    assert report.exists()
+    assert run_comparison(config, run_dir, cache=cache, show_progress=False) == run_dir
     assert set(statuses(run_dir).values()) == {"finished"}
     for arm in config.arms:
         run = training_run(run_dir, arm, 0)
@@ -66,19 +67,31 @@ def test_ctrl_c_and_the_same_command_again(make_config, tmp_path):
         assert len(files.read_lines(run.path / "evaluation" / "test.jsonl")) == 2
     assert len(files.read_lines(run_dir / "base" / "evaluation" / "test.jsonl")) == 2
 
-    whole, stop = TrainingRun(tmp_path / "whole"), StopInOrder(1)
+    whole, stop = TrainingRun(tmp_path / "whole"), Stop()
     train_arm(config, "poly_epo", 0, run_dir / "base", whole, lambda _: None, stop)
     assert weights(whole) == weights(training_run(run_dir, "poly_epo", 0))
 
 
+def test_the_report_of_a_finished_run_calls_it_finished(make_config, tmp_path, monkeypatch):
+    config = make_config(steps=1, arms={"grpo": {"method": "grpo"}})
+    (tmp_path / "config.yaml").write_text(config.to_yaml())
+    monkeypatch.setenv("SETRL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(drawing, "DPI", 40)
+    options = ["--config", tmp_path / "config.yaml", "--run-dir", tmp_path / "run"]
+    with pytest.raises(SystemExit) as left:
+        cli.main(["train", *map(str, options)])
+    assert left.value.code == 0
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert not re.search(r"status[^<]*(<[^>]*>\s*)+running", page)
+    assert re.search(r"status[^<]*(<[^>]*>\s*)+finished", page)
+
+
 def test_an_arm_that_fails_does_not_stop_the_others(make_config, base, tmp_path):
-    config = make_config(steps=1, workers=1)
-    jobs = [
-        Job(config=config, run_dir=tmp_path, base=str(tmp_path / "no model"), arm="grpo"),
-        Job(config=config, run_dir=tmp_path, base=str(base), arm="poly_epo"),
-    ]
+    models = {"grpo": tmp_path / "no model", "poly_epo": base}
+    configs = {arm: make_config(steps=1, model=str(model)) for arm, model in models.items()}
+    jobs = [ArmJob(LanguageModelArms(c, tmp_path, tmp_path), arm) for arm, c in configs.items()]
     with pytest.raises(RunError, match="1 of 2 jobs failed:\n  grpo/0: "):
-        comparison.run_jobs(jobs, work, workers=1, show_progress=False)
+        run_jobs(jobs, workers=1, show_progress=False, preload=comparison.__name__)
     assert statuses(tmp_path)["poly_epo/seed_0"] == "finished"
     assert "Traceback" in (tmp_path / "grpo" / "seed_0" / "traceback.txt").read_text()
 
@@ -86,7 +99,7 @@ def test_an_arm_that_fails_does_not_stop_the_others(make_config, base, tmp_path)
 @pytest.fixture
 def no_training(monkeypatch):
     monkeypatch.setattr(comparison, "base_model", None)
-    monkeypatch.setattr(comparison, "run_jobs", None)
+    monkeypatch.setattr("setrl.runs.run.run_jobs", None)
 
 
 @pytest.fixture

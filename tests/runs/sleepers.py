@@ -5,46 +5,31 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from setrl.runs.jobs import ArmJob, do_job
 from setrl.runs.pool import run_jobs
 
 SECONDS_TO_KEEP = 1.5  # that a job needs for what it keeps once it is asked to end
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sleeper(ArmJob):
+@dataclass(frozen=True)
+class Sleeper:
     """Sleeps until it is asked to end, then writes a file."""
 
+    folder: Path
+    name: str = "one"
     cost: float = 1.0
 
-
-class Asked:
-    """Remembers that the end was asked for."""
-
-    asked = False
-
-    def ask(self):
-        """Ask for the end."""
-        self.asked = True
-
-
-def work(job, connection):
-    """Sleep and keep."""
-    stop = Asked()
-
-    def sleep(on_progress):
+    def do(self, on_progress, stop):
+        """Sleep and keep."""
         on_progress(0.0)
-        (job.run_dir / "begun").touch()
+        (self.folder / "begun").touch()
         while not stop.asked:
             time.sleep(0.01)
         time.sleep(SECONDS_TO_KEEP)
-        (job.run_dir / "kept").touch()
-
-    do_job(job, connection, stop, sleep)
+        (self.folder / "kept").touch()
 
 
 if __name__ == "__main__":
     from tests.runs import sleepers
 
-    job = sleepers.Sleeper(run_dir=Path(sys.argv[1]), arm="one")
-    run_jobs([job], sleepers.work, workers=1, show_progress=False)
+    job = sleepers.Sleeper(Path(sys.argv[1]))
+    run_jobs([job], workers=1, show_progress=False, preload=sleepers.__name__)

@@ -9,7 +9,7 @@ from setrl import files
 from setrl.errors import ConfigError, RunError
 from setrl.logs.run_folder import kind_of
 from setrl.runs.claim import claimed
-from setrl.runs.run_config import RunConfig
+from setrl.runs.config import RunConfig
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from setrl.lm.config import ComparisonConfig
 from setrl.logs.run_folder import write_status
 from setrl.report import drawing, publish_report, write_report
 from setrl.runs.claim import claimed
-from setrl.runs.run_config import RunConfig
+from setrl.runs.config import RunConfig
 from tests import fake_run
 
 CONFIGS = {

@@ -26,7 +26,7 @@ from setrl.cli.report import report
 from setrl.cli.train import train
 from setrl.cli.train_judge import train_judge
 from setrl.cli.validate_data import validate_data
-from setrl.errors import ConfigError, DataError, RunError
+from setrl.errors import ConfigError, DataError, RunError, explain
 
 COMMANDS: dict[str, Any] = {
     "train": train,
@@ -66,8 +66,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        from setrl.runs.claim import explain
-
         _leave(1, explain(error))
     sys.exit(0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -24,7 +25,9 @@ def train(
     """
     from setrl.lm.config import ComparisonConfig
     from setrl.lm.run import run_comparison
+    from setrl.report import write_report
 
     loaded = ComparisonConfig.load(config, set)
-    page = run_comparison(loaded, run_dir or Path("runs") / loaded.name, overwrite=overwrite)
-    print(f"report: {page}")
+    folder = run_comparison(loaded, run_dir or Path("runs") / loaded.name, overwrite=overwrite)
+    if os.environ.get("RANK", "0") == "0":  # of several processes, the first one writes
+        print(f"report: {write_report(folder)}")

@@ -17,12 +17,13 @@ from setrl import files
 from setrl.control import checkpoints
 from setrl.control.config import ControlConfig
 from setrl.control.envs.resettable import make_resettable
-from setrl.control.records import MetricsWriter, Recorder, Stop, evaluation
+from setrl.control.records import MetricsWriter, RunCallback, evaluation
 from setrl.control.sb3.behaviour_cloning import warm_start
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.sb3.recurrent import GRUPolicy, RecurrentPolyPPO
 from setrl.control.tasks import Task
 from setrl.logs.run_folder import Status, TrainingRun, write_status
+from setrl.runs.pool import Stop
 
 MODEL = "model.zip"
 
@@ -67,9 +68,9 @@ def train_arm(
         "rollouts": config.rollouts_every,
         "checkpoints": config.checkpoint_every,
     }
-    recorder = Recorder(run, task, every, on_step, stop)
+    callback = RunCallback(run, task, every, on_step, stop)
     missing = config.steps - model.num_timesteps
-    model.learn(missing, recorder, reset_num_timesteps=checkpoint is None)
+    model.learn(missing, callback, reset_num_timesteps=checkpoint is None)
     finished = model.num_timesteps >= config.steps
     if finished:
         _finish(task, model, run, {"arm": arm, "seed": seed})

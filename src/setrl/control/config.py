@@ -12,7 +12,7 @@ from setrl.control.tasks import Task, from_config
 from setrl.core import methods
 from setrl.core.methods import Method
 from setrl.files.strict_yaml import KeyedError
-from setrl.runs.run_config import RunConfig, refuse_unknown
+from setrl.runs.config import RunConfig, refuse_unknown
 
 # What an algorithm changes of PPO's arguments. One epoch over one minibatch makes PPO's clipped
 # surrogate REINFORCE's, and λ = 1 makes its advantage the return minus the critic's value.
@@ -30,23 +30,19 @@ PPO_KEYS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ControlConfig(RunConfig):
-    """A comparison on a control task: all arms get the same environment steps."""
+    """A comparison on a control task: all arms get the same environment steps.
+
+    An arm is {algorithm: ppo | reinforce | poly_ppo, …}. Any arm may set arguments of PPO, kl_coef,
+    kl_anchor and ucb_coef; poly_ppo also a method with its arguments (by default poly_epo with
+    set_size 4) and num_vines, num_states, where, window, reading, num_sets, max_steps.
+    """
 
     kind = "control"
 
-    name: str
-    """Name of the run; by default its directory is runs/<name>."""
     task: str | Mapping[str, Any]
     """Name of the task, or a mapping of name and options: {name: multi_goal, max_steps: 60}."""
-    arms: Mapping[str, Mapping[str, Any]]
-    """Arm name → {algorithm: ppo | reinforce | poly_ppo, …}. Any arm may set arguments of PPO,
-    kl_coef, kl_anchor and ucb_coef; poly_ppo also a method with its arguments (by default poly_epo
-    with set_size 4) and num_vines, num_states, where, window, reading, num_sets, max_steps."""
-
-    seeds: tuple[int, ...] = (0,)
-    """Each arm is trained once with each seed."""
     total_steps: int | None = None
     """Environment steps of each arm, those of vines included; null: the task's default."""
     ppo: Mapping[str, Any] = field(default_factory=dict)
@@ -61,47 +57,20 @@ class ControlConfig(RunConfig):
     """Environment steps between checkpoints, which an interrupted run goes on from."""
     pretrain_seed: int = 0
     """Decides the weights that every arm and seed starts from, where a task pretrains."""
-    workers: int = 2
-    """Processes that train side by side, one thread each. The results do not depend on it."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check_task()
-        self._check_numbers()
-        refuse_unknown(self.ppo, PPO_KEYS, "ppo")
-        for arm in self.arms:
-            self._check_arm(arm)
-
-    def _check_task(self) -> None:
+    def _check(self) -> None:
         try:
             self.make_task()
         except (ValueError, TypeError) as error:
             raise KeyedError(f"task: {error}", "task") from error
-
-    def _check_numbers(self) -> None:
-        for name in (
-            "total_steps",
-            "gru",
-            "eval_every",
-            "rollouts_every",
-            "checkpoint_every",
-            "workers",
-        ):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise KeyedError(f"{name} must be at least 1, got {value}", name)
+        refuse_unknown(self.ppo, PPO_KEYS, "ppo")
 
     def _check_arm(self, arm: str) -> None:
-        spec, key = self.arms[arm], f"arms.{arm}"
-        try:
-            names.look_up("algorithm", self.algorithm(arm), ALGORITHMS)
-            if self.algorithm(arm) != "poly_ppo":
-                refuse_unknown(spec, ("algorithm", *OPTION_KEYS, *PPO_KEYS), key)
-            check_vines(self.method(arm), self.vines(arm))
-        except KeyedError:
-            raise
-        except (ValueError, TypeError) as error:
-            raise KeyedError(f"arm {arm!r}: {error}", key) from error
+        names.look_up("algorithm", self.algorithm(arm), ALGORITHMS)
+        if self.algorithm(arm) != "poly_ppo":
+            known = ("algorithm", *OPTION_KEYS, *PPO_KEYS)
+            refuse_unknown(self.arms[arm], known, f"arms.{arm}")
+        check_vines(self.method(arm), self.vines(arm))
 
     def make_task(self) -> Task:
         """The task that `task` names."""

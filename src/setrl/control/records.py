@@ -18,6 +18,7 @@ from setrl.control.credit.trajectories import Trajectory
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.tasks import Task
 from setrl.logs.run_folder import TrainingRun
+from setrl.runs.pool import Stop
 
 EVALUATION = 0xE7A1  # of the seeds of evaluations, so that they share nothing with training
 
@@ -43,18 +44,7 @@ class MetricsWriter(KVWriter):
         """Nothing stays open."""
 
 
-class Stop:
-    """Asked for the end, a run writes a checkpoint after its update and ends."""
-
-    def __init__(self) -> None:
-        self.asked = False
-
-    def ask(self, *_: Any) -> None:
-        """Ask for the end; takes what a signal handler is given."""
-        self.asked = True
-
-
-class Recorder(BaseCallback):
+class RunCallback(BaseCallback):
     """Writes what a run leaves in its folder, and tells how many steps are done.
 
     Args:

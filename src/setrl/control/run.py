@@ -1,15 +1,19 @@
-"""A control run: all arms with all seeds, side by side, from wherever they were left."""
+"""`run_control`: every arm of a control task with every seed."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
-from setrl.control.arm import make_model
+import torch
+
+from setrl.control.arm import make_model, train_arm, write_evaluation
 from setrl.control.config import ControlConfig
-from setrl.control.worker import Job, work
-from setrl.runs.claim import cache_folder, claimed
-from setrl.runs.pool import run_jobs
+from setrl.control.sb3.poly_ppo import PolyPPO
+from setrl.logs.run_folder import BASE, TrainingRun
+from setrl.runs.pool import OnProgress, Stop
+from setrl.runs.run import Arms, cache_folder, run_arms
 
 
 def run_control(
@@ -20,15 +24,12 @@ def run_control(
     cache: str | Path | None = None,
     show_progress: bool = True,
 ) -> Path:
-    """Train and evaluate all arms of a control config with all its seeds.
-
-    What is done already is not done again: an interrupted run goes on from its last checkpoints
-    and ends with the same weights as one that was never interrupted.
+    """Train and evaluate all arms of a control config with all its seeds, as `run_arms` does.
 
     Args:
         config: The run.
         run_dir: Its folder; made if missing.
-        overwrite: Remove the run that is there, and start anew.
+        overwrite: Remove the run that is in the folder, and start from the beginning.
         cache: Folder of pretrained policies; by default $SETRL_CACHE, or ~/.cache/setrl.
         show_progress: Whether to draw a progress bar.
 
@@ -40,24 +41,53 @@ def run_control(
         RunError: If an arm failed; the others were trained all the same.
         KeyboardInterrupt: After Ctrl-C, when all checkpoints are written.
     """
-    run_dir = Path(run_dir)
-    with claimed(run_dir, config, overwrite=overwrite):
-        jobs = _jobs(config, run_dir, cache_folder(cache), show_progress)
-        run_jobs(jobs, work, config.workers, show_progress)
-    return run_dir
+    arms = ControlArms(config, Path(run_dir), cache_folder(cache))
+    return run_arms(arms, overwrite=overwrite, show_progress=show_progress)
 
 
-def _jobs(config: ControlConfig, run_dir: Path, cache: Path, show_progress: bool) -> list[Job]:
-    """All arms with one seed before any with the next; first what they all start from."""
-    jobs = [
-        Job(config=config, run_dir=run_dir, cache=cache, arm=arm, seed=seed)
-        for seed in config.seeds
-        for arm in config.arms
-    ]
-    if config.make_task().pretrain is None:
-        return jobs
-    if show_progress:
-        print(f"pretraining what all arms start from, unless it is in {cache}", file=sys.stderr)
-    # Pretrained here and once, so that no two processes do it at the same time.
-    make_model(config, next(iter(config.arms)), config.pretrain_seed, cache)
-    return [Job(config=config, run_dir=run_dir, cache=cache), *jobs]
+@dataclass(frozen=True)
+class ControlArms(Arms):
+    """Arms that learn one control task in the same number of environment steps."""
+
+    config: ControlConfig
+
+    def prepare(self, show_progress: bool) -> bool:
+        """Pretrain the policy that all arms start from, where the task has one."""
+        if self.config.make_task().pretrain is None:
+            return False
+        if show_progress:
+            print(
+                f"pretraining what all arms start from, unless it is in {self.cache}",
+                file=sys.stderr,
+            )
+        self._base_policy()
+        return True
+
+    def _base_policy(self) -> PolyPPO:
+        """The pretrained policy, the same for all arms and seeds."""
+        config = self.config
+        return make_model(config, next(iter(config.arms)), config.pretrain_seed, self.cache)
+
+    def cost(self, arm: str | None) -> float:
+        """Environment steps; the evaluation of the base alone is short."""
+        return self.config.steps * (1 if arm is not None else 0.02)
+
+    def train(
+        self, arm: str, seed: int, run: TrainingRun, on_progress: OnProgress, stop: Stop
+    ) -> None:
+        """Train an arm with a seed, and evaluate its last policy."""
+        torch.set_num_threads(1)
+        steps = self.config.steps
+
+        def on_step(done: int) -> None:
+            on_progress(min(done, steps))  # the last update goes a little beyond the budget
+
+        train_arm(self.config, arm, seed, self.cache, run, on_step, stop)
+
+    def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
+        """Evaluate the pretrained policy."""
+        torch.set_num_threads(1)
+        if not (run.path / "evaluation.json").exists():
+            about = {"arm": BASE, "seed": None}
+            write_evaluation(self.config.make_task(), self._base_policy(), run.path, about)
+        on_progress(self.cost(None))

@@ -1,4 +1,4 @@
-"""The samples of a step, as they enter the loss."""
+"""The samples of a step, as they enter the loss, and what methods may read of them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setrl import Advantages
+from setrl import Advantages, Method
 from setrl.engines.judging import JudgingTimes
+
+FIELDS = frozenset({"rewards", "clusters"})  # what a trainer knows of a sample
+
+
+def check_method(method: Method, num_samples: int, called: str) -> None:
+    """Refuse a method that no trainer can use: N is too small, or it reads unknown fields.
+
+    Args:
+        method: The method.
+        num_samples: N.
+        called: What the caller calls N, for the message.
+
+    Raises:
+        ValueError: Naming the method and what is wrong.
+    """
+    try:
+        method.check_samples(num_samples, called)
+    except ValueError as error:
+        raise ValueError(f"{method.name}: {error}") from None
+    if unknown := method.reads - FIELDS:
+        raise ValueError(
+            f"{method.name} reads {', '.join(sorted(unknown))}, which a trainer does not know: it "
+            f"knows {' and '.join(sorted(FIELDS))}"
+        )
 
 
 @dataclass(frozen=True)

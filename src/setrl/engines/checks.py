@@ -13,9 +13,9 @@ import torch
 from trl import GRPOConfig
 
 from setrl import Method
+from setrl.engines.batch import check_method
 from setrl.errors import RunError
-from setrl.lm.config import TRAINING_FIELDS
-from setrl.lm.rewards import LABELS, strategy_label
+from setrl.rewards.from_domain import LABELS, strategy_label
 
 NUMBERS = (int, float, np.number, np.bool_, torch.Tensor)
 
@@ -24,12 +24,7 @@ def check_arguments(
     method: Method, args: GRPOConfig, rewards: list[Any], has_clusters: bool
 ) -> None:
     """Refuse, before anything is sampled, what a method cannot be trained with."""
-    try:
-        method.check_samples(args.num_generations or 0, "num_generations")
-    except ValueError as error:
-        raise ValueError(f"{method.name}: {error}") from None
-    if unknown := method.reads - TRAINING_FIELDS:
-        raise ValueError(f"{method.name} reads {', '.join(unknown)}, which a trainer has not")
+    check_method(method, args.num_generations or 0, "num_generations")
     if "clusters" in method.reads and not has_clusters:
         raise ValueError(f"{method.name} reads clusters: pass cluster_func=... or judge=...")
     if not rewards:

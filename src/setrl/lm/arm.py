@@ -21,11 +21,12 @@ from setrl import files, names
 from setrl.engines.judging import make_judge
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.errors import ConfigError, RunError
-from setrl.lm.callbacks import Progress, Recorder, StopInOrder
+from setrl.lm.callbacks import Recorder, Steps
 from setrl.lm.config import ComparisonConfig
-from setrl.lm.rewards import Verifier
 from setrl.logs.run_folder import Status, TrainingRun, write_status
 from setrl.models import sampler
+from setrl.rewards.from_domain import Verifier
+from setrl.runs.pool import Stop
 
 
 def train_arm(
@@ -35,7 +36,7 @@ def train_arm(
     base: str | Path,
     run: TrainingRun,
     on_step: Callable[[int], None],
-    stop: StopInOrder,
+    stop: Stop,
 ) -> bool:
     """Train an arm with a seed, from its last checkpoint if there is one.
 
@@ -46,7 +47,7 @@ def train_arm(
         base: Folder or name of the model to start from.
         run: Where to write.
         on_step: Called with the number of steps that are done.
-        stop: Ends the training early, once it is asked to.
+        stop: Asked to stop, the training ends early with a checkpoint.
 
     Returns:
         Whether all steps are done; False if it was stopped.
@@ -57,8 +58,7 @@ def train_arm(
         return True
     checkpoint = run.last_checkpoint()
     trainer = make_trainer(config, arm, seed, base, run)
-    trainer.add_callback(Progress(on_step))
-    trainer.add_callback(stop)
+    trainer.add_callback(Steps(on_step, stop, config.num_iterations))
     if trainer.is_world_process_zero():
         run.remove_incomplete()
         write_status(run.path, "running", arm=arm, seed=seed, method=repr(config.method(arm)))
@@ -148,6 +148,14 @@ def grpo_config(config: ComparisonConfig, arm: str, seed: int, output: Path) -> 
     if "gradient_checkpointing" in config.trainer:  # the old name, which the new one overrides
         del usual["activation_checkpointing"]
     return GRPOConfig(**{**usual, **config.trainer, **_ours(config, arm, seed, output)})
+
+
+def check_before_training(config: ComparisonConfig) -> None:
+    """Refuse, before anything is written, what would fail once training has started."""
+    check_trainer_options(config)
+    check_model(config)
+    check_problems(config)
+    check_judges(config)
 
 
 def check_trainer_options(config: ComparisonConfig) -> None:

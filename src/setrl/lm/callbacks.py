@@ -1,4 +1,4 @@
-"""What happens around the steps of a training run: records, progress, and stopping in order."""
+"""What TRL's trainer calls around each step: the recorder, progress, and the end on request."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from setrl import Method, files
 from setrl.engines.batch import ScoredBatch
 from setrl.engines.metrics import Names, batch_metrics, rollout_records
 from setrl.logs.run_folder import TrainingRun
+from setrl.runs.pool import Stop
 
 NameOf = Callable[[str, str], str | None]  # (prompt, text) → the strategy's name
 
@@ -46,7 +47,7 @@ class Recorder(TrainerCallback):
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
     ) -> None:
-        """Drop what an interrupted run recorded after the checkpoint that this one goes on from."""
+        """Remove what was recorded after the checkpoint from which this run resumes."""
         if state.is_world_process_zero:
             self.run.truncate(state.global_step)
         self._logged = time.perf_counter()
@@ -67,7 +68,7 @@ class Recorder(TrainerCallback):
         logs: dict[str, Any] | None = None,
         **_: Any,
     ) -> None:
-        """Write the step's metrics, and its samples where they are due."""
+        """Write the step's metrics, and its samples if their turn has come."""
         if not state.is_world_process_zero or logs is None or "train_runtime" in logs:
             return
         step, batch = state.global_step, self._batch
@@ -88,7 +89,7 @@ class Recorder(TrainerCallback):
         return [[self.name_of(prompt, text) for text in texts] for prompt, texts in groups]
 
     def _from_trainer(self, logs: dict[str, Any], batch: ScoredBatch | None) -> dict[str, Any]:
-        """What TRL measured, under our names, and where the time went."""
+        """What TRL measured, under our names, and the time that each part took."""
         names = {
             "entropy": "policy/entropy",
             "kl": "policy/kl",
@@ -111,44 +112,35 @@ class Recorder(TrainerCallback):
     def on_save(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
     ) -> None:
-        """Note that the checkpoint is whole."""
+        """Record that the checkpoint is complete."""
         if state.is_world_process_zero:
             self.run.mark_complete(state.global_step)
 
 
-class Progress(TrainerCallback):
-    """Tells how many steps are done."""
+class Steps(TrainerCallback):
+    """Reports the steps that are done, and ends the training early once it is asked to.
 
-    def __init__(self, on_step: Callable[[int], None]):
+    Args:
+        on_step: Called with the number of steps that are done, first those of the checkpoint.
+        stop: Asked to stop, the training ends with a checkpoint after the last update of a batch.
+        num_iterations: Updates from each batch.
+    """
+
+    def __init__(self, on_step: Callable[[int], None], stop: Stop, num_iterations: int):
         self.on_step = on_step
+        self.stop = stop
+        self.num_iterations = num_iterations
 
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
     ) -> None:
-        """Tell the step that a resumed run goes on from."""
+        """Report the step of the checkpoint from which the training resumes."""
         self.on_step(state.global_step)
 
     def on_step_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
     ) -> None:
-        """Tell the step."""
+        """Report the step, and save and stop if asked to."""
         self.on_step(state.global_step)
-
-
-class StopInOrder(TrainerCallback):
-    """Ends the training with a checkpoint, once it is asked to, where no batch is cut in two."""
-
-    def __init__(self, num_iterations: int):
-        self.num_iterations = num_iterations
-        self.asked = False
-
-    def ask(self, *_: Any) -> None:
-        """Ask for the end; takes what a signal handler is given."""
-        self.asked = True
-
-    def on_step_end(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
-    ) -> None:
-        """Save and stop, if asked to."""
-        if self.asked and state.global_step % self.num_iterations == 0:
+        if self.stop.asked and state.global_step % self.num_iterations == 0:
             control.should_save = control.should_training_stop = True

@@ -12,41 +12,33 @@ from setrl import domains
 from setrl.core import methods
 from setrl.core.methods import Method
 from setrl.domains import SPLITS, Domain
+from setrl.engines.batch import check_method
 from setrl.files.strict_yaml import KeyedError
-from setrl.runs.run_config import RunConfig
+from setrl.runs.config import RunConfig
 
 ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set beside its method
 LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps
 
 JUDGE = "judge"  # and who sorts its samples into clusters, if not the domain's own reader
 
-TRAINING_FIELDS = frozenset({"rewards", "clusters"})  # what the trainer knows of a sample
-
 HEAD_DIM = 64  # of `setrl.models.small`, which needs PyTorch, as reading a config does not
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ComparisonConfig(RunConfig):
     """A comparison of methods: all arms share everything but their method.
 
-    An arm may also set `beta` (weight of the KL penalty to the base) and `entropy_coef` (weight of
-    an entropy bonus), so that these rivals can be arms.
+    An arm is {method: name, …arguments of the method}. It may also set `beta` (weight of the KL
+    penalty to the base) and `entropy_coef` (weight of an entropy bonus), so that these rivals can
+    be arms. With `last_set_size: K`, its sets grow or shrink to K over the steps. With `judge`, a
+    name or a mapping such as {judge: lm, endpoint: http://localhost:8000/v1, model: mine}, that
+    judge decides which samples use the same strategy, in place of the domain's own reader.
     """
 
     kind = "comparison"
 
-    name: str
-    """Name of the comparison; by default its run directory is runs/<name>."""
     domain: str | Mapping[str, Any]
     """Name of the domain, or a mapping of name and options: {name: polynomial, strategy: point}."""
-    arms: Mapping[str, Mapping[str, Any]]
-    """Arm name → {method: name, …arguments of the method, beta: 0, entropy_coef: 0}; with
-    last_set_size: K, the sets grow or shrink to K over the steps. With judge: a name, or a mapping
-    such as {judge: lm, endpoint: http://localhost:8000/v1, model: mine}, a judge says which samples
-    use the same strategy, in the place of the domain's own reader."""
-
-    seeds: tuple[int, ...] = (0,)
-    """Each arm is trained once with each seed; it decides prompts and draws."""
     steps: int = 200
     """Steps of training; each draws samples, scores them and updates the model."""
     prompts_per_step: int = 16
@@ -105,16 +97,10 @@ class ComparisonConfig(RunConfig):
     """Problems of each split."""
     eval_samples: int = 256
     """n, the samples of each problem; pass@k and its like are had for k = 1, 2, 4, … up to n."""
-    workers: int = 2
-    """Processes that train side by side, one thread each. The results do not depend on it."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _check(self) -> None:
         self._check_domain()
-        self._check_numbers()
         self._check_sizes()
-        for arm in self.arms:
-            self._check_arm(arm)
 
     def _check_domain(self) -> None:
         if unknown := [split for split in self.eval_splits if split not in SPLITS]:
@@ -124,13 +110,6 @@ class ComparisonConfig(RunConfig):
             self.make_domain()
         except ValueError as error:
             raise KeyedError(str(error), "domain") from error
-
-    def _check_numbers(self) -> None:
-        for name, value in vars(self).items():
-            if not isinstance(value, int | float):
-                continue
-            if not (0 < value < float("inf")) and (name, value) != ("base_seed", 0):
-                raise KeyedError(f"{name} must be a number above 0, got {value}", name)
 
     def _check_sizes(self) -> None:
         if self.samples_per_prompt < 2:
@@ -167,18 +146,13 @@ class ComparisonConfig(RunConfig):
         judge = self.judge(arm)
         if judge is not None and not isinstance(judge, str | Mapping):
             raise KeyedError(f"judge must be a name or a mapping, got {judge!r}", f"{key}.judge")
-        try:
-            self._try_method(arm, 0.0)
-            self._try_method(arm, 1.0)
-        except (ValueError, TypeError) as error:
-            raise KeyedError(f"arm {arm!r}: {error}", key) from error
+        self._try_method(arm, 0.0)
+        self._try_method(arm, 1.0)
 
     def _try_method(self, arm: str, progress: float) -> None:
         """Give the method one prompt's samples: what is wrong with it shows before the training."""
         method, num_samples = self.method(arm, progress), self.samples_per_prompt
-        if unknown := method.reads - TRAINING_FIELDS:
-            raise ValueError(f"{method.name} reads {', '.join(unknown)}, which training has not")
-        method.check_samples(num_samples, "samples_per_prompt")
+        check_method(method, num_samples, "samples_per_prompt")
         zeros = np.zeros((1, num_samples))
         method.advantages(zeros, clusters=zeros, rng=0)
 

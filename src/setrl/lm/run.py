@@ -1,25 +1,31 @@
-"""`run_comparison`: the base model, every arm with every seed, their evaluation, and the report."""
+"""`run_comparison`: one base language model, and every arm with every seed trained from it."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import warnings
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
+import datasets
 import torch
+import transformers
 from accelerate import PartialState
 
 from setrl import files
-from setrl.lm.arm import check_judges, check_model, check_problems, check_trainer_options, train_arm
+from setrl.evaluation.sampling import evaluate_checkpoint
+from setrl.evaluation.summary import write_checkpoint_summary
+from setrl.lm.arm import check_before_training, train_arm
 from setrl.lm.base_model import base_model
-from setrl.lm.callbacks import StopInOrder
 from setrl.lm.config import ComparisonConfig
-from setrl.lm.worker import Job, quiet, work
-from setrl.logs.run_folder import TrainingRun
-from setrl.report import write_report
-from setrl.runs.claim import cache_folder, claimed
-from setrl.runs.pool import run_jobs
+from setrl.logs.run_folder import BASE, TrainingRun, training_run
+from setrl.runs.claim import claimed
+from setrl.runs.pool import OnProgress, Stop
+from setrl.runs.run import Arms, cache_folder, run_arms
+
+EVALUATION_SEED = 0  # the same problems for every model of every comparison
 
 
 def run_comparison(
@@ -30,83 +36,127 @@ def run_comparison(
     cache: str | Path | None = None,
     show_progress: bool = True,
 ) -> Path:
-    """Train every arm with every seed, evaluate all, and write the report.
+    """Train every arm of a comparison with every seed and evaluate all, as `run_arms` does.
 
     Launched on several processes (`accelerate launch`, `torchrun`), arms are trained one after
     another by all of them, and evaluation is left to `setrl evaluate`.
 
-    What is done already is not done again: an interrupted comparison goes on from its last
-    checkpoints and ends with the same weights as one that was never interrupted.
-
     Args:
         config: The comparison.
         run_dir: Its folder; made if missing.
-        overwrite: Remove the run that is there, and start anew.
+        overwrite: Remove the run that is in the folder, and start from the beginning.
         cache: Folder of base models; by default $SETRL_CACHE, or ~/.cache/setrl.
         show_progress: Whether to draw a progress bar.
 
     Returns:
-        The path of the report.
+        The folder.
 
     Raises:
-        ConfigError: If the folder holds a run with another config, or something else.
+        ConfigError: If the config asks for what cannot be made, or the folder holds a run with
+            another config, or something else.
         RunError: If an arm failed; the others were trained all the same.
         KeyboardInterrupt: After Ctrl-C, when all checkpoints are written.
     """
-    run_dir = Path(run_dir)
-    cache = cache_folder(cache)
     quiet()
-    check_trainer_options(config)
-    check_model(config)
-    check_problems(config)
-    check_judges(config)
+    check_before_training(config)
+    arms = LanguageModelArms(config, Path(run_dir), cache_folder(cache))
     if "RANK" in os.environ:
-        return _run_on_all_processes(config, run_dir, overwrite, cache)
-    with claimed(run_dir, config, overwrite=overwrite):
-        base = _prepare_base(config, run_dir, cache, show_progress)
-        run_jobs(_jobs(config, run_dir, base), work, config.workers, show_progress)
-        return write_report(run_dir)
+        return _run_on_all_processes(arms, overwrite)
+    return run_arms(arms, overwrite=overwrite, show_progress=show_progress)
 
 
-def _prepare_base(config: ComparisonConfig, run_dir: Path, cache: Path, show_progress: bool) -> str:
-    """The folder of the base model in the run directory, or the name of the model in the config."""
-    if config.model is not None:
-        files.write_json(
-            run_dir / "base" / "base.json", {"schema_version": 1, "path": config.model}
-        )
-        return config.model
-    folder = run_dir / "base"
-    if not (folder / "config.json").exists():
-        made = base_model(config, cache, show_progress)
-        with files.writing_folder(folder) as partial:
-            shutil.copytree(made, partial, dirs_exist_ok=True)
-    return str(folder)
+@dataclass(frozen=True)
+class LanguageModelArms(Arms):
+    """Arms that start from one language model and differ in their method."""
+
+    config: ComparisonConfig
+
+    @property
+    def base(self) -> str:
+        """The folder of the model made from scratch, or the name of the model in the config."""
+        return self.config.model or str(self.run_dir / BASE)
+
+    def prepare(self, show_progress: bool) -> bool:
+        """Put the base model, or a record of where it is, in the run's folder."""
+        folder, model = self.run_dir / BASE, self.config.model
+        if model is not None:
+            files.write_json(folder / "base.json", {"schema_version": 1, "path": model})
+        elif not (folder / "config.json").exists():
+            made = base_model(self.config, self.cache, show_progress)
+            with files.writing_folder(folder) as partial:
+                shutil.copytree(made, partial, dirs_exist_ok=True)
+        return bool(self.config.eval_splits)
+
+    def cost(self, arm: str | None) -> float:
+        """Steps of training, and the evaluation in steps."""
+        steps = 0 if arm is None else self.config.steps
+        return steps + self._split_cost * len(self.config.eval_splits)
+
+    @property
+    def _split_cost(self) -> float:
+        """The evaluation on a split, in steps; sampling is about a quarter of a step."""
+        config = self.config
+        samples_per_step = config.prompts_per_step * config.samples_per_prompt
+        return 0.25 * config.eval_problems * config.eval_samples / samples_per_step
+
+    def train(
+        self, arm: str, seed: int, run: TrainingRun, on_progress: OnProgress, stop: Stop
+    ) -> None:
+        """Train an arm with a seed, and evaluate its last model."""
+        quiet()
+        if train_arm(self.config, arm, seed, self.base, run, on_progress, stop):
+            self._evaluate(run.final, run.path, self.config.steps, on_progress, stop)
+
+    def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
+        """Evaluate the base model."""
+        quiet()
+        self._evaluate(self.base, run.path, 0, on_progress, stop)
+
+    def _evaluate(
+        self, model: str | Path, folder: Path, done: float, on_progress: OnProgress, stop: Stop
+    ) -> None:
+        """Evaluate a model on the splits of the config, into a folder."""
+        config = self.config
+        for count, split in enumerate(config.eval_splits, start=1):
+            if stop.asked:
+                return
+            evaluate_checkpoint(
+                model,
+                config.make_domain(),
+                split,  # type: ignore[arg-type]
+                config.eval_problems,
+                config.eval_samples,
+                EVALUATION_SEED,
+                folder / "evaluation" / f"{split}.jsonl",
+                temperature=config.temperature,
+                max_new_tokens=config.sample_tokens,
+                show_progress=False,
+            )
+            on_progress(done + count * self._split_cost)
+        if config.eval_splits:
+            write_checkpoint_summary(folder / "evaluation")
 
 
-def _jobs(config: ComparisonConfig, run_dir: Path, base: str) -> list[Job]:
-    """All arms with one seed before any with the next, so that what is there can be compared."""
-    jobs = [
-        Job(config=config, run_dir=run_dir, base=base, arm=arm, seed=seed)
-        for seed in config.seeds
-        for arm in config.arms
-    ]
-    if not config.eval_splits:
-        return jobs
-    return [*jobs, Job(config=config, run_dir=run_dir, base=base)]
-
-
-def _run_on_all_processes(
-    config: ComparisonConfig, run_dir: Path, overwrite: bool, cache: Path
-) -> Path:
+def _run_on_all_processes(arms: LanguageModelArms, overwrite: bool) -> Path:
+    """Train the arms one after another, each on all processes; the first process writes."""
+    config, stop = arms.config, Stop()
     state = PartialState(cpu=not torch.cuda.is_available())
-    claim = claimed(run_dir, config, overwrite=overwrite)
+    claim = claimed(arms.run_dir, config, overwrite=overwrite)
     with claim if state.is_main_process else nullcontext():
         with state.main_process_first():
-            base = _prepare_base(config, run_dir, cache, state.is_main_process)
-        stop = StopInOrder(config.num_iterations)
-        for job in _jobs(config, run_dir, base):
-            if job.arm is not None:
-                run = TrainingRun(job.folder)
-                train_arm(config, job.arm, job.seed, base, run, lambda _: None, stop)
+            arms.prepare(state.is_main_process)
+        for seed in config.seeds:
+            for arm in config.arms:
+                run = training_run(arms.run_dir, arm, seed)
+                train_arm(config, arm, seed, arms.base, run, lambda _: None, stop)
         state.wait_for_everyone()
-        return write_report(run_dir) if state.is_main_process else run_dir / "report.html"
+    return arms.run_dir
+
+
+def quiet() -> None:
+    """One thread, and no bars or warnings of libraries between ours."""
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore", FutureWarning)  # of TRL about transformers
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    datasets.disable_progress_bars()

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from setrl import files
-from setrl.errors import ConfigError, RunError
+from setrl.errors import ConfigError, RunError, explain
 from setrl.logs.run_folder import CONFIG, kind_of, write_status
+from setrl.runs.config import RunConfig
 from setrl.runs.provenance import provenance
-from setrl.runs.run_config import RunConfig
 from setrl.runs.written import REPORT, refuse_page_of_others, remove_written, run_tree
 
 LOCK = ".lock"
-CACHE = "SETRL_CACHE"  # the environment variable that names the folder of what runs start from
-
-
-def cache_folder(cache: str | Path | None = None) -> Path:
-    """`cache`, or else $SETRL_CACHE, or else ~/.cache/setrl."""
-    return Path(cache or os.environ.get(CACHE) or Path.home() / ".cache" / "setrl")
 
 
 @contextmanager
@@ -102,13 +95,3 @@ def _check_folder(run_dir: Path, config: RunConfig, overwrite: bool) -> None:
 def _first(names: list[str], most: int = 3) -> str:
     """The first of some names, for a message."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if names[most:] else "")
-
-
-def explain(error: BaseException) -> str:
-    """What people need to know of an error; its kind, too, if it is none of ours."""
-    if isinstance(error, ConfigError | RunError):
-        return str(error)
-    if isinstance(error, OSError) and error.strerror:  # libraries raise it for other things, too
-        what = f"cannot write or read {error.filename}" if error.filename else "cannot write"
-        return f"{what}: {error.strerror}"
-    return f"{type(error).__name__}: {error}"

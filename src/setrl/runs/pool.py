@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import sys
 import threading
@@ -14,15 +15,29 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
 
-from setrl.errors import RunError
+from setrl.errors import RunError, explain
 from setrl.files.progress import progress_bar
 
 SAME_INTERRUPT = 1.0  # seconds within which a second SIGINT counts as the first
 BAR = "{desc} {percentage:3.0f}% |{bar}| {elapsed} so far, {remaining} left {postfix}"
 
 
+OnProgress = Callable[[float], None]  # called with how much of the job's cost is done
+
+
+class Stop:
+    """Records that work was asked to end; the work looks at it where all it did can be kept."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def ask(self, *_: Any) -> None:
+        """Ask the work to end; takes what a signal handler is given."""
+        self.asked = True
+
+
 class Job(Protocol):
-    """What a process of its own does."""
+    """What one process does."""
 
     @property
     def name(self) -> str:
@@ -31,21 +46,28 @@ class Job(Protocol):
 
     @property
     def cost(self) -> float:
-        """How long it takes, in the unit in which it tells how far it is."""
+        """How long it takes, in the unit of its progress."""
+        ...
+
+    def do(self, on_progress: OnProgress, stop: Stop) -> None:
+        """Do all of it, or as much as can be kept once it is asked to stop."""
         ...
 
 
-Work = Callable[[Any, Connection], None]  # sends ("done", how much) and ("failed", why)
+def run_jobs(jobs: Sequence[Job], workers: int, show_progress: bool, preload: str) -> None:
+    """Do all jobs, `workers` of them at a time, each in a process of its own.
 
-
-def run_jobs(jobs: Sequence[Job], work: Work, workers: int, show_progress: bool) -> None:
-    """Do all jobs, `workers` of them at a time, each by a call of `work` in a process of its own.
+    Args:
+        jobs: What to do.
+        workers: Processes at a time.
+        show_progress: Whether to draw a progress bar.
+        preload: The module that the jobs need, imported once for all processes.
 
     Raises:
         RunError: If jobs failed, naming them and why; the others were done all the same.
         KeyboardInterrupt: After Ctrl-C, when the processes have written checkpoints and ended.
     """
-    pool = _Pool(jobs, work, workers, show_progress)
+    pool = _Pool(jobs, workers, show_progress, preload)
     with _doubled_interrupts_as_one():
         try:
             pool.run()
@@ -60,19 +82,50 @@ def run_jobs(jobs: Sequence[Job], work: Work, workers: int, show_progress: bool)
         raise RunError(f"{len(pool.failures)} of {len(jobs)} jobs failed:\n{listed}")
 
 
+def _work(job: Job, connection: Connection) -> None:
+    """Do a job in this process, and send ("done", how much) and ("failed", why) to the parent.
+
+    Whatever the parent sends asks for the end of the work. If its end of the connection closes, the
+    parent was killed: this process then ends at once, so that no orphan continues to write.
+    """
+
+    def send(what: str, value: float | str) -> None:
+        try:
+            connection.send((what, value))
+        except BrokenPipeError:
+            os._exit(1)
+
+    stop = Stop()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and asks us to stop
+    threading.Thread(target=_listen, args=(connection, stop), daemon=True).start()
+    try:
+        job.do(lambda done: send("done", done), stop)
+    except Exception as error:
+        send("failed", explain(error))
+        raise SystemExit(1) from error
+
+
+def _listen(connection: Connection, stop: Stop) -> None:
+    try:
+        connection.recv()
+    except (EOFError, OSError):
+        os._exit(1)
+    stop.ask()
+
+
 @contextmanager
 def _doubled_interrupts_as_one() -> Iterator[None]:
-    """Let a SIGINT right after another pass: `timeout -s INT` sends it to us and to our group."""
-    heard = -SAME_INTERRUPT
+    """Ignore a SIGINT right after another: `timeout -s INT` signals us and then our group."""
+    last = -SAME_INTERRUPT
 
     def interrupt(*_: object) -> None:
-        nonlocal heard
+        nonlocal last
         now = time.monotonic()
-        if now - heard >= SAME_INTERRUPT:
-            heard = now
+        if now - last >= SAME_INTERRUPT:
+            last = now
             raise KeyboardInterrupt
 
-    if threading.current_thread() is not threading.main_thread():  # it alone may handle signals
+    if threading.current_thread() is not threading.main_thread():  # only it may handle signals
         yield
         return
     usual = signal.signal(signal.SIGINT, interrupt)
@@ -85,8 +138,7 @@ def _doubled_interrupts_as_one() -> Iterator[None]:
 class _Pool:
     """Jobs in processes, `workers` of them at a time, and one progress bar for all."""
 
-    def __init__(self, jobs: Sequence[Job], work: Work, workers: int, show_progress: bool):
-        self.work = work
+    def __init__(self, jobs: Sequence[Job], workers: int, show_progress: bool, preload: str):
         self.waiting = list(jobs)
         self.workers = workers
         self.failures: dict[str, str] = {}
@@ -101,24 +153,24 @@ class _Pool:
         # A forked process starts in milliseconds with everything imported; others import it anew.
         self._context: Any = multiprocessing.get_context("forkserver" if _can_fork() else "spawn")
         if _can_fork():
-            _start_forkserver([work.__module__])
+            _start_forkserver([preload])
 
     def run(self) -> None:
         """Do all jobs; one that fails does not stop the others."""
         while self.waiting or self._running:
             while self.waiting and len(self._running) < self.workers:
                 self._start(self.waiting.pop(0))
-            self._hear()
+            self._receive()
 
     def _start(self, job: Job) -> None:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=self.work, args=(job, theirs))
+        process = self._context.Process(target=_work, args=(job, theirs))
         process.start()
         theirs.close()
         self._running[ours] = job, process
 
-    def _hear(self) -> None:
-        """Take in what the processes tell; those that ended leave."""
+    def _receive(self) -> None:
+        """Receive what the processes send, and remove those that ended."""
         for connection in wait(list(self._running)):
             assert isinstance(connection, Connection)
             job, process = self._running[connection]
@@ -140,7 +192,7 @@ class _Pool:
         before = self._done.get(job.name)
         if before is not None:
             self._bar.update(done - before)
-        elif not self._bar.disable:  # done in an earlier run: it says nothing of this one's speed
+        elif not self._bar.disable:  # done in an earlier run, so no measure of this one's speed
             self._bar.initial += done
             self._bar.n += done
         self._done[job.name] = done
@@ -153,7 +205,7 @@ class _Pool:
         for connection in self._running:
             connection.send("stop")
         while self._running:
-            self._hear()
+            self._receive()
 
     def close(self) -> None:
         """End what still runs."""
@@ -164,9 +216,10 @@ class _Pool:
 
 
 def _start_forkserver(preload: list[str]) -> None:
-    """Start what forks our processes, deaf to SIGINT as all that it forks: it is ours to stop them.
+    """Start the server that forks our processes, with SIGINT blocked in it and in all it forks.
 
-    The resource tracker comes first, as Python lets interrupts through again when it starts that.
+    Ctrl-C reaches the whole process group, but only the parent may act on it: it asks the others to
+    stop. The resource tracker is started first, because Python unblocks SIGINT when it starts it.
     """
     multiprocessing.set_forkserver_preload(preload)
     resource_tracker.ensure_running()

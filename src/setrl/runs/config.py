@@ -1,10 +1,11 @@
-"""What the configs of all runs of arms × seeds have in common."""
+"""The part of a config that every kind of run shares: arms, each trained once with each seed."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self, get_type_hints
 
@@ -20,22 +21,41 @@ OTHER_FOLDERS = {BASE, FIGURES}  # the folders beside the arms in a run's folder
 NO_RESULT = {"workers"}  # keys that change no result
 
 
+@dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """A config of several arms, each run once with each seed. A subclass is a frozen dataclass."""
+    """A config of several arms. Subclasses add what their kind of run needs, and check it."""
 
     kind: ClassVar[Kind]
 
     name: str
+    """Name of the run; by default its folder is runs/<name>."""
     arms: Mapping[str, Mapping[str, Any]]
-    seeds: tuple[int, ...]
+    """Arm name → what sets this arm apart from the others."""
+    seeds: tuple[int, ...] = (0,)
+    """Each arm is trained once with each seed."""
+    workers: int = 2
+    """Processes that train side by side, one thread each. The results do not depend on it."""
 
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self))
         for name, value in list(vars(self).items()):
             object.__setattr__(self, name, typed(name, value, hints[name]))
         self._check_names()
-        if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
-            raise KeyedError(f"seeds must be different numbers ≥ 0, got {self.seeds}", "seeds")
+        self._check_numbers()
+        self._check()
+        for arm in self.arms:
+            try:
+                self._check_arm(arm)
+            except KeyedError:
+                raise
+            except (ValueError, TypeError) as error:
+                raise KeyedError(f"arm {arm!r}: {error}", f"arms.{arm}") from error
+
+    def _check(self) -> None:
+        """Check the keys of a subclass."""
+
+    def _check_arm(self, arm: str) -> None:
+        """Check the keys of an arm."""
 
     def _check_names(self) -> None:
         for key, name in [("name", self.name), *(("arms", arm) for arm in self.arms)]:
@@ -45,6 +65,15 @@ class RunConfig:
             raise KeyedError("arms must name at least one arm", "arms")
         if taken := OTHER_FOLDERS & set(self.arms):
             raise KeyedError(f"arms: {taken.pop()!r} is the name of another folder", "arms")
+
+    def _check_numbers(self) -> None:
+        if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
+            raise KeyedError(f"seeds must be different numbers ≥ 0, got {self.seeds}", "seeds")
+        for name, value in vars(self).items():
+            if not isinstance(value, int | float) or (value == 0 and name.endswith("seed")):
+                continue
+            if not 0 < value < float("inf"):
+                raise KeyedError(f"{name} must be a number above 0, got {value}", name)
 
     @classmethod
     def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:
@@ -68,7 +97,7 @@ class RunConfig:
 
     @classmethod
     def _check_keys(cls, values: Mapping[str, Any]) -> None:
-        fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # subclasses are dataclasses
+        fields = dataclasses.fields(cls)
         refuse_unknown(values, [field.name for field in fields])
         for field in fields:
             is_required = field.default is field.default_factory is dataclasses.MISSING
@@ -90,7 +119,7 @@ class RunConfig:
 
 
 def refuse_unknown(given: Iterable[str], known: Collection[str], prefix: str = "") -> None:
-    """Refuse a key that is not known, with the nearest that is."""
+    """Refuse a key that is not known, and name the nearest known one."""
     for key in given:
         try:
             names.look_up("key", key, dict.fromkeys(known))
@@ -99,7 +128,7 @@ def refuse_unknown(given: Iterable[str], known: Collection[str], prefix: str = "
 
 
 def _plain(value: Any) -> Any:
-    """Tuples as lists and mappings as dicts, as YAML has them."""
+    """Tuples as lists and mappings as dicts, as in YAML."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from setrl import DEGENERATE
+from setrl.core.samples import DEGENERATE
 from setrl.domains import Domain, Reading
 from setrl.rewards.interface import Text, plain_text
 

@@ -1,0 +1,126 @@
+"""The spine of every run: a claimed folder, what all arms start from, and each arm with each seed.
+
+A kind of run is a subclass of `Arms`; language models have theirs in `setrl.lm.run`, environments
+in `setrl.control.run`. Everything else about a run is here and in the modules that this one calls.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+
+from setrl.errors import explain
+from setrl.files import write_text
+from setrl.logs.run_folder import BASE, TrainingRun, training_run, write_status
+from setrl.runs.claim import claimed
+from setrl.runs.config import RunConfig
+from setrl.runs.pool import OnProgress, Stop, run_jobs
+
+CACHE = "SETRL_CACHE"  # the environment variable that names the folder of what runs start from
+
+
+@dataclass(frozen=True)
+class Arms(ABC):
+    """The arms of one run, and all that a kind of run decides about them.
+
+    Attributes:
+        config: The run's.
+        run_dir: Its folder.
+        cache: The folder that keeps what arms start from, for other runs with the same start.
+    """
+
+    config: RunConfig
+    run_dir: Path
+    cache: Path
+
+    @abstractmethod
+    def prepare(self, show_progress: bool) -> bool:
+        """Make what all arms start from, once for all processes; whether it is evaluated, too."""
+
+    @abstractmethod
+    def cost(self, arm: str | None) -> float:
+        """How long an arm takes, or with None the evaluation of what all start from, in steps."""
+
+    @abstractmethod
+    def train(
+        self, arm: str, seed: int, run: TrainingRun, on_progress: OnProgress, stop: Stop
+    ) -> None:
+        """Train an arm with a seed, from its last checkpoint if it has one, and evaluate it."""
+
+    @abstractmethod
+    def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
+        """Evaluate what all arms start from."""
+
+
+@dataclass(frozen=True)
+class ArmJob:
+    """One arm with one seed; with no arm, the evaluation of what all arms start from."""
+
+    arms: Arms
+    arm: str | None = None
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return BASE if self.arm is None else f"{self.arm}/{self.seed}"
+
+    @property
+    def cost(self) -> float:
+        """How long it takes, in steps."""
+        return self.arms.cost(self.arm)
+
+    @property
+    def run(self) -> TrainingRun:
+        """Where it is recorded."""
+        if self.arm is None:
+            return TrainingRun(self.arms.run_dir / BASE)
+        return training_run(self.arms.run_dir, self.arm, self.seed)
+
+    def do(self, on_progress: OnProgress, stop: Stop) -> None:
+        """Do what is still missing; an error is recorded in the folder before it is raised."""
+        try:
+            if self.arm is None:
+                self.arms.evaluate_base(self.run, on_progress, stop)
+            else:
+                self.arms.train(self.arm, self.seed, self.run, on_progress, stop)
+        except Exception as error:
+            trace = "".join(traceback.format_exception(error))
+            write_text(self.run.path / "traceback.txt", trace)
+            if self.arm is not None:
+                write_status(self.run.path, "failed", error=explain(error))
+            raise
+
+
+def run_arms(arms: Arms, *, overwrite: bool = False, show_progress: bool = True) -> Path:
+    """Train and evaluate all arms with all seeds, side by side; returns the run's folder.
+
+    What is done already is not done again: an interrupted run continues from its last checkpoints
+    and ends with the same weights as one that was never interrupted.
+
+    Args:
+        arms: The arms.
+        overwrite: Remove the run that is in the folder, and start from the beginning.
+        show_progress: Whether to draw a progress bar.
+
+    Raises:
+        ConfigError: If the folder holds a run with another config, or something else.
+        RunError: If an arm failed; the others were trained all the same.
+        KeyboardInterrupt: After Ctrl-C, when all checkpoints are written.
+    """
+    config = arms.config
+    with claimed(arms.run_dir, config, overwrite=overwrite):
+        # All arms with one seed before any with the next, so that they can be compared early.
+        jobs = [ArmJob(arms, arm, seed) for seed in config.seeds for arm in config.arms]
+        if arms.prepare(show_progress):
+            jobs.append(ArmJob(arms))
+        run_jobs(jobs, config.workers, show_progress, preload=type(arms).__module__)
+    return arms.run_dir
+
+
+def cache_folder(cache: str | Path | None = None) -> Path:
+    """`cache`, or else $SETRL_CACHE, or else ~/.cache/setrl."""
+    return Path(cache or os.environ.get(CACHE) or Path.home() / ".cache" / "setrl")
