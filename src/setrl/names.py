@@ -1,10 +1,11 @@
-"""Names → values: one message for every name that is not known."""
+"""Names → values: one message for every name that is not known, and names imported on demand."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from typing import TypeVar
+from importlib import import_module
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -21,3 +22,26 @@ def look_up(kind: str, name: str, known: Mapping[str, T]) -> T:
     near = get_close_matches(str(name), known, n=1)
     guess = f"; did you mean {near[0]!r}?" if near else "."
     raise ValueError(f"unknown {kind} {name!r}{guess} Known: {', '.join(known)}")
+
+
+def imported_on_demand(
+    package: str, modules: Mapping[str, str], extra: str
+) -> Callable[[str], Any]:
+    """The `__getattr__` of a package whose names are imported when they are first used.
+
+    Args:
+        package: Its name.
+        modules: Name → the module that defines it.
+        extra: The extra of setrl that installs what the modules import.
+    """
+
+    def get(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        try:
+            return getattr(import_module(modules[name]), name)
+        except ModuleNotFoundError as error:
+            needs = f"{package}.{name} needs {error.name}: pip install 'setrl[{extra}]'"
+            raise ImportError(needs) from error
+
+    return get

@@ -23,6 +23,6 @@ def test_a_missing_extra_names_its_command(monkeypatch):
     def missing(name):
         raise ModuleNotFoundError("No module named 'trl'", name="trl")
 
-    monkeypatch.setattr(lm, "import_module", missing)
+    monkeypatch.setattr("setrl.names.import_module", missing)
     with pytest.raises(ImportError, match=r"run_comparison needs trl: pip install"):
         lm.run_comparison  # noqa: B018

@@ -18,7 +18,7 @@ from setrl.lm.run import LanguageModelArms, run_comparison
 from setrl.logs.run_folder import TrainingRun, training_run, write_status
 from setrl.report import drawing
 from setrl.runs.pool import Stop, run_jobs
-from setrl.runs.run import ArmJob
+from setrl.runs.run import arm_job
 
 
 def statuses(run_dir):
@@ -89,7 +89,10 @@ def test_the_report_of_a_finished_run_calls_it_finished(make_config, tmp_path, m
 def test_an_arm_that_fails_does_not_stop_the_others(make_config, base, tmp_path):
     models = {"grpo": tmp_path / "no model", "poly_epo": base}
     configs = {arm: make_config(steps=1, model=str(model)) for arm, model in models.items()}
-    jobs = [ArmJob(LanguageModelArms(c, tmp_path, tmp_path), arm) for arm, c in configs.items()]
+    jobs = [
+        arm_job(LanguageModelArms(config, tmp_path, tmp_path), arm, 0)
+        for arm, config in configs.items()
+    ]
     with pytest.raises(RunError, match="1 of 2 jobs failed:\n  grpo/0: "):
         run_jobs(jobs, workers=1, show_progress=False, preload=comparison.__name__)
     assert statuses(tmp_path)["poly_epo/seed_0"] == "finished"

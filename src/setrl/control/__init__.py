@@ -4,27 +4,22 @@ Nothing is imported until it is asked for: `setrl.control` itself needs NumPy al
 below brings what it needs (`pip install 'setrl[gym]'`).
 """
 
-from importlib import import_module
-from typing import Any
+from setrl.names import imported_on_demand
 
-_HOMES = {
-    "Resettable": "envs.resettable",
-    "ResettableEnv": "envs.resettable",
-    "Snapshot": "envs.resettable",
-    "make_resettable": "envs.resettable",
-    "check_resettable": "envs.checks",
-    "Trajectory": "credit.trajectories",
-    "VinePool": "credit.vine_pool",
-    "PolyPPO": "sb3.poly_ppo",
-    "Vines": "credit.vines",
-    "RecurrentPolyPPO": "sb3.recurrent",
-    "GRUPolicy": "sb3.recurrent",
+_MODULES = {
+    "Resettable": "setrl.control.envs.resettable",
+    "ResettableEnv": "setrl.control.envs.resettable",
+    "Snapshot": "setrl.control.envs.resettable",
+    "make_resettable": "setrl.control.envs.resettable",
+    "check_resettable": "setrl.control.envs.checks",
+    "Trajectory": "setrl.control.credit.trajectories",
+    "VinePool": "setrl.control.credit.vine_pool",
+    "PolyPPO": "setrl.control.sb3.poly_ppo",
+    "Vines": "setrl.control.credit.vines",
+    "RecurrentPolyPPO": "setrl.control.sb3.recurrent",
+    "GRUPolicy": "setrl.control.sb3.recurrent",
 }
 
-__all__ = list(_HOMES)
+__all__ = list(_MODULES)
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = imported_on_demand(__name__, _MODULES, "gym")

@@ -61,7 +61,7 @@ def train_arm(
     model = make_model(config, arm, seed, cache, checkpoint)
     model.set_logger(Logger(str(run.path), [MetricsWriter(run)]))
     if checkpoint is not None:
-        checkpoints.load_log(checkpoint, model)
+        checkpoints.restore(checkpoint, model)
     run.truncate(model.num_timesteps)
     every = {
         "evaluations": config.eval_every,

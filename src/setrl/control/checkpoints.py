@@ -36,20 +36,18 @@ def save(model: PolyPPO, run: TrainingRun) -> None:
 
 
 def load(kind: type[PolyPPO], folder: Path, env: Any, vines: Vines | None) -> PolyPPO:
-    """The model of a checkpoint, with generators and environments set back."""
-    model = kind.load(folder / "model.zip", env=env, device="cpu", force_reset=False, vines=vines)
+    """The model of a checkpoint; `restore` brings back the rest once it has its logger."""
+    return kind.load(folder / "model.zip", env=env, device="cpu", force_reset=False, vines=vines)
+
+
+def restore(folder: Path, model: PolyPPO) -> None:
+    """Bring back generators, environments, and the values that waited to be logged."""
     state = pickle.loads((folder / "state.pkl").read_bytes())
-    for one, snapshot in zip(env.envs, state["environments"], strict=True):
-        one.restore(snapshot, rng="keep")
+    for env, snapshot in zip(model.env.envs, state["environments"], strict=True):  # type: ignore
+        env.restore(snapshot, rng="keep")
     torch.set_rng_state(state["torch"])
     np.random.set_state(state["numpy"])  # noqa: NPY002 - PPO draws its minibatches from it
     random.setstate(state["python"])
-    return model
-
-
-def load_log(folder: Path, model: PolyPPO) -> None:
-    """Values that waited to be logged, back into the model's logger."""
-    state = pickle.loads((folder / "state.pkl").read_bytes())
     for name in WAITING:
         getattr(model.logger, name).update(state["log"][name])
 

@@ -127,18 +127,16 @@ def records(families: list[Family], judged: Judged, owed_BN: np.ndarray) -> list
 def _vines(
     vines_N: tuple[Trajectory, ...], judged: Judged, owed_BN: np.ndarray, row: int
 ) -> list[dict[str, Any]]:
-    found = []
-    for n, vine in enumerate(vines_N):
-        cluster = judged.fields["clusters"][row, n] if "clusters" in judged.fields else None
-        found.append(
-            {
-                **_outcome(vine),
-                "score": float(judged.scores_BN[row, n]),
-                "cluster": None if cluster is None else int(cluster),
-                "advantage": float(owed_BN[row, n]),
-            }
-        )
-    return found
+    clusters_BN = judged.fields.get("clusters")
+    return [
+        {
+            **_outcome(vine),
+            "score": float(judged.scores_BN[row, n]),
+            "cluster": None if clusters_BN is None else int(clusters_BN[row, n]),
+            "advantage": float(owed_BN[row, n]),
+        }
+        for n, vine in enumerate(vines_N)
+    ]
 
 
 def _outcome(trajectory: Trajectory) -> dict[str, Any]:

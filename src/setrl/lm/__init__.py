@@ -3,8 +3,9 @@
 Names are imported when they are first used: reading a config needs no PyTorch.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from setrl.names import imported_on_demand
 
 if TYPE_CHECKING:
     from setrl.lm.callbacks import Recorder as Recorder
@@ -22,14 +23,4 @@ _MODULES = {
 }
 __all__ = list(_MODULES)
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'setrl.lm' has no attribute {name!r}")
-    try:
-        module = import_module(_MODULES[name])
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            f"setrl.lm.{name} needs {error.name}: pip install 'setrl[train]'"
-        ) from error
-    return getattr(module, name)
+__getattr__ = imported_on_demand(__name__, _MODULES, "train")

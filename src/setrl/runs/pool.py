@@ -10,10 +10,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Protocol
+from typing import Any
 
 from setrl.errors import RunError, explain
 from setrl.files.progress import progress_bar
@@ -36,22 +37,19 @@ class Stop:
         self.asked = True
 
 
-class Job(Protocol):
-    """What one process does."""
+@dataclass(frozen=True)
+class Job:
+    """What one process does.
 
-    @property
-    def name(self) -> str:
-        """What people call it."""
-        ...
+    Attributes:
+        name: What people call it.
+        cost: How long it takes, in the unit of its progress.
+        do: Does all of it, or as much as can be kept once it is asked to stop; it can be pickled.
+    """
 
-    @property
-    def cost(self) -> float:
-        """How long it takes, in the unit of its progress."""
-        ...
-
-    def do(self, on_progress: OnProgress, stop: Stop) -> None:
-        """Do all of it, or as much as can be kept once it is asked to stop."""
-        ...
+    name: str
+    cost: float
+    do: Callable[[OnProgress, Stop], object]
 
 
 def run_jobs(jobs: Sequence[Job], workers: int, show_progress: bool, preload: str) -> None:

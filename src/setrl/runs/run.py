@@ -10,6 +10,7 @@ import os
 import traceback
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from setrl.errors import explain
@@ -17,7 +18,7 @@ from setrl.files import write_text
 from setrl.logs.run_folder import BASE, TrainingRun, training_run, write_status
 from setrl.runs.claim import claimed
 from setrl.runs.config import RunConfig
-from setrl.runs.pool import OnProgress, Stop, run_jobs
+from setrl.runs.pool import Job, OnProgress, Stop, run_jobs
 
 CACHE = "SETRL_CACHE"  # the environment variable that names the folder of what runs start from
 
@@ -55,46 +56,6 @@ class Arms(ABC):
         """Evaluate what all arms start from."""
 
 
-@dataclass(frozen=True)
-class ArmJob:
-    """One arm with one seed; with no arm, the evaluation of what all arms start from."""
-
-    arms: Arms
-    arm: str | None = None
-    seed: int = 0
-
-    @property
-    def name(self) -> str:
-        """What people call it."""
-        return BASE if self.arm is None else f"{self.arm}/{self.seed}"
-
-    @property
-    def cost(self) -> float:
-        """How long it takes, in steps."""
-        return self.arms.cost(self.arm)
-
-    @property
-    def run(self) -> TrainingRun:
-        """Where it is recorded."""
-        if self.arm is None:
-            return TrainingRun(self.arms.run_dir / BASE)
-        return training_run(self.arms.run_dir, self.arm, self.seed)
-
-    def do(self, on_progress: OnProgress, stop: Stop) -> None:
-        """Do what is still missing; an error is recorded in the folder before it is raised."""
-        try:
-            if self.arm is None:
-                self.arms.evaluate_base(self.run, on_progress, stop)
-            else:
-                self.arms.train(self.arm, self.seed, self.run, on_progress, stop)
-        except Exception as error:
-            trace = "".join(traceback.format_exception(error))
-            write_text(self.run.path / "traceback.txt", trace)
-            if self.arm is not None:
-                write_status(self.run.path, "failed", error=explain(error))
-            raise
-
-
 def run_arms(arms: Arms, *, overwrite: bool = False, show_progress: bool = True) -> Path:
     """Train and evaluate all arms with all seeds, side by side; returns the run's folder.
 
@@ -114,11 +75,37 @@ def run_arms(arms: Arms, *, overwrite: bool = False, show_progress: bool = True)
     config = arms.config
     with claimed(arms.run_dir, config, overwrite=overwrite):
         # All arms with one seed before any with the next, so that they can be compared early.
-        jobs = [ArmJob(arms, arm, seed) for seed in config.seeds for arm in config.arms]
+        jobs = [arm_job(arms, arm, seed) for seed in config.seeds for arm in config.arms]
         if arms.prepare(show_progress):
-            jobs.append(ArmJob(arms))
+            jobs.append(arm_job(arms))
         run_jobs(jobs, config.workers, show_progress, preload=type(arms).__module__)
     return arms.run_dir
+
+
+def arm_job(arms: Arms, arm: str | None = None, seed: int = 0) -> Job:
+    """The job of one arm with one seed; with no arm, the evaluation of what all arms start from."""
+    if arm is None:
+        run, name = TrainingRun(arms.run_dir / BASE), BASE
+    else:
+        run, name = training_run(arms.run_dir, arm, seed), f"{arm}/{seed}"
+    return Job(name, arms.cost(arm), partial(_do, arms, arm, seed, run))
+
+
+def _do(
+    arms: Arms, arm: str | None, seed: int, run: TrainingRun, on_progress: OnProgress, stop: Stop
+) -> None:
+    """Do what is still missing; an error is recorded in the folder before it is raised."""
+    try:
+        if arm is None:
+            arms.evaluate_base(run, on_progress, stop)
+        else:
+            arms.train(arm, seed, run, on_progress, stop)
+    except Exception as error:
+        trace = "".join(traceback.format_exception(error))
+        write_text(run.path / "traceback.txt", trace)
+        if arm is not None:
+            write_status(run.path, "failed", error=explain(error))
+        raise
 
 
 def cache_folder(cache: str | Path | None = None) -> Path:
