@@ -10,12 +10,11 @@ advantage is not 0; the second table is of the two kinds of groups apart.
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
 
-from setrl import methods
+from setrl import files, methods
 from setrl.evaluation import mean_over_problems
 from setrl.evaluation.judge_audit import NO_SIGNAL, Values, audit
 from setrl.judges import Group
@@ -56,10 +55,7 @@ def main(path: Path, flips: list[float], draws: int, set_size: int) -> None:
 def read(path: Path) -> tuple[list[Group], list[list[float]]]:
     """Prompts with the texts of their samples, and 1 for each correct sample."""
     groups, rewards = [], []
-    for line in path.read_text(encoding="utf-8").split("\n"):
-        if not line:
-            continue
-        row = json.loads(line)
+    for row in files.read_lines(path):
         if "finals" in row:
             texts = ["" if final is None else str(final) for final in row["finals"]]
             correct = [text == str(row["answer"]) for text in texts]

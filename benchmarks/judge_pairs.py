@@ -9,7 +9,6 @@ pairs and measured on the fifth, five times over.
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import roc_auc_score
 
+from setrl import files
 from setrl.judges import Group
 from setrl.judges.embedding import EmbeddingJudge
 from setrl.judges.pairwise import PairwiseJudge, by_judge
@@ -26,7 +26,7 @@ FOLDS, RESAMPLES = 5, 1000
 
 
 def main(path: Path) -> None:
-    pairs = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    pairs = files.read_lines(path)
     same_P = np.array([pair["same"] for pair in pairs])
     print(f"{len(pairs)} pairs, {same_P.mean():.1%} of them the same")
     print(f"always 'different' is right on {1 - same_P.mean():.1%}")

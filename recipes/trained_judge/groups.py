@@ -9,12 +9,13 @@ import json
 import sys
 from pathlib import Path
 
+from setrl import files
+
 
 def main(rollouts: Path) -> None:
     """Eight of sixteen groups a file, without their numbers, which begin anew in each file."""
     for file in sorted(rollouts.glob("step_*.jsonl")):
-        for line in file.read_text(encoding="utf-8").splitlines()[:8]:
-            group = json.loads(line)
+        for group in files.read_lines(file)[:8]:
             del group["group"]
             print(json.dumps(group, ensure_ascii=False))
 

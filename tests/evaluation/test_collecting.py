@@ -155,7 +155,7 @@ def test_records_without_their_samples_are_not_overwritten(whole):
     ("line", "message"),
     [
         ("{]", "t.jsonl:3: is not JSON"),
-        ("[]", "t.jsonl:3: must be an object"),
+        ("[]", "t.jsonl:3: a line must be an object"),
         ('{"id": "t/9/0", "problem": 9, "sample": 0}', "t.jsonl:3: is not a sample of this task"),
         ('{"id": "u/0/0", "problem": 0, "sample": 0}', "3: is sample u/0/0, not t/0/0 of this"),
     ],

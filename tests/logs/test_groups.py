@@ -89,7 +89,7 @@ def test_real_logs_of_another_model(capsys):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "groups.jsonl:1: not JSON"),
+        ("{", "groups.jsonl:1: is not JSON"),
         ("[1]", "groups.jsonl:1: a line must be an object, got list"),
         ('{"cluster": 1}', "a sample has no 'reward' or 'correct' or 'score'; it has 'cluster'"),
         ('{"rewards": [1], "clusters": []}', "lists of one group must be equally long"),
@@ -152,7 +152,7 @@ def test_output_is_written_whole_or_not_at_all(tmp_path, capsys, monkeypatch):
 def test_a_missing_file_leaves_with_3(capsys):
     code, _, err = run(capsys, "credit", "nowhere.jsonl")
     assert code == 3
-    assert re.search("cannot read nowhere.jsonl", err)
+    assert re.search("nowhere.jsonl: cannot be read", err)
 
 
 def test_a_method_that_reads_clusters_asks_for_them(tmp_path):

@@ -78,10 +78,10 @@ def test_a_temperature_of_null_is_not_known(tmp_path):
     assert np.isnan(load_evaluation(path).temperature)
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path):
+def test_a_file_that_is_no_text_is_named(tmp_path):
     path = tmp_path / "test.jsonl"
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(DataError, match=r"test.jsonl: cannot be read: .*decode"):
+    with pytest.raises(DataError, match=r"test.jsonl:1: is not text in UTF-8"):
         load_evaluation(path)
 
 
@@ -96,21 +96,24 @@ def test_line_separators_inside_a_string_do_not_end_a_line(tmp_path):
     ("lines", "message"),
     [
         ([], "test.jsonl: holds no complete line"),
-        (["{]\n"], "line 1: is not JSON"),
-        ([record(), record(schema_version=2)], "line 2: .* schema_version 1"),
-        ([record(correct=[1])], "line 1: 'correct' must have n = 3 entries, got 1"),
-        ([record(), record(correct=[1, None, 0])], "line 2: 'correct' must hold 0 and 1, got null"),
-        ([record(correct=[1, 0.5, 0])], "line 1: 'correct' must hold 0 and 1, got 0.5"),
-        ([record(prompt=["p"])], r"line 1: 'prompt' must be a text, got \[\"p\"\]"),
-        ([record(n="3")], "line 1: 'n' must be a whole number, got \"3\""),
+        (["{]\n"], "jsonl:1: is not JSON"),
+        ([record(), record(schema_version=2)], "jsonl:2: .* schema_version 1"),
+        ([record(correct=[1])], "jsonl:1: 'correct' must have n = 3 entries, got 1"),
+        (
+            [record(), record(correct=[1, None, 0])],
+            ":2: 'correct' must hold 0 and 1, got null",
+        ),
+        ([record(correct=[1, 0.5, 0])], "jsonl:1: 'correct' must hold 0 and 1, got 0.5"),
+        ([record(prompt=["p"])], r"jsonl:1: 'prompt' must be a text, got \[\"p\"\]"),
+        ([record(n="3")], "jsonl:1: 'n' must be a whole number, got \"3\""),
         ([record(temperature="hot")], "'temperature' must be a number or null, got \"hot\""),
         ([record(n=0, correct=[], strategies=[], answers=[])], "n must be 1 or more, got 0"),
-        ([record(strategies=3)], "line 1: 'strategies' must have n = 3 entries, got 3"),
+        ([record(strategies=3)], "jsonl:1: 'strategies' must have n = 3 entries, got 3"),
         ([record(answers=["7", {}, None])], "'answers' must hold text and null, got {}"),
         ([record(rewards=[1, "a", 0])], "'rewards' must hold numbers and null, got \"a\""),
-        ([record(rewards=[1.0])], "line 1: 'rewards' must have n = 3 entries, got 1"),
+        ([record(rewards=[1.0])], "jsonl:1: 'rewards' must have n = 3 entries, got 1"),
         ([record(), record(proxy=[1, 2, 3])], "1 of 2 problems have 'proxy': all or none must"),
-        (['{"schema_version": 1}\n'], "line 1: has no 'prompt'"),
+        (['{"schema_version": 1}\n'], "jsonl:1: has no 'prompt'"),
         (
             [record(), record(n=1, correct=[1], strategies=["a"], answers=["7"])],
             r"every problem must have the same n, got \[1, 3\]",

@@ -104,7 +104,7 @@ def test_the_file_that_is_written_evaluates(tmp_path, capsys):
     ("text", "message"),
     [
         ("", "holds no sample with a score"),
-        ("{", "1.jsonl:1: not JSON"),
+        ("{", "1.jsonl:1: is not JSON"),
         ("\n[]", "1.jsonl:2: a line must be an object"),
         ('{"input": "a"}', "1.jsonl:1: has no 'step'; it has input"),
         ('{"input": "a", "output": "b", "step": 1}', "1.jsonl:1: has no 'score'"),

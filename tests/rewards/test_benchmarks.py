@@ -125,7 +125,7 @@ def test_a_file_of_one_s_own(tmp_path):
         ('{"answer": "p"}', "mine.jsonl:1: has none of the fields problem, question"),
         ('{"problem": "p", "answer": " "}', "mine.jsonl:1: the gold answer is empty"),
         ("\n[1]", "mine.jsonl:2: a line must be an object"),
-        ("{", "mine.jsonl:1: not JSON"),
+        ("{", "mine.jsonl:1: is not JSON"),
         ('{"id": 1, "problem": "p", "answer": 1}\n' * 2, "1 problems share their id"),
     ],
 )
@@ -137,5 +137,5 @@ def test_what_is_wrong_is_named(tmp_path, text, message):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(DataError, match="cannot read"):
+    with pytest.raises(DataError, match="cannot be read"):
         benchmarks.load_file(tmp_path / "none.jsonl")

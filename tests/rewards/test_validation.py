@@ -60,7 +60,7 @@ def test_rows_are_named_by_line_and_id(tmp_path, grader):
         "line 3: is not JSON: Expecting property name enclosed in double quotes",
         "line 4 7: no field 'answer': it has unique_id",
         "line 6: no answer",
-        "line 7: is not an object",
+        "line 7: a line must be an object, got list",
         "line 8: no answer",
     ]
     assert [json.loads(line)["answer"] for line in found.good] == ["1\u2028", ["x+1"]]
@@ -77,15 +77,21 @@ def test_the_good_rows_are_written_as_they_were(tmp_path, capsys):
     assert capsys.readouterr().out == "line 2: empty  ''\n"
 
 
-@pytest.mark.parametrize("content", [None, "", b"\xff"])
+@pytest.mark.parametrize("content", [None, ""])
 def test_files_that_cannot_be_read_are_an_error(content, tmp_path, grader):
     path = tmp_path / "data.jsonl"
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    elif content is not None:
+    if content is not None:
         path.write_text(content)
     with pytest.raises(DataError, match=r"cannot be read|is empty"):
         validate(path, grader)
+
+
+def test_a_row_that_is_no_text_is_a_bad_row(tmp_path, grader):
+    path = tmp_path / "data.jsonl"
+    path.write_bytes(b'{"answer": "1"}\n\xff\n')
+    found = validate(path, grader)
+    assert found.good == ('{"answer": "1"}',)
+    assert str(found.bad[0]).startswith("line 2: is not text in UTF-8: ")
 
 
 def test_the_command_leaves_with_three_when_a_gold_is_bad(tmp_path):

@@ -110,7 +110,7 @@ def label_file(
 
         for place, judgement in zip(again, ask(again), strict=True):
             judgements[place] = judgement
-        if again:  # until here the output has its old lines
+        if output.exists():  # until here it has its old lines, and what was cut off
             _write_anew(output, logged[:written], judgements, judge.name, into)
         rest = range(written, len(logged))
         for place, judgement in zip(rest, ask(rest), strict=True):

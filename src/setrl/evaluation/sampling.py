@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -158,9 +157,7 @@ def _done(path: Path, problems: list[Problem], settings: dict[str, Any]) -> int:
     """How many problems the file holds already; a line that was cut off is removed from it."""
     if not path.exists():
         return 0
-    whole = path.read_bytes().rpartition(b"\n")
-    os.truncate(path, len(whole[0]) + len(whole[1]))
-    records = read_records(path)
+    records = read_records(path, torn="cut")
     for key, wanted in settings.items():
         found = {record.get(key) for record in records} - {wanted}
         if found:

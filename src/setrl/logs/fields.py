@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
-from setrl.logs.groups import json_objects
 
 
 def log_files(path: Path, pattern: str) -> list[Path]:
@@ -23,16 +22,6 @@ def log_files(path: Path, pattern: str) -> list[Path]:
         what = f"no {pattern} in it" if path.is_dir() else "no such file or folder"
         raise DataError(f"{path}: {what}")
     return found
-
-
-def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Where each line of a JSON Lines file stands, and its object.
-
-    Raises:
-        DataError: Naming the file and the line.
-    """
-    for number_of_line, record in json_objects(path):
-        yield f"{path}:{number_of_line}", record
 
 
 def field(record: Any, key: str, where: str) -> Any:

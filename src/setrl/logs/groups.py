@@ -32,6 +32,7 @@ from setrl.core.advantages import Advantages
 from setrl.core.methods import Method
 from setrl.core.samples import DEGENERATE
 from setrl.errors import ConfigError, DataError
+from setrl.files import json_lines
 
 FIELDS = frozenset({"rewards", "clusters"})  # what a file tells of a sample
 REWARD_KEYS = ("reward", "correct", "score")
@@ -87,7 +88,7 @@ def read_groups(path: Path, keys: Keys) -> list[Group]:
         DataError: Naming the file, the line, and the key that is missing or wrong.
     """
     groups: dict[str, Group] = {}
-    for number, record in json_objects(path):
+    for number, _, record in json_lines.read(path):
         try:
             one = _group(record, keys, default_name=f"line {number}")
         except (KeyError, TypeError, ValueError) as error:
@@ -147,7 +148,7 @@ def credit_file(
     except ValueError as error:
         raise ConfigError(str(error)) from None
     text = "".join(
-        f"{files.json_line(record)}\n" for record in _records(groups, advantages, method)
+        f"{files.json_text(record)}\n" for record in _records(groups, advantages, method)
     )
     if output is None:
         sys.stdout.write(text)
@@ -193,31 +194,6 @@ def _records(
             "advantages": advantages.values_BN[row, : len(group.rewards)].tolist(),
             "skipped": bool(advantages.skipped_B[row]),
         }
-
-
-def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file, each with the number of its line.
-
-    Raises:
-        DataError: If the file cannot be read, or a line is no object.
-    """
-    try:
-        with path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, _parsed(path, number, line)
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot read {path}: {error}") from None
-
-
-def _parsed(path: Path, number: int, line: str) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path}:{number}: not JSON: {error}") from None
-    if not isinstance(record, dict):
-        raise DataError(f"{path}:{number}: a line must be an object, got {type(record).__name__}")
-    return record
 
 
 def read_line(record: dict[str, Any], group: str | None, default_name: str) -> Line:

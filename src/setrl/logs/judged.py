@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from setrl import files
-from setrl.errors import ConfigError
+from setrl.errors import ConfigError, DataError
 from setrl.judges.base import Judgement
 from setrl.logs.groups import Line
 from setrl.logs.judged_groups import LoggedGroup
@@ -39,16 +38,15 @@ def labelled_lines(
 def read_back(
     output: Path, logged: Sequence[LoggedGroup], judge: str, into: str
 ) -> list[Judgement]:
-    """What a file of labelled lines says of the first groups; it is cut after the last whole one.
+    """What a file of labelled lines says of the first groups; of a group that is cut off, nothing.
 
     Raises:
         ConfigError: If it holds anything that this judge would not have written of these groups.
-            It is left as it is.
     """
-    if not output.exists():
-        return []
-    lines = output.read_bytes().split(b"\n")[:-1]  # what follows the last newline was cut off
-    there = files.read_lines(output)[: len(lines)]
+    try:
+        there = files.read_lines(output)
+    except DataError:
+        raise _other_lines(output, judge) from None
     done: list[Judgement] = []
     used = 0
     for group in logged:
@@ -67,9 +65,8 @@ def read_back(
             raise _other_lines(output, judge)
         done.append(judgement)
         used += len(found)
-    if len(there) < len(lines) or (len(done) == len(logged) and used < len(there)):
+    if len(done) == len(logged) and used < len(there):
         raise _other_lines(output, judge)
-    os.truncate(output, sum(len(line) + 1 for line in lines[:used]))
     return done
 
 
@@ -118,7 +115,7 @@ def _with_columns(
 
 def _on_disk(record: dict[str, Any]) -> dict[str, Any]:
     """A record as it comes back from a file."""
-    return json.loads(files.json_line(record))
+    return json.loads(files.json_text(record))
 
 
 def _other_lines(output: Path, judge: str) -> ConfigError:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import DataError
+from setrl.files import json_lines
 from setrl.judges.base import Group
-from setrl.logs.groups import Line, json_objects, read_line
+from setrl.logs.groups import Line, read_line
 
 PROMPT_KEYS = ("prompt", "problem", "question")
 TEXT_KEYS = ("text", "sample", "completion", "response", "output", "generation", "final")
@@ -56,7 +57,7 @@ def read_logged(path: Path, keys: TextKeys) -> list[LoggedGroup]:
     records: dict[str, list[dict[str, Any]]] = {}
     lines: dict[str, list[Line]] = {}
     groups: dict[str, tuple[str, list[str]]] = {}
-    for number, record in json_objects(path):
+    for number, _, record in json_lines.read(path):
         try:
             line = read_line(record, keys.group, default_name=f"line {number}")
             prompt = _text(record, keys.prompt, PROMPT_KEYS, "line", "prompt")

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
-from setrl.logs.fields import choose_score, field, json_lines, label, log_files, number, reading
+from setrl.files import json_lines
+from setrl.logs.fields import choose_score, field, label, log_files, number, reading
 from setrl.logs.importing import Imported, ImportOptions, LoggedSample, Verify, to_records
 
 
@@ -34,7 +35,7 @@ def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Im
 
 
 def _file_samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
-    lines = list(json_lines(path))
+    lines = [(f"{path}:{number}", record) for number, _, record in json_lines.read(path)]
     if not lines:
         raise DataError(f"{path}: holds no lines")
     filters = list(dict.fromkeys(str(record.get("filter", "none")) for _, record in lines))

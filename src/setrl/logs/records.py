@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setrl.errors import DataError
+from setrl.files import json_lines
 
 SCHEMA_VERSION = 1
 TEXTS_KEPT = 8  # samples of a problem whose text stands in its record
@@ -101,20 +102,18 @@ class Evaluation:
         return replace(self, texts_P=tuple(texts[:count] for texts in self.texts_P))
 
 
-def read_records(path: Path) -> list[dict[str, Any]]:
-    """The records of an evaluation file; a last line that was cut off is left out.
+def read_records(path: Path, torn: json_lines.Torn = "leave_out") -> list[dict[str, Any]]:
+    """The records of an evaluation file.
+
+    Args:
+        path: The file.
+        torn: What becomes of a last line that was cut off; see `setrl.files.json_lines.read`.
 
     Raises:
         DataError: When the file cannot be read, or a whole line is not an evaluation record.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read: {error}") from None
-    *lines, last = text.split("\n")
-    if _is_json(last):  # whole, by an editor that writes no last newline
-        lines.append(last)
-    return [_record(line, f"{path}: line {number}") for number, line in enumerate(lines, start=1)]
+    lines = json_lines.read(path, torn)
+    return [_checked(line.record, f"{path}:{line.number}") for line in lines]
 
 
 def load_evaluation(path: Path) -> Evaluation:
@@ -143,20 +142,8 @@ def load_evaluation(path: Path) -> Evaluation:
     )
 
 
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except json.JSONDecodeError:
-        return False
-    return True
-
-
-def _record(line: str, where: str) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise DataError(f"{where}: is not JSON: {error.msg}") from error
-    if not isinstance(record, dict) or record.get("schema_version") != SCHEMA_VERSION:
+def _checked(record: dict[str, Any], where: str) -> dict[str, Any]:
+    if record.get("schema_version") != SCHEMA_VERSION:
         raise DataError(f"{where}: must be an object with schema_version {SCHEMA_VERSION}")
     for key in ("prompt", "split", "n", *PER_SAMPLE):
         if key not in record:

@@ -10,14 +10,13 @@ interrupted.
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from setrl import files
 from setrl.errors import ConfigError, DataError
+from setrl.files import json_lines
 from setrl.serving.generators import Sample
 
 SCHEMA_VERSION = 1
@@ -43,7 +42,7 @@ class SampleFile:
         self._ids = tuple(problem_ids)
         self._settings = settings
         self._offsets: dict[int, dict[int, int]] = {}
-        if path.exists() and _cut_torn_line(path):
+        if path.exists():
             self._index()
 
     @property
@@ -95,7 +94,7 @@ class SampleFile:
             return [_sample_at(file, offset) for _, offset in offsets]
 
     def _index(self) -> None:
-        for number, (offset, record) in enumerate(_records(self.path), start=1):
+        for number, offset, record in json_lines.read(self.path, torn="cut"):
             if number == 1:
                 self._check_settings(record)
                 continue
@@ -121,41 +120,7 @@ class SampleFile:
                 )
 
 
-def _cut_torn_line(path: Path) -> bool:
-    """Remove a last line that was cut off while it was written; whether anything is left.
-
-    It reads back from the end: the file may be large.
-    """
-    with path.open("rb+") as file:
-        end = file.seek(0, os.SEEK_END)
-        while end:
-            start = max(0, end - 65536)
-            file.seek(start)
-            newline = file.read(end - start).rfind(b"\n")
-            if newline >= 0:
-                file.truncate(start + newline + 1)
-                return True
-            end = start
-    path.unlink()
-    return False
-
-
-def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Where each line starts, and the object that it holds."""
-    offset = 0
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            try:
-                record = json.loads(line)
-            except ValueError as error:
-                raise DataError(f"{path}:{number}: is not JSON: {error}") from None
-            if not isinstance(record, dict):
-                raise DataError(f"{path}:{number}: must be an object")
-            yield offset, record
-            offset += len(line)
-
-
 def _sample_at(file: Any, offset: int) -> Sample:
     file.seek(offset)
-    record = json.loads(file.readline())
+    record = json_lines.parse(file.readline())
     return Sample(record["problem"], record["sample"], record["text"], record["finish"])

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from setrl.logs.fields import field, json_lines, label, log_files, number, plain, reading
+from setrl.files import json_lines
+from setrl.logs.fields import field, label, log_files, number, plain, reading
 from setrl.logs.importing import (
     Imported,
     ImportOptions,
@@ -33,7 +34,9 @@ def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Im
     """
     notes: list[str] = []
     lines = [
-        (where, record) for file in log_files(path, "*.jsonl") for where, record in json_lines(file)
+        (f"{file}:{number}", record)
+        for file in log_files(path, "*.jsonl")
+        for number, _, record in json_lines.read(file)
     ]
     samples = choose_steps(list(_samples(lines, options)), options.steps, notes)
     return to_records(samples, "verl", options, notes, verify)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from setrl import files
 from setrl.evaluation.estimators import Floats
 from setrl.evaluation.summary import Summary, summarise_run
 from setrl.logs.run_folder import BASE, find_arms, read_config
@@ -78,10 +78,9 @@ def read_run(run_dir: Path, reference: str = "grpo") -> RunData:
         for arm in found
         if arm.arm != BASE
     }
-    path = run_dir / "run.json"
     return RunData(
         folder=run_dir,
-        run=json.loads(path.read_text(encoding="utf-8")) if path.exists() else {},
+        run=files.read_json(run_dir / "run.json"),
         config=read_config(run_dir),
         arms={arm: runs for arm, runs in arms.items() if any(run.metrics for run in runs)},
         looks=looks([arm.arm for arm in found]),
@@ -89,20 +88,12 @@ def read_run(run_dir: Path, reference: str = "grpo") -> RunData:
     )
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The JSON objects of a file's complete lines; none where there is no file."""
-    if not path.exists():
-        return []
-    *lines, _cut_off = path.read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines]
-
-
 def _read_training(seed: int, folder: Path) -> TrainingRun:
-    files = (folder / "rollouts").glob("step_*.jsonl")
-    rollouts = {int(path.stem.removeprefix("step_")): path for path in files}
+    found = (folder / "rollouts").glob("step_*.jsonl")
+    rollouts = {int(path.stem.removeprefix("step_")): path for path in found}
     return TrainingRun(
         seed=seed,
-        metrics=_columns(read_lines(folder / "metrics.jsonl")),
+        metrics=_columns(files.read_lines(folder / "metrics.jsonl")),
         rollouts=dict(sorted(rollouts.items())),
     )
 

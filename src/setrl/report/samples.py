@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from setrl.files import json_lines
 from setrl.report.data import RunData, TrainingRun
 from setrl.report.figures_training import share_fills
 from setrl.report.style import OTHER_FILL, label, main_arms
@@ -97,7 +96,7 @@ def samples_by_step(data: RunData) -> list[StepSamples]:
 
 
 def _arm(name: str, run: TrainingRun, step: int, fills: Mapping[str, str]) -> ArmSamples:
-    group = _first_group(run.rollouts[step])
+    group = next(json_lines.read(run.rollouts[step])).record
     samples = group["samples"]
     methods = list(dict.fromkeys(key for s in samples for key in s.get("counterfactual") or {}))
     tables = [[sample.get("advantage") for sample in samples]]
@@ -113,11 +112,6 @@ def _arm(name: str, run: TrainingRun, step: int, fills: Mapping[str, str]) -> Ar
         num_correct=sum(_is_correct(s) for s in samples),
         left_out=len(samples) - len(shown),
     )
-
-
-def _first_group(path: Path) -> dict[str, Any]:
-    with path.open(encoding="utf-8") as file:
-        return dict(json.loads(file.readline()))
 
 
 def _credits(values: list[float | None]) -> list[Credit | None]:

@@ -7,7 +7,6 @@ which is checked when it is loaded.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 from setrl import names
 from setrl.errors import ConfigError, DataError
+from setrl.files import json_lines
 from setrl.rewards.tasks import TaskProblem
 
 BOXED = "{problem}\n\nReason step by step, and put your final answer within \\boxed{}."
@@ -233,17 +233,6 @@ def _hub_rows(benchmark: Benchmark) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Where each line stands, and its object. Lines end at newlines alone, not at U+2028."""
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if not line.strip():
-                    continue
-                row = json.loads(line)
-                if not isinstance(row, dict):
-                    raise DataError(f"{path}:{number}: a line must be an object")
-                yield f"{path}:{number}", row
-    except OSError as error:
-        raise DataError(f"cannot read {path}: {error.strerror}") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}:{number}: not JSON: {error}") from None
+    """Where each line stands, and its object."""
+    for number, _, row in json_lines.read(path):
+        yield f"{path}:{number}", row

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from setrl.errors import DataError
-from setrl.files import refuse_own_input, write_text
+from setrl.files import json_lines, refuse_own_input, write_text
 from setrl.rewards.math_answer import MathAnswer
 
 IDS = ("id", "unique_id", "problem_id")
@@ -63,7 +62,9 @@ def validate(path: Path, grader: MathAnswer) -> Validation:
     Raises:
         DataError: When the file cannot be read or is empty.
     """
-    lines = _lines(path)
+    lines = [line.removesuffix(b"\n") for _, _, line in json_lines.raw_lines(path)]
+    if not lines:
+        raise DataError(f"{path}: is empty")
     rows = [_parsed(line) for line in lines]
     golds = [_gold(row, grader.gold) if isinstance(row, dict) else None for row in rows]
     problems = grader.gold_problems(golds)
@@ -73,31 +74,18 @@ def validate(path: Path, grader: MathAnswer) -> Validation:
     ):
         reason = row if isinstance(row, str) else _absent(row, grader.gold) or problem
         if reason is None:
-            good.append(line)
+            good.append(line.decode())
         else:
             bad.append(BadRow(number, _id(row), None if gold is None else str(gold), reason))
     return Validation(tuple(good), tuple(bad))
 
 
-def _lines(path: Path) -> list[str]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read: {error}") from error
-    # Only newlines end a row: JSON strings may hold U+2028, at which splitlines() would cut.
-    lines = text.removesuffix("\n").split("\n") if text else []
-    if not lines:
-        raise DataError(f"{path}: is empty")
-    return lines
-
-
-def _parsed(line: str) -> dict[str, Any] | str:
+def _parsed(line: bytes) -> dict[str, Any] | str:
     """The object of a line, or what is wrong with it."""
     try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        return f"is not JSON: {error.msg}"
-    return row if isinstance(row, dict) else "is not an object"
+        return json_lines.parse(line)
+    except ValueError as error:
+        return str(error)
 
 
 def _absent(row: dict[str, Any], field: str) -> str | None:

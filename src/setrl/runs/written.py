@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeAlias, Union
 
-from setrl.errors import ConfigError
+from setrl.errors import ConfigError, DataError
+from setrl.files import json_lines
 from setrl.logs.run_folder import BASE, CONFIG, FIGURES, RECORD
 
 REPORT = "report.html"
@@ -41,11 +41,10 @@ def refuse_page_of_others(path: Path) -> None:
 
 def _has_our_records(path: Path) -> bool:
     try:
-        with path.open(encoding="utf-8") as file:
-            record = json.loads(file.readline())
-    except (OSError, ValueError):
+        first = next(json_lines.read(path), None)
+    except DataError:
         return False
-    return isinstance(record, dict) and "schema_version" in record
+    return first is not None and "schema_version" in first.record
 
 
 EVALUATION: Tree = {

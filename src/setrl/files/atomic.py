@@ -1,0 +1,103 @@
+"""Writing a file or a folder whole: readers see the old one or the new one, never a part."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from setrl.errors import ConfigError
+
+
+@contextmanager
+def writing_folder(folder: Path) -> Iterator[Path]:
+    """A folder to fill, which takes the name `folder` once all of it is written, or never."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = _partial(folder)
+    partial.mkdir()
+    try:
+        yield partial
+        if folder.exists():
+            _replace(folder, partial)
+        else:
+            partial.replace(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _partial(path: Path) -> Path:
+    """Where a file or folder is written before it takes its name: on the same file system."""
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
+
+
+def _replace(folder: Path, partial: Path) -> None:
+    """Put a new folder in the place of an old one; files that only the old one has are kept."""
+    old = partial.with_suffix(".old")
+    folder.rename(old)
+    partial.replace(folder)
+    if old.is_symlink():
+        old.unlink()
+        return
+    for path in old.iterdir():
+        if not (folder / path.name).exists():
+            path.rename(folder / path.name)
+    shutil.rmtree(old)
+
+
+def refuse_own_input(output: Path | None, *inputs: Path | None) -> None:
+    """Refuse to write over a file that is read, by any of its names or links.
+
+    Args:
+        output: The file to write; None for standard output.
+        inputs: The files that are read; of a folder, all the files in it.
+
+    Raises:
+        ConfigError: If the output is one of them.
+    """
+    if output is None or not output.exists():
+        return
+    for one in filter(None, inputs):
+        for path in one.rglob("*") if one.is_dir() else [one]:
+            if path.exists() and path.samefile(output):
+                raise ConfigError(
+                    f"the output {output} is the file that is read: give another output"
+                )
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file; if that fails, the old file stays."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = _partial(path)
+    try:
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Write one JSON object to a file of its own; NaN and infinity become null."""
+    write_text(path, json_text(value, indent=2) + "\n")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file; {} where there is no file."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def json_text(value: dict[str, Any], indent: int | None = None) -> str:
+    """An object as JSON; NaN and infinity, which JSON cannot write, become null."""
+    return json.dumps(_finite(value), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,86 @@
+"""The reader and the appender of JSON Lines: torn ends, what is no object, and where it stands."""
+
+import pytest
+
+from setrl import files
+from setrl.errors import DataError
+from setrl.files import json_lines
+
+WHOLE = b'{"step": 1}\n{"step": 2}\n'
+TORN = [b"{", b'{"step": 3, "x', b'{"step": 3', b'{"text": "\xc2']
+
+
+def write(path, data):
+    path.write_bytes(data)
+    return path
+
+
+def steps(lines):
+    return [line.record["step"] for line in lines]
+
+
+def test_what_is_appended_is_read(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    files.append_line(path, {"step": 1, "x": float("nan"), "s": "²"})
+    files.append_line(path, {"step": 2})
+    assert files.read_lines(path) == [{"step": 1, "x": None, "s": "²"}, {"step": 2}]
+    assert files.read_lines(tmp_path / "none.jsonl") == []
+
+
+@pytest.mark.parametrize("end", TORN)
+def test_a_torn_end_is_refused_left_out_or_cut(tmp_path, end):
+    path = write(tmp_path / "f.jsonl", WHOLE + end)
+    with pytest.raises(DataError, match=r"f.jsonl:3: is not"):
+        list(json_lines.read(path))
+    assert steps(json_lines.read(path, "leave_out")) == [1, 2]
+    assert path.read_bytes() == WHOLE + end
+    assert steps(json_lines.read(path, "cut")) == [1, 2]
+    assert path.read_bytes() == WHOLE
+
+
+def test_a_last_line_may_lack_its_newline_unless_one_is_to_be_appended(tmp_path):
+    path = write(tmp_path / "f.jsonl", WHOLE.rstrip())
+    assert steps(json_lines.read(path)) == steps(json_lines.read(path, "leave_out")) == [1, 2]
+    assert steps(json_lines.read(path, "cut")) == [1]
+    files.append_line(path, {"step": 5})
+    assert steps(json_lines.read(path)) == [1, 5]
+
+
+@pytest.mark.parametrize("torn", ["refuse", "leave_out", "cut"])
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"{]", "2: is not JSON: Expecting property name"),
+        (b"[1]", "2: a line must be an object, got list"),
+        (b"\xff", "2: is not text in UTF-8"),
+        (b'{"step', "2: is not JSON: "),
+    ],
+)
+def test_a_whole_line_that_is_no_object_is_always_refused(tmp_path, torn, line, message):
+    path = write(tmp_path / "f.jsonl", b"{}\n" + line + b"\n{}\n")
+    with pytest.raises(DataError, match=f"f.jsonl:{message}"):
+        list(json_lines.read(path, torn))
+
+
+def test_a_file_of_another_kind_is_not_called_torn(tmp_path):
+    path = write(tmp_path / "f.jsonl", b"\x1f\x8b\x08")
+    with pytest.raises(DataError, match=r"f.jsonl:1: is not text"):
+        list(json_lines.read(path, "leave_out"))
+
+
+def test_lines_know_their_numbers_and_where_they_start(tmp_path):
+    path = write(tmp_path / "f.jsonl", b'{"a": 1}\n\n  \n{"b": 2}\n')
+    assert [(line.number, line.start) for line in json_lines.read(path)] == [(1, 0), (4, 13)]
+
+
+def test_a_folder_and_a_missing_file_cannot_be_read(tmp_path):
+    for path in (tmp_path, tmp_path / "none.jsonl"):
+        with pytest.raises(DataError, match="cannot be read: "):
+            list(json_lines.read(path))
+
+
+def test_a_line_separator_inside_a_string_cuts_no_record(tmp_path):
+    path = tmp_path / "records.jsonl"
+    texts = ["one\u2028two\x85three", "four"]
+    files.write_lines(path, [{"text": text} for text in texts])
+    assert [record["text"] for record in files.read_lines(path)] == texts
