@@ -8,11 +8,10 @@ array([[ 0.   ,  0.   ,  0.167, -0.167]])
 """
 
 from setrl.core import credit, methods, objectives
-from setrl.core.advantages import Advantages, set_advantages
+from setrl.core.advantages import Advantages, Method, set_advantages
 from setrl.core.check_objective import ObjectiveReport, check_objective
 from setrl.core.grouped import grouped_advantages
 from setrl.core.mean_scores import mean_set_scores
-from setrl.core.methods import Method
 from setrl.core.samples import DEGENERATE, Samples
 
 __version__ = "0.1.0"

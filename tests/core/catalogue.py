@@ -163,6 +163,11 @@ EXACT = [
     Entry(MEAN * MEAN, lambda c: times(c, scores.mean(c.rewards))),
 ]
 
+BASIC = ("mean", "max", "any_correct", "distinct", "polychromic")
+COMMON = [  # a few of all kinds, for what is checked with every baseline and estimator
+    entry for entry in EXACT if entry.objective in [objectives.by_name[name]() for name in BASIC]
+]
+
 
 def cases(n: int) -> list[Case]:
     """Ties, duplicates, degenerate samples, saturated groups, and draws of everything."""
@@ -196,6 +201,22 @@ def _case(rewards, clusters, answers, n, rng) -> Case:
         [float(p) for p in proxy],
         [[float(x) for x in row] for row in pairs],
     )
+
+
+ACTIONS = Case(
+    rewards=[1.0, 0.25, 1.0],
+    clusters=[0, 0, 1],
+    answers=[1, 0, 2],
+    proxy=[0.5, 1.0, 0.5],
+    pairs=[[1.0, 0.5, 0.0], [0.5, 1.0, 0.25], [0.0, 0.25, 1.0]],
+)
+
+
+def drawn(actions) -> Case:
+    """The samples that come of actions."""
+    pairs = [[ACTIONS.pairs[a][b] for b in actions] for a in actions]
+    fields = (ACTIONS.rewards, ACTIONS.clusters, ACTIONS.answers, ACTIONS.proxy)
+    return Case(*([field[a] for a in actions] for field in fields), pairs)
 
 
 def samples_of(listed: list[Case]) -> Samples:

@@ -26,7 +26,7 @@ def one_by_one(rewards, groups, clusters, method):
     values = np.empty(len(rewards))
     for name in SIZES:
         at = groups == name
-        if at.sum() < method.set_size:
+        if at.sum() < method.fewest_samples:
             values[at] = 0
             continue
         dense = method.advantages(rewards[at][None], clusters=clusters[at][None])
@@ -84,6 +84,30 @@ def test_answers_that_are_texts():
     assert (got[[1, 4]] == 0).all()  # two samples are one set, with nothing to compare it with
 
 
+@pytest.mark.parametrize("kind", [list, np.array])
+def test_clusters_may_be_names(kind):
+    rewards, groups, method = np.array([1.0, 0, 1, 0]), ["a"] * 4, methods.poly_epo(2)
+    named = grouped_advantages(rewards, groups, method, clusters=kind(["x", "y", "x", "z"]))
+    numbered = grouped_advantages(rewards, groups, method, clusters=[0, 1, 0, 2])
+    np.testing.assert_array_equal(named, numbered)
+
+
+@pytest.mark.parametrize(
+    ("groups", "set_size"), [(["a", "b", "c", "d"], 2), (["a", "a", "b", "b"], 4)]
+)
+def test_groups_that_are_all_too_small_give_zeros_and_a_warning(groups, set_size):
+    method, rewards, labels = methods.poly_epo(set_size), np.array([1.0, 0, 1, 0]), np.arange(4)
+    with pytest.warns(UserWarning, match=f"no group has the {set_size + 1} usable samples"):
+        values_M = grouped_advantages(rewards, groups, method, clusters=labels)
+    np.testing.assert_array_equal(values_M, np.zeros(4))
+
+
+def test_one_group_that_is_large_enough_warns_of_nothing(recwarn):
+    values_M = grouped_advantages([1.0, 0, 1, 0], ["a", "b", "b", "b"], methods.maxpo(2))
+    assert values_M.any()
+    assert not recwarn
+
+
 def test_nothing_gives_nothing():
     assert grouped_advantages(np.zeros(0), [], methods.maxpo(4)).shape == (0,)
 
@@ -94,10 +118,7 @@ def test_nothing_gives_nothing():
         ({"groups_M": [1, 2]}, "rewards must have the length 2 of groups_M, got 4"),
         ({"clusters": [1, 2]}, "clusters must have the length 4 of groups_M, got 2"),
         ({"rewards_M": np.zeros((2, 2))}, "rewards must have shape (M,), one for each sample"),
-        (
-            {"method": methods.maxpo(5)},
-            "set_size must be an integer in [1, 3] with num_samples=3, got 5",
-        ),
+        ({"method": "maxpo"}, "method must be a value such as methods.poly_epo(set_size=4)"),
         ({"method": methods.poly_epo(2)}, "the objective reads clusters"),
     ],
 )

@@ -173,7 +173,9 @@ def test_every_method_has_its_name_and_makes_advantages():
     for name, make in methods.by_name.items():
         method = make([0.0, 1.0]) if name == "order_grad" else make()
         assert method.name == name
-        adv = method.advantages(BINARY, **{key: fields[key] for key in method.reads - {"rewards"}})
+        adv = method.advantages(
+            BINARY, **{key: fields[key] for key in set(method.reads) - {"rewards"}}
+        )
         assert np.isfinite(adv.values_BN).all()
         assert adv.values_BN.any()
 

@@ -245,7 +245,6 @@ def hollow(rewards):
     return np.full(rewards.shape[:-1], np.nan)
 
 
-@pytest.mark.xfail(strict=True, raises=pytest.fail.Exception, reason="it trains, and ruins weights")
 @pytest.mark.parametrize("set_size", [1, 2])
 def test_nan_of_an_objective_ends_the_step_by_name(make, set_size):
     trainer = make(Method("own", objectives.from_function(hollow), set_size=set_size))
@@ -253,9 +252,18 @@ def test_nan_of_an_objective_ends_the_step_by_name(make, set_size):
         trainer.train()
 
 
-@pytest.mark.xfail(strict=True, raises=AttributeError, reason="'str' object has no attribute …")
+WITHOUT_WORDS = pytest.mark.xfail(
+    strict=True, raises=AttributeError, reason="'str' object has no attribute …"
+)
+
+
 @pytest.mark.parametrize(
-    ("part", "value"), [("method", "poly_epo"), ("method", "grpo"), ("judge", "exact")]
+    ("part", "value"),
+    [
+        ("method", "poly_epo"),
+        ("method", "grpo"),
+        pytest.param("judge", "exact", marks=WITHOUT_WORDS),
+    ],
 )
 def test_a_name_in_the_place_of_a_value_is_answered_in_words(make, part, value):
     usual = {"method": methods.poly_epo(2)}

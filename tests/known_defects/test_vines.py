@@ -138,7 +138,6 @@ def hollow(rewards):
     return np.full(rewards.shape[:-1], np.nan)
 
 
-@pytest.mark.xfail(strict=True, raises=pytest.fail.Exception, reason="it trains on")
 @pytest.mark.parametrize("reading", ["marginal", "shared", "reward"])
 def test_nan_of_an_objective_is_refused_by_name(reading):
     method = Method("own", objectives.from_function(hollow), set_size=2)

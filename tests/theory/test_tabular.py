@@ -151,7 +151,7 @@ def test_six_actions_in_sets_of_six_are_462_multisets():
         ),
         (
             lambda: TabularMethod(methods.maxpo(4), ActionTable([1, 0]), 4).advantages([0.5, 0.5]),
-            "num_samples must be at least 5 for maxpo",
+            r"set_size must be an integer in \[1, 3\] with num_samples=4, got 4",
         ),
         (
             lambda: TabularMethod(

@@ -10,7 +10,7 @@ from setrl import names
 from setrl.control.credit.vines import Vines, check_vines
 from setrl.control.tasks import Task, from_config
 from setrl.core import methods
-from setrl.core.methods import Method
+from setrl.core.advantages import Method
 from setrl.files.strict_yaml import KeyedError
 from setrl.runs.config import RunConfig, refuse_unknown
 

@@ -16,13 +16,20 @@ Array = Any  # an array of NumPy, PyTorch, JAX, CuPy …
 
 
 def to_numpy(array: Array) -> np.ndarray:
-    """The array as NumPy, copied to the host if it lies elsewhere."""
+    """The array as NumPy, copied to the host if it lies elsewhere.
+
+    Lists with text become arrays of objects: in an array of text NumPy would write −1 as "-1" and
+    NaN as "nan".
+    """
     if array_api_compat.is_torch_array(array):
         array = array.detach().cpu()
         return (array.double() if array.is_floating_point() else array).numpy()
     if array_api_compat.is_array_api_obj(array) and not isinstance(array, np.ndarray):
         return np.asarray(array_api_compat.to_device(array, "cpu"))
-    return np.asarray(array)
+    found = np.asarray(array)
+    if found.dtype.kind == "U" and not isinstance(array, np.ndarray):
+        return np.asarray(array, dtype=object)
+    return found
 
 
 def like(array: np.ndarray, reference: Array) -> Array:

@@ -154,15 +154,12 @@ def _scored(
     """Everything but the cost."""
     sets_SK = all_sets(samples.num_samples, set_size)[:CHECKED_SETS]
     scores_BS = score_sets(objective, samples, sets_SK)
-    finite_BS = np.isfinite(scores_BS)
-    report = ObjectiveReport(objective, set_size, num_samples, problems=())
-    if not finite_BS.all():
-        problem = f"{1 - finite_BS.mean():.0%} of its scores are NaN or infinite"
-        return replace(report, problems=(problem,))
     enumerated = Enumerated()(objective, samples, set_size, None).means
     share = _additive_share(enumerated, samples.num_samples, set_size)
-    return replace(
-        report,
+    return ObjectiveReport(
+        objective,
+        set_size,
+        num_samples,
         problems=tuple(_problems(objective, samples, sets_SK, scores_BS, enumerated, rng)),
         notes=tuple(_notes(objective, samples, sets_SK, scores_BS, share, rng)),
         lowest=float(scores_BS.min()),

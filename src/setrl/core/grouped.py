@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from setrl.core.advantages import Method, require_method, set_advantages
 from setrl.core.arrays import Array, like, to_numpy
-from setrl.core.methods import Method
 
 Place = tuple[np.ndarray, np.ndarray]  # row and column in a (B, N) array
 
@@ -23,19 +24,20 @@ def grouped_advantages(
     proxy: Array | None = None,
     rng: np.random.Generator | int | None = None,
 ) -> Array:
-    """The advantages of a flat batch, whose samples say which prompt they are of.
+    """The advantages of a flat batch, in which each sample names its prompt.
 
-    `method.advantages` of the prompts' samples, put back in the order in which they came. Prompts
-    may have different numbers of samples; those with too few usable ones get 0.
+    `set_advantages` of the prompts' samples, put back in the order in which they came. Prompts may
+    have different numbers of samples; those with too few usable ones get 0, with a warning if all
+    have too few.
 
     Args:
         rewards_M: (M,) rewards; NaN or None for a sample without one.
         groups_M: (M,) what the samples of a prompt share and no other prompt has, such as verl's
             uid: numbers or strings.
         method: A value of `setrl.methods`.
-        clusters: (M,) labels of strategies, as in `set_advantages`; and so
-        answers: (M,)
-        proxy: (M,)
+        clusters: (M,) labels of strategies, integers or names, as in `set_advantages`.
+        answers: (M,) final answers, numbers or strings.
+        proxy: (M,) the number by which a selector chooses.
         rng: A generator, or its seed; needed where sets are sampled.
 
     Returns:
@@ -44,11 +46,15 @@ def grouped_advantages(
     Raises:
         ValueError: Naming the argument, its value, and what would be right.
 
+    Warns:
+        UserWarning: If no prompt has enough usable samples: all advantages are 0.
+
     >>> from setrl import methods
     >>> rewards, prompts = np.array([1.0, 1.0, 0.0, 0.0]), ["a", "b", "a", "b"]
     >>> grouped_advantages(rewards, prompts, methods.dr_grpo())
     array([ 0.5,  0.5, -0.5, -0.5])
     """
+    require_method(method)
     fields = {"rewards": rewards_M, "clusters": clusters, "answers": answers, "proxy": proxy}
     flat = {name: _flat(name, value) for name, value in fields.items() if value is not None}
     groups = _flat("groups", groups_M)
@@ -60,9 +66,18 @@ def grouped_advantages(
     if not len(groups):
         return like(np.zeros(0), rewards_M)
     places = _places(groups)
-    dense = {name: _dense(values_M, places) for name, values_M in flat.items()}
-    values_BN = method.advantages(dense.pop("rewards"), rng=rng, **dense).values_BN
-    return like(values_BN[places], rewards_M)
+    # At least as wide as the method needs: that groups are small is no mistake of their caller.
+    shape = places[0].max() + 1, max(places[1].max() + 1, method.fewest_samples)
+    dense = {name: _dense(values_M, places, shape) for name, values_M in flat.items()}
+    found = set_advantages(dense.pop("rewards"), method, rng=rng, **dense)
+    if found.skipped_B.all():
+        warnings.warn(
+            f"no group has the {method.fewest_samples} usable samples that {method.name} with "
+            f"set_size={method.set_size} needs (at most {found.usable_BN.sum(axis=1).max()}): "
+            "all advantages are 0",
+            stacklevel=2,
+        )
+    return like(found.values_BN[places], rewards_M)
 
 
 def _flat(name: str, value: Array) -> np.ndarray:
@@ -84,11 +99,8 @@ def _places(groups_M: np.ndarray) -> Place:
     return np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)
 
 
-def _dense(values_M: np.ndarray, places: Place) -> np.ndarray:
+def _dense(values_M: np.ndarray, places: Place, shape: tuple[int, int]) -> np.ndarray:
     """The values as (B, N), NaN or None where a group has no such sample."""
-    rows, columns = places
-    shape = (rows.max() + 1, columns.max() + 1)
-    is_number = values_M.dtype.kind in "fiub"
-    table_BN = np.full(shape, np.nan) if is_number else np.full(shape, None)
+    table_BN = np.full(shape, np.nan if values_M.dtype.kind in "fiub" else None)
     table_BN[places] = values_M
     return table_BN

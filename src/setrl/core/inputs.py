@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -50,22 +50,19 @@ class Batch:
 def read_batch(
     rewards_BN: Array,
     reads: Collection[str],
-    set_size: int,
-    abstain: bool = False,
-    /,
+    fields: Mapping[str, Array | None],
     *,
     mask: Array | None = None,
-    **fields: Array | None,
+    abstain: bool = False,
 ) -> Batch:
-    """Check the arguments of `set_advantages` and gather them.
+    """Check the samples of `set_advantages` and gather them.
 
     Args:
         rewards_BN: (B, N) rewards.
         reads: The names of the fields that must be given, and known for a sample to be usable.
-        set_size: K, from 1 to N.
-        abstain: Whether a sample without an answer stays, with the label `DEGENERATE`.
+        fields: `clusters`, `answers`, `proxy` of shape (B, N) and `pairs` of shape (B, N, N).
         mask: (B, N) bool, False where there is no sample.
-        **fields: `clusters`, `answers`, `proxy` of shape (B, N) and `pairs` of shape (B, N, N).
+        abstain: Whether a sample without an answer stays, with the label `DEGENERATE`.
     """
     rewards = _numbers("rewards_BN", rewards_BN)
     if rewards.ndim != 2 or rewards.shape[1] == 0:
@@ -73,7 +70,6 @@ def read_batch(
             f"rewards_BN must have shape (B, N): prompts, samples; got {rewards.shape}"
             + (" (for one prompt pass rewards[None])" if rewards.ndim == 1 else "")
         )
-    check_set_size(set_size, rewards.shape[1])
     usable_BN = _mask(mask, rewards.shape)
     known: dict[str, np.ndarray] = {}
     for name, value in fields.items():
@@ -165,6 +161,8 @@ def _mask(mask: Array | None, shape: tuple[int, ...]) -> np.ndarray:
 
 def _clusters(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     array = _array("clusters", value)
+    if array.dtype.kind in "OU" and any(isinstance(label, str) for label in array.flat):
+        return _named_clusters(array.astype(object), shape)
     if array.dtype.kind in "iu":
         labels_BN, known_BN = _shaped("clusters", array, shape), np.ones(shape, dtype=bool)
     else:
@@ -183,10 +181,24 @@ def _clusters(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndar
     return labels_BN.astype(np.int64, copy=False), known_BN
 
 
+def _named_clusters(array: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Labels that are names, beside which −1 is degenerate as it is beside numbers."""
+    is_degenerate_BN = _shaped("clusters", array, shape) == DEGENERATE
+    array[is_degenerate_BN] = None
+    labels_BN, known_BN = _labels("clusters", array, shape)
+    labels_BN[is_degenerate_BN] = DEGENERATE
+    return labels_BN, known_BN | is_degenerate_BN
+
+
 def _answers(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    array = _shaped("answers", _array("answers", value), shape)
+    return _labels("answers", _array("answers", value), shape)
+
+
+def _labels(name: str, array: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Integers in the order of the values, and which are known: not None, not NaN."""
+    array = _shaped(name, array, shape)
     if array.dtype.kind == "O":
-        is_known = [answer is not None and answer == answer for answer in array.ravel()]
+        is_known = [label is not None and label == label for label in array.ravel()]
         known_BN = np.array(is_known, dtype=bool).reshape(shape)
     else:
         known_BN = array == array  # NaN is not itself
@@ -194,7 +206,7 @@ def _answers(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarr
     try:
         labels_BN[known_BN] = np.unique(array[known_BN], return_inverse=True)[1]
     except TypeError:
-        raise ValueError("answers must be all numbers or all strings, got both") from None
+        raise ValueError(f"{name} must be all numbers or all strings, got both") from None
     return labels_BN, known_BN
 
 

@@ -61,7 +61,7 @@ def mean_set_scores(
     if not sizes:
         raise ValueError("set_sizes must hold at least one set size, got none")
     fields = {"clusters": clusters, "answers": answers, "proxy": proxy, "pairs": pairs}
-    batch = read_batch(rewards_BN, objective.reads, sizes[0], abstain, mask=mask, **fields)
+    batch = read_batch(rewards_BN, objective.reads, fields, mask=mask, abstain=abstain)
     num_prompts, width = batch.usable_BN.shape
     for size in sizes:
         check_set_size(size, width)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from setrl import Advantages, Method
+from setrl.core.advantages import require_method
 from setrl.engines.judging import JudgingTimes
 
 FIELDS = frozenset({"rewards", "clusters"})  # what a trainer knows of a sample
@@ -23,11 +24,12 @@ def check_method(method: Method, num_samples: int, called: str) -> None:
     Raises:
         ValueError: Naming the method and what is wrong.
     """
+    require_method(method)
     try:
         method.check_samples(num_samples, called)
     except ValueError as error:
         raise ValueError(f"{method.name}: {error}") from None
-    if unknown := method.reads - FIELDS:
+    if unknown := set(method.reads) - FIELDS:
         raise ValueError(
             f"{method.name} reads {', '.join(sorted(unknown))}, which a trainer does not know: it "
             f"knows {' and '.join(sorted(FIELDS))}"

@@ -13,7 +13,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.core.methods import Method
+from setrl.core.advantages import Method
 from setrl.core.samples import DEGENERATE
 from setrl.evaluation.agreement import Labels, agreement
 from setrl.judges.base import Group, Judge, by_first_appearance

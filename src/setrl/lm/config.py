@@ -10,7 +10,7 @@ import numpy as np
 
 from setrl import domains
 from setrl.core import methods
-from setrl.core.methods import Method
+from setrl.core.advantages import Method
 from setrl.domains import SPLITS, Domain
 from setrl.engines.batch import check_method
 from setrl.files.strict_yaml import KeyedError

@@ -28,8 +28,7 @@ import numpy as np
 
 from setrl import files
 from setrl.core import methods
-from setrl.core.advantages import Advantages
-from setrl.core.methods import Method
+from setrl.core.advantages import Advantages, Method
 from setrl.core.samples import DEGENERATE
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
@@ -109,11 +108,12 @@ def credit_groups(groups: list[Group], method: Method) -> Advantages:
         DataError: If the method reads clusters and no sample has one.
         ConfigError: If the method reads what files have not, or no group is large enough for it.
     """
-    if unknown := method.reads - FIELDS:
+    if unknown := set(method.reads) - FIELDS:
         raise ConfigError(
             f"{method.name} reads {', '.join(unknown)}, which a file of groups has not"
         )
-    most = max(len(group.rewards) for group in groups)
+    # At least as wide as the method needs: that no group is wide enough is answered in words below.
+    most = max(method.fewest_samples, *(len(group.rewards) for group in groups))
     rewards_BN = np.full((len(groups), most), np.nan)
     clusters_BN = np.full((len(groups), most), np.nan)
     for row, group in enumerate(groups):
@@ -128,8 +128,8 @@ def credit_groups(groups: list[Group], method: Method) -> Advantages:
     if advantages.skipped_B.all():
         usable = advantages.usable_BN.sum(axis=1).max()
         raise ConfigError(
-            f"{method.name} with set_size={method.set_size} compares sets with and without a "
-            f"sample, and no group has more than {usable} samples that can be used"
+            f"{method.name} with set_size={method.set_size} needs {method.fewest_samples} samples "
+            f"that can be used, and no group has more than {usable}"
         )
     return advantages
 

@@ -10,21 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from setrl.core import methods
 from setrl.logs.run_folder import BASE
 
-LABELS = {
-    BASE: "base",
-    "grpo": "GRPO",
-    "dr_grpo": "Dr. GRPO",
-    "rloo": "RLOO",
-    "grpo_div": "GRPO+DIV",
-    "poly_epo": "Poly-EPO",
-    "maxpo": "MaxPO",
-    "pkpo": "PKPO",
-    "pass_k_training": "Pass@k Training",
-    "darling": "DARLING",
-    "maxrl": "MaxRL",
-}
+LABELS = {BASE: "base", **methods.labels}
 
 HUES = {
     BASE: "#808080",

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from setrl.core.methods import Method
+from setrl.core.advantages import Method
 from setrl.theory.policies import check_policy, log_policy, shift_logits, softmax
 from setrl.theory.tabular import ActionTable
 

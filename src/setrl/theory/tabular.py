@@ -16,10 +16,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from setrl.core.advantages import Advantages
+from setrl.core.advantages import Advantages, Method
 from setrl.core.credit.estimators import score_sets
 from setrl.core.inputs import Batch, read_batch
-from setrl.core.methods import Method
 from setrl.core.objectives.base import Objective
 from setrl.core.samples import Samples
 from setrl.theory.multisets import Multisets, multisets
@@ -83,13 +82,7 @@ class ActionTable:
         """What a method owes B groups of N samples, given by the samples' actions."""
         members = self.samples.sets(actions_BN)
         fields = {name: getattr(members, name)[0] for name in self._given()}
-        found = method.advantages(members.rewards[0], rng=rng, **fields)
-        if found.skipped_B.any():
-            raise ValueError(
-                f"num_samples must be at least {method.set_size + 1} for {method.name} with "
-                f"set_size={method.set_size}, got {actions_BN.shape[1]}"
-            )
-        return found
+        return method.advantages(members.rewards[0], rng=rng, **fields)
 
     @property
     def _rewards(self) -> np.ndarray:
@@ -102,7 +95,7 @@ class ActionTable:
     @cached_property
     def _batch(self) -> Batch:
         rows = {name: np.asarray(value)[None] for name, value in self._given().items()}
-        return read_batch(self._rewards[None], tuple(rows), 1, **rows)
+        return read_batch(self._rewards[None], tuple(rows), rows)
 
 
 @dataclass(frozen=True, eq=False)

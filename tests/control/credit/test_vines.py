@@ -14,7 +14,7 @@ from setrl.control.credit.vines import (
     joined,
     rollout_times,
 )
-from setrl.core.methods import Method
+from setrl.core.advantages import Method
 from tests.control.goals import Goals, goal
 
 

@@ -7,55 +7,37 @@ from math import comb
 import numpy as np
 import pytest
 
-from claims import exact, scores
+from claims import exact
 from setrl import credit, objectives, set_advantages
+from tests.core.catalogue import COMMON, Case, cases, drawn, samples_of
 
-# Objective, its rational definition, and whether it reads clusters. A new one joins by one line.
-OBJECTIVES = [
-    (objectives.mean(), lambda r, c: scores.mean(r)),
-    (objectives.max(), lambda r, c: scores.maximum(r)),
-    (objectives.any_correct(), lambda r, c: scores.any_correct(r)),
-    (objectives.distinct(), lambda r, c: scores.distinct(c)),
-    (objectives.polychromic(), lambda r, c: scores.polychromic(r, c)),
-]
-NAMES = [type(objective).__name__ for objective, _ in OBJECTIVES]
+every_entry = pytest.mark.parametrize("entry", COMMON, ids=lambda entry: entry.name)
 SIZES = [(n, k) for n in range(1, 9) for k in range(1, n + 1)]
 
 
-def cases(n: int) -> list[tuple[list[float], list[int]]]:
-    """Rewards and clusters with ties, duplicates, degenerates and saturated groups."""
-    rng = np.random.default_rng(n)
-    kinds = [
-        ([1.0] * n, [0] * n),
-        ([1.0] * n, list(range(n))),
-        ([0.0] * n, [-1] * n),
-        ([1.0] * (n - 1) + [0.0], [0] * (n - 1) + [1]),
-        ([0.25] * n, [2] * (n // 2) + [-1] * (n - n // 2)),
-    ]
-    for _ in range(3):
-        kinds.append((list(rng.integers(0, 2, n) * 1.0), list(rng.integers(-1, 3, n))))
-        kinds.append((list(rng.integers(-2, 4, n) / 4), list(rng.integers(-1, max(n, 2), n))))
-    return kinds
+def arguments(entry, listed: list[Case]) -> dict:
+    """Cases as arguments of `set_advantages`."""
+    samples = samples_of(listed)
+    return {
+        "objective": entry.objective,
+        "rewards_BN": samples.rewards,
+        "clusters": samples.clusters,
+    }
 
 
-@pytest.mark.parametrize(("objective", "definition"), OBJECTIVES, ids=NAMES)
+@every_entry
 @pytest.mark.parametrize("estimator", [credit.Exact(), credit.Enumerated()], ids=["exact", "enum"])
-def test_all_baselines_equal_enumeration(objective, definition, estimator):
+def test_all_baselines_equal_enumeration(entry, estimator):
     for n, k in SIZES:
-        rewards, clusters = map(np.array, zip(*cases(n), strict=True))
+        listed = cases(n)
         found = {
             name: set_advantages(
-                rewards,
-                objective=objective,
-                set_size=k,
-                clusters=clusters,
-                baseline=name,
-                estimator=estimator,
+                set_size=k, baseline=name, estimator=estimator, **arguments(entry, listed)
             )
-            for name in ("all_sets", "leave_one_out", "smaller_sets", "none")
+            for name in (*(("all_sets", "leave_one_out") if k < n else ()), "smaller_sets", "none")
         }
-        for b, case in enumerate(cases(n)):
-            check_prompt(found, b, exact.SetMeans(definition(*case), n, k), n, k)
+        for b, case in enumerate(listed):
+            check_prompt(found, b, exact.SetMeans(entry.definition(case), n, k), n, k)
 
 
 def check_prompt(found, b, want, n, k):
@@ -67,9 +49,6 @@ def check_prompt(found, b, want, n, k):
     if k < n:
         expected |= {"all_sets": minus(u, whole), "leave_one_out": minus(u, want.v)}
         assert_close(found["none"].without_BN[b], want.v)
-    else:
-        assert found["all_sets"].skipped_B[b]
-        expected |= {"all_sets": [0] * n, "leave_one_out": [0] * n}
     for name, values in expected.items():
         assert_close(found[name].values_BN[b], values)
 
@@ -82,37 +61,24 @@ def assert_close(found, want):
     np.testing.assert_allclose(found, np.array(want, dtype=float), atol=1e-12, rtol=0)
 
 
-@pytest.mark.parametrize(("objective", "definition"), OBJECTIVES, ids=NAMES)
-def test_score_variance_equals_enumeration(objective, definition):
+@every_entry
+def test_score_variance_equals_enumeration(entry):
     for n, k in [(5, 2), (6, 4), (4, 4)]:
-        rewards, clusters = map(np.array, zip(*cases(n), strict=True))
+        listed = cases(n)
         for estimator in (credit.Enumerated(), credit.Exact()):
-            samples = objectives_samples(rewards, clusters)
-            variance_B = estimator(objective, samples, k, None).means.variance_B
+            variance_B = estimator(entry.objective, samples_of(listed), k, None).means.variance_B
             if variance_B is None:
                 continue
-            want = [exact.SetMeans(definition(*case), n, k).variance for case in cases(n)]
+            want = [exact.SetMeans(entry.definition(case), n, k).variance for case in listed]
             assert_close(variance_B, want)
 
 
-def objectives_samples(rewards, clusters):
-    from setrl import Samples
-
-    return Samples(rewards, clusters=clusters)
-
-
-@pytest.mark.parametrize(("objective", "definition"), OBJECTIVES, ids=NAMES)
-def test_sum_over_sets_is_the_note_s_equation_9(objective, definition):
+@every_entry
+def test_sum_over_sets_is_the_note_s_equation_9(entry):
     n, k = 6, 3
-    for rewards, clusters in cases(n):
-        adv = set_advantages(
-            np.array([rewards]),
-            objective=objective,
-            set_size=k,
-            clusters=np.array([clusters]),
-            reduction="sum",
-        )
-        score = definition(rewards, clusters)
+    for case in cases(n):
+        adv = set_advantages(set_size=k, reduction="sum", **arguments(entry, [case]))
+        score = entry.definition(case)
         sets = list(itertools.combinations(range(n), k))
         whole = exact.average(map(score, sets))
         want = [sum(score(s) - whole for s in sets if i in s) for i in range(n)]
@@ -123,10 +89,9 @@ POLICIES = [
     [Fraction(1, 5), Fraction(3, 10), Fraction(1, 2)],
     [Fraction(1, 10), Fraction(1, 10), Fraction(4, 5)],
 ]
-ACTION_REWARD, ACTION_CLUSTER = [1.0, 0.5, 0.0], [0, 0, 1]
 
 
-@pytest.mark.parametrize(("objective", "definition"), OBJECTIVES, ids=NAMES)
+@every_entry
 @pytest.mark.parametrize(
     ("baseline", "scale"),
     [
@@ -138,16 +103,12 @@ ACTION_REWARD, ACTION_CLUSTER = [1.0, 0.5, 0.0], [0, 0, 1]
     ],
 )
 @pytest.mark.parametrize("policy", POLICIES, ids=["mild", "peaked"])
-def test_expected_update_is_the_exact_gradient(objective, definition, baseline, scale, policy):
+def test_expected_update_is_the_exact_gradient(entry, baseline, scale, policy):
     """E Σᵢ ∇log π(yᵢ) Aᵢ = scale · ∇J, by enumerating every draw of N = 4 from 3 actions."""
     n, k = 4, 2
     draws = list(itertools.product(range(len(policy)), repeat=n))
     advantages = set_advantages(
-        np.array(ACTION_REWARD)[np.array(draws)],
-        objective=objective,
-        set_size=k,
-        clusters=np.array(ACTION_CLUSTER)[np.array(draws)],
-        baseline=baseline,
+        set_size=k, baseline=baseline, **arguments(entry, [drawn(draw) for draw in draws])
     ).values_BN
     expected = np.zeros(len(policy))
     for draw, values in zip(draws, advantages, strict=True):
@@ -157,8 +118,7 @@ def test_expected_update_is_the_exact_gradient(objective, definition, baseline, 
             expected += chance * value * one_hot
 
     def of_actions(draw):
-        rewards, clusters = [ACTION_REWARD[a] for a in draw], [ACTION_CLUSTER[a] for a in draw]
-        return definition(rewards, clusters)(tuple(range(len(draw))))
+        return entry.definition(drawn(draw))(tuple(range(len(draw))))
 
     want = [scale(n, k) * g for g in exact.logit_gradient(of_actions, policy, k)]
     np.testing.assert_allclose(expected, np.array(want, dtype=float), atol=1e-12)

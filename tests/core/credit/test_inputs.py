@@ -5,13 +5,22 @@ import re
 import numpy as np
 import pytest
 
-from setrl import credit, methods, objectives, set_advantages
+from setrl import Method, credit, grouped_advantages, methods, objectives, set_advantages
 
 REWARDS = np.array([[1.0, 0.0, 1.0, 0.0]])
 
 WRONG = [
     ({"set_size": 0}, "set_size must be an integer of at least 1, got 0"),
-    ({"set_size": 5}, "set_size must be an integer in [1, 4] with num_samples=4, got 5"),
+    (
+        {"set_size": 4},
+        "set_size must be an integer in [1, 3] with num_samples=4, got 4: sets with and without",
+    ),
+    (
+        {"set_size": 5, "baseline": "none"},
+        "set_size must be an integer in [1, 4] with num_samples=4, got 5",
+    ),
+    ({"set_size": "4"}, "set_size must be an integer of at least 1, got '4'"),
+    ({"set_size": -1}, "set_size must be an integer of at least 1, got -1"),
     ({"set_size": 2.0}, "set_size must be an integer of at least 1, got 2.0"),
     ({"set_size": True}, "set_size must be an integer of at least 1, got True"),
     ({"objective": "max"}, "objective must be a value such as objectives.max(), or"),
@@ -32,7 +41,10 @@ WRONG = [
     ({"clusters": [[0, 1, 0.5, 0]]}, "got 0.5"),
     ({"clusters": [[0, 1, np.inf, 0]]}, "(degenerate) or NaN (unknown), got inf"),
     ({"clusters": np.full((1, 4), 2**63, np.uint64)}, "got 9.22337e+18"),
-    ({"clusters": [["a", "b", "c", "d"]]}, "clusters must hold numbers, got dtype <U1"),
+    ({"clusters": [["a", "b", 3, "d"]]}, "clusters must be all numbers or all strings, got both"),
+    ({"setsize": 2}, "unknown argument 'setsize'; did you mean 'set_size'"),
+    ({"method": "maxpo"}, "method must be a value such as methods.poly_epo(set_size=4), or"),
+    ({"method": methods.maxpo(2)}, "a method has its own objective, set_size: use dataclasses."),
     ({"mask": np.ones((1, 4))}, "mask must be bool, got dtype float64"),
     ({"mask": np.ones((2, 4), bool)}, "mask must have the shape (1, 4)"),
     (
@@ -90,7 +102,7 @@ def test_a_sum_that_has_no_float_is_refused():
 
 def test_the_objective_s_variance_is_asked_for():
     adv = {"objective": objectives.polychromic(), "set_size": 2, "clusters": [[0, 1, 1, 2]]}
-    with pytest.raises(ValueError, match="no closed form for Polychromic"):
+    with pytest.raises(ValueError, match="no closed form for polychromic"):
         set_advantages(REWARDS, scale="score_std", **adv)
     enumerated = set_advantages(REWARDS, scale="score_std", estimator=credit.Enumerated(), **adv)
     of_pairs = [0.5, 1.0, 0.5, 0.25, 0.0, 0.5]  # 01 02 03 12 13 23: mean reward × strategies / 2
@@ -109,6 +121,21 @@ def test_answers_may_be_strings():
     answers = np.array([["12", "x+1", "12", "3"]], dtype=object)
     adv = set_advantages(REWARDS, objective=objectives.max(), set_size=2, answers=answers)
     assert adv.usable_BN.all()
+
+
+@pytest.mark.parametrize("kind", [list, lambda rows: np.array(rows, dtype=object)])
+def test_clusters_may_be_names(kind):
+    method, rewards = methods.poly_epo(2), np.array([[1.0, 0, 1, 0, 1, 0]])
+    named = kind([["try", "sum", "try", None, -1, float("nan")]])
+    numbered = np.array([[1, 0, 1, np.nan, -1, np.nan]])
+    found, want = (method.advantages(rewards, clusters=labels) for labels in (named, numbered))
+    np.testing.assert_array_equal(found.values_BN, want.values_BN)
+    assert found.usable_BN.tolist() == [[True, True, True, False, True, False]]
+
+
+def test_a_method_without_an_objective_is_asked_for():
+    with pytest.raises(ValueError, match=r"objective=\.\.\. must be given in its place; got None"):
+        set_advantages(REWARDS, set_size=2)
 
 
 def test_answers_that_nobody_gave_are_left_out():
@@ -168,3 +195,28 @@ def test_a_seed_is_a_generator():
     one = set_advantages(rewards, rng=7, **drawn).values_BN
     other = set_advantages(rewards, rng=np.random.default_rng(7), **drawn).values_BN
     np.testing.assert_array_equal(one, other)
+
+
+def hollow(rewards):
+    """An objective with a hole: undefined for every set without a reward."""
+    return np.where(rewards.max(-1) > 0, rewards.mean(-1), np.nan)
+
+
+def hollow_counts(counts):
+    """The same, of counts."""
+    correct = counts[..., 1].sum(-1)
+    return np.where(correct > 0, correct, np.inf)
+
+
+OWN = [objectives.from_function(hollow), objectives.from_counts(hollow_counts)]
+
+
+@pytest.mark.parametrize("estimator", [None, credit.Sampled(4), credit.Regression(4)])
+@pytest.mark.parametrize("objective", OWN, ids=["from_function", "from_counts"])
+def test_nan_of_an_objective_is_refused_by_name(objective, estimator):
+    method = Method("own", objective, set_size=2, estimator=estimator)
+    rewards, clusters = np.array([1.0, 0, 0, 0, 0]), np.zeros(5)
+    with pytest.raises(ValueError, match=r"must give finite scores, and .*hollow"):
+        method.advantages(rewards[None], clusters=clusters[None], rng=0)
+    with pytest.raises(ValueError, match=r"must give finite scores, and .*hollow"):
+        grouped_advantages(rewards, [0] * 5, method, clusters=clusters, rng=0)

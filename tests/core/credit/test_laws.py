@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from setrl import DEGENERATE, Samples, credit, methods, objectives, set_advantages
 from setrl.core.credit.designs import draw_sets
 from setrl.core.objectives.chances import chances
+from tests.core.catalogue import COMMON
 
-OBJECTIVES = [make() for make in (objectives.mean, objectives.max, objectives.any_correct)]
-OBJECTIVES += [objectives.distinct(), objectives.polychromic()]
-every_objective = pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda o: type(o).__name__)
+every_objective = pytest.mark.parametrize(
+    "objective", [entry.objective for entry in COMMON], ids=[entry.name for entry in COMMON]
+)
 
 
 def prompts(rng, num_prompts=5, num_samples=9):
@@ -116,7 +117,7 @@ def test_a_degenerate_sample_adds_no_strategy_but_its_reward_counts():
 
 
 @every_objective
-def test_equal_samples_are_owed_nothing(objective):
+def test_equal_samples_have_no_credit(objective):
     adv = advantages(objective, np.full((2, 7), 0.1), np.zeros((2, 7)), set_size=4)
     np.testing.assert_array_equal(adv.values_BN, 0)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from claims import exact
-from tests.core.catalogue import EXACT, Case, cases, samples_of
+from tests.core.catalogue import EXACT, cases, drawn, samples_of
 
 SIZES = [(n, k) for n in range(1, 9) for k in range(1, n + 1)]
 
@@ -64,22 +64,6 @@ def test_scores_of_sets_equal_the_definition(entry):
     close(scores_BS, want)
     alone = samples_of(listed[:1]).sets(np.array(sets[:1]))
     close(entry.objective(alone), [[want[0][0]]])
-
-
-ACTIONS = Case(
-    rewards=[1.0, 0.25, 1.0],
-    clusters=[0, 0, 1],
-    answers=[1, 0, 2],
-    proxy=[0.5, 1.0, 0.5],
-    pairs=[[1.0, 0.5, 0.0], [0.5, 1.0, 0.25], [0.0, 0.25, 1.0]],
-)
-
-
-def drawn(actions) -> Case:
-    """The samples that come of actions."""
-    pairs = [[ACTIONS.pairs[a][b] for b in actions] for a in actions]
-    fields = (ACTIONS.rewards, ACTIONS.clusters, ACTIONS.answers, ACTIONS.proxy)
-    return Case(*([field[a] for a in actions] for field in fields), pairs)
 
 
 @pytest.mark.parametrize("entry", EXACT, ids=lambda entry: entry.name)

@@ -12,7 +12,7 @@ from setrl.control.credit.draw import Family
 from setrl.control.credit.segments import How, Owed, Segment, taken
 from setrl.control.credit.trajectories import Trajectory
 from setrl.control.credit.vines import Vines
-from setrl.core.methods import Method
+from setrl.core.advantages import Method
 
 HOW: dict[str, How] = {"bonus": "adds", "reward": "rewards"}  # the other readings replace
 

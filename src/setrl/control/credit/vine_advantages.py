@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from setrl.core.advantages import Method
 from setrl.core.credit.designs import draw_sets
 from setrl.core.credit.estimators import Sampled, score_sets
 from setrl.core.inputs import read_batch
-from setrl.core.methods import Method
 
 Fields = Mapping[str, Any]  # "clusters" (B, N), "pairs" (B, N, N): what a method reads
 
@@ -108,7 +108,7 @@ def best_set_gain(
 ) -> np.ndarray:
     """max f(S) − mean f(S) over `num_sets` drawn sets of each state, (B,); NaN where too few."""
     gains_B = np.full(len(scores_BN), np.nan)
-    batch = read_batch(scores_BN, method.reads, method.set_size, **fields)
+    batch = read_batch(scores_BN, method.reads, fields)
     for (rows, _), samples in batch.equal_sizes(fewest=method.set_size):
         if method.shaping is not None:
             samples = samples.with_rewards(method.shaping(samples))

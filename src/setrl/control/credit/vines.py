@@ -18,7 +18,7 @@ import numpy as np
 
 from setrl.control.credit.diversity import clusters
 from setrl.control.credit.trajectories import Trajectory
-from setrl.core.methods import Method
+from setrl.core.advantages import Method
 
 Label = Callable[[Trajectory], Hashable | None]
 Score = Callable[[Trajectory], float]
@@ -92,7 +92,7 @@ class Vines:
         return self.num_vines > 0 and self.num_states > 0
 
     def fields(
-        self, episodes_BN: Sequence[Sequence[Trajectory]], reads: frozenset[str]
+        self, episodes_BN: Sequence[Sequence[Trajectory]], reads: tuple[str, ...]
     ) -> dict[str, Any]:
         """What a method reads beside the scores."""
         found = {}
@@ -118,7 +118,9 @@ def check_vines(method: Method | None, vines: Vines | None) -> None:
     if method is None or vines is None:
         raise ValueError("a method scores sets of vines: give both method= and vines=, or neither")
     givers = {"clusters": "label", "pairs": "distances"}
-    for field in method.reads - {"rewards"}:
+    for field in method.reads:
+        if field == "rewards":
+            continue
         if field not in givers:
             raise ValueError(f"{method.name} reads {field}, which trajectories do not have")
         if getattr(vines, givers[field]) is None:

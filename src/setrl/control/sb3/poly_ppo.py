@@ -24,7 +24,7 @@ from setrl.control.credit.trajectories import Trajectory
 from setrl.control.credit.vine_pool import Act, Stepped, VinePool
 from setrl.control.credit.vines import Vines, check_vines
 from setrl.control.sb3.ppo import RegularisedPPO
-from setrl.core.methods import Method
+from setrl.core.advantages import Method
 
 
 class PolyPPO(RegularisedPPO):

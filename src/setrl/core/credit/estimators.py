@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from setrl.core.credit.designs import all_sets, draw_sets, membership
-from setrl.core.objectives.base import Objective, SetMeans
+from setrl.core.objectives.base import Objective, SetMeans, finite
 from setrl.core.samples import Samples
 
 CHUNK = 1 << 21  # members of sets that are scored at once: 16 MB a field
@@ -147,14 +147,18 @@ class Exact:
 
 
 def score_sets(objective: Objective, samples: Samples, sets_SK: np.ndarray) -> np.ndarray:
-    """The score of every set of every prompt, by the definition: (B, S)."""
+    """The score of every set of every prompt, by the definition: (B, S).
+
+    Raises:
+        ValueError: Naming the objective, if one of its scores is NaN or infinite.
+    """
     num_prompts, set_size = samples.rewards.shape[0], sets_SK.shape[1]
     step = max(1, CHUNK // (num_prompts * set_size))
     parts = [
         objective(samples.sets(sets_SK[start : start + step]))
         for start in range(0, len(sets_SK), step)
     ]
-    return np.concatenate(parts, axis=-1)
+    return finite(objective, np.concatenate(parts, axis=-1))
 
 
 def _credit(objective: Objective, samples: Samples, sets_SK: np.ndarray, used: str) -> Credit:

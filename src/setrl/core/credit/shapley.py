@@ -54,7 +54,7 @@ def shapley(
     if objective.set_size is not None:
         raise ValueError(f"shapley needs sets of every size, and {objective!r} is made for one")
     fields = {"clusters": clusters, "answers": answers, "proxy": proxy, "pairs": pairs}
-    batch = read_batch(rewards_BN, objective.reads, 1, mask=mask, **fields)
+    batch = read_batch(rewards_BN, objective.reads, fields, mask=mask)
     values_BN = np.zeros(batch.usable_BN.shape)
     for at, samples in batch.equal_sizes(1):
         values_BN[at] = _dense(objective, samples)
@@ -71,8 +71,7 @@ def _dense(objective: Objective, samples: Samples) -> np.ndarray:
         ranked = rank(samples.rewards)
         shared_n = 1 / ranked.above_n
         return ranked.values_BN[:, :1] / n + ranked.over_thresholds(shared_n, np.zeros(n - 1))
-    sizes = tuple(range(1, n + 1))
-    means = OverSizes(objective, sizes, tuple(1 / size for size in sizes)).set_means(samples, n)
+    means = OverSizes(objective, {size: 1 / size for size in range(1, n + 1)}).set_means(samples, n)
     if means is None or means.gain_BN is None or np.isnan(means.gain_BN).any():
         raise ValueError(f"shapley needs a closed form, and {objective!r} has none")
     return means.gain_BN

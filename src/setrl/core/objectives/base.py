@@ -1,18 +1,20 @@
-"""What a set objective is, what its exact form gives, and how objectives compose."""
+"""What a set objective is, what its exact form gives, and how objectives add and multiply.
+
+`Sum` and `Product` are in the same file as `Objective`, whose operators make them.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from setrl.core.samples import Samples
-
-if TYPE_CHECKING:
-    from setrl.core.objectives.composition import Product, Sum
 
 
 @dataclass(frozen=True)
@@ -122,21 +124,41 @@ class Objective:
         """Exact means of f(S) · (1/K) Σ_{i∈S} xᵢ for the values x; None if unknown."""
         return None
 
-    def __add__(self, other: Objective) -> Sum:
-        """(f + g)(S) = f(S) + g(S)."""
-        from setrl.core.objectives import composition
+    def member_values(self, samples: Samples) -> np.ndarray | None:
+        """x (B, N), where f(S) = (1/K) Σ_{i∈S} xᵢ; None for whatever is no mean over members."""
+        return None
 
-        return composition.add(self, other)
+    def __repr__(self) -> str:
+        """As one writes it: `polychromic(diversity=distinct_share())`."""
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
+        return f"{name}({', '.join(f'{key}={value!r}' for key, value in vars(self).items())})"
+
+    def __add__(self, other: Objective) -> Sum:
+        """(f + g)(S) = f(S) + g(S), as one flat sum."""
+        if not isinstance(other, Objective):
+            return NotImplemented
+        left, right = _as_sum(self), _as_sum(other)
+        return Sum(left.terms + right.terms, left.weights + right.weights)
 
     def __sub__(self, other: Objective) -> Sum:
         """(f − g)(S) = f(S) − g(S)."""
         return self + (-1.0) * other
 
     def __mul__(self, other: Objective | float) -> Sum | Product:
-        """(f · g)(S) = f(S) · g(S), g an objective or a number."""
-        from setrl.core.objectives import composition
+        """(f · g)(S) = f(S) · g(S), g an objective or a number.
 
-        return composition.multiply(self, other)
+        Numbers and sums are multiplied out, so that products with an exact form are found.
+        """
+        left = _as_sum(self)
+        if isinstance(other, Real):
+            return Sum(left.terms, tuple(weight * float(other) for weight in left.weights))
+        if not isinstance(other, Objective):
+            return NotImplemented
+        if not isinstance(self, Sum) and not isinstance(other, Sum):
+            return Product(self, other)
+        right = _as_sum(other)
+        products = tuple(Product(a, b) for a in left.terms for b in right.terms)
+        return Sum(products, tuple(a * b for a in left.weights for b in right.weights))
 
     def __rmul__(self, other: float) -> Sum | Product:
         """A number times the objective."""
@@ -145,3 +167,145 @@ class Objective:
     def __neg__(self) -> Sum | Product:
         """−f."""
         return (-1.0) * self
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(Objective):
+    """f(S) = Σ_t weight_t · f_t(S). Exact where every term is.
+
+    Attributes:
+        terms: The objectives.
+        weights: One number for each.
+    """
+
+    terms: tuple[Objective, ...]
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.terms) != len(self.weights) or not self.terms:
+            raise ValueError(
+                f"a sum needs a weight for each term, got {len(self.terms)} terms and "
+                f"{len(self.weights)} weights"
+            )
+        if not np.isfinite(self.weights).all():
+            raise ValueError(f"the weights of a sum must be finite, got {self.weights}")
+        common_set_size(self.terms)
+
+    def __repr__(self) -> str:
+        weighted = zip(self.weights, self.terms, strict=True)
+        return " + ".join(f"{w:g} * {term!r}" if w != 1 else repr(term) for w, term in weighted)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What any term reads."""
+        return all_reads(*self.terms)
+
+    @property
+    def set_size(self) -> int | None:
+        """That of the terms which have one."""
+        return common_set_size(self.terms)
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The weighted sum of the terms' scores."""
+        scores = (w * term(members) for w, term in zip(self.weights, self.terms, strict=True))
+        return np.asarray(sum(scores))
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
+        """The weighted sums of the terms' means."""
+        return self._sum([term.set_means(samples, set_size) for term in self.terms])
+
+    def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans | None:
+        """Each term times the mean of the values."""
+        return self._sum([term.times_mean(values_BN, samples, set_size) for term in self.terms])
+
+    def _sum(self, means: list[SetMeans | None]) -> SetMeans | None:
+        """The weighted sum, field by field; the variance of a sum is known of one term only."""
+        known = [term for term in means if term is not None]
+        if len(known) < len(means):
+            return None
+
+        def total(name: str) -> np.ndarray:
+            return sum(w * getattr(term, name) for w, term in zip(self.weights, known, strict=True))
+
+        variance_B = known[0].variance_B if len(known) == 1 else None
+        return SetMeans(
+            with_BN=total("with_BN"),
+            contrast_BN=total("contrast_BN"),
+            mean_B=total("mean_B"),
+            gain=(lambda: total("gain_BN")) if all(term.gain for term in known) else None,
+            variance_B=None if variance_B is None else self.weights[0] ** 2 * variance_B,
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Product(Objective):
+    """f(S) = left(S) · right(S).
+
+    Exact where one factor is a mean and the other knows its means times another: two means, mean
+    reward × distinct clusters, mean reward × mean pairwise distance …
+    """
+
+    left: Objective
+    right: Objective
+
+    def __post_init__(self) -> None:
+        common_set_size((self.left, self.right))
+
+    def __repr__(self) -> str:
+        return f"{self.left!r} * {self.right!r}"
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What either factor reads."""
+        return all_reads(self.left, self.right)
+
+    @property
+    def set_size(self) -> int | None:
+        """That of the factor which has one."""
+        return common_set_size((self.left, self.right))
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The product of the factors' scores."""
+        return self.left(members) * self.right(members)
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
+        """The exact form that a factor knows for itself times a mean."""
+        for mean, other in ((self.left, self.right), (self.right, self.left)):
+            values_BN = mean.member_values(samples)
+            if values_BN is not None:
+                means = other.times_mean(values_BN, samples, set_size)
+                if means is not None:
+                    return means
+        return None
+
+
+def product(left: Objective, right: Objective) -> Sum | Product:
+    """left(S) · right(S), as `left * right`; exact where a closed form is known."""
+    return left * right
+
+
+def _as_sum(objective: Objective) -> Sum:
+    return objective if isinstance(objective, Sum) else Sum((objective,), (1.0,))
+
+
+def finite(objective: Objective, scores: np.ndarray) -> np.ndarray:
+    """The scores, refused with the objective's name if one is NaN or infinite."""
+    if not np.isfinite(scores).all():
+        raise ValueError(
+            f"an objective must give finite scores, and {1 - np.isfinite(scores).mean():.0%} of "
+            f"its scores are NaN or infinite: {objective!r}"
+        )
+    return scores
+
+
+def all_reads(*readers: Any) -> tuple[str, ...]:
+    """The fields that objectives or shapings read, each once."""
+    return tuple(dict.fromkeys(name for reader in readers for name in reader.reads))
+
+
+def common_set_size(objectives: tuple[Objective, ...]) -> int | None:
+    """The set size of those that have one; they must agree."""
+    sizes = sorted({part.set_size for part in objectives if part.set_size is not None})
+    if len(sizes) > 1:
+        raise ValueError(f"objectives made for sets of {sizes[0]} and of {sizes[1]} do not compose")
+    return sizes[0] if sizes else None

@@ -8,16 +8,26 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from setrl.core.objectives.base import Objective, SetMeans
+from setrl.core.objectives.base import Objective, SetMeans, finite
 from setrl.core.objectives.counting import binomials
 from setrl.core.samples import DEGENERATE, Samples
 
 
 @dataclass(frozen=True, repr=False)
 class FromCounts(Objective):
-    """f(S) = function(counts), counts[c, 1] correct and counts[c, 0] wrong members of cluster c.
+    """Any function of how many correct and wrong members of each cluster a set holds; exact.
 
-    See `from_counts`.
+    Attributes:
+        function: Counts of shape (…, C + 1, 2) → scores (…). counts[…, c, 1] is the number of
+            correct members of cluster c and counts[…, c, 0] that of wrong ones; the last row is of
+            degenerate samples. Clusters come in no order, and there may be rows of zeros.
+        threshold: A sample is correct if its reward is above it.
+        max_compositions: Give up on the exact form where a prompt has more ways than this to take K
+            members out of its (cluster, correct) cells, and score sets instead.
+
+    >>> from setrl import objectives
+    >>> objectives.from_counts(lambda counts: (counts[..., :-1, 1] >= 2).sum(-1))
+    from_counts(<lambda>, threshold=0.5)
     """
 
     function: Callable[[np.ndarray], np.ndarray]
@@ -82,7 +92,7 @@ class FromCounts(Objective):
                 f"{counts.shape[:-2]}, got {scores.shape}: the last two axes of its argument run "
                 "over the clusters and over wrong, correct"
             )
-        return scores
+        return finite(self, scores)
 
 
 class _Cells(NamedTuple):

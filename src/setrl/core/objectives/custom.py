@@ -14,13 +14,26 @@ from setrl.core.samples import Samples
 
 @dataclass(frozen=True, repr=False)
 class FromFunction(Objective):
-    """f(S) = function(field, …) of the fields that it reads; see `from_function`."""
+    """An objective of your own, scored over all sets where they are few and else sampled sets.
+
+    Attributes:
+        function: Fields of the set's members, arrays of shape (…, K) → scores (…). It must be
+            symmetric in the members.
+        reads: The names of the fields that it takes, in order: "rewards", "clusters", "answers",
+            "proxy", "pairs".
+        one_set_at_a_time: Call it with the fields of a single set, shape (K,); slower.
+
+    >>> from setrl import objectives
+    >>> objectives.from_function(lambda rewards: rewards.max(-1) - rewards.min(-1))
+    from_function(<lambda>, reads=('rewards',))
+    """
 
     function: Callable[..., np.ndarray]
     reads: tuple[str, ...] = ("rewards",)
     one_set_at_a_time: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "reads", tuple(self.reads))
         for name in self.reads:
             names.look_up("field", name, dict.fromkeys(field.name for field in fields(Samples)))
 

@@ -59,7 +59,7 @@ class ClusterDiversity(Objective):
         return SetMeans.around(mean_B1[:, 0] / set_size, contrast_BN / set_size, set_size)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Distinct(ClusterDiversity):
     """f(S) = |{cᵢ : i∈S, cᵢ ≠ DEGENERATE}|, the number of different strategies in the set."""
 
@@ -93,7 +93,7 @@ class Distinct(ClusterDiversity):
         return Misses(count_B1, each=-1.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DistinctCorrect(Objective):
     """f(S) = |{cᵢ : i∈S, rᵢ > threshold, cᵢ ≠ DEGENERATE}|: the strategies that succeed."""
 
@@ -122,7 +122,7 @@ class DistinctCorrect(Objective):
         return replace(samples, clusters=np.where(correct, samples.clusters, DEGENERATE))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DistinctShare(ClusterDiversity):
     """f(S) = |{cᵢ : i∈S}| / K, from 1/K to 1: the diversity of Poly-EPO (arXiv:2604.17654)."""
 
@@ -135,7 +135,7 @@ class DistinctShare(ClusterDiversity):
         return Misses(count_B1 / set_size, each=-1 / set_size)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExtraShare(ClusterDiversity):
     """f(S) = (|{cᵢ : i∈S}| − 1)₊ / (K − 1), from 0 to 1; 0 for K = 1, where there is no other."""
 
@@ -150,7 +150,7 @@ class ExtraShare(ClusterDiversity):
         return Misses((count_B1 - 1) / others, each=-1 / others, none_B1=1 / others)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MixedShare(ClusterDiversity):
     """f(S) = |{cᵢ : i∈S}| / K · 1{|{cᵢ : i∈S}| > 1}: `DistinctShare`, but 0 for one strategy.
 
@@ -168,7 +168,7 @@ class MixedShare(ClusterDiversity):
         return Misses(count_B1 / set_size, each=each, rest=each, none_B1=count_B1 / set_size)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Differ(ClusterDiversity):
     """f(S) = 1{two members of S differ in strategy}: Set RL, Example 3.6.
 

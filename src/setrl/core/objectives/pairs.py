@@ -14,7 +14,7 @@ from setrl.core.objectives.rewards import centre
 from setrl.core.samples import Samples
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PairwiseDistance(Objective):
     """f(S) = the mean of pairsᵢⱼ over the pairs i < j of the set; 0 for K = 1, which has none.
 
@@ -65,7 +65,7 @@ class PairwiseDistance(Objective):
         return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Volume(Objective):
     """f(S) = det(L_S), L = `pairs`: the squared volume that the set's feature vectors span.
 

@@ -11,7 +11,7 @@ from setrl.core.objectives.diversity import DistinctShare
 from setrl.core.samples import Samples
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Polychromic(Objective):
     """f(S) = (1/K) Σ_{i∈S} rᵢ · diversity(S).
 

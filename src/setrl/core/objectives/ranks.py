@@ -19,7 +19,7 @@ from setrl.core.objectives.thresholds import rank, top_means
 from setrl.core.samples import Samples
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Max(Objective):
     """f(S) = max_{i∈S} rᵢ: max@K, which is pass@K when rewards are 0 and 1."""
 
@@ -89,17 +89,18 @@ class RankWeighted(Objective):
             return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LStatistic(RankWeighted):
-    """f(S) = Σⱼ aⱼ r₍ⱼ₎ with given weights, for sets of as many members as there are weights.
+    """f(S) = Σⱼ a[j] · (j-th smallest reward of S), for sets of len(a) members.
 
     Attributes:
         a: The weights, that of the smallest reward first.
     """
 
-    a: tuple[float, ...]
+    a: Sequence[float]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "a", tuple(map(float, self.a)))
         if not self.a or not np.isfinite(self.a).all():
             raise ValueError(f"l_statistic(weights) needs finite numbers, one a rank, got {self.a}")
 

@@ -22,7 +22,7 @@ from setrl.core.samples import DEGENERATE, Samples
 ALL = slice(0, 1)  # the one phase that there is
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RarestCorrect(Objective):
     """f(S) = max of 1 / |{j∈S : cⱼ = cᵢ}| over the correct i∈S, and 0 without one: Set RL, §5.
 

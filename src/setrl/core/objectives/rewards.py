@@ -12,7 +12,7 @@ from setrl.core.objectives.chances import chances, one_if_any_outside
 from setrl.core.samples import Samples
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Mean(Objective):
     """f(S) = (1/K) Σ_{i∈S} rᵢ, with which set RL is standard RL.
 
@@ -31,18 +31,18 @@ class Mean(Objective):
         """The field whose mean it is."""
         return (self.of,)
 
-    def values(self, samples: Samples) -> np.ndarray:
+    def member_values(self, samples: Samples) -> np.ndarray:
         """The numbers whose mean it is."""
         return getattr(samples, self.of)
 
     def __call__(self, members: Samples) -> np.ndarray:
         """The mean reward of each set."""
-        return np.mean(self.values(members), axis=-1)
+        return np.mean(self.member_values(members), axis=-1)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
         """u − v = u − w = (rᵢ − mean of the other rewards) / K; O(N)."""
         n, k = samples.num_samples, set_size
-        mean_B, centred_BN = centre(self.values(samples))
+        mean_B, centred_BN = centre(self.member_values(samples))
         gain_BN = centred_BN * n / (max(n - 1, 1) * k)
         with_BN = mean_B[:, None] + gain_BN * (1 - k / n)
         spread_B = (centred_BN**2).sum(axis=-1) / max(n - 1, 1)
@@ -56,7 +56,7 @@ class Mean(Objective):
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:
         """The product of two means, from their second moments about the prompt's means; O(N)."""
-        mean_B, centred_BN = centre(self.values(samples))
+        mean_B, centred_BN = centre(self.member_values(samples))
         other_B, deviation_BN = centre(values_BN)
         both_BN, contrast_BN = _centred_product(centred_BN * deviation_BN, set_size)
         n, k = samples.num_samples, set_size
@@ -67,7 +67,7 @@ class Mean(Objective):
         return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AnyCorrect(Objective):
     """f(S) = 1{some rᵢ > threshold}: pass@K (arXiv:2107.03374, Eq. 1)."""
 

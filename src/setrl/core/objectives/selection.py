@@ -14,7 +14,7 @@ from setrl.core.objectives.thresholds import Ranked, rank, top_means
 from setrl.core.samples import Samples
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BestOf(Objective):
     """f(S) = the reward of the member with the highest proxy, the mean reward of those that tie.
 

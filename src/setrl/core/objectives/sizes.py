@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
+from setrl.core.inputs import check_set_size
 from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import one_if_any_outside
 from setrl.core.samples import Samples
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OverSizes(Objective):
     """f(S) = Σ_c weight_c · (mean of g over the subsets of S with n_c members).
 
@@ -25,25 +27,37 @@ class OverSizes(Objective):
 
     The note weighs each size's sum over sets by 1/C(N, n_c), which gives Σ_c (1 − n_c/N) times each
     gradient instead of the sum of the gradients.
+
+    Attributes:
+        objective: g.
+        weights: {n_c: weight_c}, for sizes of at least 1.
+
+    >>> from setrl import objectives
+    >>> pass_at_1_and_8 = objectives.over_sizes(objectives.any_correct(), {1: 0.5, 8: 0.5})
+    >>> pass_at_1_and_8.set_size
+    8
     """
 
     objective: Objective
-    sizes: tuple[int, ...]
-    weights: tuple[float, ...]
+    weights: Mapping[int, float]
 
     def __post_init__(self) -> None:
-        if not self.sizes or len(self.sizes) != len(self.weights):
+        if not self.weights or not isinstance(self.weights, Mapping):
             raise ValueError(
-                "over_sizes needs a weight for each size, such as {1: 0.5, 4: 0.5}, got sizes "
-                f"{self.sizes} and weights {self.weights}"
+                "over_sizes needs a weight for each size, such as {1: 0.5, 4: 0.5}, got "
+                f"{self.weights!r}"
             )
-        if min(self.sizes) < 1 or len(set(self.sizes)) < len(self.sizes):
-            raise ValueError(f"the sizes of over_sizes must be different and ≥ 1, got {self.sizes}")
-        if not np.isfinite(self.weights).all():
+        object.__setattr__(self, "weights", dict(self.weights))
+        for size in self.weights:
+            check_set_size(size)
+        if not np.isfinite(list(self.weights.values())).all():
             raise ValueError(f"the weights of over_sizes must be finite, got {self.weights}")
         only = self.objective.set_size
-        if only is not None and self.sizes != (only,):
-            raise ValueError(f"{self.objective!r} is made for sets of {only}, got {self.sizes}")
+        if only is not None and set(self.weights) != {only}:
+            raise ValueError(f"{self.objective!r} is made for sets of {only}, got {self.weights}")
+
+    def __hash__(self) -> int:
+        return hash((self.objective, *self.weights.items()))
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -53,14 +67,14 @@ class OverSizes(Objective):
     @property
     def set_size(self) -> int:
         """The largest of the sizes."""
-        return max(self.sizes)
+        return max(self.weights)
 
     def __call__(self, members: Samples) -> np.ndarray:
         """The weighted sum over the subsets of each set."""
         self._check(members.num_samples)
         scores = [
             weight * self.objective(members.sets(_subsets(members.num_samples, size))).mean(axis=-1)
-            for size, weight in zip(self.sizes, self.weights, strict=True)
+            for size, weight in self.weights.items()
         ]
         return np.sum(scores, axis=0)
 
@@ -68,7 +82,7 @@ class OverSizes(Objective):
         """The weighted sum of what the sizes give: a set's subset of n_c holds i with n_c/K."""
         self._check(set_size)
         parts, found = [], []
-        for size, weight in zip(self.sizes, self.weights, strict=True):
+        for size, weight in self.weights.items():
             means = self.objective.set_means(samples, size)
             if means is None:
                 return None
@@ -88,9 +102,7 @@ class OverSizes(Objective):
 
     def _check(self, set_size: int) -> None:
         if set_size < self.set_size:
-            raise ValueError(
-                f"over_sizes of {self.sizes} scores sets of {self.set_size} or more, got {set_size}"
-            )
+            raise ValueError(f"{self!r} scores sets of {self.set_size} or more, got {set_size}")
 
 
 def _gain(objective: Objective, samples: Samples, size: int, means: SetMeans) -> np.ndarray:

@@ -15,7 +15,7 @@ STEP = 0.25  # of the trapezoid rule in log t: its error is of the order e^(−�
 NEGLIGIBLE = 40.0  # e^(−40) is below the last digit of a float64
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SoftAny(Objective):
     """f(S) = 1 − Π_{i∈S} (1 − rᵢ), the chance that some member succeeds if r are chances.
 
@@ -39,7 +39,7 @@ class SoftAny(Objective):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SmoothMax(Objective):
     """f(S) = (1/β)·log((1/K) Σ_{i∈S} exp(β·rᵢ)).
 

@@ -10,7 +10,7 @@ import numpy as np
 from setrl.core.objectives.ranks import RankWeighted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TopMean(RankWeighted):
     """The mean of the m largest rewards of a set; m = 1 is the maximum, m = K the mean."""
 
@@ -25,7 +25,7 @@ class TopMean(RankWeighted):
         return _equal(set_size, set_size - self.m, set_size)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Minimum(RankWeighted):
     """The smallest reward of a set: what holds when all K attempts count."""
 
@@ -34,7 +34,7 @@ class Minimum(RankWeighted):
         return _equal(set_size, 0, 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Median(RankWeighted):
     """The median reward of a set; the mean of the two middle ones where K is even."""
 
@@ -43,7 +43,7 @@ class Median(RankWeighted):
         return _equal(set_size, (set_size - 1) // 2, set_size // 2 + 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrimmedMean(RankWeighted):
     """The mean of a set's rewards without the m smallest and the m largest; K > 2m."""
 
@@ -58,7 +58,7 @@ class TrimmedMean(RankWeighted):
         return _equal(set_size, self.m, set_size - self.m)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WinsorisedMean(RankWeighted):
     """The mean of a set's rewards after the m extremes on each side move to the next; K > 2m."""
 
@@ -78,7 +78,7 @@ class WinsorisedMean(RankWeighted):
         return weights
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Quantile(RankWeighted):
     """The q-quantile of a set's rewards, between the two ranks next to q·K + 1/2 (Hazen).
 
@@ -103,8 +103,8 @@ class Quantile(RankWeighted):
         return weights
 
 
-@dataclass(frozen=True)
-class CVaR(RankWeighted):
+@dataclass(frozen=True, repr=False)
+class Cvar(RankWeighted):
     """The mean of the ⌈share·K⌉ smallest rewards of a set: the lower tail, for aversion to risk.
 
     Attributes:
@@ -122,7 +122,7 @@ class CVaR(RankWeighted):
         return _equal(set_size, 0, max(1, ceil(self.share * set_size - 1e-12)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GiniMeanDifference(RankWeighted):
     """The mean of |rᵢ − rⱼ| over the pairs of a set, a measure of spread; 0 for K = 1."""
 

@@ -25,7 +25,7 @@ Ties = Literal["uniform", "first", "lexicographic"]
 NO_WINNER, WINNER, EITHER = slice(0, 1), slice(1, 2), slice(0, 2)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Majority(Objective):
     """f(S) = the reward of the answer that most members of S give: Set RL, Example 3.5.
 
@@ -99,7 +99,7 @@ class Majority(Objective):
         return SetMeans.above(base_B1[:, 0] + mean_B, extra_BN, set_size)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class VoteShare(Objective):
     """f(S) = (members that give the commonest answer of S) / K: how far a set agrees."""
 
