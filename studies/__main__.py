@@ -1,4 +1,4 @@
-"""`python -m studies bandits`: run a study, and write its figures and numbers."""
+"""`python -m studies bandits FOLDER`: run a study, and write its figures and numbers."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ from typing import Annotated, Literal
 
 import tyro
 
-from studies import bandits, biased_maze, rollout_trees
+from studies import bandits, biased_maze, dynamics, rollout_trees
 
 STUDIES = {
-    "bandits": lambda output: bandits.run(bandits.BanditsConfig(), output),
-    "biased_maze": lambda output: biased_maze.run(biased_maze.BiasedMazeConfig(), output),
-    "rollout_trees": lambda output: rollout_trees.run(rollout_trees.RolloutTreesConfig(), output),
+    "bandits": lambda folder: bandits.run(bandits.BanditsConfig(), folder),
+    "biased_maze": lambda folder: biased_maze.run(biased_maze.BiasedMazeConfig(), folder),
+    "dynamics": dynamics.run,
+    "rollout_trees": lambda folder: rollout_trees.run(rollout_trees.RolloutTreesConfig(), folder),
 }
 
 
 def main(
-    study: Annotated[Literal["bandits", "biased_maze", "rollout_trees"], tyro.conf.Positional],
-    output: Annotated[Path, tyro.conf.Positional],
+    study: Annotated[
+        Literal["bandits", "biased_maze", "dynamics", "rollout_trees"], tyro.conf.Positional
+    ],
+    folder: Annotated[Path, tyro.conf.Positional],
 ) -> None:
-    """Run a study on exactly known policies; two minutes or less each.
+    """Run a study on exactly known policies; each takes two minutes or less.
 
     Args:
-        study: bandits, biased_maze or rollout_trees.
-        output: The folder for its figures and numbers, such as docs/results.
+        study: bandits, biased_maze, dynamics or rollout_trees.
+        folder: Where its figures and numbers are written; the folder is made if missing.
     """
-    print(STUDIES[study](output))
+    print(STUDIES[study](folder))
 
 
 if __name__ == "__main__":

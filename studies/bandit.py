@@ -40,7 +40,7 @@ class Bandit:
         return len(self.rewards_A)
 
     def sample(self, num_batches: int, num_samples: int, rng: np.random.Generator) -> np.ndarray:
-        """Arms of M batches of N independent samples: (M, N)."""
+        """Arms of B batches of N independent samples: (B, N)."""
         return rng.choice(self.num_arms, size=(num_batches, num_samples), p=self.policy_A)
 
 
@@ -98,7 +98,7 @@ class Estimator:
 
     Attributes:
         label: What figures call it.
-        advantages: (rewards_MN, K, rng) → (M, N).
+        advantages: (rewards_BN, K, rng) → (B, N).
         biased: Whether its mean is not ∇J.
     """
 
@@ -107,36 +107,36 @@ class Estimator:
     biased: bool = False
 
 
-def _credit(rewards_MN: np.ndarray, set_size: int, **choices: Any) -> Advantages:
-    return set_advantages(rewards_MN, objective=objectives.max(), set_size=set_size, **choices)
+def _credit(rewards_BN: np.ndarray, set_size: int, **choices: Any) -> Advantages:
+    return set_advantages(rewards_BN, objective=objectives.max(), set_size=set_size, **choices)
 
 
 def _scaled(**choices: Any) -> Callable[[np.ndarray, int, np.random.Generator], np.ndarray]:
     """Advantages of mean (N/K)·∇J, times K/N."""
 
-    def advantages(rewards_MN: np.ndarray, set_size: int, rng: np.random.Generator) -> np.ndarray:
-        found = _credit(rewards_MN, set_size, rng=rng, **choices)
-        return found.values_BN * set_size / rewards_MN.shape[1]
+    def advantages(rewards_BN: np.ndarray, set_size: int, rng: np.random.Generator) -> np.ndarray:
+        found = _credit(rewards_BN, set_size, rng=rng, **choices)
+        return found.values_BN * set_size / rewards_BN.shape[1]
 
     return advantages
 
 
-def all_sets(rewards_MN: np.ndarray, set_size: int, rng: np.random.Generator) -> np.ndarray:
+def all_sets(rewards_BN: np.ndarray, set_size: int, rng: np.random.Generator) -> np.ndarray:
     """u − U, whose mean update is (N−K)/K·∇J."""
-    found = _credit(rewards_MN, set_size, baseline="all_sets")
-    return found.values_BN * set_size / (rewards_MN.shape[1] - set_size)
+    found = _credit(rewards_BN, set_size, baseline="all_sets")
+    return found.values_BN * set_size / (rewards_BN.shape[1] - set_size)
 
 
-def standardised(rewards_MN: np.ndarray, set_size: int, rng: np.random.Generator) -> np.ndarray:
+def standardised(rewards_BN: np.ndarray, set_size: int, rng: np.random.Generator) -> np.ndarray:
     """(u − U) / std, as GRPO divides."""
-    return _credit(rewards_MN, set_size, baseline="all_sets", scale="group_std").values_BN
+    return _credit(rewards_BN, set_size, baseline="all_sets", scale="group_std").values_BN
 
 
 def pkpo_leave_one_out(
-    rewards_MN: np.ndarray, set_size: int, rng: np.random.Generator
+    rewards_BN: np.ndarray, set_size: int, rng: np.random.Generator
 ) -> np.ndarray:
     """s_loo = (K/N)u − (K/(N−1))v: PKPO (arXiv:2505.15201, Eq. 29) and MaxPO's BoN mean."""
-    found, n = _credit(rewards_MN, set_size, baseline="leave_one_out"), rewards_MN.shape[1]
+    found, n = _credit(rewards_BN, set_size, baseline="leave_one_out"), rewards_BN.shape[1]
     return set_size / n * found.with_BN - set_size / (n - 1) * found.without_BN
 
 
@@ -159,13 +159,13 @@ ESTIMATORS: dict[str, Estimator] = {
 }
 
 
-def gradients(bandit: Bandit, arms_MN: np.ndarray, advantages_MN: np.ndarray) -> np.ndarray:
-    """Σᵢ Aᵢ ∇_z log π(yᵢ) of every batch: (M, A)."""
-    num_batches, num_arms = len(arms_MN), bandit.num_arms
-    place_MN = arms_MN + num_arms * np.arange(num_batches)[:, None]
-    own_MA = np.bincount(place_MN.ravel(), advantages_MN.ravel(), num_batches * num_arms)
-    total_M = advantages_MN.sum(axis=1)
-    return own_MA.reshape(num_batches, num_arms) - total_M[:, None] * bandit.policy_A
+def gradients(bandit: Bandit, arms_BN: np.ndarray, advantages_BN: np.ndarray) -> np.ndarray:
+    """Σᵢ Aᵢ ∇_z log π(yᵢ) of every batch: (B, A)."""
+    num_batches, num_arms = len(arms_BN), bandit.num_arms
+    place_BN = arms_BN + num_arms * np.arange(num_batches)[:, None]
+    own_BA = np.bincount(place_BN.ravel(), advantages_BN.ravel(), num_batches * num_arms)
+    total_B = advantages_BN.sum(axis=1)
+    return own_BA.reshape(num_batches, num_arms) - total_B[:, None] * bandit.policy_A
 
 
 def running_means(
@@ -180,9 +180,9 @@ def running_means(
     total_A, done, means = np.zeros(bandit.num_arms), 0, []
     for upto in checkpoints:
         for size in _chunks(bandit, num_samples, upto - done):
-            arms_MN = bandit.sample(size, num_samples, rng)
-            advantages_MN = estimator.advantages(bandit.rewards_A[arms_MN], set_size, rng)
-            total_A += gradients(bandit, arms_MN, advantages_MN).sum(axis=0)
+            arms_BN = bandit.sample(size, num_samples, rng)
+            advantages_BN = estimator.advantages(bandit.rewards_A[arms_BN], set_size, rng)
+            total_A += gradients(bandit, arms_BN, advantages_BN).sum(axis=0)
         done = upto
         means.append(total_A / done)
     return np.stack(means)
@@ -202,10 +202,10 @@ def relative_variance(
     """
     truth_A = max_gradient(bandit, set_size)
 
-    def total(arms_MN: np.ndarray, weight_M: np.ndarray) -> float:
-        advantages_MN = estimator.advantages(bandit.rewards_A[arms_MN], set_size, rng)
-        error_MA = gradients(bandit, arms_MN, advantages_MN) - truth_A
-        return float(weight_M @ (error_MA**2).sum(axis=1))
+    def total(arms_BN: np.ndarray, weight_B: np.ndarray) -> float:
+        advantages_BN = estimator.advantages(bandit.rewards_A[arms_BN], set_size, rng)
+        error_BA = gradients(bandit, arms_BN, advantages_BN) - truth_A
+        return float(weight_B @ (error_BA**2).sum(axis=1))
 
     if comb(bandit.num_arms + num_samples - 1, num_samples) <= MOST_ENUMERATED:
         every = multisets(bandit.num_arms, num_samples)
@@ -213,7 +213,7 @@ def relative_variance(
     else:
         sizes = _chunks(bandit, num_samples, num_batches)
         sampled = (bandit.sample(size, num_samples, rng) for size in sizes)
-        mean = sum(total(arms_MN, np.ones(len(arms_MN))) for arms_MN in sampled) / num_batches
+        mean = sum(total(arms_BN, np.ones(len(arms_BN))) for arms_BN in sampled) / num_batches
     return mean / float((truth_A**2).sum())
 
 

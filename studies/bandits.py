@@ -7,13 +7,17 @@ vary. Measured against the exact gradient.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
+from setrl.core.inputs import check_set_size
+from studies import adam_proxy
+from studies.adam_proxy import WINDOW, Training
 from studies.bandit import (
     ESTIMATORS,
     REWARDS,
@@ -23,11 +27,15 @@ from studies.bandit import (
     relative_variance,
     running_means,
 )
-from studies.summaries import Interval, geometric_interval
+from studies.looks import canvas, draw_interval, legend_below, save, title
+from studies.summaries import Interval, geometric_interval, write_numbers
 
-SCHEMA_VERSION = 1
+REWARD_NAMES = {
+    "uniform": "rewards uniform in [0, 1]",
+    "normal": "rewards N(0, 1)",
+    "sparse": "one arm in ten pays 1",
+}
 COMPARED = ("raw", "s_loo", "l2o", "ei", "mixture")
-WITH_SAMPLED = (*COMPARED, "sampled", "regression")
 
 
 @dataclass(frozen=True)
@@ -71,18 +79,14 @@ class BanditsConfig:
     def __post_init__(self) -> None:
         if self.seeds < 2 or self.map_seeds < 2 or self.adam_seeds < 2:
             raise ValueError("intervals need at least 2 seeds, map_seeds and adam_seeds")
-        if not 1 <= self.set_size < min(self.num_samples, *self.samples_grid):
-            raise ValueError(
-                f"set_size must be in [1, {min(self.num_samples, *self.samples_grid) - 1}], below "
-                f"every number of samples, got {self.set_size}"
-            )
-        if max(self.map_sizes) >= self.map_samples:
-            raise ValueError(
-                f"map_sizes must lie below map_samples={self.map_samples}, got {self.map_sizes}"
-            )
+        for num_samples in (self.num_samples, *self.samples_grid):
+            check_set_size(self.set_size, num_samples, needs_contrast=True)
+        for size in self.map_sizes:
+            check_set_size(size, self.map_samples, needs_contrast=True, called="map_samples")
 
 
 Curves = dict[str, Interval]  # estimator → its values over the grid of a study
+Setting = tuple[int, int, int]  # A, K, N
 
 
 def estimation_error(config: BanditsConfig) -> Curves:
@@ -93,7 +97,7 @@ def estimation_error(config: BanditsConfig) -> Curves:
 
     def of_bandit(bandit: Bandit, name: str, seed: int) -> list[float]:
         truth_A = max_gradient(bandit, config.set_size)
-        means_CA = running_means(
+        means_TA = running_means(
             bandit,
             ESTIMATORS[name],
             config.set_size,
@@ -102,8 +106,8 @@ def estimation_error(config: BanditsConfig) -> Curves:
             np.random.default_rng(seed),
         )
         if ESTIMATORS[name].biased:
-            means_CA *= ((means_CA @ truth_A) / (means_CA**2).sum(axis=1))[:, None]
-        return (np.linalg.norm(means_CA - truth_A, axis=1) / np.linalg.norm(truth_A)).tolist()
+            means_TA *= ((means_TA @ truth_A) / (means_TA**2).sum(axis=1))[:, None]
+        return (np.linalg.norm(means_TA - truth_A, axis=1) / np.linalg.norm(truth_A)).tolist()
 
     bandits = _bandits(config, config.arms)
     names = (*COMPARED, "standardised")
@@ -113,22 +117,42 @@ def estimation_error(config: BanditsConfig) -> Curves:
     }
 
 
-def variance_by_arms(config: BanditsConfig) -> Curves:
-    """Variance against the number of arms."""
-    settings = [(arms, config.set_size, config.num_samples) for arms in config.arms_grid]
-    return _variances(config, settings, COMPARED)
+# What varies in each study of variance: its settings (A, K, N), and the estimators compared.
+VARIANCES: dict[str, tuple[Callable[[BanditsConfig], list[Setting]], Sequence[str]]] = {
+    "variance_by_arms": (
+        lambda c: [(arms, c.set_size, c.num_samples) for arms in c.arms_grid],
+        COMPARED,
+    ),
+    "variance_by_set_size": (
+        lambda c: [(c.arms, size, c.num_samples) for size in range(1, c.num_samples)],
+        COMPARED,
+    ),
+    "variance_by_samples": (
+        lambda c: [(c.arms, c.set_size, num) for num in c.samples_grid],
+        (*COMPARED, "sampled", "regression"),
+    ),
+}
 
 
-def variance_by_set_size(config: BanditsConfig) -> Curves:
-    """Variance against K = 1…N−1."""
-    sizes = range(1, config.num_samples)
-    return _variances(config, [(config.arms, k, config.num_samples) for k in sizes], COMPARED)
+def relative_variances(
+    config: BanditsConfig, settings: Sequence[Setting], names: Sequence[str]
+) -> Curves:
+    """The relative variance in each setting; all estimators see the same batches."""
 
+    def one(name: str, setting: Setting, seed: int) -> float:
+        arms, set_size, num_samples = setting
+        rng = np.random.default_rng(seed)
+        return relative_variance(
+            bandits[arms][seed], ESTIMATORS[name], set_size, num_samples, config.batches, rng
+        )
 
-def variance_by_samples(config: BanditsConfig) -> Curves:
-    """Variance against N."""
-    settings = [(config.arms, config.set_size, n) for n in config.samples_grid]
-    return _variances(config, settings, WITH_SAMPLED)
+    bandits = {arms: _bandits(config, arms) for arms, _, _ in settings}
+    return {
+        name: geometric_interval(
+            [[one(name, setting, r) for setting in settings] for r in range(config.seeds)]
+        )
+        for name in names
+    }
 
 
 def leave_two_out_map(config: BanditsConfig, rewards: str) -> Interval:
@@ -158,34 +182,10 @@ def _ratios(config: BanditsConfig, bandits: Sequence[Bandit], set_size: int) -> 
     return ratios
 
 
-def _variances(
-    config: BanditsConfig, settings: Sequence[tuple[int, int, int]], names: Sequence[str]
-) -> Curves:
-    """The relative variance in each setting (A, K, N); all estimators see the same batches."""
-
-    def one(name: str, setting: tuple[int, int, int], bandit: Bandit, seed: int) -> float:
-        _, set_size, num_samples = setting
-        rng = np.random.default_rng(seed)
-        return relative_variance(
-            bandit, ESTIMATORS[name], set_size, num_samples, config.batches, rng
-        )
-
-    bandits = {arms: _bandits(config, arms) for arms, _, _ in settings}
-    return {
-        name: geometric_interval(
-            [
-                [one(name, setting, bandits[setting[0]][r], r) for setting in settings]
-                for r in range(config.seeds)
-            ]
-        )
-        for name in names
-    }
-
-
 def _bandits(
     config: BanditsConfig, arms: int, rewards: str = "uniform", seeds: int | None = None
 ) -> list[Bandit]:
-    """The random bandits of a setting, the same ones whenever they are asked for."""
+    """The random bandits of a setting, the same at every call."""
     count = config.seeds if seeds is None else seeds
     key = list(REWARDS).index(rewards)
     return [
@@ -194,40 +194,109 @@ def _bandits(
     ]
 
 
-STUDIES: dict[str, Callable[[BanditsConfig], Curves]] = {
-    "estimation_error": estimation_error,
-    "variance_by_arms": variance_by_arms,
-    "variance_by_set_size": variance_by_set_size,
-    "variance_by_samples": variance_by_samples,
-}
-
-
 def run(config: BanditsConfig, out_dir: Path | str) -> Path:
     """Run the study; write bandits.json, bandits.png, bandits_l2o.png and bandits_adam.png.
 
     Returns:
         The path of bandits.json.
     """
-    from studies import adam_proxy, bandit_figures
-
     out = Path(out_dir)
-    out.mkdir(parents=True, exist_ok=True)
-    curves = {name: study(config) for name, study in STUDIES.items()}
+    curves = {"estimation_error": estimation_error(config)} | {
+        name: relative_variances(config, settings(config), names)
+        for name, (settings, names) in VARIANCES.items()
+    }
     maps = {rewards: leave_two_out_map(config, rewards) for rewards in REWARDS}
     training = adam_proxy.study(config.adam_seeds, config.adam_steps, config.seed)
-    numbers = {
-        "schema_version": SCHEMA_VERSION,
-        "config": asdict(config),
-        "curves": {
+    path = write_numbers(
+        out / "bandits.json",
+        config,
+        curves={
             study: {name: interval.as_lists() for name, interval in found.items()}
             for study, found in curves.items()
         },
-        "leave_two_out_over_ei": {name: found.as_lists() for name, found in maps.items()},
-        "adam": adam_proxy.as_numbers(training),
-    }
-    path = out / "bandits.json"
-    path.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
-    bandit_figures.draw_curves(config, curves, out / "bandits.png")
-    bandit_figures.draw_maps(config, maps, out / "bandits_l2o.png")
-    bandit_figures.draw_training(training, out / "bandits_adam.png")
+        leave_two_out_over_ei={name: found.as_lists() for name, found in maps.items()},
+        adam=adam_proxy.as_numbers(training),
+    )
+    draw_curves(config, curves, out / "bandits.png")
+    draw_maps(config, maps, out / "bandits_l2o.png")
+    draw_training(training, out / "bandits_adam.png")
     return path
+
+
+def draw_curves(config: BanditsConfig, curves: Mapping[str, Curves], path: Path) -> None:
+    """Estimation error, and variance against A, K and N."""
+    figure, axes = canvas(2, 2, 10.0, 7.8)
+    usual = f"A = {config.arms}, N = {config.num_samples}, K = {config.set_size}"
+    panels = (
+        ("estimation_error", config.checkpoints, "batches averaged", f"Estimation error, {usual}"),
+        ("variance_by_arms", config.arms_grid, "arms A", "Variance against the number of arms"),
+        ("variance_by_set_size", range(1, config.num_samples), "set size K", "Variance against K"),
+        ("variance_by_samples", config.samples_grid, "samples N", "Variance against N"),
+    )
+    for ax, (study, grid, label, name) in zip(axes, panels, strict=True):
+        _curves(ax, np.array(list(grid)), curves[study], ticks=study != "estimation_error")
+        title(ax, name, label)
+    axes[0].set_ylabel("‖mean gradient − ∇J‖ / ‖∇J‖")
+    for ax in axes[1:]:
+        ax.set_ylabel("variance of a batch / ‖∇J‖²")
+    axes[2].set_xscale("linear")
+    legend_below(figure, axes)
+    save(figure, path)
+
+
+def _curves(ax: Axes, grid: np.ndarray, found: Curves, ticks: bool) -> None:
+    for name, interval in found.items():
+        draw_interval(ax, grid, interval, name, ESTIMATORS[name].label)
+    ax.set(xscale="log", yscale="log")
+    if ticks:
+        ax.xaxis.set_major_locator(FixedLocator(grid.tolist()))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter(ScalarFormatter())
+
+
+def draw_maps(config: BanditsConfig, maps: Mapping[str, Interval], path: Path) -> None:
+    """Where leave-two-out lowers the variance of EI and where it raises it."""
+    figure, axes = canvas(1, len(maps), 11.5, 4.3)
+    for ax, (rewards, found) in zip(axes, maps.items(), strict=True):
+        ax.grid(False)
+        image = ax.imshow(np.log2(found.mean), cmap="RdBu_r", vmin=-2, vmax=2, aspect="auto")
+        _cells(ax, found)
+        ax.set_xticks(range(len(config.map_sizes)), [str(k) for k in config.map_sizes])
+        ax.set_yticks(range(len(config.map_arms)), [str(a) for a in config.map_arms])
+        title(ax, REWARD_NAMES[rewards], f"set size K (N = {config.map_samples})")
+    axes[0].set_ylabel("arms A")
+    bar = figure.colorbar(image, ax=axes, shrink=0.9, ticks=[-2, -1, 0, 1, 2])
+    bar.ax.set_yticklabels(["¼", "½", "1", "2", "4"])
+    bar.set_label("variance of EI + leave-two-out / that of EI")
+    figure.suptitle(
+        "Leave-two-out helps in blue cells and hurts in red ones "
+        "(in brackets: the interval over bandits holds 1)",
+        x=0.01,
+        ha="left",
+        fontsize=11,
+    )
+    save(figure, path)
+
+
+def _cells(ax: Axes, found: Interval) -> None:
+    for (row, column), ratio in np.ndenumerate(found.mean):
+        unsure = found.low[row, column] <= 1 <= found.high[row, column]
+        text = f"({ratio:.2f})" if unsure else f"{ratio:.2f}"
+        dark = abs(np.log2(ratio)) > 1.3
+        colour = "white" if dark else "black"
+        ax.text(column, row, text, ha="center", va="center", fontsize=8, color=colour)
+
+
+def draw_training(training: Mapping[str, Training], path: Path) -> None:
+    """The variance proxy and the value during training."""
+    figure, axes = canvas(1, 2, 10.5, 4.4)
+    for name, found in training.items():
+        steps = WINDOW * np.arange(1, len(found.proxy.mean) + 1)
+        for ax, interval in zip(axes, (found.proxy, found.value), strict=True):
+            draw_interval(ax, steps, interval, name, ESTIMATORS[name].label)
+    axes[0].set(yscale="log", ylabel="Σ (v̂ − m̂²) of Adam's moments")
+    axes[1].set_ylabel("E max of K draws, mean over prompts")
+    title(axes[0], "Adam-moment variance proxy", "updates")
+    title(axes[1], "What was trained for", "updates")
+    legend_below(figure, axes)
+    save(figure, path)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
+from setrl.core.inputs import check_set_size
+from studies.looks import canvas, draw_interval, legend_below, save, title
 from studies.maze import LEARNERS, BiasedMaze, History, train
-from studies.summaries import Interval, mean_interval, moving_average
+from studies.summaries import mean_interval, moving_average, write_numbers
 
-SCHEMA_VERSION = 1
+STEP = 4  # every fourth update is drawn
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,7 @@ class BiasedMazeConfig:
     def __post_init__(self) -> None:
         if self.shown not in self.decoys:
             raise ValueError(f"shown must be one of decoys={self.decoys}, got {self.shown}")
-        if not 1 <= self.set_size < self.num_samples:
-            raise ValueError(
-                f"set_size must be in [1, {self.num_samples - 1}], got {self.set_size}"
-            )
+        check_set_size(self.set_size, self.num_samples, needs_contrast=True)
 
     def maze(self, decoy: int) -> BiasedMaze:
         """The maze whose first side corridor is `decoy` long."""
@@ -79,11 +78,6 @@ def train_all(config: BiasedMazeConfig, decoy: int) -> Histories:
     }
 
 
-def curve(config: BiasedMazeConfig, values_RT: np.ndarray) -> Interval:
-    """The moving average, mean over runs with its interval."""
-    return mean_interval(moving_average(values_RT, config.window))
-
-
 def last_policies(config: BiasedMazeConfig, decoy: int, history: History) -> dict[str, Any]:
     """What the policies after the last update are worth, exactly."""
     maze, chances_RD = config.maze(decoy), history.chances_RTD[:, -1]
@@ -107,27 +101,58 @@ def run(config: BiasedMazeConfig, out_dir: Path | str) -> Path:
     Returns:
         The path of biased_maze.json.
     """
-    from studies import maze_figures
-
     out = Path(out_dir)
-    out.mkdir(parents=True, exist_ok=True)
     histories = {decoy: train_all(config, decoy) for decoy in config.decoys}
-    numbers = {
-        "schema_version": SCHEMA_VERSION,
-        "config": asdict(config),
-        "last_policies": _numbers(config, histories),
-    }
-    path = out / "biased_maze.json"
-    path.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
-    maze_figures.draw_learning(config, histories[config.shown], out / "biased_maze.png")
-    maze_figures.draw_decoys(config, histories, out / "biased_maze_decoys.png")
-    return path
-
-
-def _numbers(config: BiasedMazeConfig, histories: Mapping[int, Histories]) -> dict[str, Any]:
-    return {
+    last = {
         f"decoy_{decoy}": {
             name: last_policies(config, decoy, history) for name, history in found.items()
         }
         for decoy, found in histories.items()
     }
+    path = write_numbers(out / "biased_maze.json", config, last_policies=last)
+    draw_learning(config, histories[config.shown], out / "biased_maze.png")
+    draw_decoys(config, histories, out / "biased_maze_decoys.png")
+    return path
+
+
+def draw_learning(config: BiasedMazeConfig, histories: Histories, path: Path) -> None:
+    """Average return, P(action 1) at the first fork and P(goal) during training."""
+    figure, axes = canvas(1, 3, 12.0, 4.4)
+    panels: dict[str, Callable[[History], np.ndarray]] = {
+        "average return": lambda h: h.returns_RT,
+        "P(action 1) at the first fork": lambda h: h.chances_RTD[..., 0],
+        "P(the goal is reached)": lambda h: h.goal_RT,
+    }
+    for ax, (name_of_panel, values) in zip(axes, panels.items(), strict=True):
+        for name, history in histories.items():
+            _line(ax, config, name, values(history))
+        title(ax, name_of_panel, f"updates (moving average of {config.window})")
+    axes[0].axhline(config.shown, color="#5c636e", linewidth=0.8)
+    axes[0].annotate(
+        "the decoy's return", (config.updates, config.shown), (0, -11), va="center", ha="right",
+        textcoords="offset points", fontsize=8, color="#5c636e",
+    )  # fmt: skip
+    for ax in axes[1:]:
+        ax.set_ylim(-0.02, 1.02)
+    legend_below(figure, axes)
+    save(figure, path)
+
+
+def draw_decoys(config: BiasedMazeConfig, histories: Mapping[int, Histories], path: Path) -> None:
+    """Average return in mazes with no decoy, a shorter and a longer one."""
+    figure, axes = canvas(1, len(histories), 12.0, 4.4)
+    for ax, (decoy, found) in zip(axes, histories.items(), strict=True):
+        for name, history in found.items():
+            _line(ax, config, name, history.returns_RT)
+        kind = f"decoy of {decoy} steps" if decoy else "no decoy"
+        title(ax, kind, f"updates (moving average of {config.window})")
+        ax.set_ylim(0, config.forks + 0.2)
+    axes[0].set_ylabel("average return")
+    legend_below(figure, axes)
+    save(figure, path)
+
+
+def _line(ax: Axes, config: BiasedMazeConfig, name: str, values_RT: np.ndarray) -> None:
+    found = mean_interval(moving_average(values_RT, config.window)[:, ::STEP])
+    updates = np.arange(1, config.updates + 1)[::STEP]
+    draw_interval(ax, updates, found, name, LEARNERS[name].label)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from setrl import objectives
 from setrl.theory.tabular import ActionTable, TabularObjective
+from studies.looks import HUES, canvas, draw_interval, save, title
 from studies.sequential import (
     PolicyIteration,
     SetMDP,
@@ -17,9 +17,7 @@ from studies.sequential import (
     policy_iteration,
     q_learning,
 )
-from studies.summaries import Interval, geometric_interval
-
-SCHEMA_VERSION = 1
+from studies.summaries import Interval, geometric_interval, write_numbers
 
 
 @dataclass(frozen=True)
@@ -96,20 +94,17 @@ def run(config: RolloutTreesConfig, out_dir: Path | str) -> Path:
         The path of rollout_trees.json.
     """
     out = Path(out_dir)
-    out.mkdir(parents=True, exist_ok=True)
     mdp = process(config)
     paths, (steps, error) = climb(config, mdp), learn(config, mdp)
     planner = planned_values(mdp).max(axis=1).mean()
     values = np.array([path.values_TX.mean(axis=1) for path in paths])
-    numbers = {
-        "schema_version": SCHEMA_VERSION,
-        "config": asdict(config),
-        "planner": float(planner),
-        "policy_iteration": values.round(6).tolist(),
-        "q_learning": {"steps": steps.tolist(), "relative_error": error.as_lists()},
-    }
-    path = out / "rollout_trees.json"
-    path.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+    path = write_numbers(
+        out / "rollout_trees.json",
+        config,
+        planner=float(planner),
+        policy_iteration=values.round(6).tolist(),
+        q_learning={"steps": steps.tolist(), "relative_error": error.as_lists()},
+    )
     _draw(values, planner, steps, error, out / "rollout_trees.png")
     return path
 
@@ -117,8 +112,6 @@ def run(config: RolloutTreesConfig, out_dir: Path | str) -> Path:
 def _draw(
     values_RT: np.ndarray, planner: float, steps: np.ndarray, error: Interval, path: Path
 ) -> None:
-    from studies.looks import HUES, canvas, save
-
     figure, (climbing, learning) = canvas(1, 2, 10.0, 4.0)
     for values_T in values_RT:
         climbing.plot(values_T, color=HUES["l2o"], linewidth=1.2, alpha=0.8)
@@ -130,11 +123,10 @@ def _draw(
         textcoords="offset points",
         fontsize=9,
     )
-    climbing.set(xlabel="iterations", ylabel="V♯, mean over states")
+    climbing.set_ylabel("V♯, mean over states")
     climbing.margins(y=0.12)
-    climbing.set_title(f"Set policy iteration, {len(values_RT)} starts", loc="left", fontsize=10.5)
-    learning.plot(steps, error.mean, color=HUES["l2o"], linewidth=1.8)
-    learning.fill_between(steps, error.low, error.high, color=HUES["l2o"], alpha=0.15, linewidth=0)
-    learning.set(xlabel="updates", ylabel="max |Q − Q♯*| / max Q♯*", yscale="log", xscale="log")
-    learning.set_title("Set Q-learning from sampled branches", loc="left", fontsize=10.5)
+    title(climbing, f"Set policy iteration, {len(values_RT)} starts", "iterations")
+    draw_interval(learning, steps, error, "l2o")
+    learning.set(ylabel="max |Q − Q♯*| / max Q♯*", yscale="log", xscale="log")
+    title(learning, "Set Q-learning from sampled branches", "updates")
     save(figure, path)

@@ -1,18 +1,22 @@
-"""Summaries over seeds: geometric means with intervals, moving averages."""
+"""Summaries over runs: means with intervals, moving averages, and the file of a study's numbers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+SCHEMA_VERSION = 1
 RESAMPLES, LEVEL, SEED = 2_000, 0.95, 0
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean over seeds and its 95 % bootstrap interval; arrays of one shape."""
+    """A mean over runs and its 95 % bootstrap interval; arrays of one shape."""
 
     mean: np.ndarray
     low: np.ndarray
@@ -27,10 +31,10 @@ class Interval:
 
 
 def mean_interval(values_R: ArrayLike) -> Interval:
-    """Mean over the first axis with percentiles of resampled means; at least two seeds."""
+    """Mean over the first axis with percentiles of resampled means; at least two runs."""
     values = np.asarray(values_R, dtype=np.float64)
     if len(values) < 2:
-        raise ValueError(f"an interval over seeds needs at least 2 of them, got {len(values)}")
+        raise ValueError(f"an interval needs at least 2 runs, got {len(values)}")
     rng = np.random.default_rng(SEED)
     drawn = rng.integers(len(values), size=(RESAMPLES, len(values)))
     means = np.array([values[rows].mean(axis=0) for rows in drawn])
@@ -46,6 +50,14 @@ def geometric_interval(values_R: ArrayLike) -> Interval:
     """
     of_logs = mean_interval(np.log(values_R))
     return Interval(*(np.exp(part) for part in (of_logs.mean, of_logs.low, of_logs.high)))
+
+
+def write_numbers(path: Path, config: Any, **numbers: Any) -> Path:
+    """Write a study's JSON: its schema version, its config (a dataclass) and its numbers."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    found = {"schema_version": SCHEMA_VERSION, "config": asdict(config), **numbers}
+    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return path
 
 
 def moving_average(values: ArrayLike, window: int) -> np.ndarray:

@@ -29,7 +29,7 @@ def test_intervals_cover_about_as_often_as_they_say():
 
 
 def test_one_seed_has_no_interval():
-    with pytest.raises(ValueError, match="at least 2 of them, got 1"):
+    with pytest.raises(ValueError, match="at least 2 runs, got 1"):
         mean_interval([[1.0, 2.0]])
 
 

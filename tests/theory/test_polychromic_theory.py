@@ -74,8 +74,8 @@ def test_homogeneous_scaffold_stays_positive_where_the_proposition_fails():
     for tabular in (poly([1, 0], [0, 1], 2), poly([1, 0, 0], [0, 1, 2], 2)):
         num_actions = tabular.table.num_actions
         found = homogeneous_scaffold(tabular, np.full(num_actions, 1 / num_actions), 0)
-        p = found.probabilities_P
-        np.testing.assert_allclose(found.scaffold_P, p * (1 - p) ** 2 / 2, atol=1e-15)
+        p = found.probabilities_G
+        np.testing.assert_allclose(found.scaffold_G, p * (1 - p) ** 2 / 2, atol=1e-15)
         assert found.slope_near_one == 0
         assert np.isnan(found.turns_negative_at)
         share_of_bound = (p * (1 - p) ** 2 / 2) / np.sqrt(p * (1 - p) / 2)
@@ -85,7 +85,7 @@ def test_homogeneous_scaffold_stays_positive_where_the_proposition_fails():
         degenerate = homogeneous_scaffold(poly([1, 0], [0, -1], set_size), [0.5, 0.5], 0)
         for found in (shared, degenerate):
             assert np.isnan(found.turns_negative_at)
-            assert (found.scaffold_P > 0).all()
+            assert (found.scaffold_G > 0).all()
 
 
 def test_slope_near_one_is_the_limit():
@@ -126,11 +126,11 @@ def test_a_new_wrong_strategy_is_encouraged_beside_at_most_k_minus_two_correct_o
         ),
         (
             lambda: heterogeneous_scaffold(poly([1, 0, 1], [0, 1, 2], 2), [0.4, 0.4, 0.2], [0, 1]),
-            "no members must have reward 0",
+            "not members must have reward 0",
         ),
         (
             lambda: homogeneous_scaffold(poly([1, 0], [0, 1], 2), [1, 0], 0),
-            "an action besides 0 must have positive probability",
+            "another action than 0 must have positive probability",
         ),
     ],
 )

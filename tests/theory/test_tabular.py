@@ -143,11 +143,11 @@ def test_six_actions_in_sets_of_six_are_462_multisets():
         ),
         (
             lambda: TabularObjective(objectives.max(), ActionTable([1, 0]), 2).value([1.5, -0.5]),
-            r"numbers in \[0, 1\], got -0.5",
+            r"probabilities must be in \[0, 1\], got -0.5",
         ),
         (
             lambda: TabularObjective(objectives.max(), ActionTable([1, 0]), 2).value([1]),
-            "must give 2 probabilities",
+            "must have 2 probabilities",
         ),
         (
             lambda: TabularMethod(methods.maxpo(4), ActionTable([1, 0]), 4).advantages([0.5, 0.5]),

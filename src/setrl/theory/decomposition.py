@@ -2,9 +2,10 @@
 
     A(y) = { E[φ|y]·E[ψ|y] − E φ·E ψ }  +  { Cov(φ, ψ | y) − Cov(φ, ψ) }
 
-The first part is what y's sets have of each factor on average; the second is whether y makes the
-two come together. For the polychromic objective φ is the mean reward and ψ the share of different
-strategies. The means are over the sets that hold y: drawn from a policy, or all those of a group.
+The first part compares the mean of each factor over y's sets with its mean over all sets. The
+second part says whether the two factors occur together more often in y's sets. For the polychromic
+objective φ is the mean reward and ψ the share of different strategies. The sets that hold y are
+drawn from a policy, or are all those of a group.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from setrl.theory.tabular import ActionTable, TabularObjective
 
 @dataclass(frozen=True, eq=False)
 class Decomposition:
-    """The advantage of each action, or sample, in two parts; the last axis runs over them.
+    """The advantage of each action, or sample, in two parts; actions are on the last axis.
 
     Attributes:
         reward_with, diversity_with: E[φ|y] and E[ψ|y].
@@ -42,7 +43,7 @@ class Decomposition:
 
     @property
     def means_part(self) -> np.ndarray:
-        """E[φ|y]·E[ψ|y] − E φ·E ψ, written so that it keeps its digits."""
+        """E[φ|y]·E[ψ|y] − E φ·E ψ, in a form that does not cancel."""
         of_reward = (self.reward_with - self.reward) * self.diversity_with
         return of_reward + self.reward * (self.diversity_with - self.diversity)
 
@@ -100,16 +101,17 @@ def decompose_group(
 ) -> Decomposition:
     """Eq. 15 for each sample of logged groups, over all K-sets of its group.
 
-    The three means of a sample's sets, of reward, of diversity and of their product, have closed
-    forms where the objectives do: O(N) a group for the polychromic objective. Samples that are
-    left out (a NaN in a field that is needed) have NaN in every part.
+    The means of reward, of diversity and of their product over a sample's sets have closed forms if
+    the objectives do: O(N) per group for the polychromic objective. A sample that cannot be used (a
+    needed field is NaN) has NaN in every part.
 
     Args:
         rewards_BN: (B, N) rewards.
         set_size: K, from 1 to N − 1.
         reward: φ, `objectives.mean()` by default.
         diversity: ψ, `objectives.distinct_share()` by default.
-        **fields: `clusters`, and whatever else the two read, as in `setrl.set_advantages`.
+        **fields: `clusters`, and other fields that the two objectives read, as in
+            `setrl.set_advantages`.
 
     Returns:
         Parts of shape (B, N) and (B, 1), as NumPy arrays; `advantages` is u − U of φ·ψ, that is
@@ -121,7 +123,9 @@ def decompose_group(
     }
     rewards = to_numpy(rewards_BN)
     joint = set_advantages(rewards, objective=phi * psi, set_size=set_size, **given)
-    given["mask"] = joint.usable_BN  # a sample that one factor cannot use leaves the other's sets
+    given["mask"] = (
+        joint.usable_BN
+    )  # a sample that one factor cannot use is left out of the other's sets too
     first, second = (
         set_advantages(rewards, objective=factor, set_size=set_size, **given)
         for factor in (phi, psi)

@@ -1,14 +1,14 @@
 """Learning dynamics on a table of actions: exact flows, expected updates, and seeded runs.
 
-The parameters are the logits of a softmax policy. Three ways to move them, from none to all of the
-noise of training:
+The parameters are the logits of a softmax policy. There are three ways to move them, from no
+sampling noise to all of it:
 
     gradient_flow    dz/dt = v(π), solved to a tolerance
     expected_steps   z ← z + α·v(π), the mean update of a method that sees N samples
     simulate         z ← z + α·(1/N) Σᵢ Aᵢ ∇ log π(yᵢ), N samples drawn, for R runs at once
 
-One step is taken for each draw, so that PPO's ratio is 1 and clips nothing. Strategies share no
-parameters here; in a language model they do, and a step for one moves the others too.
+Each batch of samples is used for one step, so PPO's ratio is 1 and nothing is clipped. Strategies
+share no parameters here. In a language model they do, and a step for one moves the others too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Velocity = Callable[[np.ndarray], np.ndarray]  # a policy (A,) → a direction i
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Policies along the way.
+    """The policies at successive times.
 
     Attributes:
         times_T: Learning rate × steps: the time of the flow that the steps follow.
@@ -44,12 +44,12 @@ def gradient_flow(
 ) -> Path:
     """dz/dt = v(π) from `policy_A`, by Dormand and Prince's pair of orders 5 and 4.
 
-    The pair is explicit: once a flow has settled, its cost grows with the time that is left.
+    The pair is explicit, so its cost grows with time even after the flow has settled.
 
     Args:
         velocity: `TabularObjective.gradient`, `TabularMethod.update`, or any other direction.
         policy_A: Probabilities at time 0.
-        times_T: Times ≥ 0, ascending, at which to look.
+        times_T: Times ≥ 0, ascending, at which the policy is returned.
         tolerance: Largest error in a logit that a step may add.
     """
     policy, times = check_policy(policy_A), np.asarray(times_T, dtype=np.float64)
@@ -86,7 +86,7 @@ def expected_steps(
         velocity: `TabularMethod.update`, or any other direction.
         policy_A: Probabilities before the first step.
         learning_rate: α.
-        steps: How many; the path has one policy more.
+        steps: Number of steps; the path has one policy more.
     """
     _check_steps(learning_rate, steps)
     policies = [check_policy(policy_A)]
@@ -97,12 +97,13 @@ def expected_steps(
 
 @dataclass(frozen=True, eq=False)
 class Success:
-    """Strategies that work with a chance: a sample of strategy a is right with rate_a.
+    """Strategies that succeed with a probability: a sample of strategy a is correct with rate_a.
 
-    The outcomes are the actions of `table`: strategy a done right is outcome a, done wrong a + A.
+    The outcomes are the actions of `table`: a correct sample of strategy a is outcome a, a wrong
+    one is outcome a + A.
 
     Attributes:
-        rates_A: The chance that a sample of each strategy is correct, in [0, 1].
+        rates_A: For each strategy the probability that a sample is correct, in [0, 1].
     """
 
     rates_A: ArrayLike
@@ -124,7 +125,7 @@ class Success:
         return np.concatenate([policy * rates, policy * (1 - rates)], axis=-1)
 
     def velocity(self, advantages: Velocity, scale: float = 1.0) -> Velocity:
-        """The direction in the strategies' logits, from what outcomes are owed.
+        """The direction in the strategies' logits that the advantages of outcomes give.
 
         Args:
             advantages: `TabularMethod.advantages`, or `TabularObjective.advantages`, on `table`.
@@ -134,8 +135,8 @@ class Success:
 
         def of(policy_A: np.ndarray) -> np.ndarray:
             right_A, wrong_A = np.split(advantages(self.outcomes(policy_A)), 2, axis=-1)
-            owed_A = rates * right_A + (1 - rates) * wrong_A
-            return scale * policy_A * (owed_A - (policy_A * owed_A).sum(axis=-1, keepdims=True))
+            mean_A = rates * right_A + (1 - rates) * wrong_A
+            return scale * policy_A * (mean_A - (policy_A * mean_A).sum(axis=-1, keepdims=True))
 
         return of
 
@@ -155,18 +156,18 @@ def simulate(
     runs: int,
     success: Success | None = None,
 ) -> Path:
-    """Training with its sampling noise: R runs, each drawing N samples a step.
+    """Training with its sampling noise: R runs, each drawing N samples per step.
 
     Args:
-        method: Any method, one with sampled sets too.
+        method: Any method, also one that samples its sets.
         table: The actions; with `success`, its table of outcomes.
         policy_A: Probabilities before the first step, over actions, or over strategies.
         num_samples: N.
-        steps: How many updates.
+        steps: Number of updates.
         learning_rate: α.
-        rng: Where the samples come from.
-        runs: R, all of them from the same policy.
-        success: For strategies that work with a chance.
+        rng: Draws the samples.
+        runs: R; all start from the same policy.
+        success: For strategies that succeed with some probability.
 
     Returns:
         A path with policies (T, R, A), T = steps + 1.

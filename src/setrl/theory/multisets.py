@@ -1,6 +1,6 @@
-"""Multisets of actions: all that K independent draws can be when their order does not matter.
+"""Multisets of actions: all possible results of K independent draws if their order is ignored.
 
-C(A+K−1, K) of them stand for A^K tuples: 462 for 46,656 at A = K = 6.
+C(A+K−1, K) multisets represent A^K tuples: 462 for 46,656 at A = K = 6.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Multisets:
     Attributes:
         sets_SK: The actions of each, ascending.
         counts_SA: How often each holds each action, float64; rows sum to K.
-        orderings_S: How many tuples each stands for: K! / Π counts!.
+        orderings_S: How many tuples each represents: K! / Π counts!.
     """
 
     sets_SK: np.ndarray
@@ -33,7 +33,7 @@ class Multisets:
 
     def chances(self, policy_A: np.ndarray) -> np.ndarray:
         """P(S) of K independent draws, shape (…, S)."""
-        # exp(−1e4) is 0, so that a set holding an action of probability 0 gets exactly that.
+        # exp(−1e4) is 0, so a set with an action of probability 0 gets probability 0 exactly.
         log_A = np.where(policy_A > 0, np.log(np.where(policy_A > 0, policy_A, 1.0)), -1e4)
         return self.orderings_S * np.exp(log_A @ self.counts_SA.T)
 
@@ -42,7 +42,7 @@ class Multisets:
 
         Args:
             policy_A: Probabilities (…, A).
-            values: One number a multiset, (…, S, 1), or one for each action too, (S, A).
+            values: One number for each multiset, (…, S, 1), or also for each action, (S, A).
         """
         if not (policy_A > 0).all():
             return (self.chances_given(policy_A) * values).sum(axis=-2)
@@ -54,7 +54,7 @@ class Multisets:
     def chances_given(self, policy_A: np.ndarray) -> np.ndarray:
         """P(S | the first draw is action a), shape (…, S, A), also for actions of probability 0.
 
-        It is P(S)·count_a / (K·π_a), formed without the division.
+        It is P(S)·count_a / (K·π_a), computed without the division by π_a.
         """
         powers_SA = policy_A[..., None, :] ** self.counts_SA
         less_SA = policy_A[..., None, :] ** np.maximum(self.counts_SA - 1, 0)
@@ -77,7 +77,7 @@ def multisets(num_actions: int, set_size: int) -> Multisets:
     if total > MAX_MULTISETS:
         raise ValueError(
             f"{set_size} draws of {num_actions} actions make {total:,} multisets, more than the "
-            f"{MAX_MULTISETS:,} that are enumerated: take fewer actions or draws"
+            f"{MAX_MULTISETS:,} that can be enumerated: use fewer actions or draws"
         )
     return _multisets(num_actions, set_size)
 

@@ -1,4 +1,4 @@
-"""Policies over finitely many actions: probabilities, and what a step in the logits makes of them.
+"""Policies over finitely many actions: probabilities, and how a step in the logits moves them.
 
 Functions take (…, A): one policy or many.
 """
@@ -12,7 +12,7 @@ TOLERANCE = 1e-9  # how far from 1 the sum of a policy's probabilities may be
 
 
 def check_policy(policy_A: ArrayLike, num_actions: int | None = None) -> np.ndarray:
-    """The probabilities as float64, scaled to sum to 1; errors where they are none.
+    """The probabilities as float64, scaled to sum to 1; a ValueError if they are not probabilities.
 
     >>> check_policy([0.5, 0.6])
     Traceback (most recent call last):
@@ -23,11 +23,12 @@ def check_policy(policy_A: ArrayLike, num_actions: int | None = None) -> np.ndar
         raise ValueError(f"policy must have shape (…, A) with A ≥ 1, got {policy.shape}")
     if num_actions is not None and policy.shape[-1] != num_actions:
         raise ValueError(
-            f"policy must give {num_actions} probabilities, one an action, got {policy.shape[-1]}"
+            f"policy must have {num_actions} probabilities, one for each action, got "
+            f"{policy.shape[-1]}"
         )
     if not (np.isfinite(policy).all() and (policy >= 0).all()):
         wrong = policy[~(np.isfinite(policy) & (policy >= 0))]
-        raise ValueError(f"policy must hold numbers in [0, 1], got {wrong[0]:g}")
+        raise ValueError(f"probabilities must be in [0, 1], got {wrong[0]:g}")
     total = policy.sum(axis=-1, keepdims=True)
     far = np.abs(total - 1) > TOLERANCE
     if far.any():
@@ -59,6 +60,6 @@ def entropy(policy_A: ArrayLike) -> np.ndarray:
 
 
 def log_policy(policy_A: ArrayLike) -> np.ndarray:
-    """log π on the support; 0 outside it, where it always meets a probability of 0."""
+    """log π on the support; 0 outside it, where it is always multiplied by a probability of 0."""
     policy = check_policy(policy_A)
     return np.log(np.where(policy > 0, policy, 1.0))

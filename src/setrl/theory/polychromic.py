@@ -1,4 +1,4 @@
-"""What polychromic objectives promise, with numbers: Set RL, Def. 4.1 and Prop. 4.2 and 4.3."""
+"""The conditions and bounds of polychromic objectives: Set RL, Def. 4.1 and Prop. 4.2 and 4.3."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from setrl.theory.policies import check_policy
 from setrl.theory.scaffold import scaffold_values
 from setrl.theory.tabular import ActionTable, TabularObjective
 
-GRID = 2_000  # points of π(y) at which a scaffold value is looked at
+GRID = 2_000  # values of π(y) at which a scaffold value is computed
 ROUNDING = 1e-12
 
 
@@ -24,9 +24,9 @@ class Conditions:
     Attributes:
         reward_covariance: Cov(φ_R, Σᵢ r(yᵢ)); condition 1 wants it positive.
         count_covariances_A: Cov(φ_d, #y) of every action; condition 2 wants them negative "for any
-            y". They sum to 0, as the counts sum to K, so that they are never all negative.
+            y". They sum to 0, because the counts sum to K, so they are never all negative.
         reward_range: Smallest and largest φ_R over the sets that the policy can draw.
-        diversity_range: The same of φ_d; condition 3 wants the two ranges to be equal.
+        diversity_range: The same for φ_d; condition 3 wants the two ranges to be equal.
     """
 
     reward_covariance: float
@@ -84,8 +84,8 @@ class HomogeneousScaffold:
     """Prop. 4.2 along a path: π(y) = p, the other actions in fixed proportions.
 
     Attributes:
-        probabilities_P: p, a grid from 0 to 1 without its ends.
-        scaffold_P: Λ(y…y) = p·A(y) at each.
+        probabilities_G: p, a grid from 0 to 1 without its ends.
+        scaffold_G: Λ(y…y) = p·A(y) at each.
         turns_negative_at: ε, above which Λ < 0 up to p = 1; NaN if Λ ≥ 0 close to 1, where the
             proposition's first half fails.
         slope_near_one: lim Λ/(1−p) for p → 1, which is Σ w(y')·[f(y…y) − f(y…y, y')] with the
@@ -93,8 +93,8 @@ class HomogeneousScaffold:
         largest_over_bound: The largest Λ/√(p(1−p)/K) on the grid; the second half says ≤ 1.
     """
 
-    probabilities_P: np.ndarray
-    scaffold_P: np.ndarray
+    probabilities_G: np.ndarray
+    scaffold_G: np.ndarray
     turns_negative_at: float
     slope_near_one: float
     largest_over_bound: float
@@ -103,7 +103,7 @@ class HomogeneousScaffold:
 def homogeneous_scaffold(
     tabular: TabularObjective, policy_A: ArrayLike, action: int
 ) -> HomogeneousScaffold:
-    """How the scaffold of K copies of an action moves as the action takes over the policy.
+    """How the scaffold value of K copies of an action changes as its probability goes from 0 to 1.
 
     Args:
         tabular: The objective on its table.
@@ -114,38 +114,40 @@ def homogeneous_scaffold(
     is_action_A = (np.arange(len(policy)) == action) * 1.0
     others_A = policy * (1 - is_action_A)
     if not others_A.any():
-        raise ValueError(f"an action besides {action} must have positive probability, got none")
+        raise ValueError(
+            f"another action than {action} must have positive probability, but none has"
+        )
     others_A = others_A / others_A.sum()
 
     def scaffold(p: np.ndarray) -> np.ndarray:
-        policy_PA = p[..., None] * is_action_A + (1 - p[..., None]) * others_A
-        return p * tabular.advantages(policy_PA)[..., action]
+        policy_GA = p[..., None] * is_action_A + (1 - p[..., None]) * others_A
+        return p * tabular.advantages(policy_GA)[..., action]
 
-    p_P = np.arange(1, GRID) / GRID
-    scaffold_P = scaffold(p_P)
+    p_G = np.arange(1, GRID) / GRID
+    scaffold_G = scaffold(p_G)
     values_A = tabular.action_values(is_action_A)  # at p = 1: f(y…y) and f(y…y, y')
     slope = float(values_A[action] - others_A @ values_A)
-    bound_P = np.sqrt(p_P * (1 - p_P) / tabular.set_size)
+    bound_G = np.sqrt(p_G * (1 - p_G) / tabular.set_size)
     negative_near_one = slope < -ROUNDING * np.ptp(tabular.scores_S)
     return HomogeneousScaffold(
-        probabilities_P=p_P,
-        scaffold_P=scaffold_P,
-        turns_negative_at=_last_sign_change(scaffold, p_P, scaffold_P)
+        probabilities_G=p_G,
+        scaffold_G=scaffold_G,
+        turns_negative_at=_last_sign_change(scaffold, p_G, scaffold_G)
         if negative_near_one
         else np.nan,
         slope_near_one=slope,
-        largest_over_bound=float((scaffold_P / bound_P).max()),
+        largest_over_bound=float((scaffold_G / bound_G).max()),
     )
 
 
 def _last_sign_change(
-    scaffold: Callable[[np.ndarray], np.ndarray], p_P: np.ndarray, scaffold_P: np.ndarray
+    scaffold: Callable[[np.ndarray], np.ndarray], p_G: np.ndarray, scaffold_G: np.ndarray
 ) -> float:
     """The p above which the scaffold stays negative, by bisection; 0 if it always is."""
-    not_negative = np.flatnonzero(scaffold_P >= 0)
+    not_negative = np.flatnonzero(scaffold_G >= 0)
     if not not_negative.size:
         return 0.0
-    low, high = p_P[not_negative[-1]], np.append(p_P, 1.0)[not_negative[-1] + 1]
+    low, high = p_G[not_negative[-1]], np.append(p_G, 1.0)[not_negative[-1] + 1]
     while high - low > ROUNDING:
         middle = (low + high) / 2
         low, high = (middle, high) if scaffold(np.array(middle)) >= 0 else (low, middle)
@@ -154,12 +156,12 @@ def _last_sign_change(
 
 @dataclass(frozen=True)
 class HeterogeneousScaffold:
-    """Prop. 4.3 for one set: its scaffold value beside the bound that the note gives.
+    """Prop. 4.3 for one set: its scaffold value and the bound that the note gives.
 
     Attributes:
         value: Λ(y₁…y_K).
-        bound: q·pᴷ·(1−p)/K. The proposition says that the value is larger; it is not for p close
-            to 1/K, where every set meets this one equally often, nor for q = 0.
+        bound: q·pᴷ·(1−p)/K. The proposition says that the value is larger. This is false for p
+            close to 1/K, where every set overlaps equally with this one, and for q = 0.
     """
 
     value: float
@@ -178,7 +180,7 @@ def heterogeneous_scaffold(
 
     Args:
         tabular: The objective on its table.
-        policy_A: Probabilities (A,): equal for the members; actions besides them have reward 0.
+        policy_A: Probabilities (A,): equal for the members; all other actions have reward 0.
         members: (K,) different actions.
     """
     policy, set_A = check_policy(policy_A, tabular.table.num_actions), np.asarray(members)
@@ -188,6 +190,6 @@ def heterogeneous_scaffold(
     if len(set(set_A.tolist())) < len(set_A) or not np.allclose(policy[set_A], p):
         raise ValueError(f"members must be different and equally likely, got {set_A.tolist()}")
     if rewards_A[outside_A[policy[outside_A] > 0]].any():
-        raise ValueError("actions that are no members must have reward 0")
+        raise ValueError("actions that are not members must have reward 0")
     q = float((rewards_A[set_A] == 1).sum())
     return HeterogeneousScaffold(value, q * p**tabular.set_size * (1 - p) / tabular.set_size)

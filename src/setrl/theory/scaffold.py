@@ -20,8 +20,8 @@ def scaffold_values(
 ) -> np.ndarray:
     """Λ(y₁…y_K) = Cov(f(y'), Σᵢⱼ 1{y'ᵢ = yⱼ} / I) = (1/I) Σⱼ ∂J/∂z of yⱼ, for each set.
 
-    The second form is the first one with the count of each action written out: a covariance with
-    a count is a derivative in a logit.
+    The second form follows by writing out the count of each action: the covariance of f with a
+    count is the derivative in a logit.
 
     Args:
         tabular: The objective on its table.
@@ -29,10 +29,10 @@ def scaffold_values(
         sets_SK: The actions of S sets; by default the A sets of K copies of one action, whose
             value is π(y)·A(y) with the default normaliser.
         normaliser: I. The definition, "the maximum size of the intersection with any other set",
-            can be read in three ways, and only the first makes the note's Λ(y…y) = π·A true:
+            can be read in three ways. Only the first makes the note's Λ(y…y) = π·A true:
             `pairs` max over all sets of Σᵢⱼ, the set itself among them (K times the largest
             multiplicity); `intersection` K, the size of the set as a multiset; `other_set` max
-            over the sets that differ from it; and `one` leaves the covariance as it is.
+            over the sets that differ from it. `one` does not divide at all.
 
     Returns:
         (S,) scaffold values.
@@ -57,14 +57,14 @@ def _counts(sets_SK: ArrayLike | None, tabular: TabularObjective) -> np.ndarray:
 
 
 def _pairs(counts_SA: np.ndarray) -> np.ndarray:
-    """K copies of the set's commonest action meet it most often."""
+    """K copies of the set's most frequent action overlap with it the most."""
     return counts_SA.sum(axis=-1) * counts_SA.max(axis=-1)
 
 
 def _other_set(counts_SA: np.ndarray) -> np.ndarray:
-    """As `pairs`, unless the set is itself K copies: then one of the copies must be another.
+    """As `pairs`, unless the set itself is K copies: then one of them must be another action.
 
-    NaN for K = 1, where every other set meets it nowhere.
+    NaN for K = 1, where no other set overlaps with it.
     """
     size_S, most_S = counts_SA.sum(axis=-1), counts_SA.max(axis=-1)
     meeting_S = np.where(most_S == size_S, size_S * (size_S - 1.0), size_S * most_S)

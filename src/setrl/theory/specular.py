@@ -1,7 +1,8 @@
-"""Speculars: the actions that another one owes its positive signal to (Set RL, Section 5).
+"""Speculars: actions without which another one loses its positive signal (Set RL, Section 5).
 
-Diminishing the actions X takes them out of the policy and spreads their mass evenly over those that
-are left. X is a specular set of y if y's scaffold value is positive before it and negative after.
+Diminishing the actions X removes them from the policy and spreads their mass evenly over the
+remaining actions. X is a specular set of y if y's scaffold value is positive before and negative
+after it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from setrl.theory.policies import check_policy
 from setrl.theory.tabular import TabularObjective
 
 MAX_SUBSETS = 1_000_000
-CHUNK = 1 << 21  # multisets × actions × policies that are evaluated at once
+CHUNK = 1 << 21  # multisets × actions × policies evaluated at once
 ROUNDING = 1e-12  # of the range of the scores: an advantage this close to 0 has no sign
 
 
@@ -29,8 +30,8 @@ class SpecularSets:
 
     Attributes:
         action: y.
-        advantage: A(y) under the policy as it is; where it is not positive, y has no speculars.
-        sets: All smallest ones if searched for, in lexicographic order; one if scanned for; none
+        advantage: A(y) under the given policy; if it is not positive, y has no speculars.
+        sets: With `search` all smallest sets in lexicographic order; with `scan` one of them; empty
             if there is none. "The smallest set" of the note need not be unique.
         found_by: `search` over all subsets, or `scan` of the likeliest 1, 2, … other actions.
     """
@@ -42,15 +43,15 @@ class SpecularSets:
 
     @property
     def size(self) -> int | None:
-        """How many actions a smallest specular set has; None if there is none."""
+        """The number of actions in a smallest specular set; None if there is no such set."""
         return len(self.sets[0]) if self.sets else None
 
 
 def diminish(policy_A: ArrayLike, removed: ArrayLike) -> np.ndarray:
-    """The policy without the actions X: π'(y) = π(y) + φ on the support that is left (Def. 5.1).
+    """The policy without the actions X: π'(y) = π(y) + φ on the remaining support (Def. 5.1).
 
-    φ = Σ_{x∈X} π(x) / |𝒢|, the mass removed over the number of actions left. Example 5.4 has the
-    mass of 𝒢 itself in its place, which does not sum to 1.
+    φ = Σ_{x∈X} π(x) / |𝒢|: the removed mass over the number of remaining actions. Example 5.4 uses
+    the mass of 𝒢 itself instead, and then the probabilities do not sum to 1.
 
     Args:
         policy_A: Probabilities (A,).
@@ -65,8 +66,8 @@ def diminish(policy_A: ArrayLike, removed: ArrayLike) -> np.ndarray:
     num_left = left_A.sum(axis=-1, keepdims=True)
     if not num_left.all():
         raise ValueError(
-            "diminishing must leave an action of positive probability, got "
-            f"all of {np.flatnonzero(policy).tolist()} removed"
+            "at least one action of positive probability must remain, but "
+            f"all of {np.flatnonzero(policy).tolist()} are removed"
         )
     mass = np.where(removed_A, policy, 0.0).sum(axis=-1, keepdims=True)
     return np.where(left_A, policy + mass / num_left, 0.0)
@@ -93,16 +94,16 @@ def smallest_speculars(
     action: int,
     found_by: Literal["search", "scan"] | None = None,
 ) -> SpecularSets:
-    """The smallest sets of actions without which `action` would lose mass.
+    """The smallest sets of actions without which `action` would lose probability.
 
     Args:
         tabular: The objective on its table.
         policy_A: Probabilities (A,).
         action: y.
-        found_by: `search` tries all subsets, smallest first, and is always right. `scan` removes
-            the likeliest other actions, one after the other, and is right for f = 1{not all
-            alike}: proved for K = 2 in docs/theory.md, and seen without exception for K = 3, 4, 5.
-            By default the scan where f is that objective, and the search elsewhere.
+        found_by: `search` tries all subsets, smallest first, and is always correct. `scan` removes
+            the likeliest other actions, one after the other. It is correct for f = 1{not all
+            alike}: proved for K = 2 in docs/theory.md, and without exception in tests for K = 3,
+            4, 5. The default is the scan for that objective and the search for any other.
     """
     policy = _check(tabular, policy_A, action)
     chosen = found_by or ("scan" if scores_dissimilarity(tabular) else "search")
@@ -111,13 +112,13 @@ def smallest_speculars(
     advantage = float(tabular.advantages(policy)[action])
     others = [a for a in np.flatnonzero(policy).tolist() if a != action]
     tried = _likeliest(policy, others) if chosen == "scan" else _subsets(others)
-    for subsets_XA in tried:
-        good_X = [
+    for subsets_SA in tried:
+        good_S = [
             is_specular(tabular, policy, action, _masks(part, len(policy)))
-            for part in _chunks(subsets_XA, tabular)
+            for part in _chunks(subsets_SA, tabular)
         ]
         sets = tuple(
-            subset for subset, good in zip(subsets_XA, np.concatenate(good_X), strict=True) if good
+            subset for subset, good in zip(subsets_SA, np.concatenate(good_S), strict=True) if good
         )
         if sets:
             return SpecularSets(action, advantage, sets, chosen)
@@ -135,14 +136,14 @@ def scores_dissimilarity(tabular: TabularObjective) -> bool:
 
 
 def _likeliest(policy: np.ndarray, others: list[int]) -> Iterator[list[tuple[int, ...]]]:
-    """The likeliest other action, the two likeliest, … all but one."""
+    """The likeliest other action, the two likeliest others, and so on up to all but one."""
     ordered = sorted(others, key=lambda a: -policy[a])
     for size in range(1, len(others)):
         yield [tuple(sorted(ordered[:size]))]
 
 
 def _subsets(others: list[int]) -> Iterator[list[tuple[int, ...]]]:
-    """All subsets of the other actions by size, but for all of them (Prop. 5.3)."""
+    """All proper subsets of the other actions, by size (Prop. 5.3 excludes the whole)."""
     for size in range(1, len(others)):
         if comb(len(others), size) > MAX_SUBSETS:
             raise ValueError(
@@ -155,16 +156,16 @@ def _subsets(others: list[int]) -> Iterator[list[tuple[int, ...]]]:
 def _chunks(
     subsets: list[tuple[int, ...]], tabular: TabularObjective
 ) -> Iterator[list[tuple[int, ...]]]:
-    """Parts of the list that are small enough to evaluate at once."""
+    """The list in parts that are small enough to evaluate at once."""
     step, rest = max(1, CHUNK // tabular.sets.counts_SA.size), iter(subsets)
     while part := list(islice(rest, step)):
         yield part
 
 
 def _masks(subsets: list[tuple[int, ...]], num_actions: int) -> np.ndarray:
-    masks_XA = np.zeros((len(subsets), num_actions), dtype=bool)
-    np.put_along_axis(masks_XA, np.array(subsets), True, axis=1)
-    return masks_XA
+    masks_SA = np.zeros((len(subsets), num_actions), dtype=bool)
+    np.put_along_axis(masks_SA, np.array(subsets), True, axis=1)
+    return masks_SA
 
 
 def _as_mask(removed: ArrayLike, num_actions: int) -> np.ndarray:

@@ -24,20 +24,20 @@ from setrl.core.samples import Samples
 from setrl.theory.multisets import Multisets, multisets
 from setrl.theory.policies import check_policy
 
-CHUNK = 1 << 21  # samples that a method sees at once
+CHUNK = 1 << 21  # samples given to a method at once
 
 
 @dataclass(frozen=True, eq=False)
 class ActionTable:
-    """What a sample is when it is one of A actions; fields that no objective needs stay None.
+    """The fields of a sample for each of A actions; fields that no objective reads stay None.
 
     Attributes:
         rewards: (A,) rewards.
         clusters: (A,) strategy labels, integers; −1 is in no cluster.
         answers: (A,) final answers, numbers or strings.
-        proxy: (A,) what a selector goes by.
-        pairs: (A, A) a number for two samples that are these actions. The diagonal is that of two
-            samples of the same action.
+        proxy: (A,) the number by which a selector chooses.
+        pairs: (A, A) a number for each pair of actions. The diagonal is for two samples of the same
+            action.
     """
 
     rewards: ArrayLike
@@ -49,7 +49,7 @@ class ActionTable:
     def __post_init__(self) -> None:
         shape = np.shape(self.rewards)
         if len(shape) != 1 or shape[0] == 0:
-            raise ValueError(f"rewards must have shape (A,), one an action, got {shape}")
+            raise ValueError(f"rewards must have shape (A,), one for each action, got {shape}")
         for name, value in self._given().items():
             wanted = shape * 2 if name == "pairs" else shape
             if np.shape(value) != wanted:
@@ -71,7 +71,7 @@ class ActionTable:
         return self._batch.samples
 
     def check_reads(self, reads: Collection[str]) -> None:
-        """Refuse to go on without a field that is read."""
+        """Raise a ValueError if a field that is read is missing."""
         for name in reads:
             if getattr(self, name) is None:
                 raise ValueError(f"the objective reads {name}: pass ActionTable({name}=...)")
@@ -79,7 +79,7 @@ class ActionTable:
     def credit(
         self, method: Method, actions_BN: np.ndarray, rng: np.random.Generator | None = None
     ) -> Advantages:
-        """What a method owes B groups of N samples, given by the samples' actions."""
+        """The credit that a method gives to B groups of N samples, given by their actions."""
         members = self.samples.sets(actions_BN)
         fields = {name: getattr(members, name)[0] for name in self._given()}
         return method.advantages(members.rewards[0], rng=rng, **fields)
@@ -105,9 +105,9 @@ class TabularObjective:
     Methods take policies (…, A), probabilities that sum to 1.
 
     Attributes:
-        objective: What a set is worth.
+        objective: The score of a set.
         table: The actions.
-        set_size: K ≥ 1. Sets are draws, so K may be larger than A.
+        set_size: K ≥ 1. A set may hold an action several times, so K may be larger than A.
     """
 
     objective: Objective
@@ -139,8 +139,8 @@ class TabularObjective:
     def advantages(self, policy_A: ArrayLike) -> np.ndarray:
         """A(y) = Q(y) − J, the marginal set advantage (Set RL, Def. 3.2), shape (…, A).
 
-        Scores are taken relative to the likeliest set's, so that nothing is lost when nearly every
-        set scores alike. Σ_y π(y)·A(y) = 0.
+        Scores are taken relative to the likeliest set's score, so no digits are lost if nearly all
+        sets have the same score. Σ_y π(y)·A(y) = 0.
         """
         policy = self._policy(policy_A)
         chances_S = self.sets.chances(policy)
@@ -160,12 +160,12 @@ class TabularObjective:
 class TabularMethod:
     """A method that sees N samples of a table's actions: its expected advantage and update.
 
-    Exact for biased methods too: the N samples are enumerated, not approximated.
+    It is exact for biased methods too, because all groups of N samples are enumerated.
 
     Attributes:
         method: Any `setrl.Method` whose credit is exact.
         table: The actions.
-        num_samples: N, how many samples the method sees at once.
+        num_samples: N, the number of samples that the method gets.
     """
 
     method: Method
@@ -178,7 +178,7 @@ class TabularMethod:
 
     @property
     def groups(self) -> Multisets:
-        """Every group that N samples can be."""
+        """Every possible group of N samples."""
         return multisets(self.table.num_actions, self.num_samples)
 
     @cached_property
@@ -192,7 +192,7 @@ class TabularMethod:
         return np.where(counts_SA > 0, of_first_SA, 0.0)
 
     def advantages(self, policy_A: ArrayLike) -> np.ndarray:
-        """E[Aᵢ | yᵢ = y], shape (…, A): what a sample of each action gets on average."""
+        """E[Aᵢ | yᵢ = y], shape (…, A): the mean advantage of a sample of each action."""
         policy = check_policy(policy_A, self.table.num_actions)
         return self.groups.mean_given(policy, self.credit_SA)
 
@@ -206,7 +206,7 @@ class TabularMethod:
         return policy * (advantages_A - (policy * advantages_A).sum(axis=-1, keepdims=True))
 
     def _credit(self, sets_SN: np.ndarray) -> np.ndarray:
-        # A generator only so that a method that samples its sets gets as far as the message here.
+        # The generator only lets a method that samples its sets reach the message below.
         found = self.table.credit(self.method, sets_SN, np.random.default_rng(0))
         if found.stderr_BN is not None:
             raise ValueError(

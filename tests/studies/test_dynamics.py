@@ -6,7 +6,7 @@ import pytest
 from setrl import methods
 from setrl.theory import TabularMethod
 from setrl.theory.dynamics import expected_steps
-from studies.dynamics_figure import EQUAL, EQUAL_START, draw_dynamics, equally_good, unequally_good
+from studies.dynamics import EQUAL, EQUAL_START, draw_dynamics, equally_good, unequally_good
 
 pytest.importorskip("matplotlib")
 

@@ -1,26 +1,17 @@
-"""The figure of the learning dynamics.
-
-`python -m studies.dynamics_figure docs/results/dynamics.png`
-
-matplotlib is imported when something is drawn.
-"""
+"""`python -m studies dynamics`: the figure of the learning dynamics in docs/theory.md."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from setrl import methods
 from setrl.theory.dynamics import Success, expected_steps, simulate
 from setrl.theory.tabular import ActionTable, TabularMethod
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 METHODS = {
     "GRPO": methods.grpo(),
@@ -89,8 +80,6 @@ def unequally_good(steps: int = STEPS, seed: int = SEED) -> list[Panel]:
 
 def draw_dynamics(rows: dict[str, list[Panel]]) -> Figure:
     """Stacked probabilities, a row of panels for each entry."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(11, 3.3 * len(rows)), layout="constrained")
     grid = figure.subplots(len(rows), len(METHODS), sharex=True, sharey=True, squeeze=False)
     for axes, (name, panels) in zip(grid, rows.items(), strict=True):
@@ -127,15 +116,17 @@ def _draw_panel(ax: Axes, panel: Panel) -> None:
         ax.spines[side].set_visible(False)
 
 
-def main(path: str) -> None:
-    """Draw the figure of docs/theory.md."""
+def run(out_dir: Path | str) -> Path:
+    """Draw both rows; write dynamics.png.
+
+    Returns:
+        Its path.
+    """
     rows = {
         "Equally good strategies: exact mean update": equally_good(),
         f"Right 90 … 40 %: one run, {NUM_SAMPLES} samples an update": unequally_good(),
     }
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    path = Path(out_dir) / "dynamics.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
     draw_dynamics(rows).savefig(path, dpi=150)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])
+    return path
