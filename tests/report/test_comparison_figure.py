@@ -34,7 +34,7 @@ def test_its_lines_are_the_comparison_s_numbers(run, tmp_path, monkeypatch, metr
     found = compared(run, metric)
     path = draw_comparison(found, metric, tmp_path / "figure.svg")
     assert path.read_text().startswith("<?xml")
-    values, gaps = sheets[0].axes
+    _, (values, gaps) = sheets[0]
     rows = found.of(metric)
     for line, name in ((values.lines[0], "first"), (values.lines[1], "second")):
         np.testing.assert_array_equal(line.get_ydata(), [getattr(row, name).value for row in rows])
@@ -49,5 +49,5 @@ def test_a_figure_of_no_known_format_is_a_config_error(run, tmp_path):
 
 @pytest.mark.parametrize("metric", ["top_share", "support"])
 def test_what_is_no_curve_has_no_figure(run, tmp_path, metric):
-    with pytest.raises(ConfigError, match=f"{metric} has no curve"):
+    with pytest.raises(ConfigError, match=f"{metric} is a single number"):
         draw_comparison(compared(run, metric), metric, tmp_path / "figure.png")

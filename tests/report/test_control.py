@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from setrl.report import publish_report, write_report
-from setrl.report.control import facts
-from setrl.report.control_data import looks, numbers, read_control, sweep
-from setrl.report.control_figures import curves, frontier
-from setrl.report.style import LIGHT
+from setrl.report.figures import charts
+from setrl.report.page import facts
+from setrl.report.run import read_run
+from setrl.report.style import LIGHT, looks, numbers, sweep, sweep_label
 
 ARMS = {
     "base": (0.4, 5.0),
@@ -55,19 +55,21 @@ def write(path: Path, value: dict[str, object]) -> None:
 
 
 def test_means_and_standard_errors_are_over_seeds(run_dir: Path) -> None:
-    data = read_control(run_dir)
-    found = data.arms["poly_n8_k4"].outcome("effective_goals")
-    assert found.mean == pytest.approx(4.6)
+    data = read_run(run_dir)
+    found = data.outcome("poly_n8_k4", "effective_goals")
+    assert found.value == pytest.approx(4.6)
     assert found.stderr == pytest.approx(np.std([0, 0.1, 0.2], ddof=1) / math.sqrt(3))
-    assert data.arms["poly_n8_k4"].outcome("path_length").mean == 4.0
-    assert math.isnan(data.arms["base"].outcome("effective_goals").stderr)
-    assert math.isnan(data.arms["base"].outcome("nothing").mean)
+    assert data.outcome("poly_n8_k4", "path_length").value == 4.0
+    assert math.isnan(data.outcome("base", "effective_goals").stderr)
+    assert math.isnan(data.outcome("base", "nothing").value)
 
 
 def test_success_is_held_against_the_measures_of_diversity(run_dir: Path) -> None:
-    data = read_control(run_dir)
-    assert data.quality == "success"
-    assert data.diversity == ["effective_goals", "hidden_pass@32"]
+    frontier = charts(read_run(run_dir))[0]
+    left, right = frontier.draw(LIGHT).axes
+    assert left.get_xlabel() == right.get_xlabel() == "success"
+    titles = [ax.get_title(loc="left") for ax in (left, right)]
+    assert titles == ["effective goals", "hidden pass@32"]
 
 
 def test_the_page_asks_the_network_nothing_and_escapes_what_it_shows(run_dir: Path) -> None:
@@ -85,18 +87,18 @@ def test_a_published_page_has_every_arm_and_its_figures(run_dir: Path, tmp_path:
     text = page.read_text()
     for name in ("frontier.png", "curves.png", "summary.json", "config.yaml"):
         assert (page.parent / name).exists()
-    assert "| poly n8 k4 | 0.990 ± 0.000 | 4.600 ± 0.058 |" in text
+    assert "| poly n8 k4 | 0.990<br>± 0.000 | 4.600<br>± 0.058 |" in text
 
 
 def test_lines_join_the_arms_of_a_sweep_in_order(run_dir: Path) -> None:
-    figure = frontier(read_control(run_dir)).draw(LIGHT)
+    figure = charts(read_run(run_dir))[0].draw(LIGHT)
     lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 2]
     assert len(lines) == 1
     np.testing.assert_allclose(lines[0].get_xdata(), [0.99, 0.95])
 
 
 def test_every_arm_is_a_point_with_its_bars(run_dir: Path) -> None:
-    axes = frontier(read_control(run_dir)).draw(LIGHT).axes[0]
+    axes = charts(read_run(run_dir))[0].draw(LIGHT).axes[0]
     points = {
         tuple(np.round(line.get_xydata()[0], 3))
         for line in axes.lines
@@ -106,7 +108,7 @@ def test_every_arm_is_a_point_with_its_bars(run_dir: Path) -> None:
 
 
 def test_curves_are_means_over_seeds(run_dir: Path) -> None:
-    axes = curves(read_control(run_dir)).draw(LIGHT).axes[0]
+    axes = charts(read_run(run_dir))[1].draw(LIGHT).axes[0]
     thick = [line for line in axes.lines if line.get_linewidth() == 2]
     assert len(thick) == 2  # the sweep shows one of its arms; the base has no curve
     assert thick[0].get_ydata()[-1] == pytest.approx(1.0)
@@ -121,15 +123,20 @@ def test_an_unfinished_run_has_a_page(tmp_path: Path) -> None:
 def test_sweeps_and_their_looks() -> None:
     assert sweep("ppo_kl_start_0.03") == "ppo_kl_start_#"
     assert numbers("poly_n64_k32") == (64.0, 32.0)
-    found = looks(["ppo_ent_0", "ppo_ent_0.1", "poly_p3_w5", "poly_whole", "mine", "yours"])
-    assert found["ppo_ent_0"] == found["ppo_ent_0.1"]
-    assert found["ppo_ent_0"].label == "ppo ent"
+    arms = ["ppo_ent_0", "ppo_ent_0.1", "poly_p3_w5", "poly_whole", "mine", "yours"]
+    found = looks(arms)
+    assert drawn_as(found["ppo_ent_0"]) == drawn_as(found["ppo_ent_0.1"])
+    assert [sweep_label(arm, arms) for arm in arms[1:3]] == ["ppo ent", "poly p3 w5"]
     assert found["poly_p3_w5"].hue == found["poly_whole"].hue
     assert found["poly_p3_w5"].marker != found["poly_whole"].marker
     assert found["mine"].hue != found["yours"].hue
 
 
+def drawn_as(look):
+    return look.hue, look.line, look.marker
+
+
 def test_facts_are_in_words(run_dir: Path) -> None:
-    found = facts(read_control(run_dir))
+    found = facts(read_run(run_dir))
     assert found["task"] == "goals (limit 9, kinds two)"
     assert (found["seeds"], found["command"]) == ("0, 1, 2", "setrl control")

@@ -4,18 +4,11 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from setrl.report.data import read_run
-from setrl.report.drawing import (
-    EndLabel,
-    Spot,
-    canvas,
-    label_ends,
-    label_spots,
-    rolling_mean,
-    spread,
-)
-from setrl.report.figures import plates
-from setrl.report.style import DARK, LIGHT, Look, family, looks, main_arms, strategy_fills
+from setrl.core import methods
+from setrl.report.drawing import EndLabel, Spot, label_ends, label_spots, rolling_mean, spread
+from setrl.report.figures import charts
+from setrl.report.run import read_run
+from setrl.report.style import DARK, LIGHT, Look, canvas, looks, main_arms, strategy_fills, sweep
 from tests import fake_run
 
 
@@ -34,7 +27,7 @@ def test_spread_leaves_what_is_apart():
 
 
 def test_names_at_line_ends_do_not_overlap():
-    ax = canvas(LIGHT, "headline", 1).axes[0]
+    ax = canvas(LIGHT, "headline", 1)[1][0]
     ax.set_ylim(0, 1)
     ends = [EndLabel(1.0, Look(name, "#000000", "-", "o")) for name in "abcd"]
     label_ends(ax, 1.0, ends, LIGHT)
@@ -45,7 +38,7 @@ def test_names_at_line_ends_do_not_overlap():
 
 
 def test_names_beside_points_do_not_overlap_and_give_way():
-    ax = canvas(LIGHT, "headline", 1).axes[0]
+    ax = canvas(LIGHT, "headline", 1)[1][0]
     spots = [Spot(0.5 + i / 1000, 0.5, f"0.00{i}") for i in range(20)]
     label_spots(ax, spots, LIGHT)
     ax.figure.draw_without_rendering()
@@ -63,32 +56,43 @@ def test_rolling_mean_leaves_missing_values_out():
 
 
 @pytest.mark.parametrize(
-    ("arm", "sweep"),
+    ("arm", "name"),
     [
         ("grpo", "grpo"),
-        ("grpo_kl_0.01", "grpo_kl"),
-        ("grpo_kl_1e-3", "grpo_kl"),
-        ("poly_epo_k8", "poly_epo_k"),
-        ("poly_epo", "poly_epo"),
+        ("grpo_kl_0.01", "grpo_kl_#"),
+        ("grpo_kl_1e-3", "grpo_kl_#"),
+        ("poly_epo_k8", "poly_epo_k#"),
     ],
 )
-def test_families(arm, sweep):
-    assert family(arm) == sweep
+def test_sweeps(arm, name):
+    assert sweep(arm) == name
+
+
+def test_every_method_has_a_label_and_a_hue_and_line_of_its_own():
+    found = looks(list(methods.by_name))
+    assert set(methods.by_name) <= set(methods.labels)
+    assert len({look.label for look in found.values()}) == len(methods.by_name)
+    assert len({(look.hue, look.line) for look in found.values()}) == len(methods.by_name)
+
+
+def test_a_method_looks_the_same_whatever_else_is_drawn():
+    together = looks(["mine_0.1", "yours", *reversed(methods.by_name)])
+    assert all(looks([name])[name] == together[name] for name in methods.by_name)
 
 
 def test_an_arm_looks_the_same_in_every_comparison_and_sweeps_share_a_hue():
     few = looks(["base", "grpo", "poly_epo"])
-    many = looks(["base", "grpo_kl_0.1", "poly_epo", "maxpo", "grpo_kl_0.01", "grpo", "mine"])
+    many = looks(["base", "mine", "grpo_kl_0.1", "poly_epo", "maxpo", "grpo_kl_0.01", "grpo"])
     assert few["grpo"] == many["grpo"]
     assert few["poly_epo"] == many["poly_epo"]
     assert many["grpo_kl_0.1"].hue == many["grpo_kl_0.01"].hue
     hues = {look.hue for look in many.values()}
-    assert len(hues) == len({family(arm) for arm in many})
+    assert len(hues) == len({sweep(arm) for arm in many})
 
 
 def test_of_many_arms_the_sweeps_are_left_to_the_frontier():
-    sweep = [f"grpo_kl_{beta}" for beta in (0.001, 0.01, 0.1)]
-    many = ["base", "grpo", "poly_epo", "maxpo", *sweep]
+    betas = [f"grpo_kl_{beta}" for beta in (0.001, 0.01, 0.1)]
+    many = ["base", "grpo", "poly_epo", "maxpo", *betas]
     assert main_arms(many) == ["base", "grpo", "poly_epo", "maxpo"]
     assert main_arms(many[2:]) == many[2:]
     ks = ["base", *(f"poly_epo_k{k}" for k in (2, 3, 4, 5, 6, 8))]
@@ -104,19 +108,19 @@ def test_the_commonest_strategies_have_fills():
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 def test_every_figure_of_a_run_with_sweeps_is_drawn(tmp_path, theme):
-    sweep = tuple(f"grpo_kl_{beta}" for beta in (0.01, 0.1))
-    arms = ("grpo", "maxpo", "poly_epo", "grpo_div", "mine", *sweep)
+    betas = tuple(f"grpo_kl_{beta}" for beta in (0.01, 0.1))
+    arms = ("grpo", "maxpo", "poly_epo", "grpo_div", "mine", *betas)
     run = fake_run.make(tmp_path / "r", arms, (0,), steps=3, problems=3, n=4)
-    for plate in plates(read_run(run)):
-        figure = plate.draw(theme)
+    for chart in charts(read_run(run)):
+        figure = chart.draw(theme)
         figure.draw_without_rendering()
         written = [text.get_text().replace("\n", " ") for text in figure.texts]
-        assert plate.headline in written
+        assert chart.headline in written
 
 
 def test_stacked_shares_never_exceed_one(tmp_path):
     data = read_run(fake_run.make(tmp_path / "r", steps=6, evaluated=False))
-    [plate] = [plate for plate in plates(data) if plate.name == "strategy_shares"]
-    for ax in plate.draw(LIGHT).axes:
+    [chart] = [chart for chart in charts(data) if chart.name == "strategy_shares"]
+    for ax in chart.draw(LIGHT).axes:
         tops = [path.vertices[:, 1].max() for part in ax.collections for path in part.get_paths()]
         assert max(tops) <= 1 + 1e-9

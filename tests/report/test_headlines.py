@@ -7,7 +7,7 @@ import pytest
 from setrl.evaluation.intervals import Difference, Estimate, IntervalConfig
 from setrl.evaluation.summary import ArmDifference, ArmSummary, SplitSummary, Summary
 from setrl.report import headlines as h
-from setrl.report.data import RunData, read_run
+from setrl.report.run import RunData, read_run
 from setrl.report.style import looks
 from tests import fake_run
 
@@ -42,7 +42,8 @@ def split(name="shifted", poly=(0.1, 0.1, 0.1, 0.1), grpo_base=-0.2, strategies=
 
 def data(*splits, tmp_path="x"):
     summary = Summary("grpo", IntervalConfig(), {s.split: s for s in splits})
-    return RunData(tmp_path, {}, {}, {}, looks(["base", "grpo", "poly_epo"]), summary)
+    drawn = looks(["base", "grpo", "poly_epo", "maxpo"])
+    return RunData(tmp_path, "comparison", {}, {}, {}, drawn, summary)
 
 
 def test_a_clear_difference_is_stated_with_its_interval():
@@ -58,7 +59,7 @@ def test_an_interval_that_includes_0_is_said_to():
     first = h.headlines(data(split(poly=(0, 0, 0, 0.04))))[0]
     assert first.verdict == "unclear"
     assert "+4.0 points [−1.0, 9.0]" in first.text
-    assert first.text.endswith("do not tell the two apart.")
+    assert first.text.endswith("do not distinguish the two.")
 
 
 def test_bad_news_is_told_in_the_same_words():
@@ -100,9 +101,7 @@ def test_the_base_at_the_largest_k():
 )
 def test_the_title_of_pass_at_k_says_where_the_interval_excludes_0(poly, title):
     given = data(split(poly=poly))
-    assert h.pass_at_k_title(given.summary.splits["shifted"], "grpo", given.looks) == (
-        f"On the shifted split, {title}"
-    )
+    assert h.pass_at_k_title(given, given.splits[0]) == (f"On the shifted split, {title}")
 
 
 def test_arms_with_the_same_verdict_share_a_phrase():
@@ -112,7 +111,7 @@ def test_arms_with_the_same_verdict_share_a_phrase():
         arms={**one.arms, "maxpo": arm("maxpo", 4.0)},
         differences=(*one.differences, replace(one.differences[0], arm="maxpo")),
     )
-    title = h.pass_at_k_title(two, "grpo", looks(["base", "grpo", "poly_epo", "maxpo"]))
+    title = h.pass_at_k_title(data(two), two)
     assert title == "On the shifted split, Poly-EPO and MaxPO are above GRPO at every k"
 
 
@@ -123,9 +122,8 @@ def test_the_frontier_names_the_arms_that_none_beats():
         "grpo": arm("grpo", 1.0, pass_1=0.9),
         "poly_epo": arm("poly_epo", 8.5, pass_1=0.8),
     }
-    title = h.frontier_title(
-        replace(one, arms=arms), "correct_strategies@8", looks(["base", "grpo", "poly_epo"])
-    )
+    three = replace(one, arms=arms)
+    title = h.frontier_title(data(three), three, "correct_strategies@8")
     assert title.endswith("in 8 samples (shifted split): GRPO and Poly-EPO")
 
 

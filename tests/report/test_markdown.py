@@ -6,7 +6,7 @@ import re
 import pytest
 
 from setrl.errors import ConfigError
-from setrl.report import drawing, publish_report
+from setrl.report import publish_report, style
 from tests import fake_run
 
 
@@ -15,7 +15,7 @@ def folder(tmp_path_factory):
     root = tmp_path_factory.mktemp("published")
     fake_run.make(root / "run", problems=4, n=8, steps=12)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drawing, "DPI", 40)
+        patch.setattr(style, "DPI", 40)
         page = publish_report(root / "run", root / "docs" / "results")
     assert page == root / "docs" / "results" / "README.md"
     return page.parent
@@ -33,7 +33,7 @@ def test_numbers_are_those_of_the_summary(folder):
 
 def test_every_row_of_a_table_has_its_columns(folder):
     tables = re.findall(r"(?:^\|.*\|\n)+", (folder / "README.md").read_text(), re.MULTILINE)
-    assert len(tables) == 4
+    assert len(tables) == 5
     for table in tables:
         assert len({line.count("|") for line in table.splitlines()}) == 1
 

@@ -8,9 +8,9 @@ import pytest
 
 from setrl.errors import ConfigError
 from setrl.logs.run_folder import write_status
-from setrl.report import drawing, write_report
-from setrl.report.data import read_run
+from setrl.report import style, write_report
 from setrl.report.headlines import headlines
+from setrl.report.run import read_run
 from tests import fake_run
 
 ATTACK = "<script>alert('x')</script><img src=x onerror=alert(1)>"
@@ -49,7 +49,7 @@ class Page(HTMLParser):
 @pytest.fixture(autouse=True, scope="module")
 def coarse_pictures():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drawing, "DPI", 40)
+        patch.setattr(style, "DPI", 40)
         yield
 
 

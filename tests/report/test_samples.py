@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from setrl.report.data import read_run
+from setrl.report.run import read_run
 from setrl.report.samples import samples_by_step
 from tests import fake_run
 

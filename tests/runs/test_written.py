@@ -13,7 +13,7 @@ from setrl.control.config import ControlConfig
 from setrl.errors import ConfigError
 from setrl.lm.config import ComparisonConfig
 from setrl.logs.run_folder import write_status
-from setrl.report import drawing, publish_report, write_report
+from setrl.report import publish_report, style, write_report
 from setrl.runs.claim import claimed
 from setrl.runs.config import RunConfig
 from tests import fake_run
@@ -148,7 +148,7 @@ def test_a_report_of_a_folder_that_is_no_run_is_refused(tmp_path, capsys, marker
 
 
 def test_a_page_of_others_is_not_overwritten_and_one_of_ours_is(tmp_path, monkeypatch):
-    monkeypatch.setattr(drawing, "DPI", 40)
+    monkeypatch.setattr(style, "DPI", 40)
     folder = fake_run.make(tmp_path / "run", arms=("grpo",), problems=2, n=4, steps=2)
     page = folder / "report.html"
     page.write_text("<title>theirs</title>")
@@ -164,7 +164,7 @@ def test_a_page_of_others_is_not_overwritten_and_one_of_ours_is(tmp_path, monkey
 
 @pytest.mark.parametrize("name", ["README.md", "summary.json", "config.yaml"])
 def test_publishing_over_files_of_others_is_refused(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(drawing, "DPI", 40)
+    monkeypatch.setattr(style, "DPI", 40)
     folder = fake_run.make(tmp_path / "run", arms=("grpo",), problems=2, n=4, steps=2)
     fill(tmp_path / "mine", (name, "notes.txt"), "theirs")
     before = contents(tmp_path)

@@ -1,4 +1,4 @@
-"""A run's report: figures and one self-contained page, from whatever the run directory holds."""
+"""A run's report: figures and one self-contained page, from what the folder of the run holds."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,55 +6,51 @@ from pathlib import Path
 
 from setrl.errors import ConfigError
 from setrl.evaluation.comparison import Comparison
-from setrl.logs.run_folder import Kind, kind_of
+from setrl.logs.run_folder import CONFIG, kind_of
 from setrl.runs.written import REPORT, refuse_page_of_others
 
 __all__ = ["draw_comparison", "publish_report", "write_report"]
 
-PUBLISHED = "Written by `setrl report "  # stands in every published README.md
+PUBLISHED = "Written by `setrl report "  # every published README.md contains it
 
 
 def write_report(run_dir: Path, reference: str = "grpo") -> Path:
     """Write a run's report.html, figures/*.png and summary.json; returns the page's path.
 
     Args:
-        run_dir: The folder of a comparison or of a control run. Parts that it lacks (evaluation,
-            base, arms) are left out of the page.
-        reference: The arm that the others are compared with; the first one where it is absent.
+        run_dir: The folder of a run of either kind. The page leaves out what is missing there
+            (evaluation, base, arms).
+        reference: The arm that the others are compared with; the first one if it is missing.
 
     Raises:
-        ConfigError: When it is no run of setrl, or its report.html is not by setrl, or
-            the packages that draw are not installed.
-        DataError: When an evaluation file does not hold what it should.
+        ConfigError: If the folder is not a run of setrl, its report.html was not written by setrl,
+            or the packages that draw are not installed.
+        DataError: If an evaluation file is invalid.
     """
     with _needs_drawing():
-        from setrl.report.control import write_control_page
         from setrl.report.page import write_page
-    if _checked_kind(run_dir) == "control":
-        return write_control_page(run_dir)
-    return write_page(run_dir, reference)
+    _refuse_other_folders(run_dir)
+    write_page(run_dir, reference)
+    return run_dir / REPORT
 
 
 def publish_report(run_dir: Path, folder: Path, reference: str = "grpo") -> Path:
     """Write a run's report, and a page in Markdown with figures and numbers into a folder.
 
     Args:
-        run_dir: The comparison's folder.
+        run_dir: The folder of the run.
         folder: Where README.md, the figures, summary.json and config.yaml go.
-        reference: The arm that the others are compared with; the first one where it is absent.
+        reference: The arm that the others are compared with; the first one if it is missing.
 
     Raises:
-        ConfigError: When there is no such run, or the folder holds other such files,
+        ConfigError: If the folder is not a run of setrl, `folder` holds such files of others,
             or the packages that draw are not installed.
-        DataError: When an evaluation file does not hold what it should.
+        DataError: If an evaluation file is invalid.
     """
     with _needs_drawing():
-        from setrl.report.control import publish_control
         from setrl.report.markdown import publish
-    kind = _checked_kind(run_dir)
-    _refuse_folder_of_others(folder)
-    if kind == "control":
-        return publish_control(run_dir, folder)
+    _refuse_other_folders(run_dir)
+    _refuse_to_replace(folder)
     return publish(run_dir, folder, reference)
 
 
@@ -62,7 +58,7 @@ def draw_comparison(comparison: Comparison, metric: str, path: Path) -> Path:
     """Draw a metric of a comparison into a file whose ending names the format.
 
     Raises:
-        ConfigError: When matplotlib is missing or does not know the format, or the metric is one
+        ConfigError: If matplotlib is missing or does not know the format, or the metric is a single
             number.
     """
     with _needs_drawing():
@@ -70,30 +66,28 @@ def draw_comparison(comparison: Comparison, metric: str, path: Path) -> Path:
     return write_figure(comparison, metric, path)
 
 
-def _checked_kind(run_dir: Path) -> Kind:
-    """The kind of a run whose report can be written without harm to the files of others."""
+def _refuse_other_folders(run_dir: Path) -> None:
+    """Refuse a folder that is not a run, or a run whose report.html is somebody else's file."""
     if not run_dir.is_dir():
-        raise ConfigError(f"{run_dir} is not a run directory: there is no such folder")
-    kind = kind_of(run_dir)
-    if kind is None:
+        raise ConfigError(f"{run_dir} is not a run directory: the folder does not exist")
+    if kind_of(run_dir) is None:
         raise ConfigError(
             f"{run_dir} is not a run directory: it has no run.json of setrl; "
             "give a folder that setrl train or setrl control wrote"
         )
     refuse_page_of_others(run_dir / REPORT)
-    return kind
 
 
-def _refuse_folder_of_others(folder: Path) -> None:
+def _refuse_to_replace(folder: Path) -> None:
     """Refuse to publish over files that no earlier call of `publish_report` wrote."""
     page = folder / "README.md"
     if page.is_file() and PUBLISHED in page.read_text(encoding="utf-8", errors="replace"):
         return
-    for name in (page.name, "summary.json", "config.yaml"):
+    for name in (page.name, "summary.json", CONFIG):
         if (folder / name).exists():
             raise ConfigError(
                 f"{folder / name} was not written by setrl report: publish to another folder, "
-                "or move it elsewhere"
+                "or move the file"
             )
 
 

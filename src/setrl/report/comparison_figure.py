@@ -8,17 +8,20 @@ from setrl.errors import ConfigError
 from setrl.evaluation.comparison import Comparison
 from setrl.evaluation.comparison_text import sentences
 from setrl.evaluation.metrics import METRICS
-from setrl.report.drawing import (
+from setrl.report.drawing import interval_curve
+from setrl.report.style import (
+    BLUE,
+    LIGHT,
+    VERMILION,
+    Look,
     canvas,
-    interval_curve,
     k_axis,
     percent_axis,
     points_axis,
     set_title,
 )
-from setrl.report.style import LIGHT, Look
 
-FIRST, SECOND = Look("A", "#D55E00", "--", "s"), Look("B", "#0072B2", "-", "o")
+FIRST, SECOND = Look("A", VERMILION, "--", "s"), Look("B", BLUE, "-", "o")
 GAP = Look("A − B", LIGHT.ink, "-", "o")
 
 
@@ -26,15 +29,17 @@ def write_figure(comparison: Comparison, metric: str, path: Path) -> Path:
     """Draw a metric of a comparison into a file whose ending names the format.
 
     Raises:
-        ConfigError: When matplotlib does not know the format, or the metric is one number.
+        ConfigError: If matplotlib does not know the format, or the metric is a single number.
     """
     rows, shown = comparison.of(metric), METRICS.get(metric)
     if shown is None or not shown.axis:
-        raise ConfigError(f"{metric} has no curve to draw: --metrics must begin with one that has")
+        raise ConfigError(
+            f"{metric} is a single number and has no curve to draw: "
+            "begin --metrics with a metric over k, τ or position"
+        )
     names = f"A: {comparison.first}    B: {comparison.second}    {comparison.problems} problems"
     headline = f"{sentences(comparison, metric)[0]}\n{names}"
-    sheet = canvas(LIGHT, headline, columns=2, margins=(0.6, 0.3), gap=0.7)
-    values, gaps = sheet.axes
+    figure, (values, gaps) = canvas(LIGHT, headline, columns=2, margins=(0.6, 0.3), gap=0.7)
     ks = [row.k for row in rows if row.k is not None]
     interval_curve(values, ks, [row.first for row in rows], FIRST)
     interval_curve(values, ks, [row.second for row in rows], SECOND)
@@ -46,10 +51,10 @@ def write_figure(comparison: Comparison, metric: str, path: Path) -> Path:
     if shown.share:
         percent_axis(values, bottom=None)
         points_axis(gaps)
-    for ax in sheet.axes:
+    for ax in (values, gaps):
         k_axis(ax, ks, shown.axis)
     try:
-        sheet.figure.savefig(path)
+        figure.savefig(path)
     except ValueError as error:
         raise ConfigError(f"{path}: {error}") from error
     return path

@@ -1,40 +1,52 @@
-"""Parts that figures share: a bare canvas in a theme, end labels that do not collide, bands."""
+"""Parts that figures share: curves with bands, curves over steps, frontiers, names that fit."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from setrl.evaluation.estimators import Floats
-from setrl.evaluation.intervals import Difference, Estimate
-from setrl.report.style import Look, Theme
+from setrl.report import style
+from setrl.report.style import BAND_ALPHA, Look, Theme, numbers, place_in_sweep, sweep, sweep_label
 
-WIDTH, DPI = 9.6, 150  # inches, dots an inch
-HEADLINE_WIDTH = 104  # letters a line
 LABEL_GAP, LABEL_OFFSET = 0.165, 0.17  # inches between names at lines' ends, and from the lines
 LETTER_WIDTH, LETTER_HEIGHT = 0.075, 0.15  # inches, of the names in figures
-SIDES = (  # where a point's name may stand: offset in dots, and shift in its own width and height
+SIDES = (  # where a point's name may be: offset in dots, and shift in its own width and height
     ((9, 6), (0, 0)), ((9, -6), (0, -1)), ((-9, 6), (-1, 0)), ((-9, -6), (-1, -1)),
     ((0, 11), (-0.5, 0)), ((0, -11), (-0.5, -1)), ((9, 24), (0, 0)), ((9, -24), (0, -1)),
 )  # fmt: skip
-BAND_ALPHA = 0.14
+
+
+class Interval(Protocol):
+    """A value with the ends of its interval, which are NaN if unknown."""
+
+    @property
+    def value(self) -> float:
+        """The value itself."""
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
 
 
 @dataclass(frozen=True)
-class Plate:
+class Chart:
     """A figure with its words.
 
     Attributes:
         name: File name without ending.
-        headline: What it shows, computed; also its text for those who cannot see it.
+        headline: What it shows, computed; also the text for readers who cannot see it.
         note: How it was made.
         draw: Draws it in a theme.
     """
@@ -55,135 +67,123 @@ class EndLabel:
 
 @dataclass(frozen=True)
 class Spot:
-    """A point; one without a name is only kept clear."""
+    """A point; if its name is empty, its place is only kept clear."""
 
     x: float
     y: float
     name: str
 
 
-@dataclass(frozen=True)
-class Canvas:
-    """An empty figure: axes, row by row, under its headline."""
-
-    figure: Figure
-    axes: list[Axes]
-
-
-def canvas(
-    theme: Theme,
-    headline: str,
-    columns: int,
-    rows: int = 1,
-    row_height: float = 2.9,
-    margins: tuple[float, float] = (0.6, 1.1),
-    gap: float = 1.5,
-    title_height: float = 0.35,
-) -> Canvas:
-    """A figure in the theme's colours.
-
-    Args:
-        theme: Its colours.
-        headline: Written above all axes, in as many lines as it takes.
-        columns: Axes in a row.
-        rows: Rows of axes.
-        row_height: Height of a row of axes, inches.
-        margins: Room to the left and to the right of all axes, inches.
-        gap: Room between columns, inches.
-        title_height: Room for the titles of the first row of axes, inches.
-    """
-    lines = [part for line in headline.split("\n") for part in textwrap.wrap(line, HEADLINE_WIDTH)]
-    top, bottom, between = 0.2 + title_height + 0.2 * len(lines), 0.55, 0.85
-    height = top + bottom + rows * row_height + (rows - 1) * between
-    figure = Figure(figsize=(WIDTH, height), dpi=DPI, facecolor=theme.paper)
-    grid = figure.subplots(rows, columns, squeeze=False)
-    axis_width = (WIDTH - sum(margins) - gap * (columns - 1)) / columns
-    figure.subplots_adjust(
-        left=margins[0] / WIDTH,
-        right=1 - margins[1] / WIDTH,
-        top=1 - top / height,
-        bottom=bottom / height,
-        wspace=gap / axis_width,
-        hspace=between / row_height,
-    )
-    figure.text(
-        0.15 / WIDTH,
-        1 - 0.12 / height,
-        "\n".join(lines),
-        va="top",
-        fontsize=10.5,
-        fontweight="bold",
-        color=theme.ink,
-        linespacing=1.3,
-    )
-    for ax in grid.flat:
-        _dress(ax, theme)
-    return Canvas(figure, list(grid.flat))
-
-
-def _dress(ax: Axes, theme: Theme) -> None:
-    ax.set_facecolor(theme.paper)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(theme.muted)
-    ax.tick_params(colors=theme.muted, labelsize=8.5)
-    ax.grid(axis="y", color=theme.grid, linewidth=0.8)
-    ax.set_axisbelow(True)
-    for text in (ax.xaxis.label, ax.yaxis.label):
-        text.set(color=theme.muted, fontsize=9)
-
-
-def set_title(ax: Axes, text: str, theme: Theme) -> None:
-    """A neutral title: what the axis shows and its unit."""
-    ax.set_title(text, loc="left", fontsize=10, color=theme.ink, pad=8)
-
-
-def percent_axis(ax: Axes, bottom: float | None = 0.0) -> None:
-    """Shares as per cent, from 0 or from where the data begin (None)."""
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:g}%"))
-    ax.set_ylim(bottom=bottom)
-
-
-def points_axis(ax: Axes) -> None:
-    """Differences of shares, in percentage points with their sign."""
-    ax.yaxis.set_major_formatter(
-        FuncFormatter(lambda y, _: "0" if abs(y) < 1e-9 else f"{100 * y:+g}".replace("-", "−"))
-    )
-
-
-def k_axis(ax: Axes, ks: Sequence[float], name: str = "k, samples that one may try") -> None:
-    """k on a base-2 logarithmic axis."""
-    ax.set_xscale("log", base=2)
-    ax.set_xticks(ks, [f"{k:g}" for k in ks])
-    ax.minorticks_off()
-    ax.set_xlabel(name)
-
-
 def interval_curve(
-    ax: Axes, x: ArrayLike, estimates: Sequence[Estimate | Difference], look: Look, marker: str = ""
-) -> None:
-    """An arm's values as a line, and their intervals as a band."""
-    value, low, high = np.array([(e.value, e.low, e.high) for e in estimates]).T
-    ax.plot(x, value, color=look.hue, linestyle=look.line, linewidth=2, label=look.label,
+    ax: Axes, x: ArrayLike, values: Sequence[Interval], look: Look, marker: str = ""
+) -> EndLabel:
+    """An arm's values as a line, and their intervals as a band; returns the line's name."""
+    middle, low, high = np.array([(v.value, v.low, v.high) for v in values]).T
+    ax.plot(x, middle, color=look.hue, linestyle=look.line, linewidth=2, label=look.label,
             marker=marker, markersize=3)  # fmt: skip
     ax.fill_between(np.asarray(x), low, high, color=look.hue, alpha=BAND_ALPHA, linewidth=0)
+    return EndLabel(float(middle[-1]), look)
+
+
+def step_curves(
+    ax: Axes, curves: Sequence[tuple[Look, Floats, Floats]], theme: Theme, bottom: float | None
+) -> None:
+    """Training curves: each run's thin, their mean thick with its name at the end.
+
+    Args:
+        ax: Where to.
+        curves: Look, steps (T,) and values (R, T) of each arm.
+        theme: Colours of the names.
+        bottom: Lower end of the vertical axis; None for where the data begin.
+    """
+    last = max([1.0, *(float(steps_T[-1]) for _, steps_T, _ in curves)])
+    ends = []
+    for look, steps_T, values_RT in curves:
+        ax.plot(steps_T, values_RT.T, color=look.hue, linewidth=0.7, alpha=0.45)
+        mean_T = values_RT.mean(axis=0)
+        # Dashes would be unreadable on lines that jump: the marker sets them apart.
+        ax.plot(steps_T, mean_T, color=look.hue, linewidth=2, marker=look.marker,
+                 markersize=5, markevery=max(1, len(steps_T) // 5),
+                markeredgecolor=theme.paper)  # fmt: skip
+        ends.append(EndLabel(float(mean_T[-1]), look))
+    ax.set_xlim(right=last)
+    ax.set_ylim(bottom=bottom)
+    label_ends(ax, last, ends, theme)
+
+
+def frontier(
+    ax: Axes, points: Mapping[str, tuple[Interval, Interval]], arms: Mapping[str, Look],
+    theme: Theme, most: float = np.inf,
+) -> None:  # fmt: skip
+    """A point with its intervals for each arm; lines join the arms of a sweep.
+
+    Args:
+        ax: Where to.
+        points: Arm → its place across and up; arms with an undefined place are left out.
+        arms: Arm → its look, of all arms of the run.
+        theme: Colours of the names.
+        most: The upper end of the vertical axis at the most.
+    """
+    points = {a: (x, y) for a, (x, y) in points.items() if not np.isnan(x.value + y.value)}
+    sweeps: dict[str, list[str]] = {}
+    for arm, (x, y) in points.items():
+        ax.errorbar(x.value, y.value, xerr=_reach(x), yerr=_reach(y), color=arms[arm].hue,
+                    elinewidth=0.9)  # fmt: skip
+        ax.add_line(_mark(arms[arm], theme, x.value, y.value))
+        sweeps.setdefault(sweep(arm), []).append(arm)
+    for members in sweeps.values():
+        places = [points[arm] for arm in sorted(members, key=numbers)]
+        look = arms[members[0]]
+        ax.plot([x.value for x, _ in places], [y.value for _, y in places], color=look.hue,
+                linestyle=look.line, linewidth=1.2, zorder=1)  # fmt: skip
+    if points:
+        across, up = zip(*points.values(), strict=True)
+        lowest, highest = _padded(up)
+        ax.set(xlim=_padded(across), ylim=(lowest, min(highest, most)))
+    names = {arm: place_in_sweep(arm, list(arms)) for arm in points}
+    label_spots(ax, [Spot(points[a][0].value, points[a][1].value, names[a]) for a in names], theme)
+
+
+def frontier_legend(figure: Figure, arms: Mapping[str, Look], theme: Theme) -> None:
+    """The sweeps, and the arms in none, in the right margin."""
+    names = {sweep_label(arm, list(arms)): look for arm, look in arms.items()}
+    right_legend(figure, [_mark(look, theme) for look in names.values()], list(names), theme)
+
+
+def _mark(look: Look, theme: Theme, x: float = 0.0, y: float = 0.0) -> Line2D:
+    return Line2D([x], [y], color=look.hue, marker=look.marker, markersize=7, linestyle="",
+                  markeredgecolor=theme.ink, markeredgewidth=0.6, zorder=3)  # fmt: skip
+
+
+def _reach(found: Interval) -> list[list[float]] | None:
+    """How far the interval goes below and above its value."""
+    if np.isnan(found.low):
+        return None
+    return [[max(found.value - found.low, 0.0)], [max(found.high - found.value, 0.0)]]
+
+
+def _padded(found: Sequence[Interval]) -> tuple[float, float]:
+    """Limits around all intervals, with a margin of at least a fortieth of the highest value."""
+    ends = [x for e in found for x in (e.value, e.low, e.high) if not np.isnan(x)]
+    low, high = min(ends), max(ends)
+    pad = max(0.1 * (high - low), 0.025 * abs(high), 1e-3)
+    return low - pad, high + pad
 
 
 def label_ends(ax: Axes, x: float, labels: Sequence[EndLabel], theme: Theme) -> None:
-    """Write names at the lines' right ends, pushed apart where they would overlap.
+    """Write names at the lines' right ends, moved apart if they would overlap.
 
     Call it when the axis limits are final: the distance between labels depends on them.
     """
-    if not labels:
-        return
     to_axes = ax.transAxes.inverted()
     ends = [to_axes.transform(ax.transData.transform((x, label.y))) for label in labels]
-    width, height = ax.get_window_extent().width / DPI, ax.get_window_extent().height / DPI
-    placed = spread([end[1] for end in ends], gap=LABEL_GAP / height)
+    box = ax.get_window_extent()
+    placed = spread([end[1] for end in ends], gap=LABEL_GAP / (box.height / style.DPI))
     for label, end, y in zip(labels, ends, placed, strict=True):
         ax.annotate(
             label.look.label,
             xy=(end[0], end[1]),
-            xytext=(end[0] + LABEL_OFFSET / width, y),
+            xytext=(end[0] + LABEL_OFFSET / (box.width / style.DPI), y),
             xycoords="axes fraction",
             textcoords="axes fraction",
             va="center",
@@ -206,7 +206,7 @@ def label_spots(ax: Axes, spots: Sequence[Spot], theme: Theme) -> None:
 
     A name for which no side is free is left out. Call it when the axis limits are final.
     """
-    letter = np.array([LETTER_WIDTH, LETTER_HEIGHT]) * DPI
+    letter = np.array([LETTER_WIDTH, LETTER_HEIGHT]) * style.DPI
     centers = [ax.transData.transform((spot.x, spot.y)) for spot in spots]
     taken = [(center - 7, center + 7) for center in centers]
     for spot, center in zip(spots, centers, strict=True):
@@ -221,22 +221,20 @@ def label_spots(ax: Axes, spots: Sequence[Spot], theme: Theme) -> None:
         ax.text(x, y, spot.name, transform=ax.transAxes, fontsize=8.5, color=theme.ink, va="bottom")
 
 
-def right_legend(
-    figure: Figure, marks: Sequence[Artist], names: Sequence[str], theme: Theme
-) -> None:
+def _overlap(one: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> bool:
+    """Whether two boxes, each (lower left, upper right), share area."""
+    return bool(np.all(one[0] < other[1]) and np.all(other[0] < one[1]))
+
+
+def right_legend(figure: Figure, marks: Sequence, names: Sequence[str], theme: Theme) -> None:
     """A legend in the right margin."""
     figure.legend(
         marks, names, loc="center right", frameon=False, fontsize=8.5, labelcolor=theme.ink
     )
 
 
-def _overlap(one: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> bool:
-    """Whether two boxes, each (lower left, upper right), share area."""
-    return bool(np.all(one[0] < other[1]) and np.all(other[0] < one[1]))
-
-
 def spread(positions: Sequence[float], gap: float) -> list[float]:
-    """The positions moved as little as is needed to be `gap` apart, in the same order.
+    """The positions, moved as little as necessary to be `gap` apart, in the same order.
 
     Isotonic regression of y − rank·gap by pooling neighbours.
 
@@ -247,6 +245,7 @@ def spread(positions: Sequence[float], gap: float) -> list[float]:
     pools: list[tuple[float, int]] = []  # (sum, count) of y − rank·gap
     for rank, place in enumerate(order):
         total, count = float(positions[place]) - rank * gap, 1
+        # A pool that would end above the next one moves together with it, to their common mean.
         while pools and pools[-1][0] / pools[-1][1] >= total / count:
             more, others = pools.pop()
             total, count = total + more, count + others

@@ -2,64 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter
 
 from setrl.evaluation.intervals import Difference, Estimate
 from setrl.evaluation.summary import SplitSummary
 from setrl.logs.run_folder import BASE
-from setrl.report import headlines
-from setrl.report.data import RunData
-from setrl.report.drawing import (
-    EndLabel,
-    Plate,
-    Spot,
+from setrl.report import drawing, headlines
+from setrl.report.drawing import Chart, Interval, interval_curve, label_ends
+from setrl.report.run import RunData
+from setrl.report.style import (
+    Theme,
     canvas,
-    interval_curve,
     k_axis,
-    label_ends,
-    label_spots,
+    main_arms,
     percent_axis,
     points_axis,
-    right_legend,
     set_title,
 )
-from setrl.report.style import Look, Theme, family, label, main_arms
+from setrl.report.wording import in_words, percent_tick
+
+QUALITY = ("success", "validity")  # the metrics of success that diversity is compared with
 
 
-def pass_at_k(data: RunData, split: SplitSummary) -> Plate:
+def pass_at_k(data: RunData, split: SplitSummary) -> Chart:
     """pass@k of every arm, and its paired difference to the reference."""
-    reference = data.summary.reference
-    level = f"{100 * data.summary.intervals.level:g}%"
-    headline = headlines.pass_at_k_title(split, reference, data.looks)
+    headline = headlines.pass_at_k_title(data, split)
 
     def draw(theme: Theme) -> Figure:
-        sheet = canvas(theme, headline, columns=2)
-        _draw_pass_curves(sheet.axes[0], data, split, theme)
-        _draw_differences(sheet.axes[1], data, split, theme)
-        return sheet.figure
+        figure, (left, right) = canvas(theme, headline, columns=2)
+        _draw_pass_curves(left, data, split, theme)
+        _draw_differences(right, data, split, theme)
+        return figure
 
-    sizes = sorted({arm.n for arm in split.arms.values()})
-    problems = sorted({arm.problems for arm in split.arms.values()})
-    note = (
-        f"Left: unbiased pass@k from n = {_listed(sizes)} samples of {_listed(problems)} problems, "
-        f"mean over seeds; bands: {level} bootstrap intervals over problems and seeds; beyond "
-        f"k = n/2 few subsets are independent. Right: the same problems paired; “above” and "
-        f"“below” are said where the interval excludes 0."
+    sizes, problems = (
+        " or ".join(map(str, sorted({getattr(arm, count) for arm in split.arms.values()})))
+        for count in ("n", "problems")
     )
-    return Plate(f"pass_at_k_{split.split}", headline, note, draw)
+    level = f"{100 * data.summary.intervals.level:g}%"
+    note = (
+        f"Left: unbiased pass@k from n = {sizes} samples of {problems} problems, mean over seeds. "
+        f"The bands are {level} bootstrap intervals over problems and seeds. Beyond k = n/2 few of "
+        f"the subsets are independent. Right: the difference on the same problems. The title says "
+        f"“above” or “below” only for intervals that exclude 0."
+    )
+    return Chart(f"pass_at_k_{split.split}", headline, note, draw)
 
 
 def _draw_pass_curves(ax: Axes, data: RunData, split: SplitSummary, theme: Theme) -> None:
-    ends = []
-    for arm in main_arms(list(split.arms)):
-        ks, values = _over_k(split.arms[arm].metrics)
-        interval_curve(ax, ks, values, data.looks[arm])
-        ends.append(EndLabel(values[-1].value, data.looks[arm]))
+    curves = {arm: _over_k(split.arms[arm].metrics) for arm in main_arms(list(split.arms))}
+    ends = [interval_curve(ax, *found, data.looks[arm]) for arm, found in curves.items()]
+    ks = max((ks for ks, _ in curves.values()), key=len)
     k_axis(ax, ks)
     ax.set_ylim(top=min(1.02, ax.get_ylim()[1]))
     percent_axis(ax)
@@ -69,17 +67,16 @@ def _draw_pass_curves(ax: Axes, data: RunData, split: SplitSummary, theme: Theme
 
 def _draw_differences(ax: Axes, data: RunData, split: SplitSummary, theme: Theme) -> None:
     reference = data.summary.reference
-    ends, ks = [], [1]
-    for arm in main_arms(list(split.arms)):
-        signed = _signed_difference(split, arm, reference)
-        if signed is None:
-            continue
-        ks, values = _over_k(signed)
-        interval_curve(ax, ks, values, data.looks[arm])
-        ends.append(EndLabel(values[-1].value, data.looks[arm]))
-    if not ends or reference is None:
+    found = {
+        arm: _over_k(metrics)
+        for arm in main_arms(list(split.arms))
+        if (metrics := _difference_to(split, arm, reference))
+    }
+    if not found or reference is None:
         ax.set_axis_off()
         return
+    ends = [interval_curve(ax, *curve, data.looks[arm]) for arm, curve in found.items()]
+    ks = max((ks for ks, _ in found.values()), key=len)
     ax.axhline(0, color=theme.muted, linewidth=1)
     k_axis(ax, ks)
     points_axis(ax)
@@ -87,10 +84,10 @@ def _draw_differences(ax: Axes, data: RunData, split: SplitSummary, theme: Theme
     label_ends(ax, ks[-1], ends, theme)
 
 
-def _signed_difference(
+def _difference_to(
     split: SplitSummary, arm: str, reference: str | None
 ) -> dict[str, Difference] | None:
-    """Arm minus reference; the base's from the reference's difference to it, turned round."""
+    """Arm minus reference; for the base, the reference's difference to it with the sign changed."""
     if reference is None or arm == reference:
         return None
     if arm != BASE:
@@ -108,77 +105,91 @@ def _over_k(
     return ks, [metrics[f"pass@{k}"] for k in ks]
 
 
-def frontier(data: RunData, split: SplitSummary) -> Plate:
+@dataclass(frozen=True)
+class _Panel:
+    """One axis of a frontier: what is up, and the place of each arm."""
+
+    title: str
+    points: Mapping[str, tuple[Interval, Interval]]
+    is_pass: bool = False
+
+
+def frontier(data: RunData, split: SplitSummary) -> Chart:
     """Every arm's pass@1 against its strategies and its pass@k."""
     k = headlines.headline_k(split)
-    metrics = [(f"correct_strategies@{k}", f"correct strategies in {k} samples"),
-               (f"pass@{k}", f"pass@{k}")]  # fmt: skip
-    headline = headlines.frontier_title(split, metrics[0][0], data.looks)
-
-    def draw(theme: Theme) -> Figure:
-        sheet = canvas(theme, headline, columns=2, gap=0.7, margins=(0.6, 1.65))
-        for ax, (metric, title) in zip(sheet.axes, metrics, strict=True):
-            _draw_frontier(ax, data, split, metric, theme)
-            set_title(ax, f"{title}, {split.split} split", theme)
-        sheet.axes[1].yaxis.set_major_formatter(lambda y, _: f"{100 * y:g}%")
-        families = _families(data, split)
-        marks = [_mark(look, theme) for look in families.values()]
-        right_legend(sheet.figure, marks, [label(name) for name in families], theme)
-        return sheet.figure
-
+    metrics = {f"correct_strategies@{k}": f"correct strategies in {k} samples", f"pass@{k}": ""}
+    panels = [
+        _Panel(
+            f"{title or metric}, {split.split} split",
+            {a: (s.metrics["pass@1"], s.metrics[metric]) for a, s in split.arms.items()},
+            is_pass=metric.startswith("pass@"),
+        )
+        for metric, title in metrics.items()
+    ]
+    headline = headlines.frontier_title(data, split, next(iter(metrics)))
+    level = f"{100 * data.summary.intervals.level:g}%"
     note = (
-        f"Means with {100 * data.summary.intervals.level:g}% intervals over problems and seeds. "
-        "Up and to the right is better; lines join the arms of a sweep, "
-        "which are named by their number."
+        f"Means with {level} intervals over problems and seeds. Up and to the right is better. "
+        "Lines join the arms of a sweep; the number beside a point is the arm's setting."
     )
-    return Plate(f"frontier_{split.split}", headline, note, draw)
+    return _frontier(data, f"frontier_{split.split}", headline, note, "pass@1", panels)
 
 
-def _draw_frontier(ax: Axes, data: RunData, split: SplitSummary, metric: str, theme: Theme) -> None:
-    sweeps: dict[str, list[tuple[float, float]]] = {}
-    spots = []
-    for arm, summary in split.arms.items():
-        x, y, look = summary.metrics["pass@1"], summary.metrics[metric], data.looks[arm]
-        ax.errorbar(x.value, y.value, xerr=_reach(x), yerr=_reach(y), color=look.hue,
-                    elinewidth=0.9)  # fmt: skip
-        ax.add_line(_mark(look, theme, x.value, y.value))
-        sweeps.setdefault(family(arm), []).append((x.value, y.value))
-        spots.append(Spot(x.value, y.value, arm.removeprefix(family(arm)).strip("_")))
-    for name, look in _families(data, split).items():
-        line = sorted(sweeps[name])
-        ax.plot(*zip(*line, strict=True), color=look.hue, linewidth=1.2, zorder=1)
-    ax.set_xlim(*_padded([summary.metrics["pass@1"] for summary in split.arms.values()]))
-    lowest, highest = _padded([summary.metrics[metric] for summary in split.arms.values()])
-    ax.set_ylim(lowest, min(highest, 1.004) if metric.startswith("pass@") else highest)
-    ax.xaxis.set_major_formatter(lambda x, _: f"{100 * x:g}%")
-    ax.set_xlabel("pass@1")
-    label_spots(ax, spots, theme)
+def control_frontier(data: RunData) -> list[Chart]:
+    """Success against diversity in the environment; nothing if either was not evaluated."""
+    evaluated = [arm for arm in data.arms if data.evaluations(arm)]
+    known = control_metrics(data)
+    quality = next((name for name in QUALITY if name in known), None)
+    diversity = diversity_metrics(known)
+    if quality is None or not diversity:
+        return []
+    panels = [
+        _Panel(
+            in_words(metric),
+            {arm: (data.outcome(arm, quality), data.outcome(arm, metric)) for arm in evaluated},
+        )
+        for metric in diversity
+    ]
+    headline = f"{data.name}: {in_words(quality)} against {' and '.join(map(in_words, diversity))}"
+    note = (
+        "Each point is an arm: the mean over seeds, with bars of one standard error. All arms had "
+        "the same number of environment steps, those of vines included. Up and to the right is "
+        "better; compare arms of the same success. Lines join the arms of a sweep; the number "
+        "beside a point is the arm's setting."
+    )
+    return [_frontier(data, "frontier", headline, note, in_words(quality), panels)]
 
 
-def _families(data: RunData, split: SplitSummary) -> dict[str, Look]:
-    """Sweep, or arm in none → its look."""
-    return {family(arm): data.looks[arm] for arm in split.arms}
+def control_metrics(data: RunData) -> list[str]:
+    """The metrics of a control run's evaluations, in the order of its task."""
+    rows = [row for arm in data.arms for row in data.evaluations(arm)]
+    return list(dict.fromkeys(name for row in rows for name in row))
 
 
-def _mark(look: Look, theme: Theme, x: float = 0.0, y: float = 0.0) -> Line2D:
-    return Line2D([x], [y], color=look.hue, marker=look.marker, markersize=7, linestyle="",
-                  markeredgecolor=theme.ink, markeredgewidth=0.6, zorder=3)  # fmt: skip
+def diversity_metrics(metrics: Sequence[str]) -> list[str]:
+    """Metrics of diversity: the effective number, and what many tries achieve together."""
+    effective = [name for name in metrics if name.startswith("effective")]
+    rooms = [name for name in metrics if name.endswith("room_sets")]
+    tries = [name for name in metrics if "@" in name]
+    return [*(effective or rooms)[-1:], *tries[-1:]]
 
 
-def _reach(estimate: Estimate) -> list[list[float]] | None:
-    if np.isnan(estimate.low):
-        return None
-    below, above = estimate.value - estimate.low, estimate.high - estimate.value
-    return [[max(below, 0.0)], [max(above, 0.0)]]
+def _frontier(
+    data: RunData, name: str, headline: str, note: str, across: str, panels: Sequence[_Panel]
+) -> Chart:
+    def draw(theme: Theme) -> Figure:
+        figure, axes = canvas(
+            theme, headline, len(panels), row_height=3.2, gap=0.7, margins=(0.6, 1.9)
+        )
+        for ax, panel in zip(axes, panels, strict=True):
+            most = 1.004 if panel.is_pass else np.inf
+            drawing.frontier(ax, panel.points, data.looks, theme, most)
+            set_title(ax, panel.title, theme)
+            ax.set_xlabel(across)
+            for axis in (ax.xaxis, ax.yaxis)[: 1 + panel.is_pass]:
+                axis.set_major_formatter(FuncFormatter(percent_tick))
+        shown = {arm: data.looks[arm] for panel in panels for arm in panel.points}
+        drawing.frontier_legend(figure, shown, theme)
+        return figure
 
-
-def _padded(estimates: list[Estimate]) -> tuple[float, float]:
-    """Limits with room around all intervals, and a twentieth of the value at the least."""
-    ends = [x for e in estimates for x in (e.value, e.low, e.high) if not np.isnan(x)]
-    low, high = min(ends), max(ends)
-    pad = max(0.1 * (high - low), 0.025 * abs(high), 1e-3)
-    return low - pad, high + pad
-
-
-def _listed(numbers: list[int]) -> str:
-    return " or ".join(map(str, numbers))
+    return Chart(name, headline, note, draw)

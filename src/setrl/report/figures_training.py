@@ -1,4 +1,4 @@
-"""Figures of the training: learning curves, shares of strategies, and where the time goes."""
+"""Figures of the training: curves over steps, shares of strategies, and the time of a step."""
 
 from __future__ import annotations
 
@@ -7,79 +7,135 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from setrl.evaluation.estimators import Floats
 from setrl.report import headlines
-from setrl.report.data import RunData, TrainingRun
-from setrl.report.drawing import (
-    EndLabel,
-    Plate,
+from setrl.report.drawing import Chart, right_legend, rolling_mean, step_curves
+from setrl.report.figures_evaluation import control_metrics, diversity_metrics
+from setrl.report.run import ArmRun, RunData
+from setrl.report.style import (
+    OTHER_FILL,
+    STRATEGY_FILLS,
+    VERMILION,
+    Theme,
     canvas,
-    label_ends,
+    main_arms,
+    numbers,
     percent_axis,
-    right_legend,
-    rolling_mean,
     set_title,
+    strategy_fills,
+    sweep,
 )
-from setrl.report.style import OTHER_FILL, Theme, main_arms, strategy_fills
-from setrl.report.wording import count, percent
+from setrl.report.wording import count, in_words, percent
 
 SHARE = "strategies/share/"
-TIMES = ("generation", "verification", "credit", "update")
-TIME_FILLS = ("#77AADD", "#EEDD88", "#D55E00", "#44BB99")
+TIME_FILLS = {
+    "generation": STRATEGY_FILLS[0],
+    "verification": STRATEGY_FILLS[2],
+    "credit": VERMILION,
+    "update": STRATEGY_FILLS[4],
+}
+MOST_CONTROL_CURVES = 8
+CONTROL_RETURN = ("rollout/ep_rew_mean", "mean return of recent episodes")
 
 
-def learning(data: RunData) -> list[Plate]:
-    """pass@1 and strategies per prompt over the steps; nothing when no step was logged."""
-    arms = main_arms(list(data.arms))
-    key = "strategies/correct_per_prompt"
+def learning(data: RunData) -> list[Chart]:
+    """pass@1 and strategies per prompt over the steps; nothing if no step was logged."""
+    arms, key = main_arms(list(data.trained)), "strategies/correct_per_prompt"
     if not any(data.series(arm, key) for arm in arms):
         return []
+    panels = {
+        "reward/pass@1": "pass@1 in training",
+        "strategies/per_prompt": "strategies per prompt",
+        key: "correct strategies per prompt",
+    }
     headline = headlines.change_title(data, key, "Correct strategies per prompt", arms)
-    window = _window(data)
 
     def draw(theme: Theme) -> Figure:
-        sheet = canvas(theme, headline, 3, row_height=2.6, gap=1.15, margins=(0.55, 0.9))
-        _draw_metric(sheet.axes[0], data, "reward/pass@1", "pass@1 in training", theme)
-        percent_axis(sheet.axes[0])
-        _draw_metric(sheet.axes[1], data, "strategies/per_prompt", "strategies per prompt", theme)
-        _draw_metric(sheet.axes[2], data, key, "correct strategies per prompt", theme)
-        return sheet.figure
+        figure, axes = canvas(theme, headline, 3, row_height=2.6, gap=1.15, margins=(0.55, 0.9))
+        for ax, (metric, title) in zip(axes, panels.items(), strict=True):
+            found = {arm: data.series(arm, metric) for arm in arms}
+            smooth = {a: (s[0], rolling_mean(s[1], _window(data))) for a, s in found.items() if s}
+            step_curves(ax, [(data.looks[arm], *rows) for arm, rows in smooth.items()], theme, 0)
+            ax.set_xlabel("step")
+            set_title(ax, title, theme)
+        percent_axis(axes[0])
+        return figure
 
     samples = data.config.get("samples_per_prompt", "all")
     note = (
-        f"Counted over the {samples} samples of a prompt, mean over the prompts of a step. Thin: "
-        f"each seed; thick: mean over seeds. All lines: rolling mean over {count(window, 'step')}."
+        f"Counted over the {samples} samples of a prompt, mean over the prompts of a step. Thin "
+        "lines: each seed; thick lines: mean over seeds. All lines are rolling means over "
+        f"{count(_window(data), 'step')}."
     )
-    return [Plate("learning", headline, note, draw)]
+    return [Chart("learning", headline, note, draw)]
 
 
-def _draw_metric(ax: Axes, data: RunData, key: str, title: str, theme: Theme) -> None:
-    """A training metric of all arms over the steps."""
-    ends, last = [], 1.0
-    for arm in main_arms(list(data.arms)):
-        series, look = data.series(arm, key), data.looks[arm]
-        if series is None:
-            continue
-        steps, values_ST = series
-        smooth_ST = rolling_mean(values_ST, _window(data))
-        for seed_T in smooth_ST:
-            ax.plot(steps, seed_T, color=look.hue, linewidth=0.7, alpha=0.45)
-        mean_T = smooth_ST.mean(axis=0)
-        ax.plot(steps, mean_T, color=look.hue, linewidth=2, marker=look.marker, markersize=5,
-                markevery=max(1, len(steps) // 5), markeredgecolor=theme.paper)  # fmt: skip
-        ends.append(EndLabel(float(mean_T[-1]), look))
-        last = max(last, float(steps[-1]))
-    ax.set_ylim(bottom=0)
-    ax.set_xlim(right=last)
-    ax.set_xlabel("step")
-    set_title(ax, title, theme)
-    label_ends(ax, last, ends, theme)
+def control_curves(data: RunData) -> list[Chart]:
+    """Return and diversity over environment steps; nothing if no step was logged."""
+    arms = _outside_sweeps_or_middle(list(data.trained))
+    if not arms:
+        return []
+    metrics = control_metrics(data)
+    panels = [
+        CONTROL_RETURN,
+        *((f"evaluation/{name}", in_words(name)) for name in diversity_metrics(metrics)[:1]),
+    ]
+    if not any(panels[-1][0] in run.metrics for runs in data.arms.values() for run in runs):
+        panels[1:] = [("vines/distinct", "different ways among the vines of a state")]
+    headline = f"{data.name}: training over environment steps"
+
+    def draw(theme: Theme) -> Figure:
+        figure, axes = canvas(theme, headline, len(panels), gap=1.6, margins=(0.6, 1.5))
+        for ax, (key, title) in zip(axes, panels, strict=True):
+            found = {arm: _on_common_steps(data.arms[arm], key) for arm in arms}
+            shown = [(data.looks[arm], *rows) for arm, rows in found.items() if rows]
+            step_curves(ax, shown, theme, None)
+            ax.set_xlim(left=0)
+            ax.set_xlabel("environment steps")
+            ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1000:g}k"))
+            set_title(ax, title, theme)
+        return figure
+
+    note = (
+        "Thick lines: mean over seeds; thin lines: each seed; all are rolling means over a tenth "
+        "of the run. The steps of vines count. Of each sweep, the middle arm is shown."
+    )
+    return [Chart("curves", headline, note, draw)]
+
+
+def _outside_sweeps_or_middle(arms: Sequence[str]) -> list[str]:
+    """The arms outside sweeps, and the middle one of each sweep."""
+    sweeps: dict[str, list[str]] = {}
+    for arm in arms:
+        sweeps.setdefault(sweep(arm), []).append(arm)
+    middle = [sorted(members, key=numbers)[len(members) // 2] for members in sweeps.values()]
+    return middle[:MOST_CONTROL_CURVES]
+
+
+def _on_common_steps(runs: Sequence[ArmRun], key: str) -> tuple[Floats, Floats] | None:
+    """Steps (T,) and smooth values (R, T) on a common grid; None if no run has the key.
+
+    The runs of a control arm log at different steps: an update ends when its episodes do.
+    """
+    known = []
+    for metrics in (run.metrics for run in runs if key in run.metrics):
+        defined = ~np.isnan(metrics[key])
+        if defined.any():
+            known.append((metrics["step"][defined], metrics[key][defined]))
+    if not known:
+        return None
+    first, last = max(steps[0] for steps, _ in known), min(steps[-1] for steps, _ in known)
+    points = min(200, *(len(steps) for steps, _ in known))
+    steps_T = np.linspace(first, last, max(points, 2))
+    rows = [rolling_mean(np.interp(steps_T, *row), max(points // 10, 1)) for row in known]
+    return steps_T, np.array(rows)
 
 
 def share_fills(data: RunData) -> dict[str, str]:
     """Strategy → fill, for the commonest strategies of the run, in all figures and tables."""
-    runs = [run for runs in data.arms.values() for run in runs if run.metrics]
+    runs = [run for runs in data.trained.values() for run in runs if run.metrics]
     means = {
         key.removeprefix(SHARE): float(np.mean([_share(run, key).mean() for run in runs]))
         for key in _share_keys(runs)
@@ -87,21 +143,21 @@ def share_fills(data: RunData) -> dict[str, str]:
     return strategy_fills(means)
 
 
-def _share(run: TrainingRun, key: str) -> Floats:
-    """A strategy's share at each step: 0 where it was not written down."""
+def _share(run: ArmRun, key: str) -> Floats:
+    """A strategy's share at each step: 0 where it was not logged."""
     return np.nan_to_num(run.metrics.get(key, np.zeros(len(run.metrics["step"]))))
 
 
-def _share_keys(runs: Sequence[TrainingRun]) -> list[str]:
+def _share_keys(runs: Sequence[ArmRun]) -> list[str]:
     return list(dict.fromkeys(key for run in runs for key in run.metrics if key.startswith(SHARE)))
 
 
-def strategy_shares(data: RunData) -> list[Plate]:
-    """Shares of the strategies over the steps, stacked; nothing when none were logged."""
-    arms = [arm for arm in main_arms(list(data.arms)) if any(_share_keys(data.arms[arm]))]
+def strategy_shares(data: RunData) -> list[Chart]:
+    """Shares of the strategies over the steps, stacked; nothing if none were logged."""
+    arms = [arm for arm in main_arms(list(data.trained)) if _share_keys(data.arms[arm])]
     if not arms:
         return []
-    fills, window = share_fills(data), _window(data)
+    fills = share_fills(data)
     headline = headlines.change_title(
         data, "strategies/top_share", "Share of a prompt's commonest strategy", arms, percent
     )
@@ -109,26 +165,25 @@ def strategy_shares(data: RunData) -> list[Plate]:
     def draw(theme: Theme) -> Figure:
         columns = min(len(arms), 4)
         rows = -(-len(arms) // columns)
-        sheet = canvas(theme, headline, columns, rows, 2.4, margins=(0.6, 1.35), gap=0.35)
-        for ax, arm in zip(sheet.axes, arms, strict=False):
+        figure, axes = canvas(theme, headline, columns, rows, 2.4, margins=(0.6, 1.35), gap=0.35)
+        for ax, arm in zip(axes, arms, strict=False):
             _draw_stack(ax, data, arm, fills, theme)
-        for place, ax in enumerate(sheet.axes):
+        for place, ax in enumerate(axes):
             ax.tick_params(labelleft=place % columns == 0)
             ax.set_visible(place < len(arms))
-        patches = sheet.axes[0].collections[::-1]
-        names = [str(patch.get_label()) for patch in patches]
-        right_legend(sheet.figure, patches, names, theme)
-        return sheet.figure
+        patches = axes[0].collections[::-1]
+        right_legend(figure, patches, [str(patch.get_label()) for patch in patches], theme)
+        return figure
 
     note = (
         "Share of all samples of a step that use each strategy; blank: samples whose strategy "
-        f"cannot be read. Mean over seeds, rolling mean over {count(window, 'step')}."
+        f"cannot be read. Mean over seeds, rolling mean over {count(_window(data), 'step')}."
     )
-    return [Plate("strategy_shares", headline, note, draw)]
+    return [Chart("strategy_shares", headline, note, draw)]
 
 
 def _draw_stack(ax: Axes, data: RunData, arm: str, fills: dict[str, str], theme: Theme) -> None:
-    """One arm's shares; what is in no named strategy is "other"."""
+    """One arm's shares; strategies without a fill are added up as "other"."""
     runs = [run for run in data.arms[arm] if run.metrics]
     steps = runs[0].metrics["step"]
     stack = {name: np.zeros(len(steps)) for name in [*fills, "other"]}
@@ -149,36 +204,35 @@ def _draw_stack(ax: Axes, data: RunData, arm: str, fills: dict[str, str], theme:
     set_title(ax, data.looks[arm].label, theme)
 
 
-def time(data: RunData) -> list[Plate]:
-    """Seconds of a step by what they were spent on; nothing when times were not logged."""
-    arms = [arm for arm in data.arms if data.series(arm, "time/step")]
+def time(data: RunData) -> list[Chart]:
+    """How the seconds of a step are spent; nothing if times were not logged."""
+    arms = [arm for arm in data.trained if data.series(arm, "time/step")]
     if not arms:
         return []
     headline = headlines.time_title(data)
 
     def draw(theme: Theme) -> Figure:
         height = 0.3 + 0.3 * len(arms)
-        sheet = canvas(theme, headline, 1, 1, height, margins=(1.4, 1.4), title_height=0)
-        ax = sheet.axes[0]
+        figure, [ax] = canvas(theme, headline, 1, 1, height, margins=(1.4, 1.4), title_height=0)
         for place, arm in enumerate(arms):
             _draw_time_bar(ax, data, arm, len(arms) - place, theme)
         ax.set_yticks(range(len(arms), 0, -1), [data.looks[arm].label for arm in arms])
         ax.tick_params(axis="y", length=0, labelcolor=theme.ink)
         ax.grid(visible=False, axis="y")
         ax.grid(axis="x", color=theme.grid, linewidth=0.8)
-        ax.set_xlabel("seconds a step, mean over steps and seeds")
+        ax.set_xlabel("seconds per step, mean over steps and seeds")
         parts, names = ax.get_legend_handles_labels()
-        once = len(TIMES) + 1
-        right_legend(sheet.figure, parts[:once], names[:once], theme)
-        return sheet.figure
+        once = len(TIME_FILLS) + 1
+        right_legend(figure, parts[:once], names[:once], theme)
+        return figure
 
-    note = "Mean seconds of a step by what they were spent on; the rest is logging and the like."
-    return [Plate("time", headline, note, draw)]
+    note = "Mean seconds of a step and how they are spent; the rest is logging and similar work."
+    return [Chart("time", headline, note, draw)]
 
 
 def _draw_time_bar(ax: Axes, data: RunData, arm: str, place: int, theme: Theme) -> None:
     left = 0.0
-    for name, fill in zip(TIMES, TIME_FILLS, strict=True):
+    for name, fill in TIME_FILLS.items():
         seconds = _mean_of(data, arm, f"time/{name}")
         ax.barh(place, seconds, left=left, color=fill, label=name, height=0.62,
                 edgecolor=theme.paper, linewidth=0.8)  # fmt: skip
@@ -194,5 +248,5 @@ def _mean_of(data: RunData, arm: str, key: str) -> float:
 
 def _window(data: RunData) -> int:
     """Steps of the rolling mean: about a twentieth of the longest run, and odd."""
-    runs = [run for runs in data.arms.values() for run in runs if run.metrics]
+    runs = [run for runs in data.trained.values() for run in runs if run.metrics]
     return 2 * (max((len(run.metrics["step"]) for run in runs), default=1) // 40) + 1

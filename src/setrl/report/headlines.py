@@ -1,26 +1,25 @@
-"""Sentences computed from the data: what the evaluation says, and what it cannot say.
+"""Sentences computed from the data: what the evaluation shows, and what it cannot show.
 
-Nothing here knows which arm ought to win. "Above" and "below" are said only where the interval of
-the paired difference excludes 0.
+Nothing here knows which arm is expected to win. A sentence says "above" or "below" only where the
+interval of the paired difference excludes 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from setrl.evaluation.intervals import Difference
-from setrl.evaluation.summary import ArmDifference, ArmSummary, SplitSummary, Summary
+from setrl.evaluation.summary import ArmDifference, SplitSummary
 from setrl.logs.run_folder import BASE
-from setrl.report.data import RunData
-from setrl.report.style import Look, main_arms
+from setrl.report.run import RunData
+from setrl.report.style import main_arms
 from setrl.report.wording import count, percent, plain, points
 
 HEADLINE_K = 32
-SPLIT_ORDER = ("shifted", "test", "train")
 
 Verdict = Literal["above", "below", "unclear", "fact"]
 
@@ -31,8 +30,8 @@ class Headline:
 
     Attributes:
         text: The sentence.
-        verdict: Whether it says that the first arm is above, below, or not to be told from the
-            other; "fact" when nothing is compared.
+        verdict: Whether the first arm is above or below the other, or the two cannot be
+            distinguished ("unclear"); "fact" if nothing is compared.
     """
 
     text: str
@@ -40,16 +39,10 @@ class Headline:
 
 
 def verdict(difference: Difference) -> Verdict:
-    """What a paired difference says."""
+    """What a paired difference shows."""
     if not difference.excludes_zero:
         return "unclear"
     return "above" if difference.value > 0 else "below"
-
-
-def ordered_splits(summary: Summary) -> list[SplitSummary]:
-    """The splits, the hardest first."""
-    names = [*SPLIT_ORDER, *summary.splits]
-    return [summary.splits[name] for name in dict.fromkeys(names) if name in summary.splits]
 
 
 def headline_k(split: SplitSummary) -> int:
@@ -59,31 +52,31 @@ def headline_k(split: SplitSummary) -> int:
 
 def headlines(data: RunData) -> list[Headline]:
     """The sentences of the first screen, most important first."""
-    summary, looks = data.summary, data.looks
-    if not summary.splits:
+    if not data.splits:
         return []
-    hardest, easiest = ordered_splits(summary)[0], _easiest(summary)
-    k = headline_k(hardest)
+    hardest = data.splits[0]
+    usual = data.summary.splits.get("test") or hardest
     return [
-        *_against_reference(hardest, summary.reference, f"pass@{k}", looks),
-        *_strategies(easiest, looks),
-        *_against_reference(easiest, summary.reference, "pass@1", looks),
-        *_base_at_largest_k(hardest, summary.reference, looks),
+        *_against_reference(data, hardest, f"pass@{headline_k(hardest)}"),
+        *_strategies(data, usual),
+        *_against_reference(data, usual, "pass@1"),
+        *_reference_against_base(data, hardest),
     ]
 
 
-def pass_at_k_title(split: SplitSummary, reference: str | None, looks: Mapping[str, Look]) -> str:
+def pass_at_k_title(data: RunData, split: SplitSummary) -> str:
     """For which k each arm is above or below the reference."""
-    arms = _compared(split, reference)
-    found = [split.difference(arm, reference) for arm in arms] if reference else []
-    if not any(found):
-        only = ", ".join(looks[arm].label for arm in main_arms(list(split.arms)))
-        return f"pass@k on the {split.split} split: {only}"
     together: dict[str, list[str]] = {}
-    for d in found:
-        if d is not None:
-            together.setdefault(_place(d, looks[d.against].label), []).append(looks[d.arm].label)
-    parts = [f"{_and(names)} {_be(names)} {place}" for place, names in together.items()]
+    for found in _differences(data, split):
+        place = _place(found, data.looks[found.against].label)
+        together.setdefault(place, []).append(data.looks[found.arm].label)
+    if not together:
+        only = ", ".join(data.looks[arm].label for arm in main_arms(list(split.arms)))
+        return f"pass@k on the {split.split} split: {only}"
+    parts = [
+        f"{_and(names)} {'is' if len(names) == 1 else 'are'} {place}"
+        for place, names in together.items()
+    ]
     return f"On the {split.split} split, " + "; ".join(parts)
 
 
@@ -94,7 +87,7 @@ def change_title(
     arms: Sequence[str],
     show: Callable[[float], str] = plain,
 ) -> str:
-    """How a training metric went from the first to the last tenth of the steps."""
+    """How a training metric changed from the first to the last tenth of the steps."""
     ends = {data.looks[arm].label: first_and_last(data, arm, key) for arm in arms}
     parts = [f"{name} {show(end[0])} → {show(end[1])}" for name, end in ends.items() if end]
     return f"{what}, first → last tenth of training: " + ", ".join(parts)
@@ -105,28 +98,28 @@ def first_and_last(data: RunData, arm: str, key: str) -> tuple[float, float] | N
     series = data.series(arm, key)
     if series is None:
         return None
-    values = series[1]
-    tenth = max(1, values.shape[1] // 10)
-    return _mean(values[:, :tenth]), _mean(values[:, -tenth:])
+    values_RT = series[1]
+    tenth = max(1, values_RT.shape[1] // 10)
+    return _mean(values_RT[:, :tenth]), _mean(values_RT[:, -tenth:])
 
 
-def frontier_title(split: SplitSummary, metric: str, looks: Mapping[str, Look]) -> str:
+def frontier_title(data: RunData, split: SplitSummary, metric: str) -> str:
     """Which arms no other arm beats in both pass@1 and a metric (by their means)."""
     spots = {a: (s.metrics["pass@1"].value, s.metrics[metric].value) for a, s in split.arms.items()}
     best = [
-        arm
+        data.looks[arm].label
         for arm, (x, y) in spots.items()
         if not any(u >= x and v >= y and (u, v) != (x, y) for u, v in spots.values())
     ]
     k = metric.partition("@")[2]
     return (
         f"On the frontier of pass@1 and correct strategies in {k} samples ({split.split} split): "
-        f"{_and([looks[arm].label for arm in best])}"
+        f"{_and(best)}"
     )
 
 
 def credit_share(data: RunData, arm: str) -> float:
-    """Share of a training step that the credit takes; NaN where times were not logged."""
+    """Share of a training step that the credit takes; NaN if times were not logged."""
     credit, step = data.series(arm, "time/credit"), data.series(arm, "time/step")
     if credit is None or step is None:
         return float("nan")
@@ -135,61 +128,57 @@ def credit_share(data: RunData, arm: str) -> float:
 
 def time_title(data: RunData) -> str:
     """How much of a step the credit takes."""
-    shares = [credit_share(data, arm) for arm in data.arms]
+    shares = [credit_share(data, arm) for arm in data.trained]
     known = [share for share in shares if not np.isnan(share)]
     if not known:
-        return "Seconds of a training step"
+        return "Seconds per training step"
     return f"Credit takes at most {percent(max(known), 2)} of a training step"
 
 
-def _easiest(summary: Summary) -> SplitSummary:
-    """The test split, or the first there is."""
-    return summary.splits.get("test") or ordered_splits(summary)[0]
+def _differences(data: RunData, split: SplitSummary) -> list[ArmDifference]:
+    """The differences of the main arms to the reference."""
+    reference = data.summary.reference
+    if reference is None:
+        return []
+    arms = [arm for arm in main_arms(list(split.arms)) if arm not in (reference, BASE)]
+    return [found for arm in arms if (found := split.difference(arm, reference))]
 
 
-def _compared(split: SplitSummary, reference: str | None) -> list[str]:
-    return [arm for arm in main_arms(list(split.arms)) if arm not in (reference, BASE)]
-
-
-def _against_reference(
-    split: SplitSummary, reference: str | None, metric: str, looks: Mapping[str, Look]
-) -> list[Headline]:
-    arms = _compared(split, reference)
-    found = [split.difference(arm, reference) for arm in arms] if reference else []
+def _against_reference(data: RunData, split: SplitSummary, metric: str) -> list[Headline]:
     return [
-        _difference_headline(split, difference, metric, looks)
-        for difference in found
-        if difference is not None and metric in difference.metrics
+        _difference_headline(data, split, found, metric)
+        for found in _differences(data, split)
+        if metric in found.metrics
     ]
 
 
-def _difference_headline(
-    split: SplitSummary, found: ArmDifference, metric: str, looks: Mapping[str, Look]
-) -> Headline:
-    difference = found.metrics[metric]
-    says = verdict(difference)
-    text = (
-        f"{metric} on the {split.split} split: {looks[found.arm].label} − "
-        f"{looks[found.against].label} = {points(difference)}, paired over "
-        f"{count(difference.problems, 'problem')}, {_seeds(split.arms[found.arm])}."
-    )
-    if says == "unclear":
-        text += " The interval includes 0: these problems and seeds do not tell the two apart."
-    return Headline(text, says)
-
-
-def _base_at_largest_k(
-    split: SplitSummary, reference: str | None, looks: Mapping[str, Look]
-) -> list[Headline]:
+def _reference_against_base(data: RunData, split: SplitSummary) -> list[Headline]:
     """Whether training with the reference lost what the base finds with many samples."""
+    reference = data.summary.reference
     found = split.difference(reference, BASE) if reference else None
     if found is None:
         return []
     k = max(int(name.removeprefix("pass@")) for name in found.metrics if name.startswith("pass@"))
-    return [_difference_headline(split, found, f"pass@{k}", looks)]
+    return [_difference_headline(data, split, found, f"pass@{k}")]
 
 
-def _strategies(split: SplitSummary, looks: Mapping[str, Look]) -> list[Headline]:
+def _difference_headline(
+    data: RunData, split: SplitSummary, found: ArmDifference, metric: str
+) -> Headline:
+    difference, arm = found.metrics[metric], split.arms[found.arm]
+    text = (
+        f"{metric} on the {split.split} split: {data.looks[found.arm].label} − "
+        f"{data.looks[found.against].label} = {points(difference)}, paired over "
+        f"{count(difference.problems, 'problem')}, "
+        f"{count(len(arm.seeds), 'seed') if arm.seeds else 'no training'}."
+    )
+    shows = verdict(difference)
+    if shows == "unclear":
+        text += " The interval includes 0: these problems and seeds do not distinguish the two."
+    return Headline(text, shows)
+
+
+def _strategies(data: RunData, split: SplitSummary) -> list[Headline]:
     """How many of the base's correct strategies each arm keeps."""
     k = headline_k(split)
     metric = f"correct_strategies@{k}"
@@ -198,12 +187,13 @@ def _strategies(split: SplitSummary, looks: Mapping[str, Look]) -> list[Headline
     if not found:
         return []
     where = f"in {count(k, 'sample')} on the {split.split} split"
+    names = {data.looks[arm].label: value for arm, value in found.items()}
     if base is None:
-        parts = [f"{looks[arm].label} finds {plain(value)}" for arm, value in found.items()]
+        parts = [f"{name} finds {plain(value)}" for name, value in names.items()]
         return [Headline(f"Correct strategies {where}: {'; '.join(parts)}.", "fact")]
     parts = [
-        f"{looks[arm].label} {'keeps' if value <= base else 'rises to'} {plain(value)}"
-        for arm, value in found.items()
+        f"{name} {'keeps' if value <= base else 'rises to'} {plain(value)}"
+        for name, value in names.items()
     ]
     text = f"Of the base's {plain(base)} correct strategies {where}, {'; '.join(parts)}."
     return [Headline(text, "fact")]
@@ -211,9 +201,9 @@ def _strategies(split: SplitSummary, looks: Mapping[str, Look]) -> list[Headline
 
 def _place(found: ArmDifference, against: str) -> str:
     """Where over k an arm is above and where below another, from the signs of the intervals."""
-    says = {int(name[5:]): verdict(d) for name, d in found.metrics.items() if "pass@" in name}
-    ks = sorted(says)
-    above, below = ([k for k in ks if says[k] == word] for word in ("above", "below"))
+    shows = {int(name[5:]): verdict(d) for name, d in found.metrics.items() if "pass@" in name}
+    ks = sorted(shows)
+    above, below = ([k for k in ks if shows[k] == word] for word in ("above", "below"))
     if above and below:
         return f"above {against} {_range(above, ks)} and below it {_range(below, ks)}"
     if above or below:
@@ -228,10 +218,6 @@ def _and(names: Sequence[str]) -> str:
     ('A', 'A, B and C')
     """
     return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
-
-
-def _be(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
 
 
 def _range(chosen: Sequence[int], ks: Sequence[int]) -> str:
@@ -249,10 +235,6 @@ def _range(chosen: Sequence[int], ks: Sequence[int]) -> str:
     if list(chosen) == list(ks[: len(chosen)]):
         return f"for k ≤ {chosen[-1]}"
     return "at k = " + ", ".join(map(str, chosen))
-
-
-def _seeds(arm: ArmSummary) -> str:
-    return count(len(arm.seeds), "seed") if arm.seeds else "no training"
 
 
 def _mean(values: np.ndarray) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 from setrl import files
 from setrl.evaluation.intervals import mean_over_problems
 from setrl.evaluation.judge_audit import Audit
+from setrl.report.wording import markdown_table
 
 SCHEMA_VERSION = 1
 COMPARISONS = {
@@ -63,7 +64,6 @@ def audit_markdown(record: dict[str, Any]) -> str:
         [title, *(_cell(record["agreement"][name].get(measure)) for name in names)]
         for measure, title in ROWS.items()
     ]
-    table = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
     judgements = record["groups"] * record["orders"]
     words = (
         f"Judge {record['judge']} on {record['file']}: {record['groups']} groups, each judged in "
@@ -84,7 +84,7 @@ def audit_markdown(record: dict[str, Any]) -> str:
                 **record["pairs"]
             )
         words += "."
-    return "\n".join([words, "", *table, "", note]) + "\n"
+    return "\n".join([words, "", markdown_table(head, rows), "", note]) + "\n"
 
 
 def write_audit(found: Audit, about: dict[str, Any], folder: Path) -> list[Path]:

@@ -9,8 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from setrl.evaluation.judge_audit import Audit
-from setrl.report.drawing import canvas, set_title
-from setrl.report.style import LIGHT, STRATEGY_FILLS
+from setrl.report.style import LIGHT, STRATEGY_FILLS, canvas, set_title
 
 PANELS = {
     "adjusted_rand": "adjusted Rand index",
@@ -19,7 +18,7 @@ PANELS = {
     "signs_changed": "signs changed",
 }
 SHORT = {"itself": "itself", "pairwise": "pairs", "gold": "gold"}
-SPREAD = 0.32  # how far from its place a group's dot may stand
+SPREAD = 0.32  # how far from its place a group's dot may be
 
 
 def draw_audit(found: Audit, record: dict[str, Any], path: Path) -> None:
@@ -28,9 +27,9 @@ def draw_audit(found: Audit, record: dict[str, Any], path: Path) -> None:
         f"How far {record['judge']} agrees with itself and others: {found.groups} groups (dots), "
         f"{found.orders} orders, mean and 95% interval"
     )
-    drawn = canvas(LIGHT, headline, columns=len(PANELS), gap=0.6, margins=(0.5, 0.2))
+    figure, axes = canvas(LIGHT, headline, columns=len(PANELS), gap=0.6, margins=(0.5, 0.2))
     names = list(record["agreement"])
-    for ax, (measure, title) in zip(drawn.axes, PANELS.items(), strict=True):
+    for ax, (measure, title) in zip(axes, PANELS.items(), strict=True):
         set_title(ax, title, LIGHT)
         for place, name in enumerate(names):
             _column(ax, place, getattr(found, name)[measure], record["agreement"][name][measure])
@@ -39,7 +38,7 @@ def draw_audit(found: Audit, record: dict[str, Any], path: Path) -> None:
         ax.set_xticks(
             range(len(record["agreement"])), [SHORT[name] for name in record["agreement"]]
         )
-    drawn.figure.savefig(path)
+    figure.savefig(path)
 
 
 def _column(ax: Axes, place: int, values: list[float], estimate: dict[str, Any]) -> None:

@@ -3,62 +3,61 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
-from setrl.report.data import RunData, read_run
-from setrl.report.headlines import headlines, ordered_splits
-from setrl.report.page import MARKS, write_page
-from setrl.report.tables import Cell, Table, difference_table, evaluation_table
-
-CONFIG = "config.yaml"
+from setrl import files
+from setrl.logs.run_folder import CONFIG, FIGURES
+from setrl.report.drawing import Chart
+from setrl.report.figures import charts
+from setrl.report.headlines import headlines
+from setrl.report.page import MARKS, NUMBERS, facts, write_page
+from setrl.report.run import RunData
+from setrl.report.tables import Table, tables
+from setrl.report.wording import markdown_table
 
 
 def publish(run_dir: Path, folder: Path, reference: str = "grpo") -> Path:
     """Write a run's report, and README.md, figures, summary.json and config into a folder.
 
     Args:
-        run_dir: The comparison's folder.
+        run_dir: The folder of the run.
         folder: Where to; made if missing.
         reference: The arm that the others are compared with.
 
     Returns:
         The path of README.md.
     """
-    write_page(run_dir, reference)
-    data = read_run(run_dir, reference)
+    data = write_page(run_dir, reference)
     folder.mkdir(parents=True, exist_ok=True)
-    figures = sorted((data.folder / "figures").glob("*.png"))
-    for path in (*figures, data.folder / "summary.json", data.folder / CONFIG):
+    shown = charts(data)
+    pictures = [data.folder / FIGURES / f"{chart.name}.png" for chart in shown]
+    for path in (*pictures, data.folder / NUMBERS, data.folder / CONFIG):
         if path.exists():
             shutil.copyfile(path, folder / path.name)
     page = folder / "README.md"
-    page.write_text(markdown(data, [path.name for path in figures]), encoding="utf-8")
+    files.write_text(page, markdown(data, shown))
     return page
 
 
-def markdown(data: RunData, figures: list[str]) -> str:
+def markdown(data: RunData, shown: Sequence[Chart]) -> str:
     """Headlines, tables and figures; every sentence and number is computed from the run."""
-    splits = ordered_splits(data.summary)
-    tables = [evaluation_table(data, split) for split in splits]
-    tables += [table for split in splits if (table := difference_table(data, split))]
+    lines = [f"- {MARKS[line.verdict]} {line.text}" for line in headlines(data)]
+    legend = "▲ above, ▼ below, ◇ cannot be distinguished with these problems, ● a fact."
     parts = [
-        f"# Results: {data.run.get('name') or data.folder.name}",
-        f"Written by `setrl report {data.folder.name} --publish`; do not edit. The run:",
-        f"    {data.run.get('command', '')}",
-        "\n".join(f"- {MARKS[line.verdict]} {line.text}" for line in headlines(data)),
-        "▲ above, ▼ below, ◇ not to be told apart at this many problems, ● a fact.",
-        *(_table(table) for table in tables),
-        *(f"![{name.removesuffix('.png')}]({name})" for name in figures),
+        f"# Results: {data.name}",
+        f"Written by `setrl report {data.folder.name} --publish`; do not edit.",
+        *(["\n".join(lines), legend] if lines else []),
+        *(f"**{table.caption}**\n\n{_table(table)}" for table in tables(data)),
+        *(f"![{chart.headline}]({chart.name}.png)\n\n{chart.note}" for chart in shown),
+        "\n".join(f"- {name}: {value}" for name, value in facts(data).items()),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def _table(table: Table) -> str:
-    head = ["", *table.columns]
-    rows = [[name, *map(_cell, cells)] for name, cells in table.rows]
-    lines = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
-    return f"**{table.caption}**\n\n" + "\n".join(lines)
-
-
-def _cell(cell: Cell) -> str:
-    return "<br>".join((cell.text, *cell.details)).replace("|", "\\|")
+    rows = [
+        [name, *("<br>".join((cell.text, *cell.details)) for cell in cells)]
+        for name, cells in table.rows
+    ]
+    return markdown_table(["", *table.columns], rows)

@@ -1,10 +1,11 @@
-"""The page: figures, tables and samples of a run in one HTML file that asks the network nothing."""
+"""The page: figures, tables and samples of a run in one HTML file that loads nothing else."""
 
 from __future__ import annotations
 
 import base64
 import io
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +15,18 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from setrl import files
 from setrl.evaluation.summary import SplitSummary
+from setrl.logs.run_folder import CONFIG, FIGURES
 from setrl.report import tables, wording
-from setrl.report.data import RunData, read_run
-from setrl.report.drawing import Plate
-from setrl.report.figures import plates
-from setrl.report.headlines import headlines, ordered_splits
+from setrl.report.drawing import Chart
+from setrl.report.figures import charts
+from setrl.report.figures_evaluation import control_metrics
+from setrl.report.headlines import headlines
+from setrl.report.run import RunData, read_run
 from setrl.report.samples import samples_by_step
 from setrl.report.style import DARK, LIGHT, Theme
+from setrl.runs.written import REPORT
 
+NUMBERS = "summary.json"
 MARKS = {"above": "▲", "below": "▼", "unclear": "◇", "fact": "●"}
 
 
@@ -29,58 +34,35 @@ MARKS = {"above": "▲", "below": "▼", "unclear": "◇", "fact": "●"}
 class Picture:
     """A figure as the page shows it: in both themes, as data URIs."""
 
-    plate: Plate
+    chart: Chart
     light: str
     dark: str
 
 
-def write_page(run_dir: Path, reference: str = "grpo") -> Path:
-    """Write report.html, figures/*.png and summary.json into a run directory.
+def write_page(run_dir: Path, reference: str = "grpo") -> RunData:
+    """Write report.html, figures/*.png and summary.json into the folder of a run.
 
     Args:
-        run_dir: The comparison's folder; whatever it lacks is left out of the page.
-        reference: The arm that the others are compared with; the first one where it is absent.
+        run_dir: The folder; the page leaves out what is missing there.
+        reference: The arm that the others are compared with; the first one if it is missing.
 
     Returns:
-        The path of the page.
+        What the page shows.
 
     Raises:
-        ConfigError: When there is no such folder.
-        DataError: When an evaluation file does not hold what it should.
+        ConfigError: If the folder does not exist.
+        DataError: If an evaluation file is invalid.
     """
     data = read_run(Path(run_dir), reference)
-    files.write_json(data.folder / "summary.json", data.summary.to_json())
-    (data.folder / "figures").mkdir(exist_ok=True)
-    pictures = [picture(plate, data.folder / "figures") for plate in plates(data)]
-    page = data.folder / "report.html"
-    files.write_text(page, render(data, pictures))
-    return page
+    files.write_json(data.folder / NUMBERS, _numbers(data))
+    (data.folder / FIGURES).mkdir(exist_ok=True)
+    pictures = [_picture(chart, data.folder / FIGURES) for chart in charts(data)]
+    files.write_text(data.folder / REPORT, render(data, pictures))
+    return data
 
 
 def render(data: RunData, pictures: list[Picture]) -> str:
     """The page's HTML. All text from the run is escaped."""
-    splits = ordered_splits(data.summary)
-    found = [tables.evaluation_table(data, split) for split in splits]
-    found += [t for split in splits if (t := tables.difference_table(data, split))]
-    return filled(
-        "report.html",
-        data=data,
-        headlines=headlines(data),
-        marks=MARKS,
-        pictures=pictures,
-        tables=found,
-        training=tables.training_table(data),
-        steps=samples_by_step(data),
-        splits=splits,
-        facts=_facts(data),
-        sampled=lambda split: _sampled(data, split),
-        config_text=config_text(data.folder, data.config),
-        wording=wording,
-    )
-
-
-def filled(template: str, **values: Any) -> str:
-    """A page of a template, with all text escaped."""
     environment = Environment(
         loader=PackageLoader("setrl.report"),
         autoescape=True,
@@ -88,24 +70,57 @@ def filled(template: str, **values: Any) -> str:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    return environment.get_template(template).render(**values)
+    return environment.get_template(REPORT).render(
+        data=data,
+        is_evaluated=bool(data.splits) or any(map(data.evaluations, data.arms)),
+        headlines=headlines(data),
+        marks=MARKS,
+        pictures=pictures,
+        tables=tables.tables(data),
+        steps=samples_by_step(data),
+        sampled=lambda split: _sampled(data, split),
+        facts=facts(data),
+        config_text=_config_text(data),
+        wording=wording,
+    )
 
 
-def picture(plate: Plate, folder: Path) -> Picture:
-    """A figure in both themes; the light one is also written into a folder."""
-    light = _png(plate, LIGHT)
-    (folder / f"{plate.name}.png").write_bytes(light)
-    return Picture(plate, _data_uri(light), _data_uri(_png(plate, DARK)))
+def facts(data: RunData) -> dict[str, str]:
+    """How a run was made, by its run.json and config; what is unknown is left out."""
+    run, config = data.run, data.config
+    git = run.get("git") or {}
+    known = {
+        "status when this page was written": run.get("status"),
+        "created": run.get("created"),
+        "command": run.get("command"),
+        "commit": str(git.get("commit") or "")
+        + (" (with changes that are not committed)" if git.get("dirty") else ""),
+        "domain": _with_options(config.get("domain")),
+        "task": _with_options(config.get("task")),
+        "steps": config.get("steps"),
+        "environment steps of each arm": config.get("total_steps"),
+        "samples of a training step": "{prompts_per_step} prompts × {samples_per_prompt} samples"
+        .format_map(config) if "samples_per_prompt" in config else "",
+        "seeds": ", ".join(map(str, config.get("seeds") or ())),
+    }  # fmt: skip
+    return {key: str(value) for key, value in known.items() if value}
 
 
-def _png(plate: Plate, theme: Theme) -> bytes:
-    buffer = io.BytesIO()
-    plate.draw(theme).savefig(buffer, format="png", metadata={"Title": plate.headline})
-    return buffer.getvalue()
+def _with_options(named: Any) -> str:
+    """What a config names by a text, or by a mapping of name and options, in words."""
+    if not isinstance(named, Mapping):
+        return str(named or "")
+    name = str(named.get("name", ""))
+    options = ", ".join(f"{key} {value}" for key, value in named.items() if key != "name")
+    return f"{name} ({options})" if options else name
 
 
-def _data_uri(png: bytes) -> str:
-    return "data:image/png;base64," + base64.b64encode(png).decode()
+def _config_text(data: RunData) -> str:
+    """The run's config as its file has it, or else as it is known."""
+    path = data.folder / CONFIG
+    if path.exists():
+        return path.read_text(encoding="utf-8")
+    return json.dumps(data.config, indent=2) if data.config else ""
 
 
 def _sampled(data: RunData, split: SplitSummary) -> str:
@@ -118,54 +133,34 @@ def _sampled(data: RunData, split: SplitSummary) -> str:
     return "; ".join(f"{', '.join(names)}: {how}" for how, names in together.items()) + "."
 
 
-def _facts(data: RunData) -> dict[str, str]:
-    """What a reader needs in order to know what was run."""
-    config = data.config
-    return known_facts(
-        data.run,
-        {
-            "domain": with_options(config.get("domain")),
-            "steps": config.get("steps"),
-            "samples of a training step": _product(
-                config, "prompts_per_step", "samples_per_prompt"
-            ),
-            "seeds": ", ".join(map(str, config.get("seeds") or ())),
-        },
-    )
+def _numbers(data: RunData) -> dict[str, Any]:
+    """What summary.json holds: every arm's metrics with their uncertainty and each seed's value."""
+    if data.kind != "control":
+        return data.summary.to_json()
+    arms = [arm for arm in data.arms if data.evaluations(arm)]
+    metrics = control_metrics(data)
+    numbers = {arm: {metric: _outcome(data, arm, metric) for metric in metrics} for arm in arms}
+    return {"schema_version": 1, "name": data.name, "arms": numbers}
 
 
-def known_facts(run: dict[str, Any], about: dict[str, Any]) -> dict[str, str]:
-    """How and with what a run was made, by its run.json; what is not known is left out."""
-    git = run.get("git") or {}
-    commit = str(git.get("commit") or "")
-    facts = {
-        "status when this page was written": run.get("status"),
-        "begun": run.get("created"),
-        "command": run.get("command"),
-        "commit": commit + (" (with changes that are not in it)" if git.get("dirty") else ""),
-        **about,
-    }
-    return {key: str(value) for key, value in facts.items() if value}
+def _outcome(data: RunData, arm: str, metric: str) -> dict[str, Any]:
+    found, runs = data.outcome(arm, metric), [run for run in data.arms[arm] if run.evaluation]
+    seeds = {str(run.seed): run.evaluation.get(metric, math.nan) for run in runs}
+    return {"mean": found.value, "stderr": found.stderr, "seeds": seeds}
 
 
-def with_options(named: Any) -> str:
-    """What a config names by a text, or by a mapping of name and options, in words."""
-    if not isinstance(named, Mapping):
-        return str(named or "")
-    name = str(named.get("name", ""))
-    options = ", ".join(f"{key} {value}" for key, value in named.items() if key != "name")
-    return f"{name} ({options})" if options else name
+def _picture(chart: Chart, folder: Path) -> Picture:
+    """A figure in both themes; the light one is also written into a folder."""
+    light = _png(chart, LIGHT)
+    (folder / f"{chart.name}.png").write_bytes(light)
+    return Picture(chart, _data_uri(light), _data_uri(_png(chart, DARK)))
 
 
-def _product(config: dict[str, Any], first: str, second: str) -> str:
-    if first not in config or second not in config:
-        return ""
-    return f"{config[first]} prompts × {config[second]} samples"
+def _png(chart: Chart, theme: Theme) -> bytes:
+    buffer = io.BytesIO()
+    chart.draw(theme).savefig(buffer, format="png", metadata={"Title": chart.headline})
+    return buffer.getvalue()
 
 
-def config_text(folder: Path, config: dict[str, Any]) -> str:
-    """A run's config as it stands in its folder, or else as it is known."""
-    path = folder / "config.yaml"
-    if path.exists():
-        return path.read_text(encoding="utf-8")
-    return json.dumps(config, indent=2) if config else ""
+def _data_uri(png: bytes) -> str:
+    return "data:image/png;base64," + base64.b64encode(png).decode()

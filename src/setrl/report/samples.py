@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from setrl.files import json_lines
-from setrl.report.data import RunData, TrainingRun
 from setrl.report.figures_training import share_fills
+from setrl.report.run import ArmRun, RunData
 from setrl.report.style import OTHER_FILL, label, main_arms
 
 MOST_SAMPLES = 32
@@ -18,7 +18,7 @@ CORRECT = 0.5  # rewards above it count as correct, as in training
 
 
 @dataclass(frozen=True)
-class Credit:
+class ShownAdvantage:
     """One method's advantage for a sample.
 
     Attributes:
@@ -31,7 +31,7 @@ class Credit:
 
 
 @dataclass(frozen=True)
-class Sample:
+class ShownSample:
     """One sample; `credits` are in the order of `ArmSamples.methods`."""
 
     text: str
@@ -39,7 +39,7 @@ class Sample:
     is_correct: bool
     strategy: str | None
     fill: str
-    credits: tuple[Credit | None, ...]
+    credits: tuple[ShownAdvantage | None, ...]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class ArmSamples:
     label: str
     prompt: str
     methods: tuple[str, ...]
-    samples: tuple[Sample, ...]
+    samples: tuple[ShownSample, ...]
     num_strategies: int
     num_correct: int
     left_out: int
@@ -80,7 +80,7 @@ def samples_by_step(data: RunData) -> list[StepSamples]:
     """
     runs = {
         arm: run
-        for arm in main_arms(list(data.arms))
+        for arm in main_arms(list(data.trained))
         if (run := next((run for run in data.arms[arm] if run.rollouts), None))
     }
     common = sorted(set.intersection(*(set(run.rollouts) for run in runs.values()))) if runs else []
@@ -95,7 +95,7 @@ def samples_by_step(data: RunData) -> list[StepSamples]:
     ]  # fmt: skip
 
 
-def _arm(name: str, run: TrainingRun, step: int, fills: Mapping[str, str]) -> ArmSamples:
+def _arm(name: str, run: ArmRun, step: int, fills: Mapping[str, str]) -> ArmSamples:
     group = next(json_lines.read(run.rollouts[step])).record
     samples = group["samples"]
     methods = list(dict.fromkeys(key for s in samples for key in s.get("counterfactual") or {}))
@@ -114,19 +114,19 @@ def _arm(name: str, run: TrainingRun, step: int, fills: Mapping[str, str]) -> Ar
     )
 
 
-def _credits(values: list[float | None]) -> list[Credit | None]:
+def _credits(values: list[float | None]) -> list[ShownAdvantage | None]:
     most = max((abs(value) for value in values if value is not None), default=0.0)
     return [
-        None if value is None else Credit(value, abs(value) / most if most else 0.0)
+        None if value is None else ShownAdvantage(value, abs(value) / most if most else 0.0)
         for value in values
     ]
 
 
 def _sample(
-    record: Mapping[str, Any], credits: tuple[Credit | None, ...], fills: Mapping[str, str]
-) -> Sample:
+    record: Mapping[str, Any], credits: tuple[ShownAdvantage | None, ...], fills: Mapping[str, str]
+) -> ShownSample:
     text, strategy = record["text"], record.get("strategy")
-    return Sample(
+    return ShownSample(
         text=text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + " …",
         reward=record.get("reward"),
         is_correct=_is_correct(record),

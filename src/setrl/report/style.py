@@ -1,53 +1,76 @@
-"""How arms and strategies look: one name, one hue and one line style each, in every figure.
+"""How every figure looks: colours, the name and line of each arm, and the canvas it is drawn on.
 
-Hues are Okabe and Ito's, which stay apart under colour-blindness; the line style or marker says
-the same a second time. Text is never coloured.
+Hues are Okabe and Ito's, which stay distinct for colour-blind readers; line style and marker
+repeat the distinction. Text is never coloured.
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
 from setrl.core import methods
 from setrl.logs.run_folder import BASE
+from setrl.report.wording import percent_tick
 
-LABELS = {BASE: "base", **methods.labels}
+BLACK, GREY, BROWN, PURPLE = "#000000", "#808080", "#8C6D31", "#7F3C8D"
+ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
+BLUE, VERMILION, PINK = "#0072B2", "#D55E00", "#CC79A7"
 
-HUES = {
-    BASE: "#808080",
-    "grpo": "#D55E00",
-    "poly_epo": "#0072B2",
-    "maxpo": "#009E73",
-    "grpo_div": "#CC79A7",
+Line = str | tuple[int, tuple[int, ...]]  # a line style of matplotlib
+Style = tuple[str, Line, str]  # hue, line, marker
+DOTTED: Line = (0, (1, 1))
+DASH_DOT_DOT: Line = (0, (5, 1, 1, 1, 1, 1))
+LONG_DASHES: Line = (0, (7, 2))
+
+# The commonest kinds of arm, by how the names of arms begin. Other methods get spare styles.
+KINDS: dict[str, Style] = {
+    BASE: (GREY, ":", "X"),
+    "grpo": (VERMILION, "--", "s"),
+    "grpo_kl": (ORANGE, "--", "v"),
+    "grpo_div": (PINK, DASH_DOT_DOT, "D"),
+    "poly_epo": (BLUE, "-", "o"),
+    "maxpo": (GREEN, "-.", "^"),
+    "ppo": (VERMILION, "--", "s"),
+    "ppo_ent": (ORANGE, "--", "v"),
+    "ppo_kl": (VERMILION, DOTTED, "<"),
+    "ppo_ucb": (BROWN, LONG_DASHES, "h"),
+    "reinforce": (SKY, "-.", "P"),
+    "poly": (BLUE, "-", "o"),
+    "pass_k": (PINK, DASH_DOT_DOT, "D"),
 }
-SPARE_HUES = ("#E69F00", "#56B4E9", "#8C6D31", "#7F3C8D", "#F0E442")
-SPARE_LINES = ("--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)), (0, (7, 2)))
-LINES: dict[str, str | tuple[int, tuple[int, ...]]] = {
-    BASE: ":",
-    "grpo": "--",
-    "poly_epo": "-",
-    "maxpo": "-.",
-    "grpo_div": (0, (5, 1, 1, 1, 1, 1)),
-}
-MARKERS = {BASE: "X", "grpo": "s", "poly_epo": "o", "maxpo": "^", "grpo_div": "D"}
-SPARE_MARKERS = ("v", "P", "<", ">", "h")
+SPARE_HUES = (ORANGE, SKY, BROWN, PURPLE, YELLOW)
+SPARE_LINES: tuple[Line, ...] = ("--", "-.", DOTTED, DASH_DOT_DOT, LONG_DASHES)
+SPARE_MARKERS = ("v", "P", "<", ">", "h", "o", "s", "D")
+# In steps of one hue and one line, so that all 25 pairs of a hue and a line appear.
+SPARE: list[Style] = [
+    (SPARE_HUES[i % 5], SPARE_LINES[(i + i // 5) % 5], SPARE_MARKERS[i % 8]) for i in range(25)
+]
 
 # Paul Tol's "light" scheme, made for filled areas.
 STRATEGY_FILLS = (
     "#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#44BB99", "#BBCC33", "#99DDFF", "#AAAA00",
 )  # fmt: skip
-OTHER_FILL, UNREADABLE_FILL = "#BBBBBB", "#00000000"
+OTHER_FILL = "#BBBBBB"
+BAND_ALPHA = 0.14
+
+WIDTH, DPI = 9.6, 150  # inches, dots per inch
+HEADLINE_WIDTH = 104  # letters per line
 
 
 @dataclass(frozen=True)
 class Look:
-    """How one arm is drawn everywhere."""
+    """How one arm is drawn in every figure."""
 
     label: str
     hue: str
-    line: str | tuple[int, tuple[int, ...]]
+    line: Line
     marker: str
 
 
@@ -65,14 +88,32 @@ class Theme:
 LIGHT = Theme("light", paper="#ffffff", ink="#1b1e23", muted="#5c636e", grid="#e3e6ea")
 DARK = Theme("dark", paper="#191c21", ink="#e8eaed", muted="#a3a9b3", grid="#343942")
 
+NUMBER = re.compile(r"\d+(\.\d+)?(e-?\d+)?")
 
-def family(arm: str) -> str:
-    """The sweep that an arm is in: its name without the number at the end.
 
-    >>> family("grpo_kl_0.01"), family("poly_epo_k8"), family("grpo")
-    ('grpo_kl', 'poly_epo_k', 'grpo')
+def sweep(arm: str) -> str:
+    """The sweep that an arm belongs to: its name with every number replaced.
+
+    >>> sweep("ppo_ent_0.65"), sweep("poly_n8_k4"), sweep("reinforce")
+    ('ppo_ent_#', 'poly_n#_k#', 'reinforce')
     """
-    return re.sub(r"(?<=[^\d.])_?\d+(\.\d+)?(e-?\d+)?$", "", arm)
+    return NUMBER.sub("#", arm)
+
+
+def numbers(arm: str) -> tuple[float, ...]:
+    """The numbers in an arm's name, which order the arms of a sweep."""
+    return tuple(float(found[0]) for found in NUMBER.finditer(arm))
+
+
+def place_in_sweep(arm: str, arms: Sequence[str]) -> str:
+    """The parts of an arm's name that set it apart from the others of its sweep.
+
+    >>> place_in_sweep("poly_n8_k4", ["poly_n8_k4", "poly_n16_k8"]), place_in_sweep("a_1", ["a_1"])
+    ('n8 k4', '')
+    """
+    if sum(sweep(other) == sweep(arm) for other in arms) < 2:
+        return ""
+    return " ".join(word for word in arm.split("_") if any(map(str.isdigit, word)))
 
 
 def label(arm: str) -> str:
@@ -81,34 +122,152 @@ def label(arm: str) -> str:
     >>> label("poly_epo"), label("grpo_kl_0.01"), label("mine_2")
     ('Poly-EPO', 'GRPO kl 0.01', 'mine 2')
     """
-    known = [name for name in LABELS if arm == name or arm.startswith(f"{name}_")]
-    if not known:
-        return arm.replace("_", " ")
-    method = max(known, key=len)
-    return LABELS[method] + arm[len(method) :].replace("_", " ")
+    method = _longest_prefix(arm, methods.labels)
+    return methods.labels.get(method, method) + arm[len(method) :].replace("_", " ")
 
 
 def looks(arms: Sequence[str]) -> dict[str, Look]:
-    """The look of each arm; the arms of a sweep share one."""
-    spare = [name for name in dict.fromkeys(map(family, arms)) if name not in HUES]
-    styles = {name: (hue, LINES[name], MARKERS[name]) for name, hue in HUES.items()}
-    for place, name in enumerate(spare):
-        turn = place % len(SPARE_HUES)
-        styles[name] = (SPARE_HUES[turn], SPARE_LINES[turn], SPARE_MARKERS[turn])
-    return {arm: Look(label(arm), *styles[arm if arm in HUES else family(arm)]) for arm in arms}
+    """The look of each arm: a hue for each kind; line and marker for each sweep of the kind."""
+    known = _known_styles()
+    sweeps: dict[str, list[str]] = {}
+    for name in dict.fromkeys(map(sweep, arms)):
+        sweeps.setdefault(_longest_prefix(name, known) or name, []).append(name)
+    styles = {kind: known[kind] for kind in sweeps if kind in known}
+    for kind, names in sweeps.items():
+        hue, line, marker = styles.setdefault(kind, _unused(styles))
+        turns = [(line, marker), *((SPARE_LINES[i % 5], SPARE_MARKERS[i % 8]) for i in range(40))]
+        for name, turn in zip(sorted(names, key=lambda name: name != kind), turns, strict=False):
+            styles[name] = (hue, *turn)
+    return {arm: Look(label(arm), *styles[sweep(arm)]) for arm in arms}
+
+
+def _longest_prefix(arm: str, known: Mapping[str, object]) -> str:
+    """The longest known name that an arm's name begins with; "" if none."""
+    return max((name for name in known if f"{arm}_".startswith(f"{name}_")), key=len, default="")
+
+
+def _known_styles() -> dict[str, Style]:
+    """The style of every kind of arm that looks the same in all figures."""
+    others = [name for name in methods.by_name if name not in KINDS]
+    return KINDS | dict(zip(others, SPARE, strict=False))
+
+
+def _unused(taken: Mapping[str, Style]) -> Style:
+    """A spare style for an arm of an unknown kind, with a new hue while there is one."""
+    hues = {hue for hue, _, _ in taken.values()}
+    free = [style for style in SPARE if style not in taken.values()]
+    return next((style for style in free if style[0] not in hues), (free or SPARE)[0])
+
+
+def sweep_label(arm: str, arms: Sequence[str]) -> str:
+    """What people call an arm that is in no sweep, or else the sweep that it is in."""
+    alone = not place_in_sweep(arm, arms)
+    return label(arm if alone else sweep(arm).replace("#", "").strip("_"))
 
 
 def main_arms(arms: Sequence[str], most: int = 6) -> list[str]:
-    """The arms that figures of curves show: all, or, of many, those that are in no sweep."""
+    """The arms that figures of curves show: all, or, of many, those outside sweeps."""
     if len(arms) <= most:
         return list(arms)
-    families = [family(arm) for arm in arms]
-    alone = [arm for arm in arms if arm == family(arm) or families.count(family(arm)) == 1]
+    alone = [arm for arm in arms if not place_in_sweep(arm, arms)]
     return alone if sum(arm != BASE for arm in alone) > 1 else list(arms)
 
 
 def strategy_fills(mean_shares: Mapping[str, float]) -> dict[str, str]:
-    """A fill for each of the commonest strategies, commonest first; the rest are "other"."""
+    """A fill for each of the commonest strategies, commonest first; the others are "other"."""
     order = sorted(mean_shares, key=lambda name: (-mean_shares[name], name))
     named = [name for name in order if name != "other"][: len(STRATEGY_FILLS)]
     return dict(zip(named, STRATEGY_FILLS, strict=False))
+
+
+def axes_grid(
+    rows: int, columns: int, width: float, height: float, theme: Theme = LIGHT, **figure: object
+) -> tuple[Figure, list[Axes]]:
+    """A figure without text, and its axes row by row.
+
+    Args:
+        rows, columns: How many axes.
+        width, height: Of the figure, inches.
+        theme: Its colours.
+        figure: Further arguments of `Figure`.
+    """
+    sheet = Figure(figsize=(width, height), dpi=DPI, facecolor=theme.paper, **figure)  # type: ignore[arg-type]
+    axes = sheet.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for ax in axes:
+        ax.set_facecolor(theme.paper)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.spines[["left", "bottom"]].set_color(theme.muted)
+        ax.tick_params(colors=theme.muted, labelsize=8.5)
+        ax.grid(axis="y", color=theme.grid, linewidth=0.8)
+        ax.set_axisbelow(True)
+        for text in (ax.xaxis.label, ax.yaxis.label):
+            text.set(color=theme.muted, fontsize=9)
+    return sheet, axes
+
+
+def canvas(
+    theme: Theme,
+    headline: str,
+    columns: int,
+    rows: int = 1,
+    row_height: float = 2.9,
+    margins: tuple[float, float] = (0.6, 1.1),
+    gap: float = 1.5,
+    title_height: float = 0.35,
+) -> tuple[Figure, list[Axes]]:
+    """A figure of a page with its headline, and its empty axes row by row.
+
+    Args:
+        theme: Its colours.
+        headline: Written above all axes, in as many lines as it takes.
+        columns: Axes in a row.
+        rows: Rows of axes.
+        row_height: Height of a row of axes, inches.
+        margins: Space to the left and to the right of all axes, inches.
+        gap: Space between columns, inches.
+        title_height: Space for the titles of the first row of axes, inches.
+    """
+    lines = [part for line in headline.split("\n") for part in textwrap.wrap(line, HEADLINE_WIDTH)]
+    top, bottom, between = 0.2 + title_height + 0.2 * len(lines), 0.55, 0.85
+    height = top + bottom + rows * row_height + (rows - 1) * between
+    axis_width = (WIDTH - sum(margins) - gap * (columns - 1)) / columns
+    figure, axes = axes_grid(rows, columns, WIDTH, height, theme)
+    figure.subplots_adjust(
+        left=margins[0] / WIDTH,
+        right=1 - margins[1] / WIDTH,
+        top=1 - top / height,
+        bottom=bottom / height,
+        wspace=gap / axis_width,
+        hspace=between / row_height,
+    )
+    figure.text(
+        0.15 / WIDTH, 1 - 0.12 / height, "\n".join(lines), va="top", fontsize=10.5,
+        fontweight="bold", color=theme.ink, linespacing=1.3,
+    )  # fmt: skip
+    return figure, axes
+
+
+def set_title(ax: Axes, text: str, theme: Theme) -> None:
+    """A neutral title: what the axis shows and its unit."""
+    ax.set_title(text, loc="left", fontsize=10, color=theme.ink, pad=8)
+
+
+def percent_axis(ax: Axes, bottom: float | None = 0.0) -> None:
+    """Shares as per cent, from 0 or from where the data begin (None)."""
+    ax.yaxis.set_major_formatter(FuncFormatter(percent_tick))
+    ax.set_ylim(bottom=bottom)
+
+
+def points_axis(ax: Axes) -> None:
+    """Differences of shares, in percentage points with their sign."""
+    ax.yaxis.set_major_formatter(
+        FuncFormatter(lambda y, _: "0" if abs(y) < 1e-9 else f"{100 * y:+g}".replace("-", "−"))
+    )
+
+
+def k_axis(ax: Axes, ks: Sequence[float], name: str = "k, samples that one may try") -> None:
+    """k on a base-2 logarithmic axis."""
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(ks, [f"{k:g}" for k in ks])
+    ax.minorticks_off()
+    ax.set_xlabel(name)

@@ -1,4 +1,4 @@
-"""The tables of a report: evaluation, paired differences, training."""
+"""The tables of a report: evaluation, paired differences, training; control runs have one."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 
 from setrl.evaluation.intervals import Difference, Estimate
 from setrl.evaluation.summary import ArmSummary, SplitSummary
-from setrl.report.data import RunData
+from setrl.report.figures_evaluation import control_metrics
 from setrl.report.headlines import credit_share, first_and_last, headline_k
-from setrl.report.wording import MISSING, interval, percent, plain, signed
+from setrl.report.run import Outcome, RunData
+from setrl.report.wording import MISSING, in_words, interval, percent, plain, signed
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A number, and what stands small under it, line by line."""
+    """A number, and the small lines under it."""
 
     text: str
     details: tuple[str, ...] = ()
@@ -29,6 +30,17 @@ class Table:
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+
+
+def tables(data: RunData) -> list[Table]:
+    """The tables that the run has data for."""
+    if data.kind == "control":
+        found = [control_table(data)]
+    else:
+        found = [evaluation_table(data, split) for split in data.splits]
+        found += [difference_table(data, split) for split in data.splits]
+        found.append(training_table(data))
+    return [table for table in found if table.rows]
 
 
 def evaluation_table(data: RunData, split: SplitSummary) -> Table:
@@ -47,13 +59,11 @@ def evaluation_table(data: RunData, split: SplitSummary) -> Table:
     )
     level = f"{100 * data.summary.intervals.level:g}%"
     caption = f"{split.split} split: means over problems and seeds, {level} intervals, each seed"
-    return Table(caption, tuple(map(_spoken, columns)), rows)
+    return Table(caption, tuple(map(in_words, columns)), rows)
 
 
-def difference_table(data: RunData, split: SplitSummary) -> Table | None:
-    """Paired differences with their intervals; None when there is nothing to compare."""
-    if not split.differences:
-        return None
+def difference_table(data: RunData, split: SplitSummary) -> Table:
+    """Paired differences with their intervals; without rows if there is nothing to compare."""
     k = headline_k(split)
     shares = ["pass@1", f"pass@{k}", f"majority@{k}"]
     numbers = [f"correct_strategies@{k}", "effective_number"]
@@ -67,11 +77,11 @@ def difference_table(data: RunData, split: SplitSummary) -> Table | None:
         rows.append((name, tuple(cells)))
     columns = [*(f"{name}, points" for name in shares), *numbers, f"improvement, pass@{k}"]
     caption = f"{split.split} split: paired differences, first arm − second, with intervals"
-    return Table(caption, tuple(map(_spoken, columns)), tuple(rows))
+    return Table(caption, tuple(map(in_words, columns)), tuple(rows))
 
 
-def training_table(data: RunData) -> Table | None:
-    """The last tenth of the training of every arm; None when nothing was logged."""
+def training_table(data: RunData) -> Table:
+    """The last tenth of the training of every arm; without rows if nothing was logged."""
     columns: dict[str, tuple[str, Callable[[float], str]]] = {
         "pass@1": ("reward/pass@1", percent),
         "strategies per prompt": ("strategies/per_prompt", plain),
@@ -83,15 +93,43 @@ def training_table(data: RunData) -> Table | None:
         "entropy": ("policy/entropy", lambda x: plain(x, 2)),
         "truncated": ("length/truncated", percent),
         "tokens/s": ("speed/tokens_per_second", lambda x: plain(x, 0)),
-        "s a step": ("time/step", lambda x: plain(x, 2)),
+        "s per step": ("time/step", lambda x: plain(x, 2)),
     }
     rows = []
-    for arm in data.arms:
+    for arm in data.trained:
         ends = [(first_and_last(data, arm, key), show) for key, show in columns.values()]
         cells = [Cell(show(end[1]) if end else MISSING) for end, show in ends]
         rows.append((data.looks[arm].label, (*cells, Cell(percent(credit_share(data, arm), 2)))))
     caption = "Training: means over the last tenth of the steps and all seeds"
-    return Table(caption, (*columns, "credit / step"), tuple(rows)) if rows else None
+    return Table(caption, (*columns, "credit / step"), tuple(rows))
+
+
+def control_table(data: RunData) -> Table:
+    """Every metric of the evaluated arms of a control run, and how many seeds were evaluated."""
+    metrics = control_metrics(data)
+    rows = tuple(
+        (
+            data.looks[arm].label,
+            (*(_outcome(data.outcome(arm, metric)) for metric in metrics), Cell(str(len(found)))),
+        )
+        for arm in data.arms
+        if (found := data.evaluations(arm))
+    )
+    caption = "Evaluation of the last policy: mean ± standard error over seeds"
+    return Table(caption, (*map(in_words, metrics), "seeds"), rows)
+
+
+def _outcome(found: Outcome) -> Cell:
+    if np.isnan(found.value):
+        return Cell(MISSING)
+    error = () if np.isnan(found.stderr) else (f"± {_digits(found.stderr)}",)
+    return Cell(_digits(found.value), error)
+
+
+def _digits(value: float) -> str:
+    """Three decimals, fewer for large numbers."""
+    digits = 3 if abs(value) < 10 else 1 if abs(value) < 1000 else 0
+    return f"{value:.{digits}f}"
 
 
 def _estimate(arm: ArmSummary, metric: str, show: Callable[[float], str], scale: float) -> Cell:
@@ -112,7 +150,3 @@ def _difference(difference: Difference | None, scale: float) -> Cell:
 
 def _largest_k(arm: ArmSummary) -> int:
     return max(int(name[5:]) for name in arm.metrics if name.startswith("pass@"))
-
-
-def _spoken(metric: str) -> str:
-    return metric.replace("_", " ")

@@ -1,8 +1,9 @@
-"""Numbers as text: one way to write a share, a difference, an interval."""
+"""Numbers as text: one way to write a share, a difference, an interval, a table."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from setrl.evaluation.intervals import Difference, Estimate
 
@@ -31,6 +32,24 @@ def plain(value: float, digits: int = 1) -> str:
         return MISSING
     text = f"{value:.{digits}f}"
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def in_words(name: str) -> str:
+    """A name of a config or a file as words.
+
+    >>> in_words("correct_strategies@32")
+    'correct strategies@32'
+    """
+    return name.replace("_", " ")
+
+
+def percent_tick(value: float, _position: int | None = None) -> str:
+    """A share as per cent, in as few digits as it needs, beside an axis.
+
+    >>> percent_tick(0.5), percent_tick(0.985)
+    ('50%', '98.5%')
+    """
+    return f"{100 * value:g}%"
 
 
 def percent(value: float, digits: int = 1) -> str:
@@ -68,3 +87,16 @@ def count(number: int, noun: str, plural: str = "") -> str:
     ('1 seed', '2 seeds', '2 strategies')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    r"""A table of texts; | inside a cell is escaped.
+
+    >>> print(markdown_table(["arm", "pass@1"], [["a|b", "0.5"]]))
+    | arm | pass@1 |
+    | --- | --- |
+    | a\|b | 0.5 |
+    """
+    escaped = [[cell.replace("|", "\\|") for cell in row] for row in (head, *rows)]
+    lines = [f"| {' | '.join(row)} |" for row in escaped]
+    return "\n".join([lines[0], f"| {' | '.join(['---'] * len(head))} |", *lines[1:]])

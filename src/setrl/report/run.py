@@ -1,0 +1,169 @@
+"""A run of either kind as its report reads it: what is missing is left empty."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from setrl import files
+from setrl.evaluation.estimators import Floats
+from setrl.evaluation.summary import SplitSummary, Summary, summarise_run
+from setrl.logs.run_folder import RECORD, Kind, TrainingRun, find_arms, kind_of, read_config
+from setrl.report.style import Look, looks
+
+SPLIT_ORDER = ("shifted", "test", "train")  # the hardest first
+
+
+@dataclass(frozen=True)
+class ArmRun:
+    """What one training run of an arm left: one seed, or the base.
+
+    Attributes:
+        metrics: Key → value at each logged step (NaN if a step has none); "step" among them.
+        rollouts: Step → file of that step's samples.
+        evaluation: Metric → value in the environment, of a control run; NaN if undefined.
+    """
+
+    seed: int
+    metrics: dict[str, Floats]
+    rollouts: dict[int, Path]
+    evaluation: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A metric of a control run's arm: its mean over seeds, and the standard error.
+
+    Attributes:
+        value: Over the seeds where it is defined; NaN if there is none.
+        stderr: NaN with fewer than two seeds.
+    """
+
+    value: float
+    stderr: float
+
+    @property
+    def low(self) -> float:
+        """One standard error below."""
+        return self.value - self.stderr
+
+    @property
+    def high(self) -> float:
+        """One standard error above."""
+        return self.value + self.stderr
+
+
+@dataclass(frozen=True)
+class RunData:
+    """All that a report shows.
+
+    Attributes:
+        kind: "comparison" of language models, or "control".
+        run: run.json.
+        config: config.yaml, with every default.
+        arms: Arm → its training runs; the base, if evaluated, is one of the arms.
+        looks: Arm → how it is drawn.
+        summary: The evaluation of language models; without splits for a control run.
+    """
+
+    folder: Path
+    kind: Kind
+    run: dict[str, Any]
+    config: dict[str, Any]
+    arms: dict[str, tuple[ArmRun, ...]]
+    looks: dict[str, Look]
+    summary: Summary
+
+    @property
+    def name(self) -> str:
+        """Name of the run."""
+        return str(self.run.get("name") or self.folder.name)
+
+    @property
+    def trained(self) -> dict[str, tuple[ArmRun, ...]]:
+        """The arms that have logged training steps."""
+        return {
+            arm: runs for arm, runs in self.arms.items() if any("step" in r.metrics for r in runs)
+        }
+
+    @property
+    def splits(self) -> list[SplitSummary]:
+        """The evaluated splits, the hardest first."""
+        found = self.summary.splits
+        return [found[name] for name in dict.fromkeys([*SPLIT_ORDER, *found]) if name in found]
+
+    def series(self, arm: str, key: str) -> tuple[Floats, Floats] | None:
+        """Steps (T,) and values (R, T) of a metric, on the steps that all R runs logged."""
+        runs = [run for run in self.arms.get(arm, ()) if key in run.metrics]
+        if not runs:
+            return None
+        steps = runs[0].metrics["step"]
+        for run in runs[1:]:
+            steps = np.intersect1d(steps, run.metrics["step"])
+        rows = [run.metrics[key][np.isin(run.metrics["step"], steps)] for run in runs]
+        return steps, np.stack(rows)
+
+    def evaluations(self, arm: str) -> list[dict[str, float]]:
+        """The evaluations of an arm of a control run, one for each seed that has one."""
+        return [run.evaluation for run in self.arms[arm] if run.evaluation]
+
+    def outcome(self, arm: str, metric: str) -> Outcome:
+        """Mean and standard error of a control run's metric over seeds."""
+        found = np.array([row.get(metric, math.nan) for row in self.evaluations(arm)])
+        known = found[~np.isnan(found)]
+        stderr = float(known.std(ddof=1) / math.sqrt(len(known))) if len(known) > 1 else math.nan
+        return Outcome(float(known.mean()) if len(known) else math.nan, stderr)
+
+
+def read_run(run_dir: Path, reference: str = "grpo") -> RunData:
+    """Read the folder of a run of either kind.
+
+    Args:
+        run_dir: The folder.
+        reference: The arm of language models that the others are compared with.
+
+    Raises:
+        ConfigError: If the folder does not exist.
+        DataError: If an evaluation file is invalid.
+    """
+    arms = {
+        found.arm: tuple(_read_arm_run(seed, TrainingRun(f)) for seed, f in found.seeds.items())
+        for found in find_arms(run_dir)
+    }
+    return RunData(
+        folder=run_dir,
+        kind=kind_of(run_dir) or "comparison",
+        run=files.read_json(run_dir / RECORD),
+        config=read_config(run_dir),
+        arms=arms,
+        looks=looks(list(arms)),
+        summary=summarise_run(run_dir, reference),
+    )
+
+
+def _read_arm_run(seed: int, run: TrainingRun) -> ArmRun:
+    evaluation = files.read_json(run.path / "evaluation.json").get("metrics", {})
+    return ArmRun(
+        seed=seed,
+        metrics=_columns(files.read_lines(run.metrics)),
+        rollouts=run.rollout_files(),
+        evaluation={name: _number(value) for name, value in evaluation.items()},
+    )
+
+
+def _columns(records: list[dict[str, Any]]) -> dict[str, Floats]:
+    """Key → values by step; of a step that was logged twice (a resumed run) the last counts."""
+    by_step = {record["step"]: record for record in records if "step" in record}
+    rows = [by_step[step] for step in sorted(by_step)]
+    keys = dict.fromkeys(key for row in rows for key in row)
+    return {
+        key: np.array([_number(row.get(key)) for row in rows], dtype=np.float64) for key in keys
+    }
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan
