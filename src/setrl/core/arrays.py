@@ -16,7 +16,7 @@ Array = Any  # an array of NumPy, PyTorch, JAX, CuPy …
 
 
 def to_numpy(array: Array) -> np.ndarray:
-    """The array as NumPy, copied to the host if it lies elsewhere.
+    """The array as NumPy, copied to the host if it is on a device.
 
     Lists with text become arrays of objects: in an array of text NumPy would write −1 as "-1" and
     NaN as "nan".

@@ -27,15 +27,15 @@ class ObjectiveReport:
     Attributes:
         objective: What was checked.
         set_size: K.
-        num_samples: N, for which the cost is said.
-        problems: What is wrong with it, in sentences; empty if nothing was found.
-        notes: What one should know.
+        num_samples: N, for which the cost is measured.
+        problems: What is wrong with it, a sentence each; empty if nothing was found.
+        notes: What is worth knowing, a sentence each.
         lowest: The lowest score that was seen.
         highest: The highest.
         additive_share: Of the variance of the scores over a prompt's sets, what single members
             explain, from 0 to 1: the marginal set advantage can express no more. NaN if all score
             alike. At 1, set RL with it is standard RL.
-        estimator: How `credit.Exact()` will have its means.
+        estimator: How `credit.Exact()` will compute its means.
         sets_per_prompt: How many sets that scores; 0 with a closed form.
         seconds_per_prompt: How long that took, in a batch of the prompts of the check.
     """
@@ -76,12 +76,12 @@ def check_objective(
     samples: Samples | None = None,
     seed: int = 0,
 ) -> ObjectiveReport:
-    """Try an objective on prompts of all kinds and say what is wrong with it.
+    """Try an objective on prompts of all kinds and report what is wrong with it.
 
     Looked for: errors, scores that are not finite, that change from call to call, with the order of
     the members, with the sets beside them or with the numbering of the clusters, arguments that are
     written into, a closed form that is not the mean of the definition, scores that are all alike or
-    that only add up over members. A bad objective raises nothing here: it is the problems that say.
+    that only add up over members. A bad objective raises nothing: `problems` names what is wrong.
 
     Args:
         objective: An objective, or a function as in `objectives.from_function`.
@@ -89,7 +89,7 @@ def check_objective(
         set_size: K; the objective's own, or else 4.
         num_samples: N of the training run.
         samples: Dense samples to try it on instead of drawn ones.
-        seed: Of the drawn ones.
+        seed: Seed of the drawn samples.
 
     Raises:
         ValueError: If K is not in [1, N − 1].
@@ -109,7 +109,7 @@ def check_objective(
         report = _scored(checked, few, set_size, num_samples, rng)
         many = samples or draw_samples(32, num_samples, rng)
         return report if report.problems else _timed(report, many, rng)
-    except Exception as error:  # whatever the objective raises is what is wrong with it
+    except Exception as error:  # an error of the objective is what is wrong with it
         problem = f"it raises {type(error).__name__}: {error}"
         return ObjectiveReport(checked, set_size, num_samples, (problem,))
 

@@ -12,7 +12,7 @@ import numpy as np
 from setrl.core.arrays import Array, to_numpy
 from setrl.core.samples import DEGENERATE, Samples
 
-Index = tuple[Any, Any]  # where the samples of some prompts stand in a (B, N) array
+Index = tuple[Any, Any]  # the places of some prompts' samples in a (B, N) array
 
 LARGEST_LABEL = 2**53  # float64, which knows NaN, keeps integers apart up to here
 
@@ -22,7 +22,7 @@ class Batch:
     """B prompts of up to N samples each, and which of the samples can be used.
 
     Attributes:
-        samples: Fields (B, N); what stands where a sample is not usable has no meaning.
+        samples: Fields (B, N); values where a sample is not usable have no meaning.
         usable_BN: Whether the sample exists and every field that is needed is known.
     """
 

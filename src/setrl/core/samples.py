@@ -14,13 +14,13 @@ DEGENERATE = -1  # the label of a sample that is in no cluster, as noise is in s
 class Samples:
     """Fields of samples; the last axis runs over a prompt's samples, or over a set's members.
 
-    Fields that nobody gave are None; an objective's `reads` says which it needs.
+    Fields that are not given are None; an objective's `reads` names those that it needs.
 
     Attributes:
         rewards: (…, N) float64.
         clusters: (…, N) int64, the strategy that a sample uses; `DEGENERATE` is in no cluster.
         answers: (…, N) int64, labels of final answers, ordered as the answers are.
-        proxy: (…, N) float64, what a selector that cannot see the rewards goes by.
+        proxy: (…, N) float64, the number by which a selector that cannot see the rewards chooses.
         pairs: (…, N, N) float64, a number for every pair of samples: a distance, or a kernel.
     """
 

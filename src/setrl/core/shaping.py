@@ -28,7 +28,7 @@ class DiversityBonus:
     """r + λ·d with dᵢ = (N / |cluster of i| − 1) / (N − 1): GRPO+DIV of arXiv:2604.17654.
 
     d is 1 for a strategy that no other sample uses and 0 for one that all use. A degenerate sample
-    has d = 0. The paper's λ is not known.
+    has d = 0. The paper does not give its λ.
     """
 
     weight: float
@@ -75,7 +75,7 @@ class UnlikelinessBonus:
     reads: ClassVar[tuple[str, ...]] = ("rewards", "proxy")
 
     def __call__(self, samples: Samples) -> np.ndarray:
-        """The rewards less what the likelier ones lose."""
+        """The rewards, reduced for likelier samples."""
         likelier_BN = samples.proxy[:, :, None] - samples.proxy[:, None, :]
         rank_BN = ((np.sign(likelier_BN) + 1) / 2).sum(axis=-1) - 0.5
         return samples.rewards * (1 - self.beta * rank_BN / samples.num_samples)

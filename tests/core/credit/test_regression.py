@@ -89,7 +89,7 @@ def test_standard_errors_say_what_the_errors_are(n, num_sets):
 
 
 def test_means_of_sets_with_a_sample_and_their_standard_errors():
-    """u = mean score + (1 − K/N)·(u − v), and its error is what it is said to be."""
+    """u = mean score + (1 − K/N)·(u − v), and its error is the stated one."""
     samples, k, rng = prompts(4, 32), 8, np.random.default_rng(3)
     exact = POLY.set_means(samples, k).with_BN
     found = [credit.Regression(200)(POLY, samples, k, rng) for _ in range(40)]

@@ -1,6 +1,6 @@
 """4096 samples of a few kinds: closed forms against big integers, by enumerating compositions.
 
-Samples of one kind are alike in every field, so that a set is told by how many of each kind it
+Samples of one kind are alike in every field, so that a set is known by how many of each kind it
 holds. Its chance is a ratio of products of binomials, and its score that of the definition.
 """
 

@@ -56,7 +56,7 @@ def test_mean_reward_times_distance_against_sums_over_triples(k):
         (objectives.volume(), np.eye(300)),
     ],
 )
-def test_where_all_sets_score_alike_nobody_is_owed_anything(objective, pairs):
+def test_where_all_sets_score_alike_there_is_no_credit(objective, pairs):
     rewards = np.full((1, 300), np.float32(0.3), dtype=np.float64)
     means = objective.set_means(Samples(rewards, pairs=pairs[None].astype(np.float64)), 8)
     assert means.mean_B[0] > 0
@@ -64,7 +64,7 @@ def test_where_all_sets_score_alike_nobody_is_owed_anything(objective, pairs):
 
 
 def test_volume_of_nearly_alike_samples_keeps_the_sign():
-    """Rank-one kernels but for 1e-9 on the diagonal: the one that stands out is owed the most."""
+    """Rank-one kernels but for 1e-9 on the diagonal: the one that differs gets the most credit."""
     n = 64
     kernel = np.ones((n, n)) + 1e-9 * np.eye(n)
     kernel[0, 0] += 1e-9

@@ -1,8 +1,7 @@
 """Set scores → per-sample credit: estimators of mean set scores, and baselines."""
 
-from setrl.core.credit.baselines import Baseline, Mixture
+from setrl.core.credit.baselines import Baseline, FittedMixture, Mixture
 from setrl.core.credit.estimators import Credit, Enumerated, Estimator, Exact, Sampled
-from setrl.core.credit.fitted import FittedMixture
 from setrl.core.credit.precision import sampling_stderr, sets_needed
 from setrl.core.credit.regression import Regression
 from setrl.core.credit.shapley import shapley

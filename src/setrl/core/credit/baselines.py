@@ -8,8 +8,8 @@ in expectation, N/K times the gradient of E f for every baseline here but `all_s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -17,25 +17,27 @@ from setrl import names
 from setrl.core.credit.estimators import Credit
 
 
-class Baseline(Protocol):
+class Baseline:
     """One way to turn set means into advantages."""
 
-    needs_contrast: ClassVar[bool]  # u − v enters: a prompt needs more samples than a set holds
-    needs_gain: ClassVar[bool]  # u − w enters: the (K−1)-sets are scored too
+    needs_contrast = True  # u − v enters: a prompt needs more samples than a set holds
+    needs_gain = False  # u − w enters: the (K−1)-sets are scored too
 
     def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
         """The advantages, (B, N)."""
+        raise NotImplementedError
 
     def stderr(self, credit: Credit) -> np.ndarray | None:
-        """Their standard errors, (B, N); None where every set counted, or none is known."""
+        """Their standard errors, (B, N); None where every set counted, or none is known.
+
+        None is known of u − w, whose two means come from two samplings.
+        """
+        return None
 
 
 @dataclass(frozen=True)
-class AllSets:
+class AllSets(Baseline):
     """A = u − U = (1 − K/N)(u − v): Set RL's Algorithm 1 in mean form, Poly-EPO; sums to 0."""
-
-    needs_contrast: ClassVar[bool] = True
-    needs_gain: ClassVar[bool] = False
 
     def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
         """u − U, from u − v so that it keeps its digits."""
@@ -48,11 +50,8 @@ class AllSets:
 
 
 @dataclass(frozen=True)
-class LeaveOneOut:
+class LeaveOneOut(Baseline):
     """A = u − v: MaxPO (arXiv:2606.06080), OrderGrad; RLOO for K = 1. Sums to 0."""
-
-    needs_contrast: ClassVar[bool] = True
-    needs_gain: ClassVar[bool] = False
 
     def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
         """u − v."""
@@ -64,28 +63,23 @@ class LeaveOneOut:
 
 
 @dataclass(frozen=True)
-class SmallerSets:
+class SmallerSets(Baseline):
     """A = u − w: expected improvement, N/K times PKPO's s_loo−1 (arXiv:2505.15201, Eq. 33)."""
 
-    needs_contrast: ClassVar[bool] = False
-    needs_gain: ClassVar[bool] = True
+    needs_contrast = False
+    needs_gain = True
 
     def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
         """u − w."""
         assert gain_BN is not None
         return gain_BN
 
-    def stderr(self, credit: Credit) -> np.ndarray | None:
-        """Not known: u and w come from two draws."""
-        return None
-
 
 @dataclass(frozen=True)
-class NoBaseline:
+class NoBaseline(Baseline):
     """A = u: N/K times PKPO's s; of very high variance wherever rewards are not centred at 0."""
 
-    needs_contrast: ClassVar[bool] = False
-    needs_gain: ClassVar[bool] = False
+    needs_contrast = False
 
     def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
         """u."""
@@ -97,7 +91,7 @@ class NoBaseline:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(Baseline):
     """A = u − c·v − (1−c)·w: as unbiased as its ends for every c that is fixed beforehand.
 
     Attributes:
@@ -106,29 +100,56 @@ class Mixture:
 
     c: float = 0.5
 
-    needs_contrast: ClassVar[bool] = True
-    needs_gain: ClassVar[bool] = True
+    needs_gain = True
 
     def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
         """c(u − v) + (1−c)(u − w)."""
         assert gain_BN is not None
         return self.c * credit.means.contrast_BN + (1 - self.c) * gain_BN
 
-    def stderr(self, credit: Credit) -> np.ndarray | None:
-        """Not known: u and w come from two draws."""
-        return None
+
+@dataclass(frozen=True)
+class FittedMixture(Baseline):
+    """A = u − c·v − (1−c)·w, with the c of each prompt that makes the others' ΣA² smallest.
+
+    It stays unbiased, for c does not depend on the prompt's own samples; whether it has the least
+    variance depends on the policy: Σ A² stands for the variance of Σ ∇log π(yᵢ)·Aᵢ. c is kept in
+    [0, 1]. A prompt alone (with its number of samples) gets `start`.
+
+    Attributes:
+        start: The c of a prompt that has no others to learn from.
+    """
+
+    start: float = 0.5
+
+    needs_gain = True
+
+    def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
+        """c(u − v) + (1−c)(u − w)."""
+        assert gain_BN is not None
+        contrast_BN = credit.means.contrast_BN
+        return gain_BN + self.weights(contrast_BN, gain_BN)[:, None] * (contrast_BN - gain_BN)
+
+    def weights(self, contrast_BN: np.ndarray, gain_BN: np.ndarray) -> np.ndarray:
+        """c of each prompt: Σ g(g − x) / Σ (g − x)² over the others, x = u − v and g = u − w."""
+        gap_BN = np.nan_to_num(gain_BN - contrast_BN)
+        slope_B = (np.nan_to_num(gain_BN) * gap_BN).sum(axis=-1)
+        curve_B = (gap_BN**2).sum(axis=-1)
+        slope_B, curve_B = slope_B.sum() - slope_B, curve_B.sum() - curve_B
+        known_B = curve_B > 0
+        return np.where(known_B, np.clip(slope_B / np.where(known_B, curve_B, 1), 0, 1), self.start)
 
 
 def resolve(baseline: str | Baseline) -> Baseline:
     """The baseline of that name; a value is itself."""
-    if not isinstance(baseline, str):
+    if isinstance(baseline, Baseline):
         return baseline
-    return names.look_up("baseline", baseline, by_name)
+    return names.look_up("baseline", baseline, by_name)()
 
 
-by_name: dict[str, Baseline] = {
-    "all_sets": AllSets(),
-    "leave_one_out": LeaveOneOut(),
-    "smaller_sets": SmallerSets(),
-    "none": NoBaseline(),
+by_name: dict[str, Callable[[], Baseline]] = {
+    "all_sets": AllSets,
+    "leave_one_out": LeaveOneOut,
+    "smaller_sets": SmallerSets,
+    "none": NoBaseline,
 }

@@ -25,8 +25,9 @@ def draw_sets(
 ) -> np.ndarray:
     """`num_sets` different sets, uniformly among all such collections: (S, K), members ascending.
 
-    Sets are drawn one by one and a set that was drawn before is drawn again, which is uniform
-    without replacement. Where most sets are wanted, they are chosen from the full list instead.
+    Independent sets are drawn, repeats are dropped, and the missing ones are drawn again until
+    there are enough, which is uniform without replacement. Where most sets are wanted, that would
+    take long, and they are chosen from the full list instead.
     """
     if rng is None:
         raise ValueError("drawing sets needs rng=np.random.default_rng(seed)")
@@ -42,6 +43,14 @@ def draw_sets(
         more_SK = _random_sets(num_samples, set_size, num_sets - len(drawn_SK), rng)
         drawn_SK = _first_of_each(np.concatenate([drawn_SK, more_SK]))
     return drawn_SK
+
+
+def count_sets(num_samples: int, set_size: int) -> float:
+    """C(N, K) as a float; inf where it has no float."""
+    try:
+        return float(comb(num_samples, set_size))
+    except OverflowError:
+        return np.inf
 
 
 def membership(sets_SK: np.ndarray, num_samples: int) -> np.ndarray:

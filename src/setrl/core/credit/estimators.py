@@ -1,6 +1,6 @@
-"""How the mean scores of a prompt's sets are had: in closed form, by enumeration, by sampling.
+"""How the mean scores of a prompt's sets are computed: in closed form, by enumeration, by sampling.
 
-An estimator is a value. Given dense samples (every prompt has all its N samples) it answers with a
+An estimator is a value. Given dense samples (every prompt has all its N samples) it returns a
 `Credit`: u, v and U of `setrl.objectives.SetMeans`, how many sets held each sample, and the
 standard errors where sets were drawn.
 """
@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from setrl.core.credit.designs import all_sets, draw_sets, membership
+from setrl.core.credit.designs import all_sets, count_sets, draw_sets, membership
 from setrl.core.objectives.base import Objective, SetMeans, finite
 from setrl.core.samples import Samples
 
@@ -22,7 +22,7 @@ CHUNK = 1 << 21  # members of sets that are scored at once: 16 MB a field
 
 @dataclass(frozen=True)
 class Credit:
-    """What an estimator found out.
+    """What an estimator found.
 
     Attributes:
         means: u, u − v, U and, where known, u − w and the variance of the scores.
@@ -135,12 +135,12 @@ class Exact:
     def __call__(
         self, objective: Objective, samples: Samples, set_size: int, rng: np.random.Generator | None
     ) -> Credit:
-        """Exact means where they can be had; `Credit.used` says what was done."""
+        """Exact means where they can be computed; `Credit.used` names what was done."""
         n = samples.num_samples
         means = objective.set_means(samples, set_size)
         if means is not None:
             share_N = np.full(n, set_size / n)
-            return Credit(means, _count(n, set_size), share_N, "closed form")
+            return Credit(means, count_sets(n, set_size), share_N, "closed form")
         if comb(n, set_size) <= self.max_sets:
             return Enumerated(self.max_sets)(objective, samples, set_size, rng)
         return Sampled(self.num_sets)(objective, samples, set_size, rng)
@@ -191,8 +191,8 @@ def _with_stderr(
     var(mean of a stratum) = s²/m · (1 − m/M), for m drawn of M sets with sample variance s².
     """
     n = member_SN.shape[1]
-    holding = _count(n - 1, set_size - 1)
-    lacking = _count(n - 1, set_size)
+    holding = count_sets(n - 1, set_size - 1)
+    lacking = count_sets(n - 1, set_size)
     of_with_BN = _stratum_variance(centred_BS, member_SN, holding)
     of_without_BN = _stratum_variance(centred_BS, 1.0 - member_SN, lacking)
     return replace(
@@ -214,11 +214,3 @@ def _stratum_variance(scores_BS: np.ndarray, in_SN: np.ndarray, num_in_all: floa
 def _ratio(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
     """top / bottom, NaN where the bottom is not positive."""
     return np.divide(top, np.where(bottom > 0, bottom, np.nan))
-
-
-def _count(n: int, k: int) -> float:
-    """C(n, k) as a float; inf where it has no float."""
-    try:
-        return float(comb(n, k))
-    except OverflowError:
-        return float("inf")

@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from setrl.core.credit.designs import all_sets, draw_sets, membership
+from setrl.core.credit.designs import all_sets, count_sets, draw_sets, membership
 from setrl.core.credit.estimators import score_sets
 from setrl.core.objectives.base import Objective
 from setrl.core.samples import Samples
@@ -42,7 +42,7 @@ def sampling_stderr(
         (B,), the root mean square over a prompt's samples.
     """
     n = samples.num_samples
-    total = _num_sets(n, set_size)
+    total = count_sets(n, set_size)
     if not 2 <= num_sets <= total:
         raise ValueError(f"num_sets must be in [2, {total:,}], got {num_sets}")
     with_B, without_B = _stratum_variances(objective, samples, set_size, pilot, rng)
@@ -63,7 +63,7 @@ def sets_needed(
     pilot: int = 2_000,
     rng: np.random.Generator | None = None,
 ) -> np.ndarray:
-    """How many sets `Sampled` needs for a standard error of u − v; where it says all, go exact.
+    """How many sets `Sampled` needs for a standard error of u − v; if it is all, use `Enumerated`.
 
         S = V / (stderr² + V / C(N, K)),   V = s²₊·N/K + s²₋·N/(N−K)
 
@@ -73,7 +73,7 @@ def sets_needed(
     if not 0 < stderr < np.inf:
         raise ValueError(f"stderr must be positive and finite, got {stderr}")
     n = samples.num_samples
-    total = _num_sets(n, set_size)
+    total = count_sets(n, set_size)
     with_B, without_B = _stratum_variances(objective, samples, set_size, pilot, rng)
     spread_B = with_B * n / set_size + without_B * n / (n - set_size)
     return np.clip(np.ceil(spread_B / (stderr**2 + spread_B / total)), 2, total)
@@ -94,7 +94,7 @@ def _stratum_variances(
     means = objective.set_means(samples, set_size)
     if means is None or means.variance_B is None:
         return _scored_variances(objective, samples, set_size, pilot, rng)
-    holding, lacking = _num_sets(n - 1, set_size - 1), _num_sets(n - 1, set_size)
+    holding, lacking = count_sets(n - 1, set_size - 1), count_sets(n - 1, set_size)
     lift_BN = means.contrast_BN * (1 - set_size / n)
     with_B = means.variance_B - (lift_BN**2).mean(axis=-1)
     without_B = means.variance_B - ((means.contrast_BN - lift_BN) ** 2).mean(axis=-1)
@@ -112,8 +112,6 @@ def _scored_variances(
     n = samples.num_samples
     if comb(n, set_size) <= pilot:
         sets_SK = all_sets(n, set_size)
-    elif rng is None:
-        raise ValueError("a pilot of sets is drawn and needs rng=np.random.default_rng(seed)")
     else:
         sets_SK = draw_sets(n, set_size, pilot, rng)
     scores_BS = score_sets(objective, samples, sets_SK)
@@ -134,9 +132,11 @@ def _variance_within(scores_BS: np.ndarray, in_SN: np.ndarray) -> np.ndarray:
 
 def _holding_chances(num_sets: int, total: float, share: float) -> np.ndarray:
     """P(m of S drawn sets hold a sample), for m from 0 to S: hypergeometric."""
+    # The binomials of millions of sets have no float, so the table is built by the ratios of
+    # neighbours, in logarithms, and scaled to sum to 1.
     m = np.arange(num_sets)
     holding, lacking = total * share, total * (1 - share)
-    if np.isinf(total):
+    if np.isinf(total):  # drawing without replacement is then drawing with it: binomial
         ratio_m = share / (1 - share) * (num_sets - m) / (m + 1)
     else:
         free_m = lacking - num_sets + m + 1
@@ -153,10 +153,3 @@ def _holding_chances(num_sets: int, total: float, share: float) -> np.ndarray:
 
 def _unbiased(count: float) -> float:
     return 1.0 if np.isinf(count) else count / max(count - 1, 1)
-
-
-def _num_sets(n: int, k: int) -> float:
-    try:
-        return float(comb(n, k))
-    except OverflowError:
-        return np.inf

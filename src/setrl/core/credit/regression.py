@@ -22,12 +22,13 @@ class Regression(DrawnSets):
         u − v = c·M f,   M = (XᵀX + λI)⁻¹Xᵀ,   c = N / tr(MX),   λ = ridge·K(1 − K/N).
 
     For any M that does not depend on the scores, E[Σᵢ ∇log π(yᵢ)·(Mf)ᵢ] = tr(MX)/K·∇J: each set
-    gives each of its members 1/K of the gradient. So c makes it as unbiased as `Sampled`, whatever
-    the ridge, with the same scale; and of all sets, M f is (N−1)/N·(u − v) at ridge 0.
+    gives each of its members 1/K of the gradient. So c makes it as unbiased as `Sampled`, for every
+    ridge, with the same scale; and of all sets, M f is (N−1)/N·(u − v) at ridge 0.
 
-    A difference between two means of `Sampled` carries what the other members of the sets did;
-    here that is explained by them. It pays where members explain much of the score, and with more
-    sets than samples; for nearly saturated scores it gains little.
+    The difference between two means of `Sampled` contains the effects of the other members of the
+    drawn sets as noise; the regression attributes those effects to these members. It pays off where
+    single members explain much of the score, and with more sets than samples; for nearly saturated
+    scores it gains little.
 
     Attributes:
         num_sets: S, at least 2.
@@ -94,8 +95,11 @@ def _fit(scores_BS: np.ndarray, member_SN: np.ndarray, penalty: float) -> _Fit:
         smoother_NS = np.linalg.solve(member_SN.T @ member_SN + penalty * np.eye(n), member_SN.T)
     else:
         smoother_NS = np.linalg.pinv(member_SN)
+    # The trace is what the ridge leaves of the N columns; dividing by it undoes the shrinkage.
     hat_SS = member_SN @ smoother_NS
     scale = n / np.trace(smoother_NS @ member_SN)
+    # A set's own residual is too small, for the fit follows it: 1 − h tells by how much, with 1/S
+    # for the mean that was subtracted. Where nothing is left, the error is not known.
     left_S = 1 - np.diag(hat_SS) - 1 / num_sets
     residual_BS = (centred_BS - centred_BS @ hat_SS.T) / np.where(left_S > 1e-9, left_S, np.nan)
     return _Fit(

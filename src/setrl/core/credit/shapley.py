@@ -37,10 +37,10 @@ def shapley(
     Args:
         objective: What a set is worth, for sets of every size.
         rewards_BN: (B, N) rewards; NaN marks a sample without one.
-        clusters: (B, N), as in `set_advantages`; and so
-        answers: (B, N)
-        proxy: (B, N)
-        pairs: (B, N, N)
+        clusters: (B, N) labels of strategies, as in `set_advantages`.
+        answers: (B, N) final answers.
+        proxy: (B, N) the number by which a selector chooses.
+        pairs: (B, N, N) a number for each pair of samples.
         mask: (B, N) bool, False where there is no sample.
 
     Returns:

@@ -77,7 +77,7 @@ class Objective:
 
     A subclass is a frozen dataclass. `__call__` is its definition, on one set or on many at once;
     it must be symmetric in the members. `set_means` is its exact form, where it has one; it must
-    equal the mean of the definition over every set, and the tests enumerate them to see it.
+    equal the mean of the definition over every set, which the tests check by enumeration.
 
     Objectives add, and multiply by numbers and by each other; what is made of exact ones is exact
     where a closed form is known.
@@ -110,7 +110,7 @@ class Objective:
 
     def __call__(self, members: Samples) -> np.ndarray:
         """The scores of sets: fields of shape (…, K) → (…)."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what a set is worth")
+        raise NotImplementedError(f"{type(self).__name__} does not define the score of a set")
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
         """Exact means over all sets of fields (B, N), without enumeration; None if unknown."""
@@ -125,7 +125,7 @@ class Objective:
         return None
 
     def member_values(self, samples: Samples) -> np.ndarray | None:
-        """x (B, N), where f(S) = (1/K) Σ_{i∈S} xᵢ; None for whatever is no mean over members."""
+        """x (B, N), where f(S) = (1/K) Σ_{i∈S} xᵢ; None if it is no such mean."""
         return None
 
     def __repr__(self) -> str:

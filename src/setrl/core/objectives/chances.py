@@ -74,9 +74,13 @@ def chances(num_samples: int, set_size: int) -> Chances:
     """The tables for sets of `set_size` out of `num_samples`."""
     n, k = num_samples, set_size
     missed_m = np.arange(n + 1, dtype=np.float64)
+    # missed_with[m+1] / missed_with[m] = (n−k−m)/(n−1−m). It is 0 from m = n − k on: a set of k
+    # cannot miss more than n − k samples.
     ratio_m = np.maximum(n - k - missed_m[:-2], 0.0) / np.maximum(n - 1 - missed_m[:-2], 1.0)
     missed_with = np.zeros(n + 1)
     missed_with[:n] = np.concatenate([[1.0], np.cumprod(ratio_m)])
+    # The sets without i draw one sample more from the same n − 1: one further factor, and no
+    # difference of two chances near 1.
     outside = float(n - k) or np.nan
     missed_without = missed_with * np.maximum(n - k - missed_m, 0.0) / outside
     missed_with.flags.writeable = missed_without.flags.writeable = False

@@ -46,6 +46,7 @@ def sweep(
     shape = (end_PQ.shape[0], set_size + 1, end_PQ.shape[1], num_prompts)
     states = [np.zeros(shape)]
     states[0][0, 0] = 1.0
+    # The second axis is the power of x, how many members the set has so far: a step shifts it.
     for of_class in steps:
         states.append(np.zeros(shape))
         for step in of_class:
@@ -56,6 +57,8 @@ def sweep(
     worth[:, set_size] = end_PQ[:, :, None]
     total_B = np.einsum("pqb,pq->b", states.pop()[:, set_size], end_PQ)
     parts = []
+    # `worth` is what a state will add to the result through the classes that are still to come, so
+    # state · step · worth is the share of the result that goes through the step.
     for of_class in reversed(steps):
         worth_before, state, of_steps = np.zeros(shape), states.pop(), []
         for step in of_class:
@@ -111,6 +114,7 @@ def find_classes(labels_BN: np.ndarray, by_size: bool) -> Classes:
 @lru_cache(maxsize=16)
 def binomials(num_samples: int, set_size: int) -> np.ndarray:
     """C(m, j) pʲ (1−p)ᵐ⁻ʲ with p = K/N, for m from 0 to N and j from 0 to K: [m, j]."""
+    # p = K/N makes K members the likeliest number, so that the chance to divide by is never tiny.
     p = set_size / num_samples
     chance_mj = np.zeros((num_samples + 1, set_size + 1))
     chance_mj[0, 0] = 1.0

@@ -96,7 +96,7 @@ class FromCounts(Objective):
 
 
 class _Cells(NamedTuple):
-    """What a prompt's samples can be told apart by: cluster (−1 is degenerate) and correctness.
+    """The kinds of a prompt's samples, by cluster (−1 is degenerate) and correctness.
 
     Attributes:
         at_N: The cell of each sample.

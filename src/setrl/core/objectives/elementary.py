@@ -29,6 +29,7 @@ def product_means(factors_BN: np.ndarray, set_size: int) -> SetMeans:
     Factors that are nearly equal have y near 0, so that their difference keeps its digits.
     """
     n, k = factors_BN.shape[-1], set_size
+    # A negative c would make terms of both signs, which cancel.
     lowest_B = np.maximum(factors_BN.min(axis=-1), 0.0) * (k <= LARGEST_SHIFTED)
     excess_BN = factors_BN - lowest_B[:, None]
     weights_2Bl = np.zeros((2, len(factors_BN), k + 1))
@@ -46,7 +47,8 @@ def product_means(factors_BN: np.ndarray, set_size: int) -> SetMeans:
 def leave_one_out(values_BN: np.ndarray, weights_FBl: np.ndarray) -> np.ndarray:
     """Σₗ wₗ·Eₗ(y without yᵢ) for each i and each of F lists of weights: (F, B, N).
 
-    The numbers before i are met going up; what they will be worth, going down.
+    The numbers before i are met going up; what they will be worth, going down. To divide the factor
+    of yᵢ out of the product of all would take one sweep, but it is unstable where yᵢ is large.
     """
     n, sizes_l1 = values_BN.shape[-1], np.arange(weights_FBl.shape[-1])[:, None]
     values_NB = np.ascontiguousarray(values_BN.T)

@@ -7,8 +7,9 @@ outside of it, q = missed_with and n samples of which sets hold K:
     u − v = q[m]·(xᵢ + g·(rest − xᵢ)),    g = (K·m − (n−K)) / ((n−1−m)·(n−K))     i not in the group
     u − v = −q[m]·K/(n−K)·rest                                                    i in the group
 
-g joins what sets with and without i say of another sample's value, so that the two are never
-subtracted.
+q·g is the chance that a set with i holds another sample and misses the group, less that chance for
+a set without i. The two are often nearly equal, and their difference would lose its digits: it is
+taken in closed form, never by subtraction.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ class MissedMeans:
     def each_rest(self) -> Part:
         """Σ_c R(S)·1{S misses every cluster but c}: S has no strategy but c."""
         of_own, of_all = self.clusters.of_own, self.clusters.of_all
+        # "All but c" is a group too: its samples are those of the prompt's other clusters.
         clustered_C = of_all(self.clusters.size_C)[self.clusters.row_C, 0].astype(np.int64)
         outside_C = self.sum_C - of_all(self.total_C)[self.clusters.row_C, 0] + self.total_C
         others_C = np.maximum(clustered_C - self.clusters.size_C, 0)
@@ -96,6 +98,7 @@ class MissedMeans:
 def _missed(table: Chances, size_C: np.ndarray, rest_C: np.ndarray) -> Missed:
     """U and u − v for groups of these sizes, with these sums of values outside of them."""
     n, k, outside = table.num_samples, table.set_size, table.outside
+    # A group of n − 1 samples leaves no third one whose value could be joined: 1 avoids 0/0 there.
     missed_C = table.missed_with[size_C]
     others_C = np.maximum(n - 1 - size_C, 1)
     joint_C = missed_C * (k * size_C - outside) / (others_C * outside)

@@ -18,7 +18,7 @@ from setrl.core.samples import Samples
 class PairwiseDistance(Objective):
     """f(S) = the mean of pairsᵢⱼ over the pairs i < j of the set; 0 for K = 1, which has none.
 
-    The diagonal of `pairs` is not looked at.
+    The diagonal of `pairs` is not read.
     """
 
     reads: ClassVar[tuple[str, ...]] = ("pairs",)

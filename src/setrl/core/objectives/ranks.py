@@ -49,7 +49,7 @@ class Max(Objective):
 
 
 class RankWeighted(Objective):
-    """An L-statistic: f(S) = Σⱼ aⱼ r₍ⱼ₎, r₍₁₎ ≤ … ≤ r₍K₎. A subclass says what the weights are."""
+    """An L-statistic: f(S) = Σⱼ aⱼ r₍ⱼ₎, r₍₁₎ ≤ … ≤ r₍K₎. A subclass defines the weights."""
 
     def weights(self, set_size: int) -> np.ndarray:
         """The K weights, that of the smallest reward first."""

@@ -19,7 +19,7 @@ class OverSizes(Objective):
     """f(S) = Σ_c weight_c · (mean of g over the subsets of S with n_c members).
 
     It is an ordinary objective of sets of K = max n_c, whose expectation is Σ_c weight_c·E g of n_c
-    samples, so that everything said of one size holds. Its advantages are
+    samples, so that everything that holds for one size holds for it. Its advantages are
 
         u − v = Σ_c weight_c · (n_c/K) · (u − v of g for sets of n_c),
 

@@ -45,6 +45,7 @@ class Ranked:
         """Σ Δₖ·passedₖ over the thresholds below a sample + Σ Δₖ·aheadₖ over the others: (B, N)."""
         n = self.values_BN.shape[1]
         if n <= SMALL:
+            # One product serves all prompts: the table of weights is the same for each.
             is_below_nN = np.arange(n - 1)[:, None] < np.arange(n)
             return self.by_sample(
                 self.step_Bn @ np.where(is_below_nN, passed_n[:, None], ahead_n[:, None])
@@ -80,13 +81,14 @@ def _order(key_BN: np.ndarray) -> np.ndarray:
     """An order that sorts each row; equal keys in any.
 
     Sorting keys is several times faster than sorting indices by them. Where the last bits of all
-    keys are 0, as in 0, 1 and whatever was float32, each key takes its index along in them.
+    keys are 0, as in 0, 1 and all numbers that were float32, each key carries its index in them.
     """
     n = key_BN.shape[-1]
     low_bits = (1 << (n - 1).bit_length()) - 1
     bits_BN = key_BN.view(np.int64)
     if (bits_BN & low_bits).any() or not np.isfinite(key_BN).all():
         return np.argsort(key_BN, axis=-1)
+    # Different keys differ in a higher bit, so the index in the low bits cannot change their order.
     taken_BN = bits_BN | np.arange(n)
     taken_BN.view(np.float64).sort(axis=-1)
     taken_BN &= low_bits

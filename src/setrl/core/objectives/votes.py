@@ -172,6 +172,8 @@ def _sweep_votes(
     for c, (of_class, of_steps) in enumerate(zip(steps, parts, strict=True)):
         size_B = np.maximum(classes.size_BC[:, c], 1)
         for step, part_B in zip(of_class, of_steps, strict=True):
+            # Extra credit is relative to U: a sample of the class is in the set more often, given
+            # that many members of its class are, than it is on average.
             share_B = step.members * n / (k * size_B)  # P(i in set | count), over P(i in set)
             wins = step.source != step.target
             extra_BC[:, c] += (share_B - 1) * part_B * (reward_BC[:, c] if wins else 1.0)
