@@ -136,7 +136,7 @@ def log_likelihood_rates(gradient: Sequence[Fraction], policy: Policy) -> list[F
 
 
 @dataclass(frozen=True)
-class SetMeans:
+class GroupMeans:
     """Mean scores of the n-sets out of N samples, by enumeration.
 
     Attributes:
@@ -170,7 +170,7 @@ class SetMeans:
         """Over the (n−1)-sets without it; 0 if n = 1."""
         if self.size == 1:
             return [Fraction(0)] * self.num
-        return SetMeans(self.score, self.num, self.size - 1).v
+        return GroupMeans(self.score, self.num, self.size - 1).v
 
     @cached_property
     def U(self) -> Fraction:
@@ -183,9 +183,9 @@ class SetMeans:
         return average((f - self.U) ** 2 for f in self.scored.values())
 
 
-def group_means(score: Score, group: Actions, size: int) -> SetMeans:
+def group_means(score: Score, group: Actions, size: int) -> GroupMeans:
     """u, v, w and U of a group of actions."""
-    return SetMeans(of_group(score, group), len(group), size)
+    return GroupMeans(of_group(score, group), len(group), size)
 
 
 def of_group(score: Score, group: Actions) -> Score:

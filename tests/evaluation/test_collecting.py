@@ -14,7 +14,7 @@ from setrl.errors import ConfigError, DataError
 from setrl.evaluation.collecting import draw_and_read
 from setrl.logs.records import load_evaluation, read_records
 from setrl.logs.sample_file import SampleFile
-from setrl.rewards.tasks import Task, TaskProblem
+from setrl.rewards.problem_sets import NamedProblem, ProblemSet
 from setrl.serving.generators import Failure, Sample
 from tests.sample_server import serving
 
@@ -47,8 +47,8 @@ def read(problem, texts):
     return [Reading(f"/{problem.gold}\u2028" in text, "s", text[-4:]) for text in texts]
 
 
-PROBLEMS = tuple(TaskProblem(f"t/{i}", f"p{i}", "k", gold=str(i)) for i in range(3))
-TASK = Task("t", "test", PROBLEMS, read)
+PROBLEMS = tuple(NamedProblem(f"t/{i}", f"p{i}", "k", gold=str(i)) for i in range(3))
+TASK = ProblemSet("t", "test", PROBLEMS, read)
 
 
 def draw(path, model=None, task=TASK, n=4, seed=1):
@@ -105,7 +105,7 @@ def test_a_finished_file_asks_and_reads_nothing(whole):
         raise AssertionError("read again")
 
     model = FakeModel()
-    drawn = draw(whole, model, Task("t", "test", PROBLEMS, no_reader))
+    drawn = draw(whole, model, ProblemSet("t", "test", PROBLEMS, no_reader))
     assert (model.asked, drawn.problems) == ([], 3)
 
 
@@ -134,8 +134,8 @@ def test_a_failed_problem_is_unfinished_and_not_filled(whole, tmp_path):
         ({"n": 5}, "made with n = 4, not 5"),
         ({"seed": 2}, "made with seed = 1, not 2"),
         ({"model": FakeModel(temperature=1)}, "made with temperature = 0.5, not 1"),
-        ({"task": Task("t", "test", PROBLEMS[:2], read)}, "made with problems = .*, not "),
-        ({"task": Task("u", "test", PROBLEMS, read)}, "made with task = t, not u"),
+        ({"task": ProblemSet("t", "test", PROBLEMS[:2], read)}, "made with problems = .*, not "),
+        ({"task": ProblemSet("u", "test", PROBLEMS, read)}, "made with task = t, not u"),
     ],
 )
 def test_files_of_other_settings_are_refused(whole, changes, message):

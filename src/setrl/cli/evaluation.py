@@ -21,8 +21,8 @@ from setrl.evaluation.summary import summarise, write_checkpoint_summary
 from setrl.files import refuse_own_input
 from setrl.logs.records import load_evaluation
 from setrl.rewards import benchmarks
-from setrl.rewards.tasks import Task, domain_task
-from setrl.rewards.verifier import math_task
+from setrl.rewards.problem_sets import ProblemSet, domain_problems
+from setrl.rewards.verifier import math_problems
 from setrl.serving.generators import Generator
 
 DOMAIN_PROBLEMS = 100  # a domain has as many problems as one wants
@@ -194,17 +194,17 @@ def _generator(options: EvaluateOptions) -> Generator:
     )
 
 
-def _task(options: EvaluateOptions) -> Task:
+def _task(options: EvaluateOptions) -> ProblemSet:
     if options.domain is not None:
         count = options.problems or DOMAIN_PROBLEMS
-        return domain_task(_domain(options.domain), options.split, count, options.seed)  # type: ignore[arg-type]
+        return domain_problems(_domain(options.domain), options.split, count, options.seed)  # type: ignore[arg-type]
     if options.benchmark is not None:
         name = options.benchmark
         problems = benchmarks.load(benchmarks.by_name(name), options.data)
     else:
         assert options.data is not None
         name, problems = options.data.stem, benchmarks.load_file(options.data)
-    return math_task(name, problems[: options.problems])
+    return math_problems(name, problems[: options.problems])
 
 
 def _folder(options: EvaluateOptions) -> Path:

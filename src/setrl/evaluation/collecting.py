@@ -15,7 +15,7 @@ from setrl.errors import ConfigError
 from setrl.files.progress import progress_bar
 from setrl.logs.records import SCHEMA_VERSION, TEXTS_KEPT, read_records
 from setrl.logs.sample_file import SampleFile
-from setrl.rewards.tasks import Task, TaskProblem
+from setrl.rewards.problem_sets import NamedProblem, ProblemSet
 from setrl.serving.generators import Ask, Failure, Generator, Sample
 
 
@@ -43,7 +43,7 @@ class Drawn:
 
 
 def draw_and_read(
-    task: Task,
+    task: ProblemSet,
     generator: Generator,
     n: int,
     seed: int,
@@ -103,7 +103,12 @@ def draw_and_read(
 
 
 def _draw(
-    task: Task, generator: Generator, n: int, seed: int, store: SampleFile, show_progress: bool
+    task: ProblemSet,
+    generator: Generator,
+    n: int,
+    seed: int,
+    store: SampleFile,
+    show_progress: bool,
 ) -> dict[str, int]:
     """Fill the store; reason → samples that could not be had."""
     asks = [
@@ -134,7 +139,9 @@ def _draw(
     return failures
 
 
-def _known_records(path: Path, task: Task, store: SampleFile, n: int) -> dict[str, dict[str, Any]]:
+def _known_records(
+    path: Path, task: ProblemSet, store: SampleFile, n: int
+) -> dict[str, dict[str, Any]]:
     """Id → record of the problems whose samples have been read already."""
     if not path.exists():
         return {}
@@ -149,7 +156,7 @@ def _known_records(path: Path, task: Task, store: SampleFile, n: int) -> dict[st
     return known
 
 
-def _record(problem: TaskProblem, samples: list[Sample], task: Task) -> dict[str, Any]:
+def _record(problem: NamedProblem, samples: list[Sample], task: ProblemSet) -> dict[str, Any]:
     texts = [sample.text for sample in samples]
     return {
         "schema_version": SCHEMA_VERSION,

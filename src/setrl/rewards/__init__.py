@@ -10,7 +10,7 @@ Each name here makes a value that TRL takes as a reward function, and that combi
 """
 
 from setrl.rewards.combinators import FormatReward, Gated, LengthPenalty, WeightedSum
-from setrl.rewards.grades import Counts, Grade, Reason
+from setrl.rewards.grades import Grade, GradeCounts, Reason
 from setrl.rewards.interface import Reward
 from setrl.rewards.math_answer import MathAnswer
 
@@ -28,10 +28,10 @@ def weighted_sum(*terms: tuple[float, Reward]) -> WeightedSum:
 
 
 __all__ = [
-    "Counts",
     "FormatReward",
     "Gated",
     "Grade",
+    "GradeCounts",
     "LengthPenalty",
     "MathAnswer",
     "Reason",

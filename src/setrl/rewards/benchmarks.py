@@ -15,7 +15,7 @@ from typing import Any
 from setrl import names
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
-from setrl.rewards.tasks import TaskProblem
+from setrl.rewards.problem_sets import NamedProblem
 
 BOXED = "{problem}\n\nReason step by step, and put your final answer within \\boxed{}."
 PROBLEM_KEYS = ("problem", "question", "prompt")
@@ -138,7 +138,7 @@ def by_name(name: str) -> Benchmark:
         raise ConfigError(str(error)) from None
 
 
-def load(benchmark: Benchmark, path: Path | None = None) -> list[TaskProblem]:
+def load(benchmark: Benchmark, path: Path | None = None) -> list[NamedProblem]:
     """The problems of a benchmark, from the hub or from a local copy.
 
     Args:
@@ -161,7 +161,7 @@ def load(benchmark: Benchmark, path: Path | None = None) -> list[TaskProblem]:
     return problems
 
 
-def load_file(path: Path, template: str = BOXED) -> list[TaskProblem]:
+def load_file(path: Path, template: str = BOXED) -> list[NamedProblem]:
     """The problems of a JSON Lines file of one's own: a problem and its gold answer a line.
 
     Raises:
@@ -177,14 +177,14 @@ def load_file(path: Path, template: str = BOXED) -> list[TaskProblem]:
     return problems
 
 
-def _problem(benchmark: Benchmark, row: Mapping[str, Any], place: int, where: str) -> TaskProblem:
+def _problem(benchmark: Benchmark, row: Mapping[str, Any], place: int, where: str) -> NamedProblem:
     problem = _field(row, (benchmark.problem_key, *PROBLEM_KEYS), where)
     # A local copy may hold GSM8K's final answers alone: nothing stands before "####" there.
     gold = benchmark.gold(_field(row, (benchmark.answer_key, *ANSWER_KEYS), where))
     if not gold:
         raise DataError(f"{where}: the gold answer is empty")
     name = next((str(row[key]) for key in ID_KEYS if row.get(key) is not None), str(place))
-    return TaskProblem(
+    return NamedProblem(
         id=f"{benchmark.name}/{name}",
         prompt=benchmark.template.replace("{problem}", str(problem).strip()),
         kind=str(row.get("subject") or row.get("level") or ""),

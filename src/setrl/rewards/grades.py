@@ -55,7 +55,7 @@ class Grade:
 
 
 @dataclass
-class Counts:
+class GradeCounts:
     """How many samples a grader graded, and why they got what they got; safe across threads."""
 
     by_reason: Counter[Reason] = field(default_factory=Counter)

@@ -10,10 +10,10 @@ from setrl.errors import DataError
 from setrl.rewards.boxes import final_boxes
 from setrl.rewards.compare import compare, is_plain, refusal
 from setrl.rewards.golds import gold_answer, gold_problem
-from setrl.rewards.grades import Counts, Grade, Reason
+from setrl.rewards.grades import Grade, GradeCounts, Reason
 from setrl.rewards.interface import Text, plain_text
 from setrl.rewards.normal_form import normal_form, spaceless
-from setrl.rewards.workers import CRASH, TIMEOUT, Job, WorkerPool
+from setrl.rewards.workers import CRASH, TIMEOUT, AlgebraJob, WorkerPool
 
 _VERDICTS = {reason.value: reason for reason in Reason} | {
     TIMEOUT: Reason.TIMEOUT,
@@ -53,7 +53,7 @@ class MathAnswer:
     time_limit_s: float = 5.0
     memory_mb: int = 1024
     max_length: int = 2_000
-    counts: Counts = field(default_factory=Counts, compare=False, repr=False)
+    counts: GradeCounts = field(default_factory=GradeCounts, compare=False, repr=False)
     pool: WorkerPool = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -134,7 +134,7 @@ class MathAnswer:
         """End the workers; the next answer that needs one starts them again."""
         self.pool.close()
 
-    def _at_once(self, text: str, gold: object) -> Grade | Job:
+    def _at_once(self, text: str, gold: object) -> Grade | AlgebraJob:
         """The grade, where no algebra is needed; else the job for a worker."""
         answer = self._read(text)
         if gold is None:
@@ -166,7 +166,7 @@ class MathAnswer:
             return Reason.SEVERAL_BOXES
         return normal_form(boxes.answers[-1]) or Reason.NO_BOX
 
-    def _job(self, gold: str, answer: str | None) -> Job:
+    def _job(self, gold: str, answer: str | None) -> AlgebraJob:
         return {
             "gold": gold,
             "answer": answer,
@@ -190,5 +190,5 @@ class MathAnswer:
         return problems
 
 
-def _key(job: Job) -> tuple[Any, ...]:
+def _key(job: AlgebraJob) -> tuple[Any, ...]:
     return job["gold"], job["answer"]

@@ -12,7 +12,7 @@ from setrl.rewards import math_answer
 from setrl.rewards.compare import number_of
 from setrl.rewards.grades import Grade, Reason
 from setrl.rewards.normal_form import normal_form, split_unit
-from setrl.rewards.tasks import Task, TaskProblem
+from setrl.rewards.problem_sets import NamedProblem, ProblemSet
 
 SHOWN = 5  # problems named in a message
 
@@ -71,7 +71,7 @@ def _reading(grade: Grade, is_near: bool) -> Reading:
     return Reading(correct=correct, strategy=None, answer=grade.answer, reason=reason)
 
 
-def math_task(name: str, problems: Sequence[TaskProblem]) -> Task:
+def math_problems(name: str, problems: Sequence[NamedProblem]) -> ProblemSet:
     """A task of problems with gold answers; those that cannot be graded are left out, and named.
 
     A gold is fit when it accepts itself; any figure over a problem where no sample can be right
@@ -91,8 +91,8 @@ def math_task(name: str, problems: Sequence[TaskProblem]) -> Task:
         print(f"{name}: {len(unfit)} of {len(problems)} problems are left out, their gold cannot "
               f"be graded against: {', '.join(unfit[:SHOWN])}{more}", file=sys.stderr)  # fmt: skip
 
-    def read(problem: TaskProblem, texts: Sequence[str]) -> list[Reading]:
+    def read(problem: NamedProblem, texts: Sequence[str]) -> list[Reading]:
         assert problem.gold is not None
         return verifier(problem.gold, texts, unit=problem.unit, error=problem.error)
 
-    return Task(name=name, split=name, problems=tuple(fit), read=read)
+    return ProblemSet(name=name, split=name, problems=tuple(fit), read=read)

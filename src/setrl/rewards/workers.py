@@ -28,7 +28,7 @@ CLOCK_FACTOR = 10  # on a crowded machine a job of one processor second may take
 START_SECONDS = 120.0  # to load math-verify on a busy machine
 JOBS_A_WORKER = 500  # then a fresh one takes over: what sympy has cached goes with it
 
-Job = dict[str, Any]
+AlgebraJob = dict[str, Any]
 
 
 @dataclass
@@ -68,7 +68,7 @@ class WorkerPool:
     def __reduce__(self) -> tuple[Any, ...]:
         return WorkerPool, (self.workers, self.time_limit_s, self.memory_mb)
 
-    def run(self, jobs: Sequence[Job]) -> list[str]:
+    def run(self, jobs: Sequence[AlgebraJob]) -> list[str]:
         """The verdict on each job, or TIMEOUT, or CRASH where a worker failed at it, or two ended.
 
         Raises:
@@ -125,7 +125,7 @@ class WorkerPool:
 class _Batch:
     """One call of `run`: jobs that wait, and workers that are at one."""
 
-    def __init__(self, pool: WorkerPool, jobs: Sequence[Job]):
+    def __init__(self, pool: WorkerPool, jobs: Sequence[AlgebraJob]):
         self.pool = pool
         self.jobs = jobs
         self.verdicts: list[str | None] = [None] * len(jobs)

@@ -37,7 +37,7 @@ def test_all_baselines_equal_enumeration(entry, estimator):
             for name in (*(("all_sets", "leave_one_out") if k < n else ()), "smaller_sets", "none")
         }
         for b, case in enumerate(listed):
-            check_prompt(found, b, exact.SetMeans(entry.definition(case), n, k), n, k)
+            check_prompt(found, b, exact.GroupMeans(entry.definition(case), n, k), n, k)
 
 
 def check_prompt(found, b, want, n, k):
@@ -69,7 +69,7 @@ def test_score_variance_equals_enumeration(entry):
             variance_B = estimator(entry.objective, samples_of(listed), k, None).means.variance_B
             if variance_B is None:
                 continue
-            want = [exact.SetMeans(entry.definition(case), n, k).variance for case in listed]
+            want = [exact.GroupMeans(entry.definition(case), n, k).variance for case in listed]
             assert_close(variance_B, want)
 
 

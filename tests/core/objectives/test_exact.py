@@ -25,7 +25,7 @@ def test_closed_form_equals_enumeration(entry):
         assert means is not None
         wants_w = entry.smaller and means.gain_BN is not None and k > max(entry.smallest, 1)
         for b, case in enumerate(listed):
-            want = exact.SetMeans(entry.definition(case), n, k)
+            want = exact.GroupMeans(entry.definition(case), n, k)
             check_prompt(means, b, want, whole=k == n, wants_w=wants_w)
             checked += 1
     assert checked >= len(cases(8))

@@ -134,7 +134,7 @@ def test_smaller_sizes_of_over_sizes_are_compared_with_one_member_less():
         for b, case in enumerate(listed):
             want = np.zeros(n)
             for size, weight in weights.items():
-                means = exact.SetMeans(definition(case), n, size)
+                means = exact.GroupMeans(definition(case), n, size)
                 pairs = zip(means.u, means.w, strict=True)
                 want += [float(weight * size / k * (u - w)) for u, w in pairs]
             np.testing.assert_allclose(gain_BN[b], want, atol=1e-12)

@@ -10,7 +10,7 @@ import numpy as np
 
 from setrl.domains.base import Problem, Written
 from setrl.domains.quadratic.equation import Equation, parse
-from setrl.domains.quadratic.strategies import STRATEGIES, Method, Pair, Pen, trial
+from setrl.domains.quadratic.strategies import STRATEGIES, Draft, Pair, Pen, trial
 from setrl.domains.splits import draw
 
 # Kinds cannot be told apart at a glance, so the habit of factoring goes far beyond where it works.
@@ -68,14 +68,14 @@ def write(problem: Problem, rng: np.random.Generator) -> Written:
     return Written(text, strategy, correct)
 
 
-def _with_slip(method: Method, equation: Equation, pair: Pair, rng: np.random.Generator) -> str:
+def _with_slip(method: Draft, equation: Equation, pair: Pair, rng: np.random.Generator) -> str:
     """The method with one wrong number: a first pass counts the numbers, a second writes them."""
     count = Pen(rng)
     method(equation, pair, count)
     return method(equation, pair, Pen(rng, slip_at=int(rng.integers(count.steps))))
 
 
-def _with_misses(equation: Equation, rng: np.random.Generator) -> Method:
+def _with_misses(equation: Equation, rng: np.random.Generator) -> Draft:
     """Trial of divisors that first tries a few in vain."""
     largest = min(abs(equation.c), LARGEST_TRIED)
     values = [Fraction(side * x) for x in range(1, largest + 1) for side in (1, -1)]

@@ -178,9 +178,9 @@ def _linear(root: Fraction) -> str:
     return polynomial(0, root.denominator, -root.numerator)
 
 
-Method = Callable[[Equation, Pair, Pen], str]
+Draft = Callable[[Equation, Pair, Pen], str]
 
-STRATEGIES: dict[str, Method] = {
+STRATEGIES: dict[str, Draft] = {
     "factoring": factoring,
     "formula": formula,
     "completing_square": square,

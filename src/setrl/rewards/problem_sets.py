@@ -10,7 +10,7 @@ from setrl.domains import Domain, Reading, Split
 
 
 @dataclass(frozen=True)
-class TaskProblem:
+class NamedProblem:
     """One problem of a task.
 
     Attributes:
@@ -31,7 +31,7 @@ class TaskProblem:
 
 
 @dataclass(frozen=True)
-class Task:
+class ProblemSet:
     """What a model is evaluated on.
 
     Attributes:
@@ -43,8 +43,8 @@ class Task:
 
     name: str
     split: str
-    problems: tuple[TaskProblem, ...]
-    read: Callable[[TaskProblem, Sequence[str]], list[Reading]]
+    problems: tuple[NamedProblem, ...]
+    read: Callable[[NamedProblem, Sequence[str]], list[Reading]]
 
     @property
     def digest(self) -> str:
@@ -53,13 +53,13 @@ class Task:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def domain_task(domain: Domain, split: Split, count: int, seed: int) -> Task:
+def domain_problems(domain: Domain, split: Split, count: int, seed: int) -> ProblemSet:
     """`count` problems of a domain's split, read by the domain."""
     problems = tuple(
-        TaskProblem(f"{domain.name}/{split}/{place}", problem.prompt, problem.kind)
+        NamedProblem(f"{domain.name}/{split}/{place}", problem.prompt, problem.kind)
         for place, problem in enumerate(domain.problems(split, count, seed))
     )
-    return Task(
+    return ProblemSet(
         name=f"{domain.name}_{split}",
         split=split,
         problems=problems,
