@@ -32,7 +32,7 @@ ARMS = {
         "num_vines": 4,
         "kl_coef": 0.1,
         "kl_anchor": "start",
-        "reading": "shared",
+        "credit": "shared",
     },
 }
 
@@ -152,7 +152,7 @@ def test_what_a_run_leaves(tmp_path: Path) -> None:
     assert len(list(run.checkpoints.iterdir())) <= 2
 
 
-def test_records_hold_what_every_vine_did_and_was_owed(tmp_path: Path) -> None:
+def test_records_hold_what_every_vine_did_and_its_advantage(tmp_path: Path) -> None:
     run = TrainingRun(tmp_path / "run")
     train(run, "poly")
     path = sorted((run.path / "rollouts").iterdir())[0]

@@ -75,7 +75,7 @@ def test_methods_and_vines_are_those_of_poly_ppo_arms(tmp_path: Path) -> None:
         (("ent_coef: 0.1", "ent_coeff: 0.1"), r"config.yaml:5: unknown key 'ent_coeff'"),
         (("algorithm: reinforce", "algorithm: reinforced"), "did you mean 'reinforce'"),
         (("num_vines: 6", "num_vine: 6"), r"config.yaml:7: .*unknown argument.*'num_vine'"),
-        (("set_size: 3", "set_size: 6"), r"set_size must be in \[1, 5\]"),
+        (("set_size: 3", "set_size: 6"), r"in \[1, 5\] with num_vines=6"),
         (("window: null", "window: -1"), "window must be a whole number"),
         (("method: maxpo", "method: maxp"), "did you mean 'maxpo'"),
         (("name: goals", "name: goal"), r"config.yaml:3: .*did you mean 'goals'"),
@@ -114,7 +114,7 @@ def test_no_vines_are_plain_ppo(tmp_path: Path) -> None:
     changed = written(tmp_path, ("num_vines: 6", "num_vines: 0"))
     vines = load(changed).vines("poly")
     assert vines is not None
-    assert not vines.are_drawn
+    assert not vines.are_sampled
 
 
 def test_arms_need_a_task_and_a_name(tmp_path: Path) -> None:

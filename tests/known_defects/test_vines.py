@@ -138,11 +138,11 @@ def hollow(rewards):
     return np.full(rewards.shape[:-1], np.nan)
 
 
-@pytest.mark.parametrize("reading", ["marginal", "shared", "reward"])
-def test_nan_of_an_objective_is_refused_by_name(reading):
+@pytest.mark.parametrize("credit", ["marginal", "shared", "reward"])
+def test_nan_of_an_objective_is_refused_by_name(credit):
     method = Method("own", objectives.from_function(hollow), set_size=2)
     with pytest.raises((ValueError, RuntimeError), match="hollow"):
-        ppo(Steps, method, reading=reading).learn(16)
+        ppo(Steps, method, credit=credit).learn(16)
 
 
 @pytest.mark.xfail(strict=True, raises=AssertionError, reason="rounding error over its own RMS")

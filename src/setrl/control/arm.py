@@ -18,10 +18,10 @@ from setrl.control import checkpoints
 from setrl.control.config import ControlConfig
 from setrl.control.envs.resettable import make_resettable
 from setrl.control.records import MetricsWriter, RunCallback, evaluation
-from setrl.control.sb3.behaviour_cloning import warm_start
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.sb3.recurrent import GRUPolicy, RecurrentPolyPPO
-from setrl.control.tasks import Task
+from setrl.control.tasks import ControlTask
+from setrl.control.tasks.warm_start import warm_start
 from setrl.logs.run_folder import Status, TrainingRun, write_status
 from setrl.runs.pool import Stop
 
@@ -105,7 +105,7 @@ def make_model(
     return model
 
 
-def recorded(task: Task) -> gym.Env:
+def recorded(task: ControlTask) -> gym.Env:
     """An environment of the task that tells its returns and can be set back."""
     return make_resettable(RecordEpisodeStatistics(task.make_env()))
 
@@ -123,13 +123,15 @@ def policy_of(config: ControlConfig, space: gym.Space) -> tuple[Any, dict[str, A
     return GRUPolicy, {**arguments, "hidden_size": config.gru}
 
 
-def _finish(task: Task, model: PolyPPO, run: TrainingRun, about: dict[str, Any]) -> None:
+def _finish(task: ControlTask, model: PolyPPO, run: TrainingRun, about: dict[str, Any]) -> None:
     with files.writing_folder(run.final) as partial_folder:
         model.save(partial_folder / MODEL)
     write_evaluation(task, model, run.path, about)
 
 
-def write_evaluation(task: Task, model: PolyPPO, folder: Path, about: dict[str, Any]) -> None:
+def write_evaluation(
+    task: ControlTask, model: PolyPPO, folder: Path, about: dict[str, Any]
+) -> None:
     """Write evaluation.json: the task's metrics of a model."""
     metrics = {
         name: None if value != value else value for name, value in evaluation(task, model).items()

@@ -8,7 +8,7 @@ from typing import Any
 
 from setrl import names
 from setrl.control.credit.vines import Vines, check_vines
-from setrl.control.tasks import Task, from_config
+from setrl.control.tasks import ControlTask, from_config
 from setrl.core import methods
 from setrl.core.advantages import Method
 from setrl.files.strict_yaml import KeyedError
@@ -21,7 +21,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "reinforce": {"n_epochs": 1, "batch_size": None, "gae_lambda": 1.0},
     "poly_ppo": {},
 }
-VINE_KEYS = ("num_vines", "num_states", "where", "window", "reading", "num_sets", "max_steps")
+VINE_KEYS = ("num_vines", "num_states", "where", "window", "credit", "num_sets", "max_steps")
 OPTION_KEYS = ("kl_coef", "kl_anchor", "ucb_coef")
 PPO_KEYS = (
     *("n_envs", "n_steps", "batch_size", "n_epochs", "learning_rate", "gamma", "gae_lambda"),
@@ -36,7 +36,7 @@ class ControlConfig(RunConfig):
 
     An arm is {algorithm: ppo | reinforce | poly_ppo, …}. Any arm may set arguments of PPO, kl_coef,
     kl_anchor and ucb_coef; poly_ppo also a method with its arguments (by default poly_epo with
-    set_size 4) and num_vines, num_states, where, window, reading, num_sets, max_steps.
+    set_size 4) and num_vines, num_states, where, window, credit, num_sets, max_steps.
     """
 
     kind = "control"
@@ -52,7 +52,7 @@ class ControlConfig(RunConfig):
     eval_every: int | None = None
     """Environment steps between evaluations during training; null: only at the end."""
     rollouts_every: int = 10_000
-    """Environment steps between records of seeds and vines (rollouts/*.jsonl)."""
+    """Environment steps between records of trunks and vines (rollouts/*.jsonl)."""
     checkpoint_every: int = 20_000
     """Environment steps between checkpoints, which an interrupted run goes on from."""
     pretrain_seed: int = 0
@@ -72,7 +72,7 @@ class ControlConfig(RunConfig):
             refuse_unknown(self.arms[arm], known, f"arms.{arm}")
         check_vines(self.method(arm), self.vines(arm))
 
-    def make_task(self) -> Task:
+    def make_task(self) -> ControlTask:
         """The task that `task` names."""
         return from_config(self.task)
 

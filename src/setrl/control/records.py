@@ -12,11 +12,11 @@ from stable_baselines3.common.logger import KVWriter
 
 from setrl import files
 from setrl.control import checkpoints
-from setrl.control.credit.assign import Judged
-from setrl.control.credit.draw import Family
+from setrl.control.credit.assign import ScoredVines
+from setrl.control.credit.families import Family
 from setrl.control.credit.trajectories import Trajectory
 from setrl.control.sb3.poly_ppo import PolyPPO
-from setrl.control.tasks import Task
+from setrl.control.tasks import ControlTask
 from setrl.logs.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 
@@ -60,7 +60,7 @@ class RunCallback(BaseCallback):
     def __init__(
         self,
         run: TrainingRun,
-        task: Task,
+        task: ControlTask,
         every: dict[str, int | None],
         on_step: Callable[[int], None],
         stop: Stop,
@@ -92,7 +92,7 @@ class RunCallback(BaseCallback):
     def _on_rollout_end(self) -> None:
         families = self.locals.get("families")
         if families and self._is_due("rollouts", self.num_timesteps):
-            found = records(families, self.locals["judged"], self.locals["owed_BN"])
+            found = records(families, self.locals["scored"], self.locals["advantages_BN"])
             files.write_lines(self.run.rollouts(self.num_timesteps), found)
 
     def _is_due(self, what: str, steps: int) -> bool:
@@ -101,23 +101,25 @@ class RunCallback(BaseCallback):
         return interval is not None and steps // interval > self._began // interval
 
 
-def evaluation(task: Task, model: PolyPPO) -> dict[str, float]:
+def evaluation(task: ControlTask, model: PolyPPO) -> dict[str, float]:
     """The task's metrics of a model as it is; training goes on as if it had not been."""
     rng = np.random.default_rng([EVALUATION, model.seed or 0, model.num_timesteps])
     with torch.random.fork_rng(devices=[]):
         return {name: float(value) for name, value in task.evaluate(model, rng).items()}
 
 
-def records(families: list[Family], judged: Judged, owed_BN: np.ndarray) -> list[dict[str, Any]]:
-    """One record a seed trajectory: its actions, and those of the vines from states of it."""
-    rows = iter(range(len(judged.states)))
+def records(
+    families: list[Family], scored: ScoredVines, advantages_BN: np.ndarray
+) -> list[dict[str, Any]]:
+    """One record for each trunk: its actions, and those of the vines from states of it."""
+    rows = iter(range(len(scored.states)))
     return [
         {
             "reset_seed": family.reset_seed,
-            **_outcome(family.seed),
+            **_outcome(family.trunk),
             "states": [
-                {"time": time, "vines": _vines(vines, judged, owed_BN, next(rows))}
-                for time, vines in zip(family.times, family.vines_SN, strict=True)
+                {"time": time, "vines": _vines(vines, scored, advantages_BN, next(rows))}
+                for time, vines in zip(family.times, family.vines_BN, strict=True)
             ],
         }
         for family in families
@@ -125,15 +127,15 @@ def records(families: list[Family], judged: Judged, owed_BN: np.ndarray) -> list
 
 
 def _vines(
-    vines_N: tuple[Trajectory, ...], judged: Judged, owed_BN: np.ndarray, row: int
+    vines_N: tuple[Trajectory, ...], scored: ScoredVines, advantages_BN: np.ndarray, row: int
 ) -> list[dict[str, Any]]:
-    clusters_BN = judged.fields.get("clusters")
+    clusters_BN = scored.fields.get("clusters")
     return [
         {
             **_outcome(vine),
-            "score": float(judged.scores_BN[row, n]),
+            "score": float(scored.scores_BN[row, n]),
             "cluster": None if clusters_BN is None else int(clusters_BN[row, n]),
-            "advantage": float(owed_BN[row, n]),
+            "advantage": float(advantages_BN[row, n]),
         }
         for n, vine in enumerate(vines_N)
     ]

@@ -19,7 +19,7 @@ from setrl.control import measures
 from setrl.control.config import ControlConfig
 from setrl.control.credit.trajectories import Trajectory
 from setrl.control.envs.resettable import make_resettable
-from setrl.control.tasks import Task
+from setrl.control.tasks import ControlTask
 from setrl.errors import ConfigError, DataError
 from setrl.logs.run_folder import training_run
 
@@ -60,7 +60,7 @@ class _Marked(gym.Wrapper):
 
 
 def one_per_strategy(
-    model: BaseAlgorithm, task: Task, most: int, episodes: int, rng: np.random.Generator
+    model: BaseAlgorithm, task: ControlTask, most: int, episodes: int, rng: np.random.Generator
 ) -> list[Rollout]:
     """Sample episodes, and render the first of each way that was taken, the commonest first.
 
@@ -87,7 +87,7 @@ def one_per_strategy(
     ]
 
 
-def replayed(task: Task, episode: Trajectory) -> tuple[Frame, ...]:
+def replayed(task: ControlTask, episode: Trajectory) -> tuple[Frame, ...]:
     """The frames of an episode: the same actions, from the same start, with the same noise."""
     env = make_resettable(task.make_env())
     env.reset()

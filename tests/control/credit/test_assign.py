@@ -1,4 +1,4 @@
-"""Families → segments: which steps are owed what."""
+"""Families → segments: which steps get which set advantage."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from setrl import methods
-from setrl.control.credit.assign import judge, segments_of
-from setrl.control.credit.draw import Family
+from setrl.control.credit.assign import score_vines, segments_of
+from setrl.control.credit.families import Family
 from setrl.control.credit.trajectories import Trajectory
 from setrl.control.credit.vines import Vines
 from tests.control.goals import Goals
@@ -30,40 +30,40 @@ def walk(length: int, reward: float) -> Trajectory:
 
 
 def family() -> Family:
-    vines_SN = [tuple(walk(length, float(length % 2)) for length in row) for row in LENGTHS]
-    return Family(0, walk(8, 0.0), TIMES, tuple(vines_SN))
+    vines_BN = [tuple(walk(length, float(length % 2)) for length in row) for row in LENGTHS]
+    return Family(0, walk(8, 0.0), TIMES, tuple(vines_BN))
 
 
-@pytest.mark.parametrize("reading", ["marginal", "action", "shared", "bonus", "reward"])
+@pytest.mark.parametrize("credit", ["marginal", "action", "shared", "bonus", "reward"])
 @pytest.mark.parametrize("window", [0, 2, None])
-def test_a_vine_is_owed_its_advantage_in_steps_0_to_w(reading: str, window: int | None) -> None:
-    options = {"num_vines": 3, "window": window, "reading": reading}
+def test_a_vine_has_its_advantage_in_steps_0_to_w(credit: str, window: int | None) -> None:
+    options = {"num_vines": 3, "window": window, "credit": credit}
     vines = Vines(Goals, **options)  # type: ignore[arg-type]
     method, rng = methods.maxpo(2), np.random.default_rng(0)
-    judged = judge([family()], method, vines)
-    (seed, *own), owed_BN = segments_of([family()], judged, method, vines, rng)
-    assert seed.owed == ()
+    scored = score_vines([family()], method, vines)
+    (trunk, *own), advantages_BN = segments_of([family()], scored, method, vines, rng)
+    assert trunk.set_advantages == ()
     assert [len(one.trajectory) for one in own] == [length for row in LENGTHS for length in row]
-    for segment, value in zip(own, owed_BN.ravel(), strict=True):
+    for segment, value in zip(own, advantages_BN.ravel(), strict=True):
         if np.isnan(value):
-            assert segment.owed == ()
+            assert segment.set_advantages == ()
             continue
-        (owed,) = segment.owed
-        assert (owed.value, owed.start) == (value, 0)
-        assert owed.stop == (None if window is None else window + 1)
-        assert owed.how == {"bonus": "adds", "reward": "rewards"}.get(reading, "replaces")
+        (found,) = segment.set_advantages
+        assert (found.value, found.start) == (value, 0)
+        assert found.stop == (None if window is None else window + 1)
+        assert found.use == {"bonus": "adds", "reward": "rewards"}.get(credit, "replaces")
 
 
 @pytest.mark.parametrize(("window", "stops"), [(0, [1, 4]), (2, [3, 6]), (None, [None, None])])
-def test_a_seed_is_owed_the_best_sets_gain_from_each_state_on(
+def test_a_trunk_has_the_best_sets_gain_from_each_state_on(
     window: int | None, stops: list[int | None]
 ) -> None:
-    vines = Vines(Goals, num_vines=3, window=window, reading="seed")
+    vines = Vines(Goals, num_vines=3, window=window, credit="trunk")
     method, rng = methods.maxpo(2), np.random.default_rng(0)
-    judged = judge([family()], method, vines)
-    (seed, *own), owed_BN = segments_of([family()], judged, method, vines, rng)
-    assert [owed.start for owed in seed.owed] == list(TIMES)
-    assert [owed.stop for owed in seed.owed] == stops
-    assert all(owed.value >= 0 for owed in seed.owed)
-    assert np.isnan(owed_BN).all()
-    assert all(one.owed == () for one in own)
+    scored = score_vines([family()], method, vines)
+    (trunk, *own), advantages_BN = segments_of([family()], scored, method, vines, rng)
+    assert [each.start for each in trunk.set_advantages] == list(TIMES)
+    assert [each.stop for each in trunk.set_advantages] == stops
+    assert all(each.value >= 0 for each in trunk.set_advantages)
+    assert np.isnan(advantages_BN).all()
+    assert all(one.set_advantages == () for one in own)

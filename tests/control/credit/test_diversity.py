@@ -32,14 +32,6 @@ def test_final_looks_at_the_last_step_alone():
     assert diversity.final("goal")(trajectory({}, {"goal": 0})) == 0
 
 
-def test_final_cells_part_space_into_boxes():
-    label = diversity.final_cell("place", width=0.5)
-    near = [trajectory({"place": np.array(place)}) for place in ([0.1, 0.4], [0.4, 0.1])]
-    assert label(near[0]) == label(near[1]) == (0, 0)
-    assert label(trajectory({"place": np.array([-0.1, 0.6])})) == (-1, 1)
-    assert label(trajectory({})) is None
-
-
 def test_clusters_tell_equal_labels_and_leave_none_out():
     found = diversity.clusters([frozenset({1, 2}), None, frozenset({2, 1}), "other"])
     np.testing.assert_array_equal(found, [0, DEGENERATE, 0, 1])
@@ -78,5 +70,5 @@ def test_distances_are_what_pairwise_distance_reads():
 
 
 def test_features_must_be_rows():
-    with pytest.raises(ValueError, match="a row a trajectory"):
+    with pytest.raises(ValueError, match="a row for each trajectory"):
         diversity.distances([1.0, 2.0])

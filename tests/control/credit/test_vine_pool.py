@@ -158,7 +158,7 @@ def test_bad_input():
     assert grown.run([], right, 5) == []
     with pytest.raises(ValueError, match="max_steps must be at least 1, got 0"):
         grown.run(starts(grown, [0]), right, 0)
-    with pytest.raises(ValueError, match="one action a live vine"):
+    with pytest.raises(ValueError, match="one action for each of 2 live vines"):
         grown.run(starts(grown, [0, 0]), lambda o, v: (np.ones(1), {}), 5)
     with pytest.raises(ValueError, match="num_envs must be at least 1, got 0"):
         pool(0)

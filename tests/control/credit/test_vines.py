@@ -6,14 +6,9 @@ import numpy as np
 import pytest
 
 from setrl import methods, objectives
-from setrl.control.credit.trajectories import Trajectory
-from setrl.control.credit.vines import (
-    Vines,
-    check_vines,
-    episode_return,
-    joined,
-    rollout_times,
-)
+from setrl.control.credit.families import rollout_times
+from setrl.control.credit.trajectories import Trajectory, joined
+from setrl.control.credit.vines import Vines, check_vines, episode_return
 from setrl.core.advantages import Method
 from tests.control.goals import Goals, goal
 
@@ -62,9 +57,9 @@ def test_uniform_states_are_all_reached() -> None:
 
 @pytest.mark.parametrize("time", [0, 2, 4])
 @pytest.mark.parametrize("length", [0, 3])
-def test_an_episode_is_the_seed_up_to_the_state_and_then_the_vine(time: int, length: int) -> None:
-    seed, vine = walk(0, 6), walk(100, length, terminated=False)
-    episode = joined(seed, time, vine)
+def test_an_episode_is_the_trunk_up_to_the_state_and_then_the_vine(time: int, length: int) -> None:
+    trunk, vine = walk(0, 6), walk(100, length, terminated=False)
+    episode = joined(trunk, time, vine)
     own = list(range(100, 100 + length))
     assert episode.rewards_T.tolist() == [*range(time), *own]
     assert episode.actions_T.tolist() == [*range(time), *own]
@@ -76,10 +71,10 @@ def test_an_episode_is_the_seed_up_to_the_state_and_then_the_vine(time: int, len
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "sentence"),
     [
         ({"where": "first"}, "where must be one of"),
-        ({"reading": "mean"}, "reading must be one of"),
+        ({"credit": "mean"}, "credit must be one of"),
         ({"make_env": "CartPole-v1"}, "make_env must be a function that makes an environment"),
         ({"num_vines": -1}, "num_vines must be a whole number ≥ 0"),
         ({"window": -1}, "window must be a whole number ≥ 0"),
@@ -88,30 +83,43 @@ def test_an_episode_is_the_seed_up_to_the_state_and_then_the_vine(time: int, len
         ({"num_states": 1.5}, "num_states must be a whole number"),
     ],
 )
-def test_wrong_options_are_named(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_wrong_options_are_named(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
         Vines(**{"make_env": Goals, **options})
 
 
 @pytest.mark.parametrize(
-    ("method", "vines", "said"),
+    ("method", "vines", "sentence"),
     [
         (methods.poly_epo(4), None, "give both"),
         (None, Vines(Goals), "give both"),
         (methods.poly_epo(4), Vines(Goals), "label="),
         (Method("far", objectives.pairwise_distance(), 2), Vines(Goals), "distances="),
         (methods.unlikeliness(), Vines(Goals, label=goal), "reads proxy"),
-        (methods.poly_epo(8), Vines(Goals, label=goal, num_vines=8), r"set_size must be in \[1, 7"),
-        (methods.maxpo(4), Vines(Goals, num_vines=3), r"set_size must be in \[1, 2\]"),
+        (
+            methods.poly_epo(8),
+            Vines(Goals, label=goal, num_vines=8),
+            r"set_size must be an integer in \[1, 7\] with num_vines=8, got 8",
+        ),
+        (methods.maxpo(4), Vines(Goals, num_vines=3), r"in \[1, 2\] with num_vines=3, got 4"),
     ],
 )
-def test_what_does_not_fit_is_refused(method: Any, vines: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_what_does_not_fit_is_refused(method: Any, vines: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
         check_vines(method, vines)
 
 
-def test_the_best_set_may_hold_all_vines() -> None:
-    check_vines(methods.poly_epo(8), Vines(Goals, label=goal, num_vines=8, reading="seed"))
+@pytest.mark.parametrize("credit", ["marginal", "bonus", "reward"])
+def test_a_set_may_hold_all_vines_where_the_baseline_has_smaller_sets(credit: Any) -> None:
+    check_vines(methods.pkpo(8), Vines(Goals, num_vines=8, credit=credit))
+
+
+@pytest.mark.parametrize("credit", ["action", "shared", "trunk"])
+def test_credit_that_compares_sets_needs_two_of_them(credit: Any) -> None:
+    vines = Vines(Goals, num_vines=8, credit=credit)
+    check_vines(methods.pkpo(7), vines)
+    with pytest.raises(ValueError, match="num_vines"):
+        check_vines(methods.pkpo(8), vines)
 
 
 def test_no_vines_or_no_states_are_fine_for_any_set_size() -> None:

@@ -10,7 +10,7 @@ from setrl.control import check_resettable, make_resettable  # noqa: E402
 
 
 class CountsSteps(gym.Wrapper):
-    """A wrapper that nobody has heard of: its counter is plain data, its function is not."""
+    """An unknown wrapper: its counter is plain data, its function is not."""
 
     def reset(self, **options):
         self.count, self.how = 0, lambda x: x + self.count

@@ -1,4 +1,4 @@
-"""Behaviour cloning, and remembering what it taught."""
+"""Behaviour cloning, with and without a memory."""
 
 from __future__ import annotations
 
@@ -73,29 +73,6 @@ def test_one_episode_is_too_few(task):
     shown = Demonstrations(np.zeros((3, 24), np.float32), np.zeros(3, int), np.zeros(3, int))
     with pytest.raises(ValueError, match="at least 2 episodes, got 1"):
         behaviour_cloning.clone(new_model(task), shown, np.random.default_rng(0))
-
-
-def test_a_warm_start_is_the_same_for_every_seed_and_made_once(task, tmp_path, monkeypatch):
-    first, second = new_model(task, seed=0), new_model(task, seed=1)
-    folder = behaviour_cloning.warm_start(first, task, tmp_path)
-    monkeypatch.setattr(behaviour_cloning, "_pretrained", None)  # it must not be called again
-    assert behaviour_cloning.warm_start(second, task, tmp_path) == folder
-    for name, weight in first.policy.state_dict().items():
-        assert torch.equal(weight, second.policy.state_dict()[name])
-
-
-def test_a_warm_start_does_not_depend_on_the_cache(task, tmp_path):
-    first, second = new_model(task, seed=0), new_model(task, seed=1)
-    for model, cache in ((first, "a"), (second, "b")):
-        behaviour_cloning.warm_start(model, task, tmp_path / cache)
-    for name, weight in first.policy.state_dict().items():
-        assert torch.equal(weight, second.policy.state_dict()[name])
-
-
-def test_another_task_is_another_start(task, tmp_path):
-    other = Triangles(nodes=12, edge_probability=0.5, graph_seed=1, pretrain_epochs=3)
-    folders = {behaviour_cloning.warm_start(new_model(one), one, tmp_path) for one in (task, other)}
-    assert len(folders) == 2
 
 
 class Recall(gym.Env):

@@ -119,11 +119,11 @@ def test_no_vines_are_plain_ppo_to_the_bit(none: str) -> None:
     assert torch.equal(weights(poly(vines={none: 0}).learn(128)), weights(plain))
 
 
-@pytest.mark.parametrize("reading", ["marginal", "action", "shared", "seed", "bonus", "reward"])
-def test_every_reading_trains(reading: str) -> None:
-    model = poly(vines={"reading": reading, "num_states": 2, "window": 3}).learn(200)
+@pytest.mark.parametrize("credit", ["marginal", "action", "shared", "trunk", "bonus", "reward"])
+def test_every_credit_trains(credit: str) -> None:
+    model = poly(vines={"credit": credit, "num_states": 2, "window": 3}).learn(200)
     assert torch.isfinite(weights(model)).all()
-    uses_sets = reading not in ("bonus", "reward")
+    uses_sets = credit not in ("bonus", "reward")
     assert bool(model.rollout_buffer.from_sets.any()) == uses_sets
 
 
@@ -152,17 +152,17 @@ def test_vines_without_a_reward_leave_the_sets_and_the_update() -> None:
         not np.isfinite(vine.rewards_T).all()
         for families, _ in found
         for family in families
-        for row in family.vines_SN
+        for row in family.vines_BN
         for vine in row
     )
     assert lost > 0
     assert torch.isfinite(weights(model)).all()
-    for families, owed_BN in found:
-        rows = [row for family in families for row in family.vines_SN]
-        for vines, owed_N in zip(rows, owed_BN, strict=True):
-            for vine, owed in zip(vines, owed_N, strict=True):
+    for families, advantages_BN in found:
+        rows = [row for family in families for row in family.vines_BN]
+        for vines, advantages_N in zip(rows, advantages_BN, strict=True):
+            for vine, advantage in zip(vines, advantages_N, strict=True):
                 if not np.isfinite(vine.rewards_T).all():
-                    assert np.isnan(owed)
+                    assert np.isnan(advantage)
 
 
 def test_without_vines_a_missing_reward_is_an_error() -> None:
@@ -172,7 +172,7 @@ def test_without_vines_a_missing_reward_is_an_error() -> None:
 
 
 class Families(BaseCallback):
-    """Keeps the families of every update, and what their vines are owed."""
+    """Keeps the families of every update, and the set advantages of their vines."""
 
     def __init__(self, found: list[Any]):
         super().__init__()
@@ -182,7 +182,7 @@ class Families(BaseCallback):
         return True
 
     def _on_rollout_end(self) -> None:
-        self.found.append((self.locals["families"], self.locals["owed_BN"]))
+        self.found.append((self.locals["families"], self.locals["advantages_BN"]))
 
 
 def test_a_callback_ends_the_training() -> None:
@@ -310,17 +310,17 @@ def gradient(model: PPO) -> torch.Tensor:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "sentence"),
     [
         ({"kl_coef": -1.0}, "kl_coef must be a number ≥ 0"),
         ({"ucb_coef": float("nan")}, "ucb_coef must be a number ≥ 0"),
         ({"kl_anchor": "old"}, "kl_anchor must be"),
-        ({"method": methods.poly_epo(9)}, "set_size must be in"),
+        ({"method": methods.poly_epo(9)}, "set_size must be an integer in"),
         ({"method": None}, "give both"),
     ],
 )
-def test_wrong_arguments_are_named(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_wrong_arguments_are_named(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
         poly(**options)
 
 
@@ -368,5 +368,5 @@ def test_actions_that_are_vectors_reach_the_environment_clipped() -> None:
     model.policy.log_std.data.fill_(2.0)
     model.learn(64, Families(found))
     family = found[0][0][0]
-    assert np.abs(family.seed.actions_T).max() <= 2.0
+    assert np.abs(family.trunk.actions_T).max() <= 2.0
     assert np.abs(model.rollout_buffer.actions).max() > 2.0

@@ -1,4 +1,4 @@
-"""A memory is carried from step to step, from seed to vine, and through the update."""
+"""A memory is carried from step to step, from trunk to vine, and through the update."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 from stable_baselines3.common.env_util import make_vec_env
 
 from setrl import methods
-from setrl.control.credit.draw import MEMORY
+from setrl.control.credit.families import MEMORY
 from setrl.control.credit.trajectories import Trajectory
 from setrl.control.credit.vines import Vines
 from setrl.control.sb3.recurrent import GRUPolicy, RecurrentPolyPPO
@@ -91,20 +91,22 @@ def test_the_update_begins_where_the_collection_ended() -> None:
         torch.testing.assert_close(values, piece.old_values, rtol=1e-4, atol=1e-5)
 
 
-def test_a_vine_goes_on_from_what_its_seed_knew() -> None:
+def test_a_vine_starts_with_the_memory_of_its_trunk() -> None:
     one = model()
     families: list[Any] = []
     segments = one._segments
-    one._segments = lambda found, callback: families.extend(found) or segments(found, callback)  # type: ignore[method-assign,func-returns-value]
+    one._segments = lambda vines, found, callback: (  # type: ignore[method-assign]
+        families.extend(found) or segments(vines, found, callback)  # type: ignore[func-returns-value]
+    )
     collected(one)
     assert {time for family in families for time in family.times} == {0, 1}
     for family in families:
-        assert (family.seed.extras[MEMORY][0] == 0).all()
-        assert (family.seed.extras[MEMORY][1] != 0).any()
-        for time, vines in zip(family.times, family.vines_SN, strict=True):
+        assert (family.trunk.extras[MEMORY][0] == 0).all()
+        assert (family.trunk.extras[MEMORY][1] != 0).any()
+        for time, vines in zip(family.times, family.vines_BN, strict=True):
             for vine in vines:
                 np.testing.assert_array_equal(
-                    vine.extras[MEMORY][0], family.seed.extras[MEMORY][time]
+                    vine.extras[MEMORY][0], family.trunk.extras[MEMORY][time]
                 )
 
 

@@ -9,7 +9,7 @@ from stable_baselines3 import PPO
 from setrl.control import measures
 from setrl.control.envs.checks import check_resettable
 from setrl.control.envs.resettable import make_resettable
-from setrl.control.tasks import Task, by_name, from_config
+from setrl.control.tasks import ControlTask, by_name, from_config
 
 SMALL = [
     {"name": "multi_goal", "max_steps": 20, "episodes": 40},
@@ -36,7 +36,7 @@ def test_every_task_is_tried():
 
 
 def test_it_is_a_task_that_can_be_set_back(task):
-    assert isinstance(task, Task)
+    assert isinstance(task, ControlTask)
     check_resettable(make_resettable(task.make_env()), actions=40, trials=4)
 
 

@@ -1,109 +1,143 @@
-"""Families → segments: what sets of vines are worth becomes set advantages of steps."""
+"""Families → segments: scores of sets of vines become set advantages of steps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from setrl.control.credit import vine_advantages as credit
-from setrl.control.credit.draw import Family
-from setrl.control.credit.segments import How, Owed, Segment, taken
+from setrl.control.credit import vine_advantages
+from setrl.control.credit.families import Family
 from setrl.control.credit.trajectories import Trajectory
 from setrl.control.credit.vines import Vines
 from setrl.core.advantages import Method
 
-HOW: dict[str, How] = {"bonus": "adds", "reward": "rewards"}  # the other readings replace
+Use = Literal["replaces", "adds", "rewards"]
+USES: dict[str, Use] = {"bonus": "adds", "reward": "rewards"}  # all other credit replaces
 
 
 @dataclass(frozen=True)
-class Judged:
+class SetAdvantage:
+    """A set advantage of some steps of a trajectory.
+
+    Attributes:
+        value: The advantage.
+        start: First step that has it.
+        stop: The step after the last; None for the end of the trajectory.
+        use: It "replaces" the critic's advantage, is added to it ("adds"), or is added to the last
+            reward ("rewards"), from where GAE brings it to all steps.
+    """
+
+    value: float
+    start: int = 0
+    stop: int | None = None
+    use: Use = "replaces"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A trajectory that the policy is trained on, and the set advantages of its steps."""
+
+    trajectory: Trajectory
+    set_advantages: tuple[SetAdvantage, ...] = ()
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it has steps, all with finite rewards."""
+        return len(self.trajectory) > 0 and self.trajectory.is_finite
+
+
+@dataclass(frozen=True)
+class ScoredVines:
     """The vines of B states as their sets see them.
 
     Attributes:
-        states: (family, place among its states) of each.
+        states: (family, index among its states) of each.
         scores_BN: What each whole episode is worth; NaN leaves the sets.
-        fields: What else the method reads: clusters, pairs.
+        fields: The other fields that the method reads: clusters, pairs.
         vines_BN: The vines' own steps.
     """
 
     states: list[tuple[int, int]]
     scores_BN: np.ndarray
-    fields: credit.Fields
+    fields: vine_advantages.Fields
     vines_BN: list[tuple[Trajectory, ...]]
 
 
-def judge(families: Sequence[Family], method: Method, vines: Vines) -> Judged:
-    """Score and label all vines; one without steps or with a reward that is not finite is lost."""
-    states = [(i, place) for i, each in enumerate(families) for place in range(len(each.times))]
-    episodes = [row for family in families for row in family.episodes_SN()]
-    vines_BN = [row for family in families for row in family.vines_SN]
+def score_vines(families: Sequence[Family], method: Method, vines: Vines) -> ScoredVines:
+    """Score and label all vines; one without steps or with a reward that is not finite has NaN."""
+    states = [(i, index) for i, each in enumerate(families) for index in range(len(each.times))]
+    episodes = [row for family in families for row in family.episodes_BN()]
+    vines_BN = [row for family in families for row in family.vines_BN]
     scores_BN = np.full((len(states), vines.num_vines), np.nan)
     for b, row in enumerate(vines_BN):
         for n, vine in enumerate(row):
-            if len(vine) and np.isfinite(episodes[b][n].rewards_T).all():
+            if len(vine) and episodes[b][n].is_finite:
                 scores_BN[b, n] = vines.score(episodes[b][n])
-    return Judged(states, scores_BN, vines.fields(episodes, method.reads), vines_BN)
+    return ScoredVines(states, scores_BN, vines.fields(episodes, method.reads), vines_BN)
 
 
 def segments_of(
     families: Sequence[Family],
-    judged: Judged,
+    scored: ScoredVines,
     method: Method,
     vines: Vines,
     rng: np.random.Generator,
 ) -> tuple[list[Segment], np.ndarray]:
-    """All seeds and vines, each with the set advantages that the reading gives it.
+    """All trunks and vines, each with its set advantages as `vines.credit` assigns them.
 
     Returns:
-        The segments, and what each vine is owed, (B, N); NaN where it is owed nothing.
+        The segments, and the set advantage of each vine, (B, N); NaN for vines without credit.
     """
-    if not judged.states:
-        return [Segment(family.seed) for family in families], np.empty((0, vines.num_vines))
+    trunks = [Segment(family.trunk) for family in families]
+    advantages_BN = np.full(scored.scores_BN.shape, np.nan)
     stop = None if vines.window is None else vines.window + 1
-    if vines.reading == "seed":
-        gains_B = credit.best_set_gain(method, judged.scores_BN, judged.fields, vines.num_sets, rng)
-        owed_BN = np.full(judged.scores_BN.shape, np.nan)
-        seeds = _owed_to_seeds(families, judged, gains_B, stop)
-    else:
-        owed_BN = _owed_to_vines(judged, method, vines, rng)
-        seeds = [Segment(family.seed) for family in families]
-    how = HOW.get(vines.reading, "replaces")
+    if scored.states and vines.credit == "trunk":
+        trunks = _credited_trunks(families, scored, method, vines, rng)
+    elif scored.states:
+        advantages_BN = _advantages(scored, method, vines, rng)
+    use = USES.get(vines.credit, "replaces")
     own = [
-        Segment(vine, () if np.isnan(value) else (Owed(float(value), 0, stop, how),))
-        for row, values in zip(judged.vines_BN, owed_BN, strict=True)
+        Segment(vine, () if np.isnan(value) else (SetAdvantage(float(value), 0, stop, use),))
+        for row, values in zip(scored.vines_BN, advantages_BN, strict=True)
         for vine, value in zip(row, values, strict=True)
     ]
-    return [*seeds, *own], owed_BN
+    return [*trunks, *own], advantages_BN
 
 
-def _owed_to_vines(
-    judged: Judged, method: Method, vines: Vines, rng: np.random.Generator
+def _advantages(
+    scored: ScoredVines, method: Method, vines: Vines, rng: np.random.Generator
 ) -> np.ndarray:
-    """What each vine is owed, (B, N); NaN for nothing."""
-    scores_BN, fields = judged.scores_BN, judged.fields
-    if vines.reading == "shared":
-        found = credit.shared(method, scores_BN, fields, vines.num_sets, rng)
-    elif vines.reading == "action":
-        actions_BN = first_actions(judged.vines_BN)
-        found = credit.by_action(method, scores_BN, fields, actions_BN)
-    else:
-        found = credit.by_trajectory(method, scores_BN, fields, rng)
-    return np.where(found.owed_BN, found.values_BN, np.nan)
+    """The set advantage of each vine, (B, N); NaN for none."""
+    scores_BN, fields = scored.scores_BN, scored.fields
+    if vines.credit == "shared":
+        return vine_advantages.shared(method, scores_BN, fields, vines.num_sets, rng)
+    if vines.credit == "action":
+        actions_BN = first_actions(scored.vines_BN)
+        return vine_advantages.by_action(method, scores_BN, fields, actions_BN)
+    return vine_advantages.by_trajectory(method, scores_BN, fields, rng)
 
 
-def _owed_to_seeds(
-    families: Sequence[Family], judged: Judged, gains_B: np.ndarray, stop: int | None
+def _credited_trunks(
+    families: Sequence[Family],
+    scored: ScoredVines,
+    method: Method,
+    vines: Vines,
+    rng: np.random.Generator,
 ) -> list[Segment]:
-    """The gain of each state's best set, on the seed's steps from that state on."""
-    owed: list[list[Owed]] = [[] for _ in families]
-    for (family, place), gain in zip(judged.states, gains_B, strict=True):
+    """The trunks, each with the gain of a state's best set on its steps from that state on."""
+    gains_B = vine_advantages.best_set_gain(
+        method, scored.scores_BN, scored.fields, vines.num_sets, rng
+    )
+    credited: list[list[SetAdvantage]] = [[] for _ in families]
+    for (family, index), gain in zip(scored.states, gains_B, strict=True):
         if np.isfinite(gain):
-            time = families[family].times[place]
-            last = None if stop is None else time + stop
-            owed[family].append(Owed(float(gain), time, last))
-    return [Segment(one.seed, tuple(each)) for one, each in zip(families, owed, strict=True)]
+            start = families[family].times[index]
+            stop = None if vines.window is None else start + vines.window + 1
+            credited[family].append(SetAdvantage(float(gain), start, stop))
+    return [Segment(one.trunk, tuple(all_)) for one, all_ in zip(families, credited, strict=True)]
 
 
 def first_actions(vines_BN: Sequence[Sequence[Trajectory]]) -> np.ndarray:
@@ -111,35 +145,36 @@ def first_actions(vines_BN: Sequence[Sequence[Trajectory]]) -> np.ndarray:
     known: dict[bytes, int] = {}
     rows = []
     for row in vines_BN:
-        first = [np.asarray(taken(vine)[0]).tobytes() if len(vine) else None for vine in row]
+        first = [np.asarray(vine.taken_T[0]).tobytes() if len(vine) else None for vine in row]
         rows.append([-1 if a is None else known.setdefault(a, len(known)) for a in first])
     return np.array(rows, dtype=np.int64)
 
 
-def measures(families: Sequence[Family], judged: Judged, owed_BN: np.ndarray) -> dict[str, float]:
-    """What there is to log of an update's vines; NaN where there are none."""
-    vines = [vine for row in judged.vines_BN for vine in row]
-    lost = [not np.isfinite(vine.rewards_T).all() for vine in vines]
+def metrics(
+    families: Sequence[Family], scored: ScoredVines, advantages_BN: np.ndarray
+) -> dict[str, float]:
+    """The logged values of an update's vines; NaN where there are none."""
+    vines = [vine for row in scored.vines_BN for vine in row]
     found = {
         "families": len(families),
-        "states": len(judged.states),
-        "score": _mean(judged.scores_BN),
+        "states": len(scored.states),
+        "score": _mean(scored.scores_BN),
         "length": _mean([len(vine) for vine in vines]),
         "step_share": sum(map(len, vines)) / sum(family.num_steps for family in families),
         "without_steps": sum(not len(vine) for vine in vines),
-        "without_reward": sum(lost),
+        "without_reward": sum(not vine.is_finite for vine in vines),
         "unfinished": sum(vine.truncated for vine in vines),
-        "without_credit": int(np.isnan(owed_BN).sum()),
-        "advantage_size": float(np.sqrt(_mean(owed_BN**2))),
+        "without_credit": int(np.isnan(advantages_BN).sum()),
+        "advantage_size": float(np.sqrt(_mean(advantages_BN**2))),
     }
-    if "clusters" in judged.fields:
-        labels_BN = judged.fields["clusters"]
+    if "clusters" in scored.fields:
+        labels_BN = scored.fields["clusters"]
         found["distinct"] = _mean([len(set(row[row >= 0].tolist())) for row in labels_BN])
         found["degenerate"] = _mean(labels_BN < 0)
     return {f"vines/{name}": float(value) for name, value in found.items()}
 
 
 def _mean(values: np.ndarray | list[int]) -> float:
-    """The mean of what is not NaN; NaN for nothing."""
+    """The mean of the values that are not NaN; NaN where there are none."""
     array = np.asarray(values, dtype=np.float64)
     return float(np.nanmean(array)) if np.isfinite(array).any() else float("nan")

@@ -1,8 +1,8 @@
-"""How trajectories differ: labels of the way that they took, and distances between them.
+"""How trajectories differ: labels of their strategies, and distances between them.
 
-A label is any hashable value, or None for a trajectory that took no way at all (degenerate).
-`clusters` turns labels into the integers that set objectives read, and `distances` features into
-the pairs that `objectives.pairwise_distance` reads. A label of your own is a function of a
+A label is any hashable value, or None for a trajectory without a strategy (degenerate).
+`clusters` turns labels into the integers that set objectives read, and `distances` turns features
+into the pairs that `objectives.pairwise_distance` reads. A label of your own is a function of a
 trajectory; the ones here read what the tasks' environments write into `info`.
 """
 
@@ -24,9 +24,9 @@ Metric = Literal["euclidean", "jaccard"]
 
 
 def visited(key: str) -> Label:
-    """The set of what `info[key]` was, the start included: rooms, cells, nodes.
+    """The set of all values of `info[key]`, the start included: rooms, cells, nodes.
 
-    Where the info lacks the key is nowhere; a trajectory that was nowhere is degenerate.
+    Infos without the key do not count; a trajectory that has none with it is degenerate.
     The paper's diversity on BabyAI and MiniGrid is `visited("room")` (arXiv:2509.25424).
     """
 
@@ -37,20 +37,10 @@ def visited(key: str) -> Label:
 
 
 def final(key: str) -> Label:
-    """What `info[key]` was after the last step, such as the goal reached; None where it is none."""
+    """The value of `info[key]` after the last step, such as the goal reached; None for none."""
 
     def label(trajectory: Trajectory) -> Hashable | None:
         return trajectory.infos[-1].get(key) if len(trajectory.infos) else None
-
-    return label
-
-
-def final_cell(key: str, width: float) -> Label:
-    """The box of edge `width` that the vector `info[key]` was in at the end: ⌊x / width⌋."""
-
-    def label(trajectory: Trajectory) -> Hashable | None:
-        place = final(key)(trajectory)
-        return None if place is None else tuple(np.floor(np.asarray(place) / width).astype(int))
 
     return label
 
@@ -82,8 +72,9 @@ def distances(features_ND: ArrayLike, metric: Metric = "euclidean") -> NDArray[n
         jaccard     1 − |xᵢ ∧ xⱼ| / |xᵢ ∨ xⱼ|
 
     Args:
-        features_ND: A row a trajectory: final states, or 0/1 for each place that was visited.
-        metric: How far two rows are apart.
+        features_ND: A row of D numbers for each of N trajectories: its final state, or 0/1 for each
+            place that was visited.
+        metric: How the distance of two rows is measured.
 
     Returns:
         (N, N), symmetric, in [0, 1], 0 between equal rows.
@@ -93,7 +84,9 @@ def distances(features_ND: ArrayLike, metric: Metric = "euclidean") -> NDArray[n
     """
     x_ND = np.asarray(features_ND, dtype=np.float64)
     if x_ND.ndim != 2:
-        raise ValueError(f"features must have a row a trajectory, got shape {x_ND.shape}")
+        raise ValueError(
+            f"features_ND must have shape (N, D), a row for each trajectory, got {x_ND.shape}"
+        )
     if metric == "jaccard":
         return _jaccard(x_ND != 0)
     apart_NN = np.linalg.norm(x_ND[:, None] - x_ND[None], axis=-1)

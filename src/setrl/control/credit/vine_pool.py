@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 
-from setrl.control.credit.trajectories import Trajectory, stack
+from setrl.control.credit.trajectories import Growing, Trajectory, stack
 from setrl.control.envs.resettable import ResettableEnv, Snapshot, make_resettable
 
 # (observations of the live vines, their positions among the snapshots) → their actions, and what
-# else is to be kept of the step, each with the live vines as its first axis.
+# else to keep of the step, each with the live vines as its first axis.
 Act = Callable[[Any, np.ndarray], tuple[Any, dict[str, Any]]]
 OnStep = Callable[["Stepped"], None]
 
@@ -22,19 +22,19 @@ class Stepped(NamedTuple):
     """What a step gave to the n live vines; the names are Stable-Baselines3's."""
 
     rewards: np.ndarray  # (n,)
-    dones: np.ndarray  # (n,) bool: the vine is over
+    dones: np.ndarray  # (n,) bool: the vine has ended
     infos: list[dict[str, Any]]
 
 
 class VinePool:
-    """Environments in this process, without auto-reset: no step is spent on a start nobody needs.
+    """Environments in this process, without auto-reset: no step is spent on unused starts.
 
     Args:
         make_env: makes one environment; wrapped by `make_resettable` unless it already is.
         num_envs: how many vines are stepped together, and so the policy's largest batch.
         rng: draws a seed of noise for each vine, in the order of the snapshots. The same
-            generator state and policy give the same vines whatever num_envs is.
-        on_step: told what each step of the live vines gave; it may raise to end everything.
+            generator state and policy give the same vines for every num_envs.
+        on_step: called with what each step of the live vines gave; it may raise to stop the pool.
 
     `steps` counts every step of every environment since the pool was made.
     """
@@ -74,7 +74,8 @@ class VinePool:
         """Grow one vine from each snapshot (repeat a snapshot to grow several from it).
 
         Args:
-            snapshots: where the vines start, any number; more than num_envs wait their turn.
+            snapshots: where the vines start, any number; more than num_envs wait for a free
+                environment.
             act: the policy: (observations, vines) → (actions, extras). `observations` is the batch
                 of the n ≤ num_envs live vines, `vines` (n,) their positions in `snapshots`, by
                 which a recurrent policy finds its hidden states; `actions` and each of `extras`
@@ -83,8 +84,8 @@ class VinePool:
             keep_snapshots: keep the state before each step and after the last.
 
         Returns:
-            One trajectory for each snapshot, in order. A snapshot at which the episode is over
-            gives one of no steps. A reward that is NaN stays NaN, and the vine goes on.
+            One trajectory for each snapshot, in order. A snapshot of an episode that has ended
+            gives one without steps. A reward that is NaN stays NaN, and the vine continues.
 
         Raises:
             ValueError: max_steps < 1, or act gave another number of actions.
@@ -103,7 +104,7 @@ class VinePool:
             self._step(live, act, max_steps)
             free += [vine.env for vine in live if vine.ended]
             live = [vine for vine in live if not vine.ended]
-        return [vine.trajectory() for vine in vines]
+        return [vine.trajectory(vine.snapshots) for vine in vines]
 
     def close(self) -> None:
         """Close all environments."""
@@ -115,9 +116,11 @@ class VinePool:
         batch = stack([vine.observations[-1] for vine in live])
         actions, extras = act(batch, np.array([vine.index for vine in live]))
         if len(actions) != len(live):
-            raise ValueError(f"act must give one action a live vine: {len(live)}, {len(actions)}")
+            raise ValueError(
+                f"act must give one action for each of {len(live)} live vines, got {len(actions)}"
+            )
         for i, vine in enumerate(live):
-            vine.step(actions[i], {name: each[i] for name, each in extras.items()}, max_steps)
+            vine.grow(actions[i], {name: each[i] for name, each in extras.items()}, max_steps)
         self.steps += len(live)
         if self.on_step is not None:
             rewards, dones = ([vine.rewards[-1] for vine in live], [vine.ended for vine in live])
@@ -126,49 +129,26 @@ class VinePool:
             )
 
 
-class _Vine:
-    """A trajectory while it grows."""
+class _Vine(Growing):
+    """A vine while it grows, and its environment."""
 
     env: ResettableEnv
 
     def __init__(self, index: int, start: Snapshot, keep_snapshots: bool) -> None:
+        super().__init__(start.observation, start.info)
         self.index, self.start, self.keep_snapshots = index, start, keep_snapshots
-        self.observations: list[Any] = [start.observation]
-        self.infos = [start.info]
-        self.actions: list[Any] = []
-        self.rewards: list[float] = []
-        self.extras: list[dict[str, Any]] = []
         self.snapshots: list[Snapshot] = [start] if keep_snapshots else []
         self.terminated, self.truncated = start.terminated, start.truncated
-
-    @property
-    def ended(self) -> bool:
-        return self.terminated or self.truncated
 
     def plant(self, env: ResettableEnv, seed: int) -> None:
         self.env = env
         env.restore(self.start, rng=seed)
 
-    def step(self, action: Any, extras: dict[str, Any], max_steps: int) -> None:
-        observation, reward, self.terminated, truncated, info = self.env.step(action)
-        self.observations.append(observation)
-        self.infos.append(info)
-        self.actions.append(action)
-        self.rewards.append(float(reward))
-        self.extras.append(extras)
-        # What the snapshots say of the end is the environment's word; the cut is the pool's.
+    def grow(self, action: Any, extras: dict[str, Any], max_steps: int) -> None:
+        self.step(self.env, action, extras)
+        # Before the cut below: a snapshot keeps the environment's own view of the end, so that a
+        # vine that the pool has cut can be continued from its last one.
         if self.keep_snapshots:
             self.snapshots.append(self.env.snapshot())
-        self.truncated = truncated or (not self.terminated and len(self.rewards) >= max_steps)
-
-    def trajectory(self) -> Trajectory:
-        return Trajectory(
-            observations=stack(self.observations),
-            actions_T=stack(self.actions) if self.actions else np.empty(0),
-            rewards_T=np.array(self.rewards, dtype=float),
-            infos=tuple(self.infos),
-            terminated=bool(self.terminated),
-            truncated=bool(self.truncated),
-            extras=stack(self.extras) if self.extras else {},
-            snapshots=tuple(self.snapshots),
-        )
+        if not self.terminated and len(self.rewards) >= max_steps:
+            self.truncated = True

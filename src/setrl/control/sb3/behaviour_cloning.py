@@ -2,35 +2,29 @@
 
     loss = −mean log π(a|s) − entropy_coef · mean H(π(·|s))
 
-On four fifths of the demonstrated episodes; the loss on the others says when to stop
-(arXiv:2509.25424, App. A). A policy with a memory is unrolled along whole episodes.
+It is trained on four fifths of the demonstrated episodes; the loss on the others decides when to
+stop (arXiv:2509.25424, App. A). A policy with a memory is unrolled along whole episodes.
 """
 
 from __future__ import annotations
 
 import copy
-import hashlib
-import inspect
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
-from setrl import files
+from setrl.control.credit.trajectories import part
+from setrl.control.sb3.buffer import gathered
 from setrl.control.sb3.recurrent import GRUPolicy
 from setrl.control.sb3.update import entropy_loss
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    from setrl.control.tasks.base import Task
-
 PATIENCE = 5  # epochs without a better loss on held-out episodes
-STREAM = 0xBC  # of the seeds that decide demonstrations and batches
 
 
 @dataclass(frozen=True)
@@ -67,9 +61,9 @@ def clone(
         rng: Decides the held-out fifth and the batches.
         entropy_coef: Weight of the entropy bonus; the paper's .01.
         learning_rate: Step size of Adam.
-        batch_size: Steps an update; a little more for policies with a memory, whose episodes stay
-            whole.
-        epochs: At most so many passes; fewer once the held-out loss has not fallen for 5.
+        batch_size: Steps of an update; a little more for policies with a memory, whose episodes
+            stay whole.
+        epochs: At most so many passes; it stops after 5 without a lower held-out loss.
 
     Returns:
         The best held-out loss, in nats, and the epochs that it took.
@@ -113,25 +107,17 @@ def _batches(
         yield from np.array_split(rng.permutation(steps), -(-len(steps) // batch_size))
         return
     episodes = _by_episode(shown, steps)
-    batch: list[np.ndarray] = []
-    for place in rng.permutation(len(episodes)):
-        batch.append(episodes[place])
-        if sum(map(len, batch)) >= batch_size:
-            yield np.concatenate(batch)
-            batch = []
-    if batch:
+    for batch in gathered(episodes, rng.permutation(len(episodes)), batch_size):
         yield np.concatenate(batch)
 
 
 def _loss(policy: Any, shown: Demonstrations, steps: np.ndarray, entropy_coef: float) -> Any:
-    seen = shown.observations
-    chosen = {k: v[steps] for k, v in seen.items()} if isinstance(seen, dict) else seen[steps]
-    observations, _ = policy.obs_to_tensor(chosen)
+    observations, _ = policy.obs_to_tensor(part(shown.observations, steps))
     actions = torch.as_tensor(shown.actions[steps], device=policy.device)
     if isinstance(policy, GRUPolicy):
         lengths = [len(episode) for episode in _by_episode(shown, steps)]
-        nothing = torch.zeros(len(lengths), policy.hidden_size, device=policy.device)
-        _, log_prob, entropy = policy.evaluate_pieces(observations, actions, nothing, lengths)
+        empty = torch.zeros(len(lengths), policy.hidden_size, device=policy.device)
+        _, log_prob, entropy = policy.evaluate_pieces(observations, actions, empty, lengths)
     else:
         _, log_prob, entropy = policy.evaluate_actions(observations, actions)
     return -log_prob.mean() + entropy_coef * entropy_loss(entropy, log_prob)
@@ -140,60 +126,3 @@ def _loss(policy: Any, shown: Demonstrations, steps: np.ndarray, entropy_coef: f
 def _by_episode(shown: Demonstrations, steps: np.ndarray) -> list[np.ndarray]:
     """Steps of whole episodes, an array each."""
     return np.split(steps, np.flatnonzero(np.diff(shown.episodes[steps])) + 1)
-
-
-def warm_start(model: BaseAlgorithm, task: Task, cache: Path, seed: int = 0) -> Path | None:
-    """Pretrain a model's policy as its task says, or load what an earlier call has pretrained.
-
-    The file's name is a hash of all that decides the weights: the task, its source, the policy
-    and its first weights' seed. The same seed gives every arm the same start.
-
-    Returns:
-        The folder of the weights, `policy.pt` and `pretrain.json`; None for a task without
-        pretraining.
-    """
-    if task.pretrain is None:
-        return None
-    about = _describe(model, task, seed)
-    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:12]
-    folder = cache / f"policy-{task.name}-{digest}"
-    if not folder.exists():
-        found = _pretrained(model, task, seed)
-        with files.writing_folder(folder) as partial:
-            torch.save(model.policy.state_dict(), partial / "policy.pt")
-            files.write_json(partial / "pretrain.json", {**about, "found": dict(found)})
-    model.policy.load_state_dict(torch.load(folder / "policy.pt", weights_only=True))
-    return folder
-
-
-def _pretrained(model: BaseAlgorithm, task: Task, seed: int) -> Mapping[str, float]:
-    assert task.pretrain is not None
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        _fresh_weights(model)
-        return task.pretrain(model, np.random.default_rng([STREAM, seed]))
-
-
-def _fresh_weights(model: BaseAlgorithm) -> None:
-    """New first weights, so that they are the pretraining seed's and not the model's."""
-    policy = type(model.policy)(
-        model.observation_space,
-        model.action_space,
-        model.lr_schedule,
-        **model.policy_kwargs,
-    )
-    model.policy.load_state_dict(policy.state_dict())
-
-
-def _describe(model: BaseAlgorithm, task: Task, seed: int) -> dict[str, Any]:
-    sources = (Path(inspect.getfile(type(task))), Path(__file__))
-    source = hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:12]
-    shapes = {name: list(weight.shape) for name, weight in model.policy.state_dict().items()}
-    return {
-        "schema_version": 1,
-        "task": repr(task),
-        "source": source,
-        "policy": type(model.policy).__name__,
-        "shapes": shapes,
-        "seed": seed,
-    }

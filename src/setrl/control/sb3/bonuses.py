@@ -1,4 +1,4 @@
-"""A bonus for rare actions, the exploration that Poly-PPO is compared with."""
+"""A bonus for rare actions: the exploration that Poly-PPO is compared with."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 class CountBonus:
     """weight · min{1, N(s, a)^−1/2}, N the visits so far: the UCB bonus of arXiv:2509.25424.
 
-    States are told apart by the bytes of their observations, so that in continuous spaces, where
-    nothing is seen twice, every step gets the whole weight. A visit counts itself: the bonus of
-    the first is `weight`.
+    Two states are the same if the bytes of their observations are, so that in continuous spaces,
+    where nothing is seen twice, every step gets the whole weight. A visit counts itself: the bonus
+    of the first is `weight`.
 
     >>> bonus = CountBonus(0.5)
     >>> bonus(np.zeros((4, 2)), np.array([[1], [1], [0], [1]])).round(3)

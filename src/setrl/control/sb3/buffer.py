@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from stable_baselines3.common.buffers import DictRolloutBuffer, RolloutBuffer
 
+from setrl.control.credit.trajectories import on_arrays, part
 from setrl.control.sb3.bonuses import CountBonus
 
-Floats = np.ndarray
+SCALARS = ("values", "log_probs", "advantages", "returns", "from_sets")  # a number a step
 
 
 class Minibatch(NamedTuple):
@@ -24,6 +25,8 @@ class Minibatch(NamedTuple):
     advantages: torch.Tensor
     returns: torch.Tensor
     from_sets: torch.Tensor  # bool: the advantage is a set advantage, not one of the critic
+    memories: torch.Tensor | None = None  # (pieces, H) before the first step of each piece
+    lengths: Sequence[int] = ()  # steps of each piece
 
 
 class Transitions(NamedTuple):
@@ -36,27 +39,47 @@ class Transitions(NamedTuple):
     advantages: np.ndarray
     returns: np.ndarray
     from_sets: np.ndarray
+    memories: np.ndarray | None = None  # (steps, H) of a recurrent policy before each step
+    lengths: np.ndarray | None = None  # steps of each trajectory, where there are memories
+
+
+def gathered(
+    pieces: Sequence[np.ndarray], order: Iterable[int], batch_size: int | None
+) -> Iterator[list[np.ndarray]]:
+    """Pieces in an order, as many at a time as have `batch_size` steps; all of them for None."""
+    chosen: list[np.ndarray] = []
+    steps = 0
+    for index in order:
+        chosen.append(pieces[index])
+        steps += len(pieces[index])
+        if batch_size is not None and steps >= batch_size:
+            yield chosen
+            chosen, steps = [], 0
+    if chosen:
+        yield chosen
 
 
 class _WithSets:
     """What a rollout buffer needs beyond Stable-Baselines3's, for arrays and for dicts of them.
 
     It is filled step by step as that one is (`add`), or with whole trajectories at once (`load`).
+    Minibatches are made of pieces: of single steps, or, where a recurrent policy's memories are
+    loaded, of at most `sequence_length` steps in a row, through which gradients go.
     """
 
-    bonus: CountBonus | None
+    bonus: CountBonus | None = None
+    sequence_length: int = 16
     rewards: np.ndarray
-
-    def __init__(self, *arguments: Any, bonus: CountBonus | None = None, **named: Any):
-        self.bonus = bonus
-        super().__init__(*arguments, **named)
+    memories: np.ndarray | None
+    lengths: np.ndarray | None
 
     def reset(self) -> None:
-        """Forget all transitions."""
+        """Remove all transitions."""
         super().reset()  # type: ignore[misc]
         self.from_sets = np.zeros(self.rewards.shape, dtype=bool)
+        self.memories = self.lengths = None
 
-    def compute_returns_and_advantage(self, last_values: torch.Tensor, dones: Floats) -> None:
+    def compute_returns_and_advantage(self, last_values: torch.Tensor, dones: np.ndarray) -> None:
         """GAE, of rewards with the bonus for rare actions if there is one.
 
         Raises:
@@ -69,58 +92,57 @@ class _WithSets:
                 "is no set that such a trajectory could be left out of"
             )
         if self.bonus is not None:
-            flat = _flattened(self.observations, 2)  # type: ignore[attr-defined]
-            actions = _flattened(self.actions, 2)  # type: ignore[attr-defined]
-            self.rewards = self.rewards + self.bonus(flat, actions).reshape(self.rewards.shape)
+            seen, actions = (
+                on_arrays(lambda array: array.reshape(-1, *array.shape[2:]), each)
+                for each in (self.observations, self.actions)  # type: ignore[attr-defined]
+            )
+            self.rewards = self.rewards + self.bonus(seen, actions).reshape(self.rewards.shape)
         super().compute_returns_and_advantage(last_values, dones)  # type: ignore[misc]
 
     def load(self, transitions: Transitions) -> None:
-        """Replace all that is there by these transitions."""
+        """Replace all transitions by these."""
         for name, value in transitions._asdict().items():
             setattr(self, name, value)
         self.generator_ready = self.full = True
 
     def get(self, batch_size: int | None = None) -> Iterator[Minibatch]:
-        """All transitions in random order; the permutation is Stable-Baselines3's."""
+        """All pieces in random order, as many at a time as have `batch_size` steps."""
         self._flatten()
-        count = len(self.values)  # type: ignore[attr-defined]
-        order = np.random.permutation(count)  # noqa: NPY002 - the generator that PPO draws from
-        for start in range(0, count, batch_size or count):
-            yield self._get_samples(order[start : start + (batch_size or count)])
+        pieces = self._pieces()
+        # Without memories this is the permutation of steps that Stable-Baselines3's buffer draws.
+        order = np.random.permutation(len(pieces))  # noqa: NPY002 - the generator that PPO uses
+        for chosen in gathered(pieces, order, batch_size):
+            yield self._minibatch(chosen)
 
     def _flatten(self) -> None:
         """From (steps, environments) to one axis, environment by environment."""
         if self.generator_ready:
             return
-        for name in Transitions._fields:
-            value = getattr(self, name)
-            if isinstance(value, dict):
-                flat: Any = {key: self.swap_and_flatten(part) for key, part in value.items()}  # type: ignore[attr-defined]
-            else:
-                flat = self.swap_and_flatten(value)  # type: ignore[attr-defined]
+        for name in ("observations", "actions", *SCALARS):
+            flat = on_arrays(self.swap_and_flatten, getattr(self, name))  # type: ignore[attr-defined]
             setattr(self, name, flat)
         self.generator_ready = True
 
-    def _get_samples(self, batch_inds: np.ndarray, env: Any = None) -> Minibatch:
-        tensor = self.to_torch  # type: ignore[attr-defined]
-        seen = self.observations  # type: ignore[attr-defined]
-        return Minibatch(
-            {key: tensor(part[batch_inds]) for key, part in seen.items()}
-            if isinstance(seen, dict)
-            else tensor(seen[batch_inds]),
-            tensor(self.actions[batch_inds].astype(np.float32, copy=False)),  # type: ignore[attr-defined]
-            *(
-                tensor(getattr(self, name)[batch_inds].flatten())
-                for name in ("values", "log_probs", "advantages", "returns", "from_sets")
-            ),
+    def _pieces(self) -> Sequence[np.ndarray]:
+        """The steps of each piece."""
+        if self.lengths is None:
+            count = len(self.values)  # type: ignore[attr-defined]
+            return np.arange(count)[:, None]  # type: ignore[return-value]
+        ends, size = np.cumsum(self.lengths), self.sequence_length
+        spans = [np.arange(end - steps, end) for end, steps in zip(ends, self.lengths, strict=True)]
+        return [span[at : at + size] for span in spans for at in range(0, len(span), size)]
+
+    def _minibatch(self, pieces: Sequence[np.ndarray]) -> Minibatch:
+        tensor, steps = self.to_torch, np.concatenate(pieces)  # type: ignore[attr-defined]
+        batch = Minibatch(
+            on_arrays(tensor, part(self.observations, steps)),  # type: ignore[attr-defined]
+            tensor(self.actions[steps].astype(np.float32, copy=False)),  # type: ignore[attr-defined]
+            *(tensor(getattr(self, name)[steps].flatten()) for name in SCALARS),
         )
-
-
-def _flattened(value: Any, axes: int) -> Any:
-    """The first axes as one, for an array or a dict of arrays."""
-    if isinstance(value, dict):
-        return {key: _flattened(part, axes) for key, part in value.items()}
-    return value.reshape(-1, *value.shape[axes:])
+        if self.memories is None:
+            return batch
+        first = tensor(self.memories[[piece[0] for piece in pieces]])
+        return batch._replace(memories=first, lengths=[len(piece) for piece in pieces])
 
 
 class SetBuffer(_WithSets, RolloutBuffer):  # type: ignore[misc]

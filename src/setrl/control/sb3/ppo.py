@@ -1,4 +1,4 @@
-"""PPO with what its rivals need: a KL penalty, a bonus for rare actions, two kinds of advantages.
+"""PPO with the parts that rivals need: a KL penalty, a bonus for rare actions, set advantages.
 
 Written for stable-baselines3 2.9, whose update has no place for them. Without any of them it is
 Stable-Baselines3's PPO to the last bit.
@@ -33,8 +33,8 @@ class RegularisedPPO(PPO):
         policy: As for PPO.
         env: As for PPO.
         kl_coef: Weight of a penalty KL(anchor ‖ π), mean over states, in nats.
-        kl_anchor: The policy it is to: "behaviour", which drew the trajectories, or "start", the
-            policy as it is when `learn` is first called.
+        kl_anchor: The anchor: "behaviour", the policy that sampled the trajectories, or "start",
+            the policy as it is when `learn` is first called.
         ucb_coef: Weight of a bonus for rare actions in the reward; see `bonuses.CountBonus`.
         **ppo: Arguments of PPO.
     """
@@ -65,13 +65,11 @@ class RegularisedPPO(PPO):
             self._setup_model()
 
     def _setup_model(self) -> None:
-        self.rollout_buffer_class = self._buffer_class()
+        has_dicts = isinstance(self.observation_space, spaces.Dict)
+        self.rollout_buffer_class = DictSetBuffer if has_dicts else SetBuffer
         super()._setup_model()
         self.rollout_buffer.bonus = self.bonus
         self.start_policy = copy.deepcopy(self.policy) if self.kl_anchor == "start" else None
-
-    def _buffer_class(self) -> type[SetBuffer] | type[DictSetBuffer]:
-        return DictSetBuffer if isinstance(self.observation_space, spaces.Dict) else SetBuffer
 
     def _setup_learn(self, *arguments: Any, **named: Any) -> tuple[int, BaseCallback]:
         found = super()._setup_learn(*arguments, **named)
@@ -104,9 +102,10 @@ class RegularisedPPO(PPO):
         self._log_update(measured, clip_range, clip_range_vf)
 
     def _anchor(self) -> ActorCriticPolicy | None:
-        """The policy that the KL penalty is to; at the start of an update π is what drew it."""
+        """The policy that the KL penalty pulls towards."""
         if not self.kl_coef:
             return None
+        # Before its first step the policy is the one that sampled the batch.
         return self.start_policy or copy.deepcopy(self.policy)
 
     def _train_epoch(
@@ -117,10 +116,11 @@ class RegularisedPPO(PPO):
         measured: dict[str, list[float]],
     ) -> bool:
         """One pass over the buffer; False once the policy has moved beyond `target_kl`."""
-        measured["approx_kl"].clear()
+        measured["approx_kl"].clear()  # PPO logs that of the last epoch, and all else over epochs
         for batch in self.rollout_buffer.get(self.batch_size):
             loss = self._loss(batch, clip_range, clip_range_vf, anchor, measured)
             moved = measured["approx_kl"][-1]
+            # Checked before the step, as PPO does: the minibatch that went too far is not used.
             if self.target_kl is not None and moved > 1.5 * self.target_kl:
                 return False
             self.policy.optimizer.zero_grad()
@@ -155,12 +155,16 @@ class RegularisedPPO(PPO):
             penalty = self._kl_penalty(anchor, batch)
             loss = loss + self.kl_coef * penalty
             measured["kl_penalty"].append(penalty.item())
-        measured["loss"].append(loss.item())
-        measured["policy_gradient_loss"].append(surrogate.item())
-        measured["value_loss"].append(error.item())
-        measured["entropy_loss"].append(disorder.item())
-        measured["clip_fraction"].append(update.clip_fraction(ratio, clip_range))
-        measured["approx_kl"].append(update.approximate_kl(log_ratio))
+        found = {
+            "loss": loss.item(),
+            "policy_gradient_loss": surrogate.item(),
+            "value_loss": error.item(),
+            "entropy_loss": disorder.item(),
+            "clip_fraction": update.clip_fraction(ratio, clip_range),
+            "approx_kl": update.approximate_kl(log_ratio),
+        }
+        for name, value in found.items():
+            measured[name].append(value)
         return loss
 
     def _evaluated(
@@ -174,8 +178,8 @@ class RegularisedPPO(PPO):
 
     def _kl_penalty(self, anchor: ActorCriticPolicy, batch: Minibatch) -> torch.Tensor:
         with torch.no_grad():
-            towards = self._distribution(anchor, batch)
-        return update.kl_penalty(towards, self._distribution(self.policy, batch))
+            target = self._distribution(anchor, batch)
+        return update.kl_penalty(target, self._distribution(self.policy, batch))
 
     def _log_update(
         self, measured: dict[str, list[float]], clip_range: float, clip_range_vf: float | None

@@ -1,17 +1,18 @@
 """Policies with a memory: a GRU between features and heads, trained on pieces of episodes.
 
-Stable-Baselines3's door is too narrow for them: its PPO stores no hidden state, its minibatches are
+Stable-Baselines3's PPO has no place for them: it stores no hidden state, its minibatches are
 single steps, and sb3-contrib's RecurrentPPO fixes the class of its buffer. So whole episodes are
 always collected here, with the memory before each step among the extras of a trajectory: a vine
-goes on from what its seed knew. For the update, trajectories are cut into pieces of
+continues with the memory of its trunk. For the update, trajectories are cut into pieces of
 `sequence_length` steps; each is unrolled from the memory that was stored at its first step, and
-gradients go through the piece.
+gradients go through the piece. That memory was computed by the weights that sampled the batch; it
+is a constant in the loss, which is what cutting the gradient at the piece's start means.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,10 +22,10 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.torch_layers import MlpExtractor
 from torch import Tensor, nn
 
-from setrl.control.credit.draw import MEMORY
-from setrl.control.credit.segments import Critic, Segment, part
-from setrl.control.credit.trajectories import Trajectory, stack
-from setrl.control.sb3.buffer import DictSetBuffer, Minibatch, SetBuffer, Transitions
+from setrl.control.credit.assign import Segment
+from setrl.control.credit.trajectories import MEMORY, Trajectory, part, stack
+from setrl.control.sb3.buffer import Transitions
+from setrl.control.sb3.critic import Critic
 from setrl.control.sb3.poly_ppo import PolyPPO
 
 
@@ -60,6 +61,11 @@ class GRUPolicy(ActorCriticPolicy):
         features = self._features(observations)
         return self.gru(features[None], memories[None].contiguous())[1][0]
 
+    def remembered(self, observations: Any, memories: np.ndarray) -> Tensor:
+        """The same of arrays."""
+        seen, _ = self.obs_to_tensor(observations)
+        return self.remember(seen, torch.as_tensor(memories, device=self.device))
+
     def unroll(self, observations: Any, memories: Tensor, lengths: Sequence[int]) -> Tensor:
         """The memories after each observation of pieces of episodes, (steps, H).
 
@@ -68,13 +74,15 @@ class GRUPolicy(ActorCriticPolicy):
             memories: (pieces, H), before the first of each.
             lengths: Steps of each piece.
         """
+        # Features of all steps in one batch; only the GRU goes step by step, over all pieces at
+        # once. Packing lets pieces of different lengths end where they do, without padding steps.
         features = torch.split(self._features(observations), list(lengths))
         packed = nn.utils.rnn.pack_sequence(list(features), enforce_sorted=False)
         padded, _ = nn.utils.rnn.pad_packed_sequence(self.gru(packed, memories[None])[0])
         return torch.cat([padded[:length, place] for place, length in enumerate(lengths)])
 
     def heads(self, memories: Tensor) -> tuple[Distribution, Tensor]:
-        """Distributions of actions, and values (n,), by what is remembered."""
+        """Distributions of actions, and values (n,), of memories."""
         actor, critic = self.mlp_extractor(memories)
         return self._get_action_dist_from_latent(actor), self.value_net(critic).flatten()
 
@@ -96,8 +104,8 @@ class GRUPolicy(ActorCriticPolicy):
 
         Args:
             observation: One, or n stacked.
-            state: What was remembered before; None for nothing.
-            episode_start: (n,) true where an episode begins, and what is remembered is forgotten.
+            state: The memories before; None for no memory.
+            episode_start: (n,) true where an episode begins, and the memory is cleared.
             deterministic: Whether to take the likeliest action.
         """
         self.set_training_mode(False)
@@ -114,108 +122,41 @@ class GRUPolicy(ActorCriticPolicy):
         return actions if is_batch else actions[0], (after.cpu().numpy(),)
 
 
-class Pieces(NamedTuple):
-    """A minibatch of pieces of episodes: the fields of `Minibatch`, and how to unroll them."""
-
-    observations: Any
-    actions: Tensor
-    old_values: Tensor
-    old_log_prob: Tensor
-    advantages: Tensor
-    returns: Tensor
-    from_sets: Tensor
-    memories: Tensor  # (pieces, H) before the first step of each
-    lengths: list[int]
-
-
-class Remembered(NamedTuple):
-    """Transitions, with what was remembered before each step and the trajectories' lengths."""
-
-    observations: Any
-    actions: np.ndarray
-    values: np.ndarray
-    log_probs: np.ndarray
-    advantages: np.ndarray
-    returns: np.ndarray
-    from_sets: np.ndarray
-    memories: np.ndarray
-    lengths: np.ndarray
-
-
-class _InPieces:
-    """A buffer whose minibatches are pieces of at most `sequence_length` steps."""
-
-    sequence_length = 16
-    memories: np.ndarray
-    lengths: np.ndarray
-
-    def get(self, batch_size: int | None = None) -> Iterator[Pieces]:
-        """All pieces in random order, so many at a time that they have `batch_size` steps."""
-        pieces = self._pieces()
-        chosen: list[np.ndarray] = []
-        for place in np.random.permutation(len(pieces)):  # noqa: NPY002 - as PPO's buffers do
-            chosen.append(pieces[place])
-            if batch_size is not None and sum(map(len, chosen)) >= batch_size:
-                yield self._minibatch(chosen)
-                chosen = []
-        if chosen:
-            yield self._minibatch(chosen)
-
-    def _pieces(self) -> list[np.ndarray]:
-        """The steps of each piece."""
-        ends = np.cumsum(self.lengths)
-        spans = [np.arange(end - size, end) for end, size in zip(ends, self.lengths, strict=True)]
-        step = self.sequence_length
-        return [span[at : at + step] for span in spans for at in range(0, len(span), step)]
-
-    def _minibatch(self, pieces: list[np.ndarray]) -> Pieces:
-        steps = np.concatenate(pieces)
-        first = self.memories[[piece[0] for piece in pieces]]
-        batch: Minibatch = self._get_samples(steps)  # type: ignore[attr-defined]
-        return Pieces(*batch, self.to_torch(first), [len(piece) for piece in pieces])  # type: ignore[attr-defined]
-
-
-class PieceBuffer(_InPieces, SetBuffer):  # type: ignore[misc]
-    """For observations that are arrays."""
-
-
-class DictPieceBuffer(_InPieces, DictSetBuffer):  # type: ignore[misc]
-    """For observations that are dicts of arrays."""
-
-
 class MemoryCritic(Critic):
-    """A critic that knows what the policy remembered at each step."""
+    """A critic that has the policy's memory at each step."""
 
     policy: GRUPolicy
 
-    def transitions(self, segments: Sequence[Segment]) -> Remembered:  # type: ignore[override]
+    def transitions(self, segments: Sequence[Segment]) -> Transitions:
         """As without memory, and the memory before each step."""
-        found: Transitions = super().transitions(segments)
-        usable = [segment.trajectory for segment in segments if segment.is_usable]
-        memories = np.concatenate([one.extras[MEMORY] for one in usable])
-        return Remembered(*found, memories, np.array([len(one) for one in usable]))
+        usable = [segment for segment in segments if segment.is_usable]
+        found = super().transitions(segments)
+        lengths = np.array([len(one.trajectory) for one in usable])
+        return found._replace(memories=_memories(usable), lengths=lengths)
 
     def _evaluate(
         self, segments: Sequence[Segment], observations: Any, actions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        memories = np.concatenate([one.trajectory.extras[MEMORY] for one in segments])
         with torch.no_grad():
-            after = self._after(observations, memories)
+            after = self.policy.remembered(observations, _memories(segments))
             distribution, values = self.policy.heads(after)
             taken = torch.as_tensor(actions, device=self.policy.device)
             return values.cpu().numpy(), distribution.log_prob(taken).cpu().numpy()
 
     def _last_values(self, trajectories: Sequence[Trajectory]) -> np.ndarray:
+        # The last memory that was stored is the one before the last action. Two observations lead
+        # from it to the value that is wanted: the one acted on, and the one that was reached.
         before = stack([part(one.observations, -2) for one in trajectories])
         reached = stack([part(one.observations, -1) for one in trajectories])
         memories = np.stack([one.extras[MEMORY][-1] for one in trajectories])
         with torch.no_grad():
-            known = self._after(before, memories).cpu().numpy()
-            return self.policy.heads(self._after(reached, known))[1].cpu().numpy()
+            known = self.policy.remembered(before, memories).cpu().numpy()
+            return self.policy.heads(self.policy.remembered(reached, known))[1].cpu().numpy()
 
-    def _after(self, observations: Any, memories: np.ndarray) -> Tensor:
-        seen, _ = self.policy.obs_to_tensor(observations)
-        return self.policy.remember(seen, torch.as_tensor(memories, device=self.policy.device))
+
+def _memories(segments: Sequence[Segment]) -> np.ndarray:
+    """The memory before each step of segments, (steps, H)."""
+    return np.concatenate([one.trajectory.extras[MEMORY] for one in segments])
 
 
 class RecurrentPolyPPO(PolyPPO):
@@ -232,6 +173,7 @@ class RecurrentPolyPPO(PolyPPO):
     """
 
     policy: GRUPolicy
+    critic_class = MemoryCritic
 
     def __init__(
         self,
@@ -247,44 +189,31 @@ class RecurrentPolyPPO(PolyPPO):
         super().__init__(policy, env, *arguments, **named)
 
     @property
-    def draws_families(self) -> bool:
-        """Always: PPO's own collection knows no memory."""
+    def samples_families(self) -> bool:
+        """Always: PPO's own collection has no memory."""
         return True
-
-    def _buffer_class(self) -> type[SetBuffer] | type[DictSetBuffer]:
-        return DictPieceBuffer if isinstance(self.observation_space, spaces.Dict) else PieceBuffer
 
     def _setup_model(self) -> None:
         super()._setup_model()
-        self.rollout_buffer.sequence_length = self.sequence_length  # type: ignore[union-attr]
-
-    def _critic(self) -> Critic:
-        return MemoryCritic(
-            self.policy, self.gamma, self.gae_lambda, self.bonus, self.normalize_advantage
-        )
+        self.rollout_buffer.sequence_length = self.sequence_length
 
     def _sampled(
         self, observations: Any, places: np.ndarray, memories: list[np.ndarray | None]
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        nothing = np.zeros(self.policy.hidden_size, np.float32)
+        empty = np.zeros(self.policy.hidden_size, np.float32)
         known = [memories[place] for place in places]
-        before = np.stack([nothing if one is None else one for one in known])
+        before = np.stack([empty if one is None else one for one in known])
         with torch.no_grad():
-            seen, _ = self.policy.obs_to_tensor(observations)
-            after = self.policy.remember(seen, torch.as_tensor(before, device=self.device))
+            after = self.policy.remembered(observations, before)
             actions = self.policy.heads(after)[0].get_actions().cpu().numpy()
         for place, memory in zip(places, after.cpu().numpy(), strict=True):
             memories[place] = memory
         clipped, extras = self._clipped(actions)
         return clipped, {**extras, MEMORY: before}
 
-    def _entropies(self, seed: Trajectory) -> np.ndarray:
-        with torch.no_grad():
-            seen, _ = self.policy.obs_to_tensor(part(seed.observations, slice(-1)))
-            known = torch.as_tensor(seed.extras[MEMORY], device=self.device)
-            entropy = self.policy.heads(self.policy.remember(seen, known))[0].entropy()
-            assert entropy is not None
-            return entropy.cpu().numpy()
+    def _distribution_along(self, trunk: Trajectory) -> Distribution:
+        observations = part(trunk.observations, slice(-1))
+        return self.policy.heads(self.policy.remembered(observations, trunk.extras[MEMORY]))[0]
 
     def _evaluated(self, batch: Any, actions: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         return self.policy.evaluate_pieces(

@@ -11,9 +11,9 @@ from torch.nn import functional
 def normalised(advantages: Tensor, from_sets: Tensor) -> Tensor:
     """The critic's advantages with mean 0 and standard deviation 1; set advantages as they are.
 
-    Set advantages are centred by their own construction and were scaled once for all of the
-    update: a minibatch may hold a handful of them, and mixing both kinds would let the scale of
-    one decide the weight of the other.
+    Set advantages are centred by their baseline and were scaled once for the whole update: a
+    minibatch may hold a handful of them, and mixing both kinds would let the scale of one decide
+    the weight of the other.
     """
     own = advantages[~from_sets]
     if len(own) < 2:

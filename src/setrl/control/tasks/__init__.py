@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from setrl import names
-from setrl.control.tasks.base import Task
+from setrl.control.tasks.base import ControlTask
 
 _HOMES = {
     "multi_goal": ("multi_goal", "MultiGoal"),
@@ -22,19 +22,19 @@ _HOMES = {
 }
 
 
-def _factory(name: str) -> Callable[..., Task]:
-    def make(**options: Any) -> Task:
+def _factory(name: str) -> Callable[..., ControlTask]:
+    def make(**options: Any) -> ControlTask:
         module, factory = _HOMES[name]
-        task: Task = getattr(import_module(f"{__name__}.{module}"), factory)(**options)
+        task: ControlTask = getattr(import_module(f"{__name__}.{module}"), factory)(**options)
         return task
 
     return make
 
 
-by_name: dict[str, Callable[..., Task]] = {name: _factory(name) for name in _HOMES}
+by_name: dict[str, Callable[..., ControlTask]] = {name: _factory(name) for name in _HOMES}
 
 
-def from_config(config: str | Mapping[str, Any]) -> Task:
+def from_config(config: str | Mapping[str, Any]) -> ControlTask:
     """The task of a config: a name, or {"name": "babyai", "level": "goto"}.
 
     Raises:
@@ -51,4 +51,4 @@ def from_config(config: str | Mapping[str, Any]) -> Task:
         raise ValueError(f"task {name}: {error}") from error
 
 
-__all__ = ["Task", "by_name", "from_config"]
+__all__ = ["ControlTask", "by_name", "from_config"]

@@ -17,7 +17,7 @@ Pretrain = Callable[["BaseAlgorithm", np.random.Generator], Mapping[str, float]]
 
 
 @runtime_checkable
-class Task(Protocol):
+class ControlTask(Protocol):
     """An environment with many ways to succeed, and how to tell them apart.
 
     A task is a frozen dataclass of its options, so that its `repr` says all that decides it.
@@ -29,7 +29,7 @@ class Task(Protocol):
         policy_kwargs: Arguments of the policy, as Stable-Baselines3's PPO takes them.
         pretrain: Teaches the policy of a model before it is trained, and returns what it measured;
             None for a task that is learnt from scratch. Call it through
-            `behaviour_cloning.warm_start`, which remembers the result on disk.
+            `warm_start`, which keeps the result on disk.
     """
 
     name: str

@@ -1,44 +1,44 @@
-"""Families: seeds from resets, vines from states of theirs, as many steps as are wanted."""
+"""Families: trunks from resets, vines from states of theirs, as many steps as are needed."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 
-from setrl.control.credit.draw import FamilyDraw
+from setrl.control.credit.families import FamilySampler
 from setrl.control.credit.vine_pool import VinePool
 from setrl.control.credit.vines import Vines
 from tests.control.goals import Goals, goal
 
 
-def drawn(num_steps: int, seed: int = 0, **options: Any) -> tuple[list[Any], FamilyDraw]:
+def drawn(num_steps: int, seed: int = 0, **options: Any) -> tuple[list[Any], FamilySampler]:
     vines = Vines(options.pop("make_env", Goals), label=goal, **{"num_vines": 3, **options})
     rng, choices = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-    draw = FamilyDraw(vines, VinePool(vines.make_env, 4, rng), rng)
+    sampler = FamilySampler(vines, VinePool(vines.make_env, 4, rng), rng)
 
     def act(seen: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
         return choices.integers(0, 4, len(seen)), {}
 
-    families = draw(num_steps, lambda _: act, lambda seed: np.arange(len(seed)) % 3.0)
-    return families, draw
+    families = sampler(num_steps, lambda _: act, lambda trunk: np.arange(len(trunk)) % 3.0)
+    return families, sampler
 
 
 @pytest.mark.parametrize("where", ["equal", "inner", "uniform", "entropy"])
-def test_vines_leave_the_states_of_their_seed(where: Any) -> None:
+def test_vines_leave_the_states_of_their_trunk(where: Any) -> None:
     families, _ = drawn(300, where=where, num_states=2)
     for family in families:
-        assert len(family.times) == min(2, len(family.seed))
-        for time, vines in zip(family.times, family.vines_SN, strict=True):
+        assert len(family.times) == min(2, len(family.trunk))
+        for time, vines in zip(family.times, family.vines_BN, strict=True):
             assert len(vines) == 3
             for vine in vines:
-                np.testing.assert_array_equal(vine.observations[0], family.seed.observations[time])
+                np.testing.assert_array_equal(vine.observations[0], family.trunk.observations[time])
                 assert vine.terminated or len(vine) == 20 - time
 
 
 def test_whole_episodes_are_what_the_environment_would_have_given() -> None:
     families, _ = drawn(200, num_states=3)
     for family in families:
-        for episode in (one for row in family.episodes_SN() for one in row):
+        for episode in (one for row in family.episodes_BN() for one in row):
             env = Goals()
             seen, _ = env.reset(seed=family.reset_seed)
             for step, action in enumerate(episode.actions_T):
@@ -49,26 +49,26 @@ def test_whole_episodes_are_what_the_environment_would_have_given() -> None:
             assert info.get("goal") == goal(episode)
 
 
-def test_every_step_is_counted_and_no_family_is_begun_in_vain() -> None:
-    families, draw = drawn(500)
+def test_every_step_is_counted_and_no_family_more_is_started() -> None:
+    families, sampler = drawn(500)
     steps = [family.num_steps for family in families]
-    assert sum(steps) == draw.pool.steps
+    assert sum(steps) == sampler.pool.steps
     assert sum(steps[:-1]) < 500 <= sum(steps)
-    assert draw.family_steps == pytest.approx(np.mean(steps))
+    assert sampler.family_steps == pytest.approx(np.mean(steps))
 
 
 def test_a_known_length_of_families_fills_an_update_in_few_rounds() -> None:
-    _, draw = drawn(500)
-    began = draw.pool.steps
-    draw(500, lambda _: lambda seen, _: (np.zeros(len(seen), int), {}), lambda seed: seed)
-    assert 500 <= draw.pool.steps - began < 1000
+    _, sampler = drawn(500)
+    began = sampler.pool.steps
+    sampler(500, lambda _: lambda seen, _: (np.zeros(len(seen), int), {}), lambda trunk: trunk)
+    assert 500 <= sampler.pool.steps - began < 1000
 
 
 def test_the_same_generators_give_the_same_families() -> None:
     first, second = drawn(200)[0], drawn(200)[0]
     assert [family.reset_seed for family in first] == [family.reset_seed for family in second]
     for one, other in zip(first, second, strict=True):
-        np.testing.assert_array_equal(one.seed.observations, other.seed.observations)
+        np.testing.assert_array_equal(one.trunk.observations, other.trunk.observations)
 
 
 class Endless(Goals):
@@ -82,7 +82,7 @@ class Endless(Goals):
 
 def test_vines_that_do_not_end_are_cut() -> None:
     families, _ = drawn(50, make_env=Endless, max_steps=7, num_states=1)
-    every = [families[0].seed, *families[0].vines_SN[0]]
+    every = [families[0].trunk, *families[0].vines_BN[0]]
     assert all(len(one) == 7 and one.truncated and not one.terminated for one in every)
 
 
@@ -92,7 +92,7 @@ def test_first_states_alone_need_no_other_snapshot() -> None:
 
 
 def test_episodes_without_steps_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, draw = drawn(50)
-    monkeypatch.setattr(draw, "_families", lambda *_: [])
+    _, sampler = drawn(50)
+    monkeypatch.setattr(sampler, "_families", lambda *_: [])
     with pytest.raises(RuntimeError, match="before their first step"):
-        draw(50, lambda _: None, lambda seed: seed)
+        sampler(50, lambda _: None, lambda trunk: trunk)

@@ -8,9 +8,10 @@ import pytest
 import torch
 from stable_baselines3.common.policies import ActorCriticPolicy
 
-from setrl.control.credit.segments import TAKEN, Critic, Owed, Segment
-from setrl.control.credit.trajectories import Trajectory
+from setrl.control.credit.assign import Segment, SetAdvantage
+from setrl.control.credit.trajectories import TAKEN, Trajectory
 from setrl.control.sb3.bonuses import CountBonus
+from setrl.control.sb3.critic import Critic
 
 GAMMA, LAMBDA = 0.9, 0.8
 SPACE = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
@@ -78,7 +79,10 @@ def test_set_advantages_replace_the_critics_in_their_window_alone() -> None:
     critic = Critic(policy(), GAMMA, LAMBDA)
     first, second = walk(4, 1), walk(5, 2)
     found = critic.transitions(
-        [Segment(first, (Owed(0.3, 0, 2),)), Segment(second, (Owed(-0.4, 3, None),))]
+        [
+            Segment(first, (SetAdvantage(0.3, 0, 2),)),
+            Segment(second, (SetAdvantage(-0.4, 3, None),)),
+        ]
     )
     own = np.concatenate([gae(critic, first), gae(critic, second)])
     in_window = np.isin(np.arange(9), [0, 1, 7, 8])
@@ -93,23 +97,23 @@ def test_set_advantages_replace_the_critics_in_their_window_alone() -> None:
 
 
 def test_sets_that_are_all_alike_leave_their_window_at_zero() -> None:
-    found = Critic(policy(), GAMMA, LAMBDA).transitions([Segment(walk(4, 1), (Owed(0.0),))])
+    found = Critic(policy(), GAMMA, LAMBDA).transitions([Segment(walk(4, 1), (SetAdvantage(0.0),))])
     assert found.from_sets.all()
     assert (found.advantages == 0).all()
 
 
 def test_a_window_longer_than_the_trajectory_ends_with_it() -> None:
     found = Critic(policy(), GAMMA, LAMBDA).transitions(
-        [Segment(walk(2, 1), (Owed(1.0, 0, 9),)), Segment(walk(2, 2))]
+        [Segment(walk(2, 1), (SetAdvantage(1.0, 0, 9),)), Segment(walk(2, 2))]
     )
     assert found.from_sets.tolist() == [True, True, False, False]
 
 
 def test_a_bonus_is_added_to_the_critics_advantage_and_a_reward_to_the_last_reward() -> None:
     critic, one = Critic(policy(), GAMMA, LAMBDA), walk(3, 1)
-    added = critic.transitions([Segment(one, (Owed(0.5, 0, 2, "adds"),))])
+    added = critic.transitions([Segment(one, (SetAdvantage(0.5, 0, 2, "adds"),))])
     np.testing.assert_allclose(added.advantages, np.add(gae(critic, one), [0.5, 0.5, 0]), atol=1e-5)
-    rewarded = critic.transitions([Segment(one, (Owed(0.5, 0, 2, "rewards"),))])
+    rewarded = critic.transitions([Segment(one, (SetAdvantage(0.5, 0, 2, "rewards"),))])
     more = walk(3, 1, rewards_T=np.add(one.rewards_T, [0, 0, 0.5]))
     np.testing.assert_allclose(rewarded.advantages, gae(critic, more), atol=1e-5)
     assert not added.from_sets.any()
@@ -130,5 +134,7 @@ def test_a_trajectory_with_a_reward_that_is_not_finite_is_left_out(lost: float) 
     empty = walk(0, 3)
     found = critic.transitions([Segment(broken), Segment(kept), Segment(empty)])
     np.testing.assert_allclose(found.advantages, gae(critic, kept), atol=1e-5)
-    with pytest.raises(ValueError, match="none of 2 trajectories has steps and finite rewards"):
+    with pytest.raises(
+        ValueError, match="none of 2 trajectories has steps and only finite rewards"
+    ):
         critic.transitions([Segment(broken), Segment(empty)])

@@ -1,0 +1,152 @@
+"""Families: trunks, and the vines that leave states of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from setrl.control.credit.trajectories import MEMORY, Trajectory, joined
+from setrl.control.credit.vine_pool import Act, VinePool
+from setrl.control.credit.vines import Vines, Where
+from setrl.control.envs.resettable import Snapshot
+
+SEEDS = 2**31  # environments are reset with seeds below it
+
+Memories = Sequence[np.ndarray | None]  # of a recurrent policy at starts; None: no memory
+StartPolicy = Callable[[Memories], Act]  # the policy, ready to continue from as many starts
+Entropies = Callable[[Trajectory], np.ndarray]  # of the policy at each step, (T,)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A trunk and the vines that leave it.
+
+    Attributes:
+        reset_seed: The seed of the trunk's reset.
+        trunk: The trajectory from the reset to its end, or to its cut.
+        times: The trunk's steps at whose states vines leave: B rollout states, ascending.
+        vines_BN: The own steps of the N vines of each such state.
+    """
+
+    reset_seed: int
+    trunk: Trajectory
+    times: tuple[int, ...]
+    vines_BN: tuple[tuple[Trajectory, ...], ...]
+
+    @property
+    def num_steps(self) -> int:
+        """Environment steps that it took."""
+        return len(self.trunk) + sum(len(vine) for vines in self.vines_BN for vine in vines)
+
+    def episodes_BN(self) -> list[list[Trajectory]]:
+        """The whole episodes of the vines, the trunk's steps before their state included."""
+        rows = zip(self.times, self.vines_BN, strict=True)
+        return [[joined(self.trunk, time, vine) for vine in vines] for time, vines in rows]
+
+
+@dataclass
+class FamilySampler:
+    """Samples families until they have as many steps as an update needs.
+
+    Attributes:
+        vines: How they are sampled.
+        pool: The environments.
+        rng: Decides resets, and states where they are random.
+        family_steps: Mean steps of a family so far: an estimate of how many more are needed.
+    """
+
+    vines: Vines
+    pool: VinePool
+    rng: np.random.Generator
+    family_steps: float | None = None
+
+    def __call__(self, num_steps: int, policy: StartPolicy, entropies: Entropies) -> list[Family]:
+        """Whole families, of `num_steps` environment steps together or a little more.
+
+        Raises:
+            RuntimeError: If every episode ends before its first step.
+        """
+        families: list[Family] = []
+        done = 0
+        while done < num_steps:
+            missing = num_steps - done
+            count = max(1, round(missing / self.family_steps)) if self.family_steps else 1
+            more = self._families(count, policy, entropies)
+            steps = sum(family.num_steps for family in more)
+            if not steps:
+                raise RuntimeError("episodes end before their first step: nothing can be learnt")
+            families += more
+            done += steps
+            self.family_steps = done / len(families)
+        return families
+
+    def _families(self, count: int, policy: StartPolicy, entropies: Entropies) -> list[Family]:
+        resets = [int(seed) for seed in self.rng.integers(SEEDS, size=count)]
+        starts, cut = self.pool.start(resets), self.vines.max_steps
+        # Where vines leave the first state alone, the starts are all the snapshots that are needed.
+        keeps = not (self.vines.where == "equal" and self.vines.num_states == 1)
+        trunks = self.pool.run(starts, policy([None] * count), cut, keep_snapshots=keeps)
+        times = [self._times(trunk, entropies) for trunk in trunks]
+        leaves = [(index, time) for index, chosen in enumerate(times) for time in chosen]
+        states = [trunks[i].snapshots[time] if keeps else starts[i] for i, time in leaves]
+        vines_BN = self._vines(states, [_memory(trunks[i], time) for i, time in leaves], policy)
+        families = []
+        for reset, trunk, chosen in zip(resets, trunks, times, strict=True):
+            own, vines_BN = vines_BN[: len(chosen)], vines_BN[len(chosen) :]
+            families.append(Family(reset, replace(trunk, snapshots=()), chosen, tuple(own)))
+        return families
+
+    def _times(self, trunk: Trajectory, entropies: Entropies) -> tuple[int, ...]:
+        vines = self.vines
+        if not vines.are_sampled:
+            return ()
+        entropies_T = entropies(trunk) if vines.where == "entropy" and len(trunk) else ()
+        return tuple(
+            rollout_times(len(trunk), vines.num_states, vines.where, self.rng, entropies_T)
+        )
+
+    def _vines(
+        self, states: Sequence[Snapshot], memories: Memories, policy: StartPolicy
+    ) -> list[tuple[Trajectory, ...]]:
+        """N vines from each state."""
+        n = self.vines.num_vines
+        if not states:
+            return []
+        act = policy([memory for memory in memories for _ in range(n)])
+        repeated = [state for state in states for _ in range(n)]
+        grown = self.pool.run(repeated, act, self.vines.max_steps)
+        return [tuple(grown[first : first + n]) for first in range(0, len(grown), n)]
+
+
+def _memory(trunk: Trajectory, time: int) -> np.ndarray | None:
+    """The memory of a recurrent policy before a step of a trunk."""
+    return trunk.extras[MEMORY][time] if MEMORY in trunk.extras else None
+
+
+def rollout_times(
+    length: int,
+    num_states: int,
+    where: Where,
+    rng: np.random.Generator,
+    entropies_T: ArrayLike = (),
+) -> list[int]:
+    """The times of a trajectory's states that vines leave, ascending and different.
+
+    A trajectory with fewer steps than states gives all its times; the last state, from which there
+    is no step, is never among them.
+
+    >>> rng = np.random.default_rng(0)
+    >>> rollout_times(9, 3, "equal", rng), rollout_times(9, 2, "inner", rng)
+    ([0, 3, 6], [3, 6])
+    """
+    count = min(num_states, length)
+    if where == "equal":
+        return [index * length // count for index in range(count)]
+    if where == "inner":
+        return sorted({(index + 1) * length // (count + 1) for index in range(count)})
+    if where == "uniform":
+        return sorted(int(time) for time in rng.choice(length, count, replace=False))
+    return sorted(int(time) for time in np.argsort(-np.asarray(entropies_T), kind="stable")[:count])

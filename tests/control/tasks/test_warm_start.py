@@ -1,0 +1,50 @@
+"""Policies are pretrained once, and every arm and seed starts from the same weights."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from stable_baselines3 import PPO
+
+from setrl.control.tasks import warm_start
+from setrl.control.tasks.triangles import Triangles
+
+
+@pytest.fixture
+def task():
+    return Triangles(nodes=12, edge_probability=0.5, pretrain_epochs=3)
+
+
+def new_model(task, seed=0):
+    return PPO(
+        "MlpPolicy",
+        task.make_env(),
+        n_steps=6,
+        batch_size=6,
+        policy_kwargs=dict(task.policy_kwargs),
+        seed=seed,
+        device="cpu",
+    )
+
+
+def test_a_warm_start_is_the_same_for_every_seed_and_made_once(task, tmp_path, monkeypatch):
+    first, second = new_model(task, seed=0), new_model(task, seed=1)
+    folder = warm_start.warm_start(first, task, tmp_path)
+    monkeypatch.setattr(warm_start, "_pretrained", None)  # it must not be called again
+    assert warm_start.warm_start(second, task, tmp_path) == folder
+    for name, weight in first.policy.state_dict().items():
+        assert torch.equal(weight, second.policy.state_dict()[name])
+
+
+def test_a_warm_start_does_not_depend_on_the_cache(task, tmp_path):
+    first, second = new_model(task, seed=0), new_model(task, seed=1)
+    for model, cache in ((first, "a"), (second, "b")):
+        warm_start.warm_start(model, task, tmp_path / cache)
+    for name, weight in first.policy.state_dict().items():
+        assert torch.equal(weight, second.policy.state_dict()[name])
+
+
+def test_another_task_is_another_start(task, tmp_path):
+    other = Triangles(nodes=12, edge_probability=0.5, graph_seed=1, pretrain_epochs=3)
+    folders = {warm_start.warm_start(new_model(one), one, tmp_path) for one in (task, other)}
+    assert len(folders) == 2
