@@ -19,9 +19,9 @@ import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from setrl import Method, methods
+from setrl import Method, mean_set_scores, methods, objectives
 from setrl.domains import Domain, Polynomial, Reading
-from setrl.evaluation import count_labels, distinct_at_k, pass_at_k
+from setrl.evaluation import pass_at_k
 from setrl.lm import ComparisonConfig, strategy_label
 from setrl.lm.base_model import base_model
 from setrl.models.sampler import sample
@@ -85,11 +85,13 @@ def metrics(model, tokenizer, domain: Domain, num_problems: int = 40, n: int = 6
         readings = read(domain, prompts, texts_Pn)
         right_Pn = np.array([[reading.correct for reading in row] for row in readings])
         labels_Pn = np.array([[strategy_label(r.strategy) for r in row] for row in readings])
-        right_strategies_PC = count_labels(labels_Pn, right_Pn).correct_PC
+        strategies = mean_set_scores(
+            right_Pn, objectives.distinct_correct(), [32], clusters=labels_Pn
+        )
         parts.append(
             f"{split}: pass@1 {pass_at_k(right_Pn.sum(1), n, 1).mean():.2f}, "
             f"pass@32 {pass_at_k(right_Pn.sum(1), n, 32).mean():.2f}, "
-            f"right strategies in 32 {distinct_at_k(right_strategies_PC, n, 32).mean():.1f}"
+            f"right strategies in 32 {strategies.mean():.1f}"
         )
     return "; ".join(parts)
 

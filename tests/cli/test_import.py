@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from setrl import cli
-from setrl.evaluation.estimators import max_at_k, pass_at_k
+from setrl import cli, mean_set_scores, objectives
+from setrl.evaluation.estimators import pass_at_k
 from setrl.logs.records import load_evaluation
 
 COMPLETIONS = Path(__file__).parents[1] / "data" / "trl_completions"
@@ -35,7 +35,8 @@ def test_a_log_of_trl_evaluates_without_a_model(tmp_path, capsys):
     row = next(line for line in printed.out.splitlines() if line.startswith("2 "))
     passed = pass_at_k(evaluation.correct_count_P, 4, 2).mean()
     assert f"{passed:.1%} [" in row
-    assert f" {max_at_k(evaluation.rewards_PN, 2).mean():.3f} [" in row
+    best = mean_set_scores(evaluation.rewards_PN, objectives.max(), [2])
+    assert f" {best.mean():.3f} [" in row
     assert "majority" not in printed.out
     code, printed = run(capsys, "evaluate", "--samples", path, "--json")
     assert json.loads(printed.out)["metrics"]["pass@2"]["value"] == pytest.approx(passed)

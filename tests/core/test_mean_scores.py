@@ -121,6 +121,18 @@ def test_means_grow_with_the_size():
         assert (np.diff(found, axis=0) >= -1e-12).all()
 
 
+def test_best_of_an_informed_a_contrary_and_a_constant_proxy():
+    rewards = np.random.default_rng(0).integers(0, 5, (10, 12)).astype(float)
+    sizes = (1, 3, 12)
+    best, worst, blind = (
+        mean_set_scores(rewards, objectives.best_of(), sizes, proxy=proxy)
+        for proxy in (rewards, -rewards, np.zeros_like(rewards))
+    )
+    np.testing.assert_allclose(best, mean_set_scores(rewards, objectives.max(), sizes))
+    np.testing.assert_allclose(worst, -mean_set_scores(-rewards, objectives.max(), sizes))
+    np.testing.assert_allclose(blind, np.tile(rewards.mean(axis=1), (3, 1)))
+
+
 def test_is_the_mean_of_set_advantages_and_of_its_kind():
     rewards = torch.rand(3, 9, generator=torch.Generator().manual_seed(0))
     objective = objectives.max() + 0.5 * objectives.any_correct()

@@ -62,7 +62,7 @@ def test_a_run_against_itself_differs_in_nothing(run):
     found = compare_paths(path, path, intervals=FAST)
     assert all(row.difference.value == 0 for row in found.rows)
     assert all(np.isnan(row.detectable) for row in found.rows)
-    assert "these problems do not tell A from B at any k" in text(found)
+    assert "A and B cannot be distinguished on these problems at any k" in text(found)
 
 
 def test_an_arm_is_all_its_seeds_and_the_base_is_a_folder(run):
@@ -93,11 +93,11 @@ def test_what_does_not_match_is_named(run, tmp_path):
     with pytest.raises(DataError, match=r"3 of .*test.jsonl are not in the other, such as") as info:
         compare_paths(path, fewer)
     assert repr(first_missing) in str(info.value)
-    assert "--common compares the 7 that both have" in str(info.value)
+    assert "--common compares the 7 that both runs have" in str(info.value)
     assert compare_paths(path, fewer, common=True, intervals=FAST).problems == 7
 
     twice = edited(path, tmp_path / "twice.jsonl", lambda records: records[:2] * 2)
-    with pytest.raises(DataError, match=r"matched by their prompts, but .* is there 2 times"):
+    with pytest.raises(DataError, match=r"matched by their prompts, but .* occurs 2 times"):
         compare_paths(twice, path)
     others = edited(
         path, tmp_path / "others.jsonl", lambda rs: [{**r, "prompt": r["prompt"] + "?"} for r in rs]
@@ -109,13 +109,13 @@ def test_what_does_not_match_is_named(run, tmp_path):
 @pytest.mark.parametrize(
     ("first", "options", "message"),
     [
-        ("nowhere", {}, "nowhere: there is no such file or folder"),
+        ("nowhere", {}, "nowhere: no such file or folder"),
         (
             "grpo/seed_0/rollouts",
             {},
             "neither an evaluation file nor a folder with",
         ),
-        ("base", {"split": "dev"}, "base has no evaluation of 'dev': it has shifted, test"),
+        ("base", {"split": "dev"}, "base holds no evaluation of 'dev', only of shifted, test"),
         ("base", {"metrics": ["pas"]}, "unknown metric 'pas'; did you mean 'pass'"),
         ("base", {"metrics": ["max"]}, "unknown metric 'max'"),
     ],
@@ -139,7 +139,8 @@ def test_sentences_say_above_and_below_only_where_the_interval_does(run):
     assert above[0] == 1
     assert said.startswith("pass@k: A is above B ")
     assert (
-        f"{100 * found.rows[0].detectable:.1f} points or more is seen in 4 of 5 comparisons" in seen
+        f"{100 * found.rows[0].detectable:.1f} points or more is detected in 4 of 5 comparisons"
+        in seen
     )
     assert sentences(compare(low, high, ["pass"], intervals=FAST), "pass")[0].startswith(
         "pass@k: A is below B "
@@ -159,9 +160,12 @@ def test_a_difference_whose_interval_includes_zero_is_no_verdict(run):
     )
     nowhere = dataclasses.replace(found, rows=tuple(unclear))
     once = dataclasses.replace(found, rows=(unclear[0], above, *unclear[2:]))
-    assert sentences(nowhere, "pass")[0] == "pass@k: these problems do not tell A from B at any k."
+    assert (
+        sentences(nowhere, "pass")[0]
+        == "pass@k: A and B cannot be distinguished on these problems at any k."
+    )
     assert sentences(once, "pass")[0] == (
-        "pass@k: A is above B at k = 2; not to be told apart at k = 1, 4, 8, 16."
+        "pass@k: A is above B at k = 2; they cannot be distinguished at k = 1, 4, 8, 16."
     )
 
 
@@ -191,13 +195,13 @@ def test_support_takes_the_first_run_as_the_base_for_every_k(run):
     for of, rows in found.support.items():
         assert [row.k for row in rows] == [1, 2, 4, 8, 16]
         for row in rows:
-            expected = [support_of(base, seed, of, row.k).shrunk for seed in seeds]
+            expected = [support_of([base], [seed], of, row.k).shrunk for seed in seeds]
             assert row.shrunk == pytest.approx(np.mean(expected))
     shown = text(found)
-    assert "support, correct strategies: what became in B of A's" in shown
+    assert "support from A to B, correct strategies" in shown
     assert f"{found.support['strategies'][-1].retention.value:.3f}" in shown
     assert "SRR" in shown
-    assert "--metrics has also: " in shown
+    assert "other values of --metrics: " in shown
     json.dumps(found.to_json(), allow_nan=False)
 
 
@@ -219,7 +223,7 @@ def test_all_metrics_have_a_table_and_a_sentence(run):
         title = METRICS[metric].title
         assert f"\n\n{title}\n" in shown
         assert f"{title}: " in shown
-    assert "--metrics has also" not in shown
+    assert "other values of --metrics" not in shown
     [top] = found.of("top_share")
     assert top.k is None
     assert sentences(found, "top_share")[0] == "share of the commonest: A is below B."

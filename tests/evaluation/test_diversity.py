@@ -1,4 +1,4 @@
-"""Corrected diversity: unbiasedness by the law of all outcomes, in exact arithmetic."""
+"""Label counts and diversity: unbiasedness by the law of all outcomes, in exact arithmetic."""
 
 from fractions import Fraction
 from math import factorial, prod
@@ -6,12 +6,13 @@ from math import factorial, prod
 import numpy as np
 import pytest
 
+from setrl import mean_set_scores, objectives
 from setrl.evaluation.diversity import (
     corrected_effective_number,
     corrected_entropy,
-    same_label_probability,
+    count_labels,
+    effective_number,
 )
-from setrl.evaluation.estimators import effective_number
 
 LAWS = [
     (Fraction(1, 2), Fraction(1, 2)),
@@ -33,15 +34,6 @@ def chance(counts, law):
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("n", [2, 3, 6])
-def test_simpson_is_unbiased(law, n):
-    counts = outcomes(n, len(law))
-    weights = np.array([float(chance(c, law)) for c in counts])
-    truth = float(sum(p * p for p in law))
-    assert weights @ same_label_probability(counts) == pytest.approx(truth, rel=1e-13)
-
-
-@pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("n", [1, 2, 5, 8])
 def test_entropy_is_unbiased_for_its_first_terms(law, n):
     counts = outcomes(n, len(law))
@@ -60,12 +52,32 @@ def test_the_correction_helps_and_fades():
 
 
 def test_order_and_padding_change_nothing():
-    for measure in (same_label_probability, corrected_entropy):
+    for measure in (effective_number, corrected_entropy):
         assert measure([[3, 1, 2]]) == pytest.approx(measure([[2, 0, 3, 1, 0]]))
 
 
 def test_ends():
-    assert same_label_probability([[5, 0], [1, 1]]).tolist() == [1, 0]
     assert corrected_entropy([[5, 0]]).tolist() == [0]
-    assert np.isnan(same_label_probability([[1, 0], [0, 0]])).all()
     assert np.isnan(corrected_entropy([[0, 0]])).all()
+
+
+def test_effective_number():
+    counts = [[4, 4, 4, 4], [16, 0, 0, 0], [0, 0, 0, 0], [12, 4, 0, 0]]
+    entropy = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
+    np.testing.assert_allclose(effective_number(counts), [4, 1, np.nan, np.exp(entropy)])
+
+
+def test_labels_of_any_size_are_counted_in_columns_of_their_problem():
+    assert count_labels([[10**12, 3, 10**12, -1], [3, 4, 5, 3]]).tolist() == [[1, 2, 0], [2, 1, 1]]
+    assert count_labels(np.full((2, 3), -1)).tolist() == [[0], [0]]
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_differ_at_two_is_simpson_s_index_without_bias(law):
+    """1 − Σ p², over all outcomes of n samples, weighted by their chance."""
+    n = 6
+    counts = outcomes(n, len(law))
+    weights = np.array([float(chance(c, law)) for c in counts])
+    labels = np.array([np.repeat(np.arange(len(law)), c) for c in counts])
+    differ = mean_set_scores(np.zeros(labels.shape), objectives.differ(), [2], clusters=labels)[0]
+    assert weights @ differ == pytest.approx(1 - float(sum(p * p for p in law)), abs=1e-13)

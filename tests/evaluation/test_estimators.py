@@ -1,29 +1,22 @@
-"""Estimators against enumeration of all subsets in exact arithmetic, and laws."""
+"""Estimators from counts against enumeration of all subsets in exact arithmetic, and laws."""
 
 from fractions import Fraction
 from itertools import combinations
-from math import comb
+from math import ceil, comb
 
 import numpy as np
 import pytest
 
+from setrl import mean_set_scores, objectives
 from setrl.evaluation.estimators import (
-    count_labels,
-    distinct_at_k,
-    effective_number,
-    hit_probabilities,
-    max_at_k,
+    cover_at,
+    g_pass_at_k,
+    mean_g_pass_at_k,
+    needed_of,
     pass_at_k,
     pass_at_k_variance,
-    top_share,
 )
-
-
-def mean_over_subsets(statistic, n, k):
-    """The definition: the statistic of every k-subset of the indices, averaged exactly."""
-    values = [Fraction(statistic(subset)) for subset in combinations(range(n), k)]
-    return sum(values, Fraction(0)) / len(values)
-
+from tests.subsets import mean_over_subsets
 
 SIZES = [(n, k) for n in range(1, 9) for k in range(1, n + 1)]
 
@@ -35,27 +28,6 @@ def test_pass_at_k_is_the_mean_over_all_subsets(n, k):
         for c in range(n + 1)
     ]
     np.testing.assert_allclose(pass_at_k(range(n + 1), n, k), np.array(expected, float), rtol=1e-15)
-
-
-@pytest.mark.parametrize(("n", "k"), SIZES)
-def test_distinct_at_k_is_the_mean_over_all_subsets(n, k):
-    rng = np.random.default_rng([n, k])
-    labels = rng.integers(-1, 4, size=n)
-    correct = rng.random(n) < 0.6
-    counts = count_labels(labels[None], correct[None])
-    for counted, usable in ((counts.all_PC, labels >= 0), (counts.correct_PC, correct)):
-        kept = usable & (labels >= 0)
-        expected = mean_over_subsets(
-            lambda subset, kept=kept: len({labels[i] for i in subset if kept[i]}), n, k
-        )
-        assert distinct_at_k(counted, n, k)[0] == pytest.approx(float(expected), abs=1e-14)
-
-
-@pytest.mark.parametrize(("n", "k"), SIZES)
-def test_max_at_k_is_the_mean_over_all_subsets(n, k):
-    rewards = np.random.default_rng([n, k]).integers(-3, 4, size=n)  # ties on purpose
-    expected = mean_over_subsets(lambda subset: int(max(rewards[list(subset)])), n, k)
-    assert max_at_k(rewards[None], k)[0] == pytest.approx(float(expected), abs=1e-14)
 
 
 @pytest.mark.parametrize(("n", "k"), [(n, k) for n, k in SIZES if 2 * k <= n])
@@ -84,6 +56,13 @@ def test_variance_is_undefined_beyond_half_the_samples():
     assert np.isnan(pass_at_k_variance([0, 3], n=7, k=4)).all()
 
 
+@pytest.mark.parametrize("k", [1, 3, 16])
+def test_pass_at_k_is_the_mean_set_score_of_any_correct(k):
+    correct = np.random.default_rng(0).random((20, 16)) < 0.3
+    expected = mean_set_scores(correct, objectives.any_correct(), [k])[0]
+    np.testing.assert_array_equal(pass_at_k(correct.sum(axis=1), 16, k), expected)
+
+
 def test_pass_at_k_is_unbiased_for_the_success_probability():
     n, k, p = 12, 5, 0.3
     weights = np.array([comb(n, c) * p**c * (1 - p) ** (n - c) for c in range(n + 1)])
@@ -96,72 +75,14 @@ def test_pass_at_1_is_the_mean_and_pass_at_n_is_any():
     assert pass_at_k(counts, 1000, 1000).tolist() == [0, 1, 1, 1]
 
 
-def test_small_probabilities_keep_their_relative_precision():
-    n, k = 4096, 2
-    expected = 1 - Fraction(comb(n - 1, k), comb(n, k))
-    assert hit_probabilities(n, k)[1] == pytest.approx(float(expected), rel=1e-14)
-
-
-def test_max_at_k_of_binary_rewards_is_pass_at_k():
-    rewards = np.random.default_rng(0).integers(0, 2, size=(20, 16))
-    for k in (1, 3, 16):
-        np.testing.assert_allclose(max_at_k(rewards, k), pass_at_k(rewards.sum(1), 16, k))
-
-
-def test_a_missing_reward_makes_its_problem_undefined():
-    values = max_at_k([[0.0, np.nan, 1.0], [0.0, 0.5, 1.0]], k=2)
-    assert np.isnan(values[0])
-    assert values[1] == pytest.approx(5 / 6)
-
-
-def test_all_estimators_grow_with_k():
-    rng = np.random.default_rng(1)
-    correct = rng.integers(0, 65, size=30)
-    labels = rng.integers(-1, 12, size=(30, 64))
-    strategies = count_labels(labels, labels > 5).all_PC
-    rewards = rng.normal(size=(30, 64))
-    for values in (
-        [pass_at_k(correct, 64, k) for k in range(1, 65)],
-        [distinct_at_k(strategies, 64, k) for k in range(1, 65)],
-        [max_at_k(rewards, k) for k in range(1, 65)],
-    ):
-        assert (np.diff(np.array(values), axis=0) >= -1e-12).all()
-
-
-def test_distinct_at_n_counts_the_strategies_and_at_1_the_readable_samples():
-    labels = [[5, 5, 9, -1], [-1, -1, -1, -1]]
-    counts = count_labels(labels, np.ones((2, 4))).all_PC
-    assert distinct_at_k(counts, 4, 4).tolist() == [2, 0]
-    np.testing.assert_allclose(distinct_at_k(counts, 4, 1), [0.75, 0.0])
-
-
-def test_count_labels_keeps_columns_of_all_and_correct_aligned():
-    counts = count_labels([[10**12, 3, 10**12, -1], [3, 4, 5, 3]], [[1, 0, 0, 1], [0, 1, 1, 1]])
-    assert counts.all_PC.tolist() == [[1, 2, 0], [2, 1, 1]]
-    assert counts.correct_PC.tolist() == [[0, 1, 0], [1, 1, 1]]
-
-
-def test_count_labels_survives_no_labels_at_all():
-    counts = count_labels(np.full((2, 3), -1), np.ones((2, 3)))
-    assert counts.all_PC.sum() == 0
-    assert len(counts.all_PC) == 2
-
-
-def test_effective_number_and_top_share():
-    counts = [[4, 4, 4, 4], [16, 0, 0, 0], [0, 0, 0, 0], [12, 4, 0, 0]]
-    entropy = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
-    np.testing.assert_allclose(effective_number(counts), [4, 1, np.nan, np.exp(entropy)])
-    np.testing.assert_allclose(top_share(counts, 16), [0.25, 1, 0, 0.75])
-
-
 @pytest.mark.parametrize("k", [0, -1, 9])
 @pytest.mark.parametrize(
     "estimate",
     [
         lambda k: pass_at_k([1], 8, k),
         lambda k: pass_at_k_variance([1], 8, k),
-        lambda k: max_at_k(np.zeros((1, 8)), k),
-        lambda k: distinct_at_k([[1]], 8, k),
+        lambda k: g_pass_at_k([1], 8, k, 0.5),
+        lambda k: mean_g_pass_at_k([1], 8, k),
     ],
 )
 def test_k_beyond_the_samples_is_an_error(estimate, k):
@@ -174,5 +95,82 @@ def test_impossible_counts_are_errors():
         pass_at_k([9], 8, 1)
     with pytest.raises(ValueError, match="counts must be integers, got float64"):
         pass_at_k([0.5], 8, 1)
-    with pytest.raises(ValueError, match="same shape"):
-        count_labels([[1, 2]], [[1]])
+
+
+SHARES = [Fraction(1, 100), Fraction(1, 4), Fraction(1, 2), Fraction(7, 10), Fraction(1)]
+
+
+def by_enumeration(c, n, k, tau):
+    enough = [sum(i < c for i in s) >= ceil(tau * k) for s in combinations(range(n), k)]
+    return Fraction(sum(enough), len(enough))
+
+
+@pytest.mark.parametrize(("n", "k"), SIZES)
+@pytest.mark.parametrize("tau", SHARES)
+def test_g_pass_at_k_is_the_mean_over_all_subsets(n, k, tau):
+    expected = [float(by_enumeration(c, n, k, tau)) for c in range(n + 1)]
+    got = g_pass_at_k(range(n + 1), n, k, float(tau))
+    np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize(("n", "k"), [(n, k) for n, k in SIZES if k > 1])
+def test_mean_g_pass_at_k_is_the_sum_of_the_paper(n, k):
+    shares = [Fraction(i, k) for i in range(ceil(Fraction(k, 2)) + 1, k + 1)]
+    expected = [
+        float(Fraction(2, k) * sum(by_enumeration(c, n, k, tau) for tau in shares))
+        for c in range(n + 1)
+    ]
+    np.testing.assert_allclose(mean_g_pass_at_k(range(n + 1), n, k), expected, atol=1e-14)
+
+
+def test_mean_g_pass_of_one_sample_is_undefined():
+    assert np.isnan(mean_g_pass_at_k([0, 3], 8, 1)).all()
+
+
+@pytest.mark.parametrize("k", [1, 2, 7, 64, 512])
+def test_a_small_share_is_pass_at_k_and_the_whole_is_all_correct(k):
+    n, counts = 1000, np.array([0, 1, 30, 500, 999, 1000])
+    np.testing.assert_allclose(
+        g_pass_at_k(counts, n, k, 1 / k), pass_at_k(counts, n, k), rtol=1e-10
+    )
+    everyone = [float(Fraction(comb(int(c), k), comb(n, k))) for c in counts]
+    np.testing.assert_allclose(g_pass_at_k(counts, n, k, 1.0), everyone, rtol=1e-10, atol=1e-300)
+
+
+def test_g_pass_at_k_is_unbiased():
+    n, k, p = 12, 4, 0.35
+    law = np.array([comb(n, c) * p**c * (1 - p) ** (n - c) for c in range(n + 1)])
+    truth = sum(comb(k, j) * p**j * (1 - p) ** (k - j) for j in (2, 3, 4))
+    assert law @ g_pass_at_k(range(n + 1), n, k, 0.5) == pytest.approx(truth, rel=1e-12)
+
+
+def test_it_falls_with_the_share_and_grows_with_the_count():
+    counts = np.arange(33)
+    values = np.array([g_pass_at_k(counts, 32, 8, tau) for tau in np.linspace(0.05, 1, 20)])
+    assert (np.diff(values, axis=0) <= 1e-12).all()
+    assert (np.diff(values, axis=1) >= -1e-12).all()
+
+
+def test_cover_is_g_pass_of_all_samples():
+    counts = np.arange(11)
+    for tau in (0.01, 0.1, 0.3, 0.7, 0.95, 1.0):
+        np.testing.assert_allclose(cover_at(counts, 10, tau), g_pass_at_k(counts, 10, 10, tau))
+
+
+def test_pass_at_k_is_the_beta_weighted_mean_of_cover():
+    """∫ k(1−τ)^(k−1)·[p ≥ τ] dτ = 1 − (1−p)^k, over many problems, with the rates known."""
+    n, k = 50, 6
+    counts = np.random.default_rng(0).integers(0, n + 1, size=200)
+    middle = (np.arange(n) + 0.5) / n  # Cover is constant between multiples of 1/n
+    weight = (1 - np.arange(n) / n) ** k - (1 - np.arange(1, n + 1) / n) ** k
+    cover = np.array([cover_at(counts, n, tau).mean() for tau in middle])
+    assert weight @ cover == pytest.approx((1 - (1 - counts / n) ** k).mean(), rel=1e-12)
+
+
+def test_shares_are_not_moved_by_rounding():
+    assert [needed_of(10, tau) for tau in (0.7, 0.71, 0.1, 1.0, 1e-6)] == [7, 8, 1, 10, 1]
+    assert 0.07 * 100 > 7
+    assert needed_of(100, 0.07) == 7
+    for tau in (0.0, -0.1, 1.01):
+        with pytest.raises(ValueError, match=r"tau must be in \(0, 1\], got"):
+            g_pass_at_k([1], 4, 2, tau)

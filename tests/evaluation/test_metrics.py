@@ -1,15 +1,19 @@
 """Metrics by name: each is its estimator's, and the ones of texts need texts of every problem."""
 
 import dataclasses
+from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from setrl.evaluation.branching import branches_by_position, mean_shared_prefix
+from setrl.evaluation.estimators import cover_at, g_pass_at_k, mean_g_pass_at_k
 from setrl.evaluation.metrics import METRICS, by_metric, metric_values
-from setrl.evaluation.reliability import cover_at, g_pass_at_k, mean_g_pass_at_k
 from setrl.evaluation.sides import load_run
+from setrl.logs.records import Evaluation
 from tests import fake_run
+from tests.subsets import best_by_proxy, mean_over_subsets
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +61,55 @@ def test_without_two_texts_of_every_problem_nothing_is_said_of_branches(evaluati
     for texts in ((), (("one",), *evaluation.texts_P[1:])):
         values = metric_values(dataclasses.replace(evaluation, texts_P=texts))
         assert not {"branches", "shared_prefix"} & set(by_metric(values))
+
+
+def test_metrics_at_k_are_means_over_sets_of_samples():
+    """Each statistic of every set, averaged in fractions; −1 is no answer and no strategy."""
+    n = 6
+    rng = np.random.default_rng(0)
+    right = np.array([True, False, True])
+    answers = rng.integers(-1, 3, (5, n))
+    graded, proxy = rng.integers(-2, 4, (2, 5, n)).astype(float)
+    graded[4, 1] = np.nan
+    one = Evaluation(
+        prompts=tuple("abcde"),
+        correct_PN=(answers >= 0) & right[answers],
+        strategies_PN=rng.integers(-1, 3, (5, n)),
+        answers_PN=answers,
+        temperature=1.0,
+        rewards_PN=graded,
+        proxy_PN=proxy,
+    )
+    values = metric_values(one)
+    for p in range(4):
+        for k in (1, 2, 4):
+            for name, statistic in statistics(one, p).items():
+                expected = float(mean_over_subsets(statistic, n, k))
+                assert values[f"{name}@{k}"][p] == pytest.approx(expected, abs=1e-13), name
+    # A missing grade leaves its problem out of what needs grades, and of nothing more.
+    missing = {name for name in values if np.isnan(values[name][4])}
+    assert missing == {f"{name}@{k}" for name in ("max", "best_of") for k in (1, 2, 4)}
+
+
+def statistics(one, p):
+    """The definition of each metric at k: what a set of samples of problem p scores."""
+    correct, answers, strategies = one.correct_PN[p], one.answers_PN[p], one.strategies_PN[p]
+    verified = set(answers[correct].tolist())
+
+    def votes(s):
+        return Counter(int(answers[i]) for i in s if answers[i] >= 0)
+
+    def majority(s):
+        top = max(votes(s).values(), default=0)
+        winners = [answer for answer, count in votes(s).items() if count == top]
+        return Fraction(len(verified & set(winners)), max(len(winners), 1))
+
+    return {
+        "pass": lambda s: any(correct[i] for i in s),
+        "majority": majority,
+        "vote_share": lambda s: Fraction(max(votes(s).values(), default=0), len(s)),
+        "strategies": lambda s: len({strategies[i] for i in s} - {-1}),
+        "correct_strategies": lambda s: len({strategies[i] for i in s if correct[i]} - {-1}),
+        "max": lambda s: int(max(one.rewards_PN[p][list(s)])),
+        "best_of": best_by_proxy(one.rewards_PN[p], one.proxy_PN[p]),
+    }

@@ -8,10 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from setrl.evaluation.estimators import count_labels, pass_at_k
-from setrl.evaluation.majority import majority_at_k
-from setrl.evaluation.plurality import majority_answer
-from setrl.evaluation.selection import best_of_k
+from setrl import mean_set_scores, objectives
+from setrl.evaluation.estimators import majority_answer, pass_at_k
 from tests.subsets import best_by_proxy, mean_over_subsets
 
 DATA = Path(__file__).parents[1] / "data"
@@ -42,20 +40,16 @@ def test_all_fifty_majority_answers_of_svamp():
 
 def test_majority_at_all_samples_is_their_majority_but_for_the_tie():
     problems = rows("generations_svamp_50x30.jsonl")
-    labels = [[-1 if f is None else label_of(f, p) for f in p["finals"]] for p in problems]
+    answers = np.array([problem["finals"] for problem in problems], dtype=object)
     right = [[f is not None and float(f) == float(p["answer"]) for f in p["finals"]]
              for p in problems]  # fmt: skip
-    counts = count_labels(labels, right)
-    accuracy = majority_at_k(counts.all_PC, counts.correct_PC > 0, 30, 30).accuracy_P
+    [accuracy] = mean_set_scores(
+        np.array(right), objectives.majority(), [30], answers=answers, abstain=True
+    )
     for problem, value in zip(problems, accuracy, strict=True):
         is_right = float(problem["published_majority"]) == float(problem["answer"])
         expected = {is_right, 0.5} if problem["id"] == "svamp_sc/832" else {is_right}
         assert value in expected
-
-
-def label_of(final, problem):
-    """The place at which a problem's samples first give an answer: a label for it."""
-    return problem["finals"].index(final)
 
 
 @pytest.mark.parametrize("k", [1, 2, 4, 8])
@@ -66,8 +60,9 @@ def test_best_of_k_of_a_reward_model_on_math(k):
         float(mean_over_subsets(best_by_proxy(c, s), 8, k))
         for c, s in zip(correct, scores, strict=True)
     ]
-    np.testing.assert_allclose(best_of_k(correct, scores, k), expected, atol=1e-14)
+    [found] = mean_set_scores(correct, objectives.best_of(), [k], proxy=scores)
+    np.testing.assert_allclose(found, expected, atol=1e-14)
     if k == 8:
-        assert best_of_k(correct, scores, 8).tolist() == [
+        assert found.tolist() == [
             c[int(np.argmax(s))] for c, s in zip(correct, scores, strict=True)
         ]

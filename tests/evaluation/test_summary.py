@@ -16,7 +16,6 @@ from setrl.evaluation.summary import (
     summarise,
     summarise_run,
     write_checkpoint_summary,
-    write_summary,
 )
 from setrl.logs.records import load_evaluation
 from setrl.logs.run_folder import find_arms
@@ -154,7 +153,7 @@ def test_a_run_that_has_not_been_evaluated_has_an_empty_summary(tmp_path):
 
 def test_written_summaries_are_plain_json_with_null_for_undefined(run):
     options = IntervalConfig(resamples=10)
-    written = json.loads(write_summary(run).read_text())
+    written = summarise_run(run).to_json()
     pass_1 = written["splits"]["test"]["arms"]["grpo"]["metrics"]["pass@1"]
     assert pass_1["value"] == summarise_run(run).splits["test"].arms["grpo"].metrics["pass@1"].value
     alone = json.loads(write_checkpoint_summary(run / "base/evaluation", options).read_text())

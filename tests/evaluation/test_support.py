@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from setrl.evaluation.intervals import IntervalConfig
-from setrl.evaluation.support import support_dynamics, support_of, support_of_seeds
+from setrl.evaluation.support import support_dynamics, support_of
 from setrl.logs.records import Evaluation
 
 FAST = IntervalConfig(resamples=200)
@@ -88,13 +88,13 @@ def evaluation(names, strategies, correct):
 def test_strategies_of_two_files_are_matched_by_their_names():
     base = evaluation(("x", "y"), [[0, 1, 1], [0, 0, -1]], [[1, 1, 0], [0, 0, 1]])
     trained = evaluation(("y", "z"), [[0, 0, 1], [1, 1, 1]], [[1, 0, 1], [1, 1, 1]])
-    found = support_of(base, trained, "strategies", config=FAST)
+    found = support_of([base], [trained], "strategies", config=FAST)
     # problem 0: x shrunk, y preserved, z expanded; problem 1: z expanded, x and y in neither
     assert numbers(found).tolist() == [1, 2, 1, 2]
-    solved = support_of(base, trained, config=FAST)
+    solved = support_of([base], [trained], config=FAST)
     assert numbers(solved).tolist() == [2, 0, 0, 0]
     with pytest.raises(ValueError, match="same problems in the same order"):
-        support_of(base, trained.choose([1, 0]))
+        support_of([base], [trained.choose([1, 0])])
 
 
 def test_undefined_ratios_are_nan():
@@ -121,12 +121,12 @@ def test_several_seeds_are_the_mean_of_the_expected_numbers_over_their_pairs():
     none = np.full((5, 6), -1)
     seeds = [evaluation((), none, rng.random((5, 6)) < rate) for rate in (0.2, 0.5, 0.7)]
     base, *trained = seeds
-    both = support_of_seeds([base], trained, k=2)
-    each = [support_of(base, other, k=2) for other in trained]
+    both = support_of([base], trained, k=2)
+    each = [support_of([base], [other], k=2) for other in trained]
     for kind in ("preserved", "expanded", "shrunk", "out"):
         assert getattr(both, kind) == pytest.approx(np.mean([getattr(e, kind) for e in each]))
     kept = both.preserved / (both.preserved + both.shrunk)
     assert both.retention.value == pytest.approx(kept)
-    assert support_of_seeds(trained, trained, k=2).preserved == pytest.approx(
-        np.mean([support_of(a, b, k=2).preserved for a in trained for b in trained])
+    assert support_of(trained, trained, k=2).preserved == pytest.approx(
+        np.mean([support_of([a], [b], k=2).preserved for a in trained for b in trained])
     )

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from setrl.control.credit.trajectories import Trajectory, stack
-from setrl.evaluation import estimators
+from setrl.evaluation import diversity, estimators
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -128,7 +128,7 @@ def effective_labels(clusters_N: ArrayLike) -> float:
     2.0
     """
     count_C = label_counts(clusters_N)
-    return float(estimators.effective_number(count_C[None])[0]) if count_C.sum() else 0.0
+    return float(diversity.effective_number(count_C[None])[0]) if count_C.sum() else 0.0
 
 
 def goal_metrics(
@@ -166,5 +166,4 @@ def mean_length(episodes: Sequence[Trajectory]) -> float:
 
 def coverage_at_k(count_C: ArrayLike, n: int, k: int, num_labels: int) -> float:
     """Expected share of all `num_labels` labels that k samples meet: distinct@k / num_labels."""
-    count_C = np.asarray(count_C, dtype=np.int64)
-    return float(estimators.distinct_at_k(count_C[None], n, k)[0]) / num_labels
+    return float(estimators.pass_at_k(count_C, n, k).sum()) / num_labels

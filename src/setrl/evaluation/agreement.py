@@ -1,8 +1,8 @@
 """How far two labelings of the same samples agree.
 
 Labels are names only: a labeling is a partition, and renaming its clusters changes nothing here.
-Each degenerate sample (−1) is with nobody. To what is counted over pairs (`adjusted_rand`, the
-pairwise scores) it is therefore the same as a cluster of one; `flips` tells the two apart.
+A degenerate sample (−1) is in no pair. In what is counted over pairs (`adjusted_rand`, the pairwise
+scores) it is therefore the same as a cluster of one; `flips` distinguishes the two.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Agreement:
     Attributes:
         adjusted_rand: See `adjusted_rand`.
         precision: Of the pairs that are together, the share that the reference has together; NaN
-            if none are.
+            if there are none.
         recall: Of the pairs that the reference has together, the share that are together; NaN if
-            it has none.
+            there are none.
         f1: 2·both / (pairs together in one + in the other), `both` = together in both; the same
-            whichever is the reference. NaN if neither has a pair.
+            whichever is the reference. NaN if no pair is together in either.
         flips: See `flips`.
     """
 

@@ -1,11 +1,11 @@
-"""Where the samples of a problem part: their prefix tree, read off the sorted order.
+"""Where the samples of a problem diverge: their prefix tree, read off the sorted order.
 
-Neighbours in sorted order share the longest prefixes, and two samples share the least of what the
-neighbours between them share. So a sort and one pass over the n − 1 neighbours hold what the n²/2
-pairs do: time ∝ the tokens that are compared.
+Neighbours in sorted order share the longest prefixes, and two samples share as much as the least
+similar neighbours between them. So a sort and one pass over the n − 1 neighbours replace the n²/2
+pairs: time ∝ the tokens that are compared.
 
-A sample is a string (its characters) or a sequence of token ids; one that ends where another goes
-on parts from it there.
+A sample is a string (its characters) or a sequence of token ids. A sample that ends where another
+continues diverges from it there.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.evaluation.estimators import Floats, hit_probabilities
+from setrl.evaluation.estimators import Floats, pass_at_k
 
-Sample = str | Sequence[int]
+Tokens = str | Sequence[int]
 
 
 @dataclass(frozen=True)
 class PrefixTree:
-    """The places at which groups of samples with a common prefix part, the longest first.
+    """The places at which groups of samples with a common prefix diverge, the longest first.
 
     Attributes:
         num_samples: n.
         length: Tokens of the longest sample.
-        shared_M: How many tokens the two sides of each of the n − 1 partings share; those of
-            equal samples part behind their end, at `length`.
+        shared_M: How many tokens the two sides of each of the n − 1 branchings share; equal
+            samples count as branching after their end, at `length`.
         sides_M2: Samples on either side.
-        same_M: Whether the two sides are one and the same sample.
+        same_M: Whether the two sides are the same sample.
     """
 
     num_samples: int
@@ -43,7 +43,7 @@ class PrefixTree:
     same_M: NDArray[np.bool_]
 
 
-def prefix_tree(samples: Sequence[Sample]) -> PrefixTree:
+def prefix_tree(samples: Sequence[Tokens]) -> PrefixTree:
     """The prefix tree of a problem's samples.
 
     Raises:
@@ -64,7 +64,7 @@ def prefix_tree(samples: Sequence[Sample]) -> PrefixTree:
     return PrefixTree(len(ordered), longest, shared[order], sides, same[order])
 
 
-def mean_shared_prefix(samples: Sequence[Sample]) -> float:
+def mean_shared_prefix(samples: Sequence[Tokens]) -> float:
     """Mean number of tokens that two samples of a problem share from their beginning.
 
         Σ_{i<j} |common prefix of i and j| / C(n, 2)
@@ -84,38 +84,41 @@ def mean_shared_prefix(samples: Sequence[Sample]) -> float:
     return float(tree.shared_M @ pairs_M / pairs_M.sum())
 
 
-def branches_by_position(samples: Sequence[Sample], k: int | None = None) -> Floats:
+def branches_by_position(samples: Sequence[Tokens], k: int | None = None) -> Floats:
     """Expected number of different prefixes of t tokens among k of the samples, t = 1 … longest.
 
-    All n samples (the default): the number of branches of their prefix tree at each depth. A
-    sample that has ended stays a branch, so that the curve never falls and ends at the number of
+    For all n samples (the default) it is the number of branches of their prefix tree at each depth.
+    A sample that has ended stays a branch, so that the curve never falls and ends at the number of
     different samples. For k < n it is the mean over all k-subsets (rarefaction; as
-    `distinct_at_k`), so that runs with different n can be compared.
+    `objectives.distinct()`), so that runs with different n can be compared.
 
     Args:
         samples: A problem's n samples.
-        k: Samples that are looked at, 1 … n.
+        k: Samples that are drawn, 1 … n.
 
     Returns:
         (T,) values in [1, k].
 
-    The branch count against position is how Poly-EPO (arXiv:2604.17654, Fig. 3) shows where
-    samples part.
+    Poly-EPO (arXiv:2604.17654, Fig. 3) plots this count against the position.
 
     >>> branches_by_position(["abc", "abd", "ax"])
     array([1., 2., 3.])
     """
     tree = prefix_tree(samples)
     n = tree.num_samples
-    hit = hit_probabilities(n, n if k is None else k)
-    # Joined, two sides are one prefix: they count hit(a + b) instead of hit(a) + hit(b).
-    loss_M = hit[tree.sides_M2].sum(axis=1) - hit[tree.sides_M2.sum(axis=1)]
-    last_M = np.where(tree.same_M, tree.length, tree.shared_M)  # position where they are still one
+    size = n if k is None else k
+    # A prefix of m samples is among the k with the chance hit(m) that pass@k has for m correct
+    # ones. Joined, two sides are one prefix: they count hit(a + b) instead of hit(a) + hit(b).
+    loss_M = pass_at_k(tree.sides_M2, n, size).sum(axis=1)
+    loss_M -= pass_at_k(tree.sides_M2.sum(axis=1), n, size)
+    last_M = np.where(
+        tree.same_M, tree.length, tree.shared_M
+    )  # the last position where they are one prefix
     joined_T = np.bincount(last_M, weights=loss_M, minlength=tree.length + 1)[::-1].cumsum()[::-1]
-    return n * hit[1] - joined_T[1:]
+    return n * pass_at_k(1, n, size) - joined_T[1:]
 
 
-def _common_prefix(first: Sample, second: Sample) -> int:
+def _common_prefix(first: Tokens, second: Tokens) -> int:
     """Tokens that two samples share from their beginning; halving, so that slices do the work."""
     low, high = 0, min(len(first), len(second))
     while low < high:
@@ -128,9 +131,9 @@ def _common_prefix(first: Sample, second: Sample) -> int:
 
 
 def _sides(order: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Sizes of the two groups that each parting of sorted neighbours joins, in this order.
+    """Sizes of the two groups that each branching of sorted neighbours joins, in this order.
 
-    A group is an interval of the sorted samples; its size stands at both of its ends.
+    A group is an interval of the sorted samples; its size is stored at both of its ends.
     """
     size = [1] * (len(order) + 1)
     for place in order.tolist():

@@ -1,4 +1,4 @@
-"""A task and a generator → samples on disk → evaluation records; goes on where it was stopped."""
+"""A task and a generator → samples on disk → evaluation records; an interrupted call continues."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from setrl.serving.generators import Ask, Failure, Generator, Sample
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a call left behind.
+    """What a call produced.
 
     Attributes:
         path: The evaluation file, with every problem that has all its samples.
         samples_path: The file of all samples.
         problems: Problems in the evaluation file.
-        unfinished: Problems that lack samples, and stand only in the file of samples.
+        unfinished: Problems that lack samples, and are only in the file of samples.
         failures: Reason → samples that could not be drawn in this call.
         cut: Samples of the finished problems that ended at the limit of tokens.
         alike: Finished problems whose samples are all one text: a server that does not sample.
@@ -52,17 +52,17 @@ def draw_and_read(
 ) -> Drawn:
     """Draw the samples that are missing, and write a record for each finished problem.
 
-    Samples go to `samples/<name>` beside the evaluation file one by one as they arrive, so that
-    killing the process loses none, and the same call goes on and asks nothing twice. A problem
-    whose samples could not all be drawn gets no record: nothing is filled in.
+    Samples are written to `samples/<name>` in the evaluation file's folder one by one as they
+    arrive. Killing the process loses none, and the same call continues and requests no sample
+    twice. A problem whose samples could not all be drawn gets no record: nothing is filled in.
 
     Records are kept, and samples are read only once: remove the evaluation file, and not the
     samples, to have them read again.
 
     Args:
-        task: The problems, and who reads their samples.
+        task: The problems, and how their samples are read.
         generator: Draws the samples.
-        n: Samples a problem.
+        n: Samples of a problem.
         seed: Decides the samples, as far as the generator honours it.
         out_path: The evaluation file (see `setrl.logs.records`).
         show_progress: Whether to draw a progress bar.
@@ -110,7 +110,7 @@ def _draw(
     store: SampleFile,
     show_progress: bool,
 ) -> dict[str, int]:
-    """Fill the store; reason → samples that could not be had."""
+    """Fill the store; reason → samples that could not be drawn."""
     asks = [
         Ask(place, problem.prompt, numbers, n)
         for place, problem in enumerate(task.problems)

@@ -1,4 +1,4 @@
-"""Two runs on the same problems: metrics side by side, paired differences, what can be seen."""
+"""Two runs on the same problems: metrics, paired differences, and what can be detected."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from setrl.evaluation.metrics import by_metric, powers_of_two, seed_values
 from setrl.evaluation.power import detectable_difference
 from setrl.evaluation.sides import Run, common_split, load_run
 from setrl.evaluation.summary import plain_json
-from setrl.evaluation.support import Item, SupportDynamics, support_of_seeds
+from setrl.evaluation.support import Item, SupportDynamics, support_of
 from setrl.names import look_up
 
 SCHEMA_VERSION = 1
 POWER, LEVEL = 0.8, 0.05
 DEFAULT_METRICS = ("pass", "majority", "correct_strategies")
-SUPPORT = "support"  # asked for as a metric, but of the runs together
+SUPPORT = "support"  # chosen like a metric, but computed from both runs together
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Row:
 
     Attributes:
         metric: "pass", "majority", ….
-        k: Samples; for `cover` the share τ, for `branches` the position; None for one number.
+        k: Samples; for `cover` the share τ, for `branches` the position; None for a single number.
         first, second: The runs' values.
         difference: First minus second, paired over problems.
-        detectable: The true difference that would be found in 4 of 5 such comparisons (80% power,
-            5% level); NaN where all problems differ alike, so that nothing is known of the spread.
+        detectable: The true difference that 4 of 5 such comparisons would detect (80% power, 5%
+            level); NaN where all problems differ by the same amount, so that the spread is unknown.
     """
 
     metric: str
@@ -60,12 +60,12 @@ class Comparison:
         first, second: Their names.
         split: Which evaluation was compared.
         problems: Problems that both have.
-        seeds, samples, temperatures: Of the first and the second.
+        seeds, samples, temperatures: Of the first run and of the second.
         intervals: How intervals were made.
         rows: A row for each metric and k = 1, 2, 4, … up to the smaller n.
         available: The metrics that both have.
-        support: Where it is asked for: what is counted (problems, and strategies where both files
-            have them) → support dynamics for the same k, with A as the base.
+        support: If chosen: what is counted (problems, and strategies where both files have them) →
+            support dynamics for the same k, with A as the base.
     """
 
     first: str
@@ -110,7 +110,7 @@ def compare_paths(
         split: Name of the evaluation file in folders; by default "test" where both have it, or
             the only one that both have.
         metrics: Which metrics, as in the glossary, without "@k"; "support" for support dynamics,
-            "all" for all that both have.
+            "all" for all that both runs have.
         common: Compare the problems that both have, where the problems are not the same.
         intervals: How intervals are made.
 
@@ -161,15 +161,15 @@ def compare(
     )
 
 
-def _row(name: str, first_SP: Floats, second_SP: Floats, intervals: IntervalConfig) -> Row:
+def _row(name: str, first_RP: Floats, second_RP: Floats, intervals: IntervalConfig) -> Row:
     metric, _, place = name.partition("@")
-    difference = paired_difference(first_SP, second_SP, intervals)
+    difference = paired_difference(first_RP, second_RP, intervals)
     spread = difference.stderr if difference.stderr > ROUNDING else float("nan")
     return Row(
         metric=metric,
         k=_number(place) if place else None,
-        first=mean_over_problems(first_SP, intervals),
-        second=mean_over_problems(second_SP, intervals),
+        first=mean_over_problems(first_RP, intervals),
+        second=mean_over_problems(second_RP, intervals),
         difference=difference,
         detectable=detectable_difference(spread, POWER, LEVEL),
     )
@@ -196,7 +196,7 @@ def _support(
     items: tuple[Item, ...] = ("problems", "strategies") if read else ("problems",)
     return {
         item: tuple(
-            support_of_seeds(first.evaluations, second.evaluations, item, k, intervals)
+            support_of(first.evaluations, second.evaluations, item, k, intervals)
             for k in powers_of_two(min(first.n, second.n))
         )
         for item in items
@@ -204,7 +204,7 @@ def _support(
 
 
 def _chosen(known: Mapping[str, Sequence[str]], metrics: Sequence[str]) -> list[str]:
-    """The metrics that are asked for, in their order."""
+    """The chosen metrics, in their order."""
     available = (*known, SUPPORT)
     if "all" in metrics:
         return list(available)
@@ -212,7 +212,7 @@ def _chosen(known: Mapping[str, Sequence[str]], metrics: Sequence[str]) -> list[
         for metric in metrics:
             look_up("metric", metric, dict.fromkeys(available))
     except ValueError as error:
-        raise ConfigError(f"{error} (those that both runs have)") from error
+        raise ConfigError(f"{error} (both runs have these)") from error
     return list(metrics)
 
 
@@ -232,5 +232,5 @@ def _matched(first: Run, second: Run, common: bool) -> list[str]:
             if prompts
         ]
         raise DataError(f"the runs have different problems: {'; '.join(parts)}. "
-                        f"--common compares the {len(shared)} that both have")  # fmt: skip
+                        f"--common compares the {len(shared)} that both runs have")  # fmt: skip
     return shared

@@ -20,17 +20,18 @@ def text(comparison: Comparison) -> str:
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
     tables = [f"{METRICS[metric].title}\n{_table(comparison.of(metric))}" for metric in metrics]
     tables += [_support_table(item, rows) for item, rows in comparison.support.items()]
-    said = [sentence for metric in metrics for sentence in sentences(comparison, metric)]
+    notes = [sentence for metric in metrics for sentence in sentences(comparison, metric)]
     shown = {*metrics, *([SUPPORT] if comparison.support else [])}
     more = [metric for metric in comparison.available if metric not in shown]
-    also = [f"--metrics has also: {', '.join(more)}"] if more else []
-    return "\n\n".join([_head(comparison), *tables, *(["\n".join(said)] if said else []), *also])
+    parts = [_head(comparison), *tables, "\n".join(notes)]
+    parts += [f"other values of --metrics: {', '.join(more)}"] if more else []
+    return "\n\n".join(part for part in parts if part)
 
 
 def sentences(comparison: Comparison, metric: str) -> list[str]:
-    """What the rows of a metric say: where A is above or below B, and what could be seen."""
+    """Conclusions from the rows of a metric: where A is above or below B, what can be detected."""
     rows = comparison.of(metric)
-    return [_place(rows, metric), *_seen(comparison, rows)]
+    return [_verdict(rows, metric), *_detectable(comparison, rows)]
 
 
 def _head(comparison: Comparison) -> str:
@@ -53,7 +54,7 @@ def _head(comparison: Comparison) -> str:
     )
     first, second = comparison.temperatures
     if first != second and not math.isnan(first + second):
-        lines.append("The temperatures differ: so may the runs for that reason alone.")
+        lines.append("The temperatures differ, which alone can make the runs differ.")
     return "\n".join(lines)
 
 
@@ -77,7 +78,7 @@ def _table(rows: Sequence[Row]) -> str:
 
 
 def _support_table(item: str, rows: Sequence[SupportDynamics]) -> str:
-    """What became of A's support in B."""
+    """Which items of A's support are in B's."""
     cells = [list(SUPPORT_COLUMNS)]
     for row in rows:
         numbers = [_number(x, 1) for x in (row.preserved, row.expanded, row.shrunk, row.out)]
@@ -88,7 +89,7 @@ def _support_table(item: str, rows: Sequence[SupportDynamics]) -> str:
         ]
         cells.append([f"{row.k}", *numbers, *ratios])
     what = "problems that are solved" if item == "problems" else "correct strategies"
-    return f"support, {what}: what became in B of A's\n{_aligned(cells)}"
+    return f"support from A to B, {what}\n{_aligned(cells)}"
 
 
 def _aligned(cells: Sequence[Sequence[str]]) -> str:
@@ -101,8 +102,8 @@ def _aligned(cells: Sequence[Sequence[str]]) -> str:
     )
 
 
-def _place(rows: Sequence[Row], metric: str) -> str:
-    """Where A is above B, below it, or not to be told from it."""
+def _verdict(rows: Sequence[Row], metric: str) -> str:
+    """Where A is above B, below it, or cannot be distinguished from it."""
     above = [row.k for row in rows if row.difference.low > 0]
     below = [row.k for row in rows if row.difference.high < 0]
     ks, axis, name = [row.k for row in rows], METRICS[metric].axis, METRICS[metric].title
@@ -110,29 +111,30 @@ def _place(rows: Sequence[Row], metric: str) -> str:
              (("above", above), ("below", below)) if chosen]  # fmt: skip
     if not parts:
         where = f" at any {axis}" if axis else ""
-        return f"{name}: these problems do not tell A from B{where}."
-    told = set(above) | set(below)
-    rest = [k for k in ks if k not in told]
-    more = f"; not to be told apart{_range(rest, ks, axis)}" if rest else ""
+        return f"{name}: A and B cannot be distinguished on these problems{where}."
+    rest = [k for k in ks if k not in above and k not in below]
+    more = f"; they cannot be distinguished{_range(rest, ks, axis)}" if rest else ""
     return f"{name}: A is {' and '.join(parts)}{more}."
 
 
-def _seen(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
-    """What differences these problems can show at the smallest and the largest k."""
+def _detectable(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
+    """What differences these problems can detect at the smallest and the largest k."""
     result = []
     for row in dict.fromkeys((rows[0], rows[-1])):
         name = METRICS[row.metric].label + ("" if row.k is None else f"@{row.k:g}")
         if math.isnan(row.detectable):
-            result.append(f"{name}: all problems differ alike; nothing can be said of power.")
+            result.append(
+                f"{name}: all problems differ by the same amount, so the power is unknown."
+            )
             continue
         text = (
             f"{name}: with these {_count(comparison.problems, 'problem')} a true difference of "
-            f"{_amount(row, row.detectable)} or more is seen in 4 of 5 comparisons"
+            f"{_amount(row, row.detectable)} or more is detected in 4 of 5 comparisons"
         )
         difference = row.difference
         if not difference.excludes_zero and difference.value and max(comparison.seeds) == 1:
             wanted = problems_needed(difference.value, difference.stderr, difference.problems)
-            text += f"; one of {_amount(row, abs(difference.value))} takes {wanted:,} problems"
+            text += f"; one of {_amount(row, abs(difference.value))} needs {wanted:,} problems"
         result.append(text + ".")
     return result
 
@@ -171,7 +173,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _range(chosen: Sequence[float | None], ks: Sequence[float | None], axis: str) -> str:
-    """Words for a choice among sorted places of an axis; a metric without one has none.
+    """Words for a choice among sorted places of an axis; empty for a metric without an axis.
 
     >>> _range([8, 16], [1, 2, 4, 8, 16], "k"), _range([1], [1, 2], "k")
     (' for k ≥ 8', ' at k = 1')

@@ -1,41 +1,27 @@
-"""What n samples of a problem say about k of them: unbiased estimators, in closed form.
+"""What the number of correct samples of a problem says: pass@k, its variance, reliability.
 
-Axes: P problems, N samples of a problem (their number is ``n``), C labels of a problem's samples
-(strategies, or final answers).
+Axes: P problems, N samples of a problem (their number is ``n``).
 
-A metric "at k" is the expected value of a statistic of k fresh samples. Each function here
-returns the mean of that statistic over all C(n, k) subsets of the n samples at hand, without
-enumerating them; such a mean (a complete U-statistic) is unbiased for every k ≤ n, and nothing is
-unbiased for k > n, which is therefore an error.
+A metric "at k" is the expected value of a statistic of k fresh samples. Its estimate is the mean
+of the statistic over all C(n, k) subsets of the n samples of a problem, in closed form; such a
+mean (a complete U-statistic) is unbiased for every k ≤ n, and nothing is unbiased for k > n, which
+is therefore an error. All of them are `setrl.mean_set_scores` of an objective; this module has
+those that need no more than a count of the correct samples.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from setrl.core.objectives.chances import chances, marked_chances
+
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-
-
-def hit_probabilities(n: int, k: int) -> Floats:
-    """Probability that k of n samples, drawn without replacement, meet m marked ones.
-
-        hit[m] = 1 − C(n−m, k) / C(n, k)        for m = 0 … n
-
-    It is added up from its positive steps, hit[m+1] − hit[m] = k/(n−m) · C(n−m, k)/C(n, k), so
-    that nothing overflows or cancels.
-
-    >>> hit_probabilities(4, 2)
-    array([0.        , 0.5       , 0.83333333, 1.        , 1.        ])
-    """
-    check_size(n, k)
-    m = np.arange(n)
-    miss = np.cumprod(np.concatenate([[1.0], np.maximum(n - k - m, 0) / (n - m)]))
-    hit = np.concatenate([[0.0], np.cumsum(miss[:-1] * k / (n - m))])
-    return np.where(miss > 0, np.minimum(hit, 1.0), 1.0)
 
 
 def pass_at_k(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
@@ -43,13 +29,15 @@ def pass_at_k(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
 
         pass@k = 1 − C(n−c, k) / C(n, k)
 
+    It is `mean_set_scores` of `objectives.any_correct()`, for those who have counts.
+
     Args:
         correct_count_P: Number c of correct samples among the n of each problem, 0 … n.
-        n: Samples a problem.
+        n: Samples of a problem.
         k: Samples that one may try, 1 … n.
 
     Returns:
-        (P,) values in [0, 1].
+        Values in [0, 1], in the shape of the counts.
 
     Raises:
         ValueError: When k is not in [1, n] or a count not in [0, n].
@@ -59,8 +47,8 @@ def pass_at_k(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
     >>> pass_at_k([0, 1, 2, 4], n=4, k=2)
     array([0.        , 0.5       , 0.83333333, 1.        ])
     """
-    hit = hit_probabilities(n, k)
-    return hit[checked_counts(correct_count_P, n)]
+    _check_size(n, k)
+    return chances(n, k).hit[_checked_counts(correct_count_P, n)]
 
 
 def pass_at_k_variance(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
@@ -75,139 +63,129 @@ def pass_at_k_variance(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
     Var = Σ_j h(j)·(q(2k−j) − q(2k)), which is never negative.
 
     Returns:
-        (P,) variances; NaN for 2k > n, where no unbiased estimator exists.
+        Variances in the shape of the counts; NaN for 2k > n, where no unbiased estimator exists.
     """
-    check_size(n, k)
-    counts = checked_counts(correct_count_P, n)
+    none_in_k = 1 - pass_at_k(correct_count_P, n, k)
     if 2 * k > n:
-        return np.full(counts.shape, np.nan)
-    none_in_k = 1 - hit_probabilities(n, k)[counts]
-    none_in_2k = 1 - hit_probabilities(n, 2 * k)[counts]
-    return np.maximum(none_in_k**2 - none_in_2k, 0.0)
+        return np.full(none_in_k.shape, np.nan)
+    return np.maximum(none_in_k**2 - (1 - pass_at_k(correct_count_P, n, 2 * k)), 0.0)
 
 
-def max_at_k(rewards_PN: ArrayLike, k: int) -> Floats:
-    """Expected largest reward among k samples.
+def g_pass_at_k(correct_count_P: ArrayLike, n: int, k: int, tau: float) -> Floats:
+    """Probability that at least a share τ of k samples is correct.
 
-        max@k = Σ_i C(i−1, k−1)/C(n, k) · r_(i)         r_(1) ≤ … ≤ r_(n)
+        G-Pass@k_τ = Σ_{j ≥ ⌈τ·k⌉} C(c, j)·C(n−c, k−j) / C(n, k)
 
-    With rewards in {0, 1} this is pass@k.
+    τ ≤ 1/k gives pass@k, which many guesses at a short answer reach; τ = 1 gives the probability
+    that all k are correct.
 
     Args:
-        rewards_PN: Rewards of each problem's n samples; a missing one (NaN) makes its problem NaN.
-        k: Samples that one may try, 1 … n.
+        correct_count_P: Number c of correct samples among the n of each problem, 0 … n.
+        n: Samples of a problem.
+        k: Samples that are drawn, 1 … n.
+        tau: The share that is needed, in (0, 1].
 
     Returns:
-        (P,) values in the rewards' unit.
+        (P,) values in [0, 1].
 
-    Walder and Karkhanis (arXiv:2505.15201).
+    Liu et al., "Are Your LLMs Capable of Stable Reasoning?" (arXiv:2412.13147).
 
-    >>> max_at_k([[0.0, 1.0, 3.0]], k=2)
-    array([2.33333333])
+    >>> g_pass_at_k([0, 2, 4], n=4, k=2, tau=1.0).round(6)
+    array([0.      , 0.166667, 1.      ])
     """
-    rewards = np.asarray(rewards_PN, dtype=np.float64)
-    n = rewards.shape[-1]
-    steps = np.diff(hit_probabilities(n, k))
-    return np.sort(rewards, axis=-1) @ steps[::-1]
+    return _correct_at_least(correct_count_P, n, k)[..., needed_of(k, tau)]
 
 
-def distinct_at_k(count_PC: ArrayLike, n: int, k: int) -> Floats:
-    """Expected number of different labels among k samples (rarefaction).
+def mean_g_pass_at_k(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
+    """G-Pass@k averaged over the shares τ above one half: mG-Pass@k.
 
-        distinct@k = Σ_c 1 − C(n−m_c, k) / C(n, k)
+        mG-Pass@k = 2/k · Σ_{i = ⌈k/2⌉+1}^{k} G-Pass@k_{i/k}
 
-    With m_c = samples that use strategy c it counts strategies; with m_c = *correct* samples that
-    use it, a strategy counts when one of its correct samples is among the k.
+    the sum form of 2·∫_{1/2}^1 G-Pass@k_τ dτ. For odd k it has (k−1)/2 terms, so that it stays
+    below 1 by 1/k; for k = 1 the sum is empty, and the value is NaN.
+
+    Liu et al. (arXiv:2412.13147).
+
+    >>> mean_g_pass_at_k([2, 4], n=4, k=4)
+    array([0., 1.])
+    """
+    at_least = _correct_at_least(correct_count_P, n, k)
+    if k == 1:
+        return np.full(at_least.shape[:-1], np.nan)
+    return 2 / k * at_least[..., math.ceil(k / 2) + 1 :].sum(axis=-1)
+
+
+def cover_at(correct_count_P: ArrayLike, n: int, tau: float) -> Floats:
+    """Whether a problem's success rate is at least τ; the mean over problems is Cover@τ.
+
+        Cover@τ = share of problems with p ≥ τ          here c/n ≥ τ
+
+    pass@k weights it: pass@k = ∫₀¹ k(1−τ)^(k−1) · Cover@τ dτ, with nearly all weight on τ ≲ 1/k.
+
+    A share of problems above a threshold has no unbiased estimator from n samples of a problem.
+    This one uses the observed rate c/n in place of p (plug-in), and errs where p lies within about
+    √(τ(1−τ)/n) of τ. `g_pass_at_k` at the same τ is its unbiased relative, and equals it at k = n.
 
     Args:
-        count_PC: m_c for each problem; zeros pad problems that have fewer labels. Samples without
-            a label are in no column, but are among the n.
-        n: Samples a problem.
-        k: Samples that one may try, 1 … n.
+        correct_count_P: Number c of correct samples among the n of each problem, 0 … n.
+        n: Samples of a problem.
+        tau: The rate that is needed, in (0, 1].
 
     Returns:
-        (P,) values in [0, min(k, C)].
+        (P,) values, 0 or 1.
 
-    Hurlbert (Ecology 52, 1971).
+    Dragoi et al., "Beyond pass@k" (arXiv:2510.08325).
 
-    >>> distinct_at_k([[2, 2], [4, 0]], n=4, k=2)
-    array([1.66666667, 1.        ])
+    >>> cover_at([0, 3, 8], n=10, tau=0.3)
+    array([0., 1., 1.])
     """
-    hit = hit_probabilities(n, k)
-    return hit[checked_counts(count_PC, n)].sum(axis=-1)
+    return (_checked_counts(correct_count_P, n) >= needed_of(n, tau)).astype(np.float64)
 
 
-def effective_number(count_PC: ArrayLike) -> Floats:
-    """Number of equally common labels that would have the same entropy: exp(−Σ_c p_c log p_c).
+def majority_answer(answers: Sequence[str | None]) -> str | None:
+    """The commonest answer of all samples; of answers that tie, the one that was given first.
 
-    The shares p_c = m_c/Σm are those of the samples at hand (plug-in), so the value is low for
-    small n; compare problems and arms at the same n only. NaN for a problem without labels.
-
-    >>> effective_number([[5, 5, 0], [8, 0, 0]])
-    array([2., 1.])
-    """
-    counts = np.asarray(count_PC, dtype=np.float64)
-    total = counts.sum(axis=-1, keepdims=True)
-    share = np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0)
-    log_share = np.log(share, out=np.zeros_like(share), where=share > 0)
-    return np.exp(-(share * log_share).sum(axis=-1))
-
-
-def top_share(count_PC: ArrayLike, n: int) -> Floats:
-    """Share of the commonest label among all n samples of a problem, max_c m_c / n.
-
-    >>> top_share([[2, 1], [4, 0]], n=4)
-    array([0.5, 1. ])
-    """
-    return checked_counts(count_PC, n).max(axis=-1) / n
-
-
-@dataclass(frozen=True)
-class LabelCounts:
-    """How often each label occurs in each problem; columns are a problem's own labels.
-
-    Attributes:
-        all_PC: Samples with the label; zeros pad problems with fewer labels than the most.
-        correct_PC: Correct samples with the label, in the same columns.
-    """
-
-    all_PC: Counts
-    correct_PC: Counts
-
-
-def count_labels(labels_PN: ArrayLike, correct_PN: ArrayLike) -> LabelCounts:
-    """Count the samples, and the correct samples, of each label in each problem.
+    Samples without an answer (None) abstain. That the first answer wins a tie is common practice on
+    leaderboards and depends on the order of the samples; `objectives.majority()` draws ties
+    uniformly, and does not.
 
     Args:
-        labels_PN: Integer label of each sample; a negative one (`setrl.DEGENERATE`) is no label.
-        correct_PN: Whether each sample is correct.
+        answers: The samples' final answers, in their order.
 
-    >>> count_labels([[7, 7, 3, -1]], [[1, 0, 1, 1]])
-    LabelCounts(all_PC=array([[1, 2]]), correct_PC=array([[1, 1]]))
+    Returns:
+        The answer; None when all samples abstain.
+
+    >>> majority_answer(["5", "1", None, "1", "5"]), majority_answer([None])
+    ('5', None)
     """
-    labels, correct = np.asarray(labels_PN), np.asarray(correct_PN, dtype=bool)
-    if labels.shape != correct.shape:
-        raise ValueError(
-            f"labels and correct must have the same shape, got {labels.shape} and {correct.shape}"
-        )
-    problem, sample = np.nonzero(labels >= 0)
-    names, name = np.unique(labels[problem, sample], return_inverse=True)
-    pairs, pair = np.unique(problem * max(len(names), 1) + name, return_inverse=True)
-    row = pairs // max(len(names), 1)
-    column = np.arange(len(pairs)) - np.searchsorted(row, row)
-    counts = np.zeros((2, len(labels), column.max(initial=0) + 1), dtype=np.int64)
-    counts[0, row, column] = np.bincount(pair, minlength=len(pairs))
-    counts[1, row, column] = np.bincount(pair[correct[problem, sample]], minlength=len(pairs))
-    return LabelCounts(all_PC=counts[0], correct_PC=counts[1])
+    votes = Counter(answer for answer in answers if answer is not None)
+    return max(votes, key=votes.__getitem__, default=None)
 
 
-def check_size(n: int, k: int) -> None:
-    """Refuse a k that n samples say nothing about."""
+def needed_of(k: int, tau: float) -> int:
+    """⌈τ·k⌉, with τ·k rounded first: 0.07 · 100 is 7, not a little more.
+
+    >>> needed_of(100, 0.07), needed_of(4, 0.01)
+    (7, 1)
+    """
+    if not 0 < tau <= 1:
+        raise ValueError(f"tau must be in (0, 1], got {tau}")
+    return math.ceil(round(tau * k, 9))
+
+
+def _correct_at_least(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
+    """Probability (P, k+1) that j or more of k samples are correct."""
+    _check_size(n, k)
+    chance_PJ = marked_chances(n, k)[_checked_counts(correct_count_P, n)]
+    return np.minimum(chance_PJ[..., ::-1].cumsum(axis=-1)[..., ::-1], 1.0)
+
+
+def _check_size(n: int, k: int) -> None:
     if not 1 <= k <= n:
-        raise ValueError(f"k must be in [1, {n}], the number of samples a problem, got {k}")
+        raise ValueError(f"k must be in [1, {n}], the number of samples of a problem, got {k}")
 
 
-def checked_counts(counts: ArrayLike, n: int) -> Counts:
+def _checked_counts(counts: ArrayLike, n: int) -> Counts:
     """The counts as int64, refused unless they are integers in [0, n]."""
     array = np.asarray(counts)
     if not np.issubdtype(array.dtype, np.integer):

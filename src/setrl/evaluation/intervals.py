@@ -1,13 +1,13 @@
 """Intervals for means over problems, and for paired differences between two arms.
 
-Axes: S training seeds of an arm, P problems, R bootstrap draws.
+Axes: R training runs of an arm (its seeds), P problems, D bootstrap draws.
 
-Problems are the sampling unit: they are a draw from all problems that could have been asked, so an
-interval says how far another draw of problems would move the mean (Miller, arXiv:2411.00640). The
-noise from having only n samples a problem is inside it. With several seeds an arm's value on a
-problem is its mean over seeds, and the interval also covers another draw of seeds.
+Problems are the sampling unit: they are a draw from all possible problems, so an interval says how
+far another draw of problems would move the mean (Miller, arXiv:2411.00640). It includes the noise
+from drawing only n samples of a problem. With several seeds an arm's value on a problem is its mean
+over seeds, and the interval also covers another draw of seeds.
 
-Two seeds say little about how seeds differ: read the per-seed values beside the interval.
+Two seeds show little of how seeds differ: read the values of each seed together with the interval.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from setrl.evaluation.estimators import Floats
 
-ROUNDING = 1e-9  # values that are nearer are the same: they come from sums of many terms
+ROUNDING = 1e-9  # closer values are equal: they come from sums of many terms
 
 IntervalMethod = Literal["bootstrap", "analytic"]
 
@@ -36,8 +36,8 @@ class IntervalConfig:
             standard error).
         level: Coverage, in (0, 1).
         resamples: Bootstrap draws.
-        seed: Of the bootstrap's own generator; equal seeds draw the same problems for every
-            metric, so that curves over k are coherent.
+        seed: Of the bootstrap's own generator; every metric draws the same problems, so that curves
+            over k are coherent.
     """
 
     method: IntervalMethod = "bootstrap"
@@ -114,20 +114,20 @@ class Difference:
         )
 
 
-def mean_over_problems(values_SP: ArrayLike, config: IntervalConfig | None = None) -> Estimate:
+def mean_over_problems(values_RP: ArrayLike, config: IntervalConfig | None = None) -> Estimate:
     """Mean over problems with an interval over problems, and over seeds when there are several.
 
-        SE² = Var_P(mean over seeds)/P + Var_S(mean over problems)/S        (second term: S ≥ 2)
+        SE² = Var_P(mean over seeds)/P + Var_R(mean over problems)/R        (second term: R ≥ 2)
 
     The bootstrap resamples problems and, independently, seeds. Its weights are spread by
-    √(S/(S−1)) (and the like for problems), without which a resample of S values has only
-    (S−1)/S of their variance, one half for two seeds (Rao and Wu, JASA 83, 1988); its ends stay
-    within the range of the values, as those of a plain resample do. Both ways
-    count the noise within a problem once for problems and once more for seeds: with several
-    seeds the interval errs on the wide side (Owen, Annals of Applied Statistics 1, 2007).
+    √(R/(R−1)) (and by √(P/(P−1)) for problems), without which a resample of R values has only
+    (R−1)/R of their variance, one half for two seeds (Rao and Wu, JASA 83, 1988); its ends stay
+    within the range of the values, as those of a plain resample do. Both methods count the noise
+    within a problem once for problems and once more for seeds: with several seeds the interval is
+    rather too wide than too narrow (Owen, Annals of Applied Statistics 1, 2007).
 
     Args:
-        values_SP: One row a seed, or (P,) for one seed. NaN leaves a problem out.
+        values_RP: One row for each seed, or (P,) for one seed. NaN leaves a problem out.
         config: How the interval is made.
 
     >>> estimate = mean_over_problems([0.0, 1.0, 1.0, 1.0], IntervalConfig(method="analytic"))
@@ -135,7 +135,7 @@ def mean_over_problems(values_SP: ArrayLike, config: IntervalConfig | None = Non
     (0.75, 0.26, 1.24)
     """
     config = config or IntervalConfig()
-    values = _seeds_by_problems(values_SP)
+    values = _seeds_by_problems(values_RP)
     kept = values[:, ~np.isnan(values).any(axis=0)]
     stderr = _stderr([kept])
     low, high = _interval([kept], [1.0], stderr, config)
@@ -153,7 +153,7 @@ def mean_over_problems(values_SP: ArrayLike, config: IntervalConfig | None = Non
 
 
 def paired_difference(
-    first_SP: ArrayLike, second_SP: ArrayLike, config: IntervalConfig | None = None
+    first_RP: ArrayLike, second_RP: ArrayLike, config: IntervalConfig | None = None
 ) -> Difference:
     """Mean of the first arm minus the second on the same problems; columns are paired.
 
@@ -161,15 +161,15 @@ def paired_difference(
     `mean_over_problems`.
 
     Args:
-        first_SP: One row a seed, or (P,); the arms may differ in their number of seeds.
-        second_SP: Values on the same problems in the same order.
+        first_RP: One row for each seed, or (P,); the arms may differ in their number of seeds.
+        second_RP: Values on the same problems in the same order.
         config: How the interval is made.
 
     >>> paired_difference([1.0, 0.5, 1.0, 0.7], [0.0, 0.5, 1.0, 0.5]).improvement
     0.75
     """
     config = config or IntervalConfig()
-    first, second = _seeds_by_problems(first_SP), _seeds_by_problems(second_SP)
+    first, second = _seeds_by_problems(first_RP), _seeds_by_problems(second_RP)
     if first.shape[1] != second.shape[1]:
         raise ValueError(
             f"both arms must have the same problems, got {first.shape[1]} and {second.shape[1]}"
@@ -225,18 +225,18 @@ def _interval(
     if config.method == "analytic":
         reach = NormalDist().inv_cdf(1 - tail) * stderr
         return center - reach, center + reach
-    draws_R = np.zeros(config.resamples)
+    draws_D = np.zeros(config.resamples)
     problem_weights = resampling_weights(arms[0].shape[1], config.resamples, config.seed, 0)
     for stream, (arm, sign) in enumerate(zip(arms, signs, strict=True), start=1):
         seed_weights = resampling_weights(len(arm), config.resamples, config.seed, stream)
-        draws_R += sign * ((problem_weights @ arm.T) * seed_weights).sum(axis=1)
-    low, high = np.quantile(draws_R, [tail, 1 - tail])
+        draws_D += sign * ((problem_weights @ arm.T) * seed_weights).sum(axis=1)
+    low, high = np.quantile(draws_D, [tail, 1 - tail])
     return float(low), float(high)
 
 
 @lru_cache(maxsize=64)
 def resampling_weights(count: int, resamples: int, seed: int, stream: int) -> Floats:
-    """Weights of `count` items in each bootstrap draw, (R, count); each row sums to 1.
+    """Weights of `count` items in each bootstrap draw, (D, count); each row sums to 1.
 
     1/count + √(count/(count−1)) · (times drawn / count − 1/count), so that a weighted mean varies
     as much as the mean does. A single item always has weight 1.

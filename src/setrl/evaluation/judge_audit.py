@@ -1,6 +1,6 @@
-"""How far a judge can be trusted: against itself, another judge, the truth; and what that costs.
+"""How far a judge can be trusted: its agreement with itself, with another judge and with the truth.
 
-All measures are of one group; means and intervals over groups are `setrl.report.judge_audit`'s.
+All measures here are of one group; `setrl.report` computes means and intervals over groups.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from setrl.core.samples import DEGENERATE
 from setrl.evaluation.agreement import Labels, agreement
 from setrl.judges.base import Group, Judge, by_first_appearance
 
-NO_SIGNAL = 1e-12  # an advantage of this size is 0, and has no sign
+NO_SIGNAL = 1e-12  # an advantage of this size is rounding error, and counts as 0
 MEASURES = (
     "adjusted_rand",
     "precision",
@@ -34,16 +34,16 @@ Values = dict[str, list[float]]
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found out about a judge, group by group.
+    """The measures of a judge, group by group.
 
     Attributes:
         groups: G, how many were judged.
         orders: R, how many times each was judged.
         unknown: Judgements without clusters, of the G·R.
-        clusters: Clusters of each group as it was given; NaN where unknown.
+        clusters: Number of clusters of each group in its given order; NaN where unknown.
         itself: Mean over pairs of orders.
-        pairwise: The order as given against a judge of pairs, which is the reference. Pairs cannot
-            say that a sample is degenerate, so here such a sample is a cluster of its own.
+        pairwise: The given order against a judge of pairs, which is the reference. Pairs cannot
+            show that a sample is degenerate, so here such a sample is a cluster of its own.
         gold: Mean over orders, against the labels of the file, which are the reference.
     """
 
@@ -70,15 +70,15 @@ def audit(
     """Judge all groups in several orders of their samples, and compare.
 
     Args:
-        groups: What to ask about.
-        judge_for: The judge for the r-th order. A judge that brings samples into an order of its
-            own (`LMJudge`) must be given another seed for each; others can be the same.
-        orders: R; the first is the order as given.
+        groups: The groups to judge.
+        judge_for: The judge for the r-th order. A judge that shuffles samples itself (`LMJudge`)
+            needs another seed for each order; others can be the same.
+        orders: R; the first is the given order.
         seed: Of the other orders.
-        pairwise: Another judge, to hold the first against.
-        gold: The right labels of each group; None where they are not known.
-        rewards: Of each group's samples, for the change of advantages; NaN for none.
-        method: Whose advantages; `methods.poly_epo(K)`.
+        pairwise: Another judge, which the first is compared with.
+        gold: The right labels of each group; None where they are unknown.
+        rewards: Of each group's samples, for the change of advantages; NaN for a missing one.
+        method: The method that computes the advantages, such as `methods.poly_epo(K)`.
     """
     if orders < 1:
         raise ValueError(f"orders must be at least 1, got {orders}")
@@ -88,13 +88,13 @@ def audit(
     for place, labelings in enumerate(labelings_GR):
         other = others[place] if others else None
         truth = gold[place] if gold else None
-        owed = _Owed(method, rewards[place] if rewards else None)
+        credit = _Credit(method, rewards[place] if rewards else None)
         in_pairs = [_alone(labelings[0]), _alone(other)]
-        owed.prepare([*labelings, *in_pairs, truth])
+        credit.prepare([*labelings, *in_pairs, truth])
         known = [labels for labels in labelings if labels is not None]
-        tables["itself"].append(_mean(combinations(known, 2), owed))
-        tables["pairwise"].append(_mean([in_pairs], owed))
-        tables["gold"].append(_mean([(labels, truth) for labels in known], owed))
+        tables["itself"].append(_mean(combinations(known, 2), credit))
+        tables["pairwise"].append(_mean([in_pairs], credit))
+        tables["gold"].append(_mean([(labels, truth) for labels in known], credit))
     return Audit(
         groups=len(groups),
         orders=orders,
@@ -132,7 +132,7 @@ def advantage_change(values_N: NDArray[np.float64], reference_N: NDArray[np.floa
     """‖a − b‖ / √((‖a‖² + ‖b‖²)/2), the same for both orders of a and b.
 
     0 for equal advantages, √2 for orthogonal ones or where one of the two is 0, 2 for opposite
-    ones; NaN where both are 0: there is no signal that could change.
+    ones; NaN where both are 0.
     """
     size = np.sqrt((values_N @ values_N + reference_N @ reference_N) / 2)
     return float(np.linalg.norm(values_N - reference_N) / size) if size > NO_SIGNAL else nan
@@ -142,7 +142,7 @@ def _signs(values_N: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sign(np.where(np.abs(values_N) <= NO_SIGNAL, 0.0, values_N))
 
 
-class _Owed:
+class _Credit:
     """The advantages of one group under several labelings."""
 
     def __init__(self, method: Method | None, rewards: Sequence[float] | None):
@@ -150,7 +150,7 @@ class _Owed:
         self._values: dict[tuple[int, ...], NDArray[np.float64]] = {}
 
     def prepare(self, labelings: Sequence[Labels | None]) -> None:
-        """Find them for all labelings at once; none where too few samples have a reward."""
+        """Compute them for all labelings at once; none where too few samples have a reward."""
         if self._method is None or self._rewards is None:
             return
         if len(self._rewards) <= self._method.set_size:
@@ -159,13 +159,13 @@ class _Owed:
         if not known:
             return
         rewards_LN = np.tile(np.asarray(self._rewards, dtype=float), (len(known), 1))
-        owed = self._method.advantages(rewards_LN, clusters=np.array(known))
+        found = self._method.advantages(rewards_LN, clusters=np.array(known))
         for row, labels in enumerate(known):
-            if not owed.skipped_B[row]:
-                self._values[labels] = owed.values_BN[row][owed.usable_BN[row]]
+            if not found.skipped_B[row]:
+                self._values[labels] = found.values_BN[row][found.usable_BN[row]]
 
     def compare(self, labels: Labels, reference: Labels) -> dict[str, float]:
-        """What the first labeling changes."""
+        """The measures of how the first labeling changes the advantages of the reference."""
         ours, theirs = self._values.get(tuple(labels)), self._values.get(tuple(reference))
         if ours is None or theirs is None:
             return {"signs_changed": nan, "advantage_change": nan}
@@ -175,10 +175,10 @@ class _Owed:
         }
 
 
-def _mean(pairs: Iterable[Sequence[Labels | None]], owed: _Owed) -> dict[str, float]:
+def _mean(pairs: Iterable[Sequence[Labels | None]], credit: _Credit) -> dict[str, float]:
     """Every measure's mean over pairs of labelings, leaving out pairs for which it is undefined."""
     rows = [
-        asdict(agreement(first, second)) | owed.compare(first, second)
+        asdict(agreement(first, second)) | credit.compare(first, second)
         for first, second in pairs
         if first is not None and second is not None
     ]
@@ -204,7 +204,7 @@ def _alone(labels: Labels | None) -> Labels | None:
 
 
 def _order(number: int, seed: int, place: int, group: Group) -> NDArray[np.int64]:
-    """The r-th order of a group's samples; the first is the one that it has."""
+    """The r-th order of a group's samples; the first is the given one."""
     if number == 0:
         return np.arange(len(group.samples))
     return np.random.default_rng([seed, number, place]).permutation(len(group.samples))

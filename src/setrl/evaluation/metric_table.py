@@ -1,4 +1,4 @@
-"""The metrics of one model as text: a table for each axis, a line for each number."""
+"""The metrics of one model as text: a table for each axis, a line for each single number."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ WIDTH = 22
 
 
 def metric_table(arm: ArmSummary, metrics: Sequence[str] = (), of_domain: bool = True) -> str:
-    """The metrics of one model: a table for each axis, a line for each number; shares as per cent.
+    """The metrics of one model, shares as per cent.
 
     Args:
         arm: The metrics; those that are undefined are left out.
         metrics: Which; by default the usual ones, "all" for all.
-        of_domain: Whether a domain read answers and strategies. Where nobody did, and no sample
-            has any, their metrics are left out: 0 would say that somebody looked.
+        of_domain: Whether a domain read answers and strategies. If not, and no sample has any,
+            their metrics are left out: 0 would claim that they were read.
     """
     known = by_metric([name for name in arm.metrics if _is_known(arm, name)])
     wanted = METRICS if "all" in metrics else metrics or USUAL

@@ -1,4 +1,4 @@
-"""Every metric of an evaluation, by name: its values on each problem, and how it is shown.
+"""Every metric of an evaluation, by name: its values on each problem, and how it is displayed.
 
 A name is `metric@x` where the metric is a curve, over the samples k, the share τ or the position in
 the text, and `metric` alone where it is one number.
@@ -8,23 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from setrl import mean_set_scores, objectives
+from setrl.core.objectives.clusters import find_clusters
 from setrl.evaluation.branching import branches_by_position, mean_shared_prefix
-from setrl.evaluation.estimators import (
-    Floats,
-    count_labels,
-    distinct_at_k,
-    effective_number,
-    max_at_k,
-    pass_at_k,
-    top_share,
-)
-from setrl.evaluation.majority import majority_at_k
-from setrl.evaluation.reliability import cover_at, g_pass_at_k, mean_g_pass_at_k
-from setrl.evaluation.selection import best_of_k
+from setrl.evaluation.diversity import count_labels, effective_number
+from setrl.evaluation.estimators import Floats, cover_at, g_pass_at_k, mean_g_pass_at_k
 from setrl.logs.records import Evaluation
 
 Axis = Literal["k", "τ", "position", ""]
@@ -35,13 +28,13 @@ G_PASS_TAUS = {"g_pass_0.5": 0.5, "g_pass_0.75": 0.75, "g_pass_1": 1.0}
 
 @dataclass(frozen=True)
 class Metric:
-    """How a metric is shown.
+    """How a metric is displayed.
 
     Attributes:
         label: Its name in words.
-        axis: What its curve is over; "" for one number.
-        share: Whether it is a share of something, shown as per cent.
-        digits: After the point, where it is none.
+        axis: The x-axis of its curve; "" for a single number.
+        share: Whether it is a share of something, displayed as per cent.
+        digits: Digits after the point, if it is not a share.
     """
 
     label: str
@@ -51,7 +44,7 @@ class Metric:
 
     @property
     def title(self) -> str:
-        """The label with what stands behind the @.
+        """The label with the axis after the @.
 
         >>> METRICS["cover"].title, METRICS["top_share"].title
         ('Cover@τ', 'share of the commonest')
@@ -91,22 +84,68 @@ def powers_of_two(n: int) -> list[int]:
 
 def metric_values(evaluation: Evaluation) -> dict[str, Floats]:
     """Every metric of the evaluation on each problem, (P,) each."""
-    n = evaluation.n
-    strategies = count_labels(evaluation.strategies_PN, evaluation.correct_PN)
+    n, correct_P = evaluation.n, evaluation.correct_count_P
+    count_PC = count_labels(evaluation.strategies_PN)
     values = {
-        "effective_number": effective_number(strategies.all_PC),
-        "top_share": top_share(strategies.all_PC, n),
+        "effective_number": effective_number(count_PC),
+        "top_share": count_PC.max(axis=1) / n,
         "degenerate": (evaluation.strategies_PN < 0).mean(axis=1),
     }
-    for k in powers_of_two(n):
-        values |= {f"{name}@{k}": value_P for name, value_P in _at_k(evaluation, k).items()}
+    sizes = powers_of_two(n)
+    curves = _set_scores(evaluation, sizes)
+    for place, k in enumerate(sizes):
+        values |= {f"{name}@{k}": curve_KP[place] for name, curve_KP in curves.items()}
+        for name, tau in G_PASS_TAUS.items():
+            values[f"{name}@{k}"] = g_pass_at_k(correct_P, n, k, tau)
+        if k > 1:
+            values[f"g_pass_mean@{k}"] = mean_g_pass_at_k(correct_P, n, k)
     for tau in COVER_TAUS:
-        values[f"cover@{tau:g}"] = cover_at(evaluation.correct_count_P, n, tau)
+        values[f"cover@{tau:g}"] = cover_at(correct_P, n, tau)
     return values | branch_values(evaluation)
 
 
+def _set_scores(evaluation: Evaluation, sizes: Sequence[int]) -> dict[str, Floats]:
+    """The metrics that are mean scores of sets of k samples, (sizes, P) each."""
+    correct_PN, answers_PN = evaluation.correct_PN, evaluation.answers_PN
+    by_strategy = {"clusters": evaluation.strategies_PN}
+    # A sample without an answer is among the k, but votes for no answer.
+    votes = {"answers": np.where(answers_PN < 0, np.nan, answers_PN), "abstain": True}
+    asked: dict[str, tuple[Any, objectives.Objective, dict[str, Any]]] = {
+        "pass": (correct_PN, objectives.any_correct(), {}),
+        "majority": (_right_answers(evaluation), objectives.majority(), votes),
+        "vote_share": (correct_PN, objectives.vote_share(), votes),
+        "strategies": (correct_PN, objectives.distinct(), by_strategy),
+        "correct_strategies": (correct_PN, objectives.distinct_correct(), by_strategy),
+    }
+    if evaluation.rewards_PN is not None:
+        asked["max"] = (_complete(evaluation.rewards_PN), objectives.max(), {})
+    if evaluation.proxy_PN is not None:
+        proxy = {"proxy": _complete(evaluation.proxy_PN)}
+        asked["best_of"] = (_complete(evaluation.graded_PN), objectives.best_of(), proxy)
+    return {
+        name: mean_set_scores(rewards_PN, objective, sizes, **fields)
+        for name, (rewards_PN, objective, fields) in asked.items()
+    }
+
+
+def _right_answers(evaluation: Evaluation) -> NDArray[np.bool_]:
+    """Whether each sample's answer is right: some sample that gave it was verified correct."""
+    answers = find_clusters(evaluation.answers_PN)
+    verified_C = answers.total(evaluation.correct_PN) > 0
+    return answers.of_own(verified_C) > 0
+
+
+def _complete(values_PN: Floats) -> Floats:
+    """The same with NaN for all samples of a problem that lacks one.
+
+    The sets of the samples that are left would be smaller than those of other problems and arms.
+    """
+    missing_P1 = np.isnan(values_PN).any(axis=1, keepdims=True)
+    return np.where(missing_P1, np.nan, values_PN)
+
+
 def seed_values(evaluations: Sequence[Evaluation]) -> dict[str, Floats]:
-    """The metrics that every seed has, one row a seed, (S, P) each.
+    """The metrics that all seeds have, one row for each seed, (R, P) each.
 
     Branches are counted among the texts of each problem: cut them to equally many first.
     """
@@ -118,36 +157,11 @@ def seed_values(evaluations: Sequence[Evaluation]) -> dict[str, Floats]:
     }
 
 
-def _at_k(evaluation: Evaluation, k: int) -> dict[str, Floats]:
-    n, correct_P = evaluation.n, evaluation.correct_count_P
-    strategies, answers = (
-        count_labels(labels_PN, evaluation.correct_PN)
-        for labels_PN in (evaluation.strategies_PN, evaluation.answers_PN)
-    )
-    right_PA = answers.correct_PC > 0  # an answer is right when a sample that gave it is correct
-    majority = majority_at_k(answers.all_PC, right_PA, n, k)
-    values = {
-        "pass": pass_at_k(correct_P, n, k),
-        "majority": majority.accuracy_P,
-        "vote_share": majority.share_P,
-        "strategies": distinct_at_k(strategies.all_PC, n, k),
-        "correct_strategies": distinct_at_k(strategies.correct_PC, n, k),
-        **{name: g_pass_at_k(correct_P, n, k, tau) for name, tau in G_PASS_TAUS.items()},
-    }
-    if k > 1:
-        values["g_pass_mean"] = mean_g_pass_at_k(correct_P, n, k)
-    if evaluation.rewards_PN is not None:
-        values["max"] = max_at_k(evaluation.rewards_PN, k)
-    if evaluation.proxy_PN is not None:
-        values["best_of"] = best_of_k(evaluation.graded_PN, evaluation.proxy_PN, k)
-    return values
-
-
 def branch_values(evaluation: Evaluation) -> dict[str, Floats]:
-    """Where the texts part that the file has kept: characters shared by two, branches by position.
+    """Where the kept texts diverge: characters that two of them share, branches by position.
 
-    Branches are expected ones among as many texts as every problem has. None without two texts of
-    each problem.
+    Branches are counted, in expectation, among as many texts as every problem has. Empty unless
+    every problem has two texts.
     """
     count = evaluation.texts_kept
     if count < 2:
@@ -161,7 +175,7 @@ def branch_values(evaluation: Evaluation) -> dict[str, Floats]:
 
 
 def _at(curve_T: Floats, position: int) -> float:
-    """Branches at a position; behind the longest text no further samples part."""
+    """Branches at a position; after the longest text their number stays."""
     return float(curve_T[min(position, len(curve_T)) - 1]) if len(curve_T) else 1.0
 
 

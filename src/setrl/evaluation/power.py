@@ -1,12 +1,12 @@
-"""What a comparison can see: smallest detectable difference, power, problems that are needed.
+"""What a comparison can detect: the smallest difference, and the problems that are needed for it.
 
 All from the paired variance over problems, by the normal approximation: with σ the standard
 deviation of the paired differences and P problems, the standard error is σ/√P, and a true
-difference δ is found at level α with probability
+difference δ is detected at level α with probability
 
     power = Φ(|δ|/SE − z) + Φ(−|δ|/SE − z)          z = Φ⁻¹(1 − α/2)
 
-The noise from having n samples a problem is in σ; more samples shrink that part, more problems
+The noise from drawing n samples of a problem is in σ; more samples shrink that part, more problems
 shrink all of it (Miller, arXiv:2411.00640, Section 5).
 """
 
@@ -19,15 +19,15 @@ NORMAL = NormalDist()
 
 
 def detectable_difference(stderr: float, power: float = 0.8, level: float = 0.05) -> float:
-    """The smallest true difference that is found with this power.
+    """The smallest true difference that is detected with this power.
 
         δ = (z_{1−α/2} + z_power) · SE          2.80 · SE for 80% power at the 5% level
 
-    (the other tail's chance, which is below level/2 · 0.001 there, left out).
+    The chance of the other tail is left out; it is below level/2 · 0.001 there.
 
     Args:
         stderr: Standard error of the paired difference, as in `Difference.stderr`.
-        power: Probability that the test finds it, above level/2 and below 1.
+        power: Probability that the test detects it, above level/2 and below 1.
         level: Of the two-sided test.
 
     Returns:
@@ -39,37 +39,19 @@ def detectable_difference(stderr: float, power: float = 0.8, level: float = 0.05
     return _reach(power, level) * stderr
 
 
-def power_of(difference: float, stderr: float, level: float = 0.05) -> float:
-    """The probability that a two-sided test finds a true difference of this size.
-
-    Args:
-        difference: The true difference.
-        stderr: Standard error of the paired difference, above 0.
-        level: Of the two-sided test.
-
-    >>> round(power_of(0.1401, stderr=0.05), 3), round(power_of(0.0, stderr=0.05), 3)
-    (0.8, 0.05)
-    """
-    _check_share("level", level)
-    if not stderr > 0:
-        return float("nan")
-    z, shift = NORMAL.inv_cdf(1 - level / 2), abs(difference) / stderr
-    return NORMAL.cdf(shift - z) + NORMAL.cdf(-shift - z)
-
-
 def problems_needed(
     difference: float, stderr: float, problems: int, power: float = 0.8, level: float = 0.05
 ) -> int:
-    """How many problems would show a difference, judged by a pilot.
+    """How many problems a comparison needs to detect a difference, given a pilot.
 
         P = ⌈((z_{1−α/2} + z_power) · σ/δ)²⌉          σ = SE · √problems of the pilot
 
     Args:
-        difference: The true difference to be found, not 0.
-        stderr: Standard error of the paired difference in the pilot, not of seeds but of problems:
-            more problems do not shrink what differs between training seeds.
+        difference: The true difference to detect, not 0.
+        stderr: Standard error of the paired difference in the pilot, over problems alone: more
+            problems do not shrink the differences between training runs.
         problems: Problems of the pilot.
-        power: Probability that the test finds it.
+        power: Probability that the test detects it.
         level: Of the two-sided test.
 
     >>> problems_needed(0.05, stderr=0.05, problems=30)
@@ -85,12 +67,8 @@ def problems_needed(
 
 
 def _reach(power: float, level: float) -> float:
-    _check_share("level", level)
+    if not 0 < level < 1:
+        raise ValueError(f"level must be in (0, 1), got {level}")
     if not level / 2 < power < 1:
         raise ValueError(f"power must be in (level/2, 1) = ({level / 2:g}, 1), got {power}")
     return NORMAL.inv_cdf(1 - level / 2) + NORMAL.inv_cdf(power)
-
-
-def _check_share(name: str, value: float) -> None:
-    if not 0 < value < 1:
-        raise ValueError(f"{name} must be in (0, 1), got {value}")

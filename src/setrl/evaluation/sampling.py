@@ -90,16 +90,16 @@ def evaluate_checkpoint(
 ) -> Path:
     """Draw n samples for each problem of a split and write one line a problem.
 
-    Every problem has a generator of its own, seeded by `seed` and the problem's place. A call that
-    finds some problems done goes on with the rest, and the file is the same as if it had never
-    been interrupted.
+    Every problem has its own random generator, seeded by `seed` and the problem's place. A call
+    that finds some problems done continues with the rest, and the file is the same as without an
+    interruption.
 
     Args:
         model_dir: A folder, or a name, that transformers loads a model and a tokenizer from.
         domain: Gives the problems and reads the samples.
         split: "train", "test" or "shifted".
         num_problems: P.
-        n: Samples a problem.
+        n: Samples of a problem.
         seed: Decides the problems and the samples; arms that are compared share it.
         out_path: The evaluation file (see `setrl.logs.records`).
         temperature: Divides the logits.

@@ -22,7 +22,7 @@ class Run:
     """The evaluations of one side of a comparison.
 
     Attributes:
-        name: What it is called: its path.
+        name: Its path.
         split: Which evaluation file was read.
         evaluations: One for each training seed, all of the same problems in the same order.
     """
@@ -43,11 +43,7 @@ class Run:
 
     def on(self, prompts: Sequence[str]) -> Run:
         """The same on some of the problems, in this order."""
-        place = {prompt: row for row, prompt in enumerate(self.prompts)}
-        rows = [place[prompt] for prompt in prompts]
-        return dataclasses.replace(
-            self, evaluations=tuple(e.choose(rows) for e in self.evaluations)
-        )
+        return dataclasses.replace(self, evaluations=tuple(e.on(prompts) for e in self.evaluations))
 
 
 def load_run(path: Path, split: str = "test") -> Run:
@@ -64,18 +60,11 @@ def load_run(path: Path, split: str = "test") -> Run:
         raise ConfigError(_no_evaluation(path, split))
     evaluations = [_read(file) for file in found]
     _check_seeds(path, split, evaluations)
-    prompts = evaluations[0].prompts
-    run = Run(str(path), split, tuple(evaluations))
-    if all(evaluation.prompts == prompts for evaluation in evaluations):
-        return run
-    rows = [[e.prompts.index(prompt) for prompt in prompts] for e in evaluations]
-    return dataclasses.replace(
-        run, evaluations=tuple(e.choose(r) for e, r in zip(evaluations, rows, strict=True))
-    )
+    return Run(str(path), split, tuple(e.on(evaluations[0].prompts) for e in evaluations))
 
 
 def common_split(first: Path, second: Path) -> str:
-    """The split to compare: of the file that is given, "test", or the only one of both."""
+    """The split to compare: that of a given file, "test", or the only one that both paths share."""
     for path in (first, second):
         if path.is_file():
             return path.stem
@@ -98,10 +87,10 @@ def _files(path: Path) -> list[dict[str, Path]]:
 
 def _no_evaluation(path: Path, split: str) -> str:
     if not path.exists():
-        return f"{path}: there is no such file or folder"
+        return f"{path}: no such file or folder"
     known = sorted({name for files in _files(path) for name in files})
     if known:
-        return f"{path} has no evaluation of {split!r}: it has {', '.join(known)}"
+        return f"{path} holds no evaluation of {split!r}, only of {', '.join(known)}"
     return f"{path} is neither an evaluation file nor a folder with evaluation/{split}.jsonl or " \
            f"seed_*/evaluation/{split}.jsonl in it"  # fmt: skip
 
@@ -110,7 +99,7 @@ def _read(path: Path) -> Evaluation:
     evaluation = load_evaluation(path)
     prompt, times = Counter(evaluation.prompts).most_common(1)[0]
     if times > 1:
-        raise DataError(f"{path}: problems are matched by their prompts, but {prompt!r} is there "
+        raise DataError(f"{path}: problems are matched by their prompts, but {prompt!r} occurs "
                         f"{times} times")  # fmt: skip
     return evaluation
 

@@ -1,4 +1,4 @@
-"""Evaluation files of a comparison → its summary: every metric with an interval, every difference.
+"""Evaluation files of a run → its summary: every metric and every difference with an interval.
 
 Metrics are named as in the glossary (`setrl.evaluation.metrics`).
 """
@@ -37,12 +37,12 @@ class ArmSummary:
     Attributes:
         arm: Its name.
         seeds: Its training seeds; none for the base.
-        n: Samples a problem.
+        n: Samples of a problem.
         problems: Problems that every seed was evaluated on.
-        temperature: At which the samples were drawn.
+        temperature: Of the samples.
         metrics: Metric → mean over problems and seeds, with its interval.
-        sampling_stderr: pass@k → the part of its standard error that comes from having only n
-            samples a problem; for k ≤ n/2, where it can be estimated without bias.
+        sampling_stderr: pass@k → the part of its standard error that comes from drawing only n
+            samples of a problem; for k ≤ n/2, where it can be estimated without bias.
     """
 
     arm: str
@@ -84,7 +84,7 @@ class Summary:
     Attributes:
         reference: The arm that the others are compared with; None when no arm was trained.
         intervals: How all intervals were made.
-        splits: Split → its summary; empty when nothing has been evaluated yet.
+        splits: Split → its summary; empty while nothing has been evaluated.
     """
 
     reference: str | None
@@ -98,15 +98,15 @@ class Summary:
 
 @dataclass(frozen=True)
 class _ArmValues:
-    """The metrics of one arm on each problem, one row a seed."""
+    """The metrics of one arm on each problem, one row for each seed."""
 
     arm: str
     prompts: tuple[str, ...]
-    metrics_SP: dict[str, Floats]
+    metrics_RP: dict[str, Floats]
 
     def on(self, prompts: Sequence[str], metric: str) -> Floats:
         place = {prompt: index for index, prompt in enumerate(self.prompts)}
-        return self.metrics_SP[metric][:, [place[prompt] for prompt in prompts]]
+        return self.metrics_RP[metric][:, [place[prompt] for prompt in prompts]]
 
 
 def summarise(
@@ -155,15 +155,8 @@ def summarise_run(
     return summarise(evaluations, reference, intervals)
 
 
-def write_summary(run_dir: Path, reference: str = "grpo") -> Path:
-    """Write `summarise_run` as summary.json into the run directory."""
-    path = run_dir / "summary.json"
-    files.write_json(path, summarise_run(run_dir, reference).to_json())
-    return path
-
-
 def write_checkpoint_summary(folder: Path, intervals: IntervalConfig | None = None) -> Path:
-    """Summarise the evaluation files of one model, in one folder, as summary.json beside them."""
+    """Write the summary of one model's evaluation files, as summary.json in their folder."""
     evaluations = {
         path.stem: {folder.parent.name: {0: load_evaluation(path)}}
         for path in sorted(folder.glob("*.jsonl"))
@@ -214,7 +207,7 @@ def _on_common_problems(
     if not common:
         raise ValueError(f"the seeds of {arm} share no problem on {split}")
     order = [p for p in next(iter(by_seed.values())).prompts if p in common]
-    return [e.choose([e.prompts.index(prompt) for prompt in order]) for e in by_seed.values()]
+    return [evaluation.on(order) for evaluation in by_seed.values()]
 
 
 def _sampling_stderr(evaluations: list[Evaluation]) -> dict[str, float]:
@@ -222,8 +215,8 @@ def _sampling_stderr(evaluations: list[Evaluation]) -> dict[str, float]:
     n, problems = evaluations[0].n, len(evaluations[0].prompts)
     result = {}
     for k in powers_of_two(n // 2):
-        variance_SP = np.stack([pass_at_k_variance(e.correct_count_P, n, k) for e in evaluations])
-        result[f"pass@{k}"] = float(np.sqrt(variance_SP.sum()) / (len(evaluations) * problems))
+        variance_RP = np.stack([pass_at_k_variance(e.correct_count_P, n, k) for e in evaluations])
+        result[f"pass@{k}"] = float(np.sqrt(variance_RP.sum()) / (len(evaluations) * problems))
     return result
 
 
@@ -231,8 +224,8 @@ def _difference(first: _ArmValues, second: _ArmValues, intervals: IntervalConfig
     prompts = [prompt for prompt in first.prompts if prompt in set(second.prompts)]
     metrics = {
         name: paired_difference(first.on(prompts, name), second.on(prompts, name), intervals)
-        for name in first.metrics_SP
-        if name in second.metrics_SP
+        for name in first.metrics_RP
+        if name in second.metrics_RP
     }
     return ArmDifference(first.arm, second.arm, metrics)
 

@@ -9,15 +9,14 @@ it is among k. Between a base and a trained model it is then
     out of support (O)  in neither
 
     SRR  = P/(P+S)                    support retention: how much of the base's support is kept
-    NDR  = E/(P+E)                    net discovery: how much of the trained one's is new
+    NDR  = E/(P+E)                    net discovery: the share of the trained one's that is new
     SDS  = 2·SRR·NDR/(SRR+NDR) = 2PE/(P² + 2PE + ES)              support dynamics: both at once
     NSCR = (E−S)/(P+E+S)              net change: the growth of the support, over all that is in
                                       either, since E−S = (P+E) − (P+S)
 
-Wu et al., "The Invisible Leash" (arXiv:2507.14843), who count what is there in all n samples. We
-give the expected counts for k samples of each model: unbiased for every k ≤ n, and theirs for
-k = n. Models with different n are compared at the same k, without which more samples look like a
-larger support.
+Wu et al., "The Invisible Leash" (arXiv:2507.14843), count the items in all n samples. We give the
+expected counts for k samples of each model: unbiased for every k ≤ n, and equal to theirs for
+k = n. Compare models with different n at the same k: more samples alone look like a larger support.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from setrl.evaluation.estimators import Counts, Floats, checked_counts, hit_probabilities
+from setrl.evaluation.estimators import Counts, Floats, pass_at_k
 from setrl.evaluation.intervals import IntervalConfig, resampling_weights
 from setrl.logs.records import Evaluation
 
@@ -85,11 +84,11 @@ def support_dynamics(
 
     Args:
         base_count_PC: Correct samples of the base model: (P,) of each problem, or (P, C) of each
-            strategy of each problem. What no model could reach pads (it is out of support).
+            strategy of each problem. An item that no model can reach pads (it is out of support).
         trained_count_PC: The trained model's, of the same items.
         n_base: The base's samples a problem.
         n_trained: The trained model's.
-        k: Samples of each that are looked at; by default as many as both have.
+        k: Samples of each model; by default as many as both have.
         config: How intervals are made: a bootstrap over problems.
 
     Raises:
@@ -110,24 +109,18 @@ def _kinds(
     base_count_PC: ArrayLike, trained_count_PC: ArrayLike, n_base: int, n_trained: int, size: int
 ) -> Floats:
     """Expected items of each problem that are preserved, expanded, shrunk and out, (P, 4)."""
-    base, trained = (
-        checked_counts(base_count_PC, n_base),
-        checked_counts(trained_count_PC, n_trained),
-    )
-    if base.shape != trained.shape:
-        raise ValueError(f"both models must have the same items, got {base.shape} "
-                         f"and {trained.shape}")  # fmt: skip
-    in_base, in_trained = (
-        hit_probabilities(n_base, size)[base],
-        hit_probabilities(n_trained, size)[trained],
-    )
+    in_base = pass_at_k(base_count_PC, n_base, size)
+    in_trained = pass_at_k(trained_count_PC, n_trained, size)
+    if in_base.shape != in_trained.shape:
+        raise ValueError(f"both models must have the same items, got {in_base.shape} "
+                         f"and {in_trained.shape}")  # fmt: skip
     kinds = (
         in_base * in_trained,
         (1 - in_base) * in_trained,
         in_base * (1 - in_trained),
         (1 - in_base) * (1 - in_trained),
     )
-    return np.stack([kind.reshape(len(base), -1).sum(axis=1) for kind in kinds], axis=1)
+    return np.stack([kind.reshape(len(in_base), -1).sum(axis=1) for kind in kinds], axis=1)
 
 
 def _dynamics(kinds_P4: Floats, size: int, config: IntervalConfig | None) -> SupportDynamics:
@@ -136,38 +129,24 @@ def _dynamics(kinds_P4: Floats, size: int, config: IntervalConfig | None) -> Sup
 
 
 def support_of(
-    base: Evaluation,
-    trained: Evaluation,
-    of: Item = "problems",
-    k: int | None = None,
-    config: IntervalConfig | None = None,
-) -> SupportDynamics:
-    """Support dynamics between two evaluations of the same problems in the same order.
-
-    Args:
-        base: Of the model that training began with.
-        trained: Of the model that it ended with.
-        of: What is counted: problems that are solved, or correct strategies of each problem,
-            matched by their names.
-        k: Samples of each that are looked at; by default as many as both have.
-        config: How intervals are made.
-
-    Raises:
-        ValueError: When the problems differ, or k is beyond either n.
-    """
-    return support_of_seeds([base], [trained], of, k, config)
-
-
-def support_of_seeds(
     bases: Sequence[Evaluation],
     trained: Sequence[Evaluation],
     of: Item = "problems",
     k: int | None = None,
     config: IntervalConfig | None = None,
 ) -> SupportDynamics:
-    """The same for several training seeds: expected numbers are means over all pairs of seeds.
+    """Support dynamics between evaluations of the same problems in the same order.
 
-    The intervals are over problems, and say nothing of how seeds differ.
+    With several training runs (seeds) the expected numbers are means over all pairs of a base and a
+    trained model. The intervals are over problems, and do not show how seeds differ.
+
+    Args:
+        bases: Of the model before training, one for each seed.
+        trained: Of the model after training, one for each seed.
+        of: What is counted: problems that are solved, or correct strategies of each problem,
+            matched by their names.
+        k: Samples of each model; by default as many as all have.
+        config: How intervals are made.
 
     Raises:
         ValueError: When the problems differ, or k is beyond an n.
@@ -206,11 +185,11 @@ def _intervals(kinds_P4: Floats, config: IntervalConfig) -> list[Interval]:
     values = _ratios(kinds_P4.sum(axis=0))
     if len(kinds_P4) < 2:
         return [Interval(float(value), float("nan"), float("nan")) for value in values]
-    weights_RP = resampling_weights(len(kinds_P4), config.resamples, config.seed, 0)
-    draws_R4 = _ratios(np.maximum(weights_RP @ kinds_P4, 0.0))
+    weights_DP = resampling_weights(len(kinds_P4), config.resamples, config.seed, 0)
+    draws_D4 = _ratios(np.maximum(weights_DP @ kinds_P4, 0.0))
     tail = (1 - config.level) / 2
     results = []
-    for value, draws in zip(values, draws_R4.T, strict=True):
+    for value, draws in zip(values, draws_D4.T, strict=True):
         known = draws[~np.isnan(draws)]
         low, high = np.quantile(known, [tail, 1 - tail]) if len(known) else (np.nan, np.nan)
         results.append(Interval(float(value), float(low), float(high)))

@@ -13,6 +13,7 @@ that cannot see the rewards would go by; there null is missing.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -96,6 +97,11 @@ class Evaluation:
             proxy_PN=None if self.proxy_PN is None else self.proxy_PN[rows],
             texts_P=tuple(self.texts_P[row] for row in rows) if self.texts_P else (),
         )
+
+    def on(self, prompts: Sequence[str]) -> Evaluation:
+        """The same for some of the prompts, in this order."""
+        row_of = {prompt: row for row, prompt in enumerate(self.prompts)}
+        return self.choose([row_of[prompt] for prompt in prompts])
 
     def with_texts(self, count: int) -> Evaluation:
         """The same with at most `count` texts of each problem."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from minigrid.minigrid_env import MiniGridEnv
 
+from setrl import mean_set_scores, objectives
 from setrl.control import measures
 from setrl.control.credit import diversity
 from setrl.control.sb3 import behaviour_cloning
@@ -161,8 +162,11 @@ class LayoutTask:
         labels_PN = np.array(
             [diversity.clusters([self.label(one) for one in row]) for row in trained]
         )
-        counts = estimators.count_labels(labels_PN, correct_PN)
         correct_P, n = correct_PN.sum(axis=-1), self.samples
+        of_all, of_correct = (
+            float(mean_set_scores(correct_PN, objective, [n], clusters=labels_PN).mean())
+            for objective in (objectives.distinct(), objectives.distinct_correct())
+        )
         return {
             "mean_return": float(np.mean([[self.score(one) for one in row] for row in trained])),
             "success": float(correct_PN.mean()),
@@ -171,8 +175,8 @@ class LayoutTask:
                 for k in PASS_AT
                 if k <= n
             },
-            "room_sets": float(estimators.distinct_at_k(counts.all_PC, n, n).mean()),
-            "successful_room_sets": float(estimators.distinct_at_k(counts.correct_PC, n, n).mean()),
+            "room_sets": of_all,
+            "successful_room_sets": of_correct,
             "perturbed_success": float(np.mean([[won(one) for one in row] for row in moved])),
             "unseen_success": float(np.mean([[won(one) for one in row] for row in unseen])),
         }
