@@ -52,7 +52,7 @@ def test_what_it_did_is_counted():
         r"\boxed{w}",
         r"\boxed{2}",
     ]
-    golds = ["2", "2", "a+b", "a+b", "a+b", "a+b", None]
+    golds = ["2", "2", "e^x", "e^x", "e^x", "e^x", None]
     found = counted(prompts=texts, completions=texts, answer=golds)
     assert found == [1, 0, 1, 0, 0, 0, None]
     assert counted.counts.metrics() == {
@@ -69,8 +69,8 @@ def test_a_question_that_is_asked_twice_is_answered_once():
     grader = math_answer()
     asked = []
     grader.pool.run = lambda jobs: [asked.append(job["answer"]) or "equal" for job in jobs]
-    grader.grades([r"\boxed{x+1}", r"\boxed{ x+1 }", r"\boxed{x+2}"], ["1+x"] * 3)
-    assert asked == ["x+1", "x+2"]
+    grader.grades([r"\boxed{e^x}", r"\boxed{ e^x }", r"\boxed{e^y}"], ["1+e^x"] * 3)
+    assert asked == ["e^x", "e^y"]
     assert grader.counts.slow == 3
 
 

@@ -17,8 +17,8 @@ from setrl.rewards import Reason, math_answer, workers
 from setrl.rewards.workers import CRASH, TIMEOUT, WorkerPool
 
 HANGS = r"9^{9^{9^{9}}}\sqrt{2}"
-FITS = {"gold": "x+1", "answer": "1+x", "relative_tolerance": 1e-6, "units": False}
-DIFFERS = {**FITS, "answer": "x+2"}
+FITS = {"gold": r"\sqrt{x}+1", "answer": r"1+\sqrt{x}", "relative_tolerance": 1e-6, "units": False}
+DIFFERS = {**FITS, "answer": r"\sqrt{x}+2"}
 TOWER = {**FITS, "gold": "5", "answer": HANGS}
 
 
@@ -58,8 +58,11 @@ def wait_until(condition) -> None:
 
 def test_hanging_answers_are_killed_and_counted_and_the_others_are_right():
     grader = math_answer(workers=2, time_limit_s=1.0)
-    answers = ["1+x", HANGS, "x+2", HANGS.replace("2}", "3}"), "x+1", r"\frac{x^2-1}{x-1}", "7"]
-    grades = grader.grades([rf"\boxed{{{each}}}" for each in answers], ["x+1"] * len(answers))
+    gold = r"\sqrt{x}+1"
+    other_hangs = HANGS.replace("2}", "3}")
+    same = r"\frac{x-1}{\sqrt{x}-1}"
+    answers = [r"1+\sqrt{x}", HANGS, r"\sqrt{x}+2", other_hangs, gold, same, "7"]
+    grades = grader.grades([rf"\boxed{{{each}}}" for each in answers], [gold] * len(answers))
     grader.close()
     assert [grade.reason for grade in grades] == [
         Reason.EQUAL, Reason.TIMEOUT, Reason.DIFFERENT, Reason.TIMEOUT, Reason.EQUAL, Reason.EQUAL,
@@ -112,7 +115,7 @@ def test_a_job_that_ends_two_workers_is_a_crash(pool, monkeypatch):
 def test_a_crash_is_a_wrong_answer_that_is_counted(monkeypatch):
     grader = math_answer()
     monkeypatch.setattr(grader.pool, "run", lambda jobs: [CRASH for _ in jobs])
-    assert grader.grade(r"\boxed{x+1}", "1+x").reward == 0
+    assert grader.grade(r"\boxed{\sqrt{x}}", r"x^{1/2}").reward == 0
     assert grader.counts.crashes == 1
 
 
@@ -157,7 +160,7 @@ def test_all_processes_end_with_the_program_even_when_it_is_killed(tmp_path):
             import sys, time
             from setrl.rewards import math_answer
             grader = math_answer(workers=1)
-            assert grader.grade(r"\\boxed{1+x}", "x+1").correct
+            assert grader.grade(r"\\boxed{1+\\sqrt{2}}", r"\\sqrt{2}+1").correct
             print(grader.pool.idle[0].pid, grader.pool._process.pid, flush=True)
             time.sleep(float(sys.argv[1]))
             """

@@ -1,7 +1,8 @@
-r"""Is an answer the gold? What can be said without algebra; the rest is asked of a function.
+r"""Is an answer the gold? What can be decided without algebra; a function is asked for the rest.
 
 Every answer is compared item by item, in brackets of the same kind: an interval is no set, a pair
-no list. Numbers are compared as rationals, words as words; whatever else is left to `algebra`.
+no list. Numbers are compared as rationals, words as words, marks exactly (bases, primes, minutes,
+times of day, ratios); the rest is left to `algebra`. docs/rewards.md has the rules.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from setrl.rewards.marks import compare_marked
 from setrl.rewards.normal_form import spaceless, split_unit
 from setrl.rewards.numbers import Number, equal_numbers, read_number
 from setrl.rewards.shapes import Shape, is_chain, is_name, read_shape, sides, unnamed
@@ -135,12 +137,12 @@ class _Comparison:
         if sizes == (1, 1) and not (gold_shape.brackets or answer_shape.brackets):
             return self.items(gold_shape.items[0], answer_shape.items[0])
         if _is_condition(gold_shape) != _is_condition(answer_shape):
-            return self.algebra(gold, answer)
+            return self.algebra(_condition(gold_shape, gold), _condition(answer_shape, answer))
         if _kind(gold_shape.brackets) != _kind(answer_shape.brackets) or sizes[0] != sizes[1]:
             return False
         if max(sizes) > MAX_ITEMS or depth == 0:
             return False
-        if gold_shape.ordered:
+        if gold_shape.ordered or _values_without_names(gold_shape, answer_shape):
             pairs = zip(gold_shape.items, answer_shape.items, strict=True)
             return _all([self.answers(*pair, depth - 1) for pair in pairs])
         return _matching(
@@ -156,15 +158,26 @@ class _Comparison:
         keys = spaceless(gold), spaceless(answer)
         if keys[0] == keys[1]:
             return True
+        marked = compare_marked(keys[0], keys[1], self._terms)
+        if marked is not NotImplemented:
+            return marked
         numbers = read_number(keys[0]), read_number(keys[1])
         if numbers[0] and numbers[1]:
             return equal_numbers(numbers[0], numbers[1], self.relative_tolerance)
         if is_words(gold) or is_words(answer):
-            return _letters(gold) == _letters(answer)
+            return _same_words(gold, answer)
         return self.algebra(gold, answer)
 
+    def _terms(self, gold: str, answer: str) -> Verdict:
+        """Whether two terms of ratios are equal."""
+        return self.items(gold, answer)
+
     def _without_names(self, gold: str, answer: str) -> tuple[str, str, bool]:
-        """Both without the name of what they are, where one has none or both have the same."""
+        """Both without the names before them, where one has none or both have the same.
+
+        Two different names are two different statements, x = 5 and y = 5, unless one side mentions
+        the other's name: x = 2y and y = x/2 may be the same line, which takes algebra to decide.
+        """
         gold_sides, answer_sides = sides(gold), sides(answer)
         if max(len(gold_sides), len(answer_sides)) > 2:
             return gold, answer, False
@@ -175,6 +188,8 @@ class _Comparison:
             return gold_sides[1], answer, False
         if named[1] and len(gold_sides) == 1:
             return gold, answer_sides[1], False
+        if all(named) and not _mentions(gold_sides, answer_sides):
+            return gold, answer, True
         return gold, answer, len(gold_sides) != len(answer_sides)
 
 
@@ -182,8 +197,33 @@ def _kind(brackets: str) -> str:
     return brackets or "{}"
 
 
-def _letters(text: str) -> str:
-    return re.sub(r"[\s.'-]", "", text).lower()
+def _mentions(gold: list[str], answer: list[str]) -> bool:
+    """Whether the right-hand side of one equation has the left-hand side of the other in it."""
+    return spaceless(gold[0]) in spaceless(answer[1]) or spaceless(answer[0]) in spaceless(gold[1])
+
+
+def _values_without_names(gold: Shape, answer: Shape) -> bool:
+    """Whether one side names its values, x = 1, y = 2, and the other none: order counts."""
+    names = [
+        {spaceless(sides(item)[0]) for item in each.items if _is_named(item)}
+        for each in (gold, answer)
+    ]
+    sizes = sorted(len(each) for each in names)
+    return len(gold.items) > 1 and sizes == [0, len(gold.items)]
+
+
+def _is_named(item: str) -> bool:
+    parts = sides(item)
+    return len(parts) == 2 and is_name(parts[0])
+
+
+def _same_words(gold: str, answer: str) -> bool:
+    """Words are equal in any case; names of points, ABCD, are not words but letters."""
+    one, other = (re.sub(r"[\s.'-]", "", text) for text in (gold, answer))
+    if re.search("[aeiouyAEIOUY]", one) is None or (one.isupper() and len(one) <= 4):
+        is_short_word = one.lower() in _SHORT_WORDS
+        return one.lower() == other.lower() if is_short_word else one == other
+    return one.lower() == other.lower()
 
 
 def _without_lone_unit(gold: str, answer: str) -> tuple[str, str]:
@@ -196,6 +236,11 @@ def _without_lone_unit(gold: str, answer: str) -> tuple[str, str]:
 def _is_condition(shape: Shape) -> bool:
     """Whether an answer is one inequality: it may be said as an interval."""
     return len(shape.items) == 1 and _INEQUALITY.search(shape.items[0]) is not None
+
+
+def _condition(shape: Shape, text: str) -> str:
+    """The inequality of an answer, out of {x | x > 1}; other answers as they are."""
+    return shape.items[0] if _is_condition(shape) else text
 
 
 def _all(verdicts: Sequence[Verdict]) -> Verdict:

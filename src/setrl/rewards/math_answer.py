@@ -9,6 +9,7 @@ from typing import Any
 from setrl.errors import DataError
 from setrl.rewards.boxes import final_boxes
 from setrl.rewards.compare import compare, is_plain, refusal
+from setrl.rewards.expressions import quick_algebra
 from setrl.rewards.golds import gold_answer, gold_problem
 from setrl.rewards.grades import Grade, GradeCounts, Reason
 from setrl.rewards.interface import Text, plain_text
@@ -147,7 +148,11 @@ class MathAnswer:
         if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
         verdict = compare(
-            gold_form, answer, relative_tolerance=self.relative_tolerance, units=self.units
+            gold_form,
+            answer,
+            relative_tolerance=self.relative_tolerance,
+            units=self.units,
+            algebra=quick_algebra,
         )
         if verdict is not None:
             return Grade(Reason.EQUAL if verdict else Reason.DIFFERENT, answer)

@@ -1,7 +1,8 @@
-r"""One way to write an answer: what means nothing is taken away, what means the same made one.
+r"""One way to write an answer: marks without meaning go away, marks with a meaning stay.
 
-Dollar signs, `\text`, `\left` and `\right`, kinds of fraction, spaces, degree marks, thousands
-separators, e-notation, trailing dots. Units stay unless the grader is asked to leave them out.
+Dollar signs, `\text`, `\left` and `\right`, kinds of fraction, spaces, thousands separators,
+e-notation and trailing dots do not count. Letters keep their case, indices and primes; numbers keep
+their base, degree marks and percent signs; units stay unless the grader may leave them out.
 """
 
 from __future__ import annotations
@@ -9,51 +10,31 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_SYMBOLS = str.maketrans(
-    {
-        "−": "-", "–": "-", "×": r"\times ", "·": r"\cdot ", "⋅": r"\cdot ", "÷": r"\div ",
-        "°": r"^\circ", "π": r"\pi ", "∞": r"\infty ", "∪": r"\cup ", "≤": r"\le ", "≥": r"\ge ",
-        "≠": r"\ne ", "≈": r"\approx ", "±": r"\pm ", "∫": r"\int ", "∑": r"\sum ", "∏": r"\prod ",
-        "…": r"\ldots ", "∈": r"\in ", "\u00a0": " ", "\u202f": " ", "\u2009": " ",
-    }
-)  # fmt: skip
-
-_REWRITES = [
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"\\(?:boxed|fbox)(?![a-zA-Z])|\\\$|\$|\\\(|\\\)|\\\[|\\\]|\\displaystyle\b|\\!|[£€]", ""),
-        (r"\\[,;:> ]|~|\\q?quad\b|\\thinspace\b|\\hspace\{[^{}]*\}", " "),
-        (r"\\(?:left|right)\s*\.", ""),
-        (r"\\(?:left|right|[bB]igg?[lr]?)(?![a-zA-Z])", ""),
-        (r"\\lbrace\b", r"\\{"),
-        (r"\\rbrace\b", r"\\}"),
-        (r"\\[dtc]frac(?![a-zA-Z])", r"\\frac"),
-        (r"\\frac\s+", r"\\frac "),
-        (r"\\sqrt\s*(\d)", r"\\sqrt{\1}"),
-        (r"\\frac\s*(\d)\s*(\d)", r"\\frac{\1}{\2}"),
-        (r"\\frac\s*(\{[^{}]*\})\s*(\d)", r"\\frac\1{\2}"),
-        (r"\\frac\s*(\d)\s*(\{[^{}]*\})", r"\\frac{\1}\2"),
-        (r"\\frac\s*\{\s*([^{}\s]*)\s*\}\s*\{\s*([^{}\s]*)\s*\}", r"\\frac{\1}{\2}"),
-        (r"\^\s*\{?\s*\\(?:circ|degree)\s*\}?|\\degrees?(?![a-zA-Z])|\\textdegree(?![a-zA-Z])", ""),
-        (r"\\(?:text(?:bf|it|rm|sf|tt|up)?|mathrm|mathbf|mathsf|mathit|mbox|operatorname\*?)"
-         r"\s*\{([^{}]*)\}", r"\1"),
-        (r"\\geq(?:slant)?(?![a-zA-Z])|>=", r"\\ge "),
-        (r"\\leq(?:slant)?(?![a-zA-Z])|<=", r"\\le "),
-        (r"\\neq(?![a-zA-Z])|!=", r"\\ne "),
-        (r"\\%", "%"),
-        (r"(?<=\d)\{,\}(?=\d{3}(?!\d))|(?<=\d),\\ ?(?=\d{3}(?!\d))", ""),
-        (r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)", r"\1\\times 10^{\2}"),
-        (r"\s+", " "),
-    )
-]  # fmt: skip
+from setrl.rewards.tokens import joined, tokens
 
 _THIN_THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:\\,\d{3})+)(?!\d)")
 _THOUSANDS = re.compile(r"([+-]?)\s*(\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+))(\.\d+)?(\D*)\Z")
-_UNIT = re.compile(
-    r"(?P<number>.*[\d})])\s*"
-    r"(?P<unit>[a-zA-Z]+\.?(?:\s*(?:/|\^|\s|per)\s*\{?[a-zA-Z\d]+\}?)*)\Z"
-)
+_COMMA_AND_SPACE = re.compile(r"(?<=\d),\\! ?(?=\d{3}(?!\d))")
+_E_NOTATION = re.compile(r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)")
+_PERCENT = re.compile(r"(?<=[\d})])\s*(?:percent|per cent|pct)\Z")
 _CHOICE_ALONE = re.compile(r"\(\s*([A-Z])\s*\)\Z")
+_UNIT = re.compile(
+    r"(?P<number>.*[\d})])\s*(?P<unit>[a-zA-Z]+\.?(?:\s*(?:/|\^|\s|per)\s*\{?[a-zA-Z\d]+\}?)*)\Z"
+)
+
+# What may follow a number as its unit; other words are part of the answer.
+_UNIT_NAMES = """
+    m cm mm km nm dm inch inches in ft foot feet yd yard yards mi mile miles meter meters
+    metre metres centimeter centimeters centimetre centimetres millimeter millimeters
+    kilometer kilometers kilometre kilometres g kg mg gram grams kilogram kilograms milligram
+    milligrams ton tons tonnes lb lbs pound pounds oz ounce ounces s sec secs second seconds
+    min mins minute minutes h hr hrs hour hours day days week weeks month months year years l
+    L ml mL liter liters litre litres gallon gallons quart quarts pint pints cup cups mph kph
+    kmh J kJ N W kW V A Pa kPa Hz mol K C F dollar dollars cent cents euro euros USD EUR
+    degree degrees radian radians rad unit units square squared cubic cubed sq cu per people
+    person persons students student ways points point times apples books cookies marbles
+"""
+UNITS = frozenset(_UNIT_NAMES.split())
 
 
 @lru_cache(maxsize=4096)
@@ -61,13 +42,15 @@ def normal_form(answer: str) -> str:
     r"""An answer in the form in which answers are compared and parsed; valid LaTeX stays so.
 
     >>> normal_form(r"$\dfrac12$."), normal_form("1,234.50 "), normal_form(r"90^{\circ}")
-    ('\\frac{1}{2}', '1234.50', '90')
+    ('\\frac{1}{2}', '1234.50', '90°')
+    >>> normal_form(r"\left[\begin{array}{c} 5 \\ 3 \end{array}\right]")
+    '\\begin{pmatrix}5\\\\3\\end{pmatrix}'
     """
-    text = answer.translate(_SYMBOLS)
-    text = _THIN_THOUSANDS.sub(lambda found: found[0].replace("\\,", ""), text)
-    for pattern, replacement in _REWRITES:
-        text = pattern.sub(replacement, text)
-    text = _without_end(text)
+    text = _THIN_THOUSANDS.sub(lambda found: found[0].replace("\\,", ""), answer)
+    text = _COMMA_AND_SPACE.sub("", text)
+    text = _without_end(joined(tokens(text)))
+    text = re.sub(r"\s*(\\\\|&|\\(?:begin|end)\{[a-zA-Z]+\})\s*", r"\1", text)
+    text = _E_NOTATION.sub(r"\1\\times 10^{\2}", _PERCENT.sub("%", text))
     if whole := _THOUSANDS.match(text):
         text = whole[1] + re.sub(r"[, ]", "", whole[2]) + (whole[3] or "") + whole[4]
     if choice := _CHOICE_ALONE.match(text):
@@ -87,13 +70,16 @@ def spaceless(text: str) -> str:
 
 
 def split_unit(text: str) -> tuple[str, str]:
-    r"""A normal form and the unit at its end: words after a number.
+    r"""A normal form and the unit at its end: known units after a number, and no other words.
 
-    >>> split_unit("12.5 cm^2"), split_unit("12"), split_unit("2x")
-    (('12.5', 'cm^2'), ('12', ''), ('2x', ''))
+    >>> split_unit("12.5 cm^2"), split_unit("12"), split_unit("5 million")
+    (('12.5', 'cm^2'), ('12', ''), ('5 million', ''))
     """
     found = _UNIT.match(text)
-    if not found or len(found["unit"]) < 2 or _is_word_of_maths(found["number"]):
+    if not found or _is_word_of_maths(found["number"]):
+        return text, ""
+    names = re.findall(r"[a-zA-Z]+", found["unit"])
+    if not all(name in UNITS for name in names) or len(found["unit"]) < 2:
         return text, ""
     return found["number"].strip(), re.sub(r"[\s{}.]", "", found["unit"])
 
@@ -103,5 +89,19 @@ def _is_word_of_maths(before: str) -> bool:
 
 
 def _without_end(text: str) -> str:
+    """Without the punctuation at its end, and without braces around all of it."""
     text = text.strip().rstrip(".,;: ")
-    return text.removesuffix("\\").rstrip()
+    text = text.removesuffix("\\").rstrip()
+    while text.startswith("{") and _closes_at(text) == len(text) - 1:
+        text = text[1:-1].strip()
+    return text
+
+
+def _closes_at(text: str) -> int:
+    """Where the brace that a text begins with is closed; −1 if it is not."""
+    depth = 0
+    for found in re.finditer(r"\\.|[{}]", text):
+        depth += (found[0] == "{") - (found[0] == "}")
+        if depth == 0:
+            return found.start()
+    return -1

@@ -15,7 +15,9 @@ _EXPONENT = rf"(?:\{{({_INTEGER})\}}|({_INTEGER}))"
 _FRACTION = re.compile(
     rf"([+-]?)(\d*)\\frac(?:\{{({_INTEGER})\}}|(\d))(?:\{{({_INTEGER})\}}|(\d))\Z"
 )
-_RATIO = re.compile(rf"({_INTEGER})/(\d+)\Z")
+_RATIO = re.compile(r"([+-]?\d+\.?)/(\d+\.?)\Z")
+_MIXED = re.compile(r"([+-]?)(\d+) (\d+)/(\d+)\Z")
+_REPEATING = re.compile(r"([+-]?)(\d*)\.(\d*)\\overline\{(\d+)\}\Z")
 _DECIMAL = re.compile(
     rf"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:(?:\\times|\\cdot|\*)10\^{_EXPONENT}|[eE]({_INTEGER}))?\Z"
 )
@@ -45,8 +47,8 @@ def read_number(text: str) -> Number | None:
     """
     if len(text) > MAX_DIGITS:
         return None
-    plain = text.removesuffix("%").removesuffix("\\")
-    value = _fraction(plain) or _decimal(plain) or _power(plain)
+    plain = text.removesuffix("%").removesuffix("°")
+    value = _fraction(plain) or _decimal(plain) or _power(plain) or _repeating(plain)
     if value is None:
         return None
     return Number(value.value, value.decimal, percent=text.endswith("%"))
@@ -85,18 +87,36 @@ def _near(a: Fraction, b: Fraction, tolerance: Fraction) -> bool:
 
 def _fraction(text: str) -> Number | None:
     if ratio := _RATIO.match(text):
-        return _divide(int(ratio[1]), int(ratio[2]))
+        return _divide(*(int(part.rstrip(".")) for part in ratio.groups()))
+    if mixed := _MIXED.match(text):
+        return _mixed(mixed[1], *(int(part) for part in mixed.groups()[1:]))
     found = _FRACTION.match(text)
     if not found:
         return None
     sign, whole, *parts = found.groups()
     numerator, denominator = (int(part) for part in parts if part is not None)
-    if whole and (numerator < 0 or denominator <= 0 or numerator >= denominator):
-        return None  # no mixed number: 3\frac{4}{2} is rather a product
+    if whole:
+        return _mixed(sign, int(whole), numerator, denominator)
     ratio_read = _divide(numerator, denominator)
-    if ratio_read is None:
+    return Number(-ratio_read.value) if ratio_read and sign == "-" else ratio_read
+
+
+def _mixed(sign: str, whole: int, numerator: int, denominator: int) -> Number | None:
+    r"""2 1/2; 3\frac{4}{2} is more likely a product, and is no number here."""
+    if not 0 <= numerator < denominator:
         return None
-    value = int(whole or 0) + ratio_read.value
+    value = whole + Fraction(numerator, denominator)
+    return Number(-value if sign == "-" else value)
+
+
+def _repeating(text: str) -> Number | None:
+    r"""0.1\overline{6} is 1/6."""
+    found = _REPEATING.match(text)
+    if not found:
+        return None
+    sign, whole, fixed, repeated = found.groups()
+    value = Fraction(int((whole or "0") + fixed)) + Fraction(int(repeated), 10 ** len(repeated) - 1)
+    value /= 10 ** len(fixed)
     return Number(-value if sign == "-" else value)
 
 

@@ -7,14 +7,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", "\\{": "\\}"}
-_TOKEN = re.compile(r"\\[{}]|\\[a-zA-Z]+|\\.|[()\[\]{},;=]|\b(?:and|or)\b", re.DOTALL)
-_NAME = re.compile(
-    r"\s*(?:\\[a-zA-Z]++\s*+|[a-zA-Z]\s*+)++(?:_\s*(?:\{[^{}=]*\}|\w))?\s*'*\s*(?:\([^()=]*\))?\s*\Z"
+_TOKEN = re.compile(
+    r"\\(?:begin|end)\{[a-zA-Z]+\}|\\[{}]|\\[a-zA-Z]+|\\.|[()\[\]{},;:=&]|\b(?:and|or)\b", re.DOTALL
 )
+_LETTER = r"(?:\\[a-zA-Z]++\s*+|[a-zA-Z]\s*+)"
+_INDEXED = rf"{_LETTER}++(?:_\s*(?:\{{[^{{}}=]*\}}|\w))?\s*'*\s*(?:\([^()=]*\))?"
+_OVER = r"\\(?:overline|overrightarrow|widehat|vec|bar|hat|mathbf|mathcal)\{[a-zA-Z]+\}"
+_ONE_NAME = rf"(?:\|\s*(?:{_INDEXED}|{_OVER})\s*\||{_INDEXED}|{_OVER})"
+_NAME = re.compile(rf"\s*{_ONE_NAME}(?:\s*:\s*{_ONE_NAME})*\s*\Z")
 _NAMED = re.compile(
     r"\s*(?:[a-zA-Z]\s*\\in(?![a-zA-Z])|\([a-zA-Z](?:\s*,\s*[a-zA-Z])+\)\s*=)\s*(.+)\Z", re.DOTALL
 )
+_CONDITION = re.compile(r"\\\{\s*([a-zA-Z])\s*[|:]\s*(.*\1.*)\\\}\Z", re.DOTALL)
 _RELATION = re.compile(r"\\(?:approx|equiv|simeq|Rightarrow|implies|to|rightarrow)(?![a-zA-Z])")
+_MATRIX = re.compile(r"\\begin\{pmatrix\}(.*)\\end\{pmatrix\}\Z", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -22,8 +28,9 @@ class Shape:
     """An answer cut at its outermost level.
 
     Attributes:
-        brackets: "()", "[)", …, as they are written; "{}" for a set; "" for a list without them.
-        items: What stands between the commas; one item without brackets is the answer itself.
+        brackets: "()", "[)", …, as they are written; "{}" for a set; "2×3" for a matrix of two rows
+            and three columns; "" for a list without them.
+        items: The parts between the commas; one item without brackets is the answer itself.
     """
 
     brackets: str
@@ -31,7 +38,7 @@ class Shape:
 
     @property
     def ordered(self) -> bool:
-        """Whether the order of the items counts, as in pairs and intervals."""
+        """Whether the order of the items counts, as in pairs, intervals and matrices."""
         return self.brackets not in ("", "{}")
 
 
@@ -43,9 +50,15 @@ def read_shape(text: str) -> Shape:
     Shape(brackets='(]', items=('1', '\\frac{2}{3}'))
     >>> read_shape(r"1 or 2").items, read_shape(r"2\pm\sqrt{3}").items
     (('1', '2'), ('2+\\sqrt{3}', '2-\\sqrt{3}'))
+    >>> read_shape(r"\begin{pmatrix}1&2\\3&4\end{pmatrix}").brackets
+    '2×2'
     """
+    if condition := _CONDITION.match(text):  # {x | x > 1}
+        text = condition[2].strip()
     if named := _NAMED.match(text):  # x ∈ (1, 2), (x, y) = (1, 2)
         text = named[1]
+    if matrix := _matrix(unnamed(text).strip()):
+        return matrix
     brackets, inner = _unwrap(text.strip())
     if not brackets:  # S = {1, 2}
         of_name = _unwrap(unnamed(text).strip())
@@ -59,8 +72,22 @@ def read_shape(text: str) -> Shape:
     return Shape(brackets, tuple(items))
 
 
+def _matrix(text: str) -> Shape | None:
+    """A matrix by rows; None where the text is none, or its rows differ in length."""
+    found = _MATRIX.match(text)
+    if not found or _end_of_first_bracket(text) != len(text):
+        return None
+    rows = [_cut(row, ("&",)) for row in _cut(found[1], ("\\\\",))]
+    if not rows[-1][0].strip() and len(rows) > 1:  # a row break after the last row
+        rows.pop()
+    if len({len(row) for row in rows}) > 1:
+        return None
+    entries = tuple(entry.strip() for row in rows for entry in row)
+    return Shape(f"{len(rows)}×{len(rows[0])}", entries)
+
+
 def sides(text: str) -> list[str]:
-    """What stands between the outermost equals signs of an item.
+    """The parts between the outermost equals signs of an item.
 
     >>> sides("f(x=1)=2=3")
     ['f(x=1)', '2', '3']
@@ -68,17 +95,26 @@ def sides(text: str) -> list[str]:
     return _cut(text, ("=",))
 
 
-def is_name(text: str) -> bool:
-    r"""Whether a left-hand side only names what stands on the right: x, a_{n}, f(x), \angle ABC.
+def terms_of_ratio(text: str) -> list[str]:
+    """The terms of a ratio: the parts between its outermost colons.
 
-    >>> is_name("f(x)"), is_name("AB"), is_name("2x"), is_name("1+1")
-    (True, True, False, False)
+    >>> terms_of_ratio("1:2:3"), terms_of_ratio("5")
+    (['1', '2', '3'], ['5'])
+    """
+    return [term.strip() for term in _cut(text, (":",))]
+
+
+def is_name(text: str) -> bool:
+    r"""Whether a left-hand side only names what is on the right: x, a_{n}, f(x), |AB|, V_1:V_2.
+
+    >>> is_name("f'(x)"), is_name("|AB|"), is_name("V_1:V_2"), is_name("2x"), is_name("1+1")
+    (True, True, True, False, False)
     """
     return _NAME.match(text) is not None
 
 
 def unnamed(text: str) -> str:
-    """An item without the name of what it is.
+    """An item without the name before it.
 
     >>> unnamed("f(x)=2x"), unnamed("2x=y")
     ('2x', '2x=y')
@@ -88,7 +124,7 @@ def unnamed(text: str) -> str:
 
 
 def is_chain(text: str) -> bool:
-    r"""Whether an item says more than one thing: a = b = c, or 1 + 1 = 2, or √2 ≈ 1.4.
+    r"""Whether an item states more than one thing: a = b = c, or 1 + 1 = 2, or √2 ≈ 1.4.
 
     >>> is_chain("x=2"), is_chain("x=1+1=2"), is_chain("1+1=2"), is_chain("2")
     (False, True, True, False)
@@ -102,7 +138,7 @@ def is_chain(text: str) -> bool:
 
 
 def _unwrap(text: str) -> tuple[str, str]:
-    """The brackets around a whole text, and what they hold; "" where none hold all of it."""
+    """The brackets around a whole text, and their contents; "" where none hold all of it."""
     opening = "\\{" if text.startswith("\\{") else text[:1]
     if opening not in _CLOSING:
         return "", text
@@ -136,9 +172,9 @@ def _cut(text: str, separators: tuple[str, ...] = (",", ";", "and", "or")) -> li
 
 
 def _step(token: str) -> int:
-    if token in _CLOSING:
+    if token in _CLOSING or token.startswith("\\begin{"):
         return 1
-    return -1 if token in _CLOSING.values() else 0
+    return -1 if token in _CLOSING.values() or token.startswith("\\end{") else 0
 
 
 def _both_signs(item: str) -> list[str]:

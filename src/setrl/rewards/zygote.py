@@ -21,6 +21,9 @@ from typing import Any
 
 from setrl.rewards import math_verify
 from setrl.rewards.compare import Verdict, compare
+from setrl.rewards.expressions import equal_rational, read
+from setrl.rewards.letters import plain_letters
+from setrl.rewards.numeric import equal_numeric
 from setrl.rewards.shapes import read_shape, unnamed
 
 _PAGE = resource.getpagesize()
@@ -70,9 +73,13 @@ def _compared(job: dict[str, Any]) -> Verdict:
     tolerance = job["relative_tolerance"]
 
     def algebra(gold: str, answer: str) -> bool:
+        verdict = _as_expressions(gold, answer, tolerance)
+        if verdict is not None:
+            return verdict
+        gold, answer = plain_letters(_plain(gold), _plain(answer))
         for text, whose in ((gold, "gold"), (answer, "answer")):
             _parse(text, whose)
-        return math_verify.equal(_plain(gold), _plain(answer), tolerance)
+        return math_verify.equal(gold, answer, tolerance)
 
     return compare(
         job["gold"],
@@ -83,12 +90,22 @@ def _compared(job: dict[str, Any]) -> Verdict:
     )
 
 
+def _as_expressions(gold: str, answer: str, tolerance: float) -> Verdict:
+    """The verdict of our own reading; None where one is not an expression that it understands."""
+    one, other = read(_plain(gold)), read(_plain(answer))
+    if one is None or other is None or gold.endswith("%") != answer.endswith("%"):
+        return None
+    verdict = equal_rational(one, other)
+    return equal_numeric(one, other, tolerance) if verdict is None else verdict
+
+
 def _accepts_itself(job: dict[str, Any]) -> bool:
     """Whether algebra alone, without a look at the letters, finds a gold equal to itself."""
     items = [_plain(unnamed(item)) for item in read_shape(job["gold"]).items]
-    for item in items:
+    unread = [plain_letters(item, item)[0] for item in items if read(item) is None]
+    for item in unread:
         _parse(item, "gold")
-    return all(math_verify.equal(item, item, job["relative_tolerance"]) for item in items)
+    return all(math_verify.equal(item, item, job["relative_tolerance"]) for item in unread)
 
 
 def _parse(text: str, whose: str) -> None:

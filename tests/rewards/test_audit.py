@@ -1,4 +1,4 @@
-"""Answers that the grader takes for right though wrong, or refuses though right."""
+"""What an audit found: wrong answers that were accepted, right ones that were refused."""
 
 import pytest
 
@@ -38,14 +38,12 @@ WRONG = [
 ]
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="the wrong answer is accepted")
 @pytest.mark.parametrize(("gold", "answer", "why"), WRONG)
 def test_a_wrong_answer_is_refused(gold, answer, why):
     assert grade(gold, gold).reward == 1.0
     assert grade(answer, gold).reward != 1.0, why
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="any trailing word counts as a unit")
 @pytest.mark.parametrize(
     ("gold", "answer"),
     [("5", "5 million"), ("5", "5 plus six"), ("5", "5 is wrong"), ("2", "2 pi")],
@@ -85,14 +83,12 @@ RIGHT = [
 ]
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="the right answer is refused")
 @pytest.mark.parametrize(("gold", "answer", "why"), RIGHT)
 def test_a_right_answer_is_accepted(gold, answer, why):
     assert grade(gold, gold).reward == 1.0
     assert grade(answer, gold).reward == 1.0, why
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="the gold is reported as ungradable")
 @pytest.mark.parametrize(
     ("gold", "answer"),
     [

@@ -1,0 +1,97 @@
+r"""Answers whose marks have a meaning of their own: 204_5, 30°15', 12:30, 3:2:1, 6'.
+
+Each kind equals only answers of its kind, with one exception: a ratio of two terms may be written
+as the fraction. Where a mark has two meanings (12:30 is a time of day, or a ratio), only the same
+answer is right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+
+Terms = Callable[[str, str], bool | None]  # are two terms of a ratio equal?
+
+_BASED = re.compile(r"\(?([0-9A-F]+)\)?_(?:\{\(?([a-z0-9]+)\)?\}|(\d))\Z")
+_ANGLE = re.compile(r"(-?\d+(?:\.\d+)?)°(?:(\d+(?:\.\d+)?)')?(?:(\d+(?:\.\d+)?)'')?\Z")
+_TIME = re.compile(r"(\d|[01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?((?:[aApP]\.?[mM]\.?)?)\Z")
+_PRIMED = re.compile(r"(.*?[\d})])('+)\Z", re.DOTALL)
+_COLON = re.compile(r":(?![^({\[]*[)}\]])")
+_BASES = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
+          "eight": "8", "nine": "9", "ten": "10", "sixteen": "16"}  # fmt: skip
+
+
+def compare_marked(gold: str, answer: str, terms: Terms) -> bool | None:
+    """Whether two keys are the same marked answer; NotImplemented where neither has such a mark.
+
+    Args:
+        gold: A normal form without spaces.
+        answer: Another one.
+        terms: Compares two terms of ratios.
+
+    >>> compare_marked("204_5", "204_{5}", lambda a, b: a == b)
+    True
+    >>> compare_marked("12:30", "2:5", lambda a, b: a == b)
+    False
+    """
+    for kind in (_based, _angle, _time, _primes):
+        one, other = kind(gold), kind(answer)
+        if one is not None or other is not None:
+            return one == other
+    if _COLON.search(gold) or _COLON.search(answer):
+        return _ratios(_COLON.split(gold), _COLON.split(answer), terms)
+    return NotImplemented
+
+
+def _based(text: str) -> tuple[str, str] | None:
+    """A number in a base: its digits and the base, which both count."""
+    found = _BASED.match(text)
+    if not found:
+        return None
+    base = found[2] or found[3]
+    return found[1].lstrip("0"), _BASES.get(base, base)
+
+
+def _angle(text: str) -> Fraction | None:
+    """Degrees with minutes, in degrees; 30° alone is a number, whose mark may be missing."""
+    found = _ANGLE.match(text)
+    if not found or not (found[2] or found[3]):
+        return None
+    degrees, minutes, seconds = (Fraction(part or 0) for part in found.groups())
+    return degrees + minutes / 60 + seconds / 3600
+
+
+def _time(text: str) -> tuple[int, int, int, str] | None:
+    """A time of day; two digits below 60 after the colon."""
+    found = _TIME.match(text)
+    if not found:
+        return None
+    half = found[4].replace(".", "").lower()
+    return int(found[1]), int(found[2]), int(found[3] or 0), half
+
+
+def _primes(text: str) -> tuple[str, str] | None:
+    """A number of feet, inches or minutes: 6', 30''."""
+    found = _PRIMED.match(text)
+    return (found[1], found[2]) if found else None
+
+
+def _ratios(gold: list[str], answer: list[str], terms: Terms) -> bool | None:
+    """a:b = c:d if a/b = c/d; so with more terms, all of them; two terms may be a fraction."""
+    if len(gold) == 1 or len(answer) == 1:
+        ratio, fraction = (gold, answer[0]) if len(answer) == 1 else (answer, gold[0])
+        return terms(_fraction(*ratio), fraction) if len(ratio) == 2 else False
+    if len(gold) != len(answer):
+        return False
+    verdicts = [
+        terms(_fraction(gold[0], term), _fraction(answer[0], other))
+        for term, other in zip(gold[1:], answer[1:], strict=True)
+    ]
+    if False in verdicts:
+        return False
+    return None if None in verdicts else True
+
+
+def _fraction(top: str, bottom: str) -> str:
+    return rf"\frac{{{top}}}{{{bottom}}}"

@@ -1,0 +1,298 @@
+r"""LaTeX as tokens: each has a meaning, is known to have none, or stays and is not understood.
+
+A token is a command (`\frac`), an escaped character (`\{`), a row break (`\\`), or one character;
+spaces of all kinds are one token " ". In the text, a search for the space `\ ` also finds the end
+of a row break before a space; among tokens it does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+Tokens = list[str]
+
+_TOKEN = re.compile(r"\\\\|\\[a-zA-Z]+\*?|\\.|\s+|.", re.DOTALL)
+
+# Characters that are another way to type a command.
+_CHARACTERS = {
+    "−": "-", "–": "-", "×": r"\times", "·": r"\cdot", "⋅": r"\cdot", "÷": r"\div", "π": r"\pi",
+    "∞": r"\infty", "∪": r"\cup", "∩": r"\cap", "≤": r"\le", "≥": r"\ge", "≠": r"\ne",
+    "≈": r"\approx", "±": r"\pm", "∫": r"\int", "∑": r"\sum", "∏": r"\prod", "…": r"\ldots",
+    "∈": r"\in", "√": r"\sqrt", "′": "'", "’": "'", "~": " ", "∶": ":",
+    "α": r"\alpha", "β": r"\beta", "θ": r"\theta", "λ": r"\lambda", "ω": r"\omega", "Ω": r"\Omega",
+}  # fmt: skip
+
+# Commands with the same meaning as another one.
+_COMMANDS = {
+    r"\dfrac": r"\frac", r"\tfrac": r"\frac", r"\cfrac": r"\frac", r"\dbinom": r"\binom",
+    r"\tbinom": r"\binom", r"\geq": r"\ge", r"\geqslant": r"\ge", r"\leq": r"\le",
+    r"\leqslant": r"\le", r"\neq": r"\ne", r"\gt": ">", r"\lt": "<", r"\lbrace": r"\{",
+    r"\rbrace": r"\}", r"\lbrack": "[", r"\rbrack": "]", r"\lparen": "(", r"\rparen": ")",
+    r"\vert": "|", r"\lvert": "|", r"\rvert": "|", r"\mid": "|", r"\%": "%", r"\ast": "*",
+    r"\prime": "'", r"\colon": ":", r"\degree": "°", r"\degrees": "°", r"\textdegree": "°",
+}  # fmt: skip
+
+_SPACES = {
+    r"\,", r"\;", r"\:", r"\>", r"\ ", r"\quad", r"\qquad", r"\thinspace", r"\medspace",
+    r"\thickspace", r"\enspace",
+}  # fmt: skip
+_NOTHING = {
+    "$", r"\$", "£", "€", r"\(", r"\)", r"\[", r"\]", r"\!", r"\displaystyle", r"\textstyle",
+    r"\limits", r"\nolimits", r"\boxed", r"\fbox", r"\negthinspace",
+}  # fmt: skip
+_SIZES = {
+    r"\left", r"\right", r"\middle", r"\big", r"\Big", r"\bigg", r"\Bigg", r"\bigl", r"\bigr",
+    r"\Bigl", r"\Bigr", r"\biggl", r"\biggr", r"\Biggl", r"\Biggr",
+}  # fmt: skip
+_FONTS = {
+    r"\text", r"\textbf", r"\textit", r"\textrm", r"\textsf", r"\texttt", r"\textup",
+    r"\textnormal", r"\mathrm", r"\mathbf", r"\mathsf", r"\mathit", r"\mathnormal", r"\mbox",
+    r"\hbox", r"\operatorname", r"\operatorname*", r"\bm", r"\boldsymbol", r"\emph",
+}  # fmt: skip
+_MATRICES = {"matrix", "pmatrix", "bmatrix", "Bmatrix", "array", "smallmatrix"}
+
+
+def tokens(text: str) -> Tokens:
+    r"""A text as tokens, in the one way in which this package writes them.
+
+    >>> "".join(tokens(r"$\left( \dfrac12 \right)$")), tokens(r"1 \\ 2")
+    ('( \\frac{1}{2} )', ['1', ' ', '\\\\', ' ', '2'])
+    """
+    found = [_plain(token) for token in _TOKEN.findall(text)]
+    if not _balanced(found):  # then no argument has an end
+        return found
+    for rewrite in _PASSES:
+        found = rewrite(found)
+    return found
+
+
+def _balanced(found: Tokens) -> bool:
+    depth = 0
+    for token in found:
+        depth += (token == "{") - (token == "}")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def joined(found: Sequence[str]) -> str:
+    r"""Tokens as LaTeX: a space follows a command where a letter would be taken for a part of it.
+
+    >>> joined([r"\pi", "r", "^", "2"])
+    '\\pi r^2'
+    """
+    text = found[0] if found else ""
+    for before, token in pairwise(found):
+        glued = re.fullmatch(r"\\[a-zA-Z]+", before) and token[0].isalpha()
+        text += (" " if glued else "") + token
+    return text
+
+
+def group_at(found: Sequence[str], start: int) -> int:
+    """The end of the argument that begins at `start`: a braced group, or one token."""
+    if start >= len(found) or found[start] != "{":
+        return min(start + 1, len(found))
+    depth = 0
+    for at in range(start, len(found)):
+        depth += (found[at] == "{") - (found[at] == "}")
+        if depth == 0:
+            return at + 1
+    return len(found)
+
+
+def _plain(token: str) -> str:
+    if token.isspace() or token in _SPACES or token in "\u00a0\u202f\u2009":
+        return " "
+    return _COMMANDS.get(token) or _CHARACTERS.get(token, token)
+
+
+# ------------------------------------------------------------------ passes, in their order
+
+
+def _without_dressing(found: Tokens) -> Tokens:
+    r"""Drop what only changes the looks: dollar signs, sizes of brackets, negative spaces."""
+    kept: Tokens = []
+    for at, token in enumerate(found):
+        after_size = at > 0 and found[at - 1] in _SIZES
+        if token in _NOTHING or token in _SIZES or (after_size and token == "."):
+            continue
+        kept.append(token)
+    return kept
+
+
+def _without_fonts(found: Tokens) -> Tokens:
+    r"""\text{cm} → cm; \operatorname{sin} → \sin."""
+    kept: Tokens = []
+    at = 0
+    while at < len(found):
+        if found[at] not in _FONTS:
+            kept.append(found[at])
+            at += 1
+            continue
+        start = at + 1 + (found[at + 1 : at + 2] == [" "])
+        end = group_at(found, start)
+        inner = found[start:end]
+        inner = inner[1:-1] if inner[:1] == ["{"] else inner
+        name = "\\" + "".join(inner)
+        is_function = "operatorname" in found[at] and name in FUNCTIONS
+        kept += [name] if is_function else _without_fonts(inner)
+        at = end
+    return kept
+
+
+def _without_hspace(found: Tokens) -> Tokens:
+    kept: Tokens = []
+    at = 0
+    while at < len(found):
+        is_space = found[at] in (r"\hspace", r"\phantom", r"\hspace*", r"\vspace")
+        kept.append(" " if is_space else found[at])
+        at = group_at(found, at + 1) if is_space else at + 1
+    return kept
+
+
+def _one_space(found: Tokens) -> Tokens:
+    return [token for before, token in pairwise(["", *found]) if (before, token) != (" ", " ")]
+
+
+def _relations(found: Tokens) -> Tokens:
+    """>= → ≥ and the like."""
+    kept: Tokens = []
+    signs = {(">", "="): r"\ge", ("<", "="): r"\le", ("!", "="): r"\ne"}
+    for token in found:
+        pair = (kept[-1] if kept else "", token)
+        if pair in signs:
+            kept[-1] = signs[pair]
+        else:
+            kept.append(token)
+    return kept
+
+
+def _marks(found: Tokens) -> Tokens:
+    r"""^\circ and ^{\circ} → °; ^{\prime\prime} → ''."""
+    kept: Tokens = []
+    at = 0
+    while at < len(found):
+        start = at + 1 + (found[at + 1 : at + 2] == [" "])
+        end = group_at(found, start)
+        inner = [token for token in found[start:end] if token not in ("{", "}", " ")]
+        is_mark = found[at] == "^" and inner and set(inner) in ({r"\circ"}, {"'"}, {"°"})
+        if is_mark:
+            kept = kept[:-1] if kept[-1:] == [" "] else kept
+            kept += ["°"] if "'" not in inner else inner
+            at = end
+        else:
+            kept.append(found[at])
+            at += 1
+    return [part for token in kept for part in (["'", "'"] if token in ('"', "″") else [token])]
+
+
+def _arguments(found: Tokens) -> Tokens:
+    r"""Braces around the arguments of \frac, \binom and \sqrt: \frac12 → \frac{1}{2}."""
+    kept: Tokens = []
+    at = 0
+    while at < len(found):
+        token = found[at]
+        kept.append(token)
+        at += 1
+        for _ in range({r"\frac": 2, r"\binom": 2, r"\sqrt": 1}.get(token, 0)):
+            at += found[at : at + 1] == [" "]
+            if token == r"\sqrt" and found[at : at + 1] == ["["]:
+                end = found.index("]", at) + 1 if "]" in found[at:] else at
+                kept += found[at:end]
+                at = end
+            end = group_at(found, at)
+            argument = found[at:end]
+            inner = argument[1:-1] if argument[:1] == ["{"] else argument
+            kept += ["{", *_strip(_arguments(inner)), "}"] if argument else []
+            at = end
+    return kept
+
+
+def _strip(found: Tokens) -> Tokens:
+    start, end = 0, len(found)
+    while start < end and found[start] == " ":
+        start += 1
+    while end > start and found[end - 1] == " ":
+        end -= 1
+    return found[start:end]
+
+
+def _choose(found: Tokens) -> Tokens:
+    r"""{5 \choose 2} → \binom{5}{2}."""
+    if r"\choose" not in found:
+        return found
+    middle = found.index(r"\choose")
+    start = next((at for at in range(middle, -1, -1) if found[at] == "{"), -1)
+    end = group_at(found, start) if start >= 0 else len(found)
+    top, bottom = found[start + 1 : middle], found[middle + 1 : end - (start >= 0)]
+    binomial = [r"\binom", "{", *_strip(top), "}", "{", *_strip(bottom), "}"]
+    return [*found[: max(start, 0)], *binomial, *_choose(found[end:])]
+
+
+def _matrices(found: Tokens) -> Tokens:
+    r"""Every matrix in round brackets: bmatrix, \left[\begin{array}{cc}…\end{array}\right]."""
+    kept: Tokens = []
+    at = 0
+    while at < len(found):
+        end = group_at(found, at + 1)
+        name = "".join(found[at + 2 : end - 1])
+        if found[at] in (r"\begin", r"\end") and name in _MATRICES:
+            bare = name in ("array", "matrix", "smallmatrix")
+            if found[at] == r"\begin":
+                end = group_at(found, end) if name == "array" else end
+                kept = _without_bracket(kept, "[(") if bare else kept
+            kept += [found[at], "{", *"pmatrix", "}"]
+            at = end
+            if found[at - 1 : at] == ["}"] and kept[-10:-9] == [r"\end"] and bare:
+                rest = at + (found[at : at + 1] == [" "])
+                at = rest + 1 if found[rest : rest + 1] in (["]"], [")"]) else at
+        else:
+            kept.append(found[at])
+            at += 1
+    return kept
+
+
+def _without_bracket(kept: Tokens, brackets: str) -> Tokens:
+    stripped = kept[:-1] if kept[-1:] == [" "] else kept
+    return stripped[:-1] if stripped and stripped[-1] in brackets else kept
+
+
+def _thousands(found: Tokens) -> Tokens:
+    """1{,}234 → 1234; separators of another kind are seen to in `normal_form`."""
+    kept: Tokens = []
+    at = 0
+    while at < len(found):
+        is_group = found[at : at + 3] == ["{", ",", "}"]
+        before = bool(kept) and kept[-1].isdigit()
+        if is_group and before and _three_digits(found, at + 3):
+            at += 3
+        else:
+            kept.append(found[at])
+            at += 1
+    return kept
+
+
+def _three_digits(found: Tokens, at: int) -> bool:
+    digits = [token.isdigit() for token in found[at : at + 4]]
+    return digits[:3] == [True] * 3 and not (len(digits) == 4 and digits[3])
+
+
+_NAMES = """
+    sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp max min gcd lcm
+"""
+FUNCTIONS = {rf"\{name}" for name in _NAMES.split()}
+
+_PASSES: tuple[Callable[[Tokens], Tokens], ...] = (
+    _without_dressing,
+    _without_hspace,
+    _without_fonts,
+    _one_space,
+    _relations,
+    _marks,
+    _choose,
+    _arguments,
+    _matrices,
+    _thousands,
+)
