@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from setrl.rewards import math_answer
 from tests.rewards.adversary.golds import golds, latex
 from tests.rewards.adversary.near_misses import near_misses
+from tests.rewards.adversary.real_golds import real_golds, real_near_misses, real_rewrites
 from tests.rewards.adversary.rewrites import rewrites
 
 Grade = Callable[[Sequence[str], Sequence[str]], list[bool]]  # answers, golds → accepted?
 
+REAL_GOLDS = 1_052
 LEAST_REWRITES = 0.98  # share of the rewrites that must be accepted
 MOST_REFUSED = 0.02  # share of the golds that may not accept themselves
 
@@ -74,13 +76,20 @@ def trial(grade: Grade, per_kind: int, seed: int = 0) -> Result:
     return result
 
 
-def _cases(per_kind: int, seed: int):
+def _cases(per_kind: int, seed: int) -> Iterator[tuple[str, str, str, str]]:
+    """Part, kind of change, answer and gold; ten real golds for each gold of a kind."""
     for at, (kind, answer) in enumerate(golds(per_kind, seed)):
         gold = latex(answer)
         yield "golds", kind, gold, gold
         for miss in near_misses(answer, seed=at):
             yield "near_misses", miss.change, miss.text, gold
         for rewrite in rewrites(answer):
+            yield "rewrites", rewrite.way, rewrite.text, gold
+    for gold in real_golds()[:: max(1, REAL_GOLDS // (10 * per_kind))]:
+        yield "golds", "real", gold, gold
+        for miss in real_near_misses(gold):
+            yield "near_misses", miss.change, miss.text, gold
+        for rewrite in real_rewrites(gold):
             yield "rewrites", rewrite.way, rewrite.text, gold
 
 
