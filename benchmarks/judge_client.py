@@ -31,7 +31,7 @@ import matplotlib.pyplot as plt
 from setrl.files import write_json, write_text
 from setrl.judges import Endpoint, Group, Limits, LMJudge
 from setrl.judges.rendering import render
-from setrl.report.style import LIGHT
+from setrl.report.style import BLUE, GREEN, LIGHT, ORANGE, OTHER_FILL, VERMILION
 from tests.judges.helpers import make_groups, right_clusters
 from tests.judges.server import FAULTS, FaultyServer
 
@@ -39,7 +39,6 @@ RESULTS = Path(__file__).parents[1] / "docs" / "results" / "judge_faults"
 OFTEN = dict.fromkeys(FAULTS, 0.02) | {"hang": 0.2}
 LIMITS = Limits(concurrency=32, timeout_s=2.0, backoff_s=0.05, longest_pause_s=1.0)
 WORK = " so we go on in small steps and check each of them" * 8
-CLIENT, SERVER = "#0072B2", "#E69F00"
 
 
 def main(num_groups: int) -> None:
@@ -132,8 +131,8 @@ def draw(runs: list[dict[str, Any]], path: Path) -> None:
     kinds = sorted({kind for run in runs for kind in run["failures_in_the_servers_log"]})
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=(3, 2))
     for shift, key, hue, name in (
-        (0.2, "failures", CLIENT, "counted by the client"),
-        (-0.2, "failures_in_the_servers_log", SERVER, "in the server's log"),
+        (0.2, "failures", BLUE, "counted by the client"),
+        (-0.2, "failures_in_the_servers_log", ORANGE, "in the server's log"),
     ):
         totals = [sum(run[key].get(kind, 0) for run in runs) for kind in kinds]
         left.barh([i + shift for i in range(len(kinds))], totals, 0.38, color=hue, label=name)
@@ -141,7 +140,7 @@ def draw(runs: list[dict[str, Any]], path: Path) -> None:
     left.set_title("Failed requests", loc="left", fontsize=10)
     left.legend(frameon=False, fontsize=8)
     bottom = [0] * len(runs)
-    for key, hue in (("right", "#009E73"), ("unknown", "#BBBBBB"), ("wrong", "#D55E00")):
+    for key, hue in (("right", GREEN), ("unknown", OTHER_FILL), ("wrong", VERMILION)):
         heights = [run[key] for run in runs]
         label = f"{key} ({', '.join(map(str, heights))})"
         right.bar(range(1, len(runs) + 1), heights, 0.6, bottom=bottom, color=hue, label=label)

@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
 from setrl.core.inputs import check_set_size
+from setrl.report.style import axes_grid
 from studies import adam_proxy
 from studies.adam_proxy import WINDOW, Training
 from studies.bandit import (
@@ -27,7 +28,7 @@ from studies.bandit import (
     relative_variance,
     running_means,
 )
-from studies.looks import canvas, draw_interval, legend_below, save, title
+from studies.looks import draw_interval, legend_below, save, title
 from studies.summaries import Interval, geometric_interval, write_numbers
 
 REWARD_NAMES = {
@@ -225,7 +226,7 @@ def run(config: BanditsConfig, out_dir: Path | str) -> Path:
 
 def draw_curves(config: BanditsConfig, curves: Mapping[str, Curves], path: Path) -> None:
     """Estimation error, and variance against A, K and N."""
-    figure, axes = canvas(2, 2, 10.0, 7.8)
+    figure, axes = axes_grid(2, 2, 10.0, 7.8)
     usual = f"A = {config.arms}, N = {config.num_samples}, K = {config.set_size}"
     panels = (
         ("estimation_error", config.checkpoints, "batches averaged", f"Estimation error, {usual}"),
@@ -256,7 +257,7 @@ def _curves(ax: Axes, grid: np.ndarray, found: Curves, ticks: bool) -> None:
 
 def draw_maps(config: BanditsConfig, maps: Mapping[str, Interval], path: Path) -> None:
     """Where leave-two-out lowers the variance of EI and where it raises it."""
-    figure, axes = canvas(1, len(maps), 11.5, 4.3)
+    figure, axes = axes_grid(1, len(maps), 11.5, 4.3)
     for ax, (rewards, found) in zip(axes, maps.items(), strict=True):
         ax.grid(False)
         image = ax.imshow(np.log2(found.mean), cmap="RdBu_r", vmin=-2, vmax=2, aspect="auto")
@@ -289,7 +290,7 @@ def _cells(ax: Axes, found: Interval) -> None:
 
 def draw_training(training: Mapping[str, Training], path: Path) -> None:
     """The variance proxy and the value during training."""
-    figure, axes = canvas(1, 2, 10.5, 4.4)
+    figure, axes = axes_grid(1, 2, 10.5, 4.4)
     for name, found in training.items():
         steps = WINDOW * np.arange(1, len(found.proxy.mean) + 1)
         for ax, interval in zip(axes, (found.proxy, found.value), strict=True):

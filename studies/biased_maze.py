@@ -11,7 +11,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from setrl.core.inputs import check_set_size
-from studies.looks import canvas, draw_interval, legend_below, save, title
+from setrl.report.style import LIGHT, axes_grid
+from studies.looks import draw_interval, legend_below, save, title
 from studies.maze import LEARNERS, BiasedMaze, History, train
 from studies.summaries import mean_interval, moving_average, write_numbers
 
@@ -117,7 +118,7 @@ def run(config: BiasedMazeConfig, out_dir: Path | str) -> Path:
 
 def draw_learning(config: BiasedMazeConfig, histories: Histories, path: Path) -> None:
     """Average return, P(action 1) at the first fork and P(goal) during training."""
-    figure, axes = canvas(1, 3, 12.0, 4.4)
+    figure, axes = axes_grid(1, 3, 12.0, 4.4)
     panels: dict[str, Callable[[History], np.ndarray]] = {
         "average return": lambda h: h.returns_RT,
         "P(action 1) at the first fork": lambda h: h.chances_RTD[..., 0],
@@ -127,10 +128,10 @@ def draw_learning(config: BiasedMazeConfig, histories: Histories, path: Path) ->
         for name, history in histories.items():
             _line(ax, config, name, values(history))
         title(ax, name_of_panel, f"updates (moving average of {config.window})")
-    axes[0].axhline(config.shown, color="#5c636e", linewidth=0.8)
+    axes[0].axhline(config.shown, color=LIGHT.muted, linewidth=0.8)
     axes[0].annotate(
         "the decoy's return", (config.updates, config.shown), (0, -11), va="center", ha="right",
-        textcoords="offset points", fontsize=8, color="#5c636e",
+        textcoords="offset points", fontsize=8, color=LIGHT.muted,
     )  # fmt: skip
     for ax in axes[1:]:
         ax.set_ylim(-0.02, 1.02)
@@ -140,7 +141,7 @@ def draw_learning(config: BiasedMazeConfig, histories: Histories, path: Path) ->
 
 def draw_decoys(config: BiasedMazeConfig, histories: Mapping[int, Histories], path: Path) -> None:
     """Average return in mazes with no decoy, a shorter and a longer one."""
-    figure, axes = canvas(1, len(histories), 12.0, 4.4)
+    figure, axes = axes_grid(1, len(histories), 12.0, 4.4)
     for ax, (decoy, found) in zip(axes, histories.items(), strict=True):
         for name, history in found.items():
             _line(ax, config, name, history.returns_RT)

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from setrl import methods
+from setrl.report.style import BLUE, GREEN, GREY, ORANGE, PINK, SKY, VERMILION, axes_grid
 from setrl.theory.dynamics import Success, expected_steps, simulate
 from setrl.theory.tabular import ActionTable, TabularMethod
 
@@ -25,9 +26,7 @@ EQUAL_START = (0.30, 0.20, 0.12, 0.08, 0.05, 0.25)
 UNEQUAL = Success([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
 UNEQUAL_START = (0.10, 0.15, 0.25, 0.20, 0.20, 0.10)
 
-# Okabe and Ito's colours, which stay apart under colour-blindness.
-HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-WRONG = "#999999"
+HUES = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILION)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +53,7 @@ def equally_good(steps: int = STEPS) -> list[Panel]:
     for title, method in METHODS.items():
         update = TabularMethod(method, EQUAL, NUM_SAMPLES).update
         path = expected_steps(update, EQUAL_START, LEARNING_RATE, steps)
-        panels.append(Panel(title, path.policies_TA, labels, (*HUES[:5], WRONG)))
+        panels.append(Panel(title, path.policies_TA, labels, (*HUES[:5], GREY)))
     return panels
 
 
@@ -80,8 +79,8 @@ def unequally_good(steps: int = STEPS, seed: int = SEED) -> list[Panel]:
 
 def draw_dynamics(rows: dict[str, list[Panel]]) -> Figure:
     """Stacked probabilities, a row of panels for each entry."""
-    figure = Figure(figsize=(11, 3.3 * len(rows)), layout="constrained")
-    grid = figure.subplots(len(rows), len(METHODS), sharex=True, sharey=True, squeeze=False)
+    figure, all_axes = axes_grid(len(rows), len(METHODS), 11, 3.3 * len(rows))
+    grid = np.reshape(np.array(all_axes), (len(rows), -1))
     for axes, (name, panels) in zip(grid, rows.items(), strict=True):
         for place, (ax, panel) in enumerate(zip(axes, panels, strict=True)):
             _draw_panel(ax, panel)
@@ -97,6 +96,8 @@ def draw_dynamics(rows: dict[str, list[Panel]]) -> Figure:
         )
     for ax in grid[-1]:
         ax.set_xlabel("updates + 1, logarithmic")
+    for ax in all_axes:
+        ax.label_outer()
     return figure
 
 
@@ -112,8 +113,6 @@ def _draw_panel(ax: Axes, panel: Panel) -> None:
     )
     ax.set_xscale("log")
     ax.set(xlim=(1, steps[-1]), ylim=(0, 1))
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
 
 
 def run(out_dir: Path | str) -> Path:

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from setrl import objectives
+from setrl.report.style import BLUE, VERMILION, axes_grid
 from setrl.theory.tabular import ActionTable, TabularObjective
-from studies.looks import HUES, canvas, draw_interval, save, title
+from studies.looks import draw_interval, save, title
 from studies.sequential import (
     PolicyIteration,
     SetMDP,
@@ -112,10 +113,10 @@ def run(config: RolloutTreesConfig, out_dir: Path | str) -> Path:
 def _draw(
     values_RT: np.ndarray, planner: float, steps: np.ndarray, error: Interval, path: Path
 ) -> None:
-    figure, (climbing, learning) = canvas(1, 2, 10.0, 4.0)
+    figure, (climbing, learning) = axes_grid(1, 2, 10.0, 4.0)
     for values_T in values_RT:
-        climbing.plot(values_T, color=HUES["l2o"], linewidth=1.2, alpha=0.8)
-    climbing.axhline(planner, color=HUES["reinforce"], linestyle="--", linewidth=1.5)
+        climbing.plot(values_T, color=BLUE, linewidth=1.2, alpha=0.8)
+    climbing.axhline(planner, color=VERMILION, linestyle="--", linewidth=1.5)
     climbing.annotate(
         "the sets are chosen, not drawn",
         (0, planner),

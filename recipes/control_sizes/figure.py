@@ -13,6 +13,8 @@ from typing import Any
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
+from setrl.report.style import BLUE, GREY
+
 METRICS = {
     "effective_goals": "effective goals (of 5)",
     "success": "success",
@@ -37,9 +39,9 @@ def draw(ax: Axes, arms: dict[str, Any], metric: str, letter: str, label: str) -
     found = sorted((place(name), arm[metric]) for name, arm in arms.items() if name[0] == letter)
     xs = [x for x, _ in found]
     means, errors = ([one[key] for _, one in found] for key in ("mean", "stderr"))
-    ax.errorbar(xs, means, yerr=errors, marker="o", color="#0072B2", capsize=2)
+    ax.errorbar(xs, means, yerr=errors, marker="o", color=BLUE, capsize=2)
     for x, one in found:
-        ax.plot([x] * len(one["seeds"]), list(one["seeds"].values()), ".", color="#999999")
+        ax.plot([x] * len(one["seeds"]), list(one["seeds"].values()), ".", color=GREY)
     ax.set_xscale("symlog" if letter == "w" else "log", base=2)
     ax.set_xticks(xs, ["whole" if letter == "w" and x == WHOLE else str(x) for x in xs])
     ax.minorticks_off()

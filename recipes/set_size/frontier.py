@@ -15,10 +15,10 @@ import yaml
 from matplotlib.axes import Axes
 
 from setrl import files
-from setrl.report.style import SPARE_HUES, label
+from setrl.report.style import BLUE, GREEN, GREY, SPARE_HUES, VERMILION, label
 
 ACROSS, UP = "correct_strategies@32", "pass@1"
-HUES = ("#D55E00", "#0072B2", "#009E73")
+HUES = (VERMILION, BLUE, GREEN)
 TITLES = {"test": "test split", "shifted": "shifted split: favourites forbidden"}
 
 
@@ -53,7 +53,7 @@ def draw_run(panel: Axes, run: Path, split: str, hue: str) -> None:
     for arm, mark in (("base", "X"), ("grpo", "s")):
         if arm in arms and arm in others and "grpo" in arms:
             at = point(arms[arm]["metrics"])
-            panel.plot(*at, mark, color="#808080", ms=7)
+            panel.plot(*at, mark, color=GREY, ms=7)
             panel.annotate(label(arm), at, xytext=(6, -3), textcoords="offset points", fontsize=8)
 
 

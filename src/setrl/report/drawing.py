@@ -79,10 +79,18 @@ def interval_curve(
 ) -> EndLabel:
     """An arm's values as a line, and their intervals as a band; returns the line's name."""
     middle, low, high = np.array([(v.value, v.low, v.high) for v in values]).T
+    band(ax, x, (middle, low, high), look, marker)
+    return EndLabel(float(middle[-1]), look)
+
+
+def band(
+    ax: Axes, x: ArrayLike, ends: tuple[Floats, Floats, Floats], look: Look, marker: str = ""
+) -> None:
+    """A line through the middle of (middle, low, high), and a band between the other two."""
+    middle, low, high = ends
     ax.plot(x, middle, color=look.hue, linestyle=look.line, linewidth=2, label=look.label,
             marker=marker, markersize=3)  # fmt: skip
     ax.fill_between(np.asarray(x), low, high, color=look.hue, alpha=BAND_ALPHA, linewidth=0)
-    return EndLabel(float(middle[-1]), look)
 
 
 def step_curves(

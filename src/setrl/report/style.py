@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -181,7 +182,12 @@ def strategy_fills(mean_shares: Mapping[str, float]) -> dict[str, str]:
 
 
 def axes_grid(
-    rows: int, columns: int, width: float, height: float, theme: Theme = LIGHT, **figure: object
+    rows: int,
+    columns: int,
+    width: float,
+    height: float,
+    theme: Theme = LIGHT,
+    layout: Literal["constrained"] | None = "constrained",
 ) -> tuple[Figure, list[Axes]]:
     """A figure without text, and its axes row by row.
 
@@ -189,9 +195,9 @@ def axes_grid(
         rows, columns: How many axes.
         width, height: Of the figure, inches.
         theme: Its colours.
-        figure: Further arguments of `Figure`.
+        layout: How matplotlib places the axes; None leaves that to the caller.
     """
-    sheet = Figure(figsize=(width, height), dpi=DPI, facecolor=theme.paper, **figure)  # type: ignore[arg-type]
+    sheet = Figure(figsize=(width, height), dpi=DPI, facecolor=theme.paper, layout=layout)
     axes = sheet.subplots(rows, columns, squeeze=False).ravel().tolist()
     for ax in axes:
         ax.set_facecolor(theme.paper)
@@ -231,7 +237,7 @@ def canvas(
     top, bottom, between = 0.2 + title_height + 0.2 * len(lines), 0.55, 0.85
     height = top + bottom + rows * row_height + (rows - 1) * between
     axis_width = (WIDTH - sum(margins) - gap * (columns - 1)) / columns
-    figure, axes = axes_grid(rows, columns, WIDTH, height, theme)
+    figure, axes = axes_grid(rows, columns, WIDTH, height, theme, layout=None)
     figure.subplots_adjust(
         left=margins[0] / WIDTH,
         right=1 - margins[1] / WIDTH,
