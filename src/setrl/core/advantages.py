@@ -208,17 +208,14 @@ def require_method(method: Method | None, options: dict[str, Any] | None = None)
 
 def _of_batch(batch: Batch, method: Method, rng: np.random.Generator | None) -> Advantages:
     """Advantages of ragged prompts: those of equally many samples together, put in place."""
-    parts = [
-        (at, _of_dense(samples, method, rng))
-        for at, samples in batch.equal_sizes(method.fewest_samples)
-    ]
-    if len(parts) == 1 and isinstance(parts[0][0][0], slice):
-        return parts[0][1]
     shape = batch.usable_BN.shape
     values_BN, with_BN, without_BN = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
     mean_B, skipped_B = np.full(shape[0], np.nan), np.ones(shape[0], dtype=bool)
     stderr_BN, used = None, "none"
-    for at, part in parts:
+    for at, samples in batch.equal_sizes(method.fewest_samples):
+        part = _of_dense(samples, method, rng)
+        if isinstance(at[0], slice):  # every prompt has all its samples: there is nothing to place
+            return part
         rows = at[0][:, 0]
         values_BN[at], with_BN[at], without_BN[at] = part.values_BN, part.with_BN, part.without_BN
         mean_B[rows], skipped_B[rows], used = part.mean_B, False, part.estimator

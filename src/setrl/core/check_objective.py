@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import comb
 from time import perf_counter
 
@@ -240,16 +240,11 @@ def _prompts(samples: Samples) -> Iterator[Samples]:
 
 def _written_fields(objective: Objective, members: Samples) -> list[str]:
     """The fields that a call changes."""
-    before = {
-        field.name: np.copy(getattr(members, field.name))
-        for field in fields(members)
-        if getattr(members, field.name) is not None
-    }
+    before = {name: np.copy(value) for name, value in vars(members).items() if value is not None}
     objective(members)
+    now = vars(members)
     return [
-        name
-        for name, value in before.items()
-        if not np.array_equal(value, getattr(members, name), equal_nan=True)
+        name for name, was in before.items() if not np.array_equal(was, now[name], equal_nan=True)
     ]
 
 

@@ -27,9 +27,9 @@ from setrl.core.objectives.diversity import DistinctCorrect as distinct_correct
 from setrl.core.objectives.diversity import DistinctShare as distinct_share
 from setrl.core.objectives.diversity import ExtraShare as extra_share
 from setrl.core.objectives.diversity import MixedShare as mixed_share
+from setrl.core.objectives.diversity import Polychromic as polychromic
 from setrl.core.objectives.pairs import PairwiseDistance as pairwise_distance
 from setrl.core.objectives.pairs import Volume as volume
-from setrl.core.objectives.polychromic import Polychromic as polychromic
 from setrl.core.objectives.ranks import LStatistic as l_statistic
 from setrl.core.objectives.ranks import Max as max
 from setrl.core.objectives.rarest import RarestCorrect as rarest_correct

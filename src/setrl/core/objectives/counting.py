@@ -11,6 +11,7 @@ worth; both together, the share of the result that comes with j members of class
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -125,6 +126,16 @@ def binomials(num_samples: int, set_size: int) -> np.ndarray:
     return chance_mj
 
 
-def prompts_at_once(num_classes: int, end_PQ: np.ndarray, set_size: int) -> int:
-    """How many prompts fit into one sweep."""
-    return max(1, KEPT // ((num_classes + 1) * end_PQ.size * (set_size + 1)))
+def in_parts(
+    classes: Classes,
+    end_PQ: np.ndarray,
+    set_size: int,
+    part: Callable[[Classes, slice], tuple[np.ndarray, np.ndarray]],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The two results of `part` for all prompts, of which as many are swept at once as fit."""
+    num_prompts, num_classes = classes.size_BC.shape
+    step = max(1, KEPT // ((num_classes + 1) * end_PQ.size * (set_size + 1)))
+    slices = [slice(start, start + step) for start in range(0, num_prompts, step)]
+    found = [part(Classes(classes.at_BN[at], classes.size_BC[at]), at) for at in slices]
+    first, second = (np.concatenate(results) for results in zip(*found, strict=True))
+    return first, second

@@ -1,10 +1,13 @@
-"""Set objectives of the clusters: how many strategies a set holds. Degenerate samples add none."""
+"""Set objectives of the clusters: how many strategies a set holds, alone or times the mean reward.
+
+Degenerate samples add no strategy.
+"""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -187,6 +190,47 @@ class Differ(ClusterDiversity):
     def misses(self, count_B1: np.ndarray, set_size: int) -> Misses:
         """1 − Σ_c 1{S misses all but c} + (C − 1)·1{S misses all}."""
         return Misses(np.ones(count_B1.shape), rest=-1.0, none_B1=count_B1 - 1)
+
+
+@dataclass(frozen=True, repr=False)
+class Polychromic(Objective):
+    """f(S) = (1/K) Σ_{i∈S} rᵢ · diversity(S).
+
+    Degenerate samples add no strategy; their reward counts. arXiv:2604.17654, Eq. 10 and 11; with
+    the default diversity in the form of its code: a set with one strategy is worth mean reward / K
+    (`MixedShare`, of the paper's Algorithm 2, makes it 0).
+
+    Attributes:
+        diversity: An objective from 0 to 1. Exact for all of `setrl.core.objectives.diversity` in
+            O(N + C), and for `pairwise_distance` in O(N²).
+    """
+
+    diversity: Objective = field(default_factory=DistinctShare)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.diversity, Objective):
+            raise ValueError(
+                "diversity must be a value such as objectives.mixed_share(), "
+                f"got {self.diversity!r}"
+            )
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The rewards, and what the diversity reads."""
+        return tuple(dict.fromkeys(("rewards", *self.diversity.reads)))
+
+    @property
+    def set_size(self) -> int | None:
+        """That of the diversity."""
+        return self.diversity.set_size
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The polychromic score of each set."""
+        return members.rewards.mean(axis=-1) * self.diversity(members)
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
+        """What the diversity knows of itself times a mean."""
+        return self.diversity.times_mean(samples.rewards, samples, set_size)
 
 
 def _of_sum(values_BN: np.ndarray, set_size: int) -> Part:

@@ -14,7 +14,7 @@ from setrl.core.objectives.counting import (
     Step,
     binomials,
     find_classes,
-    prompts_at_once,
+    in_parts,
     sweep,
 )
 from setrl.core.samples import DEGENERATE, Samples
@@ -47,14 +47,12 @@ class RarestCorrect(Objective):
         """
         correct_BN = self._earns(samples)
         classes = find_classes(_strategies(samples.clusters, correct_BN), by_size=True)
-        step = prompts_at_once(classes.size_BC.shape[1], _weights(set_size)[None], set_size)
-        starts = range(0, len(correct_BN), step)
-        parts = [
-            _sweep_rare(Classes(classes.at_BN[at], classes.size_BC[at]), correct_BN[at], set_size)
-            for at in (slice(start, start + step) for start in starts)
-        ]
-        mean_B, extra_BN = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return SetMeans.above(mean_B, extra_BN, set_size)
+
+        def sweep_part(part: Classes, at: slice) -> tuple[np.ndarray, np.ndarray]:
+            return _sweep_rare(part, correct_BN[at], set_size)
+
+        found = in_parts(classes, _weights(set_size)[None], set_size, sweep_part)
+        return SetMeans.above(*found, set_size)
 
     def _earns(self, samples: Samples) -> np.ndarray:
         return (samples.rewards > self.threshold) & (samples.clusters != DEGENERATE)

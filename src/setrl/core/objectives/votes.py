@@ -15,7 +15,7 @@ from setrl.core.objectives.counting import (
     Step,
     binomials,
     find_classes,
-    prompts_at_once,
+    in_parts,
     sweep,
 )
 from setrl.core.objectives.vote_means import Ballots, mean_reward, mean_votes
@@ -82,20 +82,12 @@ class Majority(Objective):
         reward_BC, deviation_BN = classes.mean(samples.rewards)
         base_B1 = np.take_along_axis(reward_BC, classes.size_BC.argmax(axis=1)[:, None], axis=1)
         nodes = _vote_nodes(set_size, lexicographic)
-        step = prompts_at_once(classes.size_BC.shape[1], nodes.end_PQ, set_size)
-        starts = range(0, len(samples.answers), step)
         above_BC = reward_BC - base_B1
-        parts = [
-            _sweep_votes(
-                Classes(classes.at_BN[at], classes.size_BC[at]),
-                above_BC[at],
-                deviation_BN[at],
-                nodes,
-                set_size,
-            )
-            for at in (slice(start, start + step) for start in starts)
-        ]
-        mean_B, extra_BN = (np.concatenate(part) for part in zip(*parts, strict=True))
+
+        def sweep_part(part: Classes, at: slice) -> tuple[np.ndarray, np.ndarray]:
+            return _sweep_votes(part, above_BC[at], deviation_BN[at], nodes, set_size)
+
+        mean_B, extra_BN = in_parts(classes, nodes.end_PQ, set_size, sweep_part)
         return SetMeans.above(base_B1[:, 0] + mean_B, extra_BN, set_size)
 
 
