@@ -1,4 +1,7 @@
-"""What can go wrong, by who can mend it; each class has its exit code in `setrl.cli`."""
+"""What can go wrong, by who can fix it; each class has its exit code in `setrl.cli`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class ConfigError(ValueError):
@@ -21,3 +24,19 @@ def explain(error: BaseException) -> str:
         what = f"cannot write or read {error.filename}" if error.filename else "cannot write"
         return f"{what}: {error.strerror}"
     return f"{type(error).__name__}: {error}"
+
+
+@contextmanager
+def usage_errors(*kinds: type[Exception]) -> Iterator[None]:
+    """Inside it, a value that is refused is wrong usage: a ValueError becomes a ConfigError.
+
+    Args:
+        kinds: Further classes that become one.
+    """
+    refusals: tuple[type[Exception], ...] = (ValueError, *kinds)
+    try:
+        yield
+    except (ConfigError, DataError):
+        raise
+    except refusals as error:
+        raise ConfigError(str(error)) from error

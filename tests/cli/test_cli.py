@@ -1,12 +1,17 @@
 """The command line: its exit codes, and a sentence for each thing that is wrong."""
 
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 
-from setrl import cli
+from setrl import cli, domains, methods
+from setrl.evaluation.metrics import METRICS
+from setrl.judges import config, rendering
+from setrl.logs.tools import READERS
+from setrl.rewards import benchmarks
 
 
 def run(capsys, *arguments):
@@ -66,3 +71,35 @@ def test_a_reader_who_leaves_gets_no_traceback(tmp_path):
     os.close(writer)
     assert ended.returncode == 1
     assert ended.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "registries"),
+    [
+        ("train-judge", [domains.DOMAINS]),
+        ("evaluate", [domains.DOMAINS, benchmarks.BENCHMARKS, METRICS]),
+        ("compare", [METRICS]),
+        ("credit", [methods.by_name]),
+        ("judge", [config.by_name, rendering.STYLES]),
+        ("judge-audit", [config.by_name, rendering.STYLES]),
+        ("import", [READERS]),
+    ],
+)
+def test_help_names_all_that_is_registered(capsys, command, registries):
+    code, printed = run(capsys, command, "--help")
+    assert code == 0
+    assert not set(cli.REGISTRIES) & set(re.findall(r"{\w+}", printed.out))
+    for registry in registries:
+        assert not [name for name in registry if name not in printed.out]
+
+
+def test_no_option_lacks_its_help(capsys):
+    for names in ([name] for name in cli.COMMANDS):
+        _, printed = run(capsys, *names, "--help")
+        assert not re.findall(r"│ --\S+[^\n]*\n?│? +\((?:default|required)", printed.out)
+
+
+def test_it_is_a_module_that_can_be_run():
+    command = [sys.executable, "-m", "setrl", "credit", "nowhere.jsonl"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, "nowhere.jsonl: cannot be read" in ended.stderr) == (3, True)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from setrl.cli.evaluation import EvaluateOptions, evaluate_and_print
+from setrl.cli.evaluate import Evaluate
 from setrl.errors import ConfigError, RunError
 from setrl.evaluation.metrics import metric_values
 from setrl.logs.records import load_evaluation, read_records
@@ -28,7 +28,7 @@ def data(tmp_path):
 
 
 def evaluate(as_json=False, **options):
-    evaluate_and_print(EvaluateOptions(**options), as_json)
+    Evaluate(**options, json=as_json).run()
 
 
 def test_prints_what_the_file_holds_and_summarises_it(tiny_checkpoint, tmp_path, capsys):
@@ -64,7 +64,7 @@ def test_metrics_are_chosen_by_name(tmp_path, capsys):
     evaluate(samples=path, metrics=("all",))
     assert {"G-pass(τ=0.75)@k", "Cover@τ"} <= set(capsys.readouterr().out.split())
     with pytest.raises(ConfigError, match="did you mean 'cover'"):
-        EvaluateOptions(samples=path, metrics=("covr",))
+        evaluate(samples=path, metrics=("covr",))
 
 
 def test_an_endpoint_on_one_s_own_problems(data, tmp_path, capsys):
@@ -90,9 +90,9 @@ def test_json_is_all_that_goes_to_stdout(data, tmp_path, capsys):
     with serving() as server:
         evaluate(as_json=True, endpoint=server.url, model="m", data=data, samples=2,
                  output=tmp_path / "out.jsonl")  # fmt: skip
-    told = json.loads(capsys.readouterr().out)
-    assert told["metrics"]["pass@1"]["value"] == 0.5
-    assert (told["problems"], told["n"], told["unfinished"]) == (2, 2, 0)
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["metrics"]["pass@1"]["value"] == 0.5
+    assert (printed["problems"], printed["n"], printed["unfinished"]) == (2, 2, 0)
 
 
 def test_unfinished_problems_are_said_and_left_out(data, tmp_path, capsys):
@@ -152,10 +152,10 @@ def test_problems_whose_gold_cannot_be_graded_are_left_out(tmp_path, capsys):
     path.write_text('{"problem": "p", "answer": "\\\\frac{}{2}"}\n{"problem": "q", "answer": 3}\n')
     with serving() as server:
         evaluate(endpoint=server.url, model="m", data=path, samples=1, output=tmp_path / "o.jsonl")
-    said = capsys.readouterr()
-    assert "mine: 1 of 2 problems are left out" in said.err
-    assert "mine/0 (an empty group)" in said.err
-    assert "1 problems × 1 samples" in said.out
+    printed = capsys.readouterr()
+    assert "mine: 1 of 2 problems are left out" in printed.err
+    assert "mine/0 (an empty group)" in printed.err
+    assert "1 problems × 1 samples" in printed.out
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_wrong_options_are_config_errors(tiny_checkpoint, tmp_path, changes, mes
 
 def test_a_file_of_samples_goes_with_no_model(tmp_path):
     with pytest.raises(ConfigError, match="evaluated as it is: it does not go with --endpoint"):
-        EvaluateOptions(samples=tmp_path / "s.jsonl", endpoint="http://x")
+        evaluate(samples=tmp_path / "s.jsonl", endpoint="http://x")
 
 
 def test_a_single_problem_has_no_interval(tmp_path, capsys):

@@ -1,45 +1,16 @@
-"""`setrl judge`: every shape of line, resuming, what is refused, and a server that fails."""
+"""`setrl judge`: exit codes, and a server that fails."""
 
 import json
 import re
-from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
-from setrl import cli, methods
-from setrl.cli.judging import AHEAD, in_order, label_file
-from setrl.domains import by_name
-from setrl.errors import ConfigError, DataError
-from setrl.judges import Group, Judgement
-from setrl.judges.exact import ExactJudge
-from setrl.judges.oracle import OracleJudge
-from setrl.logs.groups import UNJUDGED, Keys, credit_groups, read_groups
-from setrl.logs.judged_groups import TextKeys, read_logged
+from setrl import cli
 from tests.judges.helpers import make_groups, right_clusters
 from tests.judges.server import FaultyServer
 
 OBJECTS = {"prompt": "p", "samples": [{"text": t, "reward": 1} for t in ("a", "b", "", "a")]}
-LISTS = {"problem": "p", "completions": ["a", "b", None, "a"], "rewards": [1, 1, 1, 1]}
-LINES = [{"prompt": "p", "text": t, "reward": 1} for t in ("a", "b", "", "a")]
-SHAPES = {"objects": [OBJECTS], "lists": [LISTS], "lines": LINES}
-
-
-class Failing:
-    """Knows groups whose prompt it was given; what else it is asked is unknown."""
-
-    name = "failing"
-
-    def __init__(self, *known):
-        self.known, self.asked = known, []
-
-    def judge(self, groups):
-        self.asked += [group.prompt for group in groups]
-        exact = ExactJudge().judge(groups)
-        return [
-            judgement if group.prompt in self.known else Judgement(None, reason="timeout")
-            for group, judgement in zip(groups, exact, strict=True)
-        ]
 
 
 def write(path, records):
@@ -51,215 +22,10 @@ def read(path):
     return [json.loads(line) for line in path.read_text().split("\n") if line]
 
 
-def label(tmp_path, records, judge=None, **options):
-    path, output = write(tmp_path / "in.jsonl", records), tmp_path / "out.jsonl"
-    counts = label_file(path, output, judge or ExactJudge(), show_progress=False, **options)
-    return counts, read(output)
-
-
 def run(*arguments):
     with pytest.raises(SystemExit) as left:
         cli.main([str(argument) for argument in arguments])
     return left.value.code
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_labels_stand_where_credit_looks_for_them(tmp_path, shape):
-    counts, lines = label(tmp_path, SHAPES[shape])
-    assert (counts.groups, counts.samples, counts.degenerate, counts.clusters) == (1, 4, 1, 2)
-    (group,) = read_groups(tmp_path / "out.jsonl", Keys())
-    assert group.clusters == [0, 1, -1, 0]
-    assert all(line["judged"] == {"cluster": {"judge": "exact"}} for line in lines)
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_group_that_is_unknown_is_unjudged_and_not_degenerate(tmp_path, shape):
-    counts, lines = label(tmp_path, SHAPES[shape], Failing())
-    assert counts.unknown == {"timeout": 1}
-    assert counts.degenerate == 0
-    assert lines[0]["judged"]["cluster"]["unknown"] == "timeout"
-    (group,) = groups = read_groups(tmp_path / "out.jsonl", Keys())
-    assert group.clusters == [UNJUDGED] * 4
-    known = write(tmp_path / "known.jsonl", [{"rewards": [1, 0, 1], "clusters": [0, 1, 2]}])
-    advantages = credit_groups([*groups, *read_groups(known, Keys())], methods.poly_epo(2))
-    assert not advantages.usable_BN[0].any()
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_everything_else_on_a_line_stays(tmp_path, shape):
-    records = [{**record, "id": "x", "extra": {"k": None}} for record in SHAPES[shape]]
-    _, lines = label(tmp_path, records)
-    for record, line in zip(records, lines, strict=True):
-        del line["judged"]
-        for sample in (line, *line.get("samples", [])):
-            for key in ("cluster", "clusters", "cluster_name", "cluster_names"):
-                sample.pop(key, None)
-        assert line == record
-
-
-def test_names_of_strategies_are_kept(tmp_path):
-    domain = by_name("quadratic")
-    texts = ["factor (x-2)(x-3)=0 x=2,3", "no idea"]
-    records = [{"prompt": "x^2-5x+6=0: ", "completions": texts}]
-    _, (line,) = label(tmp_path, records, OracleJudge(domain))
-    assert line["cluster_names"] == ["factoring", None]
-    assert line["clusters"] == [0, -1]
-
-
-def test_samples_of_a_group_may_be_anywhere_in_the_file(tmp_path):
-    names = [("p", "a"), ("q", "a"), ("p", "b"), ("q", "a"), ("p", "a")]
-    records = [{"prompt": prompt, "text": text, "n": n} for n, (prompt, text) in enumerate(names)]
-    _, lines = label(tmp_path, records)
-    assert [line["n"] for line in lines] == [0, 2, 4, 1, 3]
-    assert [line["cluster"] for line in lines] == [0, 1, 0, 0, 0]
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_what_is_written_is_not_asked_again(tmp_path, shape):
-    records = [
-        {**record, "prompt": name, "problem": name} for name in "abcde" for record in SHAPES[shape]
-    ]
-    judge = Failing("a", "c", "d")
-    first, whole = label(tmp_path, records, judge)
-    text = (tmp_path / "out.jsonl").read_text()
-    for cut in (0, 1, len(text) // 3, len(text) // 2, len(text) - 1, len(text)):
-        (tmp_path / "out.jsonl").write_text(text[:cut])
-        again = Failing("a", "c", "d")
-        counts, lines = label(tmp_path, records, again)
-        assert lines == whole
-        assert set(again.asked) >= {"b", "e"}  # they are unknown
-        assert len(again.asked) == len(set(again.asked)) == 5 - counts.kept
-        assert counts.unknown == first.unknown == {"timeout": 2}
-        assert (counts.degenerate, counts.samples, counts.clusters) == (3, 20, 6)
-
-
-def test_groups_that_are_unknown_are_asked_about_again(tmp_path):
-    records = [{**OBJECTS, "prompt": name} for name in "abcde"]
-    label(tmp_path, records[:4], Failing("a", "c"))
-    more = Failing("a", "b", "c", "d", "e")
-    counts, lines = label(tmp_path, records, more)
-    assert more.asked == ["b", "d", "e"]
-    assert (counts.groups, counts.kept, counts.unknown.total()) == (5, 2, 0)
-    (tmp_path / "out.jsonl").unlink()
-    assert lines == label(tmp_path, records, more)[1]
-
-
-def test_an_interruption_while_asking_again_loses_nothing(tmp_path):
-    class Interrupted(Failing):
-        def judge(self, groups):
-            raise KeyboardInterrupt
-
-    records = [{**OBJECTS, "prompt": name} for name in "abc"]
-    _, before = label(tmp_path, records, Failing("a", "c"))
-    with pytest.raises(KeyboardInterrupt):
-        label(tmp_path, records, Interrupted())
-    assert read(tmp_path / "out.jsonl") == before
-
-
-class Background:
-    """Answers the first `slow` groups when all of them are asked about, the first one last."""
-
-    def __init__(self, slow):
-        self.slow, self.futures = slow, []
-
-    def submit(self, group):
-        self.futures.append(WithoutWaiting())
-        if len(self.futures) >= self.slow:
-            for place, future in reversed(list(enumerate(self.futures))):
-                if not future.done():
-                    future.set_result(Judgement((place,)))
-        return self.futures[-1]
-
-
-class WithoutWaiting(Future):
-    def result(self, timeout=None):
-        return super().result(timeout=0)
-
-
-def test_a_slow_group_holds_up_no_other():
-    groups = [Group(str(number), ("a",)) for number in range(AHEAD + 3)]
-    found = list(in_order(Background(slow=AHEAD), groups))
-    assert [one.clusters_N for one in found] == [(place,) for place in range(len(groups))]
-
-
-def test_what_is_asked_in_the_background_is_cancelled_when_nobody_waits():
-    judge = Background(slow=4)
-    asking = in_order(judge, [Group("p", ("a",))] * 3)
-    with pytest.raises(TimeoutError):
-        next(asking)
-    assert len(judge.futures) == 3
-    assert [future.cancelled() for future in judge.futures[1:]] == [True, True]
-
-
-def test_an_output_of_something_else_is_left_alone(tmp_path):
-    label(tmp_path, [OBJECTS])
-    before = (tmp_path / "out.jsonl").read_text()
-    others = [
-        ([{**OBJECTS, "prompt": "q"}], {}),
-        ([LISTS], {}),
-        ([OBJECTS], {"judge": Failing("p")}),
-        ([OBJECTS], {"into": "other"}),
-        (LINES, {}),
-    ]
-    for records, options in others:
-        with pytest.raises(ConfigError, match="holds other lines than"):
-            label(tmp_path, records, **options)
-        assert (tmp_path / "out.jsonl").read_text() == before
-
-
-def test_a_longer_or_broken_output_is_left_alone(tmp_path):
-    label(tmp_path, [OBJECTS, {**OBJECTS, "prompt": "q"}])
-    before = (tmp_path / "out.jsonl").read_text()
-    with pytest.raises(ConfigError, match="other lines"):
-        label(tmp_path, [OBJECTS])
-    broken = "{not JSON}\n" + before
-    (tmp_path / "out.jsonl").write_text(broken)
-    with pytest.raises(ConfigError, match="other lines"):
-        label(tmp_path, [OBJECTS])
-    assert (tmp_path / "out.jsonl").read_text() == broken
-
-
-def test_the_file_that_is_read_is_never_written(tmp_path):
-    path = write(tmp_path / "in.jsonl", [OBJECTS])
-    with pytest.raises(ConfigError, match="is the file that is read"):
-        label_file(path, path, ExactJudge())
-
-
-def test_labels_that_are_there_are_not_overwritten(tmp_path):
-    _, (line,) = label(tmp_path, [OBJECTS])
-    with pytest.raises(DataError, match="has 'cluster' already: name another key with --into"):
-        label(tmp_path, [line])
-    (tmp_path / "out.jsonl").unlink()
-    _, (twice,) = label(tmp_path, [line], Failing("p"), into="second")
-    assert [sample["second"] for sample in twice["samples"]] == [0, 1, -1, 0]
-    assert twice["judged"] == {"cluster": {"judge": "exact"}, "second": {"judge": "failing"}}
-
-
-@pytest.mark.parametrize(
-    ("record", "message"),
-    [
-        ({"prompt": "p", "samples": [{"reward": 1}]}, "in.jsonl:1: a sample has no 'text' or"),
-        ({"samples": [{"text": "a"}]}, "in.jsonl:1: a line has no 'prompt' or .* --prompt"),
-        ({"prompt": "p", "texts": [["a"]]}, "in.jsonl:1: text must be a text, got list"),
-        ({"prompt": "p", "texts": ["a"], "rewards": [1, 2]}, "in.jsonl:1: lists of one group"),
-    ],
-)
-def test_what_is_missing_is_named(tmp_path, record, message):
-    with pytest.raises(DataError, match=message):
-        label(tmp_path, [record])
-
-
-def test_keys_can_be_named(tmp_path):
-    path = write(tmp_path / "in.jsonl", [{"q": "p", "g": "one", "said": "a", "text": "no"}])
-    (logged,) = read_logged(path, TextKeys(text="said", prompt="q", group="g"))
-    assert logged.group == Group("p", ("a",))
-
-
-def test_one_group_has_one_prompt(tmp_path):
-    records = [{"group": "g", "prompt": prompt, "text": "a"} for prompt in "pq"]
-    path = write(tmp_path / "in.jsonl", records)
-    with pytest.raises(DataError, match=r"in.jsonl:2: group 'g' has two different prompts"):
-        read_logged(path, TextKeys())
 
 
 def served(tmp_path, url, *options, count=12):
@@ -295,9 +61,9 @@ def test_too_many_unknown_groups_end_with_exit_code_3(tmp_path, capsys):
     with FaultyServer({"server_error": 1.0}) as server:
         _, code, output = served(tmp_path, server.url, "--max-unknown", "0.5")
         assert code == 3
-    said = capsys.readouterr().err
-    assert "unknown: 12 groups (12 server_error)" in said
-    assert "12 of 12 groups are unknown, more than --max-unknown allows (0.5)" in said
+    printed = capsys.readouterr().err
+    assert "unknown: 12 groups (12 server_error)" in printed
+    assert "12 of 12 groups are unknown, more than --max-unknown allows (0.5)" in printed
     assert all(line["clusters"] == [None] * 5 for line in read(output))
 
 
@@ -306,8 +72,8 @@ def test_a_server_that_answers_nothing_ends_the_command(tmp_path, capsys):
         _, code, output = served(tmp_path, server.url, count=200)
         asked_about = len({json.dumps(body["messages"]) for body in server.bodies})
     assert code == 1
-    said = capsys.readouterr().err
-    assert re.search(r"fails too often: (\d+) of \1 prompts unknown \(\1 server_error\)", said)
+    printed = capsys.readouterr().err
+    assert re.search(r"fails too often: (\d+) of \1 prompts unknown \(\1 server_error\)", printed)
     assert asked_about < 200
     with FaultyServer() as server:
         groups, code, _ = served(tmp_path, server.url, count=200)

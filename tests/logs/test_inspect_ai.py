@@ -6,8 +6,8 @@ import zipfile
 import pytest
 
 from setrl.errors import ConfigError, DataError
-from setrl.logs import inspect_ai
 from setrl.logs.importing import ImportOptions
+from setrl.logs.tools import read_log
 
 
 def sample(identity, epoch, text, value, **changes):
@@ -45,7 +45,7 @@ def write(path, samples):
 
 
 def read(path, **options):
-    return inspect_ai.read(path, ImportOptions(**options))
+    return read_log("inspect", path, ImportOptions(**options))
 
 
 @pytest.mark.parametrize("suffix", [".json", ".eval"])

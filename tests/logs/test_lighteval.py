@@ -3,8 +3,8 @@
 import pytest
 
 from setrl.errors import ConfigError, DataError
-from setrl.logs import lighteval
 from setrl.logs.importing import ImportOptions
+from setrl.logs.tools import read_log
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -29,7 +29,7 @@ def write(folder, *rows):
 
 
 def read(path, **options):
-    return lighteval.read(path, ImportOptions(**options))
+    return read_log("lighteval", path, ImportOptions(**options))
 
 
 @pytest.mark.parametrize("wrap", ["{}", "__{}__"], ids=["new", "up to 0.12"])

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from setrl.errors import ConfigError, DataError
-from setrl.logs import lm_eval
 from setrl.logs.importing import ImportOptions
+from setrl.logs.tools import read_log
 
 
 def line(doc_id, texts, answers, score, **changes):
@@ -31,7 +31,7 @@ def write(folder, *lines):
 
 
 def read(path, **options):
-    return lm_eval.read(path, ImportOptions(**options))
+    return read_log("lm-eval", path, ImportOptions(**options))
 
 
 def test_one_sample_a_problem(tmp_path):
@@ -56,10 +56,10 @@ def test_one_filter_is_read(tmp_path):
     imported = read(path)
     assert imported.records[0]["correct"] == [0]
     assert "filter strict-match is read, of strict-match, flexible-extract" in imported.notes[0]
-    imported = read(path, answer_filter="flexible-extract")
+    imported = read(path, filter="flexible-extract")
     assert (imported.records[0]["correct"], imported.notes) == ([1], [])
     with pytest.raises(ConfigError, match="has no filter 'x'; it has strict-match, flexible"):
-        read(path, answer_filter="x")
+        read(path, filter="x")
 
 
 def test_several_samples_share_a_score_and_must_be_verified(tmp_path):

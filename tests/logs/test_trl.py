@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from setrl.errors import ConfigError, DataError
-from setrl.logs import trl
 from setrl.logs.importing import ImportOptions
+from setrl.logs.tools import read_log
 
 pq = pytest.importorskip("pyarrow.parquet")
 FOLDER = Path(__file__).parents[1] / "data" / "trl_completions"
@@ -18,7 +18,7 @@ def rows(step):
 
 
 def read(path=FOLDER, **options):
-    return trl.read(path, ImportOptions(**{"reward": "short", **options}))
+    return read_log("trl", path, ImportOptions(**{"reward": "short", **options}))
 
 
 def test_the_columns_are_those_that_are_documented():
@@ -46,7 +46,7 @@ def test_the_last_step_is_read_and_shared_prompts_are_said():
     imported = read()
     assert imported.notes == [
         "step 3 alone is read, of steps 1 to 3; --steps FIRST:LAST reads more",
-        "1 prompts seem to be of several rows of the data set, whose samples the log does not "
+        "1 prompts seem to belong to several rows of the data set, whose samples the log does not "
         "tell apart: they count as one group",
         "4 samples beyond n = 4 of their group are left out",
     ]

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from setrl.cli.import_log import import_and_write
+from setrl.cli.import_log import ImportLog
 from setrl.errors import ConfigError, DataError
-from setrl.logs import verl
 from setrl.logs.importing import ImportOptions
 from setrl.logs.records import load_evaluation
+from setrl.logs.tools import read_log
 
 
 def line(question, output, score, step=10, **more):
@@ -28,7 +28,7 @@ def write(path, *lines):
 
 
 def read(path, **options):
-    return verl.read(path, ImportOptions(**options))
+    return read_log("verl", path, ImportOptions(**options))
 
 
 def test_samples_of_an_input_are_a_group(tmp_path):
@@ -95,7 +95,7 @@ def test_verify_holds_samples_against_the_gold(tmp_path):
 def test_the_file_that_is_written_evaluates(tmp_path, capsys):
     path = write(tmp_path / "1.jsonl", line("a", "x", 1.0), line("a", "y", 0.0))
     output = tmp_path / "deep" / "out.jsonl"
-    import_and_write("verl", path, output, ImportOptions())
+    ImportLog(tool="verl", path=path, output=output).run()
     assert "1 problems × 2 samples from verl" in capsys.readouterr().err
     assert load_evaluation(output).correct_PN.tolist() == [[True, False]]
 

@@ -1,7 +1,7 @@
-"""The command `setrl`, one file a command: parse → config → call.
+"""The command `setrl`, one file a command.
 
-A command's signature is its options and its docstring their help. Everything heavy is imported in
-the body, so that `setrl --help` stays quick.
+A command is a frozen dataclass: its fields are the options, its docstring their help, and `run()`
+does it. Everything heavy is imported in `run()`, so that `setrl --help` stays quick.
 
 Exit codes: 0 all is well, 1 a run failed, 2 wrong usage or config, 3 bad data, 130 interrupted.
 """
@@ -9,65 +9,90 @@ Exit codes: 0 all is well, 1 a run failed, 2 wrong usage or config, 3 bad data, 
 from __future__ import annotations
 
 import os
+import pkgutil
 import sys
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import tyro
 
-from setrl.cli.compare import compare
-from setrl.cli.control import control
-from setrl.cli.control_watch import watch
-from setrl.cli.credit import credit
-from setrl.cli.evaluate import evaluate
-from setrl.cli.import_samples import import_samples
-from setrl.cli.judge import judge
-from setrl.cli.judge_audit import judge_audit
-from setrl.cli.report import report
-from setrl.cli.train import train
-from setrl.cli.train_judge import train_judge
-from setrl.cli.validate_data import validate_data
+from setrl.cli.compare import Compare
+from setrl.cli.control import Control
+from setrl.cli.control_watch import Watch
+from setrl.cli.credit import CreditLog
+from setrl.cli.evaluate import Evaluate
+from setrl.cli.import_log import ImportLog
+from setrl.cli.judge import JudgeLog
+from setrl.cli.judge_audit import JudgeAudit
+from setrl.cli.report import Report
+from setrl.cli.train import Train
+from setrl.cli.train_judge import TrainJudge
+from setrl.cli.validate_data import ValidateData
 from setrl.errors import ConfigError, DataError, RunError, explain
 
 COMMANDS: dict[str, Any] = {
-    "train": train,
-    "evaluate": evaluate,
-    "compare": compare,
-    "report": report,
-    "credit": credit,
-    "judge": judge,
-    "judge-audit": judge_audit,
-    "train-judge": train_judge,
-    "import": import_samples,
-    "validate-data": validate_data,
+    "train": Train,
+    "evaluate": Evaluate,
+    "compare": Compare,
+    "report": Report,
+    "credit": CreditLog,
+    "judge": JudgeLog,
+    "judge-audit": JudgeAudit,
+    "train-judge": TrainJudge,
+    "import": ImportLog,
+    "validate-data": ValidateData,
 }
+CONTROL: dict[str, Any] = {"train": Control, "watch": Watch}  # what follows `setrl control`
+EXIT_CODES = {ConfigError: 2, DataError: 3, RunError: 1, OSError: 1}
 
-app = tyro.extras.SubcommandApp()
-for _name, _command in COMMANDS.items():
-    app.command(_command, name=_name)
-_control = tyro.extras.SubcommandApp()  # `setrl control --config …`, `setrl control watch RUN`
-for _name, _command in {"train": control, "watch": watch}.items():
-    _control.command(cast(Any, _command), name=_name, is_default=_name == "train")
-app.command(_control, name="control", help="Train the arms of a control run, or watch one.")
+# What stands in a command's help → the registry that has the names.
+REGISTRIES = {
+    "{benchmarks}": "setrl.rewards.benchmarks:BENCHMARKS",
+    "{domains}": "setrl.domains:DOMAINS",
+    "{judges}": "setrl.judges.config:by_name",
+    "{methods}": "setrl.core.methods:by_name",
+    "{metrics}": "setrl.evaluation.metrics:METRICS",
+    "{styles}": "setrl.judges.rendering:STYLES",
+    "{tools}": "setrl.logs.tools:READERS",
+}
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command and leave with its exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        app.cli(prog="setrl", args=arguments, config=(tyro.conf.OmitArgPrefixes,))
+        _parsed(arguments).run()
     except KeyboardInterrupt:
-        _leave(130, "interrupted; what is written is kept, and the same command goes on from it")
-    except ConfigError as error:
-        _leave(2, str(error))
-    except DataError as error:
-        _leave(3, str(error))
-    except RunError as error:
-        _leave(1, str(error))
-    except BrokenPipeError:  # of `setrl credit … | head`: nobody reads on
+        _leave(130, "interrupted; what is written is kept, and the same command resumes from it")
+    except BrokenPipeError:  # of `setrl credit … | head`: nobody reads the rest
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except OSError as error:
-        _leave(1, explain(error))
+    except tuple(EXIT_CODES) as error:
+        code = next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind))
+        _leave(code, explain(error))
     sys.exit(0)
+
+
+def _parsed(arguments: list[str]) -> Any:
+    """The command with its options; wrong ones end the process with exit code 2."""
+    app, control = tyro.extras.SubcommandApp(), tyro.extras.SubcommandApp()
+    named = [name for name in COMMANDS if name in arguments[:1]]  # the others need no parser then
+    for name in named or COMMANDS:
+        if named:
+            _name_what_is_known(COMMANDS[name])
+        app.command(COMMANDS[name], name=name)
+    for name, command in CONTROL.items():
+        control.command(command, name=name, is_default=name == "train")
+    app.command(control, name="control", help="Train the arms of a control run, or watch one.")
+    return app.cli(prog="setrl", args=arguments, config=(tyro.conf.OmitArgPrefixes,))
+
+
+def _name_what_is_known(command: type[Any]) -> None:
+    """Put the names of domains, judges, … in the help; only now, since registries load slowly."""
+    for kind in command.__mro__[:-1]:
+        for mark, registry in REGISTRIES.items():
+            if mark in (kind.__doc__ or ""):
+                known = ", ".join(pkgutil.resolve_name(registry))
+                kind.__doc__ = str(kind.__doc__).replace(mark, known)
 
 
 def _leave(code: int, message: str) -> NoReturn:

@@ -2,44 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import tyro
+from tyro.conf import Positional
 
 
-def compare(
-    first: Annotated[Path, tyro.conf.Positional],
-    second: Annotated[Path, tyro.conf.Positional],
-    split: str | None = None,
-    metrics: tuple[str, ...] = ("pass", "majority", "correct_strategies"),
-    common: bool = False,
-    json: bool = False,
-    figure: Path | None = None,
-) -> None:
+@dataclass(frozen=True)
+class Compare:
     """Compare two runs on the same problems: paired differences, and what these problems can see.
 
-    Args:
+    Attributes:
         first: Run A: an evaluation file, a model's folder, or an arm's folder with its seeds.
         second: Run B.
         split: The evaluation to compare, as its file is named; test by default.
-        metrics: pass, majority, vote_share, strategies, correct_strategies, max, best_of,
-            g_pass_0.5, g_pass_0.75, g_pass_1, g_pass_mean, cover, branches, effective_number,
-            top_share, degenerate, shared_prefix; support for what became in B of what A can
-            solve; or all. docs/metrics.md has their formulas.
-        common: Compare the problems that both have, where one has others besides.
+        metrics: {metrics}; support for what became in B of what A can solve; or all.
+            docs/metrics.md has their formulas.
+        common: Compare the problems that both have, if one of them has more.
         json: Print JSON instead of tables.
         figure: Also draw the first metric into this file (PNG, SVG or PDF).
     """
-    from json import dumps
 
-    from setrl.evaluation.comparison import compare_paths
-    from setrl.evaluation.comparison_text import text
-    from setrl.files import refuse_own_input
-    from setrl.report import draw_comparison
+    first: Positional[Path]
+    second: Positional[Path]
+    split: str | None = None
+    metrics: tuple[str, ...] = ("pass", "majority", "correct_strategies")
+    common: bool = False
+    json: bool = False
+    figure: Path | None = None
 
-    refuse_own_input(figure, *(path for path in (first, second) if path.is_file()))
-    result = compare_paths(first, second, split, metrics, common)
-    print(dumps(result.to_json(), indent=2) if json else text(result))
-    if figure is not None:
-        draw_comparison(result, metrics[0], figure)
+    def run(self) -> None:
+        """Print the comparison and draw the figure."""
+        from json import dumps
+
+        from setrl.evaluation.comparison import compare_paths
+        from setrl.evaluation.comparison_text import text
+        from setrl.files import refuse_own_input
+        from setrl.report import draw_comparison
+
+        read = [path for path in (self.first, self.second) if path.is_file()]
+        refuse_own_input(self.figure, *read)
+        result = compare_paths(self.first, self.second, self.split, self.metrics, self.common)
+        print(dumps(result.to_json(), indent=2) if self.json else text(result))
+        if self.figure is not None:
+            draw_comparison(result, self.metrics[0], self.figure)

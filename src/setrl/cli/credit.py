@@ -2,33 +2,94 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import tyro
+import numpy as np
+from tyro.conf import Positional
+
+from setrl import files
+from setrl.core import methods
+from setrl.core.advantages import Advantages, Method
+from setrl.errors import usage_errors
+from setrl.logs.groups import UNJUDGED, CreditGroup, Keys, credit_groups, read_groups
 
 
-def credit(
-    file: Annotated[Path, tyro.conf.Positional],
-    method: str = "poly_epo",
-    set_size: int | None = None,
-    reward: str | None = None,
-    cluster: str | None = None,
-    group: str | None = None,
-    output: Path | None = None,
-) -> None:
+@dataclass(frozen=True)
+class CreditLog:
     """Give every sample of logged groups its advantage.
 
-    Args:
+    Attributes:
         file: JSON Lines: a group a line, or a sample a line.
-        method: One of setrl.methods.
+        method: {methods}.
         set_size: K, for methods that have one.
-        reward: The key of a sample's reward, where it is not reward, correct or score.
-        cluster: The key of its strategy, where it is not cluster, strategy, final or answer.
+        reward: The key of a sample's reward, if it is not reward, correct or score.
+        cluster: The key of its strategy, if it is not cluster, strategy, final or answer.
         group: The key that the samples of a group share, for files of a sample a line.
-        output: Where the groups go (JSONL), with advantages; standard output by default.
+        output: Where the groups are written (JSONL), with advantages; standard output by default.
     """
-    from setrl.logs.groups import Keys, credit_file
 
-    options = {} if set_size is None else {"set_size": set_size}
-    credit_file(file, {"method": method, **options}, Keys(reward, cluster, group), output)
+    file: Positional[Path]
+    method: str = "poly_epo"
+    set_size: int | None = None
+    reward: str | None = None
+    cluster: str | None = None
+    group: str | None = None
+    output: Path | None = None
+
+    def run(self) -> None:
+        """Write the groups with their advantages, and a summary to stderr."""
+        files.refuse_own_input(self.output, self.file)
+        size = {} if self.set_size is None else {"set_size": self.set_size}
+        with usage_errors():
+            method = methods.from_config({"method": self.method, **size})
+            groups = read_groups(self.file, Keys(self.reward, self.cluster, self.group))
+            advantages = credit_groups(groups, method)
+        if self.output is None:
+            for record in _records(groups, advantages, method):
+                print(files.json_text(record))
+            sys.stdout.flush()  # so that a full disk is noticed here
+        else:
+            files.write_lines(self.output, _records(groups, advantages, method))
+        print(_summary(groups, advantages, method), file=sys.stderr)
+
+
+def _summary(groups: list[CreditGroup], advantages: Advantages, method: Method) -> str:
+    """What the advantages look like, in a few lines."""
+    sizes = [len(group.rewards) for group in groups]
+    each = str(sizes[0]) if len(set(sizes)) == 1 else f"{min(sizes)} to {max(sizes)}"
+    values_BN, usable_BN = advantages.values_BN, advantages.usable_BN
+    rewards_BN = np.zeros(values_BN.shape)
+    for row, group in enumerate(groups):
+        rewards_BN[row, : sizes[row]] = group.rewards
+    right_BN, wrong_BN = usable_BN & (rewards_BN > 0.5), usable_BN & (rewards_BN <= 0.5)
+    dead_B = (np.abs(values_BN) < 1e-12).all(axis=1)
+    lines = [
+        f"{method.name}, K = {method.set_size}: {len(groups)} groups of {each} samples, "
+        f"{right_BN.sum()} right and {wrong_BN.sum()} wrong ({advantages.estimator})",
+        f"left out: {sum(sizes) - usable_BN.sum()} samples; "
+        f"too few samples: {advantages.skipped_B.sum()} groups",
+        f"no signal: {dead_B.sum()} groups; wrong samples pushed up: "
+        f"{(wrong_BN & (values_BN > 1e-12)).sum()}; right samples pushed down: "
+        f"{(right_BN & (values_BN < -1e-12)).sum()}",
+    ]
+    return "\n".join(lines)
+
+
+def _records(
+    groups: list[CreditGroup], advantages: Advantages, method: Method
+) -> Iterator[dict[str, Any]]:
+    for row, group in enumerate(groups):
+        yield {
+            "schema_version": 1,
+            "group": group.name,
+            "method": method.name,
+            "set_size": method.set_size,
+            "rewards": group.rewards,
+            "clusters": [None if label is UNJUDGED else label for label in group.clusters],
+            "advantages": advantages.values_BN[row, : len(group.rewards)].tolist(),
+            "skipped": bool(advantages.skipped_B[row]),
+        }

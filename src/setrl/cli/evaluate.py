@@ -1,43 +1,45 @@
-"""`setrl evaluate`."""
+"""`setrl evaluate`: sample what is missing, then print the metrics."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from setrl import names
+from setrl.errors import ConfigError, DataError, RunError, usage_errors
+from setrl.files import refuse_own_input
+
+if TYPE_CHECKING:
+    from setrl.evaluation.collecting import Drawn
+    from setrl.rewards.problem_sets import ProblemSet
+    from setrl.serving.generators import Generator
+
+DOMAIN_PROBLEMS = 100  # a domain has as many problems as one wants
+DEFAULT_MAX_TOKENS = 1024
+AGAIN = "run the same command again to finish them"
 
 
-def evaluate(
-    checkpoint: Path | None = None,
-    endpoint: str | None = None,
-    model: str | None = None,
-    domain: str | None = None,
-    split: str = "test",
-    benchmark: str | None = None,
-    data: Path | None = None,
-    problems: int | None = None,
-    samples: int | Path = 256,
-    temperature: float = 1.0,
-    top_p: float = 1.0,
-    max_tokens: int | None = None,
-    chat: bool = True,
-    concurrency: int = 32,
-    seed: int = 0,
-    output: Path | None = None,
-    metrics: tuple[str, ...] = (),
-    json: bool = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Evaluate:
     """Sample a model and print unbiased pass@k, majority@k and strategies@k.
 
     Samples are kept as they arrive: the same command goes on where it was stopped. Leaves with 1
     when problems were left unfinished.
 
-    Args:
+    Attributes:
         checkpoint: The folder of a model and its tokenizer.
         endpoint: Or the address of an OpenAI-compatible server, as http://localhost:8000/v1.
         model: The name that the server knows the model by.
-        domain: Problems of a domain: polynomial, multiplication or quadratic.
+        domain: Problems of a domain: {domains}.
         split: Of the domain: train, test or shifted.
-        benchmark: Or those of a benchmark: aime_2024, aime_2025, amc_2023, amc_2022_2023,
-            math_500, minerva, gsm8k or olympiadbench. docs/importing.md says which sets these are.
+        benchmark: Or those of a benchmark: {benchmarks}. docs/importing.md says which sets these
+            are.
         data: Or those of a JSON Lines file, with "problem" and "answer" in each line; with
             --benchmark a local copy of it.
         problems: How many problems: 100 of a domain, all of a benchmark or file by default.
@@ -52,31 +54,218 @@ def evaluate(
         seed: Of the problems and the samples.
         output: Where the records go (JSONL); <checkpoint>/evaluation/<task>.jsonl or
             evaluations/<model>/evaluation/<task>.jsonl by default. Samples go beside it.
-        metrics: Which to print: pass, max, best_of, majority, vote_share, strategies,
-            correct_strategies, g_pass_0.5, g_pass_0.75, g_pass_1, g_pass_mean, cover, branches,
-            effective_number, top_share, degenerate, shared_prefix, or all; the usual ones by
-            default. docs/metrics.md has their formulas.
+        metrics: Which to print: {metrics}, or all; the usual ones by default. docs/metrics.md has
+            their formulas.
         json: Print one JSON object, with all metrics.
     """
-    from setrl.cli.evaluation import EvaluateOptions, evaluate_and_print
 
-    options = EvaluateOptions(
-        checkpoint=checkpoint,
-        endpoint=endpoint,
-        model=model,
-        domain=domain,
-        split=split,
-        benchmark=benchmark,
-        data=data,
-        problems=problems,
-        samples=samples,
-        temperature=temperature,
-        top_p=top_p,
-        max_tokens=max_tokens,
-        chat=chat,
-        concurrency=concurrency,
-        seed=seed,
-        output=output,
-        metrics=metrics,
-    )
-    evaluate_and_print(options, as_json=json)
+    checkpoint: Path | None = None
+    endpoint: str | None = None
+    model: str | None = None
+    domain: str | None = None
+    split: str = "test"
+    benchmark: str | None = None
+    data: Path | None = None
+    problems: int | None = None
+    samples: int | Path = 256
+    temperature: float = 1.0
+    top_p: float = 1.0
+    max_tokens: int | None = None
+    chat: bool = True
+    concurrency: int = 32
+    seed: int = 0
+    output: Path | None = None
+    metrics: tuple[str, ...] = ()
+    json: bool = False
+
+    def run(self) -> None:
+        """Sample what is missing of an evaluation file, print its metrics, summarise its folder.
+
+        Raises:
+            ConfigError: When options are missing, contradict each other, or are out of range.
+            DataError: When a file does not hold what it should.
+            RunError: When problems are unfinished, after the metrics of the others.
+        """
+        self._check()
+        outcome = self._outcome()
+        if not outcome.path.exists():
+            raise RunError(f"no problem was finished: {_counts(outcome.failures)}; {AGAIN}")
+        self._print(outcome)
+        for note in outcome.notes:
+            print(f"note: {note}", file=sys.stderr)
+        if outcome.path.parent.name == "evaluation":
+            from setrl.evaluation.summary import write_checkpoint_summary
+
+            write_checkpoint_summary(outcome.path.parent)
+        if outcome.unfinished:
+            raise RunError(
+                f"{outcome.unfinished} problems are unfinished and not in these figures "
+                f"({_counts(outcome.failures)}); {AGAIN}"
+            )
+
+    def _check(self) -> None:
+        from setrl.domains import Split
+        from setrl.evaluation.metrics import METRICS
+
+        with usage_errors():
+            for metric in self.metrics:
+                names.look_up("metric", metric, {**METRICS, "all": None})
+        sources = {"--checkpoint": self.checkpoint, "--endpoint": self.endpoint}
+        tasks = {"--domain": self.domain, "--benchmark or --data": self.benchmark or self.data}
+        if isinstance(self.samples, Path):
+            if given := _given({**sources, **tasks}):
+                raise ConfigError("a file of samples is evaluated as it is: "
+                                  f"it does not go with {given}")  # fmt: skip
+            return
+        _one_of(sources, "what generates the samples")
+        _one_of(tasks, "what the problems are")
+        if (self.endpoint is None) != (self.model is None):
+            raise ConfigError("--endpoint and --model go together")
+        if self.split not in get_args(Split):
+            raise ConfigError(
+                f"split must be one of {', '.join(get_args(Split))}, got {self.split!r}"
+            )
+        if self.samples < 1 or (self.problems is not None and self.problems < 1):
+            raise ConfigError("problems and samples must be at least 1, "
+                              f"got {self.problems} and {self.samples}")  # fmt: skip
+        if self.checkpoint is not None and self.top_p != 1:
+            raise ConfigError("--top-p needs --endpoint: a checkpoint samples from the whole "
+                              f"distribution, got {self.top_p:g}")  # fmt: skip
+
+    def _outcome(self) -> _Outcome:
+        if isinstance(self.samples, Path):
+            if not self.samples.is_file():
+                what = "is a folder" if self.samples.is_dir() else "no such file"
+                raise DataError(f"{self.samples}: {what}; give the evaluation file")
+            return _Outcome(self.samples, str(self.samples))
+        if self.checkpoint is not None and self.domain is not None:
+            return self._checkpoint_on_domain(self.checkpoint, self.domain, self.samples)
+        return self._sampled(self.samples)
+
+    def _sampled(self, n: int) -> _Outcome:
+        from setrl.evaluation.collecting import draw_and_read
+
+        problems = self._problems()
+        path = self.output or self._folder() / f"{problems.name}.jsonl"
+        for written in (path, path.parent / "samples" / path.name):
+            refuse_own_input(written, self.data)
+        drawn = draw_and_read(problems, self._generator(), n, self.seed, path)
+        title = f"{self.model or self.checkpoint} on {problems.name}"
+        return _Outcome(path, title, drawn.unfinished, drawn.failures, self._notes(drawn))
+
+    def _checkpoint_on_domain(self, checkpoint: Path, domain: str, n: int) -> _Outcome:
+        """As `setrl train` evaluates its arms: the same file, record for record."""
+        from setrl import domains
+        from setrl.evaluation.sampling import evaluate_checkpoint
+
+        path = self.output or checkpoint / "evaluation" / f"{self.split}.jsonl"
+        with usage_errors():
+            problems = domains.by_name(domain)
+        evaluate_checkpoint(
+            checkpoint,
+            problems,
+            self.split,  # type: ignore[arg-type]
+            self.problems or DOMAIN_PROBLEMS,
+            n,
+            self.seed,
+            path,
+            temperature=self.temperature,
+            max_new_tokens=self.max_tokens,
+        )
+        return _Outcome(path, f"{checkpoint} on {domain}, {self.split} split")
+
+    def _problems(self) -> ProblemSet:
+        from setrl import domains
+        from setrl.rewards import benchmarks
+        from setrl.rewards.problem_sets import domain_problems
+        from setrl.rewards.verifier import math_problems
+
+        if self.domain is not None:
+            with usage_errors():
+                domain = domains.by_name(self.domain)
+            return domain_problems(domain, self.split, self.problems or DOMAIN_PROBLEMS, self.seed)  # type: ignore[arg-type]
+        if self.benchmark is not None:
+            name = self.benchmark
+            problems = benchmarks.load(benchmarks.by_name(name), self.data)
+        else:
+            assert self.data is not None
+            name, problems = self.data.stem, benchmarks.load_file(self.data)
+        return math_problems(name, problems[: self.problems])
+
+    def _generator(self) -> Generator:
+        if self.checkpoint is not None:
+            from setrl.evaluation.sampling import LocalModel
+
+            limit = self.max_tokens or DEFAULT_MAX_TOKENS
+            return LocalModel(self.checkpoint, self.temperature, limit)
+        with usage_errors(ImportError):
+            from setrl.serving.sampling_endpoint import Endpoint
+        assert self.endpoint is not None
+        assert self.model is not None
+        return Endpoint(
+            self.endpoint,
+            self.model,
+            temperature=self.temperature,
+            top_p=self.top_p,
+            max_tokens=self.max_tokens,
+            chat=self.chat,
+            concurrency=self.concurrency,
+        )
+
+    def _folder(self) -> Path:
+        if self.checkpoint is not None:
+            return self.checkpoint / "evaluation"
+        return Path("evaluations") / re.sub(r"[^\w.-]+", "_", str(self.model)) / "evaluation"
+
+    def _notes(self, drawn: Drawn) -> tuple[str, ...]:
+        notes = []
+        if drawn.cut:
+            notes.append(f"{drawn.cut} samples ended at the limit of tokens")
+        if self.temperature > 0 and self.samples != 1 and drawn.alike == drawn.problems > 0:
+            notes.append(
+                "all samples of each problem are one text: the model does not sample, whatever "
+                "the temperature (transformers serve does so unless the model's generation config "
+                "has do_sample)"
+            )
+        return tuple(notes)
+
+    def _print(self, outcome: _Outcome) -> None:
+        from setrl.evaluation.metric_table import metric_table
+        from setrl.evaluation.summary import summarise
+        from setrl.logs.records import load_evaluation
+
+        summary = summarise({"all": {"model": {0: load_evaluation(outcome.path)}}}, reference=None)
+        if self.json:
+            metrics = summary.to_json()["splits"]["all"]["arms"]["model"]
+            about = {**dataclasses.asdict(outcome), "path": str(outcome.path)}
+            print(json.dumps({"schema_version": 1, **about, **metrics}))
+        else:
+            arm = summary.splits["all"].arms["model"]
+            print(outcome.title)
+            print(metric_table(arm, self.metrics, of_domain=self.domain is not None))
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """An evaluation file, and how making it went."""
+
+    path: Path
+    title: str
+    unfinished: int = 0
+    failures: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def _counts(failures: Mapping[str, int]) -> str:
+    return ", ".join(f"{reason}: {count} samples" for reason, count in sorted(failures.items()))
+
+
+def _given(options: Mapping[str, Any]) -> str:
+    """The names of the options that have a value."""
+    return " and ".join(name for name, value in options.items() if value is not None)
+
+
+def _one_of(options: Mapping[str, Any], what: str) -> None:
+    given = _given(options)
+    if given not in options:
+        raise ConfigError(f"{what}: give {' or '.join(options)}, got {given or 'neither'}")

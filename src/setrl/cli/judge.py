@@ -1,56 +1,151 @@
-"""`setrl judge`."""
+"""`setrl judge`, and what it shares with `setrl judge-audit`: a log, and a judge by its options."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Any
 
-import tyro
+from tyro.conf import Positional
+
+from setrl.errors import ConfigError, DataError, usage_errors
+from setrl.files import refuse_own_input
+from setrl.logs.judged_groups import TextKeys
+
+if TYPE_CHECKING:
+    from setrl.judges.base import Judge
+
+# The policy if a config has none: the command ends when a server answers almost no first group.
+NO_ANSWERS = {"policy": "stop", "count": None, "share": 0.95, "at_least": 32}
 
 
-def judge(
-    file: Annotated[Path, tyro.conf.Positional],
-    judge: str | None = None,
-    config: Path | None = None,
-    endpoint: str | None = None,
-    model: str | None = None,
-    style: str | None = None,
-    threshold: float | None = None,
-    cache: Path | None = None,
-    output: Path | None = None,
-    into: str = "cluster",
-    text: str | None = None,
-    prompt: str | None = None,
-    group: str | None = None,
-    max_unknown: float = 0.1,
-) -> None:
-    """Label logged samples with the cluster of their strategy; goes on where it was stopped.
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions:
+    """A log and its judge.
 
-    Exit code 3 if more groups than --max-unknown are without clusters at the end.
-
-    Args:
+    Attributes:
         file: JSON Lines: a group a line, or a sample a line.
-        judge: exact, oracle:DOMAIN, embedding:MODEL, cross_encoder:MODEL or lm:MODEL.
+        judge: {judges}; its first setting may follow: oracle:DOMAIN, embedding:MODEL,
+            cross_encoder:MODEL or lm:MODEL.
         config: A YAML file with the judge's settings, the key judge among them.
         endpoint: Address of an OpenAI-compatible server, for lm: http://localhost:8000/v1.
         model: The name of the model.
-        style: Instructions for lm: mathematics, code, free_text, compact, or a file of your own.
+        style: Instructions for lm: {styles}, or a file of your own.
         threshold: Cosine distance for embedding; probability for cross_encoder.
-        cache: SQLite file of lm's judgements; beside the output by default.
-        output: Where the lines go; FILE.judged.jsonl by default.
-        into: The key of a sample's label.
-        text: The key of a sample's text, where it is not text, completion, response, ….
-        prompt: The key of the prompt, where it is not prompt, problem or question.
+        text: The key of a sample's text, if it is not text, completion, response, ….
+        prompt: The key of the prompt, if it is not prompt, problem or question.
         group: The key that the samples of a group share, for files of a sample a line.
+    """
+
+    file: Positional[Path]
+    judge: str | None = None
+    config: Path | None = None
+    endpoint: str | None = None
+    model: str | None = None
+    style: str | None = None
+    threshold: float | None = None
+    cache: Path | None = None
+    output: Path | None = None
+    text: str | None = None
+    prompt: str | None = None
+    group: str | None = None
+
+    @property
+    def keys(self) -> TextKeys:
+        """The keys of the log."""
+        return TextKeys(text=self.text, prompt=self.prompt, group=self.group)
+
+    def settings(self, cache: Path) -> dict[str, Any]:
+        """The settings of the judge, from its name or YAML file and the options that were given.
+
+        A language model that cannot be reached ends the command, unless its settings have a policy.
+
+        Args:
+            cache: Where a language model keeps its judgements, unless the user names a file.
+
+        Raises:
+            ConfigError: If neither or both are given, or the name or the file is wrong.
+        """
+        named = _named(self.judge, self.config)
+        given = {key: getattr(self, key) for key in ("endpoint", "model", "style", "threshold")}
+        settings = named | {key: value for key, value in given.items() if value is not None}
+        if settings.get("judge") == "lm":
+            defaults = {"policy": dict(NO_ANSWERS), "cache": self.cache or cache}
+            settings = defaults | settings
+        return settings
+
+
+def _named(judge: str | None, config: Path | None) -> dict[str, Any]:
+    """The settings that a judge's name or its YAML file stands for."""
+    from setrl.files import strict_yaml
+    from setrl.judges.config import spelled_out
+
+    if judge is not None and config is None:
+        with usage_errors():
+            return spelled_out(judge)
+    if judge is None and config is not None:
+        return strict_yaml.read(config)[0]
+    raise ConfigError("name the judge with --judge, or its YAML file with --config")
+
+
+@contextmanager
+def opened(settings: Mapping[str, Any]) -> Iterator[Judge]:
+    """The judge of some settings, closed at the end if it is one that must be.
+
+    Raises:
+        ConfigError: If the settings are wrong, or a package is missing.
+    """
+    from setrl.judges.config import from_config
+
+    with usage_errors(TypeError, ImportError, OSError):
+        judge = from_config(settings)
+    try:
+        yield judge
+    finally:
+        close = getattr(judge, "close", None)
+        if close is not None:
+            close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeLog(JudgeOptions):
+    """Label logged samples with the cluster of their strategy; resumes where it was stopped.
+
+    Exit code 3 if more groups than --max-unknown are without clusters at the end.
+
+    Attributes:
+        cache: SQLite file of lm's judgements; beside the output by default.
+        output: Where the lines are written; FILE.judged.jsonl by default.
+        into: The key of a sample's label.
         max_unknown: Share of groups that may stay without clusters, in [0, 1].
     """
-    from setrl.cli.judge_options import judge_settings, label_and_print
-    from setrl.files import refuse_own_input
-    from setrl.logs.judged_groups import TextKeys
 
-    target = output or file.with_name(f"{file.stem}.judged.jsonl")
-    options = {"endpoint": endpoint, "model": model, "style": style, "threshold": threshold}
-    settings = judge_settings(judge, config, options, cache or target.with_suffix(".sqlite"))
-    refuse_own_input(target, file, config)
-    keys = TextKeys(text=text, prompt=prompt, group=group)
-    label_and_print(file, target, settings, keys, into, max_unknown)
+    into: str = "cluster"
+    max_unknown: float = 0.1
+
+    def run(self) -> None:
+        """Label the file and print a summary to stderr.
+
+        Raises:
+            ConfigError: If a setting is wrong.
+            DataError: If a file is wrong, or more groups than that share are unknown.
+        """
+        from setrl.judges.labelling import label_file
+
+        output = self.output or self.file.with_name(f"{self.file.stem}.judged.jsonl")
+        settings = self.settings(cache=output.with_suffix(".sqlite"))
+        refuse_own_input(output, self.file, self.config)
+        if not 0 <= self.max_unknown <= 1:
+            raise ConfigError(f"--max-unknown must be in [0, 1], got {self.max_unknown}")
+        with opened(settings) as judge:
+            labelled = label_file(self.file, output, judge, self.keys, self.into)
+        print(f"{judge.name}: {labelled.summary()}\n{output}", file=sys.stderr)
+        unknown = labelled.unknown.total()
+        if unknown > self.max_unknown * labelled.groups:
+            raise DataError(
+                f"{unknown} of {labelled.groups} groups are unknown, more than --max-unknown "
+                f"allows ({self.max_unknown:g}); the same command asks about them again"
+            )

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import tyro
+from tyro.conf import Positional
 
 
-def report(
-    run_dir: Annotated[Path, tyro.conf.Positional],
-    publish: Path | None = None,
-    reference: str = "grpo",
-) -> None:
+@dataclass(frozen=True)
+class Report:
     """Write the report of a run: one self-contained page, and figures.
 
-    Args:
+    Attributes:
         run_dir: The folder of the run.
         publish: Also write a page in Markdown, with figures and numbers, into this folder.
         reference: The arm that the others are compared with.
     """
-    from setrl.report import publish_report, write_report
 
-    if publish is None:
-        print(write_report(run_dir, reference))
-    else:
-        print(publish_report(run_dir, publish, reference))
+    run_dir: Positional[Path]
+    publish: Path | None = None
+    reference: str = "grpo"
+
+    def run(self) -> None:
+        """Write the pages and print where they are."""
+        from setrl.report import publish_report, write_report
+
+        if self.publish is None:
+            print(write_report(self.run_dir, self.reference))
+        else:
+            print(publish_report(self.run_dir, self.publish, self.reference))

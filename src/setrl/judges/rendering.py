@@ -21,6 +21,7 @@ Message = dict[str, str]
 NO_CLUSTER = 0  # what a judge answers for a sample that is in no cluster; strategies count from 1
 LAYOUT = 1  # raise it when the text around the instructions changes
 WITH_INSTRUCTIONS = ("mathematics", "code", "free_text")
+STYLES = (*WITH_INSTRUCTIONS, "compact")
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,19 @@ from typing import Any
 from setrl.errors import ConfigError, DataError
 
 
-def log_files(path: Path, pattern: str) -> list[Path]:
-    """A file, or the files of a folder that match.
+def log_files(path: Path, patterns: Sequence[str]) -> list[Path]:
+    """A file, or the files of a folder that match one of the patterns.
 
     Raises:
         DataError: When there are none.
     """
-    found = sorted(path.glob(pattern)) if path.is_dir() else [path] if path.exists() else []
+    if not path.is_dir():
+        if not path.exists():
+            raise DataError(f"{path}: no such file or folder")
+        return [path]
+    found = sorted({file for pattern in patterns for file in path.glob(pattern)})
     if not found:
-        what = f"no {pattern} in it" if path.is_dir() else "no such file or folder"
-        raise DataError(f"{path}: {what}")
+        raise DataError(f"{path}: no {' or '.join(patterns)} in it")
     return found
 
 

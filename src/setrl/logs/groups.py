@@ -18,16 +18,13 @@ it failed: {"judged": {"cluster": {"judge": "…", "unknown": "timeout"}}, …}.
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from setrl import files
-from setrl.core import methods
 from setrl.core.advantages import Advantages, Method
 from setrl.core.samples import DEGENERATE
 from setrl.errors import ConfigError, DataError
@@ -51,7 +48,7 @@ class Keys:
 
 
 @dataclass(frozen=True)
-class Group:
+class CreditGroup:
     """The samples of one prompt.
 
     Attributes:
@@ -80,13 +77,13 @@ class Line:
     is_sample: bool
 
 
-def read_groups(path: Path, keys: Keys) -> list[Group]:
+def read_groups(path: Path, keys: Keys) -> list[CreditGroup]:
     """The groups of a file.
 
     Raises:
         DataError: Naming the file, the line, and the key that is missing or wrong.
     """
-    groups: dict[str, Group] = {}
+    groups: dict[str, CreditGroup] = {}
     for number, _, record in json_lines.read(path):
         try:
             one = _group(record, keys, default_name=f"line {number}")
@@ -101,7 +98,7 @@ def read_groups(path: Path, keys: Keys) -> list[Group]:
     return list(groups.values())
 
 
-def credit_groups(groups: list[Group], method: Method) -> Advantages:
+def credit_groups(groups: list[CreditGroup], method: Method) -> Advantages:
     """The advantages of ragged groups: (B, N) with N the size of the largest.
 
     Raises:
@@ -134,68 +131,6 @@ def credit_groups(groups: list[Group], method: Method) -> Advantages:
     return advantages
 
 
-def credit_file(
-    path: Path, config: Mapping[str, Any], keys: Keys, output: Path | None = None
-) -> None:
-    """Write the groups of a file with their advantages, and say on stderr what was seen."""
-    files.refuse_own_input(output, path)
-    try:
-        method = methods.from_config(config)
-        groups = read_groups(path, keys)
-        advantages = credit_groups(groups, method)
-    except (ConfigError, DataError):
-        raise
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
-    text = "".join(
-        f"{files.json_text(record)}\n" for record in _records(groups, advantages, method)
-    )
-    if output is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()  # so that a full disk is seen here
-    else:
-        files.write_text(output, text)
-    print(summary(groups, advantages, method), file=sys.stderr)
-
-
-def summary(groups: list[Group], advantages: Advantages, method: Method) -> str:
-    """What the advantages look like, in a few lines."""
-    sizes = [len(group.rewards) for group in groups]
-    each = str(sizes[0]) if len(set(sizes)) == 1 else f"{min(sizes)} to {max(sizes)}"
-    values_BN, usable_BN = advantages.values_BN, advantages.usable_BN
-    rewards_BN = np.zeros(values_BN.shape)
-    for row, group in enumerate(groups):
-        rewards_BN[row, : sizes[row]] = group.rewards
-    right_BN, wrong_BN = usable_BN & (rewards_BN > 0.5), usable_BN & (rewards_BN <= 0.5)
-    dead_B = (np.abs(values_BN) < 1e-12).all(axis=1)
-    lines = [
-        f"{method.name}, K = {method.set_size}: {len(groups)} groups of {each} samples, "
-        f"{right_BN.sum()} right and {wrong_BN.sum()} wrong ({advantages.estimator})",
-        f"left out: {sum(sizes) - usable_BN.sum()} samples; "
-        f"too few samples: {advantages.skipped_B.sum()} groups",
-        f"no signal: {dead_B.sum()} groups; wrong samples pushed up: "
-        f"{(wrong_BN & (values_BN > 1e-12)).sum()}; right samples pushed down: "
-        f"{(right_BN & (values_BN < -1e-12)).sum()}",
-    ]
-    return "\n".join(lines)
-
-
-def _records(
-    groups: list[Group], advantages: Advantages, method: Method
-) -> Iterator[dict[str, Any]]:
-    for row, group in enumerate(groups):
-        yield {
-            "schema_version": 1,
-            "group": group.name,
-            "method": method.name,
-            "set_size": method.set_size,
-            "rewards": group.rewards,
-            "clusters": [None if label is UNJUDGED else label for label in group.clusters],
-            "advantages": advantages.values_BN[row, : len(group.rewards)].tolist(),
-            "skipped": bool(advantages.skipped_B[row]),
-        }
-
-
 def read_line(record: dict[str, Any], group: str | None, default_name: str) -> Line:
     """The group that a line is, or the single sample of one.
 
@@ -220,11 +155,11 @@ def read_line(record: dict[str, Any], group: str | None, default_name: str) -> L
     return Line(named[0] if named else default_name, samples, is_sample=not lists)
 
 
-def _group(record: dict[str, Any], keys: Keys, default_name: str) -> Group:
+def _group(record: dict[str, Any], keys: Keys, default_name: str) -> CreditGroup:
     line = read_line(record, keys.group, default_name)
     rewards = [reward_of(sample, keys.reward) for sample in line.samples]
     clusters = [cluster_of(sample, keys.cluster, record) for sample in line.samples]
-    return Group(line.name, rewards, clusters)
+    return CreditGroup(line.name, rewards, clusters)
 
 
 def _unzipped(lists: dict[str, list], gold: Any) -> list[dict[str, Any]]:

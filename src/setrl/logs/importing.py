@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
@@ -45,14 +46,15 @@ class ImportOptions:
     """How a log is read.
 
     Attributes:
-        reward: Which of the log's scores counts; None where there is only one.
-        strategy: The column or key of each sample's strategy or cluster.
-        answer: The column or key of each sample's answer.
-        gold: The column or key of the right answer, where the tool has no usual one.
-        steps: First and last training step; None is the last step of the log alone.
-        answer_filter: lm-eval's filter; None is the first of the file.
-        verify: Hold the samples against the gold answer, whatever their score.
-        correct_above: Samples of a higher score are correct; None where scores are 0 and 1.
+        reward: The score that counts, if the log has several.
+        strategy: The column or key of each sample's strategy or cluster (trl, verl).
+        answer: The column or key of each sample's answer (trl, verl).
+        gold: The column or key of the right answer, if it is not the tool's usual one.
+        steps: First and last training step to read (trl, verl); the last step alone by default.
+        filter: The filter to read (lm-eval); the first one by default.
+        verify: Compare the samples with the gold answer and ignore their scores.
+        correct_above: Samples of a higher score are correct; by default only scores of 0 and 1
+            say what is correct.
     """
 
     reward: str | None = None
@@ -60,7 +62,7 @@ class ImportOptions:
     answer: str | None = None
     gold: str | None = None
     steps: tuple[int, int] | None = None
-    answer_filter: str | None = None
+    filter: str | None = None
     verify: bool = False
     correct_above: float | None = None
 
@@ -74,6 +76,28 @@ class Imported:
 
 
 Verify = Callable[[str, Sequence[str]], list[Any]]
+
+
+def nothing(samples: list[LoggedSample]) -> list[str]:
+    """No notes."""
+    return []
+
+
+@dataclass(frozen=True)
+class LogReader:
+    """How the log of one tool is read.
+
+    Attributes:
+        patterns: The names of its files in a folder.
+        samples: A file, the options, and a list for notes → its samples.
+        by_step: Whether it is a log of training, whose samples come from policies of many steps.
+        notice: All samples that are read → notes.
+    """
+
+    patterns: tuple[str, ...]
+    samples: Callable[[Path, ImportOptions, list[str]], Iterable[LoggedSample]]
+    by_step: bool = False
+    notice: Callable[[list[LoggedSample]], list[str]] = nothing
 
 
 def to_records(

@@ -14,29 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import DataError
-from setrl.logs.fields import choose_score, field, label, log_files, number, plain, reading
-from setrl.logs.importing import Imported, ImportOptions, LoggedSample, Verify, to_records
+from setrl.logs.fields import choose_score, field, label, number, plain, reading
+from setrl.logs.importing import ImportOptions, LoggedSample, LogReader
 
 # As inspect_ai's own value_to_float: correct, partially correct, incorrect, no answer.
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 ATTACHMENT = "attachment://"
 
 
-def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Imported:
-    """The samples of a log, or of a folder of logs; the epochs of a problem are its group.
-
-    Raises:
-        ConfigError: When there are several scorers and none was named.
-        DataError: When a file is no log, or a log without samples.
-    """
-    files = [file for file in log_files(path, "*.*") if file.suffix in (".json", ".eval")]
-    samples = []
-    for file in files:
-        for place, sample in enumerate(_logged(file)):
-            where = f"{file}, sample {place}"
-            with reading(where):
-                samples.append(_sample(sample, file.stem, options, where))
-    return to_records(samples, "inspect", options, verify=verify)
+def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
+    for place, sample in enumerate(_logged(path)):
+        where = f"{path}, sample {place}"
+        with reading(where):
+            yield _sample(sample, path.stem, options, where)
 
 
 def _logged(path: Path) -> list[dict[str, Any]]:
@@ -113,3 +103,6 @@ def _resolved(text: str, attached: dict[str, str]) -> str:
     if text.startswith(ATTACHMENT):
         return attached.get(text.removeprefix(ATTACHMENT), text)
     return text
+
+
+READER = LogReader(("*.json", "*.eval"), _samples)

@@ -9,7 +9,6 @@ from typing import Any
 
 from setrl.errors import DataError
 from setrl.files import json_lines
-from setrl.judges.base import Group
 from setrl.logs.groups import Line, read_line
 
 PROMPT_KEYS = ("prompt", "problem", "question")
@@ -33,17 +32,24 @@ class TextKeys:
 
 @dataclass(frozen=True)
 class LoggedGroup:
-    """One group, and the lines that it stands on.
+    """One group, and the lines of the file that hold it.
 
     Attributes:
-        group: The prompt and the texts.
-        records: The lines as they are.
-        lines: The lines as they are read; their samples are those of `group`, in order.
+        prompt: The prompt.
+        texts: The texts of its samples.
+        records: The lines as they are in the file.
+        lines: The lines as they are read; together they have a sample for each text, in order.
     """
 
-    group: Group
+    prompt: str
+    texts: tuple[str, ...]
     records: tuple[dict[str, Any], ...]
     lines: tuple[Line, ...]
+
+    @property
+    def samples(self) -> list[dict[str, Any]]:
+        """The samples as the file has them."""
+        return [sample for line in self.lines for sample in line.samples]
 
 
 def read_logged(path: Path, keys: TextKeys) -> list[LoggedGroup]:
@@ -73,7 +79,7 @@ def read_logged(path: Path, keys: TextKeys) -> list[LoggedGroup]:
     if not groups:
         raise DataError(f"{path} holds no groups")
     return [
-        LoggedGroup(Group(prompt, tuple(texts)), tuple(records[name]), tuple(lines[name]))
+        LoggedGroup(prompt, tuple(texts), tuple(records[name]), tuple(lines[name]))
         for name, (prompt, texts) in groups.items()
     ]
 

@@ -14,25 +14,15 @@ from typing import Any
 
 from setrl.errors import DataError
 from setrl.logs import parquet
-from setrl.logs.fields import choose_score, field, label, log_files, number, reading
-from setrl.logs.importing import Imported, ImportOptions, LoggedSample, Verify, to_records
+from setrl.logs.fields import choose_score, field, label, number, reading
+from setrl.logs.importing import ImportOptions, LoggedSample, LogReader
 
 
-def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Imported:
-    """The samples of a details file, or of a folder of them.
-
-    Raises:
-        ConfigError: When there are several metrics and none was named.
-        DataError: When a file does not hold what lighteval writes, or several samples with one
-            score, and they are not to be verified.
-    """
-    samples: list[LoggedSample] = []
-    for file in log_files(path, "**/details_*.parquet"):
-        for place, row in enumerate(parquet.rows(file)[1]):
-            where = f"{file}, row {place}"
-            with reading(where):
-                samples += _row_samples(row, file.stem, place, options, where)
-    return to_records(samples, "lighteval", options, verify=verify)
+def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
+    for place, row in enumerate(parquet.rows(path)[1]):
+        where = f"{path}, row {place}"
+        with reading(where):
+            yield from _row_samples(row, path.stem, place, options, where)
 
 
 def _row_samples(
@@ -70,3 +60,6 @@ def _gold(doc: dict[str, Any]) -> str | None:
     choices, index = doc.get("choices"), doc.get("gold_index")
     index = index[0] if isinstance(index, list) and index else index
     return label(choices[index]) if choices and isinstance(index, int) else None
+
+
+READER = LogReader(("**/details_*.parquet",), _samples)

@@ -13,36 +13,19 @@ from typing import Any
 
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
-from setrl.logs.fields import choose_score, field, label, log_files, number, reading
-from setrl.logs.importing import Imported, ImportOptions, LoggedSample, Verify, to_records
+from setrl.logs.fields import choose_score, field, label, number, reading
+from setrl.logs.importing import ImportOptions, LoggedSample, LogReader
 
 
-def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Imported:
-    """The samples of a file, or of a folder of them.
-
-    Raises:
-        ConfigError: When there are several metrics and none was named, or no such filter.
-        DataError: When a file does not hold generated texts, or several of a problem with one
-            score, and they are not to be verified.
-    """
-    notes: list[str] = []
-    samples = [
-        sample
-        for file in log_files(path, "**/samples_*.jsonl")
-        for sample in _file_samples(file, options, notes)
-    ]
-    return to_records(samples, "lm-eval", options, notes, verify)
-
-
-def _file_samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
+def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
     lines = [(f"{path}:{number}", record) for number, _, record in json_lines.read(path)]
     if not lines:
         raise DataError(f"{path}: holds no lines")
     filters = list(dict.fromkeys(str(record.get("filter", "none")) for _, record in lines))
-    chosen = options.answer_filter or filters[0]
+    chosen = options.filter or filters[0]
     if chosen not in filters:
         raise ConfigError(f"{path} has no filter {chosen!r}; it has {', '.join(filters)}")
-    if len(filters) > 1 and options.answer_filter is None:
+    if len(filters) > 1 and options.filter is None:
         notes.append(f"{path.name}: filter {chosen} is read, of {', '.join(filters)}")
     for where, record in lines:
         if str(record.get("filter", "none")) == chosen:
@@ -99,3 +82,6 @@ def _prompt(record: dict[str, Any]) -> str:
     if isinstance(first, list) and first and isinstance(first[0], list | tuple):
         return str(first[0][0])
     return str(record.get("doc", ""))
+
+
+READER = LogReader(("**/samples_*.jsonl",), _samples)

@@ -7,53 +7,27 @@ advantage. There is no group: the samples of a prompt in a step are one.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from setrl.logs import parquet
-from setrl.logs.fields import choose_score, field, label, log_files, number, plain, reading
-from setrl.logs.importing import (
-    Imported,
-    ImportOptions,
-    LoggedSample,
-    Verify,
-    choose_steps,
-    to_records,
-)
+from setrl.logs.fields import choose_score, field, label, number, plain, reading
+from setrl.logs.importing import ImportOptions, LoggedSample, LogReader
 
 FIXED = ("step", "prompt", "completion", "advantage")
 
 
-def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Imported:
-    """The samples of a completions file, or of a folder of them.
-
-    Raises:
-        ConfigError: When there are several reward columns and none was named.
-        DataError: When a file does not hold what TRL writes.
-    """
-    notes: list[str] = []
-    samples = [
-        sample
-        for file in log_files(path, "completions_*.parquet")
-        for sample in _samples(file, options)
-    ]
-    samples = choose_steps(samples, options.steps, notes)
-    _warn_of_shared_prompts(samples, notes)
-    return to_records(samples, "trl", options, notes, verify)
-
-
-def _samples(path: Path, options: ImportOptions) -> list[LoggedSample]:
+def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
     columns, rows = parquet.rows(path)
     named = [options.strategy, options.answer, options.gold]
     scores = [c for c in columns if c not in (*FIXED, *named) and _is_numeric(rows, c)]
     reward = None if options.verify else choose_score(scores, options.reward, str(path))
-    samples = []
     for place, row in enumerate(rows):
         where = f"{path}, row {place}"
         with reading(where):
-            samples.append(_sample(row, reward, options, where))
-    return samples
+            yield _sample(row, reward, options, where)
 
 
 def _is_numeric(rows: list[dict[str, Any]], column: str) -> bool:
@@ -80,8 +54,8 @@ def _sample(
     )
 
 
-def _warn_of_shared_prompts(samples: list[LoggedSample], notes: list[str]) -> None:
-    """Two rows of the data set with one prompt look like one group of twice the size.
+def _shared_prompts(samples: list[LoggedSample]) -> list[str]:
+    """A note if two rows of the data set seem to have one prompt: they look like one large group.
 
     TRL writes the samples of a row one after another: a prompt that comes again later in a step,
     or whose samples are a multiple of the others', is two rows.
@@ -90,6 +64,10 @@ def _warn_of_shared_prompts(samples: list[LoggedSample], notes: list[str]) -> No
     usual = Counter(size for _, size in runs).most_common(1)[0][0]
     again = Counter(name for name, _ in runs)
     shared = {name for name, size in runs if again[name] > 1 or size >= 2 * usual}
-    if shared:
-        notes.append(f"{len(shared)} prompts seem to be of several rows of the data set, whose "
-                     "samples the log does not tell apart: they count as one group")  # fmt: skip
+    if not shared:
+        return []
+    return [f"{len(shared)} prompts seem to belong to several rows of the data set, whose samples "
+            "the log does not tell apart: they count as one group"]  # fmt: skip
+
+
+READER = LogReader(("completions_*.parquet",), _samples, by_step=True, notice=_shared_prompts)

@@ -13,41 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from setrl.files import json_lines
-from setrl.logs.fields import field, label, log_files, number, plain, reading
-from setrl.logs.importing import (
-    Imported,
-    ImportOptions,
-    LoggedSample,
-    Verify,
-    choose_steps,
-    to_records,
-)
+from setrl.logs.fields import field, label, number, plain, reading
+from setrl.logs.importing import ImportOptions, LoggedSample, LogReader
 
 SAMPLE_UID = re.compile(r"(.+)_\d+_\d+")
 
 
-def read(path: Path, options: ImportOptions, verify: Verify | None = None) -> Imported:
-    """The samples of a rollout file, or of a folder of them.
-
-    Raises:
-        DataError: Naming the line that does not hold what verl writes.
-    """
-    notes: list[str] = []
-    lines = [
-        (f"{file}:{number}", record)
-        for file in log_files(path, "*.jsonl")
-        for number, _, record in json_lines.read(file)
-    ]
-    samples = choose_steps(list(_samples(lines, options)), options.steps, notes)
-    return to_records(samples, "verl", options, notes, verify)
-
-
-def _samples(
-    lines: list[tuple[str, dict[str, Any]]], options: ImportOptions
-) -> Iterator[LoggedSample]:
-    uids = [str(record.get("uid")) for _, record in lines]
+def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
+    lines = list(json_lines.read(path))
+    uids = [str(line.record.get("uid")) for line in lines]
     shared = len(set(uids)) < len(uids)  # one uid a prompt, not one a sample
-    for where, record in lines:
+    for number_of_line, _, record in lines:
+        where = f"{path}:{number_of_line}"
         with reading(where):
             yield _sample(record, shared, options, where)
 
@@ -69,3 +46,6 @@ def _sample(
         strategy=label(record.get(options.strategy)) if options.strategy else None,
         step=step,
     )
+
+
+READER = LogReader(("*.jsonl",), _samples, by_step=True)

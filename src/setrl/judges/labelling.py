@@ -17,7 +17,7 @@ from setrl.core.samples import DEGENERATE
 from setrl.errors import DataError
 from setrl.files.progress import progress_bar
 from setrl.judges.base import Group, Judge, Judgement
-from setrl.logs.judged import labelled_lines, read_back
+from setrl.judges.labelled_lines import labelled_lines, read_back
 from setrl.logs.judged_groups import LoggedGroup, TextKeys, read_logged
 
 AHEAD = 1024  # groups that a judge in the background is asked about beyond the last one written
@@ -55,7 +55,7 @@ class Labelled:
             groups=len(logged),
             kept=kept,
             unknown=Counter(reasons),
-            samples=sum(len(one.group.samples) for one in logged),
+            samples=sum(len(one.texts) for one in logged),
             degenerate=sum(clusters_N.count(DEGENERATE) for clusters_N in known),
             clusters=sum(len(set(clusters_N) - {DEGENERATE}) for clusters_N in known),
         )
@@ -106,7 +106,8 @@ def label_file(
         bar.update(kept)
 
         def ask(places: Sequence[int]) -> Iterator[Judgement]:
-            return _shown(bar, in_order(judge, [logged[place].group for place in places]))
+            groups = [Group(logged[place].prompt, logged[place].texts) for place in places]
+            return _shown(bar, in_order(judge, groups))
 
         for place, judgement in zip(again, ask(again), strict=True):
             judgements[place] = judgement

@@ -20,7 +20,7 @@ def labelled_lines(
     group: LoggedGroup, judgement: Judgement, judge: str, into: str
 ) -> Iterator[dict[str, Any]]:
     """The lines of a group with what a judge says of their samples."""
-    size = len(group.group.samples)
+    size = len(group.texts)
     columns: dict[str, Sequence[Any]] = {into: judgement.clusters_N or (None,) * size}
     if judgement.strategies is not None:
         columns[f"{into}_name"] = judgement.strategies
@@ -74,9 +74,9 @@ def _judgement(records: Sequence[dict[str, Any]], group: LoggedGroup, into: str)
     """The judgement that the lines of a group were written with."""
     reason = _judged(records[0]).get(into, {}).get("unknown")
     labels, names = (_column(records, group, key) for key in (into, f"{into}_name"))
-    if not reason and len(labels) < len(group.group.samples):
-        labels = [None] * len(group.group.samples)  # not written by us: equal to nothing of ours
-    strategies = tuple(names) if len(names) == len(group.group.samples) else None
+    if not reason and len(labels) < len(group.texts):
+        labels = [None] * len(group.texts)  # not written by us: equal to nothing of ours
+    strategies = tuple(names) if len(names) == len(group.texts) else None
     return Judgement(None if reason else tuple(labels), strategies, reason)
 
 
