@@ -60,6 +60,7 @@ def test_problems_can_be_chosen_in_any_order(tmp_path):
     chosen = load_evaluation(path).choose([1, 0])
     assert chosen.prompts == ("q", "p")
     assert chosen.correct_count_P.tolist() == [0, 2]
+    assert chosen.on(["p", "q"]).correct_count_P.tolist() == [2, 0]
     assert np.isnan(chosen.temperature)
 
 

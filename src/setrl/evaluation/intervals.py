@@ -12,7 +12,7 @@ Two seeds show little of how seeds differ: read the values of each seed together
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Literal
@@ -55,22 +55,25 @@ class IntervalConfig:
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A mean over problems with its interval.
+class WithInterval:
+    """A value and the ends of its interval, which are NaN if unknown."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Estimate(WithInterval):
+    """A mean over seeds and problems; its interval needs two problems.
 
     Attributes:
-        value: Mean over seeds and problems.
-        low: Lower end of the interval; NaN with fewer than two problems.
-        high: Upper end.
         stderr: Standard error over problems (and seeds, when there are several).
         per_seed: Mean over problems of each seed.
         problems: Problems in the mean.
         missing: Problems left out because a seed has no value (NaN) there.
     """
 
-    value: float
-    low: float
-    high: float
     stderr: float
     per_seed: tuple[float, ...]
     problems: int
@@ -78,19 +81,16 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """The mean of one arm minus that of another on the same problems, with its interval.
+class Difference(WithInterval):
+    """The mean of one arm minus that of another on the same problems.
 
     Attributes:
-        value, low, high, stderr, problems, missing: As in `Estimate`, of the difference.
+        stderr, problems, missing: As in `Estimate`, of the difference.
         improvement: Probability of improvement: the share of problems on which the first arm is
             above the second, ties counting half (Agarwal et al., arXiv:2108.13264, with
             problems as tasks).
     """
 
-    value: float
-    low: float
-    high: float
     stderr: float
     improvement: float
     problems: int
@@ -103,14 +103,12 @@ class Difference:
 
     def negated(self) -> Difference:
         """The same with the arms in the other order."""
-        return Difference(
+        return replace(
+            self,
             value=-self.value,
             low=-self.high,
             high=-self.low,
-            stderr=self.stderr,
             improvement=1 - self.improvement,
-            problems=self.problems,
-            missing=self.missing,
         )
 
 

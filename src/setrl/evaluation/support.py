@@ -29,19 +29,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setrl.evaluation.estimators import Counts, Floats, pass_at_k
-from setrl.evaluation.intervals import IntervalConfig, resampling_weights
+from setrl.evaluation.intervals import IntervalConfig, WithInterval, resampling_weights
 from setrl.logs.records import Evaluation
 
 Item = Literal["problems", "strategies"]
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A value and the ends of its interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -63,10 +54,10 @@ class SupportDynamics:
     expanded: float
     shrunk: float
     out: float
-    retention: Interval
-    discovery: Interval
-    dynamics: Interval
-    net_change: Interval
+    retention: WithInterval
+    discovery: WithInterval
+    dynamics: WithInterval
+    net_change: WithInterval
 
 
 def support_dynamics(
@@ -180,11 +171,11 @@ def _correct_by_name(evaluation: Evaluation, names: tuple[str, ...]) -> Counts:
     return counts_PC
 
 
-def _intervals(kinds_P4: Floats, config: IntervalConfig) -> list[Interval]:
+def _intervals(kinds_P4: Floats, config: IntervalConfig) -> list[WithInterval]:
     """The four ratios with bootstrap intervals over problems."""
     values = _ratios(kinds_P4.sum(axis=0))
     if len(kinds_P4) < 2:
-        return [Interval(float(value), float("nan"), float("nan")) for value in values]
+        return [WithInterval(float(value), float("nan"), float("nan")) for value in values]
     weights_DP = resampling_weights(len(kinds_P4), config.resamples, config.seed, 0)
     draws_D4 = _ratios(np.maximum(weights_DP @ kinds_P4, 0.0))
     tail = (1 - config.level) / 2
@@ -192,7 +183,7 @@ def _intervals(kinds_P4: Floats, config: IntervalConfig) -> list[Interval]:
     for value, draws in zip(values, draws_D4.T, strict=True):
         known = draws[~np.isnan(draws)]
         low, high = np.quantile(known, [tail, 1 - tail]) if len(known) else (np.nan, np.nan)
-        results.append(Interval(float(value), float(low), float(high)))
+        results.append(WithInterval(float(value), float(low), float(high)))
     return results
 
 

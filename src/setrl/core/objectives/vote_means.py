@@ -94,7 +94,7 @@ def mean_reward(ballots: Ballots, set_size: int) -> np.ndarray:
         return ballots.winners()[0]
     field, total_B = _Field(ballots, set_size), np.zeros(ballots.num_prompts)
     for counts in field.stretches():
-        # A prompt matters where an answer that has a reward may win with one of the counts.
+        # A prompt counts only where an answer that has a reward may win with one of the counts.
         reach_B = field.rewarded_BU @ field.draw.at_least_US[:, counts.start] > NEGLIGIBLE
         rows_P = np.flatnonzero(field.may_end_in(counts) & reach_B)
         race = _Race(field, counts, rows_P, _tied_points(field, rows_P, counts))
@@ -135,6 +135,8 @@ class _Draw:
         self.chance_US = _binomial(self.votes_U, min(int(self.votes_U[-1]), k), k / n)
         self.at_most_US = self.chance_US.cumsum(axis=1)
         self.at_least_US = self.chance_US[:, ::-1].cumsum(axis=1)[:, ::-1]
+        # With no condition the total is Binomial(N, θ), and K is its most likely value: dividing by
+        # the chance of K loses no digits.
         total_S = _binomial(np.array([n]), n, k / n)[0]
         period = _period(total_S, k)
         # The functions at ω and −ω are conjugates: half of the frequencies, counted twice.
@@ -151,6 +153,7 @@ class _Draw:
         start, turn_WS = counts.start, self.turn_SW[:, :width].T
         chance_VS = self.chance_US[kind_V, : counts.stop]
         at_VWT = chance_VS[:, None, start:] * turn_WS[:, start : counts.stop]
+        # One matrix product for the first count; each further one adds a single term.
         below_VWT = np.empty_like(at_VWT)
         below_VWT[:, :, 0] = chance_VS[:, :start] @ turn_WS[:, :start].T
         for t in range(1, len(counts)):
@@ -174,6 +177,8 @@ class _Field:
         self.kind_G = np.searchsorted(draw.votes_U, ballots.votes_G)
         self.count_BU = self._per_kind(ballots.repeats_G)
         self.rewarded_BU = self._per_kind(ballots.repeats_G * (ballots.reward_G != 0))
+        # Below `low` some answer surely has more votes: Π P(count ≤ s) is negligible there. Above
+        # `high` no answer has as many: Σ P(count ≥ s) is negligible.
         log_at_most_US = np.log(np.maximum(draw.at_most_US, SMALLEST))
         likely_BS = self.count_BU @ log_at_most_US > math.log(NEGLIGIBLE)
         self.low_B = likely_BS.argmax(axis=1).clip(1)
@@ -181,7 +186,11 @@ class _Field:
         self.high_B = np.where(reached_BS, np.arange(reached_BS.shape[1]), 0).max(axis=1)
 
     def stretches(self) -> Iterator[range]:
-        """The counts 1 … highest, a few at a time: their factors are made together."""
+        """The counts 1 … highest, a few at a time: their factors are made together.
+
+        All answers that may reach the first count of a stretch are multiplied for each of its
+        counts; so a stretch is short where the counts are small, and many answers reach them.
+        """
         start, highest = 1, int(self.high_B.max(initial=0))
         while start <= highest:
             stop = min(start + max(1, start // 5), highest + 1)
@@ -255,7 +264,7 @@ class _Race:
         below_VWT, at_VWT = self.draw.below_and_at(kind_V, self.counts, width)
         at_VWR = at_VWT[:, :, at_R]
         tied_VWR = below_VWT[:, :, at_R] + self.points.z_R * at_VWR
-        # An answer without votes (kind 0) pads: it cannot win, and p_0(t) = 0 says so.
+        # An answer without votes (kind 0) pads. It cannot win, because p_0(t) = 0.
         return _power(tied_VWR, repeats_V), at_VWR * _power(tied_VWR, repeats_V - 1)
 
     def products(self, product: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
@@ -296,6 +305,7 @@ class _Race:
         factor_VWR, winner_VWR = self.factors
         for pair_P, reward_P in zip(self.pair_PG[block].T, self.reward_PG[block].T, strict=True):
             factor = factor_VWR[pair_P, :width]
+            # The groups without a reward come first: nothing has been won until the last columns.
             if any_won := any_won or bool(reward_P.any()):
                 won *= factor
                 won += everyone * winner_VWR[pair_P, :width] * reward_P[:, None, None]
