@@ -78,10 +78,11 @@ def check_objective(
 ) -> ObjectiveReport:
     """Try an objective on prompts of all kinds and report what is wrong with it.
 
-    Looked for: errors, scores that are not finite, that change from call to call, with the order of
-    the members, with the sets beside them or with the numbering of the clusters, arguments that are
-    written into, a closed form that is not the mean of the definition, scores that are all alike or
-    that only add up over members. A bad objective raises nothing: `problems` names what is wrong.
+    It looks for errors; for scores that are not finite, or that change from call to call, with the
+    order of the members, with the other sets in the call or with the numbering of the clusters; for
+    arguments that are written into; for a closed form that is not the mean of the definition; and
+    for scores that are all the same or only add up over members. A bad objective raises nothing:
+    `problems` names what is wrong.
 
     Args:
         objective: An objective, or a function as in `objectives.from_function`.
@@ -151,7 +152,7 @@ def _scored(
     num_samples: int,
     rng: np.random.Generator,
 ) -> ObjectiveReport:
-    """Everything but the cost."""
+    """The report without the cost."""
     sets_SK = all_sets(samples.num_samples, set_size)[:CHECKED_SETS]
     scores_BS = score_sets(objective, samples, sets_SK)
     enumerated = Enumerated()(objective, samples, set_size, None).means
@@ -176,7 +177,7 @@ def _problems(
     enumerated: SetMeans,
     rng: np.random.Generator,
 ) -> Iterator[str]:
-    """One sentence for everything that is wrong."""
+    """What is wrong, a sentence each."""
 
     def change(members: Samples) -> float:
         return gap_of(objective(members), scores_BS)
@@ -196,13 +197,13 @@ def _problems(
         yield f"the order of its members changes a set's score, by up to {gap:.3g}"
     alone_B = [objective(prompt.sets(sets_SK[:1])).item() for prompt in _prompts(samples)]
     if gap := gap_of(np.array(alone_B), scores_BS[:, 0]):
-        yield f"what is scored beside a set changes its score, by up to {gap:.3g}: mind the axes"
+        yield f"the sets scored together with a set change its score, by {gap:.3g}: check the axes"
     if "clusters" in objective.reads:
         renumbered = replace(samples, clusters=_renumbered(samples.clusters, rng))
         if gap := change(renumbered.sets(sets_SK)):
             yield f"the numbering of the clusters changes the score, by up to {gap:.3g}"
     if np.ptp(scores_BS, axis=-1).max() <= TOLERANCE:
-        yield "all sets of a prompt score alike: there is nothing to learn"
+        yield "all sets of a prompt have the same score: there is nothing to learn"
     closed = objective.set_means(samples, sets_SK.shape[1])
     if closed is not None:
         for name, what in (("with_BN", "u"), ("contrast_BN", "u − v"), ("mean_B", "U")):
@@ -218,7 +219,7 @@ def _notes(
     additive_share: float,
     rng: np.random.Generator,
 ) -> Iterator[str]:
-    """One sentence for everything that one should know."""
+    """What is worth knowing, a sentence each."""
     if additive_share > 1 - TOLERANCE:
         yield "it only adds up over members: set RL with it is standard RL"
     for name in objective.reads:

@@ -97,7 +97,7 @@ def check_set_size(
     needs_contrast: bool = False,
     called: str = "num_samples",
 ) -> None:
-    """Refuse a K that is no positive integer, or that N samples cannot fill.
+    """Refuse a K that is not a positive integer, or for which N samples are too few.
 
     This is the one place where K and N are checked; every door of the library calls it.
 
@@ -182,7 +182,7 @@ def _clusters(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndar
 
 
 def _named_clusters(array: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Labels that are names, beside which −1 is degenerate as it is beside numbers."""
+    """Labels that are names; −1 among them is degenerate, as it is among numbers."""
     is_degenerate_BN = _shaped("clusters", array, shape) == DEGENERATE
     array[is_degenerate_BN] = None
     labels_BN, known_BN = _labels("clusters", array, shape)

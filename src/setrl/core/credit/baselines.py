@@ -44,7 +44,7 @@ class AllSets(Baseline):
         return credit.means.contrast_BN * (1 - credit.share_N)
 
     def stderr(self, credit: Credit) -> np.ndarray | None:
-        """That of u − v, scaled alike."""
+        """That of u − v, scaled in the same way."""
         stderr_BN = credit.stderr_contrast_BN
         return None if stderr_BN is None else stderr_BN * (1 - credit.share_N)
 

@@ -38,7 +38,7 @@ class SetMeans:
 
     @cached_property
     def gain_BN(self) -> np.ndarray | None:
-        """u − w, computed when it is first asked for."""
+        """u − w, computed at its first use."""
         return None if self.gain is None else self.gain()
 
     @classmethod
@@ -90,7 +90,7 @@ class Objective:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The names of the fields that it looks at: "rewards", "clusters", "answers", …."""
+        """The names of the fields that it reads: "rewards", "clusters", "answers", …."""
         return ("rewards",)
 
     @property

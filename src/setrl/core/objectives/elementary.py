@@ -47,8 +47,9 @@ def product_means(factors_BN: np.ndarray, set_size: int) -> SetMeans:
 def leave_one_out(values_BN: np.ndarray, weights_FBl: np.ndarray) -> np.ndarray:
     """Σₗ wₗ·Eₗ(y without yᵢ) for each i and each of F lists of weights: (F, B, N).
 
-    The numbers before i are met going up; what they will be worth, going down. To divide the factor
-    of yᵢ out of the product of all would take one sweep, but it is unstable where yᵢ is large.
+    One pass up collects the numbers before i, one pass down what the later numbers contribute.
+    Dividing the factor of yᵢ out of the product of all would need one pass, but loses all digits
+    where yᵢ is large.
     """
     n, sizes_l1 = values_BN.shape[-1], np.arange(weights_FBl.shape[-1])[:, None]
     values_NB = np.ascontiguousarray(values_BN.T)
