@@ -2,7 +2,7 @@
 
     python benchmarks/judge_client.py [groups]
 
-A server in another process (tests/judges/server.py) answers rightly, or spoils its answer: it
+A server in another process (tests/judges/server.py) answers correctly, or spoils its answer: it
 hangs on 20% of the requests and has 2% each of the other faults. The same groups are judged again,
 with the same cache, until none is unknown. Every judgement is compared with what is right, and the
 client's counts with the server's own log. Then as many other groups, with a server that is fine.
@@ -96,9 +96,9 @@ def serve(connection: Connection, faults: dict[str, float], delay_s: float) -> N
 def judge(groups: list[Group], server: Connection, cache: Path | None) -> dict[str, Any]:
     """Judge all groups, and check each judgement and each count."""
     server.send("url")
-    endpoint = Endpoint(server.recv(), "a-judge")
+    endpoint = Endpoint(server.recv(), "a-judge", limits=LIMITS)
     began, cpu_began = time.perf_counter(), time.process_time()
-    with LMJudge(endpoint, cache=cache, limits=LIMITS) as lm_judge:
+    with LMJudge(endpoint, cache=cache) as lm_judge:
         judgements = lm_judge.judge(groups)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu_began
     server.send("log")

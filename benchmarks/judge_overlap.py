@@ -95,8 +95,8 @@ def judge_of(latency_s: float, at_once: int) -> Iterator[LMJudge]:
     """A judge who answers after `latency_s`, asked about so many prompts at a time."""
     with serving({}, latency_s) as server:
         server.send("url")
-        limits = Limits(concurrency=at_once)
-        with LMJudge(Endpoint(server.recv(), "a-judge"), limits=limits) as judge:
+        endpoint = Endpoint(server.recv(), "a-judge", limits=Limits(concurrency=at_once))
+        with LMJudge(endpoint) as judge:
             yield judge
 
 

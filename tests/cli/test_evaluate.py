@@ -9,7 +9,7 @@ from setrl.errors import ConfigError, RunError
 from setrl.evaluation.metrics import metric_values
 from setrl.logs.records import load_evaluation, read_records
 from tests import fake_run, tiny_model
-from tests.sample_server import serving
+from tests.serving.samples import SampleServer
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +69,12 @@ def test_metrics_are_chosen_by_name(tmp_path, capsys):
 
 def test_an_endpoint_on_one_s_own_problems(data, tmp_path, capsys):
     path = tmp_path / "out" / "mine.jsonl"
-    with serving() as server:
+    with SampleServer() as server:
         options = {"endpoint": server.url, "model": "m", "data": data, "samples": 4}
         evaluate(**options, output=path, temperature=0.6, top_p=0.95)
-        asked = len(server.requests)
+        asked = len(server.bodies)
         evaluate(**options, output=path, temperature=0.6, top_p=0.95)
-        assert len(server.requests) == asked == 2
+        assert len(server.bodies) == asked == 2
     printed = capsys.readouterr().out
     assert "m on mine" in printed
     assert "2 problems × 4 samples, temperature 0.6" in printed
@@ -87,7 +87,7 @@ def test_an_endpoint_on_one_s_own_problems(data, tmp_path, capsys):
 
 
 def test_json_is_all_that_goes_to_stdout(data, tmp_path, capsys):
-    with serving() as server:
+    with SampleServer() as server:
         evaluate(as_json=True, endpoint=server.url, model="m", data=data, samples=2,
                  output=tmp_path / "out.jsonl")  # fmt: skip
     printed = json.loads(capsys.readouterr().out)
@@ -96,7 +96,7 @@ def test_json_is_all_that_goes_to_stdout(data, tmp_path, capsys):
 
 
 def test_unfinished_problems_are_said_and_left_out(data, tmp_path, capsys):
-    with serving(["400"]) as server:
+    with SampleServer(["400"]) as server:
         options = {"endpoint": server.url, "model": "m", "data": data, "samples": 2}
         options["output"] = tmp_path / "out.jsonl"
         with pytest.raises(RunError, match=r"1 problems are unfinished.*refused: 2 samples"):
@@ -108,7 +108,7 @@ def test_unfinished_problems_are_said_and_left_out(data, tmp_path, capsys):
 
 @pytest.mark.parametrize(("what", "temperature"), [("greedy", 1.0), ("greedy", 0.0), ("ok", 1.0)])
 def test_a_server_that_does_not_sample_is_noticed(data, tmp_path, capsys, what, temperature):
-    with serving([what], forever=True) as server:
+    with SampleServer([what], forever=True) as server:
         evaluate(endpoint=server.url, model="m", data=data, samples=4, temperature=temperature,
                  output=tmp_path / "out.jsonl")  # fmt: skip
     noticed = "all samples of each problem are one text" in capsys.readouterr().err
@@ -117,7 +117,7 @@ def test_a_server_that_does_not_sample_is_noticed(data, tmp_path, capsys, what, 
 
 def test_nothing_finished_is_a_failed_run(data, tmp_path):
     with (
-        serving(["400"], forever=True) as server,
+        SampleServer(["400"], forever=True) as server,
         pytest.raises(RunError, match="no problem was finished: refused: 4 samples"),
     ):
         evaluate(endpoint=server.url, model="m", data=data, samples=2,
@@ -125,10 +125,10 @@ def test_nothing_finished_is_a_failed_run(data, tmp_path):
 
 
 def test_a_domain_through_an_endpoint(tmp_path, capsys):
-    with serving() as server:
+    with SampleServer() as server:
         evaluate(endpoint=server.url, model="m", domain="polynomial", problems=2, samples=2,
                  chat=False, output=tmp_path / "p.jsonl")  # fmt: skip
-        assert {"prompt", "model"} <= set(server.requests[0])
+        assert {"prompt", "model"} <= set(server.bodies[0])
     assert "m on polynomial_test" in capsys.readouterr().out
 
 
@@ -140,7 +140,7 @@ def test_a_checkpoint_on_a_file(tiny_checkpoint, data, tmp_path, capsys):
 
 def test_a_file_of_samples_needs_no_model(data, tmp_path, capsys):
     path = tmp_path / "out.jsonl"
-    with serving() as server:
+    with SampleServer() as server:
         evaluate(endpoint=server.url, model="m", data=data, samples=4, output=path)
     first = capsys.readouterr().out.splitlines()
     evaluate(samples=path)
@@ -150,7 +150,7 @@ def test_a_file_of_samples_needs_no_model(data, tmp_path, capsys):
 def test_problems_whose_gold_cannot_be_graded_are_left_out(tmp_path, capsys):
     path = tmp_path / "mine.jsonl"
     path.write_text('{"problem": "p", "answer": "\\\\frac{}{2}"}\n{"problem": "q", "answer": 3}\n')
-    with serving() as server:
+    with SampleServer() as server:
         evaluate(endpoint=server.url, model="m", data=path, samples=1, output=tmp_path / "o.jsonl")
     printed = capsys.readouterr()
     assert "mine: 1 of 2 problems are left out" in printed.err

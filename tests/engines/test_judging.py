@@ -11,13 +11,13 @@ from setrl import files, methods
 from setrl.engines.judging import JudgeDesk, JudgingTimes, clusters_array, covered, make_judge
 from setrl.engines.metrics import rollout_records
 from setrl.engines.trl import SetGRPOTrainer
-from setrl.judges import Group, Judgement
+from setrl.judges import Group, Judge, Judgement
 from setrl.logs.groups import UNJUDGED, Keys, read_groups
 from setrl.models import sampler
 from tests.engines.test_trainer import PROMPTS, arguments, first_letters, length, make, weights
 
 
-class Letters:
+class Letters(Judge):
     """A judge like `first_letters`; it can fail on prompts, and answer in the background."""
 
     name = "letters"
@@ -113,6 +113,12 @@ def test_groups_are_asked_about_once_while_samples_are_drawn(base, tmp_path):
     assert batch.judging.worked_s > 0
 
 
+@pytest.mark.parametrize("name", ["exact", "oracle:quadratic"])
+def test_a_name_in_the_place_of_a_judge_is_answered_in_words(base, tmp_path, name):
+    with pytest.raises(TypeError, match=rf"judge must be a judge, such as .*, got '{name}'"):
+        trainer_with(base, tmp_path, name)
+
+
 def test_a_desk_counts_time_and_keeps_the_order():
     judge = Background()
     judge.gate.set()
@@ -163,7 +169,7 @@ def test_cluster_function_and_judge_exclude_each_other(base, tmp_path):
         ({"judge": "noisy", "of": "exact", "flip": 0.5}, "'flip'; did you mean 'flips'"),
         ({"judge": "noisy", "of": "exact"}, "needs the setting 'flips'"),
         ({"judge": "noisy", "of": "exact", "flips": 2}, r"flips must be in \[0, 1\], got 2"),
-        ({"judge": "lm", "endpoint": "here", "model": "m"}, "url must begin with http"),
+        ({"judge": "lm", "endpoint": "here", "model": "m"}, "url must start with http"),
     ],
 )
 def test_wrong_judges_are_named(spec, message, tmp_path):

@@ -16,7 +16,7 @@ from setrl.logs.records import load_evaluation, read_records
 from setrl.logs.sample_file import SampleFile
 from setrl.rewards.problem_sets import NamedProblem, ProblemSet
 from setrl.serving.generators import Failure, Sample
-from tests.sample_server import serving
+from tests.serving.samples import SampleServer
 
 
 class FakeModel:
@@ -184,7 +184,7 @@ def test_a_killed_command_goes_on(tmp_path):
     rows = [{"problem": f"p{i} \\boxed{{{i}}}", "answer": i} for i in range(6)]
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
     samples = out.parent / "samples" / "d.jsonl"
-    with serving(delay=0.1) as server:
+    with SampleServer(delay=0.1) as server:
         command = [
             sys.executable, "-c", "from setrl.cli import main; main()",
             "evaluate", "--endpoint", server.url,

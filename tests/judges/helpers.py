@@ -5,8 +5,7 @@ import random
 from setrl import DEGENERATE
 from setrl.judges import Group, by_first_appearance
 from setrl.judges.lm import LMJudge
-from setrl.serving.budget import Limits
-from setrl.serving.judge_endpoint import Endpoint
+from setrl.serving.endpoint import Endpoint, Limits, Prices
 
 QUICK = {"timeout_s": 20.0, "backoff_s": 0.002, "longest_pause_s": 0.05, "attempts": 8}
 
@@ -30,6 +29,6 @@ def right_clusters(group):
     return by_first_appearance(labels)
 
 
-def make_judge(url, limits=None, **options):
+def make_judge(url, limits=None, prices=Prices(), **options):  # noqa: B008
     limits = Limits(**{**QUICK, "concurrency": 16, **(limits or {})})
-    return LMJudge(Endpoint(url, "a-judge"), limits=limits, **options)
+    return LMJudge(Endpoint(url, "a-judge", limits=limits, prices=prices), **options)

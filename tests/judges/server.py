@@ -8,11 +8,11 @@ import asyncio
 import json
 import random
 import re
-import threading
-import time
 from collections import Counter
 
 from aiohttp import web
+
+from tests.serving.server import FakeServer, cut_off
 
 SAMPLE = re.compile(r"^<sample (\d+) (\w+)>\n(.*?)\n</sample \1 \2>$", re.DOTALL | re.MULTILINE)
 
@@ -53,83 +53,29 @@ def right_numbers(samples):
     return [names.setdefault(text.split(":")[0], len(names)) for text in samples]
 
 
-class FaultyServer:
-    """Serves in a thread of its own; `faults` maps names of FAULTS to probabilities.
+class FaultyServer(FakeServer):
+    """A fake judge; `faults` maps names of FAULTS to probabilities.
 
     Attributes:
         log: One entry a request: the fault, or "fine".
-        bodies: What was asked.
-        open: Connections that are open now.
     """
 
     def __init__(self, faults=None, seed=0, numbers=right_numbers, delay_s=0.0, refuses=None):
+        super().__init__(delay_s)
         self.faults = faults or {}
         assert set(self.faults) <= set(FAULTS)
-        self.numbers, self.delay_s = numbers, delay_s
+        self.numbers = numbers
         self.refuses = refuses or {}  # kind of response_format → status
-        self.retry_after, self.usage, self.times = "0.01", True, []
-        self.log, self.bodies, self.headers, self.most_at_once = [], [], [], 0
-        self._at_once = 0
+        self.retry_after, self.usage = "0.01", True
+        self.log = []
         self._rng = random.Random(seed)
-        self._loop = asyncio.new_event_loop()
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="faulty-server", daemon=True)
-
-    # running
-
-    def __enter__(self):
-        self._thread.start()
-        self._ready.wait()
-        return self
-
-    def __exit__(self, *_):
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
-
-    def _run(self):
-        self._loop.run_until_complete(self._serve())
-        self._loop.close()
-
-    async def _serve(self):
-        self._stop = asyncio.Event()
-        app = web.Application(client_max_size=2**26)
-        app.router.add_post("/v1/chat/completions", self._handle)
-        self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        self.url = f"http://127.0.0.1:{site._server.sockets[0].getsockname()[1]}/v1"
-        self._ready.set()
-        await self._stop.wait()
-        await self._runner.cleanup()
-
-    # what it did
-
-    @property
-    def open(self):
-        return len(self._runner.server.connections)
 
     @property
     def counted(self):
         """Failures by the kind that a client should see."""
         return Counter(FAULTS[fault] for fault in self.log if FAULTS.get(fault))
 
-    # answering
-
-    async def _handle(self, request):
-        body = await request.json()
-        self._at_once += 1
-        self.most_at_once = max(self.most_at_once, self._at_once)
-        try:
-            return await self._answer(request, body)
-        finally:
-            self._at_once -= 1
-
-    async def _answer(self, request, body):
-        self.bodies.append(body)
-        self.times.append(time.monotonic())
-        self.headers.append(dict(request.headers))
-        await asyncio.sleep(self.delay_s)
+    async def answer(self, request, body):
         kind = body.get("response_format", {"type": "plain"})["type"]
         if kind in self.refuses:
             self.log.append("refused")
@@ -175,11 +121,7 @@ class FaultyServer:
 
     async def _cut_while_sending(self, request, numbers, fault):
         data = json.dumps(completion(reply_text(numbers, "fine"))).encode()
-        response = web.StreamResponse(headers={"Content-Length": str(len(data))})
-        await response.prepare(request)
-        await response.write(data[:-5])
-        request.transport.close()
-        return response
+        return await cut_off(request, data[:-5])
 
     async def _slow_drip(self, request, numbers, fault):
         return await drip(request, completion(reply_text(numbers, "fine")), 0.05)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from setrl.judges import LMJudge, Stop
+from setrl.judges import LMJudge, RetryRule
 from setrl.judges.config import by_name, from_config, reseeded
 from setrl.judges.ensemble import EnsembleJudge
 from setrl.judges.noisy import NoisyJudge
@@ -30,15 +30,16 @@ def test_a_language_model_takes_all_its_settings(tmp_path):
             "endpoint": "http://localhost:1/v1",
             "style": "code",
             "cache": tmp_path / "c.sqlite",
-            "policy": {"policy": "stop", "share": 0.2},
+            "retry_rule": {"max_share": 0.2},
             "limits": {"concurrency": 3, "max_requests": 7},
             "request": {"temperature": 0.5},
         }
     )
     with judge:
         assert isinstance(judge, LMJudge)
-        assert judge.policy == Stop(share=0.2)
-        assert (judge.limits.concurrency, judge.limits.max_requests) == (3, 7)
+        assert judge.retry_rule == RetryRule(max_share=0.2)
+        limits = judge.endpoint.limits
+        assert (limits.concurrency, limits.max_requests) == (3, 7)
         assert (judge.endpoint.temperature, judge.style.name) == (0.5, "code")
 
 
@@ -46,18 +47,18 @@ def test_a_language_model_takes_all_its_settings(tmp_path):
     ("config", "message"),
     [
         ("oracl:quadratic", "unknown judge 'oracl'; did you mean 'oracle'"),
-        ("exact:x", "the judge exact has no settings"),
+        ("exact:x", "the judge exact takes no settings"),
         ({"domain": "quadratic"}, "needs the key 'judge'"),
         ({"judge": "oracle"}, "judge oracle needs the setting 'domain'"),
         ({"judge": "noisy", "of": "exact", "flip": 1}, "did you mean 'flips'"),
-        ({"judge": "lm", "model": "m", "endpoint": "e"}, "url must begin with http"),
+        ({"judge": "lm", "model": "m", "endpoint": "e"}, "url must start with http"),
         (
             {"judge": "lm", "model": "m", "endpoint": "http://e", "limits": {"timeout": 1}},
             "unknown setting of limits 'timeout'; did you mean 'timeout_s'",
         ),
         (
-            {"judge": "lm", "model": "m", "endpoint": "http://e", "policy": "skipp"},
-            "unknown policy 'skipp'; did you mean 'skip'",
+            {"judge": "lm", "model": "m", "endpoint": "http://e", "retry_rule": {"share": 1}},
+            "unknown setting of retry_rule 'share'; did you mean 'max_share'",
         ),
     ],
 )

@@ -72,7 +72,7 @@ def test_distances_are_one_minus_cosine():
 
 def test_what_an_encoder_must_give():
     group = Group("p", ("1", "2"))
-    with pytest.raises(ValueError, match=r"one row a text, \(2, d\), got \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"one row per text, \(2, d\), got \(1, 3\)"):
         EmbeddingJudge(lambda texts: np.ones((1, 3)), 0.1).judge([group])
     with pytest.raises(ValueError, match="finite numbers"):
         EmbeddingJudge(lambda texts: np.full((2, 3), np.nan), 0.1).judge([group])

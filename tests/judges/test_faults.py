@@ -139,4 +139,4 @@ def test_what_a_server_says_is_logged(caplog):
     ):
         assert judge.judge(make_groups(1))[0].reason == "refused"
     assert len(server.log) == 1
-    assert 'refused (HTTP 401 {"error": "not supported"})' in caplog.text
+    assert 'refused (HTTP 401: {"error": "not supported"})' in caplog.text

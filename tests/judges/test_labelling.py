@@ -8,7 +8,7 @@ import pytest
 from setrl import methods
 from setrl.domains import by_name
 from setrl.errors import ConfigError, DataError
-from setrl.judges import Group, Judgement
+from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.exact import ExactJudge
 from setrl.judges.labelling import AHEAD, in_order, label_file
 from setrl.judges.oracle import OracleJudge
@@ -21,7 +21,7 @@ LINES = [{"prompt": "p", "text": t, "reward": 1} for t in ("a", "b", "", "a")]
 SHAPES = {"objects": [OBJECTS], "lists": [LISTS], "lines": LINES}
 
 
-class Failing:
+class Failing(Judge):
     """Knows groups whose prompt it was given; what else it is asked is unknown."""
 
     name = "failing"
@@ -146,11 +146,16 @@ def test_an_interruption_while_asking_again_loses_nothing(tmp_path):
     assert read(tmp_path / "out.jsonl") == before
 
 
-class Background:
+class Background(BackgroundJudge):
     """Answers the first `slow` groups when all of them are asked about, the first one last."""
+
+    name = "background"
 
     def __init__(self, slow):
         self.slow, self.futures = slow, []
+
+    def judge(self, groups):
+        return [self.submit(group).result() for group in groups]
 
     def submit(self, group):
         self.futures.append(WithoutWaiting())

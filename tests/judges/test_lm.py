@@ -6,7 +6,7 @@ import time
 import pytest
 
 from setrl.errors import RunError
-from setrl.judges import Endpoint, Group, Judge, LMJudge, Prices, Skip, Stop, Wait
+from setrl.judges import BackgroundJudge, Endpoint, Group, LMJudge, Prices, RetryRule
 from setrl.judges.fences import harmless
 from tests.judges.attacks import PLAIN, attacks
 from tests.judges.helpers import make_groups, make_judge, right_clusters
@@ -23,7 +23,7 @@ def test_judgements_come_in_the_order_of_the_groups(server):
     server.delay_s = 0.01
     groups = make_groups(40)
     with make_judge(server.url) as judge:
-        assert isinstance(judge, Judge)
+        assert isinstance(judge, BackgroundJudge)
         judgements = judge.judge(groups)
     assert [j.clusters_N for j in judgements] == [right_clusters(group) for group in groups]
     assert all(j.reason is None for j in judgements)
@@ -224,16 +224,16 @@ def test_metrics_are_flat():
     assert metrics["judge/unknown/server_error"] == metrics["judge/groups"] == 1
 
 
-# policies
+# retry rules
 
 
 def test_wait_goes_on_until_the_service_answers(caplog):
     group = make_groups(1)[0]
-    policy = Wait(every_s=0.01)
+    rule = RetryRule(wait_s=0.01)
     with (
         caplog.at_level(logging.WARNING),
         FaultyServer({"server_error": 1.0}) as server,
-        make_judge(server.url, {"attempts": 2}, policy=policy) as judge,
+        make_judge(server.url, {"attempts": 2}, retry_rule=rule) as judge,
     ):
         future = judge.submit(group)
         while len(server.log) < 10:
@@ -241,14 +241,14 @@ def test_wait_goes_on_until_the_service_answers(caplog):
         assert not future.done()
         server.faults = {}
         assert future.result(timeout=5).clusters_N == right_clusters(group)
-    assert "does not answer: server_error (HTTP 500 Internal Server Error); waiting" in caplog.text
+    assert "does not answer: server_error (HTTP 500: Internal Server Error); waiting" in caplog.text
     assert len(caplog.records) == 1
 
 
 def test_wait_does_not_wait_for_what_will_not_change():
     with (
         FaultyServer({"no_json": 1.0}) as server,
-        make_judge(server.url, policy=Wait(every_s=0.01)) as judge,
+        make_judge(server.url, retry_rule=RetryRule(wait_s=0.01)) as judge,
     ):
         assert judge.judge(make_groups(1))[0].reason == "unparsable"
 
@@ -256,14 +256,15 @@ def test_wait_does_not_wait_for_what_will_not_change():
 def test_stop_raises_and_keeps_what_was_judged(tmp_path):
     groups, cache = make_groups(30), tmp_path / "judge.sqlite"
     with FaultyServer() as server:
-        with make_judge(server.url, {"concurrency": 1}, cache=cache, policy=Stop(count=2)) as judge:
+        rule = RetryRule(max_unknown=2)
+        with make_judge(server.url, {"concurrency": 1}, cache=cache, retry_rule=rule) as judge:
             judge.judge(groups[:10])
             server.faults = {"no_json": 1.0}
             with pytest.raises(RunError, match=r"3 of \d+ prompts unknown \(3 unparsable\)"):
                 judge.judge(groups)
             with pytest.raises(RunError, match="fails too often"):
                 judge.judge(groups)
-        with make_judge(server.url, cache=cache, policy=Skip()) as judge:
+        with make_judge(server.url, cache=cache) as judge:
             assert all(j.clusters_N is not None for j in judge.judge(groups[:10]))
 
 
@@ -340,7 +341,7 @@ def test_extra_keys_of_the_request(server):
 
 
 def test_a_url_without_a_scheme_is_refused():
-    with pytest.raises(ValueError, match="url must begin with http:// or https://, got 'local"):
+    with pytest.raises(ValueError, match="url must start with http:// or https://, got 'local"):
         Endpoint("localhost:8000", "a-judge")
 
 
@@ -356,8 +357,8 @@ def test_closing_cancels_what_is_open_and_leaves_nothing():
         judge.close()
         assert all(future.cancelled() for future in futures)
         assert judge.counts.failures == {"cancelled": 3}
-    assert "setrl-judge" not in {thread.name for thread in threading.enumerate()}
-    with pytest.raises(RuntimeError, match="the judge is closed"):
+    assert "setrl-client" not in {thread.name for thread in threading.enumerate()}
+    with pytest.raises(RuntimeError, match="the client is closed"):
         judge.submit(make_groups(1)[0])
     judge.close()
 
@@ -367,4 +368,4 @@ def test_a_judge_that_nobody_closes_is_closed_with_its_last_reference(server):
     judge.judge(make_groups(2))
     del judge
     names = {thread.name for thread in threading.enumerate()}
-    assert not any("setrl-judge" in name for name in names)
+    assert not any("setrl-client" in name for name in names)

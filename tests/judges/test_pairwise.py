@@ -125,7 +125,7 @@ def test_permuting_samples_permutes_clusters():
 
 
 def test_too_few_answers_are_an_error():
-    with pytest.raises(ValueError, match="one answer a pair, 7, got 0"):
+    with pytest.raises(ValueError, match="one answer per pair, 7, got 0"):
         PairwiseJudge(lambda _, pairs: []).judge([GROUP])
     with pytest.raises(ValueError, match="ask must be one of representatives, all_pairs, got 'al'"):
         PairwiseJudge(equal, "al")

@@ -2,7 +2,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from setrl.serving.judge_client import LONGEST_RETRY_AFTER_S, RequestError, _checked, retry_after_s
+from setrl.serving.client import (
+    LONGEST_RETRY_AFTER_S,
+    RequestError,
+    _as_json,
+    read_choices,
+    retry_after_s,
+)
 from tests.judges.helpers import make_groups, make_judge
 from tests.judges.server import FaultyServer, completion
 
@@ -49,13 +55,13 @@ def test_retry_after_in_all_its_forms(header, seconds):
 )
 def test_what_is_no_completion_is_the_servers_error(body):
     with pytest.raises(RequestError) as error:
-        _checked(body)
+        read_choices(_as_json(body), chat=True)
     assert (error.value.reason, error.value.status) == ("server_error", 200)
 
 
 def test_a_reply_of_thoughts_alone_has_an_empty_text():
     body = b'{"choices": [{"message": {"content": null, "reasoning_content": "hm"}}]}'
-    assert _checked(body)["choices"][0]["message"]["content"] == ""
+    assert [choice.text for choice in read_choices(_as_json(body), chat=True)] == [""]
 
 
 @pytest.mark.parametrize("usage", [None, [], "many", {"prompt_tokens": "7"}, {"prompt_tokens": 7}])

@@ -198,18 +198,21 @@ class Evaluate:
 
             limit = self.max_tokens or DEFAULT_MAX_TOKENS
             return LocalModel(self.checkpoint, self.temperature, limit)
-        with usage_errors(ImportError):
-            from setrl.serving.sampling_endpoint import Endpoint
+        from setrl.serving.endpoint import Endpoint
+        from setrl.serving.served_model import PATIENT, ServedModel
+
         assert self.endpoint is not None
         assert self.model is not None
-        return Endpoint(
-            self.endpoint,
-            self.model,
-            temperature=self.temperature,
-            top_p=self.top_p,
-            max_tokens=self.max_tokens,
-            chat=self.chat,
-            concurrency=self.concurrency,
+        return ServedModel(
+            Endpoint(
+                self.endpoint,
+                self.model,
+                temperature=self.temperature,
+                top_p=self.top_p,
+                max_reply_tokens=self.max_tokens,
+                chat=self.chat,
+                limits=dataclasses.replace(PATIENT, concurrency=self.concurrency),
+            )
         )
 
     def _folder(self) -> Path:

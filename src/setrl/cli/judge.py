@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +18,8 @@ from setrl.logs.judged_groups import TextKeys
 if TYPE_CHECKING:
     from setrl.judges.base import Judge
 
-# The policy if a config has none: the command ends when a server answers almost no first group.
-NO_ANSWERS = {"policy": "stop", "count": None, "share": 0.95, "at_least": 32}
+# The retry rule if a config has none: the command ends when a server answers nearly no group.
+NO_ANSWERS = {"max_share": 0.95, "at_least": 32}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,8 @@ class JudgeOptions:
     def settings(self, cache: Path) -> dict[str, Any]:
         """The settings of the judge, from its name or YAML file and the options that were given.
 
-        A language model that cannot be reached ends the command, unless its settings have a policy.
+        A language model that cannot be reached ends the command, unless its settings have a
+        retry rule.
 
         Args:
             cache: Where a language model keeps its judgements, unless the user names a file.
@@ -73,7 +74,7 @@ class JudgeOptions:
         given = {key: getattr(self, key) for key in ("endpoint", "model", "style", "threshold")}
         settings = named | {key: value for key, value in given.items() if value is not None}
         if settings.get("judge") == "lm":
-            defaults = {"policy": dict(NO_ANSWERS), "cache": self.cache or cache}
+            defaults = {"retry_rule": NO_ANSWERS, "cache": self.cache or cache}
             settings = defaults | settings
         return settings
 
@@ -93,7 +94,7 @@ def _named(judge: str | None, config: Path | None) -> dict[str, Any]:
 
 @contextmanager
 def opened(settings: Mapping[str, Any]) -> Iterator[Judge]:
-    """The judge of some settings, closed at the end if it is one that must be.
+    """The judge of some settings, closed at the end.
 
     Raises:
         ConfigError: If the settings are wrong, or a package is missing.
@@ -102,12 +103,8 @@ def opened(settings: Mapping[str, Any]) -> Iterator[Judge]:
 
     with usage_errors(TypeError, ImportError, OSError):
         judge = from_config(settings)
-    try:
+    with closing(judge):
         yield judge
-    finally:
-        close = getattr(judge, "close", None)
-        if close is not None:
-            close()
 
 
 @dataclass(frozen=True, kw_only=True)

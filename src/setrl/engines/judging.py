@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from setrl.judges import Group, Judge, Judgement
+from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.config import Config, from_config
 
 
@@ -49,12 +49,20 @@ class JudgeDesk:
     """Asks a judge about groups as soon as they are drawn, and collects the answers later.
 
     Args:
-        judge: Any judge; one that has `submit` is asked ahead, others when answers are wanted.
+        judge: Any judge. A `BackgroundJudge` is asked ahead, others when answers are needed.
+
+    Raises:
+        TypeError: If it is not a judge, for instance the name of one.
     """
 
     def __init__(self, judge: Judge):
+        if not isinstance(judge, Judge):
+            raise TypeError(
+                "judge must be a judge, such as setrl.judges.exact.ExactJudge() or "
+                f"setrl.judges.config.from_config('exact'), got {judge!r}"
+            )
         self.judge = judge
-        self._submit = getattr(judge, "submit", None)
+        self._submit = judge.submit if isinstance(judge, BackgroundJudge) else None
         self._questions: dict[Group, _Question] = {}
 
     @property

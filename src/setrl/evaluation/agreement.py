@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setrl.core.samples import DEGENERATE
-from setrl.judges.extras import load
-from setrl.judges.partition import together
+from setrl.judges.partition import load, together
 
 Labels = Sequence[int]
 

@@ -1,22 +1,21 @@
 """Judges: the samples of a prompt → the cluster of each, by the strategy that it uses."""
 
-from setrl.judges.base import Group, Judge, Judgement, by_first_appearance
+from setrl.judges.base import BackgroundJudge, Group, Judge, Judgement, by_first_appearance
+from setrl.judges.counts import JudgeCounts
 from setrl.judges.lm import LMJudge
-from setrl.judges.policy import Skip, Stop, Wait
-from setrl.serving.budget import Counts, Limits, Prices
-from setrl.serving.judge_endpoint import Endpoint
+from setrl.judges.retry_rule import RetryRule
+from setrl.serving.endpoint import Endpoint, Limits, Prices
 
 __all__ = [
-    "Counts",
+    "BackgroundJudge",
     "Endpoint",
     "Group",
     "Judge",
+    "JudgeCounts",
     "Judgement",
     "LMJudge",
     "Limits",
     "Prices",
-    "Skip",
-    "Stop",
-    "Wait",
+    "RetryRule",
     "by_first_appearance",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -19,13 +20,13 @@ class Group:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The clusters of one prompt's samples, or why nobody knows them.
+    """The clusters of one prompt's samples, or why they are unknown.
 
     Attributes:
         clusters_N: Labels ≥ 0 by first appearance, `DEGENERATE` (−1) for a sample in no cluster;
-            None where the group could not be judged.
-        strategies: The name of each sample's strategy, where the judge gives names.
-        reason: Why the clusters are unknown, in one word of a small set; None where they are known.
+            None if the group could not be judged.
+        strategies: The name of each sample's strategy, if the judge gives names.
+        reason: Why the clusters are unknown, in one word of a small set; None if they are known.
     """
 
     clusters_N: tuple[int, ...] | None
@@ -35,20 +36,33 @@ class Judgement:
 
 @runtime_checkable
 class Judge(Protocol):
-    """Whatever sorts the samples of prompts into clusters."""
+    """Sorts the samples of prompts into clusters.
+
+    Inherit from it, or write all three members yourself.
+    """
 
     @property
     def name(self) -> str:
-        """What logs call it."""
-        ...
+        """The name in logs."""
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """One judgement a group, in the order of the groups.
+        """One judgement per group, in the order of the groups.
 
-        It blocks until all are there, and never raises for a failure of the service: what could
-        not be judged is a judgement with a reason.
+        It blocks until all are made, and never raises for a failure of a service: a group that
+        could not be judged gets a judgement with a reason.
         """
-        ...
+
+    def close(self) -> None:
+        """Release threads, connections and files; most judges hold none."""
+        return
+
+
+@runtime_checkable
+class BackgroundJudge(Judge, Protocol):
+    """A judge that works while its caller does something else."""
+
+    def submit(self, group: Group) -> Future[Judgement]:
+        """Ask about one group without waiting; the future gives what `judge` would."""
 
 
 def by_first_appearance(labels: Sequence[int]) -> tuple[int, ...]:
@@ -61,3 +75,16 @@ def by_first_appearance(labels: Sequence[int]) -> tuple[int, ...]:
     for label in labels:
         names.setdefault(label, len(names) - 1)
     return tuple(names[label] for label in labels)
+
+
+def judgement_by_names(names: Sequence[Hashable | None]) -> Judgement:
+    """Equal names are one cluster, no name is degenerate.
+
+    >>> judgement_by_names(["factoring", None, "formula", "factoring"]).clusters_N
+    (0, -1, 1, 0)
+    """
+    label_of: dict[Hashable, int] = {}
+    clusters_N = tuple(
+        DEGENERATE if name is None else label_of.setdefault(name, len(label_of)) for name in names
+    )
+    return Judgement(clusters_N, tuple(None if name is None else str(name) for name in names))

@@ -1,4 +1,4 @@
-"""Judgements on disk: what was judged once is not asked again, by any process."""
+"""Judgements on disk: no process asks again about what was judged once."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class JudgementCache:
     """Clusters by the hash of the request; for any number of threads and processes at once.
 
     A SQLite file with a write-ahead log, which needs a local file system. Each judgement is
-    written as it comes, so that a killed process loses none that it had. The first one written
-    stays: all processes see the same clusters for the same request. Failures are not kept.
+    written at once, so that a killed process loses no finished one. The first judgement of a
+    request stays: all processes see the same clusters for it. Failures are not kept.
 
     Args:
-        path: The file, made if missing; None keeps judgements in memory, for this object alone.
+        path: The file, made if missing; None keeps judgements in memory, for this object only.
 
     Raises:
-        DataError: If the file cannot be made, is something else, or of another version.
+        DataError: If the file cannot be made, is not such a cache, or has another version.
     """
 
     def __init__(self, path: str | Path | None):
@@ -53,7 +53,7 @@ class JudgementCache:
         return tuple(json.loads(row[0])) if row else None
 
     def put(self, key: str, clusters: Sequence[int], model: str, style: str) -> tuple[int, ...]:
-        """Keep clusters, unless another process was first; what is kept."""
+        """Keep clusters, unless another process was first; the clusters that are kept."""
         row = (key, json.dumps(list(clusters)), model, style, time.time())
         with self._lock:
             self._database.execute("INSERT OR IGNORE INTO judgements VALUES (?,?,?,?,?)", row)
@@ -88,19 +88,20 @@ def _opened(path: str | Path | None) -> sqlite3.Connection:
 
 def _prepare(database: sqlite3.Connection) -> None:
     _use_write_ahead_log(database)
-    database.execute("PRAGMA synchronous = NORMAL")  # whole after a crash; no fsync a judgement
+    # Consistent after a crash, without an fsync per judgement.
+    database.execute("PRAGMA synchronous = NORMAL")
     database.execute("BEGIN IMMEDIATE")
     version = database.execute("PRAGMA user_version").fetchone()[0]
     if version not in (0, SCHEMA):
         database.execute("ROLLBACK")
-        raise DataError(f"it is of version {version}, and this setrl reads version {SCHEMA}")
+        raise DataError(f"it has version {version}, and this setrl reads version {SCHEMA}")
     database.execute(TABLE)
     database.execute(f"PRAGMA user_version = {SCHEMA}")
     database.execute("COMMIT")
 
 
 def _use_write_ahead_log(database: sqlite3.Connection) -> None:
-    """Several processes that start at once all try this, and SQLite does not queue them for it."""
+    """Try until it succeeds: SQLite does not queue processes that all switch at the same time."""
     last = time.monotonic() + LOCKED_S
     while True:
         try:

@@ -10,9 +10,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.judges.base import Group, Judgement
-from setrl.judges.extras import load
-from setrl.judges.partition import linked, spread
+from setrl.judges.base import Group, Judge, Judgement
+from setrl.judges.partition import linked, load, spread
 
 Encode = Callable[[list[str]], Any]
 """N texts → (N, d) numbers, any kind of array."""
@@ -35,22 +34,22 @@ def sentence_encoder(model: str | Path, batch_size: int = 32) -> Encode:
 
 
 @dataclass(frozen=True)
-class EmbeddingJudge:
+class EmbeddingJudge(Judge):
     """Thresholded agglomerative clustering by cosine distance.
 
         d(i, j) = 1 − eᵢ·eⱼ / (‖eᵢ‖ ‖eⱼ‖),    the nearest clusters joined while d < threshold
 
-    Quick, and blind to what embeddings do not hold: they place texts by subject and wording, and
-    all samples of a prompt have one subject. Measure it on labelled pairs before you train with it
-    (`setrl judge-audit`), and choose the threshold there. A text that is blank, or whose embedding
-    is 0 and so has no direction, is degenerate.
+    Quick, and blind to what embeddings do not represent: they place texts by subject and wording,
+    and all samples of a prompt have one subject. Measure it on labelled pairs before you train with
+    it (`setrl judge-audit`), and choose the threshold there. A blank text is degenerate, and so is
+    one whose embedding is 0 and has no direction.
 
     Attributes:
         encode: Texts → (N, d); `sentence_encoder(model)`, or any function of your own.
         threshold: Cosine distance at which clusters are no longer joined, in (0, 2].
         linkage: The distance of two clusters: mean ("average"), largest ("complete") or smallest
             ("single") over their pairs.
-        name: What logs call it.
+        name: The name in logs.
     """
 
     encode: Encode
@@ -79,6 +78,11 @@ class EmbeddingJudge:
         return Judgement(spread(kept.tolist(), labels, len(directions_Nd)))
 
 
+def of_model(model: str | Path, threshold: float, linkage: Linkage = "average") -> EmbeddingJudge:
+    """Near embeddings of a sentence-transformers model."""
+    return EmbeddingJudge(sentence_encoder(model), threshold, linkage, name=f"embedding:{model}")
+
+
 def cosine_distances(directions_Nd: NDArray[np.float64]) -> NDArray[np.float64]:
     """1 − cosine of all pairs of unit vectors: (N, N) in [0, 2], exactly 0 on the diagonal."""
     distances_NN = np.clip(1.0 - directions_Nd @ directions_Nd.T, 0.0, 2.0)
@@ -91,7 +95,7 @@ def _directions(embeddings: Any, texts: list[str]) -> NDArray[np.float64]:
     embeddings_Nd = np.asarray(embeddings, dtype=np.float64)
     if embeddings_Nd.ndim != 2 or len(embeddings_Nd) != len(texts):
         raise ValueError(
-            f"encode must give one row a text, ({len(texts)}, d), got {embeddings_Nd.shape}"
+            f"encode must give one row per text, ({len(texts)}, d), got {embeddings_Nd.shape}"
         )
     if not np.isfinite(embeddings_Nd).all():
         raise ValueError("encode must give finite numbers, got NaN or infinity")

@@ -1,4 +1,4 @@
-"""Several judges, one answer: samples are together when most judges say so."""
+"""Several judges, one answer: samples are together when most judges put them together."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ TOO_FEW = "too_few_judges"
 
 
 @dataclass(frozen=True)
-class EnsembleJudge:
+class EnsembleJudge(Judge):
     """Majority by co-association (Fred and Jain, IEEE TPAMI 27(6), 2005).
 
         a(i, j) = share of the judges that answered which have i and j in one cluster
 
-    "components" joins every pair with a(i, j) > 1/2, and whatever such pairs connect: a sample
+    "components" joins every pair with a(i, j) > 1/2, and all that such pairs connect: a sample
     between two clusters can merge them. "average" joins the nearest clusters while their mean
     a(i, j) over pairs is above 1/2, which no single sample can tip.
 
-    A sample is degenerate if more than half of the judges that answered say so; to a judge that
-    says so it is with nobody.
+    A sample is degenerate if more than half of the judges that answered call it degenerate; for a
+    judge that does, it is together with no other sample.
 
     Attributes:
         judges: Two or more; an odd number has no ties (a tie is "apart").
         rule: How pairs become clusters.
         quorum: Judges that must have answered, or the group is unknown ("too_few_judges"); more
             than half of them by default.
-        name: What logs call it.
+        name: The name in logs.
     """
 
     judges: tuple[Judge, ...]
@@ -51,8 +51,13 @@ class EnsembleJudge:
         if self.quorum is not None and not 1 <= self.quorum <= len(self.judges):
             raise ValueError(f"quorum must be in [1, {len(self.judges)}], got {self.quorum}")
 
+    def close(self) -> None:
+        """Close all judges."""
+        for judge in self.judges:
+            judge.close()
+
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """What most judges say of each group; the judges are asked one after the other."""
+        """The majority for each group; the judges are asked one after the other."""
         answers = zip(*(judge.judge(groups) for judge in self.judges), strict=True)
         return [self._majority([one.clusters_N for one in judgements]) for judgements in answers]
 

@@ -6,8 +6,7 @@ import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from setrl.judges.base import Group, Judgement
-from setrl.judges.naming import judgement_by_names
+from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
 from setrl.rewards.boxes import final_boxes
 
 Key = Callable[[str], Hashable | None]
@@ -17,8 +16,8 @@ Key = Callable[[str], Hashable | None]
 def final_answer(text: str) -> str | None:
     r"""The last boxed answer, or else the last line that is not empty, as `normal_text`.
 
-    Boxes that belong together (`setrl.rewards.boxes`) are one answer. None where nothing is left,
-    or the last box was never closed: a sample that was cut off there has given no answer.
+    Boxes that belong together (`setrl.rewards.boxes`) are one answer. None if nothing is left,
+    or the last box was never closed: a sample that was cut off there gives no answer.
 
     >>> final_answer(r"So $x = 2$, hence \(\boxed{\frac{1}{2}}\).")
     '\\frac{1}{2}'
@@ -33,9 +32,9 @@ def final_answer(text: str) -> str | None:
 
 
 def normal_text(text: str) -> str | None:
-    r"""The text without what is only its dress: case, Unicode forms, white space, $…$, full stop.
+    r"""The text without differences of form: case, Unicode forms, white space, $…$, full stop.
 
-    None where nothing is left.
+    None if nothing is left.
 
     >>> normal_text("  $\\pi r^2$ . ")
     '\\pi r^2'
@@ -45,15 +44,15 @@ def normal_text(text: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class ExactJudge:
+class ExactJudge(Judge):
     r"""Same cluster if and only if same key.
 
     Exact in what it compares, and blind to everything else: two solutions by different strategies
-    with one answer are together. What clusters by strategy needs a key that reads the strategy.
+    with one answer are together. To cluster by strategy, pass a key that reads the strategy.
 
     Attributes:
         key: A sample's text → its key, any hashable value; None is degenerate.
-        name: What logs call it.
+        name: The name in logs.
 
     >>> ExactJudge().judge([Group("1+1", (r"\boxed{2}", "2", "two", ""))])[0].clusters_N
     (0, 0, 1, -1)
@@ -65,3 +64,8 @@ class ExactJudge:
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """The clusters of equal keys; a strategy's name is the key as text."""
         return [judgement_by_names([self.key(text) for text in group.samples]) for group in groups]
+
+
+def by_final_answer() -> ExactJudge:
+    """Equal final answers."""
+    return ExactJudge()

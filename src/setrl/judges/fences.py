@@ -1,9 +1,9 @@
-"""Keeping each sample inside its own fence, whatever it says.
+"""Keeping each sample inside its own fence, for every possible text.
 
-A sample is written by the policy that is being trained, so in time it says whatever pays. It cannot
-close its fence, because the fence carries a mark that no sample of the request contains; and it
-cannot open a turn of its own, because the tokens by which chat templates part their turns are
-broken up.
+A sample is written by the policy that is being trained, so in time it contains anything that raises
+its reward. It cannot close its fence, because the fence carries a mark that no sample of the
+request contains; and it cannot open a turn of its own, because the tokens that separate turns in
+chat templates are broken up.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-# What servers turn into control tokens when they meet it inside a message: <|im_end|>, <｜User｜>,
-# </s>, <start_of_turn>, <think>, [INST], <<SYS>> …
+# Texts that servers turn into control tokens when they find them inside a message: <|im_end|>,
+# <｜User｜>, </s>, <start_of_turn>, <think>, [INST], <<SYS>> …
 CONTROL = re.compile(
     r"<(?=[|｜])|[|｜](?=>)"
     r"|<(?=/?(?:s|bos|eos|pad|unk|mask|think|tool_call|tool_response)>)"
@@ -25,7 +25,7 @@ CONTROL = re.compile(
 
 
 def harmless(text: str) -> str:
-    """The text with a space inside whatever a chat template might take for a control token.
+    """The text with a space inside all that a chat template might take for a control token.
 
     Lone surrogates, which no UTF-8 can carry, become question marks.
 
@@ -38,8 +38,8 @@ def harmless(text: str) -> str:
 def mark(texts: Sequence[str]) -> str:
     """Eight hex digits that none of the texts contains, a function of the texts alone.
 
-    A sample would have to hold a hash of itself and of all other samples to meet its own mark; one
-    that does by chance gets another.
+    To contain its own mark, a sample would have to contain a hash of itself and of all other
+    samples; if it does by chance, the group gets another mark.
 
     >>> mark(["a problem", "a sample"]) == mark(["a problem", "a sample"])
     True

@@ -16,7 +16,7 @@ from setrl import files
 from setrl.core.samples import DEGENERATE
 from setrl.errors import DataError
 from setrl.files.progress import progress_bar
-from setrl.judges.base import Group, Judge, Judgement
+from setrl.judges.base import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.labelled_lines import labelled_lines, read_back
 from setrl.logs.judged_groups import LoggedGroup, TextKeys, read_logged
 
@@ -122,20 +122,19 @@ def label_file(
 
 
 def in_order(judge: Judge, groups: Sequence[Group]) -> Iterator[Judgement]:
-    """One judgement a group, in the order of the groups, each as soon as those before it are there.
+    """One judgement per group, in the order of the groups, each when those before it are done.
 
-    A judge that answers in the background (`submit`) has up to `AHEAD` groups in hand all the
-    time, so that a slow one holds up no other; another is given `BATCH` at once.
+    A `BackgroundJudge` always has up to `AHEAD` open groups, so that a slow one does not delay the
+    others; another judge gets `BATCH` groups at once.
     """
-    submit = getattr(judge, "submit", None)
-    if submit is None:
+    if not isinstance(judge, BackgroundJudge):
         for start in range(0, len(groups), BATCH):
             yield from judge.judge(groups[start : start + BATCH])
         return
     futures: deque[Future[Judgement]] = deque()
     try:
         for group in groups:
-            futures.append(submit(group))
+            futures.append(judge.submit(group))
             if len(futures) == AHEAD:
                 yield futures.popleft().result()
         while futures:

@@ -9,25 +9,27 @@ import logging
 import sqlite3
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from setrl.errors import RunError
-from setrl.judges.base import Group, Judgement, by_first_appearance
+from setrl.judges.base import BackgroundJudge, Group, Judgement, by_first_appearance
 from setrl.judges.cache import JudgementCache
+from setrl.judges.counts import JudgeCounts
 from setrl.judges.fences import harmless
 from setrl.judges.parsing import ReplyError, read_clusters
-from setrl.judges.policy import Policy, Skip
-from setrl.judges.rendering import Message, load_style, render, shuffled_order, what_to_answer
-from setrl.judges.shortening import CountTokens, approximate_tokens
-from setrl.serving.background import BackgroundLoop
-from setrl.serving.budget import Counts, Limits, Prices
-from setrl.serving.judge_client import MISSING, ChatClient, RequestError
-from setrl.serving.judge_endpoint import Endpoint
+from setrl.judges.rendering import load_style, render, shuffled_order, what_to_answer
+from setrl.judges.reply_format import ReplyFormat
+from setrl.judges.retry_rule import RetryRule
+from setrl.judges.settings import build
+from setrl.judges.shortening import CountTokens
+from setrl.serving.client import Client, RequestError
+from setrl.serving.endpoint import Endpoint, Limits, Message, Prices
+from setrl.serving.usage import approximate_tokens
 
 T = TypeVar("T")
 
@@ -37,25 +39,25 @@ QUOTED_REPLY = 2000  # characters of an unreadable reply that its repair request
 
 
 @dataclass(frozen=True)
-class Request:
-    """One question: the messages, the order in which they show the samples, and their hash."""
+class Question:
+    """The messages about one group, the order in which they show its samples, and their hash."""
 
     messages: list[Message]
     order: tuple[int, ...]
     key: str
 
 
-class LMJudge:
-    """A judge behind an OpenAI-compatible endpoint: one request a prompt, on all its samples.
+class LMJudge(BackgroundJudge):
+    """A judge behind an OpenAI-compatible endpoint: one request per prompt, on all its samples.
 
     Samples are shown in an order that is a function of `seed` and of the group, each in a fence
-    that it cannot close (`rendering`); replies are parsed strictly (`parsing`), and one that cannot
-    be read is asked for once more. What fails is unknown, with a reason: never "all different".
-    The reasons are "timeout", "rate_limit", "server_error", "connection", "refused" (the server
-    takes no such request), "unparsable", "wrong_length", "bad_id" and "budget".
+    that it cannot close (`rendering`). Replies are parsed strictly (`parsing`), and after one that
+    cannot be read the model is asked once more. What fails is unknown, with a reason: never "all
+    different". The reasons are "timeout", "rate_limit", "server_error", "connection", "refused"
+    (the server does not accept the request), "unparsable", "wrong_length", "bad_id" and "budget".
 
     The same samples in another order make the same request, so their labels are permuted with
-    them; to see what another order would bring, use another `seed`.
+    them; to see what another order would give, use another `seed`.
 
     Requests run in a thread of their own. Close the judge, or use it in a `with` statement:
 
@@ -63,20 +65,17 @@ class LMJudge:
             judgements = judge.judge(groups)
 
     Args:
-        endpoint: Whom to ask.
+        endpoint: The model, with its limits and prices.
         style: The instructions: "mathematics", "code", "free_text", "compact" (none, for a small
             judge trained for the task), or the path of a .md file of your own.
         cache: A SQLite file that keeps judgements, for this run and others; None: in memory.
-        policy: What to do about groups that could not be judged.
-        limits: How hard, how long and how often to ask.
-        prices: What tokens cost.
+        retry_rule: What to do about groups that could not be judged.
         seed: Seed of the orders and of the jitter of pauses.
         sample_tokens: Tokens that the samples of one request may have together; the longest lose
             their middle.
         count_tokens: How many tokens a text has; by default approximately, by its bytes.
 
     Attributes:
-        name: The model and the style.
         counts: What it has done so far.
 
     Poly-EPO (arXiv:2604.17654) asks a judge in this way; there a failed judgement makes all
@@ -89,34 +88,38 @@ class LMJudge:
         *,
         style: str = "mathematics",
         cache: str | Path | None = None,
-        policy: Policy | None = None,
-        limits: Limits | None = None,
-        prices: Prices | None = None,
+        retry_rule: RetryRule | None = None,
         seed: int = 0,
         sample_tokens: int = 24_000,
         count_tokens: CountTokens = approximate_tokens,
     ):
-        _require_aiohttp()
         self.endpoint, self.style, self.seed = endpoint, load_style(style), seed
-        self.policy, self.limits = policy or Skip(), limits or Limits()
-        self.prices, self.counts = prices or Prices(), Counts()
-        self.name = f"{endpoint.model} ({self.style.name})"
+        self.retry_rule, self.counts = retry_rule or RetryRule(), JudgeCounts()
         self._sample_tokens, self._count_tokens = sample_tokens, count_tokens
+        self._client = Client(endpoint, self.counts, seed)
         self._cache = JudgementCache(cache)
-        self._client = ChatClient(endpoint, self.limits, self.counts, seed)
-        self._slots = asyncio.Semaphore(self.limits.concurrency)
-        self._in_hand: weakref.WeakValueDictionary[str, asyncio.Lock] = (
+        self._format = ReplyFormat()
+        self._slots = asyncio.Semaphore(endpoint.limits.concurrency)
+        # A lock per question that is open now; it disappears with its last user, so that the
+        # dictionary does not grow with the run.
+        self._open_questions: weakref.WeakValueDictionary[str, asyncio.Lock] = (
             weakref.WeakValueDictionary()
         )
         self._is_time_to_log = _at_most_every(LOG_EVERY_S)
-        self._loop = BackgroundLoop(at_close=self._client.close)
-        self._finalizer = weakref.finalize(self, _close, self._loop, self._cache)
+        # Closes a judge that nobody closed. It must not refer to the judge, or the judge would
+        # never be collected.
+        self._finalizer = weakref.finalize(self, _close, self._client, self._cache)
+
+    @property
+    def name(self) -> str:
+        """The model and the style."""
+        return f"{self.endpoint.model} ({self.style.name})"
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """One judgement a group, in the order of the groups; blocks until all are there.
+        """One judgement per group, in the order of the groups; blocks until all are made.
 
         Raises:
-            RunError: If the policy is to stop and too many groups are unknown. What was judged is
+            RunError: If more groups are unknown than the retry rule allows. Finished judgements are
                 in the cache.
             KeyboardInterrupt: After Ctrl-C; open requests are cancelled.
         """
@@ -124,7 +127,7 @@ class LMJudge:
         try:
             done, _ = wait(futures, return_when=FIRST_EXCEPTION)
             for future in done:
-                future.result()  # where one failed, not all are done: raise it now
+                future.result()  # an error is raised now and does not wait for the others
             return [future.result() for future in futures]
         except BaseException:
             for future in futures:
@@ -132,13 +135,13 @@ class LMJudge:
             raise
 
     def submit(self, group: Group) -> Future[Judgement]:
-        """Ask about one group without waiting; the future brings what `judge` would."""
-        return self._loop.submit(lambda: self._judge(group))
+        """Ask about one group without waiting; the future gives what `judge` would."""
+        return self._client.submit(lambda: self._judge(group))
 
     @property
     def cost(self) -> float:
-        """What the tokens so far cost, by the judge's prices."""
-        return self.counts.cost(self.prices)
+        """What the tokens so far cost, by the endpoint's prices."""
+        return self.counts.cost(self.endpoint.prices)
 
     def close(self) -> None:
         """Cancel open requests, close connections and cache, and end the thread."""
@@ -155,12 +158,13 @@ class LMJudge:
     ) -> None:
         self.close()
 
-    # All that follows runs in the thread of the loop.
+    # All that follows runs in the client's thread. Only one coroutine runs at a time there and none
+    # is interrupted between two awaits, so that counts need no lock.
 
     async def _judge(self, group: Group) -> Judgement:
-        self._check_policy()
+        self._stop_if_over()
         try:
-            shown = await self._clusters(self._request(group)) if group.samples else ()
+            shown = await self._clusters(self._question(group)) if group.samples else ()
         except (RequestError, ReplyError) as failure:
             return self._unknown(failure.reason, str(failure))
         self.counts.groups += 1
@@ -171,24 +175,19 @@ class LMJudge:
         self.counts.groups += 1
         self.counts.unknown[reason] += 1
         if self._is_time_to_log():
-            log.warning("judge %s: %s; now: %s", self.name, self._how_it_goes(), why)
-        self._check_policy()
+            now = str(self.counts)  # counts go on changing, and a record may be written later
+            log.warning("judge %s: %s; now: %s", self.name, now, why)
+        self._stop_if_over()
         return Judgement(None, reason=reason)
 
-    def _check_policy(self) -> None:
-        if self.policy.is_over(self.counts.unknown.total(), self.counts.groups):
+    def _stop_if_over(self) -> None:
+        if self.retry_rule.is_over(self.counts.unknown.total(), self.counts.groups):
             raise RunError(
-                f"the judge {self.name} fails too often: {self._how_it_goes()}. "
-                "What it did judge is kept in its cache."
+                f"the judge {self.name} fails too often: {self.counts}. "
+                "Finished judgements are kept in its cache."
             )
 
-    def _how_it_goes(self) -> str:
-        by_reason = ", ".join(f"{n} {reason}" for reason, n in self.counts.unknown.most_common())
-        return (
-            f"{self.counts.unknown.total()} of {self.counts.groups} prompts unknown ({by_reason})"
-        )
-
-    def _request(self, group: Group) -> Request:
+    def _question(self, group: Group) -> Question:
         order = shuffled_order(group, self.seed)
         messages = render(
             group,
@@ -197,57 +196,67 @@ class LMJudge:
             sample_tokens=self._sample_tokens,
             count_tokens=self._count_tokens,
         )
+        # The key is a hash of all that decides the answer. It leaves out the address, so that a
+        # model that moves keeps its judgements, and the format, which `read_clusters` makes
+        # irrelevant.
         whole = json.dumps(self.endpoint.body(messages), sort_keys=True)
-        return Request(messages, order, hashlib.sha256(whole.encode()).hexdigest())
+        return Question(messages, order, hashlib.sha256(whole.encode()).hexdigest())
 
-    async def _clusters(self, request: Request) -> list[int]:
+    async def _clusters(self, question: Question) -> list[int]:
         """The labels of the group's samples in their own order, from the cache or the model."""
-        lock = self._in_hand.setdefault(request.key, asyncio.Lock())
-        async with lock:  # the same group twice at once is asked about once
-            shown = await self._cached(self._cache.get, request.key)
+        lock = self._open_questions.setdefault(question.key, asyncio.Lock())
+        # The second of two equal questions waits here, and then finds the answer in the cache.
+        async with lock:
+            shown = await self._cached(self._cache.get, question.key)
             if shown is not None:
                 self.counts.cached += 1
             else:
+                # A slot is held through pauses, retries and the repair: a server in trouble gets
+                # fewer requests, not more.
                 async with self._slots:
-                    shown = await self._ask_by_policy(request)
-                what = (self.endpoint.model, f"{self.style.name}@{self.style.version}")
-                kept = await self._cached(self._cache.put, request.key, shown, *what)
+                    shown = await self._ask_by_rule(question)
+                about = (self.endpoint.model, f"{self.style.name}@{self.style.version}")
+                # Another process may have been first with another answer; all use the first.
+                kept = await self._cached(self._cache.put, question.key, shown, *about)
                 shown = kept or shown
-        labels = dict(zip(request.order, shown, strict=True))
+        labels = dict(zip(question.order, shown, strict=True))
         return [labels[i] for i in range(len(labels))]
 
     async def _cached(self, use: Callable[..., T], *arguments: object) -> T | None:
-        """Use the cache outside the loop; a cache in trouble costs requests, but no judgement."""
+        """Use the cache in another thread: SQLite may wait for other processes.
+
+        A cache in trouble costs requests, but no judgement.
+        """
         try:
             return await asyncio.to_thread(use, *arguments)
-        except (sqlite3.Error, ValueError) as error:  # the file, or what is in it
+        except (sqlite3.Error, ValueError) as error:  # the file, or its content
             self.counts.cache_errors += 1
             if self._is_time_to_log():
-                log.warning("judge %s: the cache fails (%s); judging goes on", self.name, error)
+                log.warning("judge %s: the cache fails (%s); judging continues", self.name, error)
             return None
 
-    async def _ask_by_policy(self, request: Request) -> tuple[int, ...]:
+    async def _ask_by_rule(self, question: Question) -> tuple[int, ...]:
         while True:
-            self._check_policy()
+            self._stop_if_over()
             try:
-                return await self._ask(request)
+                return await self._ask(question)
             except RequestError as failure:
-                pause_s = self.policy.pause_s(failure.reason)
+                pause_s = self.retry_rule.pause_s(failure.reason)
                 if pause_s is None:
                     raise
                 if self._is_time_to_log():
                     log.warning("judge %s does not answer: %s; waiting", self.name, failure)
                 await asyncio.sleep(max(pause_s, failure.retry_after_s))
 
-    async def _ask(self, request: Request) -> tuple[int, ...]:
-        """Ask, and where the reply cannot be read, once more with what was wrong with it."""
-        num_samples = len(request.order)
-        text = await self._client.ask(request.messages, num_samples, request.key)
+    async def _ask(self, question: Question) -> tuple[int, ...]:
+        """Ask; if the reply cannot be read, ask once more and say what was wrong with it."""
+        num_samples, client = len(question.order), self._client
+        text = await self._format.ask(client, question.messages, num_samples, question.key)
         try:
             return self._read(text, num_samples)
         except ReplyError as error:
-            messages = [*request.messages, *repair(text, str(error), num_samples)]
-        text = await self._client.ask(messages, num_samples, f"{request.key} repair")
+            messages = [*question.messages, *repair(text, str(error), num_samples)]
+        text = await self._format.ask(client, messages, num_samples, f"{question.key} repair")
         clusters = self._read(text, num_samples)
         self.counts.repaired += 1
         return clusters
@@ -263,7 +272,10 @@ class LMJudge:
 
 
 def repair(reply: str, why: str, num_samples: int) -> list[Message]:
-    """The messages that ask for an unreadable reply once more."""
+    """The messages that ask again after an unreadable reply.
+
+    The reply may quote a sample, and a sample may hold control tokens: `harmless` breaks them up.
+    """
     return [
         {"role": "assistant", "content": harmless(reply[:QUOTED_REPLY])},
         {
@@ -273,8 +285,51 @@ def repair(reply: str, why: str, num_samples: int) -> list[Message]:
     ]
 
 
-def _close(loop: BackgroundLoop, cache: JudgementCache) -> None:
-    loop.close()
+def from_settings(
+    model: str,
+    endpoint: str,
+    style: str = "mathematics",
+    cache: str | Path | None = None,
+    retry_rule: Mapping[str, Any] | None = None,
+    limits: Mapping[str, Any] | None = None,
+    prices: Mapping[str, Any] | None = None,
+    request: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    sample_tokens: int = 24_000,
+) -> LMJudge:
+    """A language model behind an OpenAI-compatible endpoint; see `LMJudge`.
+
+    Args:
+        model: Its name there.
+        endpoint: Its address, up to the version: http://localhost:8000/v1.
+        style: mathematics, code, free_text, compact, or the path of your own instructions.
+        cache: A SQLite file of judgements.
+        retry_rule: Settings of `RetryRule`: wait_s, max_unknown, max_share, at_least.
+        limits: Settings of `Limits`: concurrency, timeout_s, attempts, max_requests, ….
+        prices: Settings of `Prices`.
+        request: Further settings of `Endpoint`: temperature, max_reply_tokens, ….
+        seed: Seed of the orders in which samples are shown.
+        sample_tokens: Tokens that the samples of one request may have together.
+    """
+    settings = {
+        "url": endpoint,
+        "model": model,
+        "limits": build("limits", Limits, limits or {}),
+        "prices": build("prices", Prices, prices or {}),
+        **(request or {}),
+    }
+    return LMJudge(
+        build("request", Endpoint, settings),
+        style=style,
+        cache=cache,
+        retry_rule=build("retry_rule", RetryRule, retry_rule or {}),
+        seed=seed,
+        sample_tokens=sample_tokens,
+    )
+
+
+def _close(client: Client, cache: JudgementCache) -> None:
+    client.close()
     cache.close()
 
 
@@ -291,10 +346,3 @@ def _at_most_every(seconds: float) -> Callable[[], bool]:
         return True
 
     return is_time
-
-
-def _require_aiohttp() -> None:
-    try:
-        import aiohttp  # noqa: F401
-    except ImportError:
-        raise ImportError(MISSING) from None

@@ -1,4 +1,4 @@
-"""A judge made worse on purpose: how much noise does a method bear?"""
+"""A judge made worse on purpose, to measure how much noise a method tolerates."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from setrl.judges.base import Group, Judge, Judgement, by_first_appearance
 
 
 @dataclass(frozen=True)
-class NoisyJudge:
+class NoisyJudge(Judge):
     """Another judge's clusters, with labels of single samples replaced at random.
 
-    Each sample of a group, on its own, is moved with probability `flips`. Where it goes is drawn
-    uniformly from the places that make a difference, by the labels before any move: every other
-    cluster of the group, and a new cluster of its own, unless it is alone in its cluster already.
-    A degenerate sample is moved alike; none becomes degenerate. A sample with no place to go
-    (alone in the group) stays.
+    Each sample of a group is moved with probability `flips`, independently of the others. Its new
+    place is drawn uniformly from the places that make a difference, by the labels before any move:
+    every other cluster of the group, and a new cluster of its own, unless it is alone in its
+    cluster already. Degenerate samples are moved in the same way; no sample becomes degenerate. A
+    sample that is alone in the group stays.
 
-    The draws are a function of `seed`, the prompt and the samples, in their order: a run that is
-    resumed sees the same noise, and the same group always gets the same answer, as from a cache.
-    Names of strategies are dropped, because they would not be true; unknown stays unknown.
+    The random numbers are a function of `seed`, the prompt and the samples, in their order: a run
+    that is resumed sees the same noise, and the same group always gets the same answer, as from a
+    cache. Names of strategies are dropped, because they would be wrong; unknown stays unknown.
 
     `setrl.evaluation.agreement.flips` finds at most this share of moved samples in expectation:
     much noise also moves the best matching of clusters.
@@ -34,7 +34,7 @@ class NoisyJudge:
     Attributes:
         of: The judge whose labels are replaced.
         flips: Probability that a sample is moved, in [0, 1].
-        seed: Of the draws.
+        seed: Seed of the random numbers.
     """
 
     of: Judge
@@ -47,8 +47,12 @@ class NoisyJudge:
 
     @property
     def name(self) -> str:
-        """What logs call it."""
+        """The name in logs."""
         return f"{self.of.name} with {self.flips:.0%} flips"
+
+    def close(self) -> None:
+        """Close the other judge."""
+        self.of.close()
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """The other judge's clusters, with noise."""
@@ -73,6 +77,6 @@ class NoisyJudge:
 
 
 def _entropy(seed: int, group: Group) -> int:
-    """A number that the seed and the texts of a group decide, in every process alike."""
+    """A number that depends on the seed and the texts of a group alone, not on the process."""
     text = json.dumps([seed, group.prompt, group.samples])
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16).digest(), "big")

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from setrl.domains import Domain
-from setrl.judges.base import Group, Judgement
-from setrl.judges.naming import judgement_by_names
+from setrl import domains
+from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
 
 OTHER_DOMAIN = "other_domain"
 
 
 @dataclass(frozen=True)
-class OracleJudge:
+class OracleJudge(Judge):
     """Same cluster if and only if the domain reads the same strategy; names are kept.
 
-    A group whose prompt is not of the domain is unknown ("other_domain").
+    A group whose prompt does not belong to the domain is unknown ("other_domain").
 
     Attributes:
         domain: Reads the samples (`setrl.domains`); what it cannot read is degenerate.
@@ -27,11 +27,11 @@ class OracleJudge:
     ('factoring', None)
     """
 
-    domain: Domain
+    domain: domains.Domain
 
     @property
     def name(self) -> str:
-        """What logs call it."""
+        """The name in logs."""
         return f"oracle:{self.domain.name}"
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
@@ -44,3 +44,8 @@ class OracleJudge:
         except ValueError:
             return Judgement(None, reason=OTHER_DOMAIN)
         return judgement_by_names([reading.strategy for reading in readings])
+
+
+def of_domain(domain: str, options: Mapping[str, Any] | None = None) -> OracleJudge:
+    """A domain's own reader of strategies."""
+    return OracleJudge(domains.by_name(domain, **(options or {})))

@@ -1,4 +1,4 @@
-"""Samples are together when a judge of pairs says so, directly or by way of others."""
+"""Samples are together when a judge of pairs joins them, directly or through others."""
 
 from __future__ import annotations
 
@@ -12,26 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setrl.judges.base import Group, Judge, Judgement
-from setrl.judges.extras import load
-from setrl.judges.partition import components, spread
+from setrl.judges.partition import components, load, spread
 
 Pair = tuple[str, str]
 Same = Callable[[str, list[Pair]], Sequence[Any]]
 """(prompt, pairs of samples) → for each pair True (same strategy), False, or None (no answer)."""
 
-Ask = Literal["representatives", "all_pairs"]
+Pairs = Literal["representatives", "all_pairs"]
 UNANSWERED = "unanswered"
 
 
 @dataclass
 class PairCounts:
-    """What a `PairwiseJudge` has asked so far, and how far the answers contradict each other.
+    """What a `PairwiseJudge` has asked so far, and how many answers contradict each other.
 
     Attributes:
         questions: Pairs asked about.
-        unanswered: Of these, the ones without an answer.
+        unanswered: Those without an answer.
         triples: Triples of samples all three pairs of which were answered ("all_pairs" only).
-        intransitive: Of these, the ones with exactly two pairs the same: a = b, b = c, a ≠ c.
+        intransitive: Those with exactly two pairs the same: a = b, b = c, a ≠ c.
     """
 
     questions: int = 0
@@ -41,7 +40,7 @@ class PairCounts:
 
 
 @dataclass(frozen=True)
-class PairwiseJudge:
+class PairwiseJudge(Judge):
     """Pairs → clusters by union-find, as DARLING does with a classifier (arXiv:2509.02534).
 
     "all_pairs" asks all N(N−1)/2 questions and joins what any chain of "same" joins: one wrong
@@ -55,22 +54,28 @@ class PairwiseJudge:
     is asked about it.
 
     Attributes:
-        same: The judge of pairs: a classifier (`cross_encoder`), another judge
-            (`by_judge`), any function.
-            Called with several pairs at once, of one prompt.
+        same: The judge of pairs: a classifier (`cross_encoder`), another judge (`by_judge`) or any
+            function. It is called with several pairs of one prompt at once.
         ask: Which pairs are asked about.
-        name: What logs call it.
-        counts: What was asked; grows with every call, and is not for several threads.
+        name: The name in logs.
+        of: The judge behind `same`, if there is one; it is closed with this judge.
+        counts: What was asked so far. Do not use one judge from several threads.
     """
 
     same: Same
-    ask: Ask = "representatives"
+    ask: Pairs = "representatives"
     name: str = "pairwise"
+    of: Judge | None = None
     counts: PairCounts = field(default_factory=PairCounts, compare=False)
 
     def __post_init__(self) -> None:
-        if self.ask not in get_args(Ask):
-            raise ValueError(f"ask must be one of {', '.join(get_args(Ask))}, got {self.ask!r}")
+        if self.ask not in get_args(Pairs):
+            raise ValueError(f"ask must be one of {', '.join(get_args(Pairs))}, got {self.ask!r}")
+
+    def close(self) -> None:
+        """Close the judge behind `same`."""
+        if self.of is not None:
+            self.of.close()
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """The clusters, one group after the other."""
@@ -111,7 +116,9 @@ class PairwiseJudge:
     def _ask(self, prompt: str, pairs: list[Pair]) -> list[bool | None]:
         answers = list(self.same(prompt, pairs)) if pairs else []
         if len(answers) != len(pairs):
-            raise ValueError(f"same must give one answer a pair, {len(pairs)}, got {len(answers)}")
+            raise ValueError(
+                f"same must give one answer per pair, {len(pairs)}, got {len(answers)}"
+            )
         self.counts.questions += len(pairs)
         self.counts.unanswered += sum(answer is None for answer in answers)
         return [None if answer is None else bool(answer) for answer in answers]
@@ -127,7 +134,7 @@ class PairwiseJudge:
 
 
 def count_triples(same_NN: NDArray[np.int64], different_NN: NDArray[np.int64]) -> tuple[int, int]:
-    """(triples with three answers, those of them with two "same" and one "different").
+    """(Triples with three answers, those of them with two "same" and one "different").
 
     Args:
         same_NN: 1 above the diagonal where a pair is the same.
@@ -140,10 +147,10 @@ def count_triples(same_NN: NDArray[np.int64], different_NN: NDArray[np.int64]) -
 
 
 def by_judge(judge: Judge) -> Same:
-    """Pairs that a judge of groups has in one cluster, asked about them as groups of two.
+    """A judge of groups, asked about each pair as a group of two.
 
-    Whether a judge is consistent with itself: `PairwiseJudge(by_judge(judge))` against `judge`. To
-    a pair that holds a degenerate sample the answer is "different".
+    To see whether a judge is consistent with itself, compare `PairwiseJudge(by_judge(judge))` with
+    `judge`. A pair with a degenerate sample is "different".
     """
 
     def same(prompt: str, pairs: list[Pair]) -> list[bool | None]:
@@ -157,12 +164,12 @@ def by_judge(judge: Judge) -> Same:
 
 
 def cross_encoder(model: str | Path, threshold: float = 0.5, batch_size: int = 32) -> Same:
-    """A sentence-transformers CrossEncoder whose score says how sure it is that a pair is the same.
+    """A sentence-transformers CrossEncoder: pairs with a score above a threshold are the same.
 
     Args:
-        model: What `CrossEncoder` loads, a folder or a name; a model with one score, which it
-            brings to [0, 1] by a sigmoid, as DARLING's classifiers have (arXiv:2509.02534).
-        threshold: Scores above it are "same"; DARLING has 0.5.
+        model: A folder or a name that `CrossEncoder` loads; a model with one score, which is mapped
+            to [0, 1] by a sigmoid, as in DARLING's classifiers (arXiv:2509.02534).
+        threshold: Scores above it are "same"; DARLING uses 0.5.
         batch_size: Pairs that are scored at once.
 
     Raises:
@@ -175,3 +182,15 @@ def cross_encoder(model: str | Path, threshold: float = 0.5, batch_size: int = 3
         return [bool(score > threshold) for score in scores]
 
     return same
+
+
+def of_judge(of: Judge, ask: Pairs = "representatives") -> PairwiseJudge:
+    """Another judge, asked about pairs of samples."""
+    return PairwiseJudge(by_judge(of), ask, name=f"pairs by {of.name}", of=of)
+
+
+def of_cross_encoder(
+    model: str | Path, threshold: float = 0.5, ask: Pairs = "representatives"
+) -> PairwiseJudge:
+    """Pairs that a sentence-transformers CrossEncoder calls the same."""
+    return PairwiseJudge(cross_encoder(model, threshold), ask, name=f"cross_encoder:{model}")

@@ -1,8 +1,8 @@
 """A judge's reply → the clusters of the samples that it was shown; strict, whatever was asked for.
 
-Servers ignore `response_format` silently, stop in the middle, think aloud and wrap JSON in prose.
-What is read is read from the server's message alone, and a reply that could mean two things means
-nothing.
+Servers ignore `response_format` silently, stop in the middle, think aloud and wrap JSON in prose. A
+reply that could mean two things is refused: a sample that makes the judge quote it must not choose
+its own cluster.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _answers(text: str) -> Iterator[Any]:
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len({key for key, _ in pairs}) < len(pairs):
-        raise ValueError("a key stands twice in one object")
+        raise ValueError("an object holds a key twice")
     return dict(pairs)
 
 

@@ -1,19 +1,20 @@
-"""Who is with whom → clusters, and back."""
+"""Pairs and distances of samples → clusters, and back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from setrl.core.samples import DEGENERATE
 from setrl.judges.base import by_first_appearance
-from setrl.judges.extras import load
 
 
 def components(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
-    """The clusters that pairs of joined items make, whoever joins them (union-find).
+    """The clusters that follow from pairs of joined items, by any chain of pairs (union-find).
 
     >>> components(5, [(0, 2), (2, 4)])
     (0, 1, 0, 2, 0)
@@ -36,7 +37,7 @@ def linked(distances_NN: NDArray[np.float64], threshold: float, linkage: str) ->
     Args:
         distances_NN: Symmetric, 0 on the diagonal.
         threshold: Clusters at this distance or farther are not joined.
-        linkage: "average", "complete" or "single": which distance two clusters have.
+        linkage: "average", "complete" or "single": how the distance of two clusters is defined.
     """
     if len(distances_NN) < 2:
         return (0,) * len(distances_NN)
@@ -47,7 +48,7 @@ def linked(distances_NN: NDArray[np.float64], threshold: float, linkage: str) ->
 
 
 def together(clusters_N: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which pairs are in one cluster, (N, N); a degenerate sample is with nobody but itself."""
+    """Which pairs are in one cluster, (N, N); a degenerate sample is only with itself."""
     labels_N = np.asarray(clusters_N)
     same_NN = (labels_N[:, None] == labels_N) & (labels_N != DEGENERATE)
     return same_NN | np.eye(len(labels_N), dtype=bool)
@@ -63,3 +64,15 @@ def spread(chosen: Sequence[int], clusters: Sequence[int], count: int) -> tuple[
     for place, label in zip(chosen, clusters, strict=True):
         labels[place] = label
     return tuple(labels)
+
+
+def load(module: str, extra: str) -> Any:
+    """A module that an extra installs.
+
+    Raises:
+        ImportError: Naming the pip command, where it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(f"this judge needs {error.name}: pip install 'setrl[{extra}]'") from error

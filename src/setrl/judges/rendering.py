@@ -13,10 +13,10 @@ from pathlib import Path
 
 from setrl.judges.base import Group
 from setrl.judges.fences import harmless, mark, short_mark
-from setrl.judges.shortening import CountTokens, approximate_tokens, shorten_together
+from setrl.judges.shortening import CountTokens, shorten_together
 from setrl.names import look_up
-
-Message = dict[str, str]
+from setrl.serving.endpoint import Message
+from setrl.serving.usage import approximate_tokens
 
 NO_CLUSTER = 0  # what a judge answers for a sample that is in no cluster; strategies count from 1
 LAYOUT = 1  # raise it when the text around the instructions changes
@@ -26,12 +26,12 @@ STYLES = (*WITH_INSTRUCTIONS, "compact")
 
 @dataclass(frozen=True)
 class Style:
-    """How samples are put before a judge.
+    """How samples are shown to a judge.
 
     Attributes:
-        name: What configs call it.
-        instructions: What the judge is told before every group; empty for `compact`, which shows
-            the problem and the samples and nothing else, for small judges trained for the task.
+        name: The name in configs.
+        instructions: The text before every group; empty for `compact`, which shows only the
+            problem and the samples, for small judges trained for the task.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Style:
 
     @cached_property
     def version(self) -> str:
-        """Twelve hex digits that change when the instructions, or the layout, do."""
+        """Twelve hex digits that change with the instructions and with the layout."""
         return hashlib.sha256(f"{LAYOUT}\n{self.instructions}".encode()).hexdigest()[:12]
 
 
@@ -64,8 +64,8 @@ def load_style(name: str) -> Style:
 def shuffled_order(group: Group, seed: int) -> tuple[int, ...]:
     """The order in which a group's samples are shown: indices, a function of seed and group.
 
-    It starts from the sorted samples, so that the same samples in another order make the very same
-    request; permuting samples permutes labels, and nothing else.
+    It starts from the sorted samples, so that the same samples in another order make the same
+    request: permuting samples permutes their labels and changes nothing else.
     """
     order = sorted(range(len(group.samples)), key=lambda i: group.samples[i])
     whole = json.dumps([seed, group.prompt, [group.samples[i] for i in order]])
@@ -87,7 +87,7 @@ def render(
         group: The prompt and its N samples.
         style: A style, or the name of one.
         order: The order in which samples are shown: (N,) indices of `group.samples`.
-        sample_tokens: Tokens that all samples together may have; longer ones lose their middle.
+        sample_tokens: Tokens that all samples together may have; the longest lose their middle.
         count_tokens: How many tokens a text has.
 
     >>> render(Group("6*7", ("42", "6*6+6=42")), "compact", (1, 0))[0]["content"]
@@ -130,7 +130,7 @@ def _fenced(name: str, text: str) -> str:
 
 
 def what_to_answer(num_samples: int) -> str:
-    """The last words of a request: the form of the answer."""
+    """The end of a request: the form of the answer."""
     return (
         f"Sort the {num_samples} samples. Answer with this JSON object and nothing else: "
         f'{{"clusters":[…]}}, a list of exactly {num_samples} integers in the order of the '

@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from setrl.serving.usage import approximate_tokens
+
 CountTokens = Callable[[str], int]
-
-BYTES_PER_TOKEN = 3  # on the safe side: prose has about 4, formulas and code about 3
-
-
-def approximate_tokens(text: str) -> int:
-    """About how many tokens a text has: its UTF-8 bytes over 3, which is rather too many.
-
-    Good enough to fit a context window; pass a tokenizer's own count where it must be exact.
-
-    >>> approximate_tokens("x = 7 or x = -7")
-    5
-    """
-    return -(-len(text.encode()) // BYTES_PER_TOKEN)
 
 
 def shorten_together(
@@ -45,8 +34,8 @@ def shorten_together(
 def shorten(text: str, limit: int, count: CountTokens = approximate_tokens) -> str:
     """The text, or its head and its tail with a note between them, within `limit` tokens.
 
-    A way to solve shows where a text begins, its answer where it ends. The note itself is not
-    dropped, so a limit below about 15 tokens gives the note alone.
+    The head shows the strategy and the tail the answer. The note itself is never dropped, so a
+    limit below about 15 tokens gives the note alone.
     """
     size = count(text)
     if size <= limit:

@@ -191,10 +191,7 @@ def check_judges(config: ComparisonConfig) -> None:
         try:
             if spec is not None:
                 with tempfile.TemporaryDirectory() as folder:
-                    judge = make_judge(spec, Path(folder))
-                    close = getattr(judge, "close", None)
-                    if close is not None:
-                        close()
+                    make_judge(spec, Path(folder)).close()
         except (ValueError, ImportError) as error:
             raise ConfigError(f"arms.{arm}.judge: {error}") from error
 

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class BackgroundLoop:
-    """Runs coroutines in one thread; closing it cancels them and leaves nothing behind.
+    """Runs coroutines in one thread. Closing it cancels them and leaves nothing behind.
 
     Args:
         at_close: Awaited in the thread when all coroutines have ended.
@@ -20,9 +20,12 @@ class BackgroundLoop:
 
     def __init__(self, at_close: Callable[[], Awaitable[None]]):
         self._at_close = at_close
+        self._loop = asyncio.new_event_loop()
+        # A daemon, so that a process whose client nobody closed can still end.
+        self._thread = threading.Thread(target=self._run, name="setrl-client", daemon=True)
+        # Work that is submitted while another thread closes the loop is either cancelled or
+        # refused: without the lock it might wait for ever in a loop that has ended.
         self._lock = threading.Lock()
-        self._ready = threading.Event()
-        self._thread: threading.Thread | None = None
         self._closed = False
 
     def submit(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
@@ -33,31 +36,30 @@ class BackgroundLoop:
         """
         with self._lock:
             if self._closed:
-                raise RuntimeError("the judge is closed")
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="setrl-judge", daemon=True)
+                raise RuntimeError("no request can be sent: the client is closed")
+            if not self._thread.ident:
                 self._thread.start()
-            self._ready.wait()
             return asyncio.run_coroutine_threadsafe(work(), self._loop)
 
     def close(self) -> None:
-        """Cancel what is under way, and wait until the thread has ended."""
+        """Cancel all that runs, and wait until the thread has ended."""
         with self._lock:
             was_closed, self._closed = self._closed, True
-        if self._thread is None:
+        if not self._thread.ident:
+            self._loop.close()
             return
         if not was_closed:
-            self._loop.call_soon_threadsafe(self._stop.set)
+            self._loop.call_soon_threadsafe(self._loop.stop)
+        # A finalizer may run in any thread, this loop's own included, which cannot join itself.
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
     def _run(self) -> None:
-        asyncio.run(self._until_closed())
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.get_loop().run_forever()
+            runner.run(self._end())
 
-    async def _until_closed(self) -> None:
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        self._ready.set()
-        await self._stop.wait()
+    async def _end(self) -> None:
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()

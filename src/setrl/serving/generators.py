@@ -1,4 +1,4 @@
-"""Whatever draws samples, behind one protocol: a local model, or a server that is asked."""
+"""What writes samples, behind one protocol: a local model, or a model behind a server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Ask:
         problem: The problem's place in its task, from 0; with the seed it decides the samples.
         prompt: The text that the model is given.
         numbers: Which of the problem's n samples are wanted, each from 0 to n − 1.
-        n: Samples of the problem, those that are there already included.
+        n: Samples of the problem, including those that exist already.
     """
 
     problem: int
@@ -34,7 +34,7 @@ class Sample:
         problem: The problem's place in its task.
         number: Which of its samples.
         text: What the model wrote.
-        finish: Why it ended, in the server's word ("stop", "length"); None where nobody says.
+        finish: Why it ended, in the server's word ("stop", "length"); None if it is not known.
     """
 
     problem: int
@@ -45,13 +45,12 @@ class Sample:
 
 @dataclass(frozen=True)
 class Failure:
-    """Samples that could not be drawn.
+    """Samples that could not be generated.
 
     Attributes:
         problem: The problem's place in its task.
         samples: How many of its samples are missing for it.
-        reason: Why, in one word: timeout, rate_limit, server_error, connection, unparsable or
-            refused.
+        reason: Why, in one word: timeout, rate_limit, server_error, connection, refused or budget.
     """
 
     problem: int
@@ -60,7 +59,7 @@ class Failure:
 
 
 class Generator(Protocol):
-    """Draws samples. A failure of the service is an event, never an exception and never a text."""
+    """Writes samples. A failure of the service is an event, never an exception and never a text."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -71,5 +70,5 @@ class Generator(Protocol):
 
 
 def problem_seed(seed: int, problem: int) -> int:
-    """The seed of one problem's samples, below 2³²: problems do not share their draws."""
+    """The seed of one problem's samples, below 2³²: different problems get different ones."""
     return int(np.random.SeedSequence([seed, problem]).generate_state(1)[0])

@@ -1,0 +1,52 @@
+"""What a judge that asks a server has done so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from setrl.serving.usage import Usage
+
+
+@dataclass
+class JudgeCounts(Usage):
+    """What one judge has done so far, besides what its client has used.
+
+    Every request ends in one way: requests = read + Σ failures; a reply that cannot be read is a
+    failure, too. Every group does: groups = known + Σ unknown.
+
+    Attributes:
+        groups: Groups that were judged, or given up.
+        known: … whose clusters are known.
+        unknown: … whose clusters are not, by reason.
+        cached: Groups that needed no request.
+        read: Requests that were answered with clusters.
+        repaired: Groups whose first reply could not be read, and whose second could.
+        cache_errors: Times that the cache could not be read or written; judging continued.
+    """
+
+    groups: int = 0
+    known: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+    cached: int = 0
+    read: int = 0
+    repaired: int = 0
+    cache_errors: int = 0
+
+    def metrics(self) -> dict[str, int]:
+        """The counts under flat names, as logs have them: `judge/failures/timeout`.
+
+        >>> JudgeCounts(requests=2, failures=Counter(timeout=1)).metrics()["judge/failures/timeout"]
+        1
+        """
+        flat: dict[str, int] = {}
+        for name, value in vars(self).items():
+            if isinstance(value, Counter):
+                flat |= {f"judge/{name}/{kind}": number for kind, number in sorted(value.items())}
+            else:
+                flat[f"judge/{name}"] = value
+        return flat
+
+    def __str__(self) -> str:
+        by_reason = ", ".join(f"{n} {reason}" for reason, n in self.unknown.most_common())
+        return f"{self.unknown.total()} of {self.groups} prompts unknown ({by_reason})"

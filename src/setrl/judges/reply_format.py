@@ -1,0 +1,73 @@
+"""How a server is told which form a judge's reply must have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from setrl.judges.rendering import NO_CLUSTER
+from setrl.serving.client import Body, Client, RequestError
+from setrl.serving.endpoint import Message
+
+FORMATS = ("json_schema", "json_object", "plain")  # strictest first; every server accepts the last
+
+# Statuses by which a server may say that it does not know a format, and how surely: the next format
+# is tried at 2. One 500 may be an accident, two in a row on a server's first requests are not.
+NOT_SUPPORTED = {400: 2, 422: 2, 501: 2, 500: 1}
+
+
+class ReplyFormat:
+    """Finds the strictest format that an endpoint accepts, from its first replies.
+
+    The first format that the endpoint answers is used from then on: a request that fails later
+    fails for another reason. A server may ignore the format and answer in any form; replies are
+    parsed strictly anyway.
+    """
+
+    def __init__(self) -> None:
+        self._known: int | None = None  # the place in FORMATS, once a request was answered
+
+    async def ask(
+        self, client: Client, messages: Sequence[Message], num_samples: int, key: str
+    ) -> str:
+        """The text of the reply.
+
+        Raises:
+            RequestError: If no attempt was answered, or the budget is spent.
+        """
+        # Several questions may look for the format at the same time, each from its own place.
+        place, doubt = self._known or 0, 0
+
+        def body() -> Body:
+            return client.endpoint.body(messages) | response_format(FORMATS[place], num_samples)
+
+        def adapt(failure: RequestError) -> Body | None:
+            nonlocal place, doubt
+            doubt += NOT_SUPPORTED.get(failure.status or 0, 0)
+            better = place + (doubt >= 2) if self._known is None else self._known
+            if better in (place, len(FORMATS)):
+                return None
+            place, doubt = better, 0
+            return body()
+
+        (choice, *_) = await client.ask(body(), key, adapt)
+        self._known = place if self._known is None else self._known
+        return choice.text
+
+
+def response_format(name: str, num_samples: int) -> dict[str, Any]:
+    """The key of the request by which a server constrains the reply; {} for "plain"."""
+    if name == "plain":
+        return {}
+    if name == "json_object":
+        return {"response_format": {"type": "json_object"}}
+    number = {"type": "integer", "minimum": NO_CLUSTER, "maximum": num_samples}
+    numbers = {"type": "array", "items": number, "minItems": num_samples, "maxItems": num_samples}
+    schema = {
+        "type": "object",
+        "properties": {"clusters": numbers},
+        "required": ["clusters"],
+        "additionalProperties": False,
+    }
+    named = {"name": "clusters", "schema": schema, "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": named}}

@@ -1,0 +1,137 @@
+"""Samples from a model behind an OpenAI-compatible server (vLLM, SGLang, hosted)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from typing import Any
+
+from setrl.errors import ConfigError, RunError
+from setrl.serving.client import Client, RequestError
+from setrl.serving.endpoint import Endpoint, Limits
+from setrl.serving.generators import Ask, Failure, Sample, problem_seed
+
+WRONG_SETUP = (401, 403, 404)  # no request of this call can succeed
+
+PATIENT = Limits(timeout_s=1800.0, attempts=6, longest_pause_s=3600.0)
+"""Limits for evaluation: long samples take minutes, and nothing waits for them."""
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """A generator of samples that asks a server.
+
+    Sample i of a problem is asked for with seed s + i, where s is the problem's own: a server that
+    gives the choices of one request consecutive seeds (vLLM) gives the same samples however they
+    are split into requests. Servers that ignore `seed` give others at each call.
+
+    Attributes:
+        endpoint: The model; its temperature, top_p and max_reply_tokens are those of the samples.
+        samples_per_request: Samples asked for at once. Finished requests are kept: fewer samples
+            in each lose less when the process is killed, more let the server share work.
+        give_up_after: Requests failing in a row at which the run ends with `RunError`.
+    """
+
+    endpoint: Endpoint
+    samples_per_request: int = 8
+    give_up_after: int = 20
+
+    def __post_init__(self) -> None:
+        for name in ("samples_per_request", "give_up_after"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the samples depend on; the address does not count, because a server may move."""
+        return {
+            "model": self.endpoint.model,
+            "temperature": self.endpoint.temperature,
+            "top_p": self.endpoint.top_p,
+            "max_tokens": self.endpoint.max_reply_tokens,
+            "chat": self.endpoint.chat,
+        }
+
+    def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Sample | Failure]:
+        """Samples in order of arrival. Closing the iterator cancels the open requests.
+
+        Raises:
+            ConfigError: If the server does not know the model, the address or the key.
+            RunError: If `give_up_after` requests failed in a row.
+        """
+        events: SimpleQueue[Sample | Failure | Future[None]] = SimpleQueue()
+        client = Client(self.endpoint, seed=seed)
+        work = _Work(self, client, split(asks, self.samples_per_request), seed, events.put)
+        running = self.endpoint.limits.concurrency
+        try:
+            for _ in range(running):
+                client.submit(work.until_none_is_left).add_done_callback(events.put)
+            while running:
+                event = events.get()
+                if isinstance(event, Future):
+                    event.result()  # raises what ended the worker
+                    running -= 1
+                else:
+                    yield event
+        finally:
+            client.close()
+
+
+def split(asks: Sequence[Ask], size: int) -> Iterator[Ask]:
+    """The samples in requests of at most `size`, the first samples of all problems first.
+
+    A call that is killed early has some samples of every problem then.
+    """
+    most = max((len(ask.numbers) for ask in asks), default=0)
+    for start in range(0, most, size):
+        for ask in asks:
+            if numbers := ask.numbers[start : start + size]:
+                yield replace(ask, numbers=numbers)
+
+
+@dataclass
+class _Work:
+    """The requests of one call, which several workers take in turn."""
+
+    model: ServedModel
+    client: Client
+    requests: Iterator[Ask]
+    seed: int
+    put: Callable[[Sample | Failure], None]
+    failed_in_row: int = 0
+
+    async def until_none_is_left(self) -> None:
+        """One worker."""
+        for request in self.requests:
+            left = request
+            while left.numbers:  # some servers give fewer choices than they are asked for
+                try:
+                    choices = await self.client.ask(*self._question(left))
+                except RequestError as failure:
+                    self._fail(left, failure)
+                    break
+                self.failed_in_row = 0
+                for number, choice in zip(left.numbers, choices, strict=False):
+                    self.put(Sample(left.problem, number, choice.text, choice.finish))
+                left = replace(left, numbers=left.numbers[len(choices) :])
+
+    def _question(self, ask: Ask) -> tuple[dict[str, Any], str]:
+        first = problem_seed(self.seed, ask.problem) + ask.numbers[0]
+        count, seed = len(ask.numbers), first % 2**31
+        body = self.model.endpoint.body(ask.prompt, n=count, seed=seed)
+        return body, f"{ask.problem} {ask.numbers[0]}"
+
+    def _fail(self, ask: Ask, failure: RequestError) -> None:
+        if failure.status in WRONG_SETUP:
+            address = self.model.endpoint.address
+            raise ConfigError(f"{address} answered {failure.detail}") from None
+        self.put(Failure(ask.problem, len(ask.numbers), failure.reason))
+        self.failed_in_row += 1
+        if self.failed_in_row == self.model.give_up_after:
+            raise RunError(
+                f"{self.model.endpoint.url}: {self.failed_in_row} requests in a row failed, the "
+                f"last with {failure}; finished samples are kept, and the same command continues "
+                "from them"
+            ) from None
