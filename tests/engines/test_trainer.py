@@ -414,3 +414,8 @@ def test_a_schedule_decides_the_method_of_each_step(base, tmp_path):
     for set_size, batch in zip([2, 3, 4], batches, strict=True):
         want = methods.maxpo(set_size).advantages(batch.rewards_BN).values_BN
         np.testing.assert_array_equal(batch.advantages.values_BN, want)
+
+
+def test_a_name_in_the_place_of_a_method_is_answered_in_words(base, tmp_path):
+    with pytest.raises((TypeError, ValueError), match=r"method.*poly_epo"):
+        make(base, tmp_path, "poly_epo")

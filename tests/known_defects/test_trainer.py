@@ -250,10 +250,3 @@ def test_nan_of_an_objective_ends_the_step_by_name(make, set_size):
     trainer = make(Method("own", objectives.from_function(hollow), set_size=set_size))
     with pytest.raises(Exception, match="hollow"):
         trainer.train()
-
-
-@pytest.mark.parametrize(("part", "value"), [("method", "poly_epo"), ("judge", "exact")])
-def test_a_name_in_the_place_of_a_value_is_answered_in_words(make, part, value):
-    usual = {"method": methods.poly_epo(2)}
-    with pytest.raises((TypeError, ValueError), match=rf"{part}.*{value}"):
-        step(make(**{**usual, part: value}))
