@@ -1,8 +1,8 @@
 """How far two labelings of the same samples agree.
 
 Labels are names only: a labeling is a partition, and renaming its clusters changes nothing here.
-A degenerate sample (−1) is in no pair. In what is counted over pairs (`adjusted_rand`, the pairwise
-scores) it is therefore the same as a cluster of one; `flips` distinguishes the two.
+A degenerate sample (−1) is in no pair. In what is counted over pairs (the adjusted Rand index, the
+pairwise scores) it is therefore the same as a cluster of one; `flips` distinguishes the two.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ class Agreement:
     """One labeling against another, the reference.
 
     Attributes:
-        adjusted_rand: See `adjusted_rand`.
+        adjusted_rand: Rand index corrected for chance (Hubert and Arabie, Journal of Classification
+            2, 1985): (both − e) / ((first + second)/2 − e) with e = first · second / pairs, where
+            `first`, `second` and `both` count the pairs together in one, in the other and in both.
+            1 for the same partition, 0 expected for random ones with these cluster sizes, below 0
+            for worse. Two partitions for which it is 0/0, both one cluster or both all apart, are
+            equal: 1. NaN for fewer than two samples.
         precision: Of the pairs that are together, the share that the reference has together; NaN
             if there are none.
         recall: Of the pairs that the reference has together, the share that are together; NaN if
@@ -59,19 +64,6 @@ def agreement(labels_N: Labels, reference_N: Labels) -> Agreement:
         f1=_ratio(2 * pairs.both, pairs.first + pairs.second),
         flips=flips(labels_N, reference_N),
     )
-
-
-def adjusted_rand(labels_N: Labels, reference_N: Labels) -> float:
-    """Rand index corrected for chance (Hubert and Arabie, Journal of Classification 2, 1985).
-
-        (both − e) / ((first + second)/2 − e),      e = first · second / pairs
-
-    `first`, `second` and `both` count the pairs together in one, in the other and in both. 1 for
-    the same partition, 0 expected for random ones with these cluster sizes, below 0 for worse. Two
-    partitions for which it is 0/0, both one cluster or both all apart, are equal: 1. NaN for fewer
-    than two samples.
-    """
-    return _Pairs.of(labels_N, reference_N).adjusted_rand()
 
 
 def flips(labels_N: Labels, reference_N: Labels) -> float:
