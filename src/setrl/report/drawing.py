@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,7 +12,9 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from setrl.evaluation.estimators import Floats
+from setrl.evaluation.intervals import Difference, Estimate
 from setrl.report import style
+from setrl.report.run import Outcome
 from setrl.report.style import BAND_ALPHA, Look, Theme, numbers, place_in_sweep, sweep, sweep_label
 
 LABEL_GAP, LABEL_OFFSET = 0.165, 0.17  # inches between names at lines' ends, and from the lines
@@ -24,20 +25,7 @@ SIDES = (  # where a point's name may be: offset in dots, and shift in its own w
 )  # fmt: skip
 
 
-class Interval(Protocol):
-    """A value with the ends of its interval, which are NaN if unknown."""
-
-    @property
-    def value(self) -> float:
-        """The value itself."""
-
-    @property
-    def low(self) -> float:
-        """The lower end."""
-
-    @property
-    def high(self) -> float:
-        """The upper end."""
+Interval = Estimate | Difference | Outcome  # each has a value and the ends of its interval
 
 
 @dataclass(frozen=True)

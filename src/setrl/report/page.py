@@ -72,6 +72,8 @@ def render(data: RunData, pictures: list[Picture]) -> str:
     )
     return environment.get_template(REPORT).render(
         data=data,
+        light=LIGHT,
+        dark=DARK,
         is_evaluated=bool(data.splits) or any(map(data.evaluations, data.arms)),
         headlines=headlines(data),
         marks=MARKS,

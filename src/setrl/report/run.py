@@ -41,20 +41,13 @@ class Outcome:
     Attributes:
         value: Over the seeds where it is defined; NaN if there is none.
         stderr: NaN with fewer than two seeds.
+        low, high: One standard error below and above.
     """
 
     value: float
     stderr: float
-
-    @property
-    def low(self) -> float:
-        """One standard error below."""
-        return self.value - self.stderr
-
-    @property
-    def high(self) -> float:
-        """One standard error above."""
-        return self.value + self.stderr
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -115,8 +108,9 @@ class RunData:
         """Mean and standard error of a control run's metric over seeds."""
         found = np.array([row.get(metric, math.nan) for row in self.evaluations(arm)])
         known = found[~np.isnan(found)]
+        mean = float(known.mean()) if len(known) else math.nan
         stderr = float(known.std(ddof=1) / math.sqrt(len(known))) if len(known) > 1 else math.nan
-        return Outcome(float(known.mean()) if len(known) else math.nan, stderr)
+        return Outcome(mean, stderr, mean - stderr, mean + stderr)
 
 
 def read_run(run_dir: Path, reference: str = "grpo") -> RunData:

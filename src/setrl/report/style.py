@@ -77,17 +77,28 @@ class Look:
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours of a page or figure that are not data."""
+    """Colours of a page or figure that are not data.
+
+    Attributes:
+        paper, back: Behind figures and tables, and behind the page.
+        ink, muted, grid: Of text, of text that is less important, and of lines.
+        plus, minus: Of what is above or correct, and of what is below or wrong.
+    """
 
     name: str
     paper: str
+    back: str
     ink: str
     muted: str
     grid: str
+    plus: str
+    minus: str
 
 
-LIGHT = Theme("light", paper="#ffffff", ink="#1b1e23", muted="#5c636e", grid="#e3e6ea")
-DARK = Theme("dark", paper="#191c21", ink="#e8eaed", muted="#a3a9b3", grid="#343942")
+LIGHT = Theme("light", paper="#ffffff", back="#f5f6f8", ink="#1b1e23", muted="#5c636e",
+              grid="#e3e6ea", plus=BLUE, minus=VERMILION)  # fmt: skip
+DARK = Theme("dark", paper="#191c21", back="#101215", ink="#e8eaed", muted="#a3a9b3",
+             grid="#343942", plus=SKY, minus=ORANGE)  # fmt: skip
 
 NUMBER = re.compile(r"\d+(\.\d+)?(e-?\d+)?")
 
