@@ -9,8 +9,8 @@ from setrl.evaluation.comparison import SUPPORT, Comparison, Row
 from setrl.evaluation.metrics import METRICS
 from setrl.evaluation.power import problems_needed
 from setrl.evaluation.support import SupportDynamics
+from setrl.evaluation.wording import chosen_range, count, plain, signed
 
-MISSING = "—"
 SUPPORT_COLUMNS = ("k", "preserved", "expanded", "shrunk", "out", "SRR", "", "NDR", "", "SDS", "",
                    "NSCR", "")  # fmt: skip
 
@@ -36,8 +36,8 @@ def sentences(comparison: Comparison, metric: str) -> list[str]:
 
 def _head(comparison: Comparison) -> str:
     lines = [
-        f"{letter}  {name}: {_count(n, 'sample')} a problem, temperature {_number(t, 2)}"
-        + (f", {_count(seeds, 'seed')}" if seeds > 1 else "")
+        f"{letter}  {name}: {count(n, 'sample')} a problem, temperature {plain(t, 2)}"
+        + (f", {count(seeds, 'seed')}" if seeds > 1 else "")
         for letter, name, n, t, seeds in zip(
             "AB",
             (comparison.first, comparison.second),
@@ -49,7 +49,7 @@ def _head(comparison: Comparison) -> str:
     ]
     over = "problems and seeds" if max(comparison.seeds) > 1 else "problems"
     lines.append(
-        f"{_count(comparison.problems, 'problem')}, {comparison.split}; "
+        f"{count(comparison.problems, 'problem')}, {comparison.split}; "
         f"{100 * comparison.intervals.level:g}% {comparison.intervals.method} intervals over {over}"
     )
     first, second = comparison.temperatures
@@ -66,12 +66,12 @@ def _table(rows: Sequence[Row]) -> str:
         cells.append(
             [
                 "" if row.k is None else f"{row.k:g}",
-                _number(scale * row.first.value, digits) + unit,
-                _number(scale * row.second.value, digits) + unit,
-                _signed(scale * d.value),
-                f"[{_number(scale * d.low, 2)}, {_number(scale * d.high, 2)}]",
-                _number(d.improvement, 2),
-                _number(scale * row.detectable, 2),
+                plain(scale * row.first.value, digits) + unit,
+                plain(scale * row.second.value, digits) + unit,
+                signed(scale * d.value, 2),
+                f"[{plain(scale * d.low, 2)}, {plain(scale * d.high, 2)}]",
+                plain(d.improvement, 2),
+                plain(scale * row.detectable, 2),
             ]
         )
     return _aligned(cells)
@@ -81,11 +81,11 @@ def _support_table(item: str, rows: Sequence[SupportDynamics]) -> str:
     """Which items of A's support are in B's."""
     cells = [list(SUPPORT_COLUMNS)]
     for row in rows:
-        numbers = [_number(x, 1) for x in (row.preserved, row.expanded, row.shrunk, row.out)]
+        numbers = [plain(x, 1) for x in (row.preserved, row.expanded, row.shrunk, row.out)]
         ratios = [
             text
             for r in (row.retention, row.discovery, row.dynamics, row.net_change)
-            for text in (_number(r.value, 3), f"[{_number(r.low, 2)}, {_number(r.high, 2)}]")
+            for text in (plain(r.value, 3), f"[{plain(r.low, 2)}, {plain(r.high, 2)}]")
         ]
         cells.append([f"{row.k}", *numbers, *ratios])
     what = "problems that are solved" if item == "problems" else "correct strategies"
@@ -107,13 +107,13 @@ def _verdict(rows: Sequence[Row], metric: str) -> str:
     above = [row.k for row in rows if row.difference.low > 0]
     below = [row.k for row in rows if row.difference.high < 0]
     ks, axis, name = [row.k for row in rows], METRICS[metric].axis, METRICS[metric].title
-    parts = [f"{word} B{_range(chosen, ks, axis)}" for word, chosen in
+    parts = [f"{word} B{chosen_range(chosen, ks, axis)}" for word, chosen in
              (("above", above), ("below", below)) if chosen]  # fmt: skip
     if not parts:
         where = f" at any {axis}" if axis else ""
         return f"{name}: A and B cannot be distinguished on these problems{where}."
     rest = [k for k in ks if k not in above and k not in below]
-    more = f"; they cannot be distinguished{_range(rest, ks, axis)}" if rest else ""
+    more = f"; they cannot be distinguished{chosen_range(rest, ks, axis)}" if rest else ""
     return f"{name}: A is {' and '.join(parts)}{more}."
 
 
@@ -128,7 +128,7 @@ def _detectable(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
             )
             continue
         text = (
-            f"{name}: with these {_count(comparison.problems, 'problem')} a true difference of "
+            f"{name}: with these {count(comparison.problems, 'problem')} a true difference of "
             f"{_amount(row, row.detectable)} or more is detected in 4 of 5 comparisons"
         )
         difference = row.difference
@@ -141,51 +141,10 @@ def _detectable(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
 
 def _amount(row: Row, value: float) -> str:
     scale = _scale(row.metric)
-    return f"{_number(scale * value, 2 if scale * value < 0.1 else 1)}" + (
+    return f"{plain(scale * value, 2 if scale * value < 0.1 else 1)}" + (
         " points" if scale == 100 else ""
     )
 
 
 def _scale(metric: str) -> int:
     return 100 if METRICS[metric].share else 1
-
-
-def _number(value: float, digits: int) -> str:
-    """A number with a fixed number of digits, a true minus, and a dash where it is undefined.
-
-    >>> _number(-0.04, 1), _number(-2.0, 1), _number(float("nan"), 1)
-    ('0.0', '−2.0', '—')
-    """
-    if math.isnan(value):
-        return MISSING
-    shown = f"{value:.{digits}f}"
-    return shown.lstrip("-") if float(shown) == 0 else shown.replace("-", "−")
-
-
-def _signed(value: float) -> str:
-    """A difference with its sign; zero has none."""
-    shown = _number(value, 2)
-    return f"+{shown}" if value > 0 and float(shown) else shown
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _range(chosen: Sequence[float | None], ks: Sequence[float | None], axis: str) -> str:
-    """Words for a choice among sorted places of an axis; empty for a metric without an axis.
-
-    >>> _range([8, 16], [1, 2, 4, 8, 16], "k"), _range([1], [1, 2], "k")
-    (' for k ≥ 8', ' at k = 1')
-    >>> _range([2, 8], [1, 2, 4, 8, 16], "k"), _range([None], [None], "")
-    (' at k = 2, 8', '')
-    """
-    if not axis:
-        return ""
-    if list(chosen) == list(ks):
-        return f" at every {axis}"
-    if len(chosen) > 1 and list(chosen) == list(ks[-len(chosen) :]):
-        return f" for {axis} ≥ {chosen[0]:g}"
-    if len(chosen) > 1 and list(chosen) == list(ks[: len(chosen)]):
-        return f" for {axis} ≤ {chosen[-1]:g}"
-    return f" at {axis} = " + ", ".join(f"{k:g}" for k in chosen)

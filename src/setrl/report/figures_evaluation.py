@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter
 
 from setrl.evaluation.intervals import Difference, Estimate
 from setrl.evaluation.summary import SplitSummary
+from setrl.evaluation.wording import in_words, percent_tick
 from setrl.logs.run_folder import BASE
 from setrl.report import drawing, headlines
 from setrl.report.drawing import Chart, Interval, interval_curve, label_ends
@@ -25,7 +26,6 @@ from setrl.report.style import (
     points_axis,
     set_title,
 )
-from setrl.report.wording import in_words, percent_tick
 
 QUALITY = ("success", "validity")  # the metrics of success that diversity is compared with
 
@@ -101,7 +101,7 @@ def _over_k(
     metrics: Mapping[str, Estimate] | Mapping[str, Difference],
 ) -> tuple[list[int], list[Estimate | Difference]]:
     """The k of pass@k, and its values."""
-    ks = sorted(int(name[5:]) for name in metrics if name.startswith("pass@"))
+    ks = headlines.pass_ks(metrics)
     return ks, [metrics[f"pass@{k}"] for k in ks]
 
 

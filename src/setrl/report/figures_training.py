@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from setrl.evaluation.estimators import Floats
+from setrl.evaluation.wording import count, in_words, percent
 from setrl.report import headlines
 from setrl.report.drawing import Chart, right_legend, rolling_mean, step_curves
 from setrl.report.figures_evaluation import control_metrics, diversity_metrics
@@ -27,7 +28,6 @@ from setrl.report.style import (
     strategy_fills,
     sweep,
 )
-from setrl.report.wording import count, in_words, percent
 
 SHARE = "strategies/share/"
 TIME_FILLS = {

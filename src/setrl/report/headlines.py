@@ -6,7 +6,7 @@ interval of the paired difference excludes 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,10 +14,10 @@ import numpy as np
 
 from setrl.evaluation.intervals import Difference
 from setrl.evaluation.summary import ArmDifference, SplitSummary
+from setrl.evaluation.wording import chosen_range, count, percent, plain, points
 from setrl.logs.run_folder import BASE
 from setrl.report.run import RunData
 from setrl.report.style import main_arms
-from setrl.report.wording import count, percent, plain, points
 
 HEADLINE_K = 32
 
@@ -43,6 +43,11 @@ def verdict(difference: Difference) -> Verdict:
     if not difference.excludes_zero:
         return "unclear"
     return "above" if difference.value > 0 else "below"
+
+
+def pass_ks(metrics: Collection[str]) -> list[int]:
+    """Every k that pass@k was evaluated at, smallest first."""
+    return sorted(int(name[5:]) for name in metrics if name.startswith("pass@"))
 
 
 def headline_k(split: SplitSummary) -> int:
@@ -158,8 +163,7 @@ def _reference_against_base(data: RunData, split: SplitSummary) -> list[Headline
     found = split.difference(reference, BASE) if reference else None
     if found is None:
         return []
-    k = max(int(name.removeprefix("pass@")) for name in found.metrics if name.startswith("pass@"))
-    return [_difference_headline(data, split, found, f"pass@{k}")]
+    return [_difference_headline(data, split, found, f"pass@{pass_ks(found.metrics)[-1]}")]
 
 
 def _difference_headline(
@@ -201,13 +205,13 @@ def _strategies(data: RunData, split: SplitSummary) -> list[Headline]:
 
 def _place(found: ArmDifference, against: str) -> str:
     """Where over k an arm is above and where below another, from the signs of the intervals."""
-    shows = {int(name[5:]): verdict(d) for name, d in found.metrics.items() if "pass@" in name}
-    ks = sorted(shows)
+    ks = pass_ks(found.metrics)
+    shows = {k: verdict(found.metrics[f"pass@{k}"]) for k in ks}
     above, below = ([k for k in ks if shows[k] == word] for word in ("above", "below"))
     if above and below:
-        return f"above {against} {_range(above, ks)} and below it {_range(below, ks)}"
+        return f"above {against}{chosen_range(above, ks)} and below it{chosen_range(below, ks)}"
     if above or below:
-        return f"{'above' if above else 'below'} {against} {_range(above or below, ks)}"
+        return f"{'above' if above else 'below'} {against}{chosen_range(above or below, ks)}"
     return f"not distinguishable from {against} at any k"
 
 
@@ -218,23 +222,6 @@ def _and(names: Sequence[str]) -> str:
     ('A', 'A, B and C')
     """
     return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
-
-
-def _range(chosen: Sequence[int], ks: Sequence[int]) -> str:
-    """Words for a choice among sorted ks.
-
-    >>> _range([8, 16], [1, 2, 4, 8, 16]), _range([1], [1, 2]), _range([2, 8], [1, 2, 4, 8, 16])
-    ('for k ≥ 8', 'at k = 1', 'at k = 2, 8')
-    """
-    if list(chosen) == list(ks):
-        return "at every k"
-    if len(chosen) == 1:
-        return f"at k = {chosen[0]}"
-    if list(chosen) == list(ks[-len(chosen) :]):
-        return f"for k ≥ {chosen[0]}"
-    if list(chosen) == list(ks[: len(chosen)]):
-        return f"for k ≤ {chosen[-1]}"
-    return "at k = " + ", ".join(map(str, chosen))
 
 
 def _mean(values: np.ndarray) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 from setrl import files
 from setrl.evaluation.intervals import mean_over_problems
 from setrl.evaluation.judge_audit import Audit
-from setrl.report.wording import markdown_table
+from setrl.evaluation.wording import markdown_table
 
 SCHEMA_VERSION = 1
 COMPARISONS = {

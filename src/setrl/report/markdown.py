@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from setrl import files
+from setrl.evaluation.wording import markdown_table
 from setrl.logs.run_folder import CONFIG, FIGURES
 from setrl.report.drawing import Chart
 from setrl.report.figures import charts
@@ -14,7 +15,6 @@ from setrl.report.headlines import headlines
 from setrl.report.page import MARKS, NUMBERS, facts, write_page
 from setrl.report.run import RunData
 from setrl.report.tables import Table, tables
-from setrl.report.wording import markdown_table
 
 
 def publish(run_dir: Path, folder: Path, reference: str = "grpo") -> Path:

@@ -14,9 +14,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from setrl import files
+from setrl.evaluation import wording
 from setrl.evaluation.summary import SplitSummary
 from setrl.logs.run_folder import CONFIG, FIGURES
-from setrl.report import tables, wording
+from setrl.report import tables
 from setrl.report.drawing import Chart
 from setrl.report.figures import charts
 from setrl.report.figures_evaluation import control_metrics

@@ -9,10 +9,10 @@ import numpy as np
 
 from setrl.evaluation.intervals import Difference, Estimate
 from setrl.evaluation.summary import ArmSummary, SplitSummary
+from setrl.evaluation.wording import MISSING, in_words, interval, percent, plain, signed
 from setrl.report.figures_evaluation import control_metrics
-from setrl.report.headlines import credit_share, first_and_last, headline_k
+from setrl.report.headlines import credit_share, first_and_last, headline_k, pass_ks
 from setrl.report.run import Outcome, RunData
-from setrl.report.wording import MISSING, in_words, interval, percent, plain, signed
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def tables(data: RunData) -> list[Table]:
 def evaluation_table(data: RunData, split: SplitSummary) -> Table:
     """Every arm's metrics with intervals; with several seeds, each seed's value."""
     k = headline_k(split)
-    ks = sorted({1, min(8, k), k, max(_largest_k(arm) for arm in split.arms.values())})
+    ks = sorted({1, min(8, k), k, max(pass_ks(arm.metrics)[-1] for arm in split.arms.values())})
     shares = [*(f"pass@{each}" for each in ks), f"majority@{k}"]
     numbers = [f"strategies@{k}", f"correct_strategies@{k}", "effective_number"]
     columns = dict.fromkeys(shares, (percent, 100)) | dict.fromkeys(numbers, (plain, 1))
@@ -146,7 +146,3 @@ def _difference(difference: Difference | None, scale: float) -> Cell:
     if difference is None or np.isnan(difference.value):
         return Cell(MISSING)
     return Cell(signed(scale * difference.value), (interval(difference, scale),))
-
-
-def _largest_k(arm: ArmSummary) -> int:
-    return max(int(name[5:]) for name in arm.metrics if name.startswith("pass@"))

@@ -83,10 +83,31 @@ def interval(estimate: Estimate | Difference, scale: float = 1.0, digits: int = 
 def count(number: int, noun: str, plural: str = "") -> str:
     """A number of things.
 
-    >>> count(1, "seed"), count(2, "seed"), count(2, "strategy", "strategies")
-    ('1 seed', '2 seeds', '2 strategies')
+    >>> count(1, "seed"), count(2000, "seed"), count(2, "strategy", "strategies")
+    ('1 seed', '2,000 seeds', '2 strategies')
     """
-    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def chosen_range(
+    chosen: Sequence[float | None], ks: Sequence[float | None], axis: str = "k"
+) -> str:
+    """Words for a choice among sorted places of an axis; empty for a metric without an axis.
+
+    >>> chosen_range([8, 16], [1, 2, 4, 8, 16]), chosen_range([1], [1, 2])
+    (' for k ≥ 8', ' at k = 1')
+    >>> chosen_range([2, 8], [1, 2, 4, 8, 16]), chosen_range([None], [None], "")
+    (' at k = 2, 8', '')
+    """
+    if not axis:
+        return ""
+    if list(chosen) == list(ks):
+        return f" at every {axis}"
+    if len(chosen) > 1 and list(chosen) == list(ks[-len(chosen) :]):
+        return f" for {axis} ≥ {chosen[0]:g}"
+    if len(chosen) > 1 and list(chosen) == list(ks[: len(chosen)]):
+        return f" for {axis} ≤ {chosen[-1]:g}"
+    return f" at {axis} = " + ", ".join(f"{k:g}" for k in chosen)
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
