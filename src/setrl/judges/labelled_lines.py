@@ -94,7 +94,7 @@ def _column(records: Sequence[dict[str, Any]], group: LoggedGroup, key: str) -> 
 
 
 def _is_from(line: dict[str, Any], source: dict[str, Any]) -> bool:
-    """Whether a line of the output was made from this line of the file, by whatever judge."""
+    """Whether a line of the output was made from this line of the file, by any judge."""
     same = _on_disk({key: source[key] for key in source if key not in ("samples", JUDGED)})
     return all(key in line and line[key] == value for key, value in same.items())
 

@@ -87,8 +87,8 @@ def label_file(
     judged. Strategies' names, from judges that have them, go under `into` + "_name". Every line
     says under "judged" who judged it, and why not.
 
-    Called again it goes on: groups that the output holds are not asked about again, but for those
-    that are unknown there. Lines of a group stand together, in the order of its first line.
+    A second call resumes: it asks only about groups that the output lacks or that are unknown
+    there. The lines of a group are written together, at the place of its first line.
 
     Raises:
         DataError: If the file is not such a file, or has the key `into` already.

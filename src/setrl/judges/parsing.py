@@ -1,4 +1,4 @@
-"""A judge's reply → the clusters of the samples that it was shown; strict, whatever was asked for.
+"""A judge's reply → the clusters of the samples that it was shown, strictly parsed.
 
 Servers ignore `response_format` silently, stop in the middle, think aloud and wrap JSON in prose. A
 reply that could mean two things is refused: a sample that makes the judge quote it must not choose

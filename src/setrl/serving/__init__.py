@@ -1,1 +1,1 @@
-"""OpenAI-compatible servers: how judges and evaluation ask them."""
+"""OpenAI-compatible servers: one client, which judges and evaluation share."""
