@@ -1,8 +1,8 @@
-"""What episodes of a policy say about it: sampling them, and metrics of their labels."""
+"""Measuring a policy by its episodes: sampling them, and metrics of their labels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from setrl.control.credit.trajectories import Trajectory, stack
+from setrl.control.credit.trajectories import Growing, Trajectory, stack
 from setrl.evaluation import diversity, estimators
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ def sample_episodes(
 ) -> list[Trajectory]:
     """Whole episodes of a model's policy, sampled as in training.
 
-    Each environment takes the next episode when its own is over, and every episode that was begun
-    is finished: short ones are not preferred.
+    Each environment takes the next episode when its own has ended, and every episode that was
+    started is finished: short ones are not preferred.
 
     Args:
-        model: Its `predict` is asked, with states where the policy is recurrent.
+        model: Its `predict` is called, with states where the policy is recurrent.
         make_env: Makes an environment; each is seeded once.
         episodes: How many, or the reset options of each.
         rng: Decides seeds and actions; the same state of it gives the same episodes.
@@ -59,60 +59,31 @@ def _run_all(
 ) -> list[Trajectory]:
     waiting = iter(enumerate(resets))
     running = [_Episode(env, *next(waiting)) for env in envs]
-    whole: list[Trajectory | None] = [None] * len(resets)
+    whole: dict[int, Trajectory] = {}
     state = None
-    while any(not one.over for one in running):
+    while len(whole) < len(resets):
         seen = stack([one.observations[-1] for one in running])
         starts = np.array([not one.rewards for one in running])
+        # Episodes that have ended stay in the batch where none waits: the policy's states are by
+        # position, and equal batches sample equal actions.
         actions, state = model.predict(seen, state, starts, deterministic=False)
-        for index, one in enumerate(running):
-            if one.over:
+        for position, one in enumerate(running):
+            if one.ended:
                 continue
-            one.step(actions[index])
-            if one.over:
-                whole[one.place] = one.trajectory()
-                running[index] = _next(one, waiting)
-    return [one for one in whole if one is not None]
+            one.step(one.env, actions[position], {})
+            if one.ended:
+                whole[one.index] = one.trajectory()
+                following = next(waiting, None)
+                running[position] = one if following is None else _Episode(one.env, *following)
+    return [whole[index] for index in range(len(resets))]
 
 
-class _Episode:
-    """An episode on its way: what it has seen, done and got."""
+class _Episode(Growing):
+    """An episode while it is played, and its environment and index."""
 
-    def __init__(self, env: gym.Env, place: int, options: ResetOptions) -> None:
-        self.env, self.place = env, place
-        observation, info = env.reset(options=options)
-        self.observations: list[Any] = [observation]
-        self.infos: list[dict[str, Any]] = [info]
-        self.actions: list[Any] = []
-        self.rewards: list[float] = []
-        self.terminated = self.truncated = False
-
-    @property
-    def over(self) -> bool:
-        return self.terminated or self.truncated
-
-    def step(self, action: Any) -> None:
-        observation, reward, self.terminated, self.truncated, info = self.env.step(action)
-        self.observations.append(observation)
-        self.infos.append(info)
-        self.actions.append(action)
-        self.rewards.append(float(reward))
-
-    def trajectory(self) -> Trajectory:
-        return Trajectory(
-            observations=stack(self.observations),
-            actions_T=np.asarray(self.actions),
-            rewards_T=np.asarray(self.rewards),
-            infos=tuple(self.infos),
-            terminated=self.terminated,
-            truncated=self.truncated,
-        )
-
-
-def _next(done: _Episode, waiting: Iterator[tuple[int, ResetOptions]]) -> _Episode:
-    """The environment's next episode, or the one that it has finished where none waits."""
-    following = next(waiting, None)
-    return done if following is None else _Episode(done.env, *following)
+    def __init__(self, env: gym.Env, index: int, options: ResetOptions) -> None:
+        super().__init__(*env.reset(options=options))
+        self.env, self.index = env, index
 
 
 def label_counts(clusters_N: ArrayLike) -> np.ndarray:
@@ -134,12 +105,12 @@ def effective_labels(clusters_N: ArrayLike) -> float:
 def goal_metrics(
     goals_N: Sequence[int | None], num_goals: int, sizes: Sequence[int] = (1, 8, 32)
 ) -> dict[str, float]:
-    """How many goals N episodes reach, and what that is worth where one is secretly the only one.
+    """How many goals N episodes reach, and what that is worth where only one goal counts.
 
         hidden_pass@k = mean_g [ 1 − C(N−m_g, k) / C(N, k) ],   m_g episodes end at goal g
 
     Each goal is a problem of its own, for which the estimator is unbiased, and so is their mean:
-    the chance that one of k episodes ends at a goal drawn fairly.
+    the chance that one of k episodes ends at a goal that is drawn uniformly.
 
     Args:
         goals_N: The goal that each episode ended at, 0 … num_goals − 1, or None.

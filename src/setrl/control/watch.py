@@ -1,4 +1,4 @@
-"""Rollouts of a trained policy, one for each way that it takes: films and contact sheets."""
+"""Rollouts of a trained policy, one for each of its strategies: films and contact sheets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CAPTION = 18  # dots above a rollout
 GAP = 4  # dots between rollouts
 PAPER, INK = (255, 255, 255), (20, 20, 20)
 SHEET_COLUMNS = 8
-HOLD_SECONDS = 1.0  # that a film stays on its last frame
+HOLD_SECONDS = 1.0  # time that a film stays on its last frame
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Rollout:
     """An episode to look at.
 
     Attributes:
-        label: The way that it took.
-        share: The share of all sampled episodes that took it.
+        label: Its strategy.
+        share: The share of all sampled episodes with this strategy.
         frames: From the start to the last step; all of one size.
     """
 
@@ -54,25 +54,25 @@ class Rollout:
 class _Marked(gym.Wrapper):
     """Puts a snapshot of each episode's start into its first info, so that it can be replayed."""
 
-    def reset(self, **how: Any) -> tuple[Any, dict[str, Any]]:
-        observation, info = self.env.reset(**how)
+    def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
+        observation, info = self.env.reset(**options)
         return observation, info | {START: self.env.snapshot()}  # type: ignore[attr-defined]
 
 
 def one_per_strategy(
     model: BaseAlgorithm, task: ControlTask, most: int, episodes: int, rng: np.random.Generator
 ) -> list[Rollout]:
-    """Sample episodes, and render the first of each way that was taken, the commonest first.
+    """Sample episodes, and render the first of each strategy, the most common first.
 
     Args:
         model: Whose policy is sampled.
         task: Makes environments that render, and labels episodes.
-        most: At most so many ways are rendered.
+        most: At most so many strategies are rendered.
         episodes: How many are sampled.
-        rng: Decides them.
+        rng: Decides which.
 
     Raises:
-        DataError: If no episode took a way at all.
+        DataError: If no episode has a strategy.
     """
     sampled = measures.sample_episodes(
         model, lambda: _Marked(make_resettable(task.make_env())), episodes, rng
@@ -80,7 +80,9 @@ def one_per_strategy(
     labels = [task.label(one) for one in sampled]
     counts = Counter(label for label in labels if label is not None)
     if not counts:
-        raise DataError(f"none of {episodes} episodes took a way to succeed: nothing to watch")
+        raise DataError(
+            f"none of {episodes} episodes succeeded with a strategy: there is nothing to watch"
+        )
     return [
         Rollout(label, count / episodes, replayed(task, sampled[labels.index(label)]))
         for label, count in counts.most_common(most)
@@ -103,15 +105,19 @@ def replayed(task: ControlTask, episode: Trajectory) -> tuple[Frame, ...]:
 def _rendered(env: gym.Env) -> Frame:
     frame: Any = env.render()
     if frame is None:
-        raise DataError(f"{type(env.unwrapped).__name__} renders nothing: its render() gave None")
+        raise DataError(
+            f"{type(env.unwrapped).__name__} renders nothing: its render() returned None"
+        )
     return np.asarray(frame, dtype=np.uint8)
 
 
 def side_by_side(rollouts: Sequence[Rollout]) -> list[Frame]:
-    """One film of all: a rollout that is over stays on its last frame."""
+    """One film of all: a rollout that has ended stays on its last frame."""
     length = max(len(one.frames) for one in rollouts)
     return [
-        _row([_captioned(one.frames[min(t, len(one.frames) - 1)], _words(one)) for one in rollouts])
+        _row(
+            [_captioned(one.frames[min(t, len(one.frames) - 1)], _caption(one)) for one in rollouts]
+        )
         for t in range(length)
     ]
 
@@ -121,22 +127,24 @@ def contact_sheet(rollouts: Sequence[Rollout], columns: int = SHEET_COLUMNS) -> 
     rows = []
     for one in rollouts:
         times = np.linspace(0, len(one.frames) - 1, columns).round().astype(int)
-        words = [_words(one), *[""] * (columns - 1)]
-        rows.append(_row([_captioned(one.frames[t], w) for t, w in zip(times, words, strict=True)]))
+        captions = [_caption(one), *[""] * (columns - 1)]
+        rows.append(
+            _row([_captioned(one.frames[t], w) for t, w in zip(times, captions, strict=True)])
+        )
     return np.concatenate(rows)
 
 
-def _words(rollout: Rollout) -> str:
+def _caption(rollout: Rollout) -> str:
     label = rollout.label
     shown = " ".join(map(str, sorted(label))) if isinstance(label, frozenset) else str(label)
     return f"{rollout.share:.0%}  {shown}"
 
 
-def _captioned(frame: Frame, words: str) -> Frame:
+def _captioned(frame: Frame, caption: str) -> Frame:
     height, width, _ = frame.shape
     image = Image.new("RGB", (width + GAP, height + CAPTION), PAPER)
     image.paste(Image.fromarray(frame), (0, CAPTION))
-    ImageDraw.Draw(image).text((2, 3), words, fill=INK)
+    ImageDraw.Draw(image).text((2, 3), caption, fill=INK)
     return np.asarray(image)
 
 
@@ -186,7 +194,7 @@ def watch(
         arm: One of its arms; by default the last.
         seed: One of its seeds; by default the first.
         output: The film, .gif or .mp4; by default RUN/figures/watch_<arm>_<seed>.gif.
-        most: Ways that are shown.
+        most: Strategies that are shown.
         episodes: Episodes that are sampled to find them.
         frames_per_second: Of the film.
 
@@ -195,7 +203,7 @@ def watch(
 
     Raises:
         ConfigError: If there is no such run, arm or seed, or it is not finished.
-        DataError: If no sampled episode took a way to succeed.
+        DataError: If no sampled episode has a strategy.
     """
     config = _config(run_dir)
     arm = arm if arm is not None else list(config.arms)[-1]

@@ -18,14 +18,14 @@ def test_triangles_are_all_triples_joined_to_each_other():
     assert not joined.diagonal().any()
     triples = map(list, combinations(range(15), 3))
     expected = [t for t in triples if all(joined[a, b] for a, b in combinations(t, 2))]
-    assert sorted(graph.triangles_T3.tolist()) == expected
-    assert graph.shown_T.sum() == len(expected) // 2
+    assert sorted(graph.triangles_F3.tolist()) == expected
+    assert graph.shown_F.sum() == len(expected) // 2
 
 
 def test_only_three_different_nodes_joined_to_each_other_are_rewarded():
     task = Triangles(nodes=15, edge_probability=0.4)
     env, joined = task.make_env(), task.graph.joined_VV
-    for nodes in ([0, 1, 2], [2, 2, 2], *task.graph.triangles_T3[:3].tolist()):
+    for nodes in ([0, 1, 2], [2, 2, 2], *task.graph.triangles_F3[:3].tolist()):
         env.reset()
         steps = [env.step(node) for node in nodes]
         valid = all(joined[a, b] for a, b in combinations(nodes, 2))
@@ -49,7 +49,7 @@ def test_metrics_count_what_was_sampled():
     task = Triangles(nodes=12, edge_probability=0.6, episodes=200)
     model = PPO("MlpPolicy", task.make_env(), n_steps=6, batch_size=6, seed=0, device="cpu")
     found = task.evaluate(model, np.random.default_rng(0))
-    total = len(task.graph.triangles_T3)
+    total = len(task.graph.triangles_F3)
     assert 0 < found["validity"] < 1
     assert found["effective"] <= found["distinct"] <= total
     assert found["coverage@1024"] == pytest.approx(found["distinct"] / total)  # fewer than 1,024

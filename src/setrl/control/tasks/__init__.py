@@ -1,6 +1,6 @@
 """Control tasks with several ways to succeed.
 
-`by_name` is for configs: a task's factory, which takes its options. MiniGrid and MuJoCo are
+`by_name` is for configs: each name's factory takes the options of its task. MiniGrid and MuJoCo are
 imported when their tasks are made.
 """
 
@@ -13,25 +13,19 @@ from typing import Any
 from setrl import names
 from setrl.control.tasks.base import ControlTask
 
-_HOMES = {
-    "multi_goal": ("multi_goal", "MultiGoal"),
-    "triangles": ("triangles", "Triangles"),
-    "four_rooms": ("four_rooms", "FourRoomsTask"),
-    "babyai": ("babyai", "BabyAI"),
-    "point_mass": ("point_mass", "PointMass"),
+
+def _factory(module: str, name: str) -> Callable[..., ControlTask]:
+    """The factory in a module of this package, which is imported when it is called."""
+    return lambda **options: getattr(import_module(f"{__name__}.{module}"), name)(**options)
+
+
+by_name: dict[str, Callable[..., ControlTask]] = {
+    "multi_goal": _factory("multi_goal", "MultiGoal"),
+    "triangles": _factory("triangles", "Triangles"),
+    "four_rooms": _factory("four_rooms", "FourRoomsTask"),
+    "babyai": _factory("babyai", "BabyAI"),
+    "point_mass": _factory("point_mass", "PointMass"),
 }
-
-
-def _factory(name: str) -> Callable[..., ControlTask]:
-    def make(**options: Any) -> ControlTask:
-        module, factory = _HOMES[name]
-        task: ControlTask = getattr(import_module(f"{__name__}.{module}"), factory)(**options)
-        return task
-
-    return make
-
-
-by_name: dict[str, Callable[..., ControlTask]] = {name: _factory(name) for name in _HOMES}
 
 
 def from_config(config: str | Mapping[str, Any]) -> ControlTask:

@@ -1,7 +1,7 @@
 """BabyAI levels with the settings of "Polychromic Objectives" (arXiv:2509.25424).
 
-BabyAI (arXiv:1810.08272) gives an instruction in a small language, in rooms that the agent sees in
-part. Its bot demonstrates.
+BabyAI (arXiv:1810.08272) gives an instruction in a small language, in rooms that the agent observes
+partly. Its bot demonstrates.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import gymnasium as gym
 import numpy as np
@@ -55,7 +55,7 @@ class BabyAILayouts(FixedLayouts):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode; BabyAI's word of rejected layouts is kept off the terminal."""
+        """Start an episode; BabyAI's messages about rejected layouts are not printed."""
         with contextlib.redirect_stdout(io.StringIO()):
             return super().reset(seed=seed, options=options)
 
@@ -106,38 +106,23 @@ def one_hot_words(mission: str, length: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class BabyAI(LayoutTask):
-    """The task: follow the instruction of one of fifty layouts; the rooms visited are the way.
+    """Follow the instruction of a layout; MiniGrid's bot demonstrates. See `LayoutTask`.
 
     Attributes:
         level: "goto_local" (one room), or the paper's "goto", "pickup" and "boss".
-        num_layouts: Layouts that are fine-tuned on and evaluated.
-        samples: Episodes of each in an evaluation; the paper has 100.
-        demonstrations: Episodes of the bot, in layouts of their own, that are cloned beforehand.
     """
 
     level: Level = "goto"
-    num_layouts: int = 50
-    samples: int = 20
-    demonstrations: int = 400
-    name: str = field(default="babyai", init=False)
+
+    name: ClassVar[str] = "babyai"
+    defaults: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {**PAPER_PPO, "total_timesteps": 100_000}
+    )
 
     def __post_init__(self) -> None:
         if self.level not in get_args(Level):
             known = ", ".join(map(repr, get_args(Level)))
             raise ValueError(f"level must be one of {known}, got {self.level!r}")
-
-    @property
-    def defaults(self) -> Mapping[str, Any]:
-        """The paper's Table 3, with a learning rate for a small network and few steps."""
-        return MappingProxyType(
-            {
-                **PAPER_PPO,
-                "total_timesteps": 100_000,
-                "n_envs": 8,
-                "n_steps": 256,
-                "learning_rate": 3e-4,
-            }
-        )
 
     def make_env(self) -> FixedLayouts:
         """The level in the layouts."""
@@ -149,7 +134,7 @@ class BabyAI(LayoutTask):
 
 
 def bot_steps(env: FixedLayouts, layout: int) -> list[Shown]:
-    """What the bot saw and did in a layout; nothing where it did not succeed in time."""
+    """The bot's observations and actions in a layout; none where it did not succeed in time."""
     seen, _ = env.reset(options={"layout": layout, "stream": SHOWN})
     bot, steps, action = BabyAIBot(env), [], None
     for _ in range(HORIZON):

@@ -1,8 +1,9 @@
-"""What a control task is: an environment, what counts as a way to succeed, and what to measure."""
+"""What a control task is: an environment, labels of strategies, a score, and metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import gymnasium as gym
@@ -13,21 +14,36 @@ if TYPE_CHECKING:
 
     from setrl.control.credit.trajectories import Trajectory
 
+PPO_FROM_SCRATCH = MappingProxyType(  # enough for small tasks in about a minute
+    {
+        "total_timesteps": 60_000,
+        "n_envs": 8,
+        "n_steps": 128,
+        "batch_size": 256,
+        "n_epochs": 4,
+        "learning_rate": 1e-3,
+        "gamma": 0.99,
+        "gae_lambda": 0.95,
+        "clip_range": 0.2,
+        "ent_coef": 0.0,
+    }
+)
+
 Pretrain = Callable[["BaseAlgorithm", np.random.Generator], Mapping[str, float]]
 
 
 @runtime_checkable
 class ControlTask(Protocol):
-    """An environment with many ways to succeed, and how to tell them apart.
+    """An environment with several ways to succeed, the strategies, and how to distinguish them.
 
-    A task is a frozen dataclass of its options, so that its `repr` says all that decides it.
+    A task is a frozen dataclass of its options, so that its `repr` determines it.
 
     Attributes:
         name: Its name in configs and figures.
-        defaults: Arguments of PPO that the task is learnt with, unless a config says otherwise;
-            `n_envs` and `total_timesteps` are among them.
+        defaults: Arguments of PPO for the task, which a config may change; `n_envs` and
+            `total_timesteps` are among them.
         policy_kwargs: Arguments of the policy, as Stable-Baselines3's PPO takes them.
-        pretrain: Teaches the policy of a model before it is trained, and returns what it measured;
+        pretrain: Teaches the policy of a model before it is trained, and returns its metrics;
             None for a task that is learnt from scratch. Call it through
             `warm_start`, which keeps the result on disk.
     """
@@ -42,15 +58,11 @@ class ControlTask(Protocol):
         ...
 
     def label(self, trajectory: Trajectory) -> Hashable | None:
-        """Which way the trajectory took; None for degenerate, in no cluster.
-
-        It reads the observations, the actions and the infos of the trajectory's own steps, and so
-        works for a vine that begins in the middle of an episode too.
-        """
+        """The strategy of the trajectory; None for degenerate, in no cluster."""
         ...
 
     def score(self, trajectory: Trajectory) -> float:
-        """How well the trajectory did, in [0, 1]: what a set objective takes as its reward."""
+        """How well the trajectory did, in [0, 1]: its reward in a set objective."""
         ...
 
     def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -43,7 +43,7 @@ class FourRooms(FixedLayouts, FourRoomsEnv):
 
 
 def shortest_actions(env: FourRooms, rng: np.random.Generator) -> list[int]:
-    """A shortest way to the goal by breadth-first search; rng decides between equal ones."""
+    """A shortest path to the goal by breadth-first search; rng decides between equal ones."""
     start: Pose = (int(env.agent_pos[0]), int(env.agent_pos[1]), int(env.agent_dir))
     came_from: dict[Pose, tuple[Pose, int]] = {}
     queue, seen = deque([start]), {start}
@@ -81,38 +81,19 @@ def _path(came_from: dict[Pose, tuple[Pose, int]], start: Pose, pose: Pose) -> l
 
 @dataclass(frozen=True)
 class FourRoomsTask(LayoutTask):
-    """The task: reach the goal of one of fifty layouts; the rooms visited are the way.
+    """Reach the goal of a layout; the demonstrations are shortest paths. See `LayoutTask`."""
 
-    Attributes:
-        num_layouts: Layouts that are fine-tuned on and evaluated.
-        samples: Episodes of each in an evaluation; the paper has 100.
-        demonstrations: Shortest ways, in layouts of their own, that are cloned beforehand.
-    """
-
-    num_layouts: int = 50
-    samples: int = 20
-    demonstrations: int = 400
-    name: str = field(default="four_rooms", init=False)
-
-    @property
-    def defaults(self) -> Mapping[str, Any]:
-        """The paper's Table 3, with a learning rate for a small network and few steps."""
-        return MappingProxyType(
-            {
-                **PAPER_PPO,
-                "total_timesteps": 150_000,
-                "n_envs": 8,
-                "n_steps": 256,
-                "learning_rate": 3e-4,
-            }
-        )
+    name: ClassVar[str] = "four_rooms"
+    defaults: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {**PAPER_PPO, "total_timesteps": 150_000}
+    )
 
     def make_env(self) -> FourRooms:
         """FourRooms in the layouts."""
         return FourRooms(self.num_layouts, render_mode="rgb_array")
 
     def demonstrated(self, env: Any, layout: int, rng: np.random.Generator) -> list[Shown]:
-        """A shortest way."""
+        """A shortest path."""
         seen, _ = env.reset(options={"layout": layout, "stream": SHOWN})
         steps = []
         for action in shortest_actions(env, rng):

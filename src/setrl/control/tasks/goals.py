@@ -1,62 +1,49 @@
-"""Equal goals, any of which will do: which one is reached is the way."""
+"""Equal goals, any of which ends the episode with reward 1: the goal reached is the strategy."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
 
 from setrl.control import measures
 from setrl.control.credit import diversity
+from setrl.control.tasks.base import PPO_FROM_SCRATCH
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
     from setrl.control.credit.trajectories import Trajectory
 
-FROM_SCRATCH = MappingProxyType(
-    {
-        "total_timesteps": 60_000,
-        "n_envs": 8,
-        "n_steps": 128,
-        "batch_size": 256,
-        "n_epochs": 4,
-        "learning_rate": 1e-3,
-        "gamma": 0.99,
-        "gae_lambda": 0.95,
-        "clip_range": 0.2,
-        "ent_coef": 0.0,
-    }
-)
 
-
+@dataclass(frozen=True)
 class GoalTask:
-    """What tasks of equal goals share: label, score and metrics.
+    """The task: reach a goal; which one is the strategy.
 
-    Subclasses are frozen dataclasses with the fields below and a `make_env`, whose infos have the
-    `goal` that was reached: 0 … num_goals − 1, or None.
+    Subclasses give a default of `max_steps` and a `make_env`, whose infos have the `goal` that was
+    reached: 0 … num_goals − 1, or None.
+
+    Attributes:
+        max_steps: Steps after which an episode is truncated.
+        episodes: Episodes of an evaluation.
     """
 
-    episodes: int
-    num_goals: int
-    pretrain: None = None
+    max_steps: int
+    episodes: int = 256
+
+    name: ClassVar[str]
+    num_goals: ClassVar[int]
+    pretrain: ClassVar[None] = None
+    defaults: ClassVar[Mapping[str, Any]] = PPO_FROM_SCRATCH
+    policy_kwargs: ClassVar[Mapping[str, Any]] = MappingProxyType({})  # two layers of 64
 
     def make_env(self) -> gym.Env:
-        """The environment; subclasses say which."""
+        """The environment; subclasses have one."""
         raise NotImplementedError
-
-    @property
-    def defaults(self) -> Mapping[str, Any]:
-        """Of PPO; the steps are learnt in a minute or so."""
-        return FROM_SCRATCH
-
-    @property
-    def policy_kwargs(self) -> Mapping[str, Any]:
-        """Stable-Baselines3's own: two layers of 64."""
-        return MappingProxyType({})
 
     def label(self, trajectory: Trajectory) -> int | None:
         """The goal that was reached."""
@@ -70,8 +57,8 @@ class GoalTask:
     def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
         """Success, goals still reached, and what they are good for.
 
-        `hidden_pass@k`: one of the goals, each as likely, is secretly the only one that counts;
-        the chance that one of k episodes ends there.
+        `hidden_pass@k`: one of the goals, each equally likely, is secretly the only one that
+        counts; the chance that one of k episodes ends there.
         """
         sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng)
         return {
@@ -84,7 +71,7 @@ class GoalTask:
     def more_metrics(
         self, model: BaseAlgorithm, rng: np.random.Generator, sampled: Sequence[Trajectory]
     ) -> dict[str, float]:
-        """What a task measures besides."""
+        """Further metrics of a task."""
         return {}
 
     def success(self, sampled: Sequence[Trajectory]) -> float:

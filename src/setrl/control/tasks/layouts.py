@@ -1,4 +1,4 @@
-"""Fixed layouts of MiniGrid levels: fine-tuning sees the same fifty again and again.
+"""Fixed layouts of MiniGrid levels: fine-tuning always uses the same fifty.
 
 The settings of "Polychromic Objectives" (arXiv:2509.25424) that FourRooms and BabyAI share: fifty
 configurations, episodes of at most H = 100 steps, reward 1 − ½·t/H on success, diversity by the
@@ -8,8 +8,9 @@ sets of rooms that trajectories visit.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from minigrid.minigrid_env import MiniGridEnv
@@ -30,7 +31,12 @@ HORIZON = 100
 TRAINED, UNSEEN, SHOWN = range(3)  # streams of layouts: fine-tuning, evaluation, demonstrations
 PASS_AT = (1, 5, 20, 50)
 PROBES = 5  # episodes a layout from moved starts, and on layouts never seen
-PAPER_PPO = {  # Table 3 of the paper, as its replications quote it
+# Table 3 of the paper, as its replications quote it, with a learning rate for a small network and
+# few steps.
+PAPER_PPO = {
+    "n_envs": 8,
+    "n_steps": 256,
+    "learning_rate": 3e-4,
     "n_epochs": 2,
     "batch_size": 64,
     "gamma": 1.0,
@@ -41,17 +47,17 @@ PAPER_PPO = {  # Table 3 of the paper, as its replications quote it
     "ent_coef": 0.0,
 }
 
-Shown = tuple[np.ndarray, int]  # what an expert saw, and did
+Shown = tuple[np.ndarray, int]  # an expert's observation and action
 
 rooms_visited = diversity.visited("room")
 
 
 class FixedLayouts(MiniGridEnv):
-    """To be inherited before a MiniGrid level: what a reset draws comes from a numbered stream.
+    """To be inherited before a MiniGrid level: the randomness of a reset is a numbered stream.
 
-    `reset(options={"layout": i, "stream": s, "perturb": True})` asks for a layout; without, it is
+    `reset(options={"layout": i, "stream": s, "perturb": True})` chooses a layout; by default it is
     any of the first `num_layouts` of the trained stream. "perturb" moves the agent to a random
-    free cell of its room, facing anywhere. `info` has the `room` that the agent is in, and
+    free cell of its room, in a random direction. `info` has the `room` of the agent, and
     `success`.
 
     Subclasses set `room_span`, the cells from one wall to the next.
@@ -79,9 +85,9 @@ class FixedLayouts(MiniGridEnv):
         return seen, info | {"room": self.room(), "layout": layout, "success": False}
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """As the level's, but that the horizon ends an episode and does not cut it.
+        """As the level's, except that the horizon terminates an episode and does not truncate it.
 
-        Rewards count in H. Were it a truncation, the critic would stand in for what comes after,
+        Rewards depend on H. After a truncation, the critic's value would replace what comes later,
         and with γ = 1 an episode that runs out would be worth as much as an average one.
         """
         seen, reward, terminated, truncated, info = super().step(action)
@@ -98,34 +104,37 @@ class FixedLayouts(MiniGridEnv):
         return int(x) // self.room_span, int(y) // self.room_span
 
     def move_agent(self) -> None:
-        """Place the agent anew within its room."""
+        """Place the agent at random within its room."""
         column, row = self.room()
         inside = (column * self.room_span + 1, row * self.room_span + 1)
         MiniGridEnv.place_agent(self, inside, (self.room_span - 1, self.room_span - 1))
 
 
+@dataclass(frozen=True)
 class LayoutTask:
-    """What tasks on fixed layouts share: label, score and metrics.
+    """The task: succeed in one of fifty layouts; the set of rooms visited is the strategy.
 
-    Subclasses are frozen dataclasses with the fields below and a `make_env`.
+    Attributes:
+        num_layouts: Layouts that are fine-tuned on and evaluated.
+        samples: Episodes of each in an evaluation; the paper has 100.
+        demonstrations: Episodes of an expert, in layouts of their own, that are cloned beforehand.
     """
 
-    num_layouts: int
-    samples: int
-    demonstrations: int
+    num_layouts: int = 50
+    samples: int = 20
+    demonstrations: int = 400
+
+    name: ClassVar[str]
+    defaults: ClassVar[Mapping[str, Any]]
+    policy_kwargs: ClassVar[Mapping[str, Any]] = MappingProxyType({"net_arch": [128, 128]})
 
     def make_env(self) -> FixedLayouts:
-        """The level; subclasses say which."""
+        """The level; subclasses have one."""
         raise NotImplementedError
 
     def demonstrated(self, env: Any, layout: int, rng: np.random.Generator) -> list[Shown]:
-        """How an expert succeeds in a layout; nothing where it does not. Subclasses have one."""
+        """An expert's steps to success in a layout; none where it fails. Subclasses have one."""
         raise NotImplementedError
-
-    @property
-    def policy_kwargs(self) -> Mapping[str, Any]:
-        """Two layers of 128."""
-        return MappingProxyType({"net_arch": [128, 128]})
 
     def pretrain(self, model: BaseAlgorithm, rng: np.random.Generator) -> Mapping[str, float]:
         """Behaviour cloning of the expert, in layouts of its own."""

@@ -8,8 +8,8 @@ set objectives change.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -33,7 +33,7 @@ FORWARD_AND_TURNS = 3  # MiniGrid's first actions: left, right, forward
 
 
 class MultiGoalEnv(MiniGridEnv):
-    """A 9 × 9 room whose goals are all worth 1; the state is seen whole.
+    """A 9 × 9 room whose goals are all worth 1; the whole state is observed.
 
     Observations are one-hot column, row and direction of the agent: (9 + 9 + 4,) float32. `info`
     has the agent's `cell`, and `goal`, the index of the goal that it stands on, or None.
@@ -88,17 +88,12 @@ def _mission() -> str:
 
 @dataclass(frozen=True)
 class MultiGoal(GoalTask):
-    """The task: reach a goal; which one is the way.
-
-    Attributes:
-        max_steps: Steps after which an episode is truncated.
-        episodes: Episodes of an evaluation.
-    """
+    """Reach one of the five goals; see `GoalTask`."""
 
     max_steps: int = 60
-    episodes: int = 256
-    name: str = field(default="multi_goal", init=False)
-    num_goals: int = field(default=len(GOALS), init=False)
+
+    name: ClassVar[str] = "multi_goal"
+    num_goals: ClassVar[int] = len(GOALS)
 
     def make_env(self, blocked: Collection[int] = ()) -> gym.Env:
         """The room; `blocked` goals are walls."""
@@ -107,7 +102,7 @@ class MultiGoal(GoalTask):
     def more_metrics(
         self, model: BaseAlgorithm, rng: np.random.Generator, sampled: Sequence[Trajectory]
     ) -> dict[str, float]:
-        """`blocked_success`: where the goal that the policy likes best is a wall, unseen by it."""
+        """`blocked_success`: where the goal that the policy reaches most is a wall, unobserved."""
         goals = [self.label(one) for one in sampled]
         favourite = max(range(len(GOALS)), key=goals.count)
         blocked = measures.sample_episodes(

@@ -1,14 +1,14 @@
 """Point mass: a MuJoCo body pushed over a plane to any of several goals around it.
 
 Continuous forces, and a Gaussian policy that starts in the middle of the goals: to keep several of
-them it must let chance decide where the first pushes lead, and then go on in that direction.
+them it must leave the first pushes to chance, and then continue in their direction.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -81,17 +81,12 @@ class PointMassEnv(MujocoEnv):
 
 @dataclass(frozen=True)
 class PointMass(GoalTask):
-    """The task: reach a goal; which one is the way.
-
-    Attributes:
-        max_steps: Steps after which an episode is truncated.
-        episodes: Episodes of an evaluation.
-    """
+    """Reach one of the six goals; see `GoalTask`."""
 
     max_steps: int = 40
-    episodes: int = 256
-    name: str = field(default="point_mass", init=False)
-    num_goals: int = field(default=NUM_GOALS, init=False)
+
+    name: ClassVar[str] = "point_mass"
+    num_goals: ClassVar[int] = NUM_GOALS
 
     def make_env(self) -> gym.Env:
         """The plane."""

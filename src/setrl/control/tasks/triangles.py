@@ -2,19 +2,19 @@
 
 A reconstruction: the triangle task of "Polychromic Objectives" (arXiv:2509.25424) comes from the
 family of Nagarajan et al. (arXiv:2504.15266), but its graphs and sizes are not public. Ours is one
-random graph, which the policy knows only through half of its triangles, shown to it before
-training. It is to name valid triangles, as many different ones as it can; those that it was not
-shown are its discoveries.
+random graph; the policy knows only half of its triangles, which it is shown before training. It
+should name valid triangles, as many different ones as it can; those that it was not shown are its
+discoveries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations, permutations
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -26,6 +26,7 @@ from setrl.control.envs.resettable import Noise
 from setrl.control.sb3 import behaviour_cloning
 from setrl.control.sb3.behaviour_cloning import Demonstrations
 from setrl.control.tasks import pictures
+from setrl.control.tasks.base import PPO_FROM_SCRATCH
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -41,18 +42,18 @@ class Graph:
 
     Attributes:
         joined_VV: Whether two of V nodes are joined.
-        triangles_T3: All triangles, nodes ascending.
-        shown_T: Whether a triangle is among those shown before training.
+        triangles_F3: All F triangles, nodes ascending.
+        shown_F: Whether a triangle is among those shown before training.
     """
 
     joined_VV: NDArray[np.bool_]
-    triangles_T3: NDArray[np.int64]
-    shown_T: NDArray[np.bool_]
+    triangles_F3: NDArray[np.int64]
+    shown_F: NDArray[np.bool_]
 
     @cached_property
     def shown(self) -> frozenset[frozenset[int]]:
         """The triangles shown before training."""
-        return frozenset(frozenset(map(int, row)) for row in self.triangles_T3[self.shown_T])
+        return frozenset(frozenset(map(int, row)) for row in self.triangles_F3[self.shown_F])
 
 
 @lru_cache(maxsize=8)
@@ -64,10 +65,10 @@ def random_graph(nodes: int, edge_probability: float, seed: int) -> Graph:
     first, second = np.nonzero(upper_VV)
     third = upper_VV[first] & upper_VV[second]
     pair, node = np.nonzero(third)
-    triangles_T3 = np.stack([first[pair], second[pair], node], axis=-1)
-    shown_T = np.zeros(len(triangles_T3), dtype=bool)
-    shown_T[rng.permutation(len(triangles_T3))[: len(triangles_T3) // 2]] = True
-    return Graph(joined_VV, triangles_T3, shown_T)
+    triangles_F3 = np.stack([first[pair], second[pair], node], axis=-1)
+    shown_F = np.zeros(len(triangles_F3), dtype=bool)
+    shown_F[rng.permutation(len(triangles_F3))[: len(triangles_F3) // 2]] = True
+    return Graph(joined_VV, triangles_F3, shown_F)
 
 
 class TrianglesEnv(gym.Env):
@@ -108,7 +109,7 @@ class TrianglesEnv(gym.Env):
     def restore(
         self, snapshot: tuple[int, ...], *, rng: Noise = "fork"
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Go back to where these nodes were named; `rng` decides nothing here."""
+        """Return to the state in which these nodes were named; `rng` has no effect here."""
         self.nodes = snapshot
         return self.seen(), {"nodes": self.nodes}
 
@@ -130,7 +131,7 @@ class TrianglesEnv(gym.Env):
 
 
 def one_hot(nodes: tuple[int, ...], num_nodes: int) -> np.ndarray:
-    """What is seen when up to two nodes are named: (2V,)."""
+    """The observation when up to two nodes are named: (2V,)."""
     seen = np.zeros(2 * num_nodes, dtype=np.float32)
     for place, node in enumerate(nodes):
         seen[place * num_nodes + node] = 1.0
@@ -139,12 +140,12 @@ def one_hot(nodes: tuple[int, ...], num_nodes: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Triangles:
-    """The task: name triangles; the set of nodes is the way, and invalid ones take none.
+    """The task: name triangles; the set of nodes is the strategy, and invalid ones have none.
 
     Attributes:
         nodes: V.
         edge_probability: Chance that two nodes are joined.
-        graph_seed: Names the graph, and which half of its triangles is shown.
+        graph_seed: Decides the graph, and which half of its triangles is shown.
         episodes: Episodes of an evaluation.
         pretrain_epochs: At most so many passes of behaviour cloning.
     """
@@ -154,22 +155,21 @@ class Triangles:
     graph_seed: int = 0
     episodes: int = 4096
     pretrain_epochs: int = 60
-    name: str = field(default="triangles", init=False)
+
+    name: ClassVar[str] = "triangles"
+    policy_kwargs: ClassVar[Mapping[str, Any]] = MappingProxyType({"net_arch": [128]})
+    # 256 episodes an update, 100,000 in all.
+    defaults: ClassVar[Mapping[str, Any]] = PPO_FROM_SCRATCH | {
+        "total_timesteps": 300_000,
+        "n_envs": 256,
+        "n_steps": 3,
+        "gamma": 1.0,
+    }
 
     @property
     def graph(self) -> Graph:
         """The graph and its triangles."""
         return random_graph(self.nodes, self.edge_probability, self.graph_seed)
-
-    @property
-    def defaults(self) -> Mapping[str, Any]:
-        """Of PPO: 256 episodes an update, 100,000 in all."""
-        return MappingProxyType(DEFAULTS)
-
-    @property
-    def policy_kwargs(self) -> Mapping[str, Any]:
-        """One layer of 128."""
-        return MappingProxyType({"net_arch": [128]})
 
     def make_env(self) -> gym.Env:
         """The graph's environment."""
@@ -192,7 +192,7 @@ class Triangles:
     def demonstrations(self) -> Demonstrations:
         """Each triangle shown, in each order of its nodes; held out in all of them or none."""
         seen, actions, episodes = [], [], []
-        for triangle, row in enumerate(self.graph.triangles_T3[self.graph.shown_T].tolist()):
+        for triangle, row in enumerate(self.graph.triangles_F3[self.graph.shown_F].tolist()):
             for order in permutations(row):
                 for step in range(NODES):
                     seen.append(one_hot(order[:step], self.nodes))
@@ -208,7 +208,7 @@ class Triangles:
         clusters_N = diversity.clusters(labels)
         count_C = measures.label_counts(clusters_N)
         coverage = measures.coverage_at_k(
-            count_C, len(labels), min(1024, len(labels)), len(self.graph.triangles_T3)
+            count_C, len(labels), min(1024, len(labels)), len(self.graph.triangles_F3)
         )
         return {
             "validity": float(np.mean([label is not None for label in labels])),
@@ -220,17 +220,3 @@ class Triangles:
                 np.mean([label is not None and label not in self.graph.shown for label in labels])
             ),
         }
-
-
-DEFAULTS = {
-    "total_timesteps": 300_000,
-    "n_envs": 256,
-    "n_steps": 3,
-    "batch_size": 256,
-    "n_epochs": 4,
-    "learning_rate": 1e-3,
-    "gamma": 1.0,
-    "gae_lambda": 0.95,
-    "clip_range": 0.2,
-    "ent_coef": 0.0,
-}
