@@ -78,6 +78,8 @@ def samples_by_step(data: RunData) -> list[StepSamples]:
 
     Nothing is chosen by what it shows: always the first prompt, and each arm's first seed.
     """
+    if data.kind == "control":  # its rollouts are trunks and vines, which have no prompts
+        return []
     runs = {
         arm: run
         for arm in main_arms(list(data.trained))
