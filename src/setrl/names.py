@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def look_up(kind: str, name: str, known: Mapping[str, T]) -> T:
-    """The value that a name stands for; unknown names are answered with the near miss and all.
+    """The value of a name; the error for an unknown one has the near miss and all known names.
 
     >>> look_up("method", "grop", {"grpo": 1, "rloo": 2})
     Traceback (most recent call last):

@@ -82,7 +82,7 @@ def test_methods_and_vines_are_those_of_poly_ppo_arms(tmp_path: Path) -> None:
         (("limit: 12", "limits: 12"), r"config.yaml:3: "),
         (("seeds: [0, 1]", "seeds: [0, 0]"), "seeds must be different"),
         (("seeds: [0, 1]", "total_steps: 0"), "total_steps must be a number above 0"),
-        (("name: try", "arms: {}"), "stands here and on line"),
+        (("name: try", "arms: {}"), "is also on line"),
         (("ent_coef: 0.1", "num_vines: 4"), r"config.yaml:5: unknown key 'num_vines'"),
     ],
 )

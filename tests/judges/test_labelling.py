@@ -12,8 +12,7 @@ from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.exact import ExactJudge
 from setrl.judges.labelling import AHEAD, in_order, label_file
 from setrl.judges.oracle import OracleJudge
-from setrl.logs.groups import UNJUDGED, Keys, credit_groups, read_groups
-from setrl.logs.judged_groups import TextKeys, read_logged
+from setrl.logs.groups import UNJUDGED, Keys, credit_groups, read_groups, read_texts
 
 OBJECTS = {"prompt": "p", "samples": [{"text": t, "reward": 1} for t in ("a", "b", "", "a")]}
 LISTS = {"problem": "p", "completions": ["a", "b", None, "a"], "rewards": [1, 1, 1, 1]}
@@ -246,7 +245,7 @@ def test_what_is_missing_is_named(tmp_path, record, message):
 
 def test_keys_can_be_named(tmp_path):
     path = write(tmp_path / "in.jsonl", [{"q": "p", "g": "one", "wrote": "a", "text": "no"}])
-    (logged,) = read_logged(path, TextKeys(text="wrote", prompt="q", group="g"))
+    (logged,) = read_texts(path, Keys(text="wrote", prompt="q", group="g"))
     assert (logged.prompt, logged.texts) == ("p", ("a",))
 
 
@@ -254,4 +253,4 @@ def test_one_group_has_one_prompt(tmp_path):
     records = [{"group": "g", "prompt": prompt, "text": "a"} for prompt in "pq"]
     path = write(tmp_path / "in.jsonl", records)
     with pytest.raises(DataError, match=r"in.jsonl:2: group 'g' has two different prompts"):
-        read_logged(path, TextKeys())
+        read_texts(path, Keys())

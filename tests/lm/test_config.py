@@ -78,7 +78,7 @@ def test_overrides_come_last(path):
         ("[0, 1]", "true", ":7: seeds must be a list, got True"),
         ("grpo: {", "base: {", ":3: arms: 'base' is the name of another folder"),
         ("  grpo: {", "  ../up: {", r":3: arms: '../up' must be letters"),
-        ("seeds: [0, 1]", "name: again", ":7: name stands here and on line 1"),
+        ("seeds: [0, 1]", "name: again", ":7: name is also on line 1"),
         ("[0, 1]", "[0, 1", "config.yaml:8: not YAML"),
     ],
 )

@@ -44,7 +44,7 @@ COMMANDS: dict[str, Any] = {
 CONTROL: dict[str, Any] = {"train": Control, "watch": Watch}  # what follows `setrl control`
 EXIT_CODES = {ConfigError: 2, DataError: 3, RunError: 1, OSError: 1}
 
-# What stands in a command's help → the registry that has the names.
+# Placeholder in a command's help → the registry that has the names.
 REGISTRIES = {
     "{benchmarks}": "setrl.rewards.benchmarks:BENCHMARKS",
     "{domains}": "setrl.domains:DOMAINS",

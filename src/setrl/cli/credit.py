@@ -46,7 +46,7 @@ class CreditLog:
         size = {} if self.set_size is None else {"set_size": self.set_size}
         with usage_errors():
             method = methods.from_config({"method": self.method, **size})
-            groups = read_groups(self.file, Keys(self.reward, self.cluster, self.group))
+            groups = read_groups(self.file, Keys(self.reward, self.cluster, group=self.group))
             advantages = credit_groups(groups, method)
         if self.output is None:
             for record in _records(groups, advantages, method):

@@ -29,8 +29,8 @@ AGAIN = "run the same command again to finish them"
 class Evaluate:
     """Sample a model and print unbiased pass@k, majority@k and strategies@k.
 
-    Samples are kept as they arrive: the same command goes on where it was stopped. Leaves with 1
-    when problems were left unfinished.
+    Samples are kept as they arrive: run the same command again to resume. The exit code is 1 if
+    problems are unfinished.
 
     Attributes:
         checkpoint: The folder of a model and its tokenizer.

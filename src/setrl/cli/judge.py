@@ -13,7 +13,7 @@ from tyro.conf import Positional
 
 from setrl.errors import ConfigError, DataError, usage_errors
 from setrl.files import refuse_own_input
-from setrl.logs.judged_groups import TextKeys
+from setrl.logs.groups import Keys
 
 if TYPE_CHECKING:
     from setrl.judges.base import Judge
@@ -54,9 +54,9 @@ class JudgeOptions:
     group: str | None = None
 
     @property
-    def keys(self) -> TextKeys:
+    def keys(self) -> Keys:
         """The keys of the log."""
-        return TextKeys(text=self.text, prompt=self.prompt, group=self.group)
+        return Keys(text=self.text, prompt=self.prompt, group=self.group)
 
     def settings(self, cache: Path) -> dict[str, Any]:
         """The settings of the judge, from its name or YAML file and the options that were given.

@@ -13,8 +13,7 @@ from setrl.cli.judge import JudgeOptions, opened
 from setrl.core import methods
 from setrl.errors import ConfigError, DataError
 from setrl.files import refuse_own_input
-from setrl.logs.groups import REWARD_KEYS, labels_of, reward_of
-from setrl.logs.judged_groups import LoggedGroup, read_logged
+from setrl.logs.groups import REWARD_KEYS, LoggedGroup, labels_of, read_texts, reward_of
 
 if TYPE_CHECKING:
     from setrl.judges.base import Judge
@@ -64,7 +63,7 @@ class JudgeAudit(JudgeOptions):
         folder = self.output or self.file.with_name(f"{self.file.stem}.audit")
         settings = self.settings(cache=folder / "judgements.sqlite")
         self._check(folder)
-        logged = read_logged(self.file, self.keys)
+        logged = read_texts(self.file, self.keys)
         gold, rewards = self._gold(logged), self._rewards(logged)
         if rewards is not None and max(map(len, rewards)) <= self.set_size:
             print(f"note: no group has more than --set-size {self.set_size} samples: the effect on "

@@ -1,4 +1,4 @@
-"""A line with what judges say of its samples: how it is written, and how it is read back."""
+"""A line with the clusters of its samples: how it is written, and how it is read back."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 from setrl import files
 from setrl.errors import ConfigError, DataError
 from setrl.judges.base import Judgement
-from setrl.logs.groups import Line
-from setrl.logs.judged_groups import LoggedGroup
+from setrl.logs.groups import LoggedGroup, LoggedLine
 
 JUDGED = "judged"
 
@@ -19,26 +18,26 @@ JUDGED = "judged"
 def labelled_lines(
     group: LoggedGroup, judgement: Judgement, judge: str, into: str
 ) -> Iterator[dict[str, Any]]:
-    """The lines of a group with what a judge says of their samples."""
+    """The lines of a group with a judge's clusters of their samples."""
     size = len(group.texts)
     columns: dict[str, Sequence[Any]] = {into: judgement.clusters_N or (None,) * size}
     if judgement.strategies is not None:
         columns[f"{into}_name"] = judgement.strategies
     start = 0
-    for record, line in zip(group.records, group.lines, strict=True):
+    for line in group.lines:
         end = start + len(line.samples)
         part = {key: list(values[start:end]) for key, values in columns.items()}
         by = {"judge": judge}
         if judgement.clusters_N is None:
             by["unknown"] = judgement.reason or "unknown"
-        yield {**_with_columns(record, line, part), JUDGED: {**_judged(record), into: by}}
+        yield {**_with_columns(line, part), JUDGED: {**_judged(line.record), into: by}}
         start = end
 
 
 def read_back(
     output: Path, logged: Sequence[LoggedGroup], judge: str, into: str
 ) -> list[Judgement]:
-    """What a file of labelled lines says of the first groups; of a group that is cut off, nothing.
+    """The judgements of the first groups in a file of labelled lines; none of a group cut off.
 
     Raises:
         ConfigError: If it holds anything that this judge would not have written of these groups.
@@ -50,12 +49,10 @@ def read_back(
     done: list[Judgement] = []
     used = 0
     for group in logged:
-        found = there[used : used + len(group.records)]
-        if not all(
-            _is_from(line, source) for line, source in zip(found, group.records, strict=False)
-        ):
+        found = there[used : used + len(group.lines)]
+        if not all(map(_is_from, found, group.lines)):
             raise _other_lines(output, judge)
-        if len(found) < len(group.records):
+        if len(found) < len(group.lines):
             break
         try:
             judgement = _judgement(found, group, into)
@@ -75,7 +72,7 @@ def _judgement(records: Sequence[dict[str, Any]], group: LoggedGroup, into: str)
     reason = _judged(records[0]).get(into, {}).get("unknown")
     labels, names = (_column(records, group, key) for key in (into, f"{into}_name"))
     if not reason and len(labels) < len(group.texts):
-        labels = [None] * len(group.texts)  # not written by us: equal to nothing of ours
+        labels = [None] * len(group.texts)  # not written by us: no line of ours equals it
     strategies = tuple(names) if len(names) == len(group.texts) else None
     return Judgement(None if reason else tuple(labels), strategies, reason)
 
@@ -83,26 +80,25 @@ def _judgement(records: Sequence[dict[str, Any]], group: LoggedGroup, into: str)
 def _column(records: Sequence[dict[str, Any]], group: LoggedGroup, key: str) -> list[Any]:
     """A value of each sample, from where `_with_columns` puts it; absent ones are left out."""
     found: list[Any] = []
-    for record, source, line in zip(records, group.records, group.lines, strict=True):
+    for record, line in zip(records, group.lines, strict=True):
         if line.is_sample:
             found += [record[key]] if key in record else []
-        elif source.get("samples") is not line.samples:
+        elif line.record.get("samples") is not line.samples:
             found += record.get(f"{key}s", [])
         else:
             found += [sample[key] for sample in record["samples"] if key in sample]
     return found
 
 
-def _is_from(line: dict[str, Any], source: dict[str, Any]) -> bool:
-    """Whether a line of the output was made from this line of the file, by any judge."""
-    same = _on_disk({key: source[key] for key in source if key not in ("samples", JUDGED)})
-    return all(key in line and line[key] == value for key, value in same.items())
+def _is_from(record: dict[str, Any], line: LoggedLine) -> bool:
+    """Whether a record of the output was made from this line of the file, by any judge."""
+    kept = {key: value for key, value in line.record.items() if key not in ("samples", JUDGED)}
+    return all(key in record and record[key] == value for key, value in _on_disk(kept).items())
 
 
-def _with_columns(
-    record: dict[str, Any], line: Line, columns: dict[str, list[Any]]
-) -> dict[str, Any]:
-    """The record with one more value for each of its samples, where a reader looks for it."""
+def _with_columns(line: LoggedLine, columns: dict[str, list[Any]]) -> dict[str, Any]:
+    """The line with one more value for each of its samples, where a reader looks for it."""
+    record = line.record
     if line.is_sample:
         return {**record, **{key: value for key, [value] in columns.items()}}
     if record.get("samples") is not line.samples:
@@ -126,6 +122,6 @@ def _other_lines(output: Path, judge: str) -> ConfigError:
 
 
 def _judged(record: dict[str, Any]) -> dict[str, Any]:
-    """What a line says of judges already."""
+    """The judges that a line names already."""
     judged = record.get(JUDGED)
     return judged if isinstance(judged, dict) else {}

@@ -18,7 +18,7 @@ from setrl.errors import DataError
 from setrl.files.progress import progress_bar
 from setrl.judges.base import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.labelled_lines import labelled_lines, read_back
-from setrl.logs.judged_groups import LoggedGroup, TextKeys, read_logged
+from setrl.logs.groups import Keys, LoggedGroup, read_texts
 
 AHEAD = 1024  # groups that a judge in the background is asked about beyond the last one written
 BATCH = 64  # groups that another judge is given at once; they are on disk after each batch
@@ -61,7 +61,7 @@ class Labelled:
         )
 
     def summary(self) -> str:
-        """What was judged, in two lines."""
+        """A summary in two lines."""
         known = self.groups - self.unknown.total()
         mean = f"{self.clusters / known:.2f} clusters a group" if known else "no clusters"
         reasons = ", ".join(f"{count} {reason}" for reason, count in self.unknown.most_common())
@@ -76,7 +76,7 @@ def label_file(
     path: Path,
     output: Path,
     judge: Judge,
-    keys: TextKeys | None = None,
+    keys: Keys | None = None,
     into: str = "cluster",
     show_progress: bool = True,
 ) -> Labelled:
@@ -85,7 +85,7 @@ def label_file(
     A sample's label goes under `into` where its own line or object is, and under `into` + "s" where
     a line has parallel lists: integers, −1 for degenerate, null for a group that could not be
     judged. Strategies' names, from judges that have them, go under `into` + "_name". Every line
-    says under "judged" who judged it, and why not.
+    names its judge under "judged", and the reason if the group could not be judged.
 
     A second call resumes: it asks only about groups that the output lacks or that are unknown
     there. The lines of a group are written together, at the place of its first line.
@@ -95,7 +95,7 @@ def label_file(
         ConfigError: If the output is the file itself, or holds lines of another file or judge.
     """
     files.refuse_own_input(output, path)
-    logged = read_logged(path, keys or TextKeys())
+    logged = read_texts(path, keys or Keys())
     _refuse_overwriting(path, logged, into)
     judgements = read_back(output, logged, judge.name, into)
     again = [place for place, one in enumerate(judgements) if one.clusters_N is None]
@@ -167,7 +167,6 @@ def _shown(bar: tqdm[Any], judgements: Iterable[Judgement]) -> Iterator[Judgemen
 
 def _refuse_overwriting(path: Path, logged: Sequence[LoggedGroup], into: str) -> None:
     taken = {into, f"{into}s"}
-    for group in logged:
-        for record, line in zip(group.records, group.lines, strict=True):
-            if taken & {*record, *chain.from_iterable(line.samples)}:
-                raise DataError(f"{path} has {into!r} already: name another key with --into")
+    for line in chain.from_iterable(group.lines for group in logged):
+        if taken & {*line.record, *chain.from_iterable(line.samples)}:
+            raise DataError(f"{path} has {into!r} already: name another key with --into")

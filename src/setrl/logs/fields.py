@@ -31,7 +31,7 @@ def field(record: Any, key: str, where: str) -> Any:
     """A field that must be there.
 
     Raises:
-        DataError: Naming what is there instead.
+        DataError: Naming the fields that the record has.
     """
     try:
         return record[key]
@@ -42,10 +42,10 @@ def field(record: Any, key: str, where: str) -> Any:
 
 @contextmanager
 def reading(where: str) -> Iterator[None]:
-    """What is said of a record that is of another form than its tool writes.
+    """A context in which a record of another form than its tool writes is a data error.
 
     Raises:
-        DataError: In the place of whatever Python says of it.
+        DataError: In place of the error that Python raises.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Groups of samples that somebody else logged: JSON Lines → advantages.
+"""Groups of samples in JSON Lines, as other programs log them.
 
 A line may be a group, with its samples as objects or as parallel lists,
 
@@ -11,17 +11,18 @@ or one sample, with a key that its group shares:
     {"prompt": "…", "reward": 1, "cluster": 3}
 
 A cluster may be a number or a text. null is degenerate; a sample without the key is unjudged, and
-left out by methods that read clusters. So is one whose line says that `setrl judge` tried, and why
-it failed: {"judged": {"cluster": {"judge": "…", "unknown": "timeout"}}, …}.
+methods that read clusters leave it out. They also leave out samples that `setrl judge` could not
+judge; their line says why: {"judged": {"cluster": {"judge": "…", "unknown": "timeout"}}, …}.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,30 +31,60 @@ from setrl.core.samples import DEGENERATE
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
 
-FIELDS = frozenset({"rewards", "clusters"})  # what a file tells of a sample
+FIELDS = frozenset({"rewards", "clusters"})  # what methods can read of a file's samples
 REWARD_KEYS = ("reward", "correct", "score")
 CLUSTER_KEYS = ("cluster", "strategy", "final", "answer")
+TEXT_KEYS = ("text", "sample", "completion", "response", "output", "generation", "final")
+PROMPT_KEYS = ("prompt", "problem", "question")
 GROUP_KEYS = ("group", "id", "uid", "prompt", "problem")
-SHARED_KEYS = ("group", "uid", "prompt", "problem", "id")  # of samples that are a line each
+SHARED_KEYS = ("group", "uid", "prompt", "problem", "id")  # if every sample is a line
 UNJUDGED = object()
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys of a file's fields; None looks for the usual ones."""
+    """The keys of a file's fields; None means the usual ones.
+
+    Attributes:
+        reward: Of a sample's reward.
+        cluster: Of its strategy.
+        text: Of its text.
+        prompt: Of a line's prompt.
+        group: Of the group that a line belongs to.
+    """
 
     reward: str | None = None
     cluster: str | None = None
+    text: str | None = None
+    prompt: str | None = None
     group: str | None = None
 
 
 @dataclass(frozen=True)
-class CreditGroup:
-    """The samples of one prompt.
+class LoggedLine:
+    """One line of a file.
 
     Attributes:
-        name: What the file calls it.
-        rewards: One for each sample; NaN where it is null.
+        record: The line as it is.
+        group: The name of its group.
+        samples: An object for each sample.
+        is_sample: Whether the line itself is the sample, and its group has other lines.
+    """
+
+    record: dict[str, Any]
+    group: str
+    samples: list[dict[str, Any]]
+    is_sample: bool
+
+
+@dataclass(frozen=True)
+class CreditGroup:
+    """The rewards and strategies of one prompt's samples.
+
+    Attributes:
+        name: Its name in the file.
+        rewards: One for each sample; NaN for null.
         clusters: Text or number of each sample's strategy; None is degenerate.
     """
 
@@ -63,39 +94,173 @@ class CreditGroup:
 
 
 @dataclass(frozen=True)
-class Line:
-    """What one line of a file holds.
+class LoggedGroup:
+    """The texts of one prompt's samples, and the lines of the file that hold them.
 
     Attributes:
-        name: Its group.
-        samples: An object each.
-        is_sample: Whether the line itself is the sample, and its group has other lines.
+        prompt: The prompt.
+        texts: The texts of its samples.
+        lines: The lines; together they have a sample for each text, in order.
     """
 
-    name: str
-    samples: list[dict[str, Any]]
-    is_sample: bool
+    prompt: str
+    texts: tuple[str, ...]
+    lines: tuple[LoggedLine, ...]
+
+    @property
+    def samples(self) -> list[dict[str, Any]]:
+        """The samples as the file has them."""
+        return [sample for line in self.lines for sample in line.samples]
 
 
 def read_groups(path: Path, keys: Keys) -> list[CreditGroup]:
-    """The groups of a file.
+    """The groups of a file with their rewards and clusters.
 
     Raises:
         DataError: Naming the file, the line, and the key that is missing or wrong.
     """
-    groups: dict[str, CreditGroup] = {}
+
+    def read(line: LoggedLine) -> list[tuple[float, Any]]:
+        return [
+            (reward_of(sample, keys.reward), cluster_of(sample, keys.cluster, line.record))
+            for sample in line.samples
+        ]
+
+    groups = []
+    for name, lines in _by_group(path, keys, read).items():
+        pairs = list(chain.from_iterable(lines))
+        groups.append(CreditGroup(name, [one for one, _ in pairs], [one for _, one in pairs]))
+    return groups
+
+
+def read_texts(path: Path, keys: Keys) -> list[LoggedGroup]:
+    """The groups of a file with their texts, in the order of their first lines.
+
+    A text that is null is "", a number is written out.
+
+    Raises:
+        DataError: Naming the file, the line, and the key that is missing.
+    """
+    prompts: dict[str, str] = {}
+
+    def read(line: LoggedLine) -> tuple[LoggedLine, list[str]]:
+        prompt = _text(line.record, keys.prompt, PROMPT_KEYS, "line", "prompt")
+        if prompts.setdefault(line.group, prompt) != prompt:
+            raise ValueError(f"group {line.group!r} has two different prompts")
+        return line, [_text(one, keys.text, TEXT_KEYS, "sample", "text") for one in line.samples]
+
+    groups = []
+    for name, found in _by_group(path, keys, read).items():
+        lines, texts = zip(*found, strict=True)
+        groups.append(LoggedGroup(prompts[name], tuple(chain.from_iterable(texts)), lines))
+    return groups
+
+
+def _by_group(path: Path, keys: Keys, read: Callable[[LoggedLine], T]) -> dict[str, list[T]]:
+    """Group → what is read from each of its lines; only that is kept in memory."""
+    groups: dict[str, list[T]] = {}
     for number, _, record in json_lines.read(path):
         try:
-            one = _group(record, keys, default_name=f"line {number}")
+            line = _logged_line(record, keys.group, default_name=f"line {number}")
+            groups.setdefault(line.group, []).append(read(line))
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"{path}:{number}: {error.args[0]}") from None
-        known = groups.setdefault(one.name, one)
-        if known is not one:
-            known.rewards.extend(one.rewards)
-            known.clusters.extend(one.clusters)
     if not groups:
         raise DataError(f"{path} holds no groups")
-    return list(groups.values())
+    return groups
+
+
+def _logged_line(record: dict[str, Any], key: str | None, default_name: str) -> LoggedLine:
+    if key and key not in record:
+        raise KeyError(f"no key {key!r}, which --group names; it has {_list(record)}")
+    lists = {key: value for key, value in record.items() if isinstance(value, list)}
+    objects = lists.get("samples", [])
+    if objects and all(isinstance(sample, dict) for sample in objects):
+        samples = objects
+    else:
+        samples = _unzipped(lists, gold=record.get("answer")) if lists else [record]
+    usual = GROUP_KEYS if lists else SHARED_KEYS
+    names = [str(record[name]) for name in ((key,) if key else usual) if name in record]
+    return LoggedLine(record, names[0] if names else default_name, samples, is_sample=not lists)
+
+
+def _unzipped(lists: dict[str, list], gold: Any) -> list[dict[str, Any]]:
+    """Parallel lists → samples, under the singular of each key; right is what equals the gold."""
+    sizes = {key: len(value) for key, value in lists.items()}
+    if len(set(sizes.values())) > 1:
+        raise ValueError(f"lists of one group must be equally long, got {sizes}")
+    columns = {**{key.removesuffix("s"): value for key, value in lists.items()}, **lists}
+    samples = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    if gold is not None and not any(key in columns for key in REWARD_KEYS):
+        for sample in samples:
+            sample["reward"] = float(str(sample.get("final")) == str(gold))
+    return samples
+
+
+def reward_of(sample: Mapping[str, Any], key: str | None) -> float:
+    """The reward of a sample; NaN for null.
+
+    Raises:
+        KeyError, TypeError: If there is none, or it is no number.
+    """
+    found = _key(sample, key, REWARD_KEYS, "sample", "reward")
+    value = sample[found]
+    if value is not None and not isinstance(value, int | float):
+        raise TypeError(f"{found} must be a number, true, false or null, got {value!r}")
+    return float("nan") if value is None else float(value)
+
+
+def cluster_of(sample: dict[str, Any], key: str | None, line: Mapping[str, Any]) -> Any:
+    """A sample's label as it is in the file; `UNJUDGED` if it has none.
+
+    Args:
+        sample: The sample.
+        key: The key of its label; None looks for the usual ones.
+        line: Its line, which may say that a judge failed.
+
+    Raises:
+        KeyError: If it lacks the key that was named.
+    """
+    for name in (key,) if key else CLUSTER_KEYS:
+        if _is_unknown(line, name.removesuffix("s")):
+            return UNJUDGED
+        if name in sample:
+            return sample[name]
+    if key:
+        raise KeyError(f"a sample has no {key!r}, which --cluster names")
+    return UNJUDGED
+
+
+def _is_unknown(line: Mapping[str, Any], key: str) -> bool:
+    judged = line.get("judged")
+    by = judged.get(key) if isinstance(judged, dict) else None
+    return isinstance(by, dict) and by.get("unknown") is not None
+
+
+def _text(
+    record: Mapping[str, Any], key: str | None, usual: Sequence[str], owner: str, option: str
+) -> str:
+    found = _key(record, key, usual, owner, option)
+    value = record[found]
+    if not isinstance(value, str | int | float | None):
+        raise TypeError(f"{found} must be a text, got {type(value).__name__}")
+    return "" if value is None else str(value)
+
+
+def _key(
+    record: Mapping[str, Any], key: str | None, usual: Sequence[str], owner: str, option: str
+) -> str:
+    """The key if it is named, else the first of the usual ones that the record has."""
+    wanted = (key,) if key else usual
+    for name in wanted:
+        if name in record:
+            return name
+    raise KeyError(f"a {owner} has no {' or '.join(map(repr, wanted))}; it has {_list(record)}; "
+                   f"name its key with --{option}")  # fmt: skip
+
+
+def _list(record: Mapping[str, Any]) -> str:
+    return ", ".join(map(repr, record))
 
 
 def credit_groups(groups: list[CreditGroup], method: Method) -> Advantages:
@@ -103,11 +268,11 @@ def credit_groups(groups: list[CreditGroup], method: Method) -> Advantages:
 
     Raises:
         DataError: If the method reads clusters and no sample has one.
-        ConfigError: If the method reads what files have not, or no group is large enough for it.
+        ConfigError: If the method reads something else, or no group is large enough for it.
     """
     if unknown := set(method.reads) - FIELDS:
         raise ConfigError(
-            f"{method.name} reads {', '.join(unknown)}, which a file of groups has not"
+            f"{method.name} reads {', '.join(unknown)}, which a file of groups does not hold"
         )
     # At least as wide as the method needs: that no group is wide enough is answered in words below.
     most = max(method.fewest_samples, *(len(group.rewards) for group in groups))
@@ -129,97 +294,6 @@ def credit_groups(groups: list[CreditGroup], method: Method) -> Advantages:
             f"that can be used, and no group has more than {usable}"
         )
     return advantages
-
-
-def read_line(record: dict[str, Any], group: str | None, default_name: str) -> Line:
-    """The group that a line is, or the single sample of one.
-
-    Args:
-        record: The line.
-        group: The key of its name; None looks for the usual ones.
-        default_name: The name of a line that has none.
-
-    Raises:
-        KeyError, ValueError: With what is wrong.
-    """
-    if group and group not in record:
-        raise KeyError(f"no key {group!r}, which --group names; it has {_list(record)}")
-    lists = {key: value for key, value in record.items() if isinstance(value, list)}
-    objects = lists.get("samples", [])
-    if objects and all(isinstance(sample, dict) for sample in objects):
-        samples = objects
-    else:
-        samples = _unzipped(lists, gold=record.get("answer")) if lists else [record]
-    usual = GROUP_KEYS if lists else SHARED_KEYS
-    named = [str(record[key]) for key in ((group,) if group else usual) if key in record]
-    return Line(named[0] if named else default_name, samples, is_sample=not lists)
-
-
-def _group(record: dict[str, Any], keys: Keys, default_name: str) -> CreditGroup:
-    line = read_line(record, keys.group, default_name)
-    rewards = [reward_of(sample, keys.reward) for sample in line.samples]
-    clusters = [cluster_of(sample, keys.cluster, record) for sample in line.samples]
-    return CreditGroup(line.name, rewards, clusters)
-
-
-def _unzipped(lists: dict[str, list], gold: Any) -> list[dict[str, Any]]:
-    """Parallel lists → samples, under the singular of each key; right is what equals the gold."""
-    sizes = {key: len(value) for key, value in lists.items()}
-    if len(set(sizes.values())) > 1:
-        raise ValueError(f"lists of one group must be equally long, got {sizes}")
-    columns = {**{key.removesuffix("s"): value for key, value in lists.items()}, **lists}
-    samples = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    if gold is not None and not any(key in columns for key in REWARD_KEYS):
-        for sample in samples:
-            sample["reward"] = float(str(sample.get("final")) == str(gold))
-    return samples
-
-
-def reward_of(sample: dict[str, Any], key: str | None) -> float:
-    """The reward of a sample; NaN where it is null.
-
-    Raises:
-        KeyError, TypeError: If there is none, or it is no number.
-    """
-    found = next((name for name in ((key,) if key else REWARD_KEYS) if name in sample), None)
-    if found is None:
-        wanted = repr(key) if key else " or ".join(map(repr, REWARD_KEYS))
-        raise KeyError(f"a sample has no {wanted}; it has {_list(sample)}")
-    value = sample[found]
-    if value is not None and not isinstance(value, int | float):
-        raise TypeError(f"{found} must be a number, true, false or null, got {value!r}")
-    return float("nan") if value is None else float(value)
-
-
-def cluster_of(sample: dict[str, Any], key: str | None, line: Mapping[str, Any]) -> Any:
-    """A sample's label as it stands there; `UNJUDGED` where it has none.
-
-    Args:
-        sample: The sample.
-        key: The key of its label; None looks for the usual ones.
-        line: The line that it stands on, which may say that a judge failed.
-
-    Raises:
-        KeyError: If it lacks the key that was named.
-    """
-    for name in (key,) if key else CLUSTER_KEYS:
-        if _is_unknown(line, name.removesuffix("s")):
-            return UNJUDGED
-        if name in sample:
-            return sample[name]
-    if key:
-        raise KeyError(f"a sample has no {key!r}, which --cluster names")
-    return UNJUDGED
-
-
-def _is_unknown(line: Mapping[str, Any], key: str) -> bool:
-    judged = line.get("judged")
-    by = judged.get(key) if isinstance(judged, dict) else None
-    return isinstance(by, dict) and by.get("unknown") is not None
-
-
-def _list(record: dict[str, Any]) -> str:
-    return ", ".join(map(repr, record))
 
 
 def labels_of(clusters: list[Any]) -> list[float]:

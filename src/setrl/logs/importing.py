@@ -1,7 +1,7 @@
-"""Samples from somebody's log → evaluation records: groups of one size, scores as they were given.
+"""Samples of another tool's log → evaluation records: groups of one size, scores as logged.
 
-A score that is 0 or 1 in the whole log says whether a sample is correct. Other scores are kept as
-`rewards`, and which samples are correct is for the user to say, by a threshold.
+If all scores of a log are 0 or 1, they say whether a sample is correct. Other scores are kept as
+`rewards`, and the user gives a threshold above which samples are correct.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class LoggedSample:
         prompt: What the model was given.
         text: What it wrote.
         score: What the log scores it with; None where it does not.
-        answer: The answer that was read from it; None where nobody did.
+        answer: The answer that was read from it; None if none was.
         gold: The right answer, where the log holds it.
         strategy: Its strategy or cluster, where the log holds one.
         step: The training step that it is of.
@@ -113,7 +113,7 @@ def to_records(
     is left out, as are smaller groups and samples without a score. How many is in the notes.
 
     Args:
-        samples: In the log's order; a group need not stand together.
+        samples: In the log's order; those of a group may be anywhere.
         source: The tool, which is written into the records and is their split.
         options: How the log is read.
         notes: What was noticed so far.
@@ -121,7 +121,7 @@ def to_records(
             default `setrl.rewards.verifier.MathVerifier`.
 
     Raises:
-        ConfigError: When scores are graded and nobody says which samples are correct.
+        ConfigError: When scores are graded and no option says which samples are correct.
         DataError: When nothing is left, or samples are to be verified and there is no gold.
     """
     notes = list(notes)

@@ -99,7 +99,7 @@ def _value(value: Any, where: str) -> float | None:
 
 
 def _resolved(text: str, attached: dict[str, str]) -> str:
-    """Long texts stand apart from where they are used, by their hash."""
+    """The text itself: long texts are stored elsewhere in the log, under their hash."""
     if text.startswith(ATTACHMENT):
         return attached.get(text.removeprefix(ATTACHMENT), text)
     return text

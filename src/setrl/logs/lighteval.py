@@ -1,7 +1,7 @@
 """lighteval: what `--save-details` writes, details_<task>_<time>.parquet.
 
 A row is a problem: doc (query, choices, gold_index, id, task_name), model_response (text: one for
-each sample), metric (name → value); up to 0.12 the columns stand in double underscores. The metrics
+each sample), metric (name → value); up to 0.12 the columns have double underscores. The metrics
 are of the problem: with several samples they do not say which are right, and samples must be
 verified.
 """

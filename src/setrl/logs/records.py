@@ -5,9 +5,9 @@
      "answers": ["(2, 21)", null, …], "texts": [the first few samples]}
 
 `correct`, `strategies` and `answers` have n entries. A strategy or an answer that cannot be read is
-null, never a value; a sample that nobody has judged has no place here, so that `correct` has no
-null. Two further lists may stand beside them: `rewards`, graded ones, and `proxy`, what a selector
-that cannot see the rewards would go by; there null is missing.
+null, never a value. `correct` has no null: samples that were not judged are not in the file. There
+may be two further lists: graded `rewards`, and `proxy`, the scores of a selector that cannot see
+the rewards; there null is missing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from setrl.errors import DataError
 from setrl.files import json_lines
 
 SCHEMA_VERSION = 1
-TEXTS_KEPT = 8  # samples of a problem whose text stands in its record
+TEXTS_KEPT = 8  # samples of a problem whose text is in its record
 PER_SAMPLE = ("correct", "strategies", "answers")
 GRADED = ("rewards", "proxy")
 NUMBERS = {int, float, bool, type(None)}

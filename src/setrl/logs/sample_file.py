@@ -1,4 +1,4 @@
-"""Samples on disk: JSON Lines that may be cut at any byte and gone on with.
+"""Samples on disk: JSON Lines that may be cut at any byte and then continued.
 
     {"schema_version": 1, "settings": {"task": "aime_2024", "model": "…", "n": 64, "seed": 0, …}}
     {"id": "aime_2024/60/3", "problem": 0, "sample": 3, "text": "…", "finish": "stop"}
@@ -25,7 +25,7 @@ SCHEMA_VERSION = 1
 class SampleFile:
     """The samples of one task that have been drawn so far.
 
-    Only where each sample stands in the file is held in memory.
+    Only the place of each sample in the file is kept in memory.
 
     Args:
         path: The file; made, with its folder, by `make` or at the first sample.
@@ -65,7 +65,7 @@ class SampleFile:
         self.path.open("ab").close()
 
     def append(self, sample: Sample) -> None:
-        """Add a sample, unless it is there already."""
+        """Add a sample, unless the file has it already."""
         offsets = self._offsets.setdefault(sample.problem, {})
         if sample.number in offsets:
             return
