@@ -60,9 +60,7 @@ def _lines(node: yaml.Node | None, path: str | Path) -> dict[str, int]:
         for key_node, value_node in mapping.value:
             key, line = f"{prefix}{key_node.value}", key_node.start_mark.line + 1
             if key in lines:
-                raise KeyedError(
-                    f"{path}:{line}: {key} is also on line {lines[key]}", key
-                )
+                raise KeyedError(f"{path}:{line}: {key} is also on line {lines[key]}", key)
             lines[key] = line
             if isinstance(value_node, yaml.MappingNode):
                 visit(value_node, f"{key}.")
