@@ -115,7 +115,7 @@ def test_curves_are_means_over_seeds(run_dir: Path) -> None:
 
 
 def test_an_unfinished_run_has_a_page(tmp_path: Path) -> None:
-    run = {"schema_version": 1, "kind": "control", "name": "begun"}
+    run = {"schema_version": 1, "kind": "control", "name": "started"}
     write(tmp_path / "run" / "run.json", run)
     assert "Nothing has been evaluated yet" in write_report(tmp_path / "run").read_text()
 

@@ -49,11 +49,11 @@ def test_an_audit_is_written_as_json_table_and_figure(path, tmp_path, capsys):
     assert 0 < record["agreement"]["itself"]["signs_changed"]["value"] < 1
     assert record["pairs"]["questions"] == 3 * 15 + 2 * 10
     assert (folder / "audit.png").read_bytes().startswith(b"\x89PNG")
-    said = capsys.readouterr().out
-    assert (folder / "audit.md").read_text() in said
+    printed = capsys.readouterr().out
+    assert (folder / "audit.md").read_text() in printed
     flips = record["agreement"]["gold"]["flips"]
-    assert f"{flips['value']:.3f} [{flips['low']:.3f}, {flips['high']:.3f}]" in said
-    assert "65 questions about pairs" in said
+    assert f"{flips['value']:.3f} [{flips['low']:.3f}, {flips['high']:.3f}]" in printed
+    assert "65 questions about pairs" in printed
 
 
 def test_groups_too_small_for_sets_are_said(path, tmp_path, capsys):

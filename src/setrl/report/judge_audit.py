@@ -1,4 +1,4 @@
-"""The audit of a judge: means with intervals over groups, as JSON, a table and a figure."""
+"""The audit of a judge: means with intervals over groups, as JSON and as a table."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ ROWS = {
     "signs_changed": "signs of advantages changed",
     "advantage_change": "relative change of advantages",
 }
-WITHOUT_REFERENCE = ("precision", "recall")  # of two orders, neither is the reference
+WITHOUT_REFERENCE = ("precision", "recall")  # neither of two orders is the reference
 
 
 def audit_record(found: Audit, about: dict[str, Any]) -> dict[str, Any]:
     """The numbers of an audit: every measure's mean over groups, and its interval.
 
     Args:
-        found: What was found.
-        about: What was judged by whom: the judge's name, the file, the method and its K.
+        found: The measures of every group.
+        about: Names of the judge, the file and the method, and the method's K.
     """
     comparisons = {
         name: {
@@ -68,21 +68,17 @@ def audit_markdown(record: dict[str, Any]) -> str:
     words = (
         f"Judge {record['judge']} on {record['file']}: {record['groups']} groups, each judged in "
         f"{record['orders']} orders; {record['judgements_unknown']} of {judgements} judgements "
-        f"unknown; {_cell(record['clusters'])} clusters a group."
+        f"unknown; {_cell(record['clusters'])} clusters per group."
     )
     note = (
-        "Mean over groups with 95% interval over groups [ ]; − is undefined in every group, and "
-        "n is given where it is undefined in some. Advantages are those of "
-        f"{record['method']}, K = {record['set_size']}."
+        "Mean over groups, with its 95% interval over groups in brackets. − means that a measure "
+        "is undefined in every group; n counts the groups where it is defined, if some are left "
+        f"out. Advantages are those of {record['method']}, K = {record['set_size']}."
     )
-    if "pairs" in record:
-        words += " {questions} questions about pairs, {unanswered} without an answer".format(
-            **record["pairs"]
-        )
-        if record["pairs"]["triples"]:
-            words += "; {intransitive} of {triples} triples are intransitive".format(
-                **record["pairs"]
-            )
+    if pairs := record.get("pairs"):
+        words += f" {pairs['questions']} questions about pairs, {pairs['unanswered']} unanswered"
+        if pairs["triples"]:
+            words += f"; {pairs['intransitive']} of {pairs['triples']} triples are intransitive"
         words += "."
     return "\n".join([words, "", markdown_table(head, rows), "", note]) + "\n"
 
@@ -102,17 +98,15 @@ def write_audit(found: Audit, about: dict[str, Any], folder: Path) -> list[Path]
 
 
 def _estimate(values: list[float]) -> dict[str, Any]:
-    """A mean as JSON has it: null for what is undefined."""
-    estimate = asdict(mean_over_problems(values))
-    del estimate["per_seed"]
-    return {
-        "groups" if key == "problems" else key: value if value == value else None
-        for key, value in estimate.items()
-    }
+    """A mean over groups, as JSON: an undefined number is null."""
+    found = asdict(mean_over_problems(values))
+    found["groups"] = found.pop("problems")
+    del found["per_seed"]
+    return {key: value if value == value else None for key, value in found.items()}
 
 
 def _cell(estimate: dict[str, Any] | None) -> str:
-    """A mean with its interval, and n where some groups have no value."""
+    """A mean with its interval, and n if it is undefined in some groups."""
     if estimate is None:
         return ""
     if not estimate["groups"]:

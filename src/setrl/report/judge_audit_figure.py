@@ -18,11 +18,11 @@ PANELS = {
     "signs_changed": "signs changed",
 }
 SHORT = {"itself": "itself", "pairwise": "pairs", "gold": "gold"}
-SPREAD = 0.32  # how far from its place a group's dot may be
+SPREAD = 0.32  # how far a group's dot may be from its place
 
 
 def draw_audit(found: Audit, record: dict[str, Any], path: Path) -> None:
-    """Draw what was found, with the means and intervals of its record."""
+    """Draw the groups' values, with the means and intervals of the audit's record."""
     headline = (
         f"How far {record['judge']} agrees with itself and others: {found.groups} groups (dots), "
         f"{found.orders} orders, mean and 95% interval"
@@ -35,18 +35,16 @@ def draw_audit(found: Audit, record: dict[str, Any], path: Path) -> None:
             _column(ax, place, getattr(found, name)[measure], record["agreement"][name][measure])
         ax.set_xlim(-0.5, len(names) - 0.5)
         ax.set_ylim(min(-0.04, ax.get_ylim()[0]), 1.04)
-        ax.set_xticks(
-            range(len(record["agreement"])), [SHORT[name] for name in record["agreement"]]
-        )
+        ax.set_xticks(range(len(names)), [SHORT[name] for name in names])
     figure.savefig(path)
 
 
 def _column(ax: Axes, place: int, values: list[float], estimate: dict[str, Any]) -> None:
     """The groups' dots, in an order that has no meaning, and their mean."""
     defined = [value for value in values if value == value]
-    offsets = SPREAD * np.linspace(-1, 1, len(defined)) if len(defined) > 1 else [0.0]
+    spread = SPREAD if len(defined) > 1 else 0.0
     ax.scatter(
-        place + np.array(offsets[: len(defined)]),
+        place + np.linspace(-spread, spread, len(defined)),
         defined,
         s=9,
         color=STRATEGY_FILLS[place],
