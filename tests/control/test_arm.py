@@ -19,6 +19,7 @@ from setrl.control import tasks
 from setrl.control.arm import train_arm
 from setrl.control.config import ControlConfig
 from setrl.control.sb3.poly_ppo import PolyPPO
+from setrl.errors import RunError
 from setrl.logs.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 from tests.control.goals import GoalsTask
@@ -135,6 +136,24 @@ def test_a_killed_run_ends_with_the_same_weights(tmp_path: Path) -> None:
     train(cut, "poly")
     assert torch.equal(weights(whole), weights(cut))
     assert logged(whole) == logged(cut)
+
+
+@pytest.mark.parametrize("file", ["model.zip", "state.pkl"])
+def test_a_checkpoint_whose_classes_have_moved_is_refused(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = TrainingRun(tmp_path / "run")
+    assert not train(run, "poly", stop_at=200)
+
+    def moved(*_: Any, **__: Any) -> None:
+        raise ModuleNotFoundError("No module named 'setrl.methods'", name="setrl.methods")
+
+    if file == "model.zip":
+        monkeypatch.setattr(PolyPPO, "load", moved)
+    else:
+        monkeypatch.setattr("setrl.control.checkpoints.pickle.loads", moved)
+    with pytest.raises(RunError, match=f"{file} was written by another version of setrl"):
+        train(run, "poly")
 
 
 def test_what_a_run_leaves(tmp_path: Path) -> None:

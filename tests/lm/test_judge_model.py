@@ -6,7 +6,7 @@ from setrl.domains import DOMAINS, by_name
 from setrl.errors import RunError
 from setrl.judges.oracle import OracleJudge
 from setrl.judges.parsing import read_clusters
-from setrl.lm.judge_model import JudgeModelConfig, draw_group, judge_examples, train_judge
+from setrl.lm.judge_model import JudgeModelConfig, judge_examples, sample_group, train_judge
 
 
 @pytest.mark.parametrize("name", DOMAINS)
@@ -34,7 +34,7 @@ def test_replies_are_the_oracles_in_the_order_shown():
 
 def test_groups_are_of_few_and_of_many_strategies_and_hold_broken_samples():
     domain, rng = by_name("polynomial"), np.random.default_rng(0)
-    groups = [draw_group(domain, 16, rng, list) for _ in range(200)]
+    groups = [sample_group(domain, 16, rng, list) for _ in range(200)]
     labels = [one.clusters_N for one in OracleJudge(domain).judge(groups)]
     counts = {len(set(row) - {DEGENERATE}) for row in labels}
     assert min(counts) == 1
@@ -53,7 +53,7 @@ def test_a_judge_is_saved_with_a_template_and_never_over_another(tmp_path):
     text = tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True)
     assert text == "y=x, x!=1: \n#1\n(2, 2)\n"
     assert AutoModelForCausalLM.from_pretrained(folder).config.hidden_size == 64
-    with pytest.raises(RunError, match="is there already"):
+    with pytest.raises(RunError, match="exists already"):
         train_judge(config, folder, show_progress=False)
 
 

@@ -1,7 +1,7 @@
-"""Checkpoints of a control run: all that decides what comes next, so that nothing changes by one.
+"""Checkpoints of a control run: all that decides what comes next, so that resuming changes nothing.
 
 checkpoint-<steps>/model.zip      weights, optimiser, counters, bonus counts: SB3's own file
-checkpoint-<steps>/state.pkl      generators, environments, values that wait to be logged
+checkpoint-<steps>/state.pkl      generators, environments, values that were not yet logged
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import pickle
 import random
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +19,14 @@ import torch
 
 from setrl.control.credit.vines import Vines
 from setrl.control.sb3.poly_ppo import PolyPPO
+from setrl.errors import RunError
 from setrl.logs.run_folder import TrainingRun
 
-KEPT = 2  # the last one, and one that is whole while it is written
+KEPT = 2  # the last one, and a complete one while that is written
 
 
 def save(model: PolyPPO, run: TrainingRun) -> None:
-    """Write a checkpoint of a model that is between two updates."""
+    """Write a checkpoint of a model between two updates."""
     folder = run.checkpoint(model.num_timesteps)
     if (folder / "complete").exists():
         return
@@ -37,19 +40,45 @@ def save(model: PolyPPO, run: TrainingRun) -> None:
 
 def load(kind: type[PolyPPO], folder: Path, env: Any, vines: Vines | None) -> PolyPPO:
     """The model of a checkpoint; `restore` brings back the rest once it has its logger."""
-    return kind.load(folder / "model.zip", env=env, device="cpu", force_reset=False, vines=vines)
+    options = {"env": env, "force_reset": False, "vines": vines}
+    return load_model(kind, folder / "model.zip", **options)
+
+
+def load_model(kind: type[PolyPPO], path: Path, **options: Any) -> PolyPPO:
+    """A saved model, on the CPU.
+
+    Raises:
+        RunError: If an earlier version of setrl saved it.
+    """
+    with _sentence_for_moved_classes(path):
+        return kind.load(path, device="cpu", **options)
 
 
 def restore(folder: Path, model: PolyPPO) -> None:
-    """Bring back generators, environments, and the values that waited to be logged."""
-    state = pickle.loads((folder / "state.pkl").read_bytes())
-    for env, snapshot in zip(model.env.envs, state["environments"], strict=True):  # type: ignore
+    """Bring back generators, environments, and the values that were not yet logged."""
+    path = folder / "state.pkl"
+    with _sentence_for_moved_classes(path):
+        state = pickle.loads(path.read_bytes())
+    assert model.env is not None
+    for env, snapshot in zip(model.env.envs, state["environments"], strict=True):  # type: ignore[attr-defined]
         env.restore(snapshot, rng="keep")
     torch.set_rng_state(state["torch"])
-    np.random.set_state(state["numpy"])  # noqa: NPY002 - PPO draws its minibatches from it
+    np.random.set_state(state["numpy"])  # noqa: NPY002 - PPO samples its minibatches from it
     random.setstate(state["python"])
     for name in WAITING:
         getattr(model.logger, name).update(state["log"][name])
+
+
+@contextmanager
+def _sentence_for_moved_classes(path: Path) -> Iterator[None]:
+    """Pickles name the modules of their classes, which may have moved since they were written."""
+    try:
+        yield
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise RunError(
+            f"{path} was written by another version of setrl ({error}): use that version, or train "
+            "this arm again in another folder"
+        ) from error
 
 
 WAITING = ("name_to_value", "name_to_count", "name_to_excluded")

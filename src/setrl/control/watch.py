@@ -226,6 +226,7 @@ def _config(run_dir: Path) -> ControlConfig:
 
 
 def _model(config: ControlConfig, run_dir: Path, arm: str, seed: int) -> BaseAlgorithm:
+    from setrl.control.checkpoints import load_model
     from setrl.control.sb3.poly_ppo import PolyPPO
 
     try:
@@ -235,4 +236,4 @@ def _model(config: ControlConfig, run_dir: Path, arm: str, seed: int) -> BaseAlg
     path = training_run(run_dir, arm, seed).final / "model.zip"
     if not path.exists():
         raise ConfigError(f"{arm} with seed {seed} is not finished: {path} is missing")
-    return PolyPPO.load(path, device="cpu")
+    return load_model(PolyPPO, path)

@@ -1,4 +1,4 @@
-"""The base: a small Qwen3 made from scratch, which imitates what the domain's writer writes."""
+"""The base: a small Qwen3 made from scratch, which imitates what the domain writes."""
 
 from __future__ import annotations
 
@@ -7,25 +7,20 @@ import json
 from pathlib import Path
 from typing import Any
 
-from transformers import (
-    PreTrainedTokenizerFast,
-    Qwen3ForCausalLM,
-    set_seed,
-)
+from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 
 from setrl import domains, files
 from setrl.domains import corpus
 from setrl.lm.config import ComparisonConfig
-from setrl.models.imitation import Course, Example, imitate
-from setrl.models.small import new_model
+from setrl.models.imitation import Course, Example, taught_model
 from setrl.models.tokenizer import make_tokenizer
 
 
 def base_model(config: ComparisonConfig, cache: Path, show_progress: bool = True) -> Path:
-    """The folder of the base model that a config describes, made unless the cache has it.
+    """The folder of the base model that a config describes; it is made if the cache lacks it.
 
     The folder's name is a hash of all that decides the model: the base_* keys, the domain and its
-    source text. It appears when the model is whole.
+    source text. The folder appears once the model is complete.
     """
     folder = cache / f"base-{config.make_domain().name}-{fingerprint(config)}"
     if not folder.exists():
@@ -45,12 +40,12 @@ def describe(config: ComparisonConfig) -> dict[str, Any]:
 
 
 def fingerprint(config: ComparisonConfig) -> str:
-    """A hash of what `describe` says."""
+    """A hash of `describe`."""
     return hashlib.sha256(json.dumps(describe(config)).encode()).hexdigest()[:12]
 
 
 def _source_hash() -> str:
-    """A hash of the whole package of domains: they share files."""
+    """A hash of all source files of domains, which share files."""
     sources = sorted(Path(domains.__file__).parent.rglob("*.py"))
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:12]
 
@@ -59,19 +54,16 @@ def make_base(
     config: ComparisonConfig, show_progress: bool = True
 ) -> tuple[Qwen3ForCausalLM, PreTrainedTokenizerFast]:
     """Make a model and its tokenizer, and teach it the corpus; the loss is on samples alone."""
-    set_seed(config.base_seed)
     tokenizer = make_tokenizer(config.make_domain().vocabulary)
-    sizes = config.base_hidden_size, config.base_mlp_size, config.base_layers
-    model = new_model(tokenizer, *sizes)
-    examples = corpus_examples(config, tokenizer)
     course = Course(
         epochs=config.base_epochs,
         batch_size=config.base_batch_size,
         learning_rate=config.base_learning_rate,
         seed=config.base_seed,
     )
-    imitate(model, examples, tokenizer.pad_token_id, course, "base model", show_progress)
-    return model.eval(), tokenizer
+    sizes = config.base_hidden_size, config.base_mlp_size, config.base_layers
+    examples = corpus_examples(config, tokenizer)
+    return taught_model(tokenizer, sizes, examples, course, "base model", show_progress), tokenizer
 
 
 def corpus_examples(config: ComparisonConfig, tokenizer: PreTrainedTokenizerFast) -> list[Example]:

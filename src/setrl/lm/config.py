@@ -14,14 +14,12 @@ from setrl.core.advantages import Method
 from setrl.domains import SPLITS, Domain
 from setrl.engines.batch import check_method
 from setrl.files.strict_yaml import KeyedError
+from setrl.models import HEAD_DIM
 from setrl.runs.config import RunConfig
 
 ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set beside its method
 LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps
-
-JUDGE = "judge"  # and who sorts its samples into clusters, if not the domain's own reader
-
-HEAD_DIM = 64  # of `setrl.models.small`, which needs PyTorch, as reading a config does not
+JUDGE = "judge"  # and the judge that sorts its samples into clusters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +52,7 @@ class ComparisonConfig(RunConfig):
     learning_rate: float = 1e-3
     """Step size of AdamW."""
     lr_schedule: Literal["constant", "linear", "cosine"] = "constant"
-    """How the learning rate goes over the steps; linear and cosine end at 0."""
+    """How the learning rate changes over the steps; linear and cosine end at 0."""
     epsilon: float = 0.2
     """The probability ratio is clipped below at 1 − epsilon."""
     epsilon_high: float | None = None
@@ -83,20 +81,20 @@ class ComparisonConfig(RunConfig):
     base_batch_size: int = 128
     """Samples an update."""
     base_learning_rate: float = 0.02
-    """Largest step size of Muon, which falls linearly to 0; AdamW's goes along with it."""
+    """Largest step size of Muon, which falls linearly to 0, as does AdamW's."""
     base_seed: int = 0
-    """Decides the corpus and the first weights."""
+    """Decides the corpus and the first weights of that model."""
 
     rollouts_every: int = 10
     """Steps between records of all samples (rollouts/*.jsonl)."""
     checkpoint_every: int = 50
-    """Steps between checkpoints, which an interrupted run goes on from."""
+    """Steps between checkpoints, from which an interrupted run resumes."""
     eval_splits: tuple[str, ...] = ("test", "shifted")
     """Splits on which every arm's last model and the base are evaluated; () for none."""
     eval_problems: int = 100
     """Problems of each split."""
     eval_samples: int = 256
-    """n, the samples of each problem; pass@k and its like are had for k = 1, 2, 4, … up to n."""
+    """n, the samples of each problem; metrics at k are measured for k = 1, 2, 4, … up to n."""
 
     def _check(self) -> None:
         self._check_domain()
@@ -150,7 +148,7 @@ class ComparisonConfig(RunConfig):
         self._try_method(arm, 1.0)
 
     def _try_method(self, arm: str, progress: float) -> None:
-        """Give the method one prompt's samples: what is wrong with it shows before the training."""
+        """Give the method one prompt's samples, so that an error shows before the training."""
         method, num_samples = self.method(arm, progress), self.samples_per_prompt
         check_method(method, num_samples, "samples_per_prompt")
         zeros = np.zeros((1, num_samples))
@@ -168,7 +166,7 @@ class ComparisonConfig(RunConfig):
     def method(self, arm: str, progress: float = 0.0) -> Method:
         """The method of an arm, when that share of its steps is done.
 
-        With `last_set_size`, K goes there from `set_size`, linearly and rounded.
+        With `last_set_size`, K moves from `set_size` to it, linearly and rounded.
         """
         others = {*ARM_OPTIONS, LAST_SET_SIZE, JUDGE}
         spec = {key: value for key, value in self.arms[arm].items() if key not in others}
@@ -183,7 +181,7 @@ class ComparisonConfig(RunConfig):
         return LAST_SET_SIZE in self.arms[arm]
 
     def judge(self, arm: str) -> str | Mapping[str, Any] | None:
-        """Who sorts the samples of an arm into clusters; None: the domain's own reader."""
+        """The judge that sorts an arm's samples into clusters; None: the domain's own reader."""
         return self.arms[arm].get(JUDGE)
 
     def arm_options(self, arm: str) -> dict[str, float]:
@@ -192,5 +190,5 @@ class ComparisonConfig(RunConfig):
 
     @property
     def sample_tokens(self) -> int:
-        """The length, in tokens, at which samples are cut; one of them is the end token."""
+        """The length, in tokens, at which samples are cut; the end token counts."""
         return self.max_new_tokens or self.make_domain().max_new_tokens + 1

@@ -14,9 +14,10 @@ the strategy of each sample in turn, and then gives the answer that every judge 
     2,
     1]}
 
-A cluster's number is that of its first sample. So each token is one look back: at a sample, at an
-earlier sample of that name, or at the thought of the same sample a fixed distance ago, which two
-layers learn in minutes; the bare answer asks for all three at once, and was not learnt in as many.
+A cluster's number is that of its first sample. So each token needs one look back: at a sample, at
+an earlier sample with that name, or at the thought about the same sample a fixed distance ago. Two
+layers learn that in minutes. The answer alone needs all three at once, and was not learned in the
+same time.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from transformers import PreTrainedTokenizerFast, set_seed
+from transformers import PreTrainedTokenizerFast
 
 from setrl import files
 from setrl.domains import Domain, Problem
@@ -34,15 +35,15 @@ from setrl.errors import RunError
 from setrl.judges import Group
 from setrl.judges.oracle import OracleJudge
 from setrl.judges.rendering import NO_CLUSTER, render, shuffled_order
-from setrl.models.imitation import Course, Example, imitate
-from setrl.models.small import HEAD_DIM, new_model
+from setrl.models import HEAD_DIM
+from setrl.models.imitation import Course, Example, taught_model
 from setrl.models.tokenizer import make_tokenizer
 
 Split = Callable[[str], list[str]]
 
 TEMPLATE = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
 NO_NAME = "?"  # the name of the strategy of a sample that has none
-POOL = 64  # samples are written for a problem, and the group is drawn from them
+POOL = 64  # samples are written for a problem, and the group is sampled from them
 BROKEN = 0.03  # share of samples that are cut short, as policies break off
 
 
@@ -84,16 +85,15 @@ class JudgeModelConfig:
 
 
 def train_judge(config: JudgeModelConfig, folder: Path, show_progress: bool = True) -> Path:
-    """Train a judge and save it with its tokenizer and chat template, whole or not at all."""
+    """Train a judge and save it with its tokenizer and chat template, completely or not at all."""
     if folder.exists():
-        raise RunError(f"{folder} is there already: give another folder, or remove it")
+        raise RunError(f"{folder} exists already: give another folder, or remove it")
     with files.writing_folder(folder) as partial:  # before the work: it may not be writable
-        set_seed(config.seed)
         examples, tokenizer = judge_examples(config)
-        model = new_model(tokenizer, config.hidden_size, 2 * config.hidden_size, config.layers)
+        sizes = config.hidden_size, 2 * config.hidden_size, config.layers
         course = Course(1, config.batch_size, config.learning_rate, config.seed)
-        imitate(model, examples, tokenizer.pad_token_id, course, "judge", show_progress)
-        model.eval().generation_config.do_sample = False
+        model = taught_model(tokenizer, sizes, examples, course, "judge", show_progress)
+        model.generation_config.do_sample = False
         model.save_pretrained(partial)
         tokenizer.save_pretrained(partial)
     return folder
@@ -102,7 +102,7 @@ def train_judge(config: JudgeModelConfig, folder: Path, show_progress: bool = Tr
 def judge_tokenizer(
     domain: Domain, most_samples: int, strategies: Iterable[str]
 ) -> PreTrainedTokenizerFast:
-    """The domain's vocabulary, the marks of samples, and what replies are made of."""
+    """Its tokens: the domain's vocabulary, the marks of samples, and the parts of replies."""
     numbers = [str(number) for number in range(NO_CLUSTER, most_samples + 1)]
     marks = [f"\n#{number}\n" for number in range(1, most_samples + 1)]
     names = [f"{name} " for name in [NO_NAME, *strategies]]
@@ -115,11 +115,11 @@ def judge_tokenizer(
 def judge_examples(
     config: JudgeModelConfig,
 ) -> tuple[list[Example], PreTrainedTokenizerFast]:
-    """Requests and right replies in token ids, and the tokenizer, which knows their strategies."""
+    """Requests with correct replies in token ids, and a tokenizer that knows their strategies."""
     rng = np.random.default_rng(config.seed)
     split = make_tokenizer(config.domain.vocabulary).tokenize
     groups = [
-        draw_group(config.domain, config.most_samples, rng, split) for _ in range(config.groups)
+        sample_group(config.domain, config.most_samples, rng, split) for _ in range(config.groups)
     ]
     names = [one.strategies or () for one in OracleJudge(config.domain).judge(groups)]
     known = sorted({name for row in names for name in row if name is not None})
@@ -129,15 +129,15 @@ def judge_examples(
         order = shuffled_order(group, number)
         messages = render(group, "compact", order)
         prompt = tokenizer.apply_chat_template(messages, tokenize=False)
-        reply = tokenizer(right_reply([row[index] for index in order]))["input_ids"]
+        reply = tokenizer(correct_reply([row[index] for index in order]))["input_ids"]
         examples.append(Example(tokenizer(prompt)["input_ids"], [*reply, tokenizer.eos_token_id]))
     return examples, tokenizer
 
 
-def right_reply(names: Sequence[str | None]) -> str:
-    r"""The reply of a perfect judge to samples of these strategies, None for no strategy.
+def correct_reply(names: Sequence[str | None]) -> str:
+    r"""The reply of a perfect judge to samples of these strategies; None is no strategy.
 
-    >>> right_reply(["x=3", None])
+    >>> correct_reply(["x=3", None])
     '<think>\n#1\nx=3 1\n#2\n? 0</think>{"clusters":[1,\n0]}'
     """
     numbers = [NO_CLUSTER if name is None else names.index(name) + 1 for name in names]
@@ -149,11 +149,13 @@ def right_reply(names: Sequence[str | None]) -> str:
     return f'<think>{"".join(thoughts)}</think>{{"clusters":[{answer}]}}'
 
 
-def draw_group(domain: Domain, most_samples: int, rng: np.random.Generator, split: Split) -> Group:
+def sample_group(
+    domain: Domain, most_samples: int, rng: np.random.Generator, split: Split
+) -> Group:
     """A problem with samples of policies at every stage: of one strategy, of many, and broken ones.
 
-    Most groups have `most_samples` samples. The weights of the strategies are drawn from
-    Dirichlet distributions of all concentrations, since training moves a policy through them.
+    Most groups have `most_samples` samples. The weights of the strategies come from Dirichlet
+    distributions of all concentrations, because training moves a policy through them.
     `split` gives the tokens of a text, between which a sample may break off.
     """
     problem = domain.corpus_problem(rng)

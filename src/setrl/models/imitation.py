@@ -1,4 +1,4 @@
-"""Supervised learning of written samples, for models that are made from scratch."""
+"""Small models from scratch: a new Qwen3, and supervised learning of written samples."""
 
 from __future__ import annotations
 
@@ -8,11 +8,19 @@ from dataclasses import dataclass
 
 import torch
 from torch.nn.utils import clip_grad_norm_
-from transformers import PreTrainedModel, get_linear_schedule_with_warmup
+from transformers import (
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+    get_linear_schedule_with_warmup,
+    set_seed,
+)
 
 from setrl.files.progress import progress_bar
+from setrl.models import HEAD_DIM
 
-IGNORED = -100  # the label of tokens that are not learnt: prompts and padding
+IGNORED = -100  # the label of tokens without a loss: prompts and padding
 ADAM_SHARE = 0.15  # AdamW's step size, as a share of Muon's
 WARMUP = 0.03  # share of the updates over which the learning rate rises
 BATCHES_IN_A_POOL = 50  # batches are cut from this many sorted by length, so that padding is little
@@ -20,7 +28,7 @@ BATCHES_IN_A_POOL = 50  # batches are cut from this many sorted by length, so th
 
 @dataclass(frozen=True)
 class Example:
-    """A prompt and a written sample, in token ids; the sample has its end token."""
+    """A prompt and a written sample, in token ids; the sample ends with its end token."""
 
     prompt: list[int]
     sample: list[int]
@@ -36,14 +44,60 @@ class Course:
     Attributes:
         epochs: How often it sees each example.
         batch_size: Examples an update.
-        learning_rate: Largest step size of Muon, which falls linearly to 0; AdamW's goes along.
-        seed: Of the order of the examples.
+        learning_rate: Largest step size of Muon, which falls linearly to 0, as does AdamW's.
+        seed: Decides the first weights and the order of the examples.
     """
 
     epochs: int
     batch_size: int
     learning_rate: float
     seed: int
+
+
+def taught_model(
+    tokenizer: PreTrainedTokenizerFast,
+    sizes: tuple[int, int, int],
+    examples: Sequence[Example],
+    course: Course,
+    title: str,
+    show_progress: bool = True,
+) -> Qwen3ForCausalLM:
+    """A new model that has learned the samples of examples, given their prompts.
+
+    Args:
+        tokenizer: Its tokenizer.
+        sizes: Its width, the width of its feed-forward layers, and its number of layers.
+        examples: What it learns from.
+        course: How it learns.
+        title: What the progress bar calls it.
+        show_progress: Whether to draw the bar.
+    """
+    set_seed(course.seed)
+    model = new_model(tokenizer, *sizes)
+    imitate(model, examples, tokenizer.pad_token_id, course, title, show_progress)
+    return model.eval()
+
+
+def new_model(
+    tokenizer: PreTrainedTokenizerFast, hidden_size: int, mlp_size: int, layers: int
+) -> Qwen3ForCausalLM:
+    """A Qwen3 of that size with random weights."""
+    heads = hidden_size // HEAD_DIM
+    shape = Qwen3Config(
+        vocab_size=len(tokenizer),
+        hidden_size=hidden_size,
+        intermediate_size=mlp_size,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=math.ceil(heads / 2),
+        head_dim=HEAD_DIM,
+        max_position_embeddings=1024,
+        initializer_range=hidden_size**-0.5,  # 0.02, meant for wide models, learns slowly
+        tie_word_embeddings=True,
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+    )
+    return Qwen3ForCausalLM(shape)
 
 
 def imitate(
@@ -91,7 +145,7 @@ def _optimizers(model: PreTrainedModel, learning_rate: float) -> list[torch.opti
 def batches(
     examples: Sequence[Example], course: Course, pad: int
 ) -> Iterator[dict[str, torch.Tensor]]:
-    """Batches of examples of like length, in random order, epoch after epoch."""
+    """Batches of examples of similar length, in random order, epoch after epoch."""
     generator = torch.Generator().manual_seed(course.seed)
     size = course.batch_size
     for _ in range(course.epochs):
