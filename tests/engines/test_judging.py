@@ -8,7 +8,7 @@ import torch
 from datasets import Dataset
 
 from setrl import files, methods
-from setrl.engines.judging import JudgeDesk, JudgingTimes, clusters_array, covered, make_judge
+from setrl.engines.judging import JudgeQueue, JudgingTimes, clusters_array, covered, make_judge
 from setrl.engines.metrics import rollout_records
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.judges import Group, Judge, Judgement
@@ -119,13 +119,13 @@ def test_a_name_in_the_place_of_a_judge_is_answered_in_words(base, tmp_path, nam
         trainer_with(base, tmp_path, name)
 
 
-def test_a_desk_counts_time_and_keeps_the_order():
+def test_a_queue_counts_time_and_keeps_the_order():
     judge = Background()
     judge.gate.set()
-    desk = JudgeDesk(judge)
+    queue = JudgeQueue(judge)
     groups = [Group(str(i), (f"{i}a", f"{i}b")) for i in range(3)]
-    desk.ask(groups[2])
-    judgements, times = desk.collect(groups)
+    queue.ask(groups[2])
+    judgements, times = queue.collect(groups)
     assert [one.clusters_N for one in judgements] == [
         tuple(first_letters(group.samples)) for group in groups
     ]

@@ -97,7 +97,10 @@ def test_what_is_wrong_is_named_with_its_line(path, old, new, message):
         ("steps.x=1", r"override 'steps.x=1': steps must be a whole number"),
         ("name.x=1", "override 'name.x=1': name is not a mapping"),
         ("arms.poly_epo.set_size=40", "override 'arms.poly_epo.set_size=40': arm 'poly_epo'"),
-        ("samples_per_prompt=1", "samples_per_prompt must be at least 2, got 1"),
+        (
+            "samples_per_prompt=1",
+            r"samples_per_prompt must be at least 2 \(credit .*\), got 1",
+        ),
         ("micro_batch_size=100", "must divide prompts_per_step × samples_per_prompt = 256"),
         ("base_hidden_size=100", "must be a multiple of 64, got 100"),
         ("eval_splits=[tests]", "eval_splits must be of train, test, shifted, got 'tests'"),

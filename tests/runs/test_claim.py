@@ -95,11 +95,11 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
 def test_two_processes_do_not_write_one_run(tmp_path):
     with (tmp_path / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(RunError, match="another process is at this run"):
+        with pytest.raises(RunError, match="another process is running it"):
             claim(tmp_path)
 
 
 def test_a_full_disk_is_named(tmp_path):
-    message = "cannot write: No space left on device; the same command goes on from what is kept"
+    message = "cannot write: No space left on device; the same command continues from what is kept"
     with pytest.raises(RunError, match=message), claimed(tmp_path, Config()):
         raise OSError(28, "No space left on device")

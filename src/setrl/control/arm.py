@@ -46,7 +46,7 @@ def train_arm(
         cache: Folder of pretrained policies.
         run: Where to write.
         on_step: Called with the number of environment steps that are done.
-        stop: Ends the training early, once it is asked to.
+        stop: Asked to stop, the training ends early with a checkpoint.
 
     Returns:
         Whether all steps are done; False if it was stopped.
@@ -83,7 +83,7 @@ def train_arm(
 def make_model(
     config: ControlConfig, arm: str, seed: int, cache: Path, checkpoint: Path | None = None
 ) -> PolyPPO:
-    """The model of an arm as it begins, pretrained if its task is, or as a checkpoint has it."""
+    """The model of an arm: new, pretrained if its task is, or that of a checkpoint."""
     task, arguments = config.make_task(), config.ppo_arguments(arm)
     env = DummyVecEnv([partial(recorded, task)] * arguments.pop("n_envs"))
     kind = PolyPPO if config.gru is None else RecurrentPolyPPO
@@ -106,12 +106,12 @@ def make_model(
 
 
 def recorded(task: ControlTask) -> gym.Env:
-    """An environment of the task that tells its returns and can be set back."""
+    """An environment of the task that records its returns and can be set back."""
     return make_resettable(RecordEpisodeStatistics(task.make_env()))
 
 
 def policy_of(config: ControlConfig, space: gym.Space) -> tuple[Any, dict[str, Any]]:
-    """The policy for a task's observations, with a memory if the config says so; its arguments."""
+    """The policy class for a task's observations and the config's memory, and its arguments."""
     arguments, has_dicts = (
         dict(config.make_task().policy_kwargs),
         isinstance(space, gym.spaces.Dict),

@@ -14,7 +14,7 @@ from setrl.core.advantages import Method
 from setrl.files.strict_yaml import KeyedError
 from setrl.runs.config import RunConfig, refuse_unknown
 
-# What an algorithm changes of PPO's arguments. One epoch over one minibatch makes PPO's clipped
+# The arguments of PPO that an algorithm changes. One epoch over one minibatch makes PPO's clipped
 # surrogate REINFORCE's, and λ = 1 makes its advantage the return minus the critic's value.
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "ppo": {},
@@ -48,15 +48,15 @@ class ControlConfig(RunConfig):
     ppo: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of PPO for all arms, over the task's defaults."""
     gru: int | None = None
-    """Numbers in the memory of a GRU that all policies get; null: policies without a memory."""
+    """Size of the GRU memory of all policies; null: policies without a memory."""
     eval_every: int | None = None
     """Environment steps between evaluations during training; null: only at the end."""
     rollouts_every: int = 10_000
     """Environment steps between records of trunks and vines (rollouts/*.jsonl)."""
     checkpoint_every: int = 20_000
-    """Environment steps between checkpoints, which an interrupted run goes on from."""
+    """Environment steps between checkpoints, from which an interrupted run resumes."""
     pretrain_seed: int = 0
-    """Decides the weights that every arm and seed starts from, where a task pretrains."""
+    """Decides the weights that every arm and seed starts from, if the task pretrains."""
 
     def _check(self) -> None:
         try:
@@ -77,7 +77,7 @@ class ControlConfig(RunConfig):
         return from_config(self.task)
 
     def algorithm(self, arm: str) -> str:
-        """PPO where the arm does not say."""
+        """The algorithm of an arm; PPO by default."""
         return str(self.arms[arm].get("algorithm", "ppo"))
 
     def method(self, arm: str) -> Method | None:
@@ -97,9 +97,9 @@ class ControlConfig(RunConfig):
         return Vines(task.make_env, task.label, task.score, **options)
 
     def ppo_arguments(self, arm: str) -> dict[str, Any]:
-        """Arguments of PPO: the task's, the algorithm's, the config's and the arm's, the last won.
+        """Arguments of PPO: the task's, the config's, the algorithm's, the arm's; later ones win.
 
-        A REINFORCE arm keeps what makes it REINFORCE unless the arm itself says otherwise.
+        A REINFORCE arm keeps what makes it REINFORCE unless the arm itself changes it.
         """
         task = {key: value for key, value in self.make_task().defaults.items() if key in PPO_KEYS}
         own = {key: value for key, value in self.arms[arm].items() if key in PPO_KEYS}

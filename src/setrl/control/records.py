@@ -1,4 +1,4 @@
-"""What a control run writes while it trains: metrics, families of vines, checkpoints, progress."""
+"""What a control run records while it trains: metrics, families of vines, and checkpoints."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from setrl.control.tasks import ControlTask
 from setrl.logs.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 
-EVALUATION = 0xE7A1  # of the seeds of evaluations, so that they share nothing with training
+EVALUATION = 0xE7A1  # in the seeds of evaluations: no random numbers are shared with training
 
 
 class MetricsWriter(KVWriter):
-    """Stable-Baselines3's logged values as lines of metrics.jsonl."""
+    """Writes what Stable-Baselines3 logs as lines of metrics.jsonl."""
 
     def __init__(self, run: TrainingRun):
         self.run = run
@@ -41,18 +41,18 @@ class MetricsWriter(KVWriter):
         files.append_line(self.run.metrics, {"step": step, **numbers})
 
     def close(self) -> None:
-        """Nothing stays open."""
+        """There is nothing to close."""
 
 
 class RunCallback(BaseCallback):
-    """Writes what a run leaves in its folder, and tells how many steps are done.
+    """Writes a run's records and checkpoints, and reports how many steps are done.
 
     Args:
         run: The folder.
         task: Evaluates the policy during training.
         every: Environment steps between "evaluations" (None for none), "rollouts", "checkpoints".
         on_step: Called with the number of steps that are done.
-        stop: Ends the training early, once it is asked to.
+        stop: Asked to stop, the training ends early with a checkpoint.
     """
 
     model: PolyPPO
@@ -68,16 +68,16 @@ class RunCallback(BaseCallback):
         super().__init__()
         self.run, self.task, self.every = run, task, every
         self.on_step_done, self.stop = on_step, stop
-        self._began, self._ends = 0, False
+        self._start, self._ends = 0, False
 
     def _on_training_start(self) -> None:
-        self._began = self.model.num_timesteps
+        self._start = self.model.num_timesteps
 
     def _on_step(self) -> bool:
         return not self._ends
 
     def _on_rollout_start(self) -> None:
-        """Between two updates: the one place where a checkpoint is whole."""
+        """Between two updates: only there does a checkpoint hold all that matters."""
         steps = self.model.num_timesteps
         self.on_step_done(steps)
         if self._is_due("evaluations", steps):
@@ -87,7 +87,7 @@ class RunCallback(BaseCallback):
         self._ends = self.stop.asked
         if steps and (self._ends or self._is_due("checkpoints", steps)):
             checkpoints.save(self.model, self.run)
-        self._began = steps
+        self._start = steps
 
     def _on_rollout_end(self) -> None:
         families = self.locals.get("families")
@@ -98,11 +98,11 @@ class RunCallback(BaseCallback):
     def _is_due(self, what: str, steps: int) -> bool:
         """Whether a multiple of the interval lies in the steps since the last update."""
         interval = self.every[what]
-        return interval is not None and steps // interval > self._began // interval
+        return interval is not None and steps // interval > self._start // interval
 
 
 def evaluation(task: ControlTask, model: PolyPPO) -> dict[str, float]:
-    """The task's metrics of a model as it is; training goes on as if it had not been."""
+    """The task's metrics of a model now; the training that follows is not affected."""
     rng = np.random.default_rng([EVALUATION, model.seed or 0, model.num_timesteps])
     with torch.random.fork_rng(devices=[]):
         return {name: float(value) for name, value in task.evaluate(model, rng).items()}
@@ -111,7 +111,7 @@ def evaluation(task: ControlTask, model: PolyPPO) -> dict[str, float]:
 def records(
     families: list[Family], scored: ScoredVines, advantages_BN: np.ndarray
 ) -> list[dict[str, Any]]:
-    """One record for each trunk: its actions, and those of the vines from states of it."""
+    """One record for each trunk: its actions, and those of the vines from its states."""
     rows = iter(range(len(scored.states)))
     return [
         {

@@ -47,7 +47,7 @@ class ScoredBatch:
         clusters_BN: Labels of their strategies, −1 degenerate, NaN unknown; None if not asked for.
         advantages: The method's result; `advantages.values_BN` is what entered the loss.
         seconds: Time spent on this process, by part: generation, verification, judging, credit.
-        judging: What judging cost on this process; None where a function labels the samples.
+        judging: The times of judging on this process; None if a function labels the samples.
     """
 
     prompts_B: list[str]

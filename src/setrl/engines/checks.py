@@ -37,9 +37,9 @@ def check_arguments(
 
 
 def checked_rewards(function: Any) -> Any:
-    """The same reward function, whose errors say which function it was.
+    """The same reward function, with errors that name it.
 
-    Reward models and coroutines are left as they are: TRL names them.
+    Reward models and coroutines are not wrapped: TRL names them.
     """
     return _checked(function, "reward", _reward)
 
@@ -70,7 +70,7 @@ def _checked(function: Any, kind: str, convert: Callable[[Any], Any]) -> Any:
 
 
 def _call(function: Callable[..., Any], place: str, fields: dict[str, Any]) -> list[Any]:
-    """What the function returns: a value for each sample."""
+    """The values that the function returns, one for each sample."""
     try:
         values = function(**fields)
     except Exception as error:
@@ -101,7 +101,7 @@ def _label(value: Any) -> Any:
 
 
 def check_labels(labels: np.ndarray, name: str) -> None:
-    """Refuse labels that float32, in which TRL gathers them, would not keep apart."""
+    """Refuse labels that float32, in which TRL gathers them, cannot distinguish."""
     known = labels[~np.isnan(labels)]
     wrong = known[(known < -1) | (known >= LABELS) | (known != np.round(known))]
     if wrong.size:

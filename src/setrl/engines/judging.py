@@ -1,4 +1,4 @@
-"""A judge inside a training run: asked while samples are still drawn, and timed."""
+"""A judge inside a training run: asked while the step is still being sampled, and timed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class JudgingTimes:
     Attributes:
         waited_s: Seconds for which training stood still.
         worked_s: Seconds for which at least one question was open.
-        unknown: Share of the prompts whose clusters nobody knows.
+        unknown: Share of the prompts that could not be judged.
     """
 
     waited_s: float
@@ -30,7 +30,7 @@ class JudgingTimes:
 
     @property
     def hidden(self) -> float:
-        """The share of the judge's time that passed behind other work; NaN where it took none."""
+        """The share of the judge's time that passed during other work; NaN if it took none."""
         if self.worked_s <= 0:
             return float("nan")
         return max(0.0, 1 - self.waited_s / self.worked_s)  # waiting takes a little more than work
@@ -38,15 +38,15 @@ class JudgingTimes:
 
 @dataclass
 class _Question:
-    """A question that was put, and when it was put and answered."""
+    """A question to the judge, and when it was asked and answered."""
 
     answer: Future[Judgement]
     asked_s: float
     answered_s: float | None = None
 
 
-class JudgeDesk:
-    """Asks a judge about groups as soon as they are drawn, and collects the answers later.
+class JudgeQueue:
+    """Asks a judge about groups as soon as they are sampled, and collects the answers later.
 
     Args:
         judge: Any judge. A `BackgroundJudge` is asked ahead, others when answers are needed.
@@ -71,32 +71,32 @@ class JudgeDesk:
         return self._submit is not None
 
     def ask(self, group: Group) -> None:
-        """Put a question without waiting, where the judge can be asked ahead."""
+        """Ask without waiting for the answer, if the judge can be asked ahead."""
         if self._submit is None or group in self._questions:
             return
         asked_s = time.perf_counter()
         question = self._questions[group] = _Question(self._submit(group), asked_s)
-        question.answer.add_done_callback(lambda _: _note_time(question))
+        question.answer.add_done_callback(lambda _: _record_time(question))
 
     def collect(self, groups: Sequence[Group]) -> tuple[list[Judgement], JudgingTimes]:
-        """The judgements of groups, asked now if they were not before; waits for all of them."""
-        began_s = time.perf_counter()
+        """The judgements of groups, asked now if not before; waits for all of them."""
+        start_s = time.perf_counter()
         if self._submit is None:
             judgements = self.judge.judge(groups)
-            open_s = [(began_s, time.perf_counter())]
+            open_s = [(start_s, time.perf_counter())]
         else:
             for group in groups:
                 self.ask(group)
             judgements = [self._questions[group].answer.result() for group in groups]
-            now_s = time.perf_counter()  # an answer may be here before its time is noted
+            now_s = time.perf_counter()  # an answer may arrive before its time is recorded
             open_s = [(one.asked_s, one.answered_s or now_s) for one in self._questions.values()]
-        waited_s = time.perf_counter() - began_s
+        waited_s = time.perf_counter() - start_s
         unknown = sum(judgement.clusters_N is None for judgement in judgements)
         self._questions = {}
         return judgements, JudgingTimes(waited_s, covered(open_s), unknown / max(len(groups), 1))
 
 
-def _note_time(question: _Question) -> None:
+def _record_time(question: _Question) -> None:
     question.answered_s = time.perf_counter()
 
 
@@ -114,7 +114,7 @@ def covered(spans: Iterable[tuple[float, float]]) -> float:
 
 
 def clusters_array(judgements: Sequence[Judgement], num_samples: int) -> np.ndarray:
-    """The labels of judgements, (B, N); NaN for every sample of a prompt that is unknown."""
+    """The labels of judgements, (B, N); NaN for the samples of a prompt that was not judged."""
     unknown = (np.nan,) * num_samples
     rows = [unknown if one.clusters_N is None else one.clusters_N for one in judgements]
     return np.array(rows, dtype=np.float64).reshape(-1, num_samples)
@@ -128,8 +128,8 @@ def make_judge(spec: Config, folder: Path) -> Judge:
 
     Args:
         spec: A text such as "oracle:quadratic", or a mapping of the judge's name and settings.
-        folder: Where a language model's judgements are kept (judge.sqlite), if the settings name
-            no other cache.
+        folder: The folder of judge.sqlite, which keeps a language model's judgements, if the
+            settings name no other cache.
 
     Raises:
         ValueError: Naming what is unknown, missing or wrong, and what is known.

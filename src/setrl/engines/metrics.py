@@ -1,4 +1,4 @@
-"""What is written down of a step's samples: metrics, and the samples themselves."""
+"""The records of a step: its metrics, and its samples with their advantages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from setrl.engines.batch import ScoredBatch
 from setrl.logs.run_folder import SCHEMA_VERSION
 
 CORRECT = 0.5  # rewards above it count as correct, as in objectives.any_correct
-NAMES_SHOWN = 20  # strategies whose shares are written; the others are added up
+NAMES_SHOWN = 20  # strategies whose shares are recorded; the others are summed
 
 Names = Sequence[Sequence[str | None]]
 
@@ -48,13 +48,13 @@ def _strategies(batch: ScoredBatch, clusters_BN: np.ndarray) -> dict[str, float]
 
 
 def _counts(clusters_BN: np.ndarray, kept_BN: np.ndarray) -> list[Counter[float]]:
-    """How many samples of each prompt use each strategy, of those that are kept."""
+    """How many of the kept samples of each prompt use each strategy."""
     rows = zip(clusters_BN, kept_BN, strict=True)
     return [Counter(row[kept].tolist()) for row, kept in rows]
 
 
 def _shares(names_BN: Names) -> dict[str, float]:
-    """Share of each strategy over all samples; what cannot be read is in none."""
+    """Share of each strategy over all samples; unreadable samples are in none."""
     count = Counter(name for names in names_BN for name in names if name is not None)
     num_samples = sum(len(names) for names in names_BN)
     shown = dict(count.most_common(NAMES_SHOWN))
@@ -88,7 +88,7 @@ def _mean(values: Any) -> float:
 def rollout_records(
     batch: ScoredBatch, names_BN: Names | None, step: int, method: Method
 ) -> list[dict[str, Any]]:
-    """One record a prompt with all its samples, their advantages, and what other methods give."""
+    """One record a prompt: its samples, their advantages, and those of other methods."""
     others = _counterfactual(batch, method)
     return [
         {
@@ -127,7 +127,7 @@ def _counterfactual(batch: ScoredBatch, method: Method) -> dict[str, np.ndarray]
 
 
 def _not_judged(clusters_BN: np.ndarray | None, b: int) -> dict[str, Any]:
-    """What a record says of a prompt that nobody could judge, as `setrl judge` does."""
+    """How a record marks a prompt that could not be judged, as `setrl judge` does."""
     if clusters_BN is None or not np.isnan(clusters_BN[b]).all():
         return {}
     return {"judged": {"cluster": {"unknown": "the judge failed"}}}

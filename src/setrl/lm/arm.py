@@ -8,6 +8,7 @@ import math
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -78,17 +79,15 @@ def _train(trainer: SetGRPOTrainer, checkpoint: Path | None) -> None:
     except RuntimeError as error:
         if "inline_container" not in str(error):
             raise
-        # All that PyTorch says of a checkpoint that does not fit is the place in its own sources.
+        # If a checkpoint does not fit on the disk, PyTorch names only a line of its own sources.
         folder = trainer.args.output_dir
         raise RunError(f"cannot write a checkpoint to {folder}: is the disk full?") from error
 
 
 def _save(trainer: SetGRPOTrainer, folder: Path) -> None:
     """Save the model and its tokenizer; all processes take part, the first one writes."""
-    if not trainer.is_world_process_zero():
-        trainer.save_model(str(folder))
-        return
-    with files.writing_folder(folder) as partial:
+    writes = trainer.is_world_process_zero()
+    with files.writing_folder(folder) if writes else nullcontext(folder) as partial:
         trainer.save_model(str(partial))
 
 
@@ -126,7 +125,7 @@ def make_trainer(
 def training_prompts(config: ComparisonConfig, seed: int, is_chat: bool = False) -> Dataset:
     """The prompts of every step in order, so that the order does not depend on epochs.
 
-    Problems are new at every step, or drawn again and again from `train_problems` of them.
+    Problems are new at every step, or `train_problems` of them come again and again.
     """
     count = math.ceil(config.steps / config.num_iterations) * config.prompts_per_step
     different = min(count, config.train_problems or count)
@@ -143,11 +142,11 @@ def training_prompts(config: ComparisonConfig, seed: int, is_chat: bool = False)
 
 
 def grpo_config(config: ComparisonConfig, arm: str, seed: int, output: Path) -> GRPOConfig:
-    """TRL's arguments for an arm: what suits the machine, the config's `trainer`, then our keys."""
-    usual = _usual()
+    """TRL's arguments for an arm: defaults for the machine, the config's `trainer`, our keys."""
+    defaults = _defaults()
     if "gradient_checkpointing" in config.trainer:  # the old name, which the new one overrides
-        del usual["activation_checkpointing"]
-    return GRPOConfig(**{**usual, **config.trainer, **_ours(config, arm, seed, output)})
+        del defaults["activation_checkpointing"]
+    return GRPOConfig(**{**defaults, **config.trainer, **_ours(config, arm, seed, output)})
 
 
 def check_before_training(config: ComparisonConfig) -> None:
@@ -172,7 +171,7 @@ def check_trainer_options(config: ComparisonConfig) -> None:
 
 
 def check_model(config: ComparisonConfig) -> None:
-    """Refuse a model that is not there before anything is trained."""
+    """Refuse a model that does not exist before anything is trained."""
     if config.model is None:
         return
     try:
@@ -206,8 +205,8 @@ def check_problems(config: ComparisonConfig) -> None:
             raise ConfigError(f"{error}: set eval_problems lower") from error
 
 
-def _usual() -> dict[str, Any]:
-    """What suits the machine; TRL's own defaults here are for large models on GPUs."""
+def _defaults() -> dict[str, Any]:
+    """Defaults for this machine; those of TRL are for large models on GPUs."""
     has_gpu = torch.cuda.is_available()
     return {
         "use_cpu": not has_gpu,
@@ -217,7 +216,7 @@ def _usual() -> dict[str, Any]:
         "model_init_kwargs": {"dtype": "float32"},
         "report_to": [],
         "disable_tqdm": True,
-        "save_total_limit": 2,  # the last one, and one that is whole while it is written
+        "save_total_limit": 2,  # the last one, and a complete one while that is written
     }
 
 
@@ -244,7 +243,7 @@ def _ours(config: ComparisonConfig, arm: str, seed: int, output: Path) -> dict[s
         "epsilon": config.epsilon,
         "epsilon_high": config.epsilon_high,
         "loss_type": config.loss_type,
-        "shuffle_dataset": False,  # training_prompts has put them in order
+        "shuffle_dataset": False,  # training_prompts put them in order
         "seed": seed,
         "logging_steps": 1,
         "save_steps": config.checkpoint_every,

@@ -15,7 +15,7 @@ from setrl.domains import SPLITS, Domain
 from setrl.engines.batch import check_method
 from setrl.files.strict_yaml import KeyedError
 from setrl.models import HEAD_DIM
-from setrl.runs.config import RunConfig
+from setrl.runs.config import RunConfig, require
 
 ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set beside its method
 LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps
@@ -97,53 +97,35 @@ class ComparisonConfig(RunConfig):
     """n, the samples of each problem; metrics at k are measured for k = 1, 2, 4, … up to n."""
 
     def _check(self) -> None:
-        self._check_domain()
-        self._check_sizes()
-
-    def _check_domain(self) -> None:
-        if unknown := [split for split in self.eval_splits if split not in SPLITS]:
-            known = ", ".join(SPLITS)
-            raise KeyedError(f"eval_splits must be of {known}, got {unknown[0]!r}", "eval_splits")
+        for split in self.eval_splits:
+            require(split in SPLITS, "eval_splits", f"be of {', '.join(SPLITS)}", split)
         try:
             self.make_domain()
         except ValueError as error:
             raise KeyedError(str(error), "domain") from error
+        self._check_sizes()
 
     def _check_sizes(self) -> None:
-        if self.samples_per_prompt < 2:
-            raise KeyedError(
-                "samples_per_prompt must be at least 2, got 1: credit compares the samples of a "
-                "prompt",
-                "samples_per_prompt",
-            )
-        samples = self.prompts_per_step * self.samples_per_prompt
-        if self.micro_batch_size is not None and samples % self.micro_batch_size:
-            raise KeyedError(
-                f"micro_batch_size must divide prompts_per_step × samples_per_prompt = {samples}, "
-                f"got {self.micro_batch_size}",
-                "micro_batch_size",
-            )
-        if self.base_hidden_size % HEAD_DIM:
-            raise KeyedError(
-                f"base_hidden_size must be a multiple of {HEAD_DIM}, got {self.base_hidden_size}",
-                "base_hidden_size",
-            )
-        if self.checkpoint_every % self.num_iterations:
-            raise KeyedError(
-                f"checkpoint_every must be a multiple of num_iterations={self.num_iterations}, so "
-                f"that no batch is cut in two, got {self.checkpoint_every}",
-                "checkpoint_every",
-            )
+        n, size = self.samples_per_prompt, self.micro_batch_size
+        must = "be at least 2 (credit compares the samples of a prompt)"
+        require(n >= 2, "samples_per_prompt", must, n)
+        samples = self.prompts_per_step * n
+        divides = size is None or samples % size == 0
+        must = f"divide prompts_per_step × samples_per_prompt = {samples}"
+        require(divides, "micro_batch_size", must, size)
+        width, every, updates = self.base_hidden_size, self.checkpoint_every, self.num_iterations
+        require(width % HEAD_DIM == 0, "base_hidden_size", f"be a multiple of {HEAD_DIM}", width)
+        must = f"be a multiple of num_iterations={updates}, so that no batch is cut in two"
+        require(every % updates == 0, "checkpoint_every", must, every)
 
     def _check_arm(self, arm: str) -> None:
-        key = f"arms.{arm}"
         for option in ARM_OPTIONS:
             value = self.arms[arm].get(option, 0.0)
-            if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-                raise KeyedError(f"{option} must be at least 0, got {value!r}", f"{key}.{option}")
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            require(is_number and value >= 0, f"arms.{arm}.{option}", "be at least 0", value)
         judge = self.judge(arm)
-        if judge is not None and not isinstance(judge, str | Mapping):
-            raise KeyedError(f"judge must be a name or a mapping, got {judge!r}", f"{key}.judge")
+        is_judge = judge is None or isinstance(judge, str | Mapping)
+        require(is_judge, f"arms.{arm}.judge", "be a name or a mapping", judge)
         self._try_method(arm, 0.0)
         self._try_method(arm, 1.0)
 

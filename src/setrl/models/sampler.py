@@ -1,7 +1,7 @@
 """Sampling many texts a prompt: a compact sampler for small Qwen3 models, `generate` for others.
 
 The compact sampler reads each prompt once, whatever the number of samples, and drops samples that
-have ended; see `setrl.models.decoder`. It draws from the same distribution as `generate`.
+have ended; see `setrl.models.decoder`. It samples the same distribution as `generate`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from setrl.models.decoder import CompactDecoder, pad_left
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-ROWS = 1024  # samples drawn at once; more fall out of the cache of one core
+ROWS = 1024  # samples at once; more do not fit into the cache of one core
 
 
 def sample(
@@ -34,11 +34,11 @@ def sample(
     Args:
         model: A causal language model.
         tokenizer: Its tokenizer.
-        prompts: The texts to go on from.
+        prompts: The texts to continue.
         n: Samples a prompt, at least 1.
         max_new_tokens: The length, in tokens, at which a sample is cut.
-        temperature: Divides the logits; 0 takes the likeliest token.
-        seed: Seeds a generator of its own; the global one is left alone.
+        temperature: Divides the logits; 0 takes the most likely token.
+        seed: Seeds a generator of its own; the global one is not used.
     """
     prompt_ids = [tokenizer(prompt, add_special_tokens=False)["input_ids"] for prompt in prompts]
     generator = torch.Generator(device=model.device).manual_seed(seed)
@@ -60,22 +60,22 @@ def sample_ids(
             "n and max_new_tokens must be at least 1 and temperature at least 0, "
             f"got {n}, {max_new_tokens} and {temperature}"
         )
-    draw = _sample_compactly if is_compact(model) else _sample_by_generate
+    sample_some = _sample_compactly if is_compact(model) else _sample_by_generate
     groups: list[list[list[int]]] = []
     with torch.inference_mode():
         for some_prompts, count in _batches(prompt_ids, n):
-            drawn = draw(model, some_prompts, count, max_new_tokens, temperature, generator)
+            found = sample_some(model, some_prompts, count, max_new_tokens, temperature, generator)
             if count < n and groups and len(groups[-1]) < n:
-                groups[-1].extend(drawn[0])
+                groups[-1].extend(found[0])
             else:
-                groups.extend(drawn)
+                groups.extend(found)
     return groups
 
 
 def _batches(
     prompt_ids: Sequence[Sequence[int]], n: int
 ) -> Iterator[tuple[Sequence[Sequence[int]], int]]:
-    """Prompts and samples of each to draw at once: whole groups, or one prompt's group in parts."""
+    """Prompts and samples of each in one call: whole groups, or one prompt's group in parts."""
     at_once = ROWS // n
     if at_once:
         for start in range(0, len(prompt_ids), at_once):
@@ -87,7 +87,7 @@ def _batches(
 
 
 def is_compact(model: PreTrainedModel) -> bool:
-    """Whether the compact sampler computes what this model computes."""
+    """Whether the compact sampler can compute this model."""
     config = model.config
     return (
         type(model).__name__ == "Qwen3ForCausalLM"
@@ -115,7 +115,7 @@ def _sample_compactly(
     tokens_RT = torch.full((len(prompt_ids) * n, max_new_tokens), -1)
     row = torch.arange(len(tokens_RT))  # the sample that each row of the cache belongs to
     for position in range(max_new_tokens):
-        token = _draw(logits, temperature, generator)
+        token = _next_token(logits, temperature, generator)
         tokens_RT[row, position] = token
         going = ~torch.isin(token, ends)
         if position + 1 == max_new_tokens or not going.any():
@@ -128,7 +128,7 @@ def _sample_compactly(
     return _cut(tokens_RT, ends, n)
 
 
-def _draw(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+def _next_token(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
     """One token a row ~ softmax(logits / temperature): the first of independent exponential clocks.
 
     argmax pᵢ/eᵢ with eᵢ ~ Exp(1) is distributed as p.
@@ -169,7 +169,7 @@ def _sample_by_generate(
     pad = model.generation_config.pad_token_id
     how = {"temperature": temperature, "top_k": 0, "top_p": 1.0} if temperature else {}
     devices = [model.device] if model.device.type != "cpu" else []
-    # `generate` draws from the global generator: seed it from ours, and put it back.
+    # `generate` uses the global generator: seed it from ours, and restore it afterwards.
     with torch.random.fork_rng(devices=devices):
         torch.manual_seed(int(torch.randint(2**62, (1,), generator=generator, device=model.device)))
         tokens: Tensor = model.generate(  # type: ignore[operator]

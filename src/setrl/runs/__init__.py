@@ -1,1 +1,1 @@
-"""What every kind of run shares: whole files, strict configs, run directories, and processes."""
+"""What every kind of run shares: its config, its folder, its processes, and the spine."""

@@ -1,4 +1,4 @@
-"""A run's folder, for one process at a time and one config for good."""
+"""A run's folder, claimed by one process at a time, with one config forever."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ LOCK = ".lock"
 
 @contextmanager
 def claimed(run_dir: Path, config: RunConfig, *, overwrite: bool = False) -> Iterator[None]:
-    """The run directory for this process alone, with the config and the status of the run in it.
+    """Hold a run's folder for this process alone, and keep the run's config and status in it.
 
     Args:
         run_dir: The folder; made if missing.
-        config: The run's, which the folder must have or is given.
-        overwrite: Remove the run of this kind that is there; files that setrl did not write stay.
+        config: The config of the run; if the folder holds a run, it must be the same.
+        overwrite: Remove the run of this kind in the folder, but no file that setrl did not write.
 
     Raises:
         ConfigError: If the folder holds a run with another config, or something else.
-        RunError: If another process is at it, or the disk is full or refuses.
+        RunError: If another process holds it, or files cannot be written.
     """
     try:
         run_dir.mkdir(parents=True, exist_ok=True)
@@ -39,7 +39,7 @@ def claimed(run_dir: Path, config: RunConfig, *, overwrite: bool = False) -> Ite
             with _status_at_the_end(run_dir):
                 yield
     except OSError as error:
-        raise RunError(f"{explain(error)}; the same command goes on from what is kept") from error
+        raise RunError(f"{explain(error)}; the same command continues from what is kept") from error
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def _locked(run_dir: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise RunError(f"{run_dir}: another process is at this run") from error
+            raise RunError(f"{run_dir}: another process is running it") from error
         yield
 
 
@@ -66,14 +66,14 @@ def _status_at_the_end(run_dir: Path) -> Iterator[None]:
 
 
 def _check_folder(run_dir: Path, config: RunConfig, overwrite: bool) -> None:
-    """Refuse a folder with another run, or with what is no run; remove this one if asked to."""
-    there = sorted(path.name for path in run_dir.iterdir() if path.name != LOCK)
-    if not there:
+    """Refuse a folder with another run, or without a run of setrl; remove this run if asked to."""
+    content = sorted(path.name for path in run_dir.iterdir() if path.name != LOCK)
+    if not content:
         return
     kind = kind_of(run_dir)
     if kind is None or not (run_dir / CONFIG).exists():
         raise ConfigError(
-            f"{run_dir} is not empty and holds no run of setrl ({_first(there)}): "
+            f"{run_dir} is not empty and holds no run of setrl ({_first(content)}): "
             "give another folder"
         )
     if kind != config.kind:
@@ -88,7 +88,7 @@ def _check_folder(run_dir: Path, config: RunConfig, overwrite: bool) -> None:
         raise ConfigError(
             f"{run_dir} holds a run with another config:\n  "
             + "\n  ".join(differences)
-            + "\ngive another --run-dir, or --overwrite to remove that run and start anew"
+            + "\ngive another --run-dir, or --overwrite to remove that run and start again"
         )
 
 

@@ -67,13 +67,11 @@ class RunConfig:
             raise KeyedError(f"arms: {taken.pop()!r} is the name of another folder", "arms")
 
     def _check_numbers(self) -> None:
-        if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
-            raise KeyedError(f"seeds must be different numbers ≥ 0, got {self.seeds}", "seeds")
+        different = bool(self.seeds) and len(set(self.seeds)) == len(self.seeds)
+        require(different and min(self.seeds) >= 0, "seeds", "be different numbers ≥ 0", self.seeds)
         for name, value in vars(self).items():
-            if not isinstance(value, int | float) or (value == 0 and name.endswith("seed")):
-                continue
-            if not 0 < value < float("inf"):
-                raise KeyedError(f"{name} must be a number above 0, got {value}", name)
+            if isinstance(value, int | float) and not (value == 0 and name.endswith("seed")):
+                require(0 < value < float("inf"), name, "be a number above 0", value)
 
     @classmethod
     def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:
@@ -116,6 +114,12 @@ class RunConfig:
             for key in mine
             if key not in NO_RESULT and mine[key] != theirs[key]
         ]
+
+
+def require(holds: bool, key: str, must: str, value: Any) -> None:
+    """Refuse the value of a key unless a condition holds, with what it must be."""
+    if not holds:
+        raise KeyedError(f"{key.rpartition('.')[2]} must {must}, got {value!r}", key)
 
 
 def refuse_unknown(given: Iterable[str], known: Collection[str], prefix: str = "") -> None:

@@ -1,4 +1,4 @@
-"""What setrl writes in a run's folder, so that nothing else there is ever removed."""
+"""The files that setrl writes in a run's folder, so that no other file is ever removed."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ MODEL_FILES = (
     *("added_tokens.json", "vocab.json", "vocab.txt", "merges.txt"),
 )
 MODEL: Tree = {**dict.fromkeys(MODEL_FILES, Path.is_file), "evaluation": EVALUATION}
-PARTIAL = dict.fromkeys([".*.partial"], Path.exists)  # what a killed process left half written
+PARTIAL = dict.fromkeys([".*.partial"], Path.exists)  # files that a killed process did not finish
 TRAINING: Tree = {
     **dict.fromkeys((RECORD, "metrics.jsonl", "evaluation.json", "traceback.txt"), Path.is_file),
     "judge.sqlite*": Path.is_file,
     "rollouts": {"step_[0-9]*.jsonl": Path.is_file},
-    # Training itself removes whole checkpoints as it goes on, and TRL writes its README.md.
+    # Training itself removes old checkpoints, and TRL writes its README.md.
     "checkpoints": {"checkpoint-[0-9]*": Path.is_dir, "README.md": Path.is_file},
     "final": MODEL,
     "evaluation": EVALUATION,
@@ -78,7 +78,7 @@ PICTURES = (
 
 
 def run_tree(arms: Iterable[str]) -> Tree:
-    """What a run with these arms writes in its folder."""
+    """The files that a run with these arms writes in its folder."""
     return {
         **dict.fromkeys((RECORD, CONFIG, "summary.json"), Path.is_file),
         REPORT: is_our_page,
@@ -90,7 +90,7 @@ def run_tree(arms: Iterable[str]) -> Tree:
 
 
 def remove_written(folder: Path, tree: Tree) -> None:
-    """Remove what a tree names, and its folders that are empty then; links are never followed."""
+    """Remove what a tree names, and its folders if then empty; links are never followed."""
     for path in list(folder.iterdir()):
         for pattern, ours in tree.items():
             if fnmatchcase(path.name, pattern):
