@@ -51,7 +51,7 @@ def train_arm(
     Returns:
         Whether all steps are done; False if it was stopped.
     """
-    if (run.path / "evaluation.json").exists():
+    if run.evaluation.exists():
         on_step(config.steps)
         return True
     task = config.make_task()
@@ -112,10 +112,8 @@ def recorded(task: ControlTask) -> gym.Env:
 
 def policy_of(config: ControlConfig, space: gym.Space) -> tuple[Any, dict[str, Any]]:
     """The policy class for a task's observations and the config's memory, and its arguments."""
-    arguments, has_dicts = (
-        dict(config.make_task().policy_kwargs),
-        isinstance(space, gym.spaces.Dict),
-    )
+    arguments = dict(config.make_task().policy_kwargs)
+    has_dicts = isinstance(space, gym.spaces.Dict)
     if config.gru is None:
         return "MultiInputPolicy" if has_dicts else "MlpPolicy", arguments
     if has_dicts:
@@ -126,16 +124,12 @@ def policy_of(config: ControlConfig, space: gym.Space) -> tuple[Any, dict[str, A
 def _finish(task: ControlTask, model: PolyPPO, run: TrainingRun, about: dict[str, Any]) -> None:
     with files.writing_folder(run.final) as partial_folder:
         model.save(partial_folder / MODEL)
-    write_evaluation(task, model, run.path, about)
+    write_evaluation(task, model, run, about)
 
 
 def write_evaluation(
-    task: ControlTask, model: PolyPPO, folder: Path, about: dict[str, Any]
+    task: ControlTask, model: PolyPPO, run: TrainingRun, about: dict[str, Any]
 ) -> None:
     """Write evaluation.json: the task's metrics of a model."""
-    metrics = {
-        name: None if value != value else value for name, value in evaluation(task, model).items()
-    }
-    steps = {"steps": model.num_timesteps}
-    found = {"schema_version": 1, **about, **steps, "metrics": metrics}
-    files.write_json(folder / "evaluation.json", found)
+    found = {**about, "steps": model.num_timesteps, "metrics": evaluation(task, model)}
+    files.write_json(run.evaluation, {"schema_version": 1, **found})

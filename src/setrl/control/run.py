@@ -87,7 +87,7 @@ class ControlArms(Arms):
     def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
         """Evaluate the pretrained policy."""
         torch.set_num_threads(1)
-        if not (run.path / "evaluation.json").exists():
+        if not run.evaluation.exists():
             about = {"arm": BASE, "seed": None}
-            write_evaluation(self.config.make_task(), self._base_policy(), run.path, about)
+            write_evaluation(self.config.make_task(), self._base_policy(), run, about)
         on_progress(self.cost(None))

@@ -52,6 +52,11 @@ class TrainingRun:
         """The last model and its tokenizer; exists once the run is finished."""
         return self.path / "final"
 
+    @property
+    def evaluation(self) -> Path:
+        """The evaluation of a finished control policy."""
+        return self.path / "evaluation.json"
+
     def rollouts(self, step: int) -> Path:
         """The samples of a step, one JSON object a prompt."""
         return self.path / "rollouts" / f"step_{step:06d}.jsonl"

@@ -140,7 +140,7 @@ def read_run(run_dir: Path, reference: str = "grpo") -> RunData:
 
 
 def _read_arm_run(seed: int, run: TrainingRun) -> ArmRun:
-    evaluation = files.read_json(run.path / "evaluation.json").get("metrics", {})
+    evaluation = files.read_json(run.evaluation).get("metrics", {})
     return ArmRun(
         seed=seed,
         metrics=_columns(files.read_lines(run.metrics)),
