@@ -16,7 +16,7 @@ from setrl.lm import run as comparison
 from setrl.lm.arm import train_arm
 from setrl.lm.run import LanguageModelArms, run_comparison
 from setrl.logs.run_folder import TrainingRun, training_run, write_status
-from setrl.report import drawing
+from setrl.report import style
 from setrl.runs.pool import Stop, run_jobs
 from setrl.runs.run import arm_job
 
@@ -76,7 +76,7 @@ def test_the_report_of_a_finished_run_calls_it_finished(make_config, tmp_path, m
     config = make_config(steps=1, arms={"grpo": {"method": "grpo"}})
     (tmp_path / "config.yaml").write_text(config.to_yaml())
     monkeypatch.setenv("SETRL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(drawing, "DPI", 40)
+    monkeypatch.setattr(style, "DPI", 40)
     options = ["--config", tmp_path / "config.yaml", "--run-dir", tmp_path / "run"]
     with pytest.raises(SystemExit) as left:
         cli.main(["train", *map(str, options)])
