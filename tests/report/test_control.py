@@ -40,6 +40,8 @@ def run_dir(tmp_path: Path) -> Path:
             if arm != "base":
                 lines = [{"step": s, "rollout/ep_rew_mean": s / 90} for s in range(10, 100, 10)]
                 (place / "metrics.jsonl").write_text("".join(f"{json.dumps(x)}\n" for x in lines))
+                trunk = {"reset_seed": 1, "return": 0.0, "actions": [0], "states": []}
+                write(place / "rollouts" / "step_000010.jsonl", trunk)
     task = {"name": "goals", "limit": 9, "kinds": "two"}
     config = {"name": "try", "task": task, "total_steps": 90, "seeds": [0, 1, 2]}
     config["arms"] = {arm: {} for arm in ARMS if arm != "base"}
