@@ -1,5 +1,8 @@
 """Labels that do not collide, smoothing, looks, and what figures draw."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from matplotlib.text import Text
@@ -10,6 +13,16 @@ from setrl.report.figures import charts
 from setrl.report.run import read_run
 from setrl.report.style import DARK, LIGHT, Look, canvas, looks, main_arms, strategy_fills, sweep
 from tests import fake_run
+
+SOURCES = (".py", ".html", ".css")
+
+
+def test_colours_are_in_one_file():
+    home = Path(__file__).parents[2]
+    drawn = [home / name for name in ("src/setrl/report", "studies", "recipes", "benchmarks")]
+    paths = [path for folder in drawn for path in folder.rglob("*") if path.suffix in SOURCES]
+    colour = re.compile(r"#[0-9A-Fa-f]{6}\b")
+    assert [path.name for path in paths if colour.search(path.read_text())] == ["style.py"]
 
 
 @pytest.mark.parametrize("seed", range(5))
