@@ -127,6 +127,6 @@ def test_samples_of_a_gold_that_cannot_be_graded_are_left_out(tmp_path):
     imported = read(write(tmp_path / "10.jsonl", *lines), verify=True)
     assert [record["correct"] for record in imported.records] == [[1]]
     assert imported.notes == [
-        "1 gold answers cannot be graded against, as ' '",
+        "1 gold answers cannot be used for grading, as ' '",
         "1 samples without a score are left out",
     ]

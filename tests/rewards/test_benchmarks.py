@@ -84,7 +84,7 @@ def test_a_local_copy_is_read_instead(tmp_path):
 
 def test_another_number_of_problems_is_refused(tmp_path):
     path = write(tmp_path / "amc.jsonl", copies(ROWS["amc_2022_2023"][0], 83))
-    with pytest.raises(DataError, match="83 problems, and amc_2023 40"):
+    with pytest.raises(DataError, match="83 problems, but amc_2023 has 40"):
         benchmarks.load(benchmarks.by_name("amc_2023"), path)
 
 

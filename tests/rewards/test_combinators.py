@@ -83,13 +83,13 @@ def test_lengths_in_characters_are_those_of_the_text():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: rewards.weighted_sum(), "a weight for each reward"),
+        (lambda: rewards.weighted_sum(), "each reward needs one weight"),
         (lambda: rewards.WeightedSum((Given(()),), (1.0, 2.0)), "got 1 rewards and 2 weights"),
         (lambda: rewards.length_penalty(4, 4), "got 4 and 4"),
         (lambda: rewards.length_penalty(-1, 4), "got -1 and 4"),
         (lambda: rewards.length_penalty(1, 4, unit="words"), "got 'words'"),
-        (lambda: rewards.format_reward("("), "no regular expression"),
-        (lambda: call(rewards.length_penalty(1, 4), ["x"]), "no column 'completion_ids'"),
+        (lambda: rewards.format_reward("("), "pattern must be a regular expression"),
+        (lambda: call(rewards.length_penalty(1, 4), ["x"]), "'completion_ids', which is missing"),
     ],
 )
 def test_what_is_wrong_is_said(make, message):

@@ -177,9 +177,9 @@ def test_settings_are_checked(settings, message):
 
 
 def test_calls_are_checked(grader):
-    with pytest.raises(ValueError, match="no column 'answer'; there are: gold"):
+    with pytest.raises(ValueError, match="in the column 'answer', but the columns are: gold"):
         grader(prompts=["?"], completions=["1"], gold=["1"])
-    with pytest.raises(ValueError, match="2 samples need as many golds, got 1"):
+    with pytest.raises(ValueError, match="one gold for each of 2 samples, got 1"):
         grader.grades(["1", "2"], ["1"])
 
 

@@ -71,7 +71,7 @@ def test_the_good_rows_are_written_as_they_were(tmp_path, capsys):
 
     path = write(tmp_path / "data.jsonl", '{"answer":   "1"}', '{"answer": ""}')
     good = tmp_path / "out" / "good.jsonl"
-    with pytest.raises(DataError, match="1 of 2 golds cannot be graded against: 1 empty"):
+    with pytest.raises(DataError, match="1 of 2 golds cannot be used for grading: 1 empty"):
         validate_and_print(path, math_answer(), good)
     assert good.read_text() == '{"answer":   "1"}\n'
     assert capsys.readouterr().out == "line 2: empty  ''\n"

@@ -39,7 +39,7 @@ def test_a_reading_says_why_a_sample_is_wrong(verifier):
 
 
 def test_a_gold_that_cannot_be_graded_is_no_wrong_sample(verifier):
-    with pytest.raises(DataError, match="gold ' ' cannot be graded against"):
+    with pytest.raises(DataError, match="gold ' ' cannot be used for grading"):
         verifier(" ", ["\\boxed{7}"])
 
 
@@ -48,7 +48,7 @@ def test_problems_with_unfit_golds_are_left_out_by_name(capsys):
     task = math_problems("a", problems)
     assert [problem.id for problem in task.problems] == ["a/1"]
     assert "a: 1 of 2 problems are left out" in capsys.readouterr().err
-    with pytest.raises(DataError, match=r"a: no gold answer can be graded.*a/0 \(an empty group\)"):
+    with pytest.raises(DataError, match=r"a: no gold answer can be used.*a/0 \(an empty group\)"):
         math_problems("a", problems[:1])
 
 

@@ -1,7 +1,7 @@
 """Synthetic tasks with an exact verifier and an exact reader of strategies.
 
-Nothing here knows of models or training: a domain draws problems, writes the corpus that a base
-model learns from, and reads samples.
+Nothing here depends on models or training: a domain samples problems, writes the corpus that a
+base model learns from, and reads samples.
 """
 
 from collections.abc import Callable

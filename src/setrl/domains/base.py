@@ -1,7 +1,7 @@
 """A domain: problems, an exact verifier, an exact reader of strategies, and a writer of samples.
 
-Everything about a problem stands in its prompt, so that a sample found in anybody's log can be
-verified: ``domain.read(prompt, text)`` needs nothing else.
+The prompt holds everything about a problem, so a sample from any log can be verified:
+``domain.read(prompt, text)`` needs nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HELD_OUT = 8  # one prompt in this many is held out of the training split
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem: the text that the model is given, and the kind of problem that it is."""
+    """One problem: the text that the model gets, and the kind of problem."""
 
     prompt: str
     kind: str
@@ -29,7 +29,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Written:
-    """A sample that the domain's own writer wrote, with what the writer meant it to be."""
+    """A sample from the domain's own writer, with the strategy and correctness that it intended."""
 
     text: str
     strategy: str
@@ -38,12 +38,12 @@ class Written:
 
 @dataclass(frozen=True)
 class Reading:
-    """What the verifier and the strategy reader say of one sample.
+    """The result of the verifier and the strategy reader for one sample.
 
     Attributes:
         correct: Whether every step that is checked holds and the answer is right.
-        strategy: The strategy used; None where none can be read (a degenerate sample).
-        answer: The final answer in its normal form; None where there is none.
+        strategy: The strategy used; None if no strategy can be read (a degenerate sample).
+        answer: The final answer in its normal form; None if there is no answer.
         reason: Why the sample is not correct, in words; empty when it is.
     """
 
@@ -62,20 +62,20 @@ class Domain(Protocol):
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
-        """The tokens that write every prompt and sample; longer ones are matched first."""
+        """Tokens that cover every prompt and sample; longer ones are matched first."""
 
     @property
     def max_new_tokens(self) -> int:
-        """The length, in tokens, within which every sample of the writer ends."""
+        """The largest length, in tokens, of the writer's samples."""
 
     def problems(self, split: Split, count: int, seed: int) -> list[Problem]:
-        """`count` different problems of a split; the same seed gives the same ones."""
+        """`count` different problems of a split; the same seed gives the same problems."""
 
     def corpus_problem(self, rng: np.random.Generator) -> Problem:
         """One problem of the corpus that the base model learns from (never a held-out one)."""
 
     def write(self, problem: Problem, rng: np.random.Generator) -> Written:
-        """One sample as a diverse and imperfect author would write it, right or wrong."""
+        """One sample as a diverse and imperfect author would write it, correct or not."""
 
     def read(self, prompt: str, text: str) -> Reading:
         """Verify one sample and read the strategy that it used."""

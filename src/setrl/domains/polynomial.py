@@ -1,4 +1,4 @@
-"""Points on a polynomial: infinitely many right answers, and the strategy is the point chosen.
+"""Points on a polynomial: infinitely many correct answers; the strategy is the chosen point.
 
 The task is that of Poly-EPO (arXiv:2604.17654, section 6.2a): given a relation such as
 y = x² + 3x + 7, give a point on it, such as (1, 11). The paper prints one relation and one
@@ -7,9 +7,9 @@ shares of the corpus are our reconstruction.
 
     prompt  y=x^2+3x+7, x!=4:         sample  (2, 17)
 
-Every prompt forbids one to three values of x. In the training split they are values that hardly
-anybody chooses; in the shifted split they are the favourites, so that a policy that has
-collapsed on a favourite fails there.
+Every prompt forbids one to three values of x. In the training split these are values that are
+rarely chosen. In the shifted split they are the favourites, so a policy that has collapsed on a
+favourite fails there.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ FAVOURITES: dict[tuple[int, ...], float] = {
 
 KINDS = {"line": 0.25, "quadratic": 0.75}
 CLAUSES = {"rare": 0.7, "favourites": 0.2, "any": 0.1}  # what the corpus forbids
-CARELESS = 0.1  # chance that the author does not look at the exclusion clause
+CARELESS = 0.1  # probability that the author ignores the exclusion clause
 
 SLIPS = {
     "off by one": 0.3, "off by ten": 0.2, "sign of y": 0.1, "sign of x": 0.2, "forgotten term": 0.2,
 }  # fmt: skip
 
-# One token for a term and one for a usual choice of x: by single letters, a model of this size
-# needs many times the training for the same accuracy. The rest writes every other point.
+# One token for each term and one for each common choice of x: with one token for each letter, a
+# small model needs many times the training for the same accuracy. The last row covers all else.
 VOCABULARY = (
     *(f"{factor}x" for factor in ("", *range(2, 10))),
     *(f"+{factor}x" for factor in ("", *range(2, 6))),
@@ -80,12 +80,12 @@ class Relation:
 class Polynomial:
     """Give one integer point (x, y) on a line or parabola, avoiding the excluded values of x.
 
-    On a curve x determines y, so a wrong y is a slip on the way to the same point: the strategy
-    is "x=2" by default (the paper's judge opens no new cluster for an arithmetic error).
+    On a curve x determines y, so a wrong y is an arithmetic error on the way to the same point.
+    The strategy is "x=2" by default: the paper's judge makes no new cluster for such an error.
 
     Attributes:
-        strategy: What names a strategy: "x", or "point" for the pair "(2, 21)" as the paper
-            literally says, where each slip is a strategy of its own.
+        strategy: What identifies a strategy: "x", or "point" for the pair "(2, 21)", as in the
+            paper's text, which makes each arithmetic error a strategy of its own.
     """
 
     strategy: Literal["x", "point"] = "x"
@@ -99,7 +99,7 @@ class Polynomial:
             raise ValueError(f"strategy must be 'x' or 'point', got {self.strategy!r}")
 
     def problems(self, split: Split, count: int, seed: int) -> list[Problem]:
-        """`count` different problems; rare x are excluded, in the shifted split the favourites."""
+        """`count` different problems; they exclude rare x, or favourites if shifted."""
         clause = "favourites" if split == "shifted" else "rare"
         return draw_problems(lambda rng: _problem(rng, clause), split, count, seed)
 
@@ -108,7 +108,7 @@ class Polynomial:
         return draw_training_problem(lambda rng: _problem(rng, draw(rng, CLAUSES)), rng)
 
     def write(self, problem: Problem, rng: np.random.Generator) -> Written:
-        """One point: a favourite x most often, slips more often the larger |x| is."""
+        """One point: favourite values of x are the most frequent, and errors grow with |x|."""
         relation = _parse(problem.prompt)
         allowed = ALL_X_SHARES
         if rng.random() >= CARELESS:
@@ -164,7 +164,7 @@ def _excluded(rng: np.random.Generator, clause: str) -> tuple[int, ...]:
 
 
 def _polynomial(a: int, b: int, c: int) -> str:
-    """The usual way to write it: terms of 0 and factors of 1 left out."""
+    """The usual notation: terms of 0 and factors of 1 are left out."""
     terms = [_term(a, "x^2"), _term(b, "x"), f"{c:+d}" if c else ""]
     return "".join(terms).removeprefix("+")
 
@@ -191,7 +191,7 @@ def _coefficient(text: str | None) -> int:
 
 
 def _slip(relation: Relation, x: int, rng: np.random.Generator) -> int:
-    """A wrong y such as people write; never the right one."""
+    """A wrong y of a kind that people write; never the correct one."""
     y = relation.y(x)
     terms = [relation.a * x * x, relation.b * x, relation.c]
     side = 1 if rng.random() < 0.5 else -1

@@ -1,4 +1,4 @@
-"""Drawing by shares, and drawing the different problems of a split."""
+"""Sampling by shares, and sampling the different problems of a split."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from setrl.domains.base import SPLITS, Problem, Split, is_held_out
 
 Value = TypeVar("Value")
 
-# Tries for a new problem, for each that is there: one prompt in eight is held out, and the rest is
-# room for repeats and for rare problems.
+# How many tries for one new problem are allowed for each problem found so far. One prompt in eight
+# is held out; the rest is a margin for repeats and rare problems.
 TRIES_PER_PROBLEM = 200
 
 
@@ -23,13 +23,13 @@ def draw(rng: np.random.Generator, shares: Mapping[Value, float]) -> Value:
         point -= share
         if point < 0:
             return value
-    return value  # the point was the sum itself, up to rounding
+    return value  # the point equals the sum, up to rounding
 
 
 def draw_problems(
     draw_problem: Callable[[np.random.Generator], Problem], split: Split, count: int, seed: int
 ) -> list[Problem]:
-    """`count` different problems of a split, held out or not as the split wants.
+    """`count` different problems of a split, held out or not as the split needs.
 
     A longer list with the same seed starts with the shorter one.
 
@@ -40,14 +40,14 @@ def draw_problems(
         raise ValueError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
     rng = np.random.default_rng((seed, SPLITS.index(split)))
     problems: dict[str, Problem] = {}
-    in_vain = 0
+    failures = 0
     while len(problems) < count:
         problem = draw_problem(rng)
         is_new = problem.prompt not in problems
         if is_new and is_held_out(problem.prompt) == (split != "train"):
             problems[problem.prompt] = problem
-            in_vain = 0
-        elif (in_vain := in_vain + 1) > TRIES_PER_PROBLEM * (len(problems) + 1):
+            failures = 0
+        elif (failures := failures + 1) > TRIES_PER_PROBLEM * (len(problems) + 1):
             raise ValueError(
                 f"count must be at most about {len(problems)} for the {split} split, got {count}"
             )

@@ -219,7 +219,7 @@ def _verified(samples: list[LoggedSample], verify: Verify, notes: list[str]) -> 
             answer = None if reading is None else reading.answer
             result[place] = replace(samples[place], score=score, answer=answer)
     if unfit:
-        notes.append(f"{len(unfit)} gold answers cannot be graded against, as {unfit[0]!r}")
+        notes.append(f"{len(unfit)} gold answers cannot be used for grading, as {unfit[0]!r}")
     return result
 
 

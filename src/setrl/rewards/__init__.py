@@ -1,6 +1,6 @@
-"""Sample → reward: is the boxed answer right, and how rewards are put together.
+"""Sample → reward: whether the boxed answer is correct, and how rewards are combined.
 
-Each name here makes a value that TRL takes as a reward function, and that combines with others:
+Each function here makes a value that TRL accepts as a reward function and that can be combined:
 
 >>> from setrl import rewards
 >>> style = rewards.gated(rewards.length_penalty(1000, 2000), gate=rewards.math_answer())

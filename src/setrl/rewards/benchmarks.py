@@ -1,8 +1,8 @@
-"""Benchmarks of mathematics by name: which set is meant, where it is, and which fields are read.
+"""Benchmarks of mathematics by name: which problems they are, where, and which fields are read.
 
-A name alone does not say which problems are meant: there are two "AMC 2023" and several "AIME
-2025" on the Hugging Face hub. Each entry here says which one it is, and how many problems it has,
-which is checked when it is loaded.
+A name alone is ambiguous: there are two "AMC 2023" and several "AIME 2025" on the Hugging Face hub.
+Each entry here states which one it is and how many problems it has; the number is checked when it
+is loaded.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 from setrl import names
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
+from setrl.rewards.golds import gold_answer
 from setrl.rewards.problem_sets import NamedProblem
 
 BOXED = "{problem}\n\nReason step by step, and put your final answer within \\boxed{}."
@@ -39,12 +40,12 @@ def plain_gold(value: Any) -> str:
 
 
 def after_hashes(value: Any) -> str:
-    """GSM8K's gold: what stands after "####" in the worked answer, without thousands separators.
+    """GSM8K's gold: the text after "####" in the worked answer, without thousands separators.
 
     >>> after_hashes("She makes 9 * 2 = <<9*2=18>>18. #### 1,018")
     '1018'
     """
-    return str(value).rpartition("####")[2].strip().replace(",", "")
+    return gold_answer(value).replace(",", "")
 
 
 @dataclass(frozen=True)
@@ -52,15 +53,15 @@ class Benchmark:
     """A set of problems with gold answers.
 
     Attributes:
-        name: What commands call it.
+        name: Its name on the command line.
         hub: Its name on the Hugging Face hub.
         split: The split of it that holds the problems.
-        problems: How many there are; another number is an error.
+        problems: How many there must be.
         which: Which problems these are, in words.
-        config: The hub's name for a part of it, where it has several.
+        config: The hub's name for a part of the data set, if it has several parts.
         problem_key: The field of the problem.
         answer_key: The field of the gold answer.
-        error_key: The field that says how far a number may be off, absolutely.
+        error_key: The field with the largest absolute error that is accepted.
         template: The prompt; "{problem}" is replaced.
         gold: The field of the gold answer → the answer as text.
     """
@@ -130,7 +131,7 @@ def by_name(name: str) -> Benchmark:
     """The benchmark of that name.
 
     Raises:
-        ConfigError: Naming the near miss and all that are known.
+        ConfigError: With the nearest known name and all known names.
     """
     try:
         return names.look_up("benchmark", name, BENCHMARKS)
@@ -142,12 +143,12 @@ def load(benchmark: Benchmark, path: Path | None = None) -> list[NamedProblem]:
     """The problems of a benchmark, from the hub or from a local copy.
 
     Args:
-        benchmark: Which.
+        benchmark: The benchmark.
         path: A JSON Lines file with the hub's fields, or with "problem" and "answer".
 
     Raises:
-        ConfigError: When the hub cannot be reached, or `datasets` is missing.
-        DataError: When a field is missing, or the number of problems is not the benchmark's.
+        ConfigError: If the hub cannot be reached, or `datasets` is missing.
+        DataError: If a field is missing, or the number of problems is not the benchmark's.
     """
     where, rows = (str(path), _lines(path)) if path else (benchmark.hub, _hub_rows(benchmark))
     problems = [
@@ -155,17 +156,17 @@ def load(benchmark: Benchmark, path: Path | None = None) -> list[NamedProblem]:
     ]
     if len(problems) != benchmark.problems:
         raise DataError(
-            f"{where} has {len(problems)} problems, and {benchmark.name} {benchmark.problems} "
-            f"({benchmark.which}): to use other problems give them with --data alone"
+            f"{where} has {len(problems)} problems, but {benchmark.name} has {benchmark.problems} "
+            f"({benchmark.which}): to use other problems, give them with --data alone"
         )
     return problems
 
 
 def load_file(path: Path, template: str = BOXED) -> list[NamedProblem]:
-    """The problems of a JSON Lines file of one's own: a problem and its gold answer a line.
+    """The problems of your own JSON Lines file: one problem and its gold answer per line.
 
     Raises:
-        DataError: When there are none, a field is missing, or two problems share an id.
+        DataError: If there are none, a field is missing, or two problems share an id.
     """
     own = Benchmark(path.stem, str(path), "", 0, "", template=template)
     problems = [_problem(own, row, place, where) for place, (where, row) in enumerate(_lines(path))]
@@ -179,7 +180,7 @@ def load_file(path: Path, template: str = BOXED) -> list[NamedProblem]:
 
 def _problem(benchmark: Benchmark, row: Mapping[str, Any], place: int, where: str) -> NamedProblem:
     problem = _field(row, (benchmark.problem_key, *PROBLEM_KEYS), where)
-    # A local copy may hold GSM8K's final answers alone: nothing stands before "####" there.
+    # A local copy may hold only GSM8K's final answers, without "####".
     gold = benchmark.gold(_field(row, (benchmark.answer_key, *ANSWER_KEYS), where))
     if not gold:
         raise DataError(f"{where}: the gold answer is empty")
@@ -195,14 +196,14 @@ def _problem(benchmark: Benchmark, row: Mapping[str, Any], place: int, where: st
 
 
 def _error(row: Mapping[str, Any], keys: Iterable[str], where: str) -> float:
-    """How far a number may be off: 0 where nothing is said."""
-    key, said = next(((key, row[key]) for key in keys if row.get(key)), ("", 0.0))
+    """The largest absolute error that is accepted; 0 if the row does not state one."""
+    key, value = next(((key, row[key]) for key in keys if row.get(key)), ("", 0.0))
     try:
-        error = float(said)
+        error = float(value)
     except (TypeError, ValueError):
         error = -1.0
     if not 0 <= error < float("inf"):
-        raise DataError(f"{where}: {key} must be a number, 0 or above, got {said!r}")
+        raise DataError(f"{where}: {key} must be a number, 0 or above, got {value!r}")
     return error
 
 
@@ -233,6 +234,6 @@ def _hub_rows(benchmark: Benchmark) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Where each line stands, and its object."""
+    """The place of each line, and its object."""
     for number, _, row in json_lines.read(path):
         yield f"{path}:{number}", row

@@ -14,13 +14,13 @@ MAX_BOXES = 16
 
 @dataclass(frozen=True)
 class FinalBoxes:
-    """What stands in the boxes at the end of a sample.
+    """The contents of the boxes at the end of a sample.
 
     Attributes:
-        answers: Contents of the last outermost box, and before it of those that belong to it: on
-            the same line, or with nothing but punctuation, "and" or "or" between; at most
-            `MAX_BOXES`. Empty: no box.
-        cut_off: Whether a later box was opened and never closed.
+        answers: Contents of the last outermost box, and of the boxes before it that belong to it:
+            on the same line, or with only punctuation, "and" or "or" between; at most `MAX_BOXES`.
+            Empty if there is no box.
+        cut_off: Whether a later box was opened but never closed.
     """
 
     answers: tuple[str, ...]
@@ -48,12 +48,12 @@ def final_boxes(text: str) -> FinalBoxes:
 
 
 def _scan(text: str) -> tuple[list[tuple[int, int]], int]:
-    """Spans of the outermost closed boxes, and where the last one that was never closed opens."""
+    """Spans of the outermost closed boxes, and the start of the last box that is never closed."""
     begin = text.find("\\boxed"), text.find("\\fbox")
     begin_at = min((at for at in begin if at >= 0), default=len(text))
-    while text[begin_at - 1 : begin_at] == "\\":  # is it the box's own, or is it escaped?
+    while text[begin_at - 1 : begin_at] == "\\":  # backslashes before it, which may escape it
         begin_at -= 1
-    open_at: list[int] = []  # where the contents begin; −1 for a brace that is no box
+    open_at: list[int] = []  # where the contents begin; −1 for a brace that is not a box
     closed: list[tuple[int, int]] = []
     for token in _TOKEN.finditer(text, begin_at):
         what = token.group()

@@ -1,4 +1,4 @@
-"""Rewards made of rewards: values that keep TRL's interface, and so can be combined again."""
+"""Rewards made of rewards: they keep TRL's interface, so they can be combined again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from setrl.rewards.interface import Reward, Text, plain_text
 
 @dataclass(frozen=True)
 class WeightedSum:
-    """Σ_j weights[j] · rewards[j]; None where one of the parts is None.
+    """Σ_j weights[j] · rewards[j]; None if one of the parts is None.
 
     >>> by_length = LengthPenalty(free=2, limit=6, unit="characters")
     >>> both = WeightedSum((FormatReward("[0-9]+"), by_length), (1.0, 0.5))
@@ -26,8 +26,8 @@ class WeightedSum:
     def __post_init__(self) -> None:
         if len(self.rewards) != len(self.weights) or not self.rewards:
             raise ValueError(
-                f"a weight for each reward: got {len(self.rewards)} rewards "
-                f"and {len(self.weights)} weights"
+                f"each reward needs one weight, and there must be at least one reward: got "
+                f"{len(self.rewards)} rewards and {len(self.weights)} weights"
             )
 
     @property
@@ -53,9 +53,9 @@ class WeightedSum:
 
 @dataclass(frozen=True)
 class Gated:
-    """`reward` where `gate` is at least `threshold`, else `closed`; None where the gate is None.
+    """`reward` if `gate` is at least `threshold`, else `closed`; None if the gate is None.
 
-    A reward for style that only right samples can have: `Gated(style, gate=math_answer())`.
+    A reward for style that only correct samples can get: `Gated(style, gate=math_answer())`.
     """
 
     reward: Reward
@@ -85,7 +85,7 @@ class Gated:
 
 @dataclass(frozen=True)
 class LengthPenalty:
-    """A penalty that grows linearly from `free` to `limit`.
+    """A penalty that grows linearly with the length, from `free` to `limit`.
 
         penalty(length) = −clip((length − free) / (limit − free), 0, 1)
 
@@ -94,7 +94,7 @@ class LengthPenalty:
 
     Attributes:
         free: Longest sample without a penalty.
-        limit: Shortest one with the full penalty, −1.
+        limit: Shortest sample with the full penalty, −1.
         unit: "tokens" reads TRL's `completion_ids`; "characters" the text itself.
     """
 
@@ -118,7 +118,7 @@ class LengthPenalty:
         """The penalty of each sample, in [−1, 0].
 
         Raises:
-            ValueError: When tokens are to be counted and there is no column `completion_ids`.
+            ValueError: If tokens are to be counted and there is no column `completion_ids`.
         """
         return [self._penalty(length) for length in self._lengths(completions, columns)]
 
@@ -126,7 +126,10 @@ class LengthPenalty:
         if self.unit == "characters":
             return [len(plain_text(completion)) for completion in completions]
         if columns.get("completion_ids") is None:
-            raise ValueError("no column 'completion_ids' to count tokens in; unit='characters'?")
+            raise ValueError(
+                "tokens are counted in the column 'completion_ids', which is missing: "
+                "pass it, or use unit='characters'"
+            )
         return [len(ids) for ids in columns["completion_ids"]]
 
     def _penalty(self, length: int) -> float:
@@ -136,9 +139,9 @@ class LengthPenalty:
 
 @dataclass(frozen=True)
 class FormatReward:
-    r"""1 for samples that are of a form, a regular expression for the whole text, else 0.
+    r"""1 for samples whose whole text matches a regular expression, else 0.
 
-    A dot stands for any character, newlines too. Spaces around a sample do not count.
+    A dot matches any character, also a newline. Spaces around a sample are ignored.
 
     >>> thinks = FormatReward(r"<think>.*</think>\s*<answer>.*</answer>")
     >>> thinks(prompts=["?"] * 2, completions=["<think>1</think> <answer>2</answer>", "2"])
@@ -151,7 +154,9 @@ class FormatReward:
         try:
             re.compile(self.pattern)
         except re.error as error:
-            raise ValueError(f"no regular expression: {self.pattern!r}: {error}") from error
+            raise ValueError(
+                f"pattern must be a regular expression, got {self.pattern!r}: {error}"
+            ) from error
 
     @property
     def __name__(self) -> str:

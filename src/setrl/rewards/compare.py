@@ -8,7 +8,7 @@ times of day, ratios); the rest is left to `algebra`. docs/rewards.md has the ru
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from setrl.rewards.marks import compare_marked
@@ -16,7 +16,7 @@ from setrl.rewards.normal_form import spaceless, split_unit
 from setrl.rewards.numbers import Number, equal_numbers, read_number
 from setrl.rewards.shapes import Shape, is_chain, is_name, read_shape, sides, unnamed
 
-Verdict = bool | None  # None: it takes algebra to tell
+Verdict = bool | None  # None: only algebra can decide
 Algebra = Callable[[str, str], Verdict]
 
 MAX_ITEMS = 64
@@ -25,7 +25,7 @@ MAX_DEPTH = 4
 _WORDS = re.compile(r"[A-Za-z][A-Za-z' -]*\Z")
 _SHORT_WORDS = {"yes", "no", "true", "false", "none", "odd", "even"}
 _CHOICE = re.compile(r"\(?([A-J])(?:\)|\Z)\s*(.*)\Z", re.DOTALL)
-_LEFT_STANDING = re.compile(r"\\(?:i{1,3}nt|oint|sum|prod|lim|[lcd]?dots)(?![a-zA-Z])|\.\.\.")
+_UNEVALUATED = re.compile(r"\\(?:i{1,3}nt|oint|sum|prod|lim|[lcd]?dots)(?![a-zA-Z])|\.\.\.")
 _INEQUALITY = re.compile(r"[<>]|\\(?:le|ge|ne|lt|gt)(?![a-zA-Z])")
 _NUMERAL = r"(?:\d+(?:\.\d*)?|\.\d+|\\frac\{\d+\}\{\d+\})"
 _OPERATOR = r"(?:[-+*/]|\\times|\\cdot|\\div)"
@@ -33,7 +33,7 @@ _ARITHMETIC = re.compile(rf"[(]*-?{_NUMERAL}(?:[)]*{_OPERATOR}[(]*-?{_NUMERAL})+
 
 
 def no_algebra(_gold: str, _answer: str) -> Verdict:
-    """The algebra of one who knows none."""
+    """Decides nothing: for comparisons without algebra."""
     return None
 
 
@@ -45,14 +45,14 @@ def compare(
     units: bool = False,
     algebra: Algebra = no_algebra,
 ) -> Verdict:
-    r"""Whether two normal forms are the same answer; None where `algebra` could not tell.
+    r"""Whether two normal forms are the same answer; None if `algebra` could not decide.
 
     Args:
-        gold: Normal form of the right answer.
-        answer: Normal form of what was answered.
+        gold: Normal form of the correct answer.
+        answer: Normal form of the given answer.
         relative_tolerance: For decimals, see `numbers.equal_numbers`.
-        units: Whether a unit may be missing on one side; two different ones still differ.
-        algebra: Asked of two single items that are not both numbers or words.
+        units: Whether a unit may be missing on one side; two different units still differ.
+        algebra: Compares two single items that are not both numbers or words.
 
     >>> compare("(1,2)", r"\{1,2\}", relative_tolerance=1e-6)
     False
@@ -63,16 +63,16 @@ def compare(
 
 
 def refusal(gold: str, answer: str) -> str | None:
-    r"""Why an answer gets nothing whatever its value is: "chain", "unevaluated", or None.
+    r"""Why an answer is refused regardless of its value: "chain", "unevaluated", or None.
 
-    It does not refuse what the gold itself does: a gold that is a sum may be answered by a sum.
+    An answer may do what the gold itself does: if the gold is a sum, the answer may be a sum.
 
     >>> refusal("2", "1+1=2"), refusal("9", r"\int_0^3 x^2 dx"), refusal("5", "2+3")
     ('chain', 'unevaluated', 'unevaluated')
     """
     if spaceless(gold) == spaceless(answer):
         return None
-    if _LEFT_STANDING.search(answer) and not _LEFT_STANDING.search(gold):
+    if _UNEVALUATED.search(answer) and not _UNEVALUATED.search(gold):
         return "unevaluated"
     if _chained(answer) and not _chained(gold):
         return "chain"
@@ -88,7 +88,7 @@ def number_of(text: str) -> Number | None:
 
 
 def is_words(text: str) -> bool:
-    """Whether an answer is words, compared letter by letter, and not a product of variables.
+    """Whether an answer is words, which are compared letter by letter, not a product of variables.
 
     >>> is_words("Tuesday"), is_words("No"), is_words("xy"), is_words("10 cm")
     (True, True, False, False)
@@ -144,7 +144,7 @@ class _Comparison:
             return False
         if gold_shape.ordered or _values_without_names(gold_shape, answer_shape):
             pairs = zip(gold_shape.items, answer_shape.items, strict=True)
-            return _all([self.answers(*pair, depth - 1) for pair in pairs])
+            return every([self.answers(*pair, depth - 1) for pair in pairs])
         return _matching(
             [[self.answers(g, a, depth - 1) for a in answer_shape.items] for g in gold_shape.items]
         )
@@ -234,7 +234,7 @@ def _without_lone_unit(gold: str, answer: str) -> tuple[str, str]:
 
 
 def _is_condition(shape: Shape) -> bool:
-    """Whether an answer is one inequality: it may be said as an interval."""
+    """Whether an answer is one inequality, which may also be written as an interval."""
     return len(shape.items) == 1 and _INEQUALITY.search(shape.items[0]) is not None
 
 
@@ -243,14 +243,16 @@ def _condition(shape: Shape, text: str) -> str:
     return shape.items[0] if _is_condition(shape) else text
 
 
-def _all(verdicts: Sequence[Verdict]) -> Verdict:
+def every(verdicts: Iterable[Verdict]) -> Verdict:
+    """Whether all are true; None if that is not known."""
+    verdicts = list(verdicts)
     if False in verdicts:
         return False
     return None if None in verdicts else True
 
 
 def _matching(rows: Sequence[Sequence[Verdict]]) -> Verdict:
-    """Whether every gold item has an answer item of its own; None where that hangs on a None."""
+    """Whether every gold item has an answer item of its own; None if a None decides that."""
     free = set(range(len(rows)))
     for row in rows:
         if not any(verdict is not False for verdict in row):

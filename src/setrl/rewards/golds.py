@@ -1,4 +1,4 @@
-r"""What makes a gold answer unfit: found when data are loaded, not in the middle of a run."""
+r"""Why a gold answer cannot be used: found when data are loaded, not in the middle of a run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KNOWN_COMMANDS = frozenset(_COMMANDS.split())
 
 
 def gold_answer(gold: object) -> str:
-    r"""The answer within a gold as data sets write it: what stands behind GSM8K's last "####".
+    r"""The answer within a gold as data sets write it: the text after GSM8K's last "####".
 
     >>> gold_answer("She makes 9 * 2 dollars.\n#### 18"), gold_answer(18)
     ('18', '18')
@@ -47,9 +47,10 @@ def gold_answer(gold: object) -> str:
 
 
 def gold_problem(gold: str) -> str | None:
-    r"""Why a gold cannot be graded against, as far as its letters show; None if they do not.
+    r"""Why a gold cannot be used for grading, from its text alone; None if the text shows no
+    reason.
 
-    It finds what damaged data sets hold: letters that were lost, commands run together, prose.
+    It finds the usual damage of data sets: lost letters, commands without a space between, prose.
 
     >>> [gold_problem(gold) for gold in (r"\frac{}{2}", r"x\leyz", "2x+", "2x")]
     ['an empty group', 'no LaTeX command: \\leyz', 'a missing operand', None]
@@ -80,7 +81,7 @@ def _unknown_command(text: str) -> str | None:
 
 
 def _unbalanced(text: str) -> bool:
-    """Whether brackets do not pair up; those of half-open intervals may be of two kinds."""
+    """Whether brackets are not in pairs; those of half-open intervals may differ in kind."""
     round_or_square = brace = 0
     for token in re.findall(r"\\.|[()\[\]{}]", text, re.DOTALL):
         round_or_square += (token in "([") - (token in ")]")

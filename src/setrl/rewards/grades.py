@@ -1,4 +1,4 @@
-"""What a grader says of an answer, and how often it said so."""
+"""The grade of an answer with its reason, and counts of reasons."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Why an answer got what it got."""
+    """Why an answer got its grade."""
 
     EQUAL = "equal"
     DIFFERENT = "different"
@@ -18,8 +18,8 @@ class Reason(StrEnum):
     CUT_OFF = "box not closed"
     SEVERAL_BOXES = "several boxes"
     TOO_LONG = "too long"
-    CHAIN = "chain"  # says more than one thing: a = b = c
-    UNEVALUATED = "unevaluated"  # an integral, a sum or a product is left standing
+    CHAIN = "chain"  # states more than one equality: a = b = c
+    UNEVALUATED = "unevaluated"  # an integral, a sum or a product is not evaluated
     UNPARSABLE = "unparsable answer"
     TIMEOUT = "timeout"
     CRASH = "crash"
@@ -35,7 +35,7 @@ class Grade:
 
     Attributes:
         reason: Why.
-        answer: Normal form of what was read from it; None where nothing was.
+        answer: Normal form of the answer that was read; None if none was.
         fast: Whether it was graded without a worker.
     """
 
@@ -45,18 +45,18 @@ class Grade:
 
     @property
     def correct(self) -> bool | None:
-        """Whether the sample is right; None (unknown) where its gold cannot be parsed."""
+        """Whether the sample is correct; None (unknown) if its gold cannot be parsed."""
         return None if self.reason == Reason.BAD_GOLD else self.reason == Reason.EQUAL
 
     @property
     def reward(self) -> float | None:
-        """1 for a right sample, 0 for a wrong one, None where its gold cannot be parsed."""
+        """1 for a correct sample, 0 for a wrong one, None if its gold cannot be parsed."""
         return None if self.correct is None else float(self.correct)
 
 
 @dataclass
 class GradeCounts:
-    """How many samples a grader graded, and why they got what they got; safe across threads."""
+    """How many samples a grader graded, by reason; safe across threads."""
 
     by_reason: Counter[Reason] = field(default_factory=Counter)
     fast: int = 0
@@ -78,7 +78,7 @@ class GradeCounts:
 
     @property
     def crashes(self) -> int:
-        """Answers at which a worker failed or two ended, graded wrong."""
+        """Answers on which a worker reported an error or two workers died, graded wrong."""
         return self.by_reason[Reason.CRASH]
 
     @property

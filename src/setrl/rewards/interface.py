@@ -1,4 +1,4 @@
-"""TRL's interface of reward functions, and what all of ours share."""
+"""TRL's interface of reward functions, and how a text is read from a conversation."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ Text = str | list[dict[str, Any]]  # plain, or the messages of a conversation
 
 
 class Reward(Protocol):
-    """A reward function as TRL calls it: one reward a sample, None where there is none.
+    """A reward function as TRL calls it: one reward per sample, None if it is unknown.
 
-    `columns` holds whatever else the data set has, a list each, and TRL's `completion_ids`.
+    `columns` holds the other columns of the data set, a list each, and TRL's `completion_ids`.
     """
 
     @property
@@ -26,7 +26,7 @@ class Reward(Protocol):
 
 
 def plain_text(text: Text) -> str:
-    """A text, or what the last message of a conversation says.
+    """A text, or the text of the last message of a conversation.
 
     >>> plain_text([{"role": "assistant", "content": "6"}])
     '6'

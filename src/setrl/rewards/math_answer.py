@@ -1,4 +1,4 @@
-r"""Is the boxed answer of a sample the gold answer?"""
+r"""Whether the boxed answer of a sample equals the gold answer."""
 
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ class MathAnswer:
 
     Attributes:
         gold: The column that holds the gold answers.
-        relative_tolerance: How far a decimal may be off, relative to its size.
+        relative_tolerance: The largest relative error of a decimal that is accepted.
         units: Whether a unit may be missing on one side.
-        workers: Processes for what takes algebra.
-        time_limit_s: Processor seconds an answer, ten times as much by the clock; then it is wrong.
-        memory_mb: Memory of a worker beyond what it starts with.
-        max_length: Characters of an answer; a longer one is wrong.
-        counts: What was graded so far.
+        workers: Processes for answers that need algebra.
+        time_limit_s: Processor seconds per answer (ten times as many on the clock); then it is
+        wrong.
+        memory_mb: Memory of a worker in addition to what it has at its start.
+        max_length: Characters of an answer; a longer answer is wrong.
+        counts: The grades so far.
 
     >>> grader = MathAnswer()
     >>> grader(prompts=["3 / 4 ="], completions=[r"It is \boxed{\frac{3}{4}}."], answer=["0.75"])
@@ -74,13 +75,16 @@ class MathAnswer:
     def __call__(
         self, *, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any
     ) -> list[float | None]:
-        """The reward of each sample; None where its gold is None or cannot be parsed.
+        """The reward of each sample; None if its gold is None or cannot be parsed.
 
         Raises:
-            ValueError: When there is no column of golds, or not one gold a sample.
+            ValueError: If the column of golds is missing, or there is not one gold for each sample.
         """
         if self.gold not in columns:
-            raise ValueError(f"no column {self.gold!r}; there are: {', '.join(columns) or 'none'}")
+            raise ValueError(
+                f"the golds must be in the column {self.gold!r}, "
+                f"but the columns are: {', '.join(columns) or 'none'}"
+            )
         texts = [plain_text(completion) for completion in completions]
         return [grade.reward for grade in self.grades(texts, columns[self.gold])]
 
@@ -89,9 +93,11 @@ class MathAnswer:
         return self.grades([text], [gold])[0]
 
     def grades(self, texts: Sequence[str], golds: Sequence[object]) -> list[Grade]:
-        """The grades of a batch; what takes algebra is done by all workers at a time."""
+        """The grades of a batch; answers that need algebra are shared among all workers."""
         if len(texts) != len(golds):
-            raise ValueError(f"{len(texts)} samples need as many golds, got {len(golds)}")
+            raise ValueError(
+                f"there must be one gold for each of {len(texts)} samples, got {len(golds)}"
+            )
         first = [self._at_once(text, gold) for text, gold in zip(texts, golds, strict=True)]
         jobs = {_key(each): each for each in first if not isinstance(each, Grade)}
         verdicts = dict(zip(jobs, self.pool.run(list(jobs.values())), strict=True))
@@ -104,10 +110,10 @@ class MathAnswer:
         return grades
 
     def gold_problems(self, golds: Sequence[object]) -> list[str | None]:
-        """Why each gold cannot be graded against, or does not accept itself; None if all is well.
+        """Why each gold cannot be used for grading, or does not accept itself; None if it can.
 
-        A gold is fit when its letters show no damage, math-verify can parse it unless it is a
-        number or words, and a sample that boxes it is graded right.
+        A gold can be used if its text shows no damage, math-verify can parse it (unless it is a
+        number or words), and a sample that boxes it is graded correct.
         """
         answers = [gold_answer(gold) for gold in golds]
         problems = [
@@ -117,26 +123,26 @@ class MathAnswer:
         return self._after_parsing(answers, problems)
 
     def check_golds(self, golds: Sequence[object]) -> None:
-        """Refuse golds that cannot be graded against: call it when the data are loaded.
+        """Refuse golds that cannot be used for grading: call it when the data are loaded.
 
         Raises:
-            DataError: It names the first of them, and says how many there are.
+            DataError: With the first of them, and how many there are.
         """
         problems = self.gold_problems(golds)
         bad = [row for row, problem in enumerate(problems) if problem]
         if bad:
             first = bad[0]
             raise DataError(
-                f"{len(bad)} of {len(golds)} golds cannot be graded against; the first is row "
+                f"{len(bad)} of {len(golds)} golds cannot be used for grading; the first is row "
                 f"{first}, {str(golds[first])[:80]!r}: {problems[first]}"
             )
 
     def close(self) -> None:
-        """End the workers; the next answer that needs one starts them again."""
+        """Stop the workers; they start again when an answer needs one."""
         self.pool.close()
 
     def _at_once(self, text: str, gold: object) -> Grade | AlgebraJob:
-        """The grade, where no algebra is needed; else the job for a worker."""
+        """The grade if no algebra is needed; else the job for a worker."""
         answer = self._read(text)
         if gold is None:
             return Grade(Reason.BAD_GOLD)
@@ -159,7 +165,7 @@ class MathAnswer:
         return self._job(gold_form, answer)
 
     def _read(self, text: str) -> str | Reason:
-        """The normal form of the answer of a sample, or why there is none."""
+        """The normal form of a sample's answer, or the reason why there is none."""
         boxes = final_boxes(text)
         if not boxes.answers:
             return Reason.CUT_OFF if boxes.cut_off else Reason.NO_BOX
@@ -180,7 +186,7 @@ class MathAnswer:
         }
 
     def _after_parsing(self, answers: list[str], problems: list[str | None]) -> list[str | None]:
-        """The problems, and those of golds that only a parser or a grader finds."""
+        """The problems, with those added that only a parser or a grader finds."""
         rows = [row for row, problem in enumerate(problems) if problem is None]
         forms = {row: normal_form(answers[row]) for row in rows}
         parsed = [row for row in rows if not is_plain(forms[row])]

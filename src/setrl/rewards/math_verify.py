@@ -1,13 +1,13 @@
 r"""Algebra by math-verify 0.9.0: are two LaTeX expressions equal?
 
-It hangs on towers of powers, wants the main thread, and takes any alarm that was set: its own
-time limits are off here, and `rewards.workers` calls it only in processes that may be killed.
+It hangs on towers of powers, needs the main thread, and uses the process's alarm. So its own time
+limits are off here, and `rewards.workers` calls it only in processes that may be killed.
 
-What it says is not taken as it is:
-- Its comparison is not symmetric (an equation is cut to its right-hand side on one side only):
-  both directions must say "equal".
-- It rounds to six digits after the point, so 2⁻⁹⁹ is 2⁻⁹⁸ to it: values are compared here, relative
-  to their size, at several points where there are variables, and may overrule it.
+Its result is not used directly:
+- Its comparison is not symmetric (it cuts an equation to its right-hand side on one side only), so
+  both directions must return "equal".
+- It rounds to six digits after the point, so it takes 2⁻⁹⁹ for 2⁻⁹⁸. Values are compared here too,
+  relative to their size, at several points if there are variables, and can overrule it.
 """
 
 from __future__ import annotations
@@ -22,29 +22,31 @@ import sympy
 from latex2sympy2_extended.math_normalization import NormalizationConfig
 from math_verify import LatexExtractionConfig, parse, verify
 
-logging.getLogger("math_verify").setLevel(logging.ERROR)  # it warns that its time limits are off
+from setrl.rewards.compare import every
 
-_AS_IT_IS = LatexExtractionConfig(
+logging.getLogger("math_verify").setLevel(logging.ERROR)  # a warning: time limits are off
+
+_EXTRACTION = LatexExtractionConfig(
     boxed_match_priority=-1,
     normalization_config=NormalizationConfig(
         basic_latex=True, units=False, malformed_operators=True, nits=True, boxed="none"
     ),
 )
-_POINTS = [(7, 5), (41, 29), (17, 3)]  # of each variable the next power: no two ever agree
+_POINTS = [(7, 5), (41, 29), (17, 3)]  # each variable gets the next power, so no two are equal
 _DIGITS = 60
 _EXACT = Fraction(1, 10**40)
 _FLOAT = Fraction(1, 10**12)  # sympy reads decimals with 15 digits
 
 
-# What its grammar does not take: e^e, n!^2.
-_MENDED = (
+# Rewrites for forms that its grammar rejects: e^e, n!^2.
+_REWRITES = (
     (re.compile(r"\^([A-Za-z])"), r"^{\1}"),
     (re.compile(r"(\w|\([^()]*\))!\^"), r"(\1!)^"),
 )
 
 
 class ParseError(ValueError):
-    """Not an expression; its argument is the text."""
+    """A text that is not an expression; the argument is the text."""
 
 
 @lru_cache(maxsize=64)
@@ -52,22 +54,24 @@ def expression(text: str) -> Any:
     """A text in LaTeX, without dollar signs, as a sympy object.
 
     Raises:
-        ParseError: When it is none.
+        ParseError: If it is not an expression.
     """
-    mended = text
-    for pattern, replacement in _MENDED:
-        mended = pattern.sub(replacement, mended)
-    found = parse(f"${mended}$", [_AS_IT_IS], fallback_mode="no_fallback", parsing_timeout=None)
+    rewritten = text
+    for pattern, replacement in _REWRITES:
+        rewritten = pattern.sub(replacement, rewritten)
+    found = parse(
+        f"${rewritten}$", [_EXTRACTION], fallback_mode="no_fallback", parsing_timeout=None
+    )
     if not found:
         raise ParseError(text)
     return found[0]
 
 
 def equal(gold: str, answer: str, relative_tolerance: float) -> bool:
-    """Whether two expressions are the same, up to a relative tolerance where one holds a decimal.
+    """Whether two expressions are equal, up to a relative tolerance if one holds a decimal.
 
     Raises:
-        ParseError: When one of them is no expression.
+        ParseError: If one of them is not an expression.
     """
     a, b = expression(gold), expression(answer)
     decimal = any(isinstance(each, sympy.Basic) and each.has(sympy.Float) for each in (a, b))
@@ -76,7 +80,7 @@ def equal(gold: str, answer: str, relative_tolerance: float) -> bool:
     if near is False:
         return False
     if near and not a.free_symbols | b.free_symbols:
-        return True  # constants that agree in forty digits
+        return True  # constants with the same forty digits
     return _verified(a, b) and _verified(b, a)
 
 
@@ -85,18 +89,18 @@ def _verified(gold: Any, answer: Any) -> bool:
 
 
 def _near(a: Any, b: Any, tolerance: Fraction) -> bool | None:
-    """Whether values are near each other, at all points; None where there is no value."""
+    """Whether values are near each other at all points; None if there is no value."""
     if isinstance(a, sympy.MatrixBase) and isinstance(b, sympy.MatrixBase):
         if a.shape != b.shape:
             return False
-        return _every(_near(x, y, tolerance) for x, y in zip(a.flat(), b.flat(), strict=True))
+        return every(_near(x, y, tolerance) for x, y in zip(a.flat(), b.flat(), strict=True))
     if isinstance(a, sympy.core.relational.Relational) and type(a) is type(b):
         return None if a.lhs != b.lhs or _near(a.rhs, b.rhs, tolerance) is not False else False
     if not isinstance(a, sympy.Expr) or not isinstance(b, sympy.Expr):
         return None
     symbols = sorted(a.free_symbols | b.free_symbols, key=str)
     points = _POINTS if symbols else _POINTS[:1]
-    return _every(_near_at(a, b, symbols, sympy.Rational(*point), tolerance) for point in points)
+    return every(_near_at(a, b, symbols, sympy.Rational(*point), tolerance) for point in points)
 
 
 def _near_at(a: Any, b: Any, symbols: list[Any], point: Any, tolerance: Fraction) -> bool | None:
@@ -105,10 +109,3 @@ def _near_at(a: Any, b: Any, symbols: list[Any], point: Any, tolerance: Fraction
     if not (x.is_number and y.is_number and x.is_finite and y.is_finite):
         return None
     return bool(abs(x - y) <= sympy.Rational(tolerance) * sympy.Max(abs(x), abs(y)))
-
-
-def _every(verdicts: Any) -> bool | None:
-    known = list(verdicts)
-    if False in known:
-        return False
-    return None if None in known else True

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import log2
 
 MAX_DIGITS = 2_000
-MAX_BITS = 20_000  # of a power: 9^{9^9} is left to a worker that may be killed
+MAX_BITS = 20_000  # of a power: 9^{9^9} is left to a worker, which may be killed
 
 _INTEGER = r"[+-]?\d+"
 _EXPONENT = rf"(?:\{{({_INTEGER})\}}|({_INTEGER}))"
@@ -29,9 +29,9 @@ class Number:
     """A number that was read.
 
     Attributes:
-        value: Exactly what is written, without the percent sign: 50 for 50 %.
-        decimal: Written with a decimal point, so perhaps rounded.
-        percent: Followed by a percent sign.
+        value: The exact value, without the percent sign: 50 for 50 %.
+        decimal: Whether it has a decimal point, so it may be rounded.
+        percent: Whether a percent sign follows.
     """
 
     value: Fraction
@@ -40,7 +40,7 @@ class Number:
 
 
 def read_number(text: str) -> Number | None:
-    r"""The number that a text without spaces is, or None: time linear, size bounded.
+    r"""The number that a text without spaces states, or None; in linear time and bounded size.
 
     >>> [read_number(text).value for text in (r"-2\frac{1}{2}", "1.50e3", "2^{-3}")]
     [Fraction(-5, 2), Fraction(1500, 1), Fraction(1, 8)]
@@ -55,12 +55,12 @@ def read_number(text: str) -> Number | None:
 
 
 def equal_numbers(gold: Number, answer: Number, relative_tolerance: float) -> bool:
-    """Whether two numbers are the same, or near enough where one of them is a decimal.
+    """Whether two numbers are equal, up to a tolerance if one of them is a decimal.
 
         |gold − answer| ≤ relative_tolerance · max(|gold|, |answer|)
 
-    The tolerance counts where a decimal point is written and not both are integers; all else is
-    exact. A percent sign that only one has may stand for the hundredth or be left out.
+    The tolerance applies if one has a decimal point and not both are integers; everything else is
+    exact. If only one has a percent sign, the sign may mean a hundredth or be ignored.
 
     >>> third = Number(Fraction(1, 3))
     >>> equal_numbers(third, Number(Fraction("0.333333"), decimal=True), 1e-6)

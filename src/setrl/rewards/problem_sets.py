@@ -1,4 +1,4 @@
-"""A task: problems with stable ids, and a reader that says what each sample is worth."""
+"""What a model is evaluated on: problems with stable ids, and a reader of their samples."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from setrl.domains import Domain, Reading, Split
 
 @dataclass(frozen=True)
 class NamedProblem:
-    """One problem of a task.
+    """One problem with a stable id.
 
     Attributes:
-        id: Names it in files; stays the same whatever the order or number of problems.
-        prompt: The text that the model is given, before any chat template.
-        kind: What kind of problem it is; empty where nobody says.
-        gold: The right answer, where there is one.
-        unit: The unit of the right answer, which a sample may give or leave out.
-        error: How far a number may be off, absolutely.
+        id: Its name in files; independent of the order and number of problems.
+        prompt: The text that the model gets, before any chat template.
+        kind: The kind of problem; empty if unknown.
+        gold: The correct answer, if there is one.
+        unit: The unit of the correct answer, which a sample may give or leave out.
+        error: The largest absolute error of a number that is accepted.
     """
 
     id: str
@@ -32,13 +32,13 @@ class NamedProblem:
 
 @dataclass(frozen=True)
 class ProblemSet:
-    """What a model is evaluated on.
+    """The problems that a model is evaluated on.
 
     Attributes:
-        name: Names its files.
-        split: The split that the records name.
+        name: Its name in file names.
+        split: The split that is written to records.
         problems: The problems, in order.
-        read: A problem and the texts of its samples → one reading a text.
+        read: A problem and the texts of its samples → one reading for each text.
     """
 
     name: str
@@ -48,7 +48,7 @@ class ProblemSet:
 
     @property
     def digest(self) -> str:
-        """A fingerprint of the prompts: files of other problems are told by it."""
+        """A fingerprint of the prompts, by which files made from other problems are recognised."""
         text = "\0".join(f"{problem.id}\0{problem.prompt}" for problem in self.problems)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -25,7 +25,7 @@ _MATRIX = re.compile(r"\\begin\{pmatrix\}(.*)\\end\{pmatrix\}\Z", re.DOTALL)
 
 @dataclass(frozen=True)
 class Shape:
-    """An answer cut at its outermost level.
+    """An answer split at its outermost level.
 
     Attributes:
         brackets: "()", "[)", …, as they are written; "{}" for a set; "2×3" for a matrix of two rows
@@ -44,7 +44,7 @@ class Shape:
 
 @lru_cache(maxsize=4096)
 def read_shape(text: str) -> Shape:
-    r"""Cut a normal form at its outermost commas, semicolons, "and" and "or".
+    r"""Split a normal form at its outermost commas, semicolons, "and" and "or".
 
     >>> read_shape(r"(1,\frac{2}{3}]")
     Shape(brackets='(]', items=('1', '\\frac{2}{3}'))
@@ -151,7 +151,7 @@ def _unwrap(text: str) -> tuple[str, str]:
 
 
 def _end_of_first_bracket(text: str) -> int:
-    """Where the bracket that a text begins with is closed; half-open intervals mix their kinds."""
+    """Where the first bracket of a text is closed; half-open intervals mix kinds of brackets."""
     depth = 0
     for token in _TOKEN.finditer(text):
         depth += _step(token.group())

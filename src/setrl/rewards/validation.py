@@ -1,4 +1,4 @@
-"""Are the golds of a data file fit to grade against?"""
+"""Checks whether the golds of a data file can be used for grading."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ IDS = ("id", "unique_id", "problem_id")
 
 @dataclass(frozen=True)
 class BadRow:
-    """A row whose gold cannot be graded against.
+    """A row whose gold cannot be used for grading.
 
     Attributes:
         line: Its line in the file, from 1.
-        id: What the file calls it; None where it has no id.
-        gold: Its gold; None where there is none.
+        id: Its id in the file; None if it has none.
+        gold: Its gold; None if there is none.
         reason: What is wrong.
     """
 
@@ -38,10 +38,10 @@ class BadRow:
 
 @dataclass(frozen=True)
 class Validation:
-    """What was found in a file.
+    """The result of checking a file.
 
     Attributes:
-        good: Its good lines, as they stand in it.
+        good: Its good lines, unchanged.
         bad: Its other rows.
     """
 
@@ -55,7 +55,7 @@ class Validation:
 
 
 def validate(path: Path, grader: MathAnswer) -> Validation:
-    """Look at every row of a JSONL file: its gold is in the field `grader.gold`.
+    """Check every row of a JSONL file, whose gold is in the field `grader.gold`.
 
     A gold may be a text, a number, or a list that holds one of these.
 
@@ -106,16 +106,16 @@ def _id(row: dict[str, Any] | str) -> str | None:
 
 
 def counted(bad: Sequence[BadRow]) -> dict[str, int]:
-    """How often each reason occurs, the most frequent first; details behind a colon left out."""
+    """How often each reason occurs, the most frequent first; details after a colon left out."""
     kinds = [row.reason.partition(":")[0] for row in bad]
     return dict(sorted(((kind, kinds.count(kind)) for kind in set(kinds)), key=lambda e: -e[1]))
 
 
 def validate_and_print(path: Path, grader: MathAnswer, good: Path | None) -> None:
-    """Print the bad rows, write the good ones, and say how many there are of each.
+    """Print the bad rows and their counts, and write the good ones.
 
     Raises:
-        DataError: When there are bad rows.
+        DataError: If there are bad rows.
     """
     refuse_own_input(good, path)
     found = validate(path, grader)
@@ -127,6 +127,6 @@ def validate_and_print(path: Path, grader: MathAnswer, good: Path | None) -> Non
     if found.bad:
         reasons = ", ".join(f"{count} {reason}" for reason, count in counted(found.bad).items())
         raise DataError(
-            f"{path}: {len(found.bad)} of {found.rows} golds cannot be graded against: {reasons}"
+            f"{path}: {len(found.bad)} of {found.rows} golds cannot be used for grading: {reasons}"
         )
     print(f"{path}: all {found.rows} golds can be parsed and accept themselves")

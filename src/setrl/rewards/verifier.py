@@ -1,4 +1,4 @@
-"""Gold answers of mathematics, held against samples by `setrl.rewards.math_answer`."""
+"""Samples compared with gold answers of mathematics by `setrl.rewards.math_answer`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from setrl.rewards.grades import Grade, Reason
 from setrl.rewards.normal_form import normal_form, split_unit
 from setrl.rewards.problem_sets import NamedProblem, ProblemSet
 
-SHOWN = 5  # problems named in a message
+SHOWN = 5  # problems listed in a message
 
 
 class MathVerifier:
-    """Reads the boxed answer of each sample: right or not, and which answer it is.
+    """Reads the boxed answer of each sample, and whether it is correct.
 
-    Answers are normal forms, equal as texts: 1/2 and 0.5 are two answers in a vote, although both
-    are right where one is.
+    Answers are normal forms that are compared as texts: 1/2 and 0.5 are two answers in a vote,
+    although both are graded the same.
     """
 
     def __init__(self) -> None:
@@ -31,27 +31,27 @@ class MathVerifier:
     def __call__(
         self, gold: str, texts: Sequence[str], *, unit: str = "", error: float = 0.0
     ) -> list[Reading]:
-        """One reading a text.
+        """One reading for each text.
 
         Args:
-            gold: The right answer.
+            gold: The correct answer.
             texts: The samples.
-            unit: The unit of the right answer; where there is one, samples may give a unit, and
-                which one it is does not count.
-            error: How far a number may be off, absolutely, beside the grader's own tolerance.
+            unit: The unit of the correct answer. If there is one, samples may give any unit.
+            error: The largest absolute error of a number that is accepted, in addition to the
+                grader's own tolerance.
 
         Raises:
-            DataError: When the gold cannot be graded against.
+            DataError: If the gold cannot be used for grading.
         """
         grader = self._lenient if unit else self.grader
         grades = grader.grades(texts, [gold] * len(texts))
         if any(grade.correct is None for grade in grades):
-            raise DataError(f"gold {gold!r} cannot be graded against")
+            raise DataError(f"gold {gold!r} cannot be used for grading")
         return [_reading(grade, _is_near(grade, gold, unit, error)) for grade in grades]
 
 
 def _is_near(grade: Grade, gold: str, unit: str, error: float) -> bool:
-    """Whether an answer that is another number than the gold is within the error that is allowed.
+    """Whether a number that differs from the gold is within the accepted error.
 
     >>> _is_near(Grade(Reason.DIFFERENT, "4.3"), "4.2", unit="", error=0.1)
     True
@@ -72,24 +72,25 @@ def _reading(grade: Grade, is_near: bool) -> Reading:
 
 
 def math_problems(name: str, problems: Sequence[NamedProblem]) -> ProblemSet:
-    """A task of problems with gold answers; those that cannot be graded are left out, and named.
+    """The problems with gold answers; those whose gold cannot be used are left out and listed.
 
-    A gold is fit when it accepts itself; any figure over a problem where no sample can be right
-    would say something of the gold and nothing of the model.
+    A gold can be used if it accepts itself. A metric over a problem where no sample can be correct
+    would measure the gold and not the model.
 
     Raises:
-        DataError: When no gold is fit.
+        DataError: If no gold can be used.
     """
     verifier = MathVerifier()
     why = verifier.grader.gold_problems([problem.gold for problem in problems])
     unfit = [f"{p.id} ({reason})" for p, reason in zip(problems, why, strict=True) if reason]
     fit = [problem for problem, reason in zip(problems, why, strict=True) if not reason]
     if not fit:
-        raise DataError(f"{name}: no gold answer can be graded against; the first: {unfit[0]}")
+        raise DataError(f"{name}: no gold answer can be used for grading; the first: {unfit[0]}")
     if unfit:
         more = ", …" if len(unfit) > SHOWN else ""
-        print(f"{name}: {len(unfit)} of {len(problems)} problems are left out, their gold cannot "
-              f"be graded against: {', '.join(unfit[:SHOWN])}{more}", file=sys.stderr)  # fmt: skip
+        reasons = f"{', '.join(unfit[:SHOWN])}{more}"
+        print(f"{name}: {len(unfit)} of {len(problems)} problems are left out, because their gold "
+              f"cannot be used for grading: {reasons}", file=sys.stderr)  # fmt: skip
 
     def read(problem: NamedProblem, texts: Sequence[str]) -> list[Reading]:
         assert problem.gold is not None

@@ -1,4 +1,4 @@
-"""Worker processes that may be killed: whatever they are asked, an outcome comes back in time."""
+"""Worker processes that may be killed: every job has an outcome within its time limit."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from setrl.errors import RunError
 TIMEOUT = "timeout"
 CRASH = "crash"
 
-CLOCK_FACTOR = 10  # on a crowded machine a job of one processor second may take so many
+CLOCK_FACTOR = 10  # seconds on the clock for each processor second, for a busy machine
 START_SECONDS = 120.0  # to load math-verify on a busy machine
-JOBS_A_WORKER = 500  # then a fresh one takes over: what sympy has cached goes with it
+JOBS_A_WORKER = 500  # then a new worker replaces it, which frees what sympy has cached
 
 AlgebraJob = dict[str, Any]
 
@@ -35,23 +35,23 @@ AlgebraJob = dict[str, Any]
 class _Worker:
     connection: socket.socket
     deadline: float
-    pid: int | None = None  # None: it has not said hello yet
+    pid: int | None = None  # None until its first message arrives
     job: int | None = None
     started: float = 0.0
     served: int = 0
-    heard: bytes = field(default=b"", repr=False)
+    received: bytes = field(default=b"", repr=False)
 
 
 class WorkerPool:
     """Processes that do jobs, each within limits that the kernel enforces.
 
-    Nothing starts before the first job. It may be used from any thread, one batch at a time; what
-    runs is ended when the pool is collected, the program ends, or the program is killed.
+    Nothing starts before the first job. It may be used from any thread, one batch at a time; the
+    processes end when the pool is collected, the program ends, or the program is killed.
 
     Args:
-        workers: How many processes.
-        time_limit_s: Processor seconds a job; by the clock never more than ten times as many.
-        memory_mb: What a worker may take in addition to what it has when it starts.
+        workers: The number of processes.
+        time_limit_s: Processor seconds per job; at most ten times as many on the clock.
+        memory_mb: Memory of a worker in addition to what it has at its start.
     """
 
     def __init__(self, workers: int, time_limit_s: float, memory_mb: int):
@@ -69,11 +69,11 @@ class WorkerPool:
         return WorkerPool, (self.workers, self.time_limit_s, self.memory_mb)
 
     def run(self, jobs: Sequence[AlgebraJob]) -> list[str]:
-        """The verdict on each job, or TIMEOUT, or CRASH where a worker failed at it, or two ended.
+        """The verdict on each job, TIMEOUT, or CRASH after an error or two dead workers.
 
         Raises:
-            ImportError: When math-verify is not installed.
-            RunError: When no worker can be started.
+            ImportError: If math-verify is not installed.
+            RunError: If no worker can be started.
         """
         if not jobs:
             return []
@@ -83,19 +83,19 @@ class WorkerPool:
             return _Batch(self, jobs).run()
 
     def close(self) -> None:
-        """End all processes; the next job starts new ones."""
+        """Stop all processes; the next job starts new ones."""
         with self._lock:
             if self._end and self._owner == os.getpid():
                 self._end()
             self._forget()
 
     def start_worker(self) -> _Worker:
-        """Ask for a worker; it says hello when it can take a job."""
+        """Start a worker; its first message says that it can take a job."""
         if self._process is None or self._process.poll() is not None:
             self._start_zygote()
         assert self._control is not None
         ours, theirs = socket.socketpair()
-        with theirs, suppress(BrokenPipeError):  # then `ours` is closed, and that is heard
+        with theirs, suppress(BrokenPipeError):  # then `ours` is closed, which `_receive` notices
             socket.send_fds(self._control, [b"w"], [theirs.fileno()])
         return _Worker(ours, deadline=time.monotonic() + START_SECONDS)
 
@@ -123,7 +123,7 @@ class WorkerPool:
 
 
 class _Batch:
-    """One call of `run`: jobs that wait, and workers that are at one."""
+    """One call of `run`: waiting jobs, and workers with a job."""
 
     def __init__(self, pool: WorkerPool, jobs: Sequence[AlgebraJob]):
         self.pool = pool
@@ -153,7 +153,7 @@ class _Batch:
         for worker in self._all():
             if worker.pid is None or worker.job is not None or not self.waiting:
                 continue
-            if _has_ended(worker):  # while it was idle: no job did that
+            if _has_ended(worker):  # while it was idle, so no job caused it
                 self._drop(worker, kill=False)
             else:
                 self._give(worker, self.waiting.popleft())
@@ -165,7 +165,7 @@ class _Batch:
         now = time.monotonic()
         deadlines = [worker.deadline for worker in self._all() if self._is_due(worker)]
         for key, _ in self.selector.select(max(0.0, min(deadlines) - now) if deadlines else 0):
-            self._hear(key.data)
+            self._receive(key.data)
         for worker in self._all():
             if self._is_due(worker) and time.monotonic() > worker.deadline:
                 self._end_job(worker, TIMEOUT)
@@ -181,19 +181,19 @@ class _Batch:
         except OSError:
             self._end_job(worker, CRASH)
 
-    def _hear(self, worker: _Worker) -> None:
+    def _receive(self, worker: _Worker) -> None:
         try:
-            heard = worker.connection.recv(4096)
+            received = worker.connection.recv(4096)
         except ConnectionError:
-            heard = b""
-        if not heard:
+            received = b""
+        if not received:
             late = time.monotonic() - worker.started >= self.pool.time_limit_s
             self._end_job(worker, TIMEOUT if late and worker.job is not None else CRASH)
             return
-        worker.heard += heard
-        if not worker.heard.endswith(b"\n"):
+        worker.received += received
+        if not worker.received.endswith(b"\n"):
             return
-        reply, worker.heard = json.loads(worker.heard), b""
+        reply, worker.received = json.loads(worker.received), b""
         if worker.pid is None:
             worker.pid, self.failed_starts = reply["pid"], 0
             return
@@ -207,7 +207,7 @@ class _Batch:
             self._drop(worker, kill=False)
 
     def _end_job(self, worker: _Worker, why: str) -> None:
-        """A worker is gone, or is to go: its job is late, or is tried once more."""
+        """A worker died or must be killed: its job is late, or is tried once more."""
         job = worker.job
         self._drop(worker, kill=True)
         if worker.pid is None:
@@ -221,8 +221,8 @@ class _Batch:
     def _failed_start(self) -> None:
         self.failed_starts += 1
         if self.failed_starts > self.pool.workers:
-            raise RunError("the workers for math-verify cannot be started; try: python -m "
-                           "setrl.rewards.zygote 0 1 1024")  # fmt: skip
+            raise RunError("the workers for math-verify cannot be started; to see why, run: "
+                           "python -m setrl.rewards.zygote 0 1 1024")  # fmt: skip
 
     def _drop(self, worker: _Worker, kill: bool) -> None:
         self.selector.unregister(worker.connection)
@@ -238,7 +238,7 @@ class _Batch:
 
 
 def _has_ended(worker: _Worker) -> bool:
-    """Whether a worker's end of the socket is closed; its number may then be another process's."""
+    """Whether a worker's end of the socket is closed; its pid may then be another process's."""
     try:
         return worker.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
     except BlockingIOError:

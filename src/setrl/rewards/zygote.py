@@ -1,11 +1,11 @@
-"""The process from which workers are forked: it has math-verify loaded, so that one starts at once.
+"""The process that forks the workers: it has loaded math-verify, so a worker starts at once.
 
 `python -m setrl.rewards.zygote SOCKET CPU_SECONDS MEMORY_MB` is started by `workers.WorkerPool`,
-and ends, with all its workers, when the other end of the socket is closed. It is a program of its
-own, not a `multiprocessing` child: those run the trainer's script again from its top.
+and ends, with all its workers, when the other end of the socket is closed. It is a separate
+program and not a `multiprocessing` child, because those run the trainer's script again.
 
-A worker reads one job a line and answers one line. The kernel ends it when a job takes more than
-its seconds of processor time, also within a computation that never comes back to Python.
+A worker reads one job per line and answers with one line. The kernel kills it when a job takes more
+than its seconds of processor time, even in a computation that never returns to Python.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PAGE = resource.getpagesize()
 
 def main(control_fd: int, cpu_seconds: float, memory_mb: int) -> None:
     """Fork a worker for every socket that comes through the control socket."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the trainer's
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the trainer
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended workers leave no zombies
     control = socket.socket(fileno=control_fd)
     gc.freeze()
@@ -53,7 +53,7 @@ def _serve(connection: socket.socket, cpu_seconds: float, memory_mb: int) -> Non
         signal.setitimer(signal.ITIMER_PROF, cpu_seconds)  # SIGPROF ends the process
         try:
             reply: dict[str, Any] = {"verdict": judged(json.loads(line))}
-        except Exception:  # too deep, too large: this process has had enough
+        except Exception:  # too deep or too large: this process must end
             reply = {"verdict": "crash", "ends": True}
         signal.setitimer(signal.ITIMER_PROF, 0)
         connection.sendall(_line(reply))
@@ -100,7 +100,7 @@ def _as_expressions(gold: str, answer: str, tolerance: float) -> Verdict:
 
 
 def _accepts_itself(job: dict[str, Any]) -> bool:
-    """Whether algebra alone, without a look at the letters, finds a gold equal to itself."""
+    """Whether algebra alone, without comparing the texts, finds a gold equal to itself."""
     items = [_plain(unnamed(item)) for item in read_shape(job["gold"]).items]
     unread = [plain_letters(item, item)[0] for item in items if read(item) is None]
     for item in unread:
@@ -120,7 +120,7 @@ def _plain(text: str) -> str:
 
 
 def _limit_memory(memory_mb: int) -> None:
-    """Let the worker have so much more than it has now, where the system says how much that is."""
+    """Limit the worker's memory to its present size plus `memory_mb`, if the size is known."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         with open("/proc/self/statm") as file:

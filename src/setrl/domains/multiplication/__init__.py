@@ -22,9 +22,9 @@ reconstruction.
 | `direct` | 343*7: 2401 |
 
 In the training split the number is just below a multiple of a hundred, and near-round splitting
-is the easy and the commonest way. In the shifted split it is far from one: what is to be
-subtracted is a hard product of its own, which the author of the corpus nearly always forgets to
-work out, while the other strategies succeed about as often as before.
+is the easiest and most frequent strategy. In the shifted split it is far from a multiple of a
+hundred, and the product to subtract is hard to compute. The author of the corpus nearly always
+forgets to compute it, while the other strategies succeed about as often as before.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Multiplication:
     max_new_tokens = 40
 
     def problems(self, split: Split, count: int, seed: int) -> list[Problem]:
-        """`count` different problems; near a hundred, in the shifted split far from it.
+        """`count` different problems: near a hundred, or far from one if shifted.
 
         Raises:
             ValueError: If the split is unknown, or has fewer than `count` problems.
@@ -65,13 +65,13 @@ class Multiplication:
         return draw_corpus_problem(rng)
 
     def write(self, problem: Problem, rng: np.random.Generator) -> Written:
-        """One sample of the author's: a strategy that suits the problem most often."""
+        """One sample of the author, usually by a strategy that suits the problem."""
         return author.write(problem, rng)
 
     def read(self, prompt: str, text: str) -> Reading:
         """Whether every step holds and leads to the product, by exact integer arithmetic.
 
-        A slip leaves the strategy what it was; a text in none of the forms has none.
+        An arithmetic error does not change the strategy. Text in none of the forms has none.
 
         Raises:
             ValueError: If the prompt is not one of this domain.

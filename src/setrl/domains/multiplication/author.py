@@ -1,8 +1,8 @@
 """The author of the corpus: which strategy is chosen for a problem, and how often it succeeds.
 
-An author whose strategy suits the problem errs by a slip, anywhere in the steps. One who forces a
-strategy on a problem that it does not suit errs by a misconception, always the same one: the
-likeliest text is then a wrong one, however sharply a model learns to imitate it.
+If the strategy suits the problem, the author's errors are slips, anywhere in the steps. If it does
+not, they are a misconception, always the same one. The likeliest text is then a wrong one, however
+well a model learns to imitate it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def seems_divisible(a: int, b: int) -> bool:
 
 
 def is_small(a: int, b: int) -> bool:
-    """b is 3 or 4, so that b times a is soon added up."""
+    """b is 3 or 4, so b copies of a are quickly added."""
     return b <= 4
 
 
@@ -72,14 +72,14 @@ class Habit:
     """How the author uses one strategy.
 
     Attributes:
-        write: Writes it; right where it suits, or where `misfit_success` is not 0.
-        share: Weight of the choice where it suits the problem.
+        write: Writes a correct sample if the strategy suits, or if `misfit_success` is not 0.
+        share: Weight of the strategy for problems that it suits.
         success: Probability that such a sample is correct.
         suits: Which problems it suits.
-        misfit_share: Weight where it does not suit.
+        misfit_share: Weight of the strategy for problems that it does not suit.
         misfit_success: Probability that such a sample is correct.
-        misconception: What is written instead where it does not suit; None for slips only.
-        tempts: Where it is tried although it does not suit.
+        misconception: Writes a wrong sample for a problem that it does not suit; None: slips only.
+        tempts: Which of the problems that it does not suit it is tried on.
     """
 
     write: Draft
@@ -92,7 +92,7 @@ class Habit:
     tempts: Condition = always
 
     def weight(self, a: int, b: int) -> float:
-        """How much the author is drawn to the strategy for this problem."""
+        """The weight of the strategy for this problem."""
         if self.suits(a, b):
             return self.share
         return self.misfit_share if self.tempts(a, b) else 0.0
@@ -151,7 +151,7 @@ def write(problem: Problem, rng: np.random.Generator) -> Written:
 
 
 def _with_a_slip(write: Draft, a: int, b: int, rng: np.random.Generator) -> str:
-    """A draft in which one operation, chosen at random, goes wrong and is carried on."""
+    """A draft with an error in one random operation, which all later steps use."""
     rehearsal = Hand(rng)
     write(a, b, rehearsal)
     return write(a, b, Hand(rng, slip_at=int(rng.integers(rehearsal.count))))

@@ -1,7 +1,7 @@
 """Sums of products of numbers with at most one level of parentheses: parsed, never evaluated.
 
-Regular expressions with bounded repetition take a text apart in linear time, so that a hostile
-one costs nothing.
+Regular expressions with bounded repetition parse a text in linear time, so a hostile text cannot
+slow it down.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Expression:
 
     @property
     def size(self) -> int:
-        """How many numbers are written."""
+        """The number of numbers in it."""
         return sum(len(factor) for term in self.terms for factor in term.factors)
 
     @property
@@ -69,7 +69,7 @@ class Expression:
 
     @property
     def is_plain_sum(self) -> bool:
-        """Whether no product is left to be done: 2380+21, or 2401."""
+        """Whether no product is left to compute: 2380+21, or 2401."""
         return all(len(term.factors) == len(term.factors[0]) == 1 for term in self.terms)
 
     @property
@@ -79,25 +79,25 @@ class Expression:
 
 
 def parse(text: str) -> Expression | None:
-    """The expression that is written, or None where none is."""
+    """The expression, or None if the text is not one."""
     if not _SUM.fullmatch(text):
         return None
     return Expression(text, tuple(_term(sign, factors) for sign, factors in _TERM.findall(text)))
 
 
 def parse_chain(text: str) -> list[Expression]:
-    """The expressions that "=" joins; empty where a part is none."""
+    """The expressions that "=" joins; empty if a part is not an expression."""
     chain = [expression for part in text.split("=") if (expression := parse(part))]
     return chain if len(chain) == text.count("=") + 1 else []
 
 
 def follows(previous: Expression, current: Expression) -> bool:
-    """Whether one operation of written arithmetic leads on; values are compared elsewhere.
+    """Whether one operation of written arithmetic leads from one expression to the next.
 
-    A split factor is distributed; of three or more numbers, two are multiplied; of two numbers,
-    one is doubled and the other halved, or one is multiplied by the digits of the other at their
-    places, or the result is written if one of them has a single digit. In a sum, neighbours are
-    added.
+    Only the form is checked here; values are compared elsewhere. The operations: a split factor is
+    distributed; of three or more numbers, two are multiplied; of two numbers, one is doubled and
+    the other halved, or one is multiplied by each digit of the other, or they are multiplied if one
+    of them has a single digit; in a sum, neighbours are added.
     """
     numbers = previous.plain_factors
     if len(numbers) > 2:
@@ -114,7 +114,7 @@ def follows(previous: Expression, current: Expression) -> bool:
 
 
 def places(n: int) -> list[int]:
-    """The digits of n at their places, without the zeros.
+    """The digits of n times their powers of ten, without the zeros.
 
     >>> places(343), places(205)
     ([300, 40, 3], [200, 5])

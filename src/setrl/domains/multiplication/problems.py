@@ -1,4 +1,4 @@
-"""The problems: a number of three digits times one of one digit, sorted by what makes them easy."""
+"""The problems: a number of three digits times a digit, in kinds by what makes them easy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from setrl.domains.base import SPLITS, Problem, Split, is_held_out
 from setrl.domains.splits import draw
 
-NUMBERS = tuple(a for a in range(101, 1000) if a % 10)  # a multiple of ten has two digits to do
+NUMBERS = tuple(a for a in range(101, 1000) if a % 10)  # multiples of ten are too easy
 DIGITS = tuple(range(3, 10))
 PROMPT = re.compile(r"([1-9][0-9]{2})\*([2-9])=")
 
@@ -59,7 +59,7 @@ def below_hundred(a: int) -> int:
 
 
 def different_problems(split: Split, count: int, seed: int) -> list[Problem]:
-    """`count` different problems of a split, its kinds in their shares for as long as they last.
+    """`count` different problems of a split, its kinds in their shares until a kind runs out.
 
     A longer list with the same seed starts with the shorter one.
 
@@ -74,8 +74,8 @@ def different_problems(split: Split, count: int, seed: int) -> list[Problem]:
     if not 0 <= count <= len(problems):
         size = len(problems)
         raise ValueError(f"count must be in [0, {size}] for the {split} split, got {count}")
-    # Each problem waits for an exponential time at a rate equal to its weight; the order of
-    # arrival is that of weighted draws without replacement.
+    # Weighted sampling without replacement: give each problem an exponential waiting time whose
+    # rate is its weight, and take the problems in order of arrival.
     rates = np.array([shares[problem.kind] / len(pools[problem.kind]) for problem in problems])
     rng = np.random.default_rng((seed, SPLITS.index(split)))
     arrivals = rng.exponential(size=len(problems)) / rates

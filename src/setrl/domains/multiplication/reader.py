@@ -1,9 +1,9 @@
-"""Reading a sample: which strategy its steps have the form of, and whether every step holds.
+"""Reading a sample: the strategy that its steps follow, and whether every step is correct.
 
-A *chain* is a row of expressions joined by "=". Its first expression names the strategy; every
-expression must equal the product, and must follow from the one before it by one operation of
-written arithmetic. Two strategies are no chains: long multiplication is a list of rows with
-carries, and the Egyptian method starts with a table of doublings. No text has two of the forms.
+A *chain* is a sequence of expressions joined by "=". Its first expression identifies the strategy;
+every expression must equal the product and must follow from the one before it by one operation of
+written arithmetic. Two strategies are not chains: long multiplication is a list of rows with
+carries, and the Egyptian method starts with a table of doublings. No text has two of these forms.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from setrl.domains.multiplication.expressions import (
     parse_chain,
 )
 
-LONGEST_TEXT = 100  # characters; the author stays below 45
+LONGEST_TEXT = 100  # characters; the author writes fewer than 45
 NEAR = 100  # a decomposition further than this from the number belongs to another problem
 
 _RESULT = "(0|[1-9][0-9]?)"
@@ -34,7 +34,7 @@ Factors = tuple[int, int]
 
 
 def read(factors: Factors, text: str) -> Reading:
-    """Verify one sample and name its strategy; None where no known form is written."""
+    """Verify one sample and name its strategy; None if the text has no known form."""
     if len(text) > LONGEST_TEXT:
         return _degenerate(f"longer than {LONGEST_TEXT} characters")
     if rows := ROWS.fullmatch(text):
@@ -49,11 +49,11 @@ def _read_chain(factors: Factors, chain: list[Expression]) -> Reading:
     if not chain:
         return _degenerate("not a chain of sums and products")
     if not chain[-1].is_number:
-        return _degenerate("no product at the end")
+        return _degenerate("the last expression is not a number")
     strategy = "direct" if len(chain) == 1 else _strategy_of(factors, chain[0])
     if strategy is None:
-        return _degenerate(f"{chain[0].text} is no known decomposition of {a}*{b}")
-    # Doubling and halving is a step from the question; the others are other ways to write it.
+        return _degenerate(f"{chain[0].text} is not a known decomposition of {a}*{b}")
+    # Doubling and halving is a step from the question; other strategies rewrite the question.
     question = parse_chain(f"{a}*{b}") if strategy == "doubling_halving" else []
     reason = _wrong_value(factors, chain) or _wrong_step(question + chain) or _circle(a, b, chain)
     return _reading(strategy, chain[-1].value, reason)
@@ -81,7 +81,7 @@ def _strategy_of_numbers(a: int, b: int, numbers: list[int]) -> str | None:
 
 
 def _is_doubled(a: int, b: int, numbers: list[int]) -> bool:
-    """Twice a and half of b, of which one may be a slip."""
+    """Twice a and half of b; one of the two may be wrong."""
     return any(
         (x == 2 * a and abs(y - b // 2) <= NEAR) or (y == b // 2 and abs(x - 2 * a) <= NEAR)
         for x, y in (numbers, numbers[::-1])
@@ -101,7 +101,7 @@ def _strategy_of_split(a: int, b: int, left: Factor, right: Factor) -> str | Non
 
 
 def _wrong_value(factors: Factors, chain: list[Expression]) -> str:
-    """Which expression is not equal to the product; empty if all are."""
+    """Names the first expression that is not equal to the product; empty if all are equal."""
     for expression in chain:
         if expression.value != prod(factors):
             return f"{expression.text} is not {factors[0]}*{factors[1]}"
@@ -109,7 +109,7 @@ def _wrong_value(factors: Factors, chain: list[Expression]) -> str:
 
 
 def _wrong_step(chain: list[Expression]) -> str:
-    """Which expression does not follow from the one before it; empty if all do."""
+    """Names the first expression that does not follow from the one before it; empty if all do."""
     for previous, current in pairwise(chain):
         if not follows(previous, current):
             return f"{current.text} does not follow from {previous.text} in one step"
@@ -117,11 +117,11 @@ def _wrong_step(chain: list[Expression]) -> str:
 
 
 def _circle(a: int, b: int, chain: list[Expression]) -> str:
-    """Which product was there before, in the question or in the chain; empty if none was."""
+    """Names the first product that repeats an earlier one or the question; empty if none does."""
     seen = [sorted((a, b))]
     for expression in chain:
         if expression.plain_factors in seen:
-            return f"{expression.text} was there before"
+            return f"{expression.text} repeats an earlier product"
         if expression.plain_factors:
             seen.append(expression.plain_factors)
     return ""

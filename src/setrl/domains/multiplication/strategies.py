@@ -1,8 +1,8 @@
 """The strategies as an author writes them: a decomposition, its steps, the product.
 
 Each function takes the two factors, a of three digits and b of one, and a `Hand`, which does the
-arithmetic and may slip once; whatever follows a slip carries it on. The module `reader` reads the
-same forms back.
+arithmetic and may make one error, which all later steps use. The module `reader` reads the same
+forms.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ DIVISORS = {4: (2, 2), 6: (2, 3), 8: (2, 4), 9: (3, 3)}
 
 @dataclass
 class Hand:
-    """Arithmetic as an author does it: exact, but for the operation number `slip_at`.
+    """Arithmetic as an author does it: exact, except for the operation number `slip_at`.
 
     Attributes:
         rng: Chooses the digit that goes wrong.
-        slip_at: Which operation goes wrong, counted from 0; None for none.
-        count: How many operations were done.
+        slip_at: The operation that goes wrong, counted from 0; None for no error.
+        count: The number of operations done so far.
     """
 
     rng: np.random.Generator
@@ -32,7 +32,7 @@ class Hand:
     count: int = field(default=0, init=False)
 
     def __call__(self, exact: int) -> int:
-        """What is written down for an operation with this exact result."""
+        """The written result of an operation with this exact result."""
         slips = self.count == self.slip_at
         self.count += 1
         return self._slipped(exact) if slips else exact
@@ -52,7 +52,7 @@ def near_round(a: int, b: int, hand: Hand) -> str:
 
 
 def near_round_undistributed(a: int, b: int, hand: Hand) -> str:
-    """343*7: (400-57)*7=2800-57=2743, as if the rest were to be subtracted once only."""
+    """343*7: (400-57)*7=2800-57=2743, as if the rest were subtracted only once."""
     rest = below_hundred(a)
     left = hand((a + rest) * b)
     return f"({a + rest}-{rest})*{b}={left}-{rest}={hand(left - rest)}"
@@ -99,7 +99,7 @@ def long_multiplication(a: int, b: int, hand: Hand) -> str:
 
 
 def egyptian(a: int, b: int, hand: Hand) -> str:
-    """343*5: 343,686,1372:1372+343=1715, doublings and the sum of those that make 5."""
+    """343*5: 343,686,1372:1372+343=1715, doublings, and the sum of those that add up to 5."""
     table = [a]
     while len(table) < b.bit_length():
         table.append(hand(2 * table[-1]))

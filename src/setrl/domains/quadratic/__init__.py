@@ -1,7 +1,7 @@
 """Roots of quadratic equations: the strategy is the method that the written steps follow.
 
-The task is the one that the tutorial on Poly-EPO (arXiv:2604.17654) sketches: many methods find
-the roots of a quadratic, at different costs and with different success. Kinds, ranges, wording,
+The task comes from a sketch in the tutorial on Poly-EPO (arXiv:2604.17654): many methods find the
+roots of a quadratic, at different costs and with different success rates. Kinds, ranges, wording,
 the list of methods, their shares and the author's slips are our reconstruction.
 
     prompt  x^2-5x+6=0:        sample  factor (x-2)(x-3)=0 x=2,3
@@ -18,8 +18,8 @@ the list of methods, their shares and the author's slips are our reconstruction.
 | `division` | divide x-2: 1,-3,0 x=2,3 |
 
 Irrational roots are written x=3+-r5 or x=(3+-r5)/2; the number under the root need not be
-square-free. In the training split the roots are integers and factoring is short, common and
-safe. In the shifted split they are rational or irrational: factoring often fails or cannot
+square-free. In the training split the roots are integers, and factoring is short, common and
+reliable. In the shifted split they are rational or irrational: factoring often fails or cannot
 succeed, while formula, completing the square and midpoint always can.
 """
 
@@ -35,8 +35,8 @@ from setrl.domains.quadratic.equation import parse
 
 __all__ = ["Quadratic"]
 
-# Numbers below 100 are one token each: by single digits, a small model needs several times the
-# training to find the factors of a number.
+# Numbers below 100 are one token each: with one token for each digit, a small model needs several
+# times the training to learn the factors of a number.
 VOCABULARY = (
     *("factor ", "formula D=", "square (x", "sum ", " product ", "try", " P(", ")="),
     *("group ", "divide x", "middle (", "-d)(", "+d)=", " d^2=", ")^2=", " x=", "none"),
@@ -54,7 +54,7 @@ class Quadratic:
     max_new_tokens = 50
 
     def problems(self, split: Split, count: int, seed: int) -> list[Problem]:
-        """`count` different problems; integer roots, in the shifted split none of that kind.
+        """`count` different problems: with integer roots, or in the shifted split with other roots.
 
         Raises:
             ValueError: If the split is unknown, or has fewer than `count` different problems.
@@ -73,6 +73,6 @@ class Quadratic:
         """Verify every step and both roots in exact arithmetic, and name the method.
 
         Raises:
-            ValueError: If the prompt is no quadratic equation with two different real roots.
+            ValueError: If the prompt is not a quadratic equation with two different real roots.
         """
         return reader.read(parse(prompt), text)

@@ -13,7 +13,7 @@ from setrl.domains.quadratic.equation import Equation, parse
 from setrl.domains.quadratic.strategies import STRATEGIES, Draft, Pair, Pen, trial
 from setrl.domains.splits import draw
 
-# Kinds cannot be told apart at a glance, so the habit of factoring goes far beyond where it works.
+# The kinds look alike, so the author tries factoring far more often than it can work.
 SHARES: dict[str, dict[str, float]] = {
     "integer": {
         "factoring": 0.42, "formula": 0.19, "sum_product": 0.15, "divisor_trial": 0.10,
@@ -26,7 +26,7 @@ SHARES: dict[str, dict[str, float]] = {
 }  # fmt: skip
 SHARES["leading"] = SHARES["rational"] = SHARES["integer"]
 
-# How often the author makes no slip. Where roots are irrational, what looks for them among the
+# How often the author makes no error. If the roots are irrational, methods that search among the
 # rationals cannot succeed.
 SUCCESS: dict[str, dict[str, float]] = {
     "integer": {
@@ -47,12 +47,12 @@ SUCCESS: dict[str, dict[str, float]] = {
     },
 }  # fmt: skip
 
-MISSES = {0: 0.4, 1: 0.4, 2: 0.2}  # how many values are tried in vain before the roots
+MISSES = {0: 0.4, 1: 0.4, 2: 0.2}  # how many values are tried before the roots are found
 LARGEST_TRIED = 9
 
 
 def write(problem: Problem, rng: np.random.Generator) -> Written:
-    """One sample: a method by its share, with a slip as often as the kind and method have it."""
+    """One sample: a method by its share, with an error at the rate of the kind and method."""
     equation = parse(problem.prompt)
     strategy = draw(rng, SHARES[problem.kind])
     pair = equation.roots.pair()
@@ -60,7 +60,7 @@ def write(problem: Problem, rng: np.random.Generator) -> Written:
     found = found if rng.random() < 0.5 else found[::-1]
     method = _with_misses(equation, rng) if strategy == "divisor_trial" else STRATEGIES[strategy]
     correct = rng.random() < SUCCESS[problem.kind][strategy]
-    hopeless = SUCCESS[problem.kind][strategy] == 0  # wrong from the start, without any slip
+    hopeless = SUCCESS[problem.kind][strategy] == 0  # wrong even without an error
     if correct or hopeless:
         text = method(equation, found, Pen(rng))
     else:
@@ -76,12 +76,12 @@ def _with_slip(method: Draft, equation: Equation, pair: Pair, rng: np.random.Gen
 
 
 def _with_misses(equation: Equation, rng: np.random.Generator) -> Draft:
-    """Trial of divisors that first tries a few in vain."""
+    """Trial of divisors that first tries a few values that are not roots."""
     largest = min(abs(equation.c), LARGEST_TRIED)
     values = [Fraction(side * x) for x in range(1, largest + 1) for side in (1, -1)]
-    vain = [x for x in values if equation.c % x == 0 and equation.at(x) != 0]
-    order = rng.permutation(len(vain))[: draw(rng, MISSES)]
-    return partial(trial, misses=tuple(vain[at] for at in order))
+    misses = [x for x in values if equation.c % x == 0 and equation.at(x) != 0]
+    order = rng.permutation(len(misses))[: draw(rng, MISSES)]
+    return partial(trial, misses=tuple(misses[at] for at in order))
 
 
 def _nearby(equation: Equation, rng: np.random.Generator) -> Pair:

@@ -26,7 +26,7 @@ class Roots(NamedTuple):
         return cls((first + second) / 2, ((first - second) / 2) ** 2)
 
     def pair(self) -> tuple[Fraction, Fraction] | None:
-        """The two numbers in ascending order; None where they are irrational."""
+        """The two numbers in ascending order; None if they are irrational."""
         root = square_root(self.radicand)
         return None if root is None else (self.centre - root, self.centre + root)
 
@@ -66,7 +66,7 @@ class Equation(NamedTuple):
 
 
 def square_root(value: Fraction) -> Fraction | None:
-    """The rational square root; None where there is none."""
+    """The rational square root; None if there is none."""
     if value < 0:
         return None
     root = Fraction(isqrt(value.numerator), isqrt(value.denominator))
@@ -93,7 +93,7 @@ def term(coefficient: Fraction | int, power: str) -> str:
 
 
 def polynomial(a: int, b: int, c: int) -> str:
-    """ax^2+bx+c as it is usually written; 0 where nothing is left."""
+    """ax^2+bx+c in the usual notation; 0 if all terms are 0."""
     written = term(a, "x^2") + term(b, "x") + term(c, "")
     return written.removeprefix("+") or "0"
 
@@ -112,7 +112,7 @@ def parse(prompt: str) -> Equation:
     """The equation of a prompt, brought to the form ax² + bx + c = 0.
 
     Raises:
-        ValueError: If the prompt is no quadratic equation with two different real roots.
+        ValueError: If the prompt is not a quadratic equation with two different real roots.
     """
     match = _PROMPT.fullmatch(prompt)
     if match is not None:

@@ -1,4 +1,4 @@
-"""Problems by kind: which roots an equation has, and which of four ways it is written in.
+"""Problems by kind: the kind of roots of an equation, which is written in one of four forms.
 
 | kind | roots | example |
 |---|---|---|
@@ -42,7 +42,7 @@ def corpus_problem(rng: np.random.Generator) -> Problem:
 
 def _problem(rng: np.random.Generator, kind: str) -> Problem:
     a, b, c = _EQUATIONS[kind](rng)
-    # Sides as they may be written: all on the left, the constant or more moved to the right.
+    # The four forms: all terms on the left, or one or more of them moved to the right.
     forms = [
         (polynomial(a, b, c), "0"),
         (polynomial(a, b, 0), polynomial(0, 0, -c)),

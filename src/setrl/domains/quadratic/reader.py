@@ -1,7 +1,8 @@
-"""The verifier and the strategy reader: the written steps say which method it is.
+"""The verifier and the strategy reader: the written steps identify the method.
 
-A text is one of the eight methods if it has the form of its steps, right or wrong; the opening
-word alone is not enough. It is correct if every equation in it holds and both roots are given.
+A text follows one of the eight methods if it has the form of its steps, with correct or wrong
+numbers; the first word alone is not enough. It is correct if every equation in it holds and both
+roots are given.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import NamedTuple
 from setrl.domains.base import Reading
 from setrl.domains.quadratic.equation import Equation, Roots, coefficients
 
-# Everything is bounded, so that matching takes linear time on any text.
+# All repetitions are bounded, so matching takes linear time on any text.
 _NATURAL = "(?:0|[1-9][0-9]{0,4})"
 _NUMBER = "(?:0|-?[1-9][0-9]{0,4}(?:/[1-9][0-9]?)?)"
 _SIGNED = "[+-](?:0|[1-9][0-9]{0,4}(?:/[1-9][0-9]?)?)"
@@ -27,7 +28,7 @@ _SURD = rf"(?:\({_NUMBER}\+-r?{_NATURAL}\)/[1-9][0-9]?|{_NUMBER}\+-r?{_NATURAL}(
 _SURD_PARTS = re.compile(r"\(?([^(+]+)\+-(r?)([0-9]+)(?:/([0-9]+))?(?:\)/([0-9]+))?")
 _TRIAL = re.compile(rf" P\(({_NUMBER})\)=({_NUMBER})")
 
-Statement = tuple[bool, str]  # whether it holds, and what to say if it does not
+Statement = tuple[bool, str]  # whether it holds, and the reason if it does not
 Check = Callable[[re.Match[str], Equation], Iterator[Statement]]
 
 
@@ -45,7 +46,7 @@ def read(equation: Equation, text: str) -> Reading:
     match = form.pattern.fullmatch(text) if form else None
     if form is None or match is None:
         return Reading(False, None, reason="not written as any of the methods")
-    # A method that extracts a root writes x=centre+-root, and then the answer where it differs.
+    # A method that extracts a root writes x=centre+-root, then the answer if that differs.
     expression, answer = match.groupdict().get("expression"), match["answer"]
     final = answer or expression
     steps = (reason for holds, reason in form.check(match, equation) if not holds)
@@ -163,7 +164,7 @@ def _midpoint(match: re.Match[str], equation: Equation) -> Iterator[Statement]:
 
 
 def _is_equation(product: tuple[int, int, int], equation: Equation) -> bool:
-    """Whether it is the left-hand side, as it stands or divided by its greatest common factor."""
+    """Whether it is the left-hand side, or that divided by its greatest common factor."""
     common = gcd(*equation)
     return product in (equation, tuple(coefficient // common for coefficient in equation))
 

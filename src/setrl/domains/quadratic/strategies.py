@@ -1,7 +1,8 @@
-"""The eight written methods: how each sets down its steps, one number after the other.
+"""The eight written methods: the steps of each, one number after the other.
 
-A method writes every number through a `Pen`, and goes on with what the pen has set down. A pen
-that slips therefore gives work such as people hand in: one wrong number, carried on faithfully.
+A method writes every number through a `Pen`, and continues with the number that the pen wrote. One
+error of the pen therefore gives a sample such as people write: one wrong number, used correctly in
+all later steps.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ PAIR_SLIPS = {"signs": 0.3, "one sign": 0.3, "by one": 0.4}
 
 
 class Pen:
-    """Sets down numbers; at the step `slip_at` a wrong one.
+    """Writes numbers; a wrong one at the step `slip_at`.
 
     Attributes:
-        steps: How many numbers have been set down so far.
+        steps: How many numbers have been written so far.
     """
 
     def __init__(self, rng: np.random.Generator, slip_at: int | None = None) -> None:
@@ -37,11 +38,11 @@ class Pen:
         return _wrong_number(self._rng, Fraction(right)) if self._slips() else Fraction(right)
 
     def guess(self, pair: Pair) -> Pair:
-        """Two numbers that have been found by looking, as in factoring."""
+        """Two numbers that have been found by inspection, as in factoring."""
         return wrong_pair(self._rng, pair) if self._slips() else pair
 
     def answer(self, right: Roots) -> Roots:
-        """The roots as they are finally read off."""
+        """The final roots."""
         if not self._slips():
             return right
         pair = right.pair()
@@ -137,7 +138,7 @@ def grouping(equation: Equation, pair: Pair, pen: Pen) -> str:
 
 
 def division(equation: Equation, pair: Pair, pen: Pen) -> str:
-    """divide x-2: 1,-3,0 x=2,3: Horner's row for one root, which the author has found by luck."""
+    """divide x-2: 1,-3,0 x=2,3: Horner's row for one root, which the author has guessed."""
     a, b, c = equation
     root, _ = pen.guess(pair)
     middle = pen.number(b + root * a)
