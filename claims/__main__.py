@@ -18,19 +18,22 @@ def main(
 ) -> None:
     """Check every claim of the papers that this library was built from.
 
+    The last line of the output says how many claims there are and whether all are confirmed. If
+    one is not, the exit status is 1.
+
     Args:
-        only: Starts of the ids of claims, such as "maxpo" or "note-prop"; all of them for none.
-        json: Write the findings there.
-        markdown: Write the page docs/claims.md there.
+        only: Check only claims whose ids start so, such as "maxpo" or "note-prop".
+        json: Write the findings to this file.
+        markdown: Write the page docs/claims.md to this file.
     """
     if only and markdown:
-        sys.exit("claims: --markdown writes the page of all claims: give no ids with it")
+        sys.exit("claims: --markdown writes the page of all claims: remove the ids, or --markdown")
     try:
         claims.find(*only)
     except ValueError as error:
         sys.exit(f"claims: {error}")
     if not claims.verify(only, json_path=json, markdown_path=markdown):
-        sys.exit("claims: a check does not confirm its claim's verdict; see the table")
+        sys.exit(1)
 
 
 if __name__ == "__main__":

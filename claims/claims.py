@@ -1,17 +1,18 @@
 """What a claim is, and how a check decides about it.
 
-A check measures and does not know the verdict that is printed: it yields trials, each of which says
-whether something held in one case. `examine` concludes from the trials alone, and a claim is
-confirmed when the conclusion is the verdict that it carries. A claim that fails carries its first
-counterexample too, which the check must find again.
+A check measures and does not know the verdict that is printed. It is called once for each case of
+its claim, smallest case first, and yields trials, each of which says whether something held.
+`examine` concludes from the trials alone, and a claim is confirmed when the conclusion is the
+verdict that it carries. A claim that fails carries its first counterexample too, which the check
+must find again.
 
+>>> from itertools import product
 >>> @claim("sum", "A book", "p. 1", Verdict.FAILS, how="adding", counterexample="n=1, sum=1",
-...        truth="n(n + 1)/2")
-... def sum_of_numbers():
+...        truth="n(n + 1)/2", cases=product(range(1, 4)))
+... def sum_of_numbers(n):
 ...     '''1 + … + n = n²/2.'''
-...     for n in range(1, 4):
-...         yield stated(2 * sum(range(n + 1)) == n**2, n=n, sum=sum(range(n + 1)))
-...         yield corrected(2 * sum(range(n + 1)) == n * (n + 1), n=n)
+...     yield stated(2 * sum(range(n + 1)) == n**2, n=n, sum=sum(range(n + 1)))
+...     yield corrected(2 * sum(range(n + 1)) == n * (n + 1), n=n)
 >>> finding = examine(sum_of_numbers)
 >>> finding.concluded.value, finding.confirmed
 ('fails', True)
@@ -20,9 +21,10 @@ counterexample too, which the check must find again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain
 from typing import Any
 
 # The documents whose claims are checked, in the order of the page.
@@ -62,7 +64,7 @@ class Trial:
 
 
 Trials = Iterator[Trial]
-Check = Callable[[], Iterable[Trial]]
+Check = Callable[..., Iterable[Trial]]
 
 
 def stated(held: bool, **values: Any) -> Trial:
@@ -98,7 +100,8 @@ class Claim:
         how: How it is checked.
         truth: What holds instead, the scale, or what can be added.
         counterexample: Of a claim that fails, the first case in which it does, as `write` puts it.
-        check: Yields the trials, smallest case first.
+        check: Yields the trials of one case.
+        cases: Its arguments, smallest case first.
     """
 
     id: str
@@ -110,6 +113,7 @@ class Claim:
     truth: str
     counterexample: str
     check: Check
+    cases: Sequence[tuple[Any, ...]]
 
     def __post_init__(self) -> None:
         needs_truth = self.verdict in (Verdict.FAILS, Verdict.UP_TO_SCALE)
@@ -128,12 +132,16 @@ def claim(
     how: str,
     truth: str = "",
     counterexample: str = "",
+    cases: Iterable[tuple[Any, ...]] = ((),),
 ) -> Callable[[Check], Claim]:
     """Make a claim of the function below, whose docstring is the statement."""
+    listed = tuple(cases)
 
     def of(check: Check) -> Claim:
         statement = " ".join((check.__doc__ or "").split())
-        return Claim(id, document, where, statement, verdict, how, truth, counterexample, check)
+        return Claim(
+            id, document, where, statement, verdict, how, truth, counterexample, check, listed
+        )
 
     return of
 
@@ -201,7 +209,7 @@ def examine(row: Claim) -> Finding:
     """Run a row's check and conclude from its trials."""
     tallies = {part: Tally() for part in Part}
     start = time.perf_counter()
-    for trial in row.check():
+    for trial in chain.from_iterable(row.check(*case) for case in row.cases):
         tallies[trial.part] = tallies[trial.part].add(trial)
     return Finding(row, tallies, conclude(tallies), time.perf_counter() - start)
 

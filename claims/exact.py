@@ -38,6 +38,11 @@ def times(scale: Fraction | int, numbers: Iterable[Fraction]) -> list[Fraction]:
     return [scale * number for number in numbers]
 
 
+def weighted(weights: Iterable[Fraction], numbers: Iterable[Fraction]) -> list[Fraction]:
+    """weight · number of each."""
+    return [weight * number for weight, number in zip(weights, numbers, strict=True)]
+
+
 # Policies and independent draws from them.
 
 

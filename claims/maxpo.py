@@ -130,12 +130,12 @@ def improvement_is_not_centred() -> Trials:
     "Abstract",
     Verdict.HOLDS,
     how="Σ_i of EI_i less the mean of EI_j without i, for every batch of B ≤ 5, ties included.",
+    cases=batches(),
 )
-def leave_two_out_is_centred() -> Trials:
+def leave_two_out_is_centred(rewards: Actions, size: int) -> Trials:
     """With the leave-two-out baseline the advantages of every batch sum to 0 exactly."""
-    for rewards, size in batches():
-        found = leave_two_out(rewards, size)
-        yield stated(sum(found) == 0, r=rewards, K=size, A=found)
+    found = leave_two_out(rewards, size)
+    yield stated(sum(found) == 0, r=rewards, K=size, A=found)
 
 
 @claim(
@@ -144,13 +144,13 @@ def leave_two_out_is_centred() -> Trials:
     "Abstract",
     Verdict.HOLDS,
     how="Mean update of EI + leave-two-out over all groups, B ≤ 5: B/K times ∇E max, as for EI.",
+    cases=SIZES,
 )
-def leave_two_out_is_unbiased() -> Trials:
+def leave_two_out_is_unbiased(num: int, size: int) -> Trials:
     """Leave-two-out keeps the policy gradient unbiased."""
-    for num, size in SIZES:
-        credit = of_rewards(leave_two_out, size)
-        unbiased = follows(credit, num, size, Fraction(num, size))
-        yield stated(unbiased, B=num, K=size, scale=Fraction(num, size))
+    credit = of_rewards(leave_two_out, size)
+    unbiased = follows(credit, num, size, Fraction(num, size))
+    yield stated(unbiased, B=num, K=size, scale=Fraction(num, size))
 
 
 @claim(
@@ -237,16 +237,16 @@ def any_group_size() -> Trials:
     "library's `maxpo` to 1e-12.",
     truth="They are the same up to the factor B/(B−K); for K = 1 it is RLOO's r less the mean of "
     "the others.",
+    cases=batches(),
 )
-def is_set_rl() -> Trials:
+def is_set_rl(rewards: Actions, size: int) -> Trials:
     """MaxPO's advantage is the marginal set advantage of max over all sets, up to a constant."""
-    for rewards, size in batches():
-        num = len(rewards)
-        found = leave_two_out(rewards, size)
-        marginal = deviation(scores.maximum(rewards), size)(tuple(range(num)))
-        yield stated(found == times(Fraction(num, num - size), marginal), r=rewards, K=size)
-        library = setrl.methods.maxpo(size).advantages(np.array([rewards]) * 1.0).values_BN[0]
-        yield remark(np.abs(library - [float(a) for a in found]).max() < 1e-12)
+    num = len(rewards)
+    found = leave_two_out(rewards, size)
+    marginal = deviation(scores.maximum(rewards), size)(tuple(range(num)))
+    yield stated(found == times(Fraction(num, num - size), marginal), r=rewards, K=size)
+    library = setrl.methods.maxpo(size).advantages(np.array([rewards]) * 1.0).values_BN[0]
+    yield remark(np.abs(library - [float(a) for a in found]).max() < 1e-12)
 
 
 @claim(
@@ -276,16 +276,16 @@ def mixtures() -> Trials:
     "Appendix, Eq. 83",
     Verdict.HOLDS,
     how="The mean over all K-sets of 1{i∈S} max S, every batch of B ≤ 5.",
+    cases=batches(),
 )
-def equation_83() -> Trials:
+def equation_83(rewards: Actions, size: int) -> Trials:
     """S(i, K, B) = C(B−1, K−1)/C(B, K) · u_i = (K/B) u_i."""
-    for rewards, size in batches():
-        num = len(rewards)
-        means = group_means(scores.maximum(rewards), tuple(range(num)), size)
-        for i in range(num):
-            found = share(rewards, size, i)
-            yield stated(found == Fraction(size, num) * means.u[i], r=rewards, K=size, i=i, S=found)
-        yield remark(Fraction(comb(num - 1, size - 1), comb(num, size)) == Fraction(size, num))
+    num = len(rewards)
+    means = group_means(scores.maximum(rewards), tuple(range(num)), size)
+    for i in range(num):
+        found = share(rewards, size, i)
+        yield stated(found == Fraction(size, num) * means.u[i], r=rewards, K=size, i=i, S=found)
+    yield remark(Fraction(comb(num - 1, size - 1), comb(num, size)) == Fraction(size, num))
 
 
 def share(rewards: Rewards, size: int, i: int) -> Fraction:
@@ -306,14 +306,14 @@ def leave_out_sum(rewards: Rewards, size: int, i: int) -> Fraction:
     "Appendix, Eq. 84",
     Verdict.HOLDS,
     how="Both sides for every batch of B ≤ 5 and every i.",
+    cases=batches(),
 )
-def equation_84() -> Trials:
+def equation_84(rewards: Actions, size: int) -> Trials:
     """Σ_{j≠i} S(j, K, B∖i) = K v_i."""
-    for rewards, size in batches():
-        means = group_means(scores.maximum(rewards), tuple(range(len(rewards))), size)
-        for i, v in enumerate(means.v):
-            found = leave_out_sum(rewards, size, i)
-            yield stated(found == size * v, r=rewards, K=size, i=i, sum=found)
+    means = group_means(scores.maximum(rewards), tuple(range(len(rewards))), size)
+    for i, v in enumerate(means.v):
+        found = leave_out_sum(rewards, size, i)
+        yield stated(found == size * v, r=rewards, K=size, i=i, sum=found)
 
 
 @claim(
@@ -354,16 +354,16 @@ def _bon(rewards: Rewards, size: int) -> list[Fraction]:
     how="U of max for rewards 0/1 with c correct of B ≤ 7 against 1 − C(B−c, K)/C(B, K) "
     "(arXiv:2107.03374), and u − v of a correct and a wrong sample.",
     truth="u − v = C(B−c, K)/C(B−1, K) for a correct sample and −c/(B−c) times it for a wrong one.",
+    cases=product(range(2, 8)),
 )
-def pass_at_k() -> Trials:
+def pass_at_k(num: int) -> Trials:
     """For rewards 0 and 1 max@K is pass@K."""
-    for num in range(2, 8):
-        for correct, size in product(range(1, num), range(1, num)):
-            rewards = (*[1] * correct, *[0] * (num - correct))
-            means = group_means(scores.maximum(rewards), tuple(range(num)), size)
-            found = 1 - Fraction(comb(num - correct, size), comb(num, size))
-            yield stated(found == means.U, B=num, c=correct, K=size, U=found)
-            right = Fraction(comb(num - correct, size), comb(num - 1, size))
-            yield remark(means.u[0] - means.v[0] == right)
-            wrong = -right * correct / (num - correct)
-            yield remark(means.u[-1] - means.v[-1] == wrong)
+    for correct, size in product(range(1, num), range(1, num)):
+        rewards = (*[1] * correct, *[0] * (num - correct))
+        means = group_means(scores.maximum(rewards), tuple(range(num)), size)
+        found = 1 - Fraction(comb(num - correct, size), comb(num, size))
+        yield stated(found == means.U, B=num, c=correct, K=size, U=found)
+        right = Fraction(comb(num - correct, size), comb(num - 1, size))
+        yield remark(means.u[0] - means.v[0] == right)
+        wrong = -right * correct / (num - correct)
+        yield remark(means.u[-1] - means.v[-1] == wrong)

@@ -47,18 +47,18 @@ def by_first_action(score: Score, size: int) -> Credit:
     counterexample="N=4, n=2, π=(1/5, 3/10, 1/2), ratio_to_gradient=(0.9055, 1.056, 0.8155)",
     truth="With the sets that hold this very trajectory, found by index, the mean update is "
     "(N−n)/n ∇E f.",
+    cases=product((4, 6)),
 )
-def sets_by_first_action() -> Trials:
+def sets_by_first_action(num: int) -> Trials:
     """Crediting an action with all sets that hold a trajectory starting with it follows ∇E f."""
     p, score, size = policy(2, 3, 5), scores.maximum((1, 0, 0)), 2
     truth = logit_gradient(score, p, size)
-    for num in (4, 6):
-        found = mean_estimate(by_first_action(score, size), p, num)
-        ratios = [b / t for b, t in zip(found, truth, strict=True)]
-        shown = tuple(float(r) for r in ratios)
-        yield stated(len(set(ratios)) == 1, N=num, n=size, π=p, ratio_to_gradient=shown)
-        right = mean_estimate(deviation(score, size), p, num)
-        yield corrected(right == times(Fraction(num - size, size), truth))
+    found = mean_estimate(by_first_action(score, size), p, num)
+    ratios = [b / t for b, t in zip(found, truth, strict=True)]
+    shown = tuple(float(r) for r in ratios)
+    yield stated(len(set(ratios)) == 1, N=num, n=size, π=p, ratio_to_gradient=shown)
+    right = mean_estimate(deviation(score, size), p, num)
+    yield corrected(right == times(Fraction(num - size, size), truth))
 
 
 @claim(
@@ -69,16 +69,16 @@ def sets_by_first_action() -> Trials:
     how="Sum over a sample's sets against mean over them, less the mean of all: every group of "
     "N = 4, 5 samples of three actions.",
     truth="C(N−1, n−1), the number of sets that hold a sample.",
+    cases=((4, 2), (4, 3), (5, 2)),
 )
-def sums_and_means() -> Trials:
+def sums_and_means(num: int, size: int) -> Trials:
     """The mean form of Algorithm 2 gives the advantages of Algorithm 1."""
     score = scores.polychromic((1, 0, 1))
-    for num, size in ((4, 2), (4, 3), (5, 2)):
-        for group in product(range(3), repeat=num):
-            summed = from_sets(score, all_sets(num, size))(group)
-            mean = deviation(score, size)(group)
-            yield stated(summed == mean, N=num, n=size, group=group, sums=summed, means=mean)
-            yield scaled(summed == times(comb(num - 1, size - 1), mean))
+    for group in product(range(3), repeat=num):
+        summed = from_sets(score, all_sets(num, size))(group)
+        mean = deviation(score, size)(group)
+        yield stated(summed == mean, N=num, n=size, group=group, sums=summed, means=mean)
+        yield scaled(summed == times(comb(num - 1, size - 1), mean))
 
 
 @claim(
@@ -88,15 +88,15 @@ def sums_and_means() -> Trials:
     Verdict.HOLDS,
     how="All sets of up to five members out of four clusters and the degenerate one.",
     truth="It is at least 1/n; 0 only if every member is degenerate.",
+    cases=product((1, 2, 3, 4, 5)),
 )
-def diversity_range() -> Trials:
+def diversity_range(size: int) -> Trials:
     """d = (number of clusters in the set)/n is in [0, 1]."""
-    for size in (1, 2, 3, 4, 5):
-        for labels in product((-1, 0, 1, 2, 3), repeat=size):
-            found = scores.distinct_share(labels)(tuple(range(size)))
-            least = Fraction(0) if set(labels) == {-1} else Fraction(1, size)
-            yield stated(0 <= found <= 1, clusters=labels, d=found)
-            yield remark(least <= found)
+    for labels in product((-1, 0, 1, 2, 3), repeat=size):
+        found = scores.distinct_share(labels)(tuple(range(size)))
+        least = Fraction(0) if set(labels) == {-1} else Fraction(1, size)
+        yield stated(0 <= found <= 1, clusters=labels, d=found)
+        yield remark(least <= found)
 
 
 @claim(

@@ -31,11 +31,12 @@ from claims.exact import (
     times,
     trace_variance,
 )
+from claims.scores import Named
 
 PASS = scores.maximum((1, 0, 0))
 GRADED = scores.maximum((2, 1, 0))
 POLY = scores.polychromic((1, 0, 1))
-SCORES = (("pass", PASS), ("max", GRADED), ("polychromic", POLY))
+SCORES = tuple(map(Named, ("pass", "max", "polychromic"), (PASS, GRADED, POLY)))
 POLICIES = (policy(1, 1, 1), policy(1, 2, 3), policy(5, 1, 2))
 
 
@@ -53,14 +54,14 @@ def sampled_scale(num: int, size: int, num_sets: int) -> Fraction:
     "§2.3",
     Verdict.HOLDS,
     how="Counted by enumeration, N ≤ 6.",
+    cases=product(range(2, 7)),
 )
-def number_of_sets() -> Trials:
+def number_of_sets(num: int) -> Trials:
     """At most C(N, n) different sets can be made of N samples."""
-    for num in range(2, 7):
-        for size in range(1, num + 1):
-            picks = {frozenset(pick) for pick in product(range(num), repeat=size)}
-            found = sum(len(pick) == size for pick in picks)
-            yield stated(found == comb(num, size), N=num, n=size, sets=found)
+    for size in range(1, num + 1):
+        picks = {frozenset(pick) for pick in product(range(num), repeat=size)}
+        found = sum(len(pick) == size for pick in picks)
+        yield stated(found == comb(num, size), N=num, n=size, sets=found)
 
 
 @claim(
@@ -70,16 +71,16 @@ def number_of_sets() -> Trials:
     Verdict.HOLDS,
     how="All groups of N samples of three actions; (N, n) up to (5, 3); three objectives.",
     truth="M = C(N−1, n). The baseline of Eq. 8, which contains yᵢ, only rescales.",
+    cases=((3, 2), (4, 1), (4, 2), (4, 3), (5, 2), (5, 3)),
 )
-def complete_design() -> Trials:
+def complete_design(num: int, size: int) -> Trials:
     """With all C(N, n) sets, E Σᵢ ∇ log π(yᵢ) Â(yᵢ) = M ∇E f, M = C(N, n) − C(N−1, n−1)."""
-    for num, size in ((3, 2), (4, 1), (4, 2), (4, 3), (5, 2), (5, 3)):
-        scale = comb(num, size) - comb(num - 1, size - 1)
-        yield remark(scale == comb(num - 1, size))
-        for (name, score), p in product(SCORES, POLICIES):
-            found = mean_estimate(from_sets(score, all_sets(num, size)), p, num)
-            right = times(scale, logit_gradient(score, p, size))
-            yield stated(found == right, f=name, N=num, n=size, π=p, M=scale)
+    scale = comb(num, size) - comb(num - 1, size - 1)
+    yield remark(scale == comb(num - 1, size))
+    for score, p in product(SCORES, POLICIES):
+        found = mean_estimate(from_sets(score, all_sets(num, size)), p, num)
+        right = times(scale, logit_gradient(score, p, size))
+        yield stated(found == right, f=score, N=num, n=size, π=p, M=scale)
 
 
 @claim(
@@ -89,22 +90,22 @@ def complete_design() -> Trials:
     Verdict.HOLDS,
     how="Every collection of K sets: N = 3, 4, n = 2, all K.",
     truth="Simpler: M = (K−1)/(K_all−1) · C(N−1, n).",
+    cases=((3, 2), (4, 2)),
 )
-def sampled_design() -> Trials:
+def sampled_design(num: int, size: int) -> Trials:
     """With K sets drawn without replacement the scale is M = K_all/K · C(K_all−2, K−2)/C(K_all,
     K) · (C(N, n) − C(N−1, n−1)).
     """
-    for num, size in ((3, 2), (4, 2)):
-        total = comb(num, size)
-        for num_sets, p in product(range(1, total + 1), POLICIES[:2]):
-            scale = sampled_scale(num, size, num_sets)
-            simple = Fraction((num_sets - 1) * comb(num - 1, size), total - 1)
-            found = mean_estimate(
-                over_designs(GRADED, combinations(all_sets(num, size), num_sets)), p, num
-            )
-            right = times(scale, logit_gradient(GRADED, p, size))
-            yield stated(found == right, N=num, n=size, K=num_sets, M=scale)
-            yield remark(scale == simple)
+    total = comb(num, size)
+    for num_sets, p in product(range(1, total + 1), POLICIES[:2]):
+        scale = sampled_scale(num, size, num_sets)
+        simple = Fraction((num_sets - 1) * comb(num - 1, size), total - 1)
+        found = mean_estimate(
+            over_designs(GRADED, combinations(all_sets(num, size), num_sets)), p, num
+        )
+        right = times(scale, logit_gradient(GRADED, p, size))
+        yield stated(found == right, N=num, n=size, K=num_sets, M=scale)
+        yield remark(scale == simple)
 
 
 @claim(
@@ -116,16 +117,16 @@ def sampled_design() -> Trials:
     counterexample="N=2, n=1, K=1, M=0",
     truth="M > 0 exactly if n < N and K ≥ 2: one set is its own baseline, and with N = n there "
     "is only one set.",
+    cases=product(range(2, 7)),
 )
-def positive_scale() -> Trials:
+def positive_scale(num: int) -> Trials:
     """The scale M is positive."""
-    for num in range(2, 7):
-        for size in range(1, num + 1):
-            for num_sets in range(1, comb(num, size) + 1):
-                scale = sampled_scale(num, size, num_sets)
-                yield stated(scale > 0, N=num, n=size, K=num_sets, M=scale)
-                proper = size < num and num_sets >= 2
-                yield corrected((scale > 0) == proper, N=num, n=size, K=num_sets)
+    for size in range(1, num + 1):
+        for num_sets in range(1, comb(num, size) + 1):
+            scale = sampled_scale(num, size, num_sets)
+            yield stated(scale > 0, N=num, n=size, K=num_sets, M=scale)
+            proper = size < num and num_sets >= 2
+            yield corrected((scale > 0) == proper, N=num, n=size, K=num_sets)
 
 
 @claim(
@@ -135,20 +136,20 @@ def positive_scale() -> Trials:
     Verdict.HOLDS,
     how="Trace variance divided by the squared scale, over all groups and all collections of K "
     "sets; N = 4, n = 2, K = 2, 3, 5 and, as a control, all 6.",
+    cases=product(SCORES, POLICIES[:2]),
 )
-def complete_against_sampled() -> Trials:
+def complete_against_sampled(score: Score, p: Policy) -> Trials:
     """Using all sets reduces the variance against K sampled ones (complete U-statistic)."""
     num, size = 4, 2
     designs = all_sets(num, size)
-    for (name, score), p in product(SCORES, POLICIES[:2]):
-        whole = trace_variance(from_sets(score, designs), p, num) / comb(num - 1, size) ** 2
-        for num_sets in (2, 3, 5, 6):
-            scale = sampled_scale(num, size, num_sets)
-            sampled = _variance_over_designs(score, p, num, size, num_sets) / scale**2
-            yield remark((whole == sampled) == (num_sets == 6))
-            yield stated(
-                whole <= sampled, f=name, K=num_sets, all=float(whole), sampled=float(sampled)
-            )
+    whole = trace_variance(from_sets(score, designs), p, num) / comb(num - 1, size) ** 2
+    for num_sets in (2, 3, 5, 6):
+        scale = sampled_scale(num, size, num_sets)
+        sampled = _variance_over_designs(score, p, num, size, num_sets) / scale**2
+        yield remark((whole == sampled) == (num_sets == 6))
+        yield stated(
+            whole <= sampled, f=score, K=num_sets, all=float(whole), sampled=float(sampled)
+        )
 
 
 def _variance_over_designs(score: Score, p: Policy, num: int, size: int, num_sets: int) -> Fraction:
@@ -200,18 +201,18 @@ def lowest_variance() -> Trials:
     how="Equal generations taken for one: pass@2, N = 3, 4, three actions.",
     counterexample="N=3, n=2, π=(1/5, 3/10, 1/2), ratio_to_gradient=(0.8938, 1.05, 0.8)",
     truth="By index: two equal samples are two samples.",
+    cases=product((3, 4), [policy(1, 1, 1), policy(2, 3, 5)]),
 )
-def membership_by_value() -> Trials:
+def membership_by_value(num: int, p: Policy) -> Trials:
     """Read by value: 𝒢(y), the sets that contain y, are found by comparing generations."""
     size = 2
-    for num, p in product((3, 4), [policy(1, 1, 1), policy(2, 3, 5)]):
-        truth = times(comb(num - 1, size), logit_gradient(PASS, p, size))
-        equal = mean_estimate(by_value(PASS, all_sets(num, size)), p, num)
-        by_index = mean_estimate(from_sets(PASS, all_sets(num, size)), p, num)
-        ratios = [float(b / t * comb(num - 1, size)) for b, t in zip(equal, truth, strict=True)]
-        proportional = len({b / t for b, t in zip(equal, truth, strict=True)}) == 1
-        yield stated(proportional, N=num, n=size, π=p, ratio_to_gradient=ratios)
-        yield corrected(by_index == truth, N=num, π=p)
+    truth = times(comb(num - 1, size), logit_gradient(PASS, p, size))
+    equal = mean_estimate(by_value(PASS, all_sets(num, size)), p, num)
+    by_index = mean_estimate(from_sets(PASS, all_sets(num, size)), p, num)
+    ratios = [float(b / t * comb(num - 1, size)) for b, t in zip(equal, truth, strict=True)]
+    proportional = len({b / t for b, t in zip(equal, truth, strict=True)}) == 1
+    yield stated(proportional, N=num, n=size, π=p, ratio_to_gradient=ratios)
+    yield corrected(by_index == truth, N=num, π=p)
 
 
 @claim(
@@ -287,20 +288,20 @@ SIZES = (1, 2, 3)
     "§2.3, Example 2.7",
     Verdict.HOLDS,
     how="Over all groups of N = 4 samples, sizes 1, 2, 3, max and distinct clusters.",
+    cases=product((GRADED, scores.distinct_share()), POLICIES),
 )
-def several_sizes() -> Trials:
+def several_sizes(score: Score, p: Policy) -> Trials:
     """The displayed objective over several set sizes is, in expectation, Σ_c E f of size n_c."""
     num = 4
-    for score, p in product((GRADED, scores.distinct_share()), POLICIES):
-        shown = sum(
-            (
-                chance * sum(group_means(score, group, size).U for size in SIZES)
-                for group, chance in draws(p, num)
-            ),
-            Fraction(0),
-        )
-        right = sum(expected(score, p, size) for size in SIZES)
-        yield stated(shown == right, N=num, sizes=SIZES, π=p, J=right)
+    shown = sum(
+        (
+            chance * sum(group_means(score, group, size).U for size in SIZES)
+            for group, chance in draws(p, num)
+        ),
+        Fraction(0),
+    )
+    right = sum(expected(score, p, size) for size in SIZES)
+    yield stated(shown == right, N=num, sizes=SIZES, π=p, J=right)
 
 
 @claim(
@@ -312,23 +313,21 @@ def several_sizes() -> Trials:
     counterexample="N=4, sizes=(1, 2), π=(1/3, 1/3, 1/3), ratios=(47/76, 1/2, 43/68)",
     truth="With 1/C(N, n_c) size n_c enters with weight 1 − n_c/N; with 1/C(N−1, n_c) the mean "
     "update is Σ_c ∇E f exactly.",
+    cases=product(POLICIES),
 )
-def size_weights() -> Trials:
+def size_weights(p: Policy) -> Trials:
     """Marginal set advantages of the sizes, added with the weights 1/C(N, n_c), optimise that
     sum.
     """
     num, sizes = 4, (1, 2)
-    for p in POLICIES:
-        gradients = {size: logit_gradient(GRADED, p, size) for size in sizes}
-        means = {
-            size: mean_estimate(from_sets(GRADED, all_sets(num, size)), p, num) for size in sizes
-        }
-        wanted = [sum(gradients[size][a] for size in sizes) for a in range(3)]
-        said = [sum(means[size][a] / comb(num, size) for size in sizes) for a in range(3)]
-        right = [sum(means[size][a] / comb(num - 1, size) for size in sizes) for a in range(3)]
-        weighted = [
-            sum((1 - Fraction(size, num)) * gradients[size][a] for size in sizes) for a in range(3)
-        ]
-        ratios = [s / w for s, w in zip(said, wanted, strict=True)]
-        yield stated(len(set(ratios)) == 1, N=num, sizes=sizes, π=p, ratios=tuple(ratios))
-        yield corrected(right == wanted and said == weighted, π=p)
+    gradients = {size: logit_gradient(GRADED, p, size) for size in sizes}
+    means = {size: mean_estimate(from_sets(GRADED, all_sets(num, size)), p, num) for size in sizes}
+    wanted = [sum(gradients[size][a] for size in sizes) for a in range(3)]
+    formula = [sum(means[size][a] / comb(num, size) for size in sizes) for a in range(3)]
+    right = [sum(means[size][a] / comb(num - 1, size) for size in sizes) for a in range(3)]
+    weighted = [
+        sum((1 - Fraction(size, num)) * gradients[size][a] for size in sizes) for a in range(3)
+    ]
+    ratios = [s / w for s, w in zip(formula, wanted, strict=True)]
+    yield stated(len(set(ratios)) == 1, N=num, sizes=sizes, π=p, ratios=tuple(ratios))
+    yield corrected(right == wanted and formula == weighted, π=p)

@@ -10,11 +10,13 @@ from itertools import product
 from claims import scores
 from claims.claims import NOTE, Trials, Verdict, claim, corrected, remark, stated
 from claims.exact import (
+    Actions,
     Policy,
     Score,
     advantage,
     advantages,
     covariance,
+    dot,
     estimate,
     expected,
     logit_gradient,
@@ -41,20 +43,20 @@ def given(score: Score, y: int) -> Score:
     how="Both ends of the four-line rewrite, every reward and clustering of three actions tried, "
     "n = 2, 3.",
     truth="d must be symmetric.",
+    cases=product((2, 3), REWARDS, CLUSTERS, POLICIES),
 )
-def rewrite() -> Trials:
+def rewrite(size: int, rewards: Actions, clusters: Actions, p: Policy) -> Trials:
     """E[mean r · d] = E_y[r(y) E[d(y, Y₂…Y_n)]]."""
-    for size, rewards, clusters, p in product((2, 3), REWARDS, CLUSTERS, POLICIES):
-        d = scores.distinct_share(clusters)
-        left = expected(scores.polychromic(rewards, clusters), p, size)
-        right = sum(
-            (
-                q * r * expected(d, p, size - 1, (y,))
-                for y, (q, r) in enumerate(zip(p, rewards, strict=True))
-            ),
-            Fraction(0),
-        )
-        yield stated(left == right, n=size, r=rewards, clusters=clusters, π=p, J=left)
+    d = scores.distinct_share(clusters)
+    left = expected(scores.polychromic(rewards, clusters), p, size)
+    right = sum(
+        (
+            q * r * expected(d, p, size - 1, (y,))
+            for y, (q, r) in enumerate(zip(p, rewards, strict=True))
+        ),
+        Fraction(0),
+    )
+    yield stated(left == right, n=size, r=rewards, clusters=clusters, π=p, J=left)
 
 
 def constant_others(p: Policy, rewards: tuple[int, ...], d: Score, size: int) -> list[Fraction]:
@@ -75,19 +77,19 @@ def constant_others(p: Policy, rewards: tuple[int, ...], d: Score, size: int) ->
     how="Mean update of r(y)·d(y, others) with the others constant, and the rest of ∇E f: the "
     "signal that the others would have got.",
     truth="The part that is missing is E[r(y) Σ_{others} ∇ log π · d]: with it, it is ∇E f.",
+    cases=product((2, 3), REWARDS, POLICIES),
 )
-def others_constant() -> Trials:
+def others_constant(size: int, rewards: Actions, p: Policy) -> Trials:
     """Treating the other samples as constants (diversity as a reward) is not the set gradient."""
-    for size, rewards, p in product((2, 3), REWARDS, POLICIES):
-        d = scores.distinct_share()
-        truth = logit_gradient(scores.polychromic(rewards), p, size)
-        own = constant_others(p, rewards, d, size)
-        missing = [Fraction(0)] * 3
-        for y in range(3):
-            inner = logit_gradient(given(d, y), p, size - 1)
-            missing = [m + p[y] * rewards[y] * g for m, g in zip(missing, inner, strict=True)]
-        yield stated(own != truth, n=size, r=rewards, π=p, constant=own, gradient=truth)
-        yield remark([a + b for a, b in zip(own, missing, strict=True)] == truth)
+    d = scores.distinct_share()
+    truth = logit_gradient(scores.polychromic(rewards), p, size)
+    own = constant_others(p, rewards, d, size)
+    missing = [Fraction(0)] * 3
+    for y in range(3):
+        inner = logit_gradient(given(d, y), p, size - 1)
+        missing = [m + p[y] * rewards[y] * g for m, g in zip(missing, inner, strict=True)]
+    yield stated(own != truth, n=size, r=rewards, π=p, constant=own, gradient=truth)
+    yield remark([a + b for a, b in zip(own, missing, strict=True)] == truth)
 
 
 def decomposition(left: Score, right: Score, p: Policy, size: int, y: int) -> tuple[Fraction, ...]:
@@ -108,21 +110,19 @@ def decomposition(left: Score, right: Score, p: Policy, size: int, y: int) -> tu
     "§4, Eq. 15",
     Verdict.HOLDS,
     how="Each term enumerated as it is written, n = 2, 3, every reward and clustering tried.",
+    cases=product((2, 3), REWARDS, CLUSTERS, POLICIES),
 )
-def equation_15() -> Trials:
+def equation_15(size: int, rewards: Actions, clusters: Actions, p: Policy) -> Trials:
     """A(y) = (r(y)/n + (n−1)/n E r) E d(y, ·) − E r E d + Cov given y − Cov(r(Y₁), d(Y))."""
-    for size, rewards, clusters, p in product((2, 3), REWARDS, CLUSTERS, POLICIES):
-        d, r = scores.distinct_share(clusters), scores.mean(rewards)
-        score = scores.product(r, d)
-        mean_r = expected(r, p, 1)
-        for y in range(3):
-            _, _, cov_with, cov_all = decomposition(r, d, p, size, y)
-            set_reward = Fraction(rewards[y], size) + Fraction(size - 1, size) * mean_r
-            product_terms = set_reward * expected(d, p, size - 1, (y,)) - mean_r * expected(
-                d, p, size
-            )
-            found = advantage(score, p, size, y)
-            yield stated(found == product_terms + cov_with - cov_all, n=size, π=p, y=y, A=found)
+    d, r = scores.distinct_share(clusters), scores.mean(rewards)
+    score = scores.product(r, d)
+    mean_r = expected(r, p, 1)
+    for y in range(3):
+        _, _, cov_with, cov_all = decomposition(r, d, p, size, y)
+        set_reward = Fraction(rewards[y], size) + Fraction(size - 1, size) * mean_r
+        product_terms = set_reward * expected(d, p, size - 1, (y,)) - mean_r * expected(d, p, size)
+        found = advantage(score, p, size, y)
+        yield stated(found == product_terms + cov_with - cov_all, n=size, π=p, y=y, A=found)
 
 
 @claim(
@@ -142,8 +142,8 @@ def two_objectives() -> Trials:
         for y in range(3):
             terms = decomposition(left, right, p, size, y)
             found = advantage(scores.product(left, right), p, size, y)
-            said = terms[0] - terms[1] + terms[2] - terms[3]
-            yield stated(found == said, n=size, π=p, y=y, A=found, terms=terms)
+            formula = terms[0] - terms[1] + terms[2] - terms[3]
+            yield stated(found == formula, n=size, π=p, y=y, A=found, terms=terms)
 
 
 @claim(
@@ -153,23 +153,23 @@ def two_objectives() -> Trials:
     Verdict.HOLDS,
     how="For f = mean r + d the advantage is A_r + A_d exactly; for a reward r·d with the others "
     "constant it is r(y) E d(y, ·) less its mean. Neither has a covariance term.",
+    cases=product((2, 3), REWARDS, POLICIES),
 )
-def covariance_needs_both() -> Trials:
+def covariance_needs_both(size: int, rewards: Actions, p: Policy) -> Trials:
     """The covariance term needs both the set objective and the product."""
-    for size, rewards, p in product((2, 3), REWARDS, POLICIES):
-        r, d = scores.mean(rewards), scores.distinct_share()
-        total = lambda s, r=r, d=d: r(s) + d(s)  # noqa: E731
-        added = advantages(total, p, size)
-        parts = zip(advantages(r, p, size), advantages(d, p, size), strict=True)
-        alone = [rewards[y] * expected(d, p, size - 1, (y,)) for y in range(3)]
-        mean = sum((q * a for q, a in zip(p, alone, strict=True)), Fraction(0))
-        update = [q * (a - mean) for q, a in zip(p, alone, strict=True)]
-        yield stated(
-            added == [a + b for a, b in parts] and constant_others(p, rewards, d, size) == update,
-            n=size,
-            r=rewards,
-            π=p,
-        )
+    r, d = scores.mean(rewards), scores.distinct_share()
+    total = lambda s, r=r, d=d: r(s) + d(s)  # noqa: E731
+    added = advantages(total, p, size)
+    parts = zip(advantages(r, p, size), advantages(d, p, size), strict=True)
+    alone = [rewards[y] * expected(d, p, size - 1, (y,)) for y in range(3)]
+    mean = dot(p, alone)
+    update = [q * (a - mean) for q, a in zip(p, alone, strict=True)]
+    yield stated(
+        added == [a + b for a, b in parts] and constant_others(p, rewards, d, size) == update,
+        n=size,
+        r=rewards,
+        π=p,
+    )
 
 
 @claim(
@@ -179,17 +179,17 @@ def covariance_needs_both() -> Trials:
     Verdict.HOLDS,
     how="One common correct action, one wrong one of another strategy: A and the exact d log π/dα, "
     "n = 3, 4; and the terms of Eq. 15 for r(y) = 0.",
+    cases=product((3, 4)),
 )
-def optimism() -> Trials:
+def optimism(size: int) -> Trials:
     """A generation with reward 0 can gain probability by its diversity, and Term 1 alone can be
     positive for it.
     """
     score, p = scores.polychromic((1, 0)), policy(9, 1)
-    for size in (3, 4):
-        found, rates = advantages(score, p, size), log_rates(score, p, size)
-        terms = decomposition(scores.mean((1, 0)), scores.distinct_share(), p, size, 1)
-        gains = found[1] > 0 and rates[1] > 0 and terms[0] > terms[1]
-        yield stated(gains, n=size, π=p, A=found[1], rate=rates[1], term_1=terms[0] - terms[1])
+    found, rates = advantages(score, p, size), log_rates(score, p, size)
+    terms = decomposition(scores.mean((1, 0)), scores.distinct_share(), p, size, 1)
+    gains = found[1] > 0 and rates[1] > 0 and terms[0] > terms[1]
+    yield stated(gains, n=size, π=p, A=found[1], rate=rates[1], term_1=terms[0] - terms[1])
 
 
 @claim(
@@ -275,10 +275,10 @@ def _entropy(p: Sequence[float]) -> float:
     Verdict.HOLDS,
     how="Sign of the entropy change of a gradient step of α = 10⁻⁴ taken in full, against the sign "
     "of the covariance of Proposition 3.7; four objectives, three actions.",
+    cases=product(scores.OBJECTIVES, policies(3, 6)),
 )
-def entropy_collapse() -> Trials:
+def entropy_collapse(score: Score, p: Policy) -> Trials:
     """Entropy falls where log π and the scaffold values of sets are positively correlated."""
-    for (name, score), p in product(scores.OBJECTIVES, policies(3, 6)):
-        before, after, slope = stepped_entropy(score, p, 2, 1e-4)
-        if abs(slope) > 1e-9:
-            yield stated((after < before) == (slope < 0), f=name, π=p, dH=slope)
+    before, after, slope = stepped_entropy(score, p, 2, 1e-4)
+    if abs(slope) > 1e-9:
+        yield stated((after < before) == (slope < 0), f=score, π=p, dH=slope)

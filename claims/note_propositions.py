@@ -26,17 +26,17 @@ def count_covariances(score: Score, p: Policy, size: int) -> list[Fraction]:
     Verdict.HOLDS,
     how="Cov(mean r, Σ r) = Var r for all non-constant 0/1/2 rewards of three actions, n = 2, 3.",
     truth="It is 0 where the policy's rewards are constant: no objective is polychromic there.",
+    cases=product((2, 3), product(range(3), repeat=3), policies(3, 5)),
 )
-def reward_condition() -> Trials:
+def reward_condition(size: int, rewards: Actions, p: Policy) -> Trials:
     """The mean reward satisfies Cov(φ_R, Σ r(yᵢ)) > 0."""
-    for size, rewards, p in product((2, 3), product(range(3), repeat=3), policies(3, 5)):
-        mean = scores.mean(rewards)
-        found = covariance(mean, lambda s, m=mean: m(s) * len(s), p, size)  # type: ignore[misc]
-        variance = covariance(mean, mean, p, 1)
-        if len(set(rewards)) > 1:
-            yield stated(found == variance > 0, n=size, r=rewards, π=p, Cov=found)
-        else:
-            yield remark(found == 0)
+    mean = scores.mean(rewards)
+    found = covariance(mean, lambda s, m=mean: m(s) * len(s), p, size)  # type: ignore[misc]
+    variance = covariance(mean, mean, p, 1)
+    if len(set(rewards)) > 1:
+        yield stated(found == variance > 0, n=size, r=rewards, π=p, Cov=found)
+    else:
+        yield remark(found == 0)
 
 
 @claim(
@@ -71,16 +71,16 @@ def diversity_condition() -> Trials:
     how="d = clusters/n: Cov(d, count of y) = π(y)[(1−π(y))^(n−1) − Σ π(1−π)^(n−1)], negative for "
     "the likeliest action of every policy over three actions that is not uniform; n = 2, 3, 4.",
     truth="It is positive for the rarest action.",
+    cases=product((2, 3, 4), policies(3, 7)),
 )
-def dominant_action() -> Trials:
+def dominant_action(size: int, p: Policy) -> Trials:
     """The diversity function serves the second requirement: it pushes down what dominates."""
-    for size, p in product((2, 3, 4), policies(3, 7)):
-        found = count_covariances(scores.distinct_share(), p, size)
-        mean = sum(q * (1 - q) ** (size - 1) for q in p)
-        said = [q * ((1 - q) ** (size - 1) - mean) for q in p]
-        if len(set(p)) > 1:
-            signs = found[p.index(max(p))] < 0 < found[p.index(min(p))]
-            yield stated(found == said and signs, n=size, π=p, Cov=found)
+    found = count_covariances(scores.distinct_share(), p, size)
+    mean = sum(q * (1 - q) ** (size - 1) for q in p)
+    formula = [q * ((1 - q) ** (size - 1) - mean) for q in p]
+    if len(set(p)) > 1:
+        signs = found[p.index(max(p))] < 0 < found[p.index(min(p))]
+        yield stated(found == formula and signs, n=size, π=p, Cov=found)
 
 
 @claim(
@@ -93,17 +93,17 @@ def dominant_action() -> Trials:
     counterexample="n=2, reward=(0, 1), d=(1/2, 1)",
     truth="clusters/n is in [1/n, 1] and mean reward in [0, 1]. (clusters − 1)/(n − 1) has the "
     "range [0, 1].",
+    cases=product((2, 3, 4)),
 )
-def equal_ranges() -> Trials:
+def equal_ranges(size: int) -> Trials:
     """Mean reward and d = clusters/n share their range, as the definition asks."""
-    for size in (2, 3, 4):
-        rewards = (0, *[1] * size)
-        ranges = [
-            _range(score, size + 1, size)
-            for score in (scores.mean(rewards), scores.distinct_share(), scores.extra_share())
-        ]
-        yield stated(ranges[0] == ranges[1], n=size, reward=ranges[0], d=ranges[1])
-        yield corrected(ranges[1] == (Fraction(1, size), 1) and ranges[0] == ranges[2] == (0, 1))
+    rewards = (0, *[1] * size)
+    ranges = [
+        _range(score, size + 1, size)
+        for score in (scores.mean(rewards), scores.distinct_share(), scores.extra_share())
+    ]
+    yield stated(ranges[0] == ranges[1], n=size, reward=ranges[0], d=ranges[1])
+    yield corrected(ranges[1] == (Fraction(1, size), 1) and ranges[0] == ranges[2] == (0, 1))
 
 
 def _range(score: Score, num_actions: int, size: int) -> tuple[Fraction, Fraction]:
@@ -139,22 +139,21 @@ def dominated(p: Fraction) -> Iterator[Case]:
     truth="Near π(y) = 1, Λ < 0 if Σ π(y')[f(y^n) − f(y^(n−1), y')] < 0 and Λ > 0 if it is "
     "positive. With n = 2 and wrong alternatives Λ = p(1−p)²/2 > 0 at every p. It holds for n "
     "≥ 3 where alternatives are in other clusters.",
+    cases=product((2, 3, 4, 5)),
 )
-def homogeneous_sign() -> Trials:
+def homogeneous_sign(size: int) -> Trials:
     """A correct y has Λ(y^n) < 0 once π(y) is large enough."""
     p = Fraction(999, 1000)
-    for size in (2, 3, 4, 5):
-        for name, weights, score, _ in dominated(p):
-            found = p * advantage(score, weights, size, 0)
-            yield stated(found < 0, n=size, others=name, p=p, Λ=found)
-            slope = sum(
-                q * (score((0,) * size) - score((*(0,) * (size - 1), y)))
-                for y, q in enumerate(weights)
-            )
-            if slope:
-                yield corrected((found < 0) == (slope < 0), n=size, others=name)
-            elif name == "one wrong":
-                yield corrected(size == 2 and found == p * (1 - p) ** 2 / 2)
+    for name, weights, score, _ in dominated(p):
+        found = p * advantage(score, weights, size, 0)
+        yield stated(found < 0, n=size, others=name, p=p, Λ=found)
+        slope = sum(
+            q * (score((0,) * size) - score((*(0,) * (size - 1), y))) for y, q in enumerate(weights)
+        )
+        if slope:
+            yield corrected((found < 0) == (slope < 0), n=size, others=name)
+        elif name == "one wrong":
+            yield corrected(size == 2 and found == p * (1 - p) ** 2 / 2)
 
 
 @claim(
@@ -205,23 +204,23 @@ def mixed_scaffold(size: int, correct: int, p: Fraction, others: int) -> Fractio
     truth="For q ≥ 1, Λ is positive and proportional to q, but it goes to 0 as p → 1/n (every set "
     "then has the same overlap), below any positive bound. For n = 2, Λ = q·p(1−p)(1−2p)/2, which "
     "exceeds the bound exactly if p < 1/3. For q = 0 both are 0.",
+    cases=product((2, 3, 4), (1, 2)),
 )
-def heterogeneous_bound() -> Trials:
+def heterogeneous_bound(size: int, others: int) -> Trials:
     """Λ > q·pⁿ(1−p)/n for a set of n actions of probability p < 1/n each, q of them correct."""
-    for size, others in product((2, 3, 4), (1, 2)):
-        for step in range(1, 20):
-            p = Fraction(step, 20 * size)
-            single = mixed_scaffold(size, 1, p, others)
-            for correct in range(1, size + 1):
-                found = mixed_scaffold(size, correct, p, others)
-                bound = correct * p**size * (1 - p) / size
-                yield stated(found > bound, n=size, q=correct, p=p, Λ=found, bound=bound)
-                yield corrected(found == correct * single > 0)
-                if size == 2:
-                    yield corrected(found == correct * p * (1 - p) * (1 - 2 * p) / 2)
-                    yield corrected((found > bound) == (3 * p < 1))
-        near = Fraction(999, 1000 * size)
-        yield corrected(mixed_scaffold(size, 1, near, others) < near**size * (1 - near) / size)
+    for step in range(1, 20):
+        p = Fraction(step, 20 * size)
+        single = mixed_scaffold(size, 1, p, others)
+        for correct in range(1, size + 1):
+            found = mixed_scaffold(size, correct, p, others)
+            bound = correct * p**size * (1 - p) / size
+            yield stated(found > bound, n=size, q=correct, p=p, Λ=found, bound=bound)
+            yield corrected(found == correct * single > 0)
+            if size == 2:
+                yield corrected(found == correct * p * (1 - p) * (1 - 2 * p) / 2)
+                yield corrected((found > bound) == (3 * p < 1))
+    near = Fraction(999, 1000 * size)
+    yield corrected(mixed_scaffold(size, 1, near, others) < near**size * (1 - near) / size)
 
 
 @claim(
@@ -232,13 +231,13 @@ def heterogeneous_bound() -> Trials:
     how="The same sets with no correct member and no correct action at all.",
     counterexample="n=2, q=0, p=1/8, Λ=0, bound=0",
     truth="Λ = 0 and the bound is 0: the inequality is not strict. No set of such a prompt scores.",
+    cases=product((2, 3), (1, 2)),
 )
-def heterogeneous_without_success() -> Trials:
+def heterogeneous_without_success(size: int, others: int) -> Trials:
     """The strict bound holds for every number q of correct actions."""
-    for size, others in product((2, 3), (1, 2)):
-        found = mixed_scaffold(size, 0, Fraction(1, 4 * size), others)
-        yield stated(found > 0, n=size, q=0, p=Fraction(1, 4 * size), Λ=found, bound=0)
-        yield corrected(found == 0)
+    found = mixed_scaffold(size, 0, Fraction(1, 4 * size), others)
+    yield stated(found > 0, n=size, q=0, p=Fraction(1, 4 * size), Λ=found, bound=0)
+    yield corrected(found == 0)
 
 
 @claim(
@@ -247,10 +246,10 @@ def heterogeneous_without_success() -> Trials:
     "§4, after Proposition 4.3",
     Verdict.HOLDS,
     how="Λ of the set for q = 1…n: strictly increasing in q, n = 2, 3, 4, p = k/(20n).",
+    cases=product((2, 3, 4), range(1, 20)),
 )
-def more_success_more_scaffold() -> Trials:
+def more_success_more_scaffold(size: int, step: int) -> Trials:
     """The more of its actions are correct, the larger the scaffold value of the set."""
-    for size, step in product((2, 3, 4), range(1, 20)):
-        p = Fraction(step, 20 * size)
-        found = [mixed_scaffold(size, correct, p, 1) for correct in range(size + 1)]
-        yield stated(found == sorted(set(found)), n=size, p=p, Λ=found)
+    p = Fraction(step, 20 * size)
+    found = [mixed_scaffold(size, correct, p, 1) for correct in range(size + 1)]
+    yield stated(found == sorted(set(found)), n=size, p=p, Λ=found)

@@ -16,6 +16,7 @@ from claims.exact import (
     advantage,
     advantages,
     covariance,
+    dot,
     draws,
     expected,
     log_likelihood_rates,
@@ -23,6 +24,7 @@ from claims.exact import (
     policies,
     policy,
     times,
+    weighted,
 )
 
 POLICIES = (policy(1, 1, 1), policy(1, 2, 3), policy(5, 2, 1))
@@ -63,16 +65,16 @@ def likelihood_rate(p: Policy, found: Sequence[Fraction], size: int, y: int) -> 
     how="The largest overlap of every set of three actions, n ≤ 4, by enumeration.",
     truth="I = n · (how often the set's commonest member occurs): n² for a homogeneous set, n for "
     "one of different members. I must count the set itself among the others.",
+    cases=product((1, 2, 3, 4)),
 )
-def scaffold_definition() -> Trials:
+def scaffold_definition(size: int) -> Trials:
     """The scaffold value of a set is the covariance of f with the overlap that a drawn set has
     with it, divided by the largest overlap I.
     """
-    for size in (1, 2, 3, 4):
-        for members, _ in draws(policy(1, 1, 1), size):
-            most = max(members.count(a) for a in members)
-            found = largest_overlap(members, 3)
-            yield remark(found == size * most, set=members, I=found)
+    for members, _ in draws(policy(1, 1, 1), size):
+        most = max(members.count(a) for a in members)
+        found = largest_overlap(members, 3)
+        yield remark(found == size * most, set=members, I=found)
 
 
 @claim(
@@ -84,19 +86,18 @@ def scaffold_definition() -> Trials:
     "objectives, n = 2, 3.",
     truth="n with I = n, exact with I = n². With I over the other sets only, n(n−1), the scale is "
     "n/(n−1).",
+    cases=product((2, 3), scores.OBJECTIVES, POLICIES, range(3)),
 )
-def homogeneous_scaffold() -> Trials:
+def homogeneous_scaffold(size: int, score: Score, p: Policy, y: int) -> Trials:
     """The scaffold value of y^n is π(y) (E f(y, Y₂…Y_n) − E f(Y₁…Y_n))."""
-    for size, (name, score), p in product((2, 3), scores.OBJECTIVES, POLICIES):
-        for y in range(3):
-            said = p[y] * advantage(score, p, size, y)
-            found = scaffold(score, p, (y,) * size, size)
-            yield stated(found == said, f=name, n=size, π=p, y=y, covariance=found, formula=said)
-            yield scaled(found == size * said)
-            yield remark(scaffold(score, p, (y,) * size, size * size) == said)
-            others = size * (size - 1)
-            others_only = scaffold(score, p, (y,) * size, others)
-            yield remark(others_only == said * Fraction(size, size - 1))
+    formula = p[y] * advantage(score, p, size, y)
+    found = scaffold(score, p, (y,) * size, size)
+    yield stated(found == formula, f=score, n=size, π=p, y=y, covariance=found, formula=formula)
+    yield scaled(found == size * formula)
+    yield remark(scaffold(score, p, (y,) * size, size * size) == formula)
+    others = size * (size - 1)
+    others_only = scaffold(score, p, (y,) * size, others)
+    yield remark(others_only == formula * Fraction(size, size - 1))
 
 
 @claim(
@@ -106,13 +107,13 @@ def homogeneous_scaffold() -> Trials:
     Verdict.DEFINITION,
     how="Σ_y π(y) A(y) = 0 for four objectives and three policies, n = 2, 3.",
     truth="Advantages average to 0 over the policy: whoever gains is paid for by the others.",
+    cases=product((2, 3), scores.OBJECTIVES, POLICIES),
 )
-def marginal_advantage() -> Trials:
+def marginal_advantage(size: int, score: Score, p: Policy) -> Trials:
     """The marginal set advantage of y is E f(y, Y₂…Y_n) − E f(Y₁…Y_n)."""
-    for size, (name, score), p in product((2, 3), scores.OBJECTIVES, POLICIES):
-        found = advantages(score, p, size)
-        total = sum(q * a for q, a in zip(p, found, strict=True))
-        yield remark(total == 0, f=name, n=size, π=p, A=found)
+    found = advantages(score, p, size)
+    total = dot(p, found)
+    yield remark(total == 0, f=score, n=size, π=p, A=found)
 
 
 @claim(
@@ -126,14 +127,14 @@ def scaffold_is_weighted_advantage() -> Trials:
     """Λ(y^n) = π(y) A(y): an action that is never sampled has scaffold value 0, however large its
     advantage.
     """
-    for size, (name, score), p in product((2, 3), scores.OBJECTIVES, POLICIES):
+    for size, score, p in product((2, 3), scores.OBJECTIVES, POLICIES):
         for y in range(3):
             found = scaffold(score, p, (y,) * size, size * size)
-            yield stated(found == p[y] * advantage(score, p, size, y), f=name, n=size, π=p, y=y)
+            yield stated(found == p[y] * advantage(score, p, size, y), f=score, n=size, π=p, y=y)
     p = (Fraction(0), Fraction(1, 2), Fraction(1, 2))
     for size in (2, 3):
-        score = scores.maximum((1, 0, 0))
-        unseen = advantage(score, p, size, 0), scaffold(score, p, (0,) * size, size * size)
+        best = scores.maximum((1, 0, 0))
+        unseen = advantage(best, p, size, 0), scaffold(best, p, (0,) * size, size * size)
         yield stated(unseen == (1, 0), n=size, π=p, A_and_Λ=unseen)
 
 
@@ -145,14 +146,14 @@ def scaffold_is_weighted_advantage() -> Trials:
     how="∇_z E f by differentiating the polynomial E f(π); four objectives, n = 2, 3, 4.",
     truth="n: the gradient of E f moves it by α·n·π(y)·A(y). The lemma is exact for the step "
     "(1/N) Σᵢ (uᵢ − vᵢ) ∇ log π(yᵢ), whose mean is ∇E f / n.",
+    cases=product((2, 3, 4), scores.OBJECTIVES, POLICIES),
 )
-def logit_shift() -> Trials:
+def logit_shift(size: int, score: Score, p: Policy) -> Trials:
     """One gradient step of size α moves the logit of y by α·π(y)·A(y)."""
-    for size, (name, score), p in product((2, 3, 4), scores.OBJECTIVES, POLICIES):
-        found = logit_gradient(score, p, size)
-        said = [q * a for q, a in zip(p, advantages(score, p, size), strict=True)]
-        yield stated(found == said, f=name, n=size, π=p, shift=found, lemma=said)
-        yield scaled(found == times(size, said))
+    found = logit_gradient(score, p, size)
+    formula = weighted(p, advantages(score, p, size))
+    yield stated(found == formula, f=score, n=size, π=p, shift=found, lemma=formula)
+    yield scaled(found == times(size, formula))
 
 
 @claim(
@@ -169,8 +170,8 @@ def logit_shift() -> Trials:
 def likelihood_sign() -> Trials:
     """log π(y) rises if and only if A(y) > 0 and π(y) > 0."""
     both = set()
-    for (_, score), p in product(
-        (scores.OBJECTIVES[1], ("pass", scores.maximum((1, 0, 0)))), policies(3, 8)
+    for score, p in product(
+        (scores.polychromic((1, 0, 1)), scores.maximum((1, 0, 0))), policies(3, 8)
     ):
         found, rates = advantages(score, p, 2), log_rates(score, p, 2)
         for y in range(3):
@@ -209,12 +210,12 @@ def proposition_3_7(score: Score, p: Policy, size: int) -> list[Fraction]:
     Verdict.HOLDS,
     how="Both sides are linear in log π(1)…log π(A) with rational coefficients, which are compared "
     "one by one; four objectives, n = 2, 3. To first order in α.",
+    cases=product((2, 3), scores.OBJECTIVES, POLICIES),
 )
-def entropy_change() -> Trials:
+def entropy_change(size: int, score: Score, p: Policy) -> Trials:
     """After a gradient step the entropy changes by −α Cov(mean log π(yᵢ), Cov(f(Y'), overlap))."""
-    for size, (name, score), p in product((2, 3), scores.OBJECTIVES, POLICIES):
-        found = entropy_rate(logit_gradient(score, p, size), p)
-        yield stated(found == proposition_3_7(score, p, size), f=name, n=size, π=p, dH=found)
+    found = entropy_rate(logit_gradient(score, p, size), p)
+    yield stated(found == proposition_3_7(score, p, size), f=score, n=size, π=p, dH=found)
 
 
 @claim(
@@ -224,14 +225,14 @@ def entropy_change() -> Trials:
     Verdict.UP_TO_SCALE,
     how="dH/dα of the lemma's logit shift against the proposition, coefficient by coefficient.",
     truth="n: the proposition contains the factor that the lemma lacks, so their α differ.",
+    cases=product((2, 3), scores.OBJECTIVES, POLICIES[1:]),
 )
-def lemma_and_proposition() -> Trials:
+def lemma_and_proposition(size: int, score: Score, p: Policy) -> Trials:
     """The step of Lemma 3.3 changes the entropy as Proposition 3.7 says."""
-    for size, (name, score), p in product((2, 3), scores.OBJECTIVES, POLICIES[1:]):
-        shift = [q * a for q, a in zip(p, advantages(score, p, size), strict=True)]
-        found, said = entropy_rate(shift, p), proposition_3_7(score, p, size)
-        yield stated(found == said, f=name, n=size, π=p, lemma=found, proposition=said)
-        yield scaled(times(size, found) == said)
+    shift = weighted(p, advantages(score, p, size))
+    found, formula = entropy_rate(shift, p), proposition_3_7(score, p, size)
+    yield stated(found == formula, f=score, n=size, π=p, lemma=found, proposition=formula)
+    yield scaled(times(size, found) == formula)
 
 
 @claim(
@@ -241,14 +242,14 @@ def lemma_and_proposition() -> Trials:
     Verdict.HOLDS,
     how="Enumeration for every policy of one correct and two wrong actions with denominator ≤ 7, "
     "n = 2, 3, 4.",
+    cases=product((2, 3, 4), policies(3, 7)),
 )
-def pass_advantage() -> Trials:
+def pass_advantage(size: int, p: Policy) -> Trials:
     """Under pass@n a wrong action has A = (1−p)^n − (1−p)^(n−1) ≤ 0, p the chance of success."""
     score = scores.maximum((1, 0, 0))
-    for size, p in product((2, 3, 4), policies(3, 7)):
-        found = advantage(score, p, size, 1)
-        said = (1 - p[0]) ** size - (1 - p[0]) ** (size - 1)
-        yield stated(found == said <= 0, n=size, p=p[0], A=found)
+    found = advantage(score, p, size, 1)
+    formula = (1 - p[0]) ** size - (1 - p[0]) ** (size - 1)
+    yield stated(found == formula <= 0, n=size, p=p[0], A=found)
 
 
 @claim(
@@ -257,18 +258,18 @@ def pass_advantage() -> Trials:
     "§3, Example 3.4, for a correct generation",
     Verdict.HOLDS,
     how="Enumeration, n = 2…4, denominators ≤ 7, and E f = 1 − (1−p)^n.",
+    cases=product((2, 3, 4), policies(3, 7)),
 )
-def pass_advantage_correct() -> Trials:
+def pass_advantage_correct(size: int, p: Policy) -> Trials:
     """Under pass@n a correct action has A = (1−p)^n: its signal vanishes as success is certain."""
     score = scores.maximum((1, 0, 0))
-    for size, p in product((2, 3, 4), policies(3, 7)):
-        found = advantage(score, p, size, 0)
-        value = expected(score, p, size)
-        by_hand = sum(
-            (comb(size, k) * p[0] ** k * (1 - p[0]) ** (size - k) for k in range(1, size + 1)),
-            Fraction(0),
-        )
-        yield stated(found == (1 - p[0]) ** size and value == by_hand, n=size, p=p[0], A=found)
+    found = advantage(score, p, size, 0)
+    value = expected(score, p, size)
+    by_hand = sum(
+        (comb(size, k) * p[0] ** k * (1 - p[0]) ** (size - k) for k in range(1, size + 1)),
+        Fraction(0),
+    )
+    yield stated(found == (1 - p[0]) ** size and value == by_hand, n=size, p=p[0], A=found)
 
 
 @claim(
@@ -280,17 +281,17 @@ def pass_advantage_correct() -> Trials:
     counterexample="n=2, π=(1/5, 1/5, 3/5), y=1, A=-4/25, rate=8/625",
     truth="Their logits never rise. d log π(y)/dα = n[π(y)A(y) − Σ π²A]: a rare wrong action rises "
     "while a common one falls faster. With natural gradient steps d log π(y)/dα ∝ A(y) ≤ 0.",
+    cases=product((2, 3), policies(3, 10)),
 )
-def wrong_likelihood() -> Trials:
+def wrong_likelihood(size: int, p: Policy) -> Trials:
     """Under pass@n the log-likelihood of a wrong action never rises."""
     score = scores.maximum((1, 0, 0))
-    for size, p in product((2, 3), policies(3, 10)):
-        rates, advantage_of = log_rates(score, p, size), advantages(score, p, size)
-        for y in (1, 2):
-            yield stated(rates[y] <= 0, n=size, π=p, y=y, A=advantage_of[y], rate=rates[y])
-            yield corrected(logit_gradient(score, p, size)[y] <= 0)
-            yield corrected(rates[y] == likelihood_rate(p, advantage_of, size, y))
-            yield corrected(log_likelihood_rates(advantage_of, p)[y] <= 0)
+    rates, advantage_of = log_rates(score, p, size), advantages(score, p, size)
+    for y in (1, 2):
+        yield stated(rates[y] <= 0, n=size, π=p, y=y, A=advantage_of[y], rate=rates[y])
+        yield corrected(logit_gradient(score, p, size)[y] <= 0)
+        yield corrected(rates[y] == likelihood_rate(p, advantage_of, size, y))
+        yield corrected(log_likelihood_rates(advantage_of, p)[y] <= 0)
 
 
 MAJORITIES = ((1, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0, 0))
@@ -303,16 +304,16 @@ MAJORITIES = ((1, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0, 0))
     Verdict.HOLDS,
     how="Two to four answers, one or two of them correct, n = 2…4, uniform ties and ties that go "
     "to the lowest label; denominators ≤ 6.",
+    cases=product(("uniform", "lexicographic"), MAJORITIES, (2, 3, 4)),
 )
-def majority_order() -> Trials:
+def majority_order(ties: str, rewards: Actions, size: int) -> Trials:
     """Under majority vote no wrong answer has a larger marginal advantage than a correct one."""
-    for ties, rewards, size in product(("uniform", "lexicographic"), MAJORITIES, (2, 3, 4)):
-        score = scores.majority(rewards, ties=ties)
-        for p in policies(len(rewards), 6):
-            found = advantages(score, p, size)
-            right = min(a for a, r in zip(found, rewards, strict=True) if r)
-            wrong = max(a for a, r in zip(found, rewards, strict=True) if not r)
-            yield stated(wrong <= right, ties=ties, n=size, π=p, wrong=wrong, right=right)
+    score = scores.majority(rewards, ties=ties)
+    for p in policies(len(rewards), 6):
+        found = advantages(score, p, size)
+        right = min(a for a, r in zip(found, rewards, strict=True) if r)
+        wrong = max(a for a, r in zip(found, rewards, strict=True) if not r)
+        yield stated(wrong <= right, ties=ties, n=size, π=p, wrong=wrong, right=right)
 
 
 @claim(
@@ -345,19 +346,19 @@ def majority_sign() -> Trials:
     Verdict.HOLDS,
     how="Every ordered set of three answers, n = 2, 3, 4: the first-seen winner averaged over "
     "orders against the uniform rule.",
+    cases=product((2, 3, 4)),
 )
-def first_seen_ties() -> Trials:
+def first_seen_ties(size: int) -> Trials:
     """Majority vote with ties to the answer seen first is, for set RL, the uniform rule: f only
     matters through its average over orders (the note assumes a symmetric f).
     """
     rewards = (1, 0, 0)
-    for size in (2, 3, 4):
-        for members, chance in draws(policy(1, 1, 1), size):
-            orders = [s for s in product(range(3), repeat=size) if tuple(sorted(s)) == members]
-            first = Fraction(sum(rewards[_first_winner(s)] for s in orders), len(orders))
-            right = scores.majority(rewards)(members)
-            counted = len(orders) == chance * 3**size
-            yield stated(counted and first == right, set=members, f=right)
+    for members, chance in draws(policy(1, 1, 1), size):
+        orders = [s for s in product(range(3), repeat=size) if tuple(sorted(s)) == members]
+        first = Fraction(sum(rewards[_first_winner(s)] for s in orders), len(orders))
+        right = scores.majority(rewards)(members)
+        counted = len(orders) == chance * 3**size
+        yield stated(counted and first == right, set=members, f=right)
 
 
 def _first_winner(s: Actions) -> int:
@@ -370,14 +371,14 @@ def _first_winner(s: Actions) -> int:
     "§3, Example 3.6; §5, Example 5.4",
     Verdict.HOLDS,
     how="Uniform policies over 2…5 actions, n = 2…4.",
+    cases=product((2, 3, 4, 5), (2, 3, 4)),
 )
-def differ_uniform() -> Trials:
+def differ_uniform(num_actions: int, size: int) -> Trials:
     """For f = 1{two members differ} the scaffold value of every y^n is 0 under a uniform policy."""
-    for num_actions, size in product((2, 3, 4, 5), (2, 3, 4)):
-        p = policy(*[1] * num_actions)
-        for y in range(num_actions):
-            found = scaffold(scores.differ(), p, (y,) * size, size * size)
-            yield stated(found == 0, actions=num_actions, n=size, Λ=found)
+    p = policy(*[1] * num_actions)
+    for y in range(num_actions):
+        found = scaffold(scores.differ(), p, (y,) * size, size * size)
+        yield stated(found == 0, actions=num_actions, n=size, Λ=found)
 
 
 @claim(
@@ -389,14 +390,14 @@ def differ_uniform() -> Trials:
     counterexample="n=2, π=(2/13, 5/13, 6/13), Λ=(6/169, 0, -6/169)",
     truth="Some scaffold value is not 0 unless the policy is uniform on its support; a single one "
     "can be 0: it is where π(y)^(n−1) = Σ π^n.",
+    cases=product((2, 3), policies(3, 13)),
 )
-def differ_nonuniform() -> Trials:
+def differ_nonuniform(size: int, p: Policy) -> Trials:
     """For f = 1{two members differ} no scaffold value is 0 under a policy that is not uniform."""
-    for size, p in product((2, 3), policies(3, 13)):
-        if len(set(p)) > 1:
-            found = [q * a for q, a in zip(p, advantages(scores.differ(), p, size), strict=True)]
-            yield stated(all(found), n=size, π=p, Λ=found)
-            yield corrected(any(found), n=size, π=p)
+    if len(set(p)) > 1:
+        found = weighted(p, advantages(scores.differ(), p, size))
+        yield stated(all(found), n=size, π=p, Λ=found)
+        yield corrected(any(found), n=size, π=p)
 
 
 @claim(
@@ -405,16 +406,14 @@ def differ_nonuniform() -> Trials:
     "§3, Example 3.6",
     Verdict.HOLDS,
     how="A = Σ π^n − π(y)^(n−1), and its order, for every policy over three actions, n = 2, 3, 4.",
+    cases=product((2, 3, 4), policies(3, 8)),
 )
-def differ_rare() -> Trials:
+def differ_rare(size: int, p: Policy) -> Trials:
     """For f = 1{two members differ} rarer actions have larger marginal advantages."""
-    for size, p in product((2, 3, 4), policies(3, 8)):
-        found = advantages(scores.differ(), p, size)
-        said = [sum(q**size for q in p) - q ** (size - 1) for q in p]
-        ordered = all(
-            (p[a] < p[b]) == (found[a] > found[b]) for a, b in product(range(3), repeat=2)
-        )
-        yield stated(found == said and ordered, n=size, π=p, A=found)
+    found = advantages(scores.differ(), p, size)
+    formula = [sum(q**size for q in p) - q ** (size - 1) for q in p]
+    ordered = all((p[a] < p[b]) == (found[a] > found[b]) for a, b in product(range(3), repeat=2))
+    yield stated(found == formula and ordered, n=size, π=p, A=found)
 
 
 @claim(
@@ -424,12 +423,12 @@ def differ_rare() -> Trials:
     Verdict.HOLDS,
     how="π = (1, 5, 10)/16, n = 2, 3, 4: the rarest action has the largest advantage, not the "
     "largest scaffold value.",
+    cases=product((2, 3, 4)),
 )
-def differ_counteracts() -> Trials:
+def differ_counteracts(size: int) -> Trials:
     """The scaffold value multiplies by π(y), which can undo the preference for rare actions."""
     p = policy(1, 5, 10)
-    for size in (2, 3, 4):
-        found = advantages(scores.differ(), p, size)
-        weighted = [q * a for q, a in zip(p, found, strict=True)]
-        undone = found[0] > found[1] and weighted[0] < weighted[1]
-        yield stated(undone, n=size, π=p, A=found, Λ=weighted)
+    found = advantages(scores.differ(), p, size)
+    values = weighted(p, found)
+    undone = found[0] > found[1] and values[0] < values[1]
+    yield stated(undone, n=size, π=p, A=found, Λ=values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -11,7 +11,7 @@ from math import prod
 
 from claims import scores
 from claims.claims import NOTE, Trials, Verdict, claim, corrected, remark, stated
-from claims.exact import Actions, Policy, Score, expected, policy
+from claims.exact import Policy, Score, dot, expected, ordered_draws, policy
 
 Vector = list[Fraction]
 Matrix = list[list[Fraction]]
@@ -34,10 +34,6 @@ class Process:
     policies: tuple[Policy, ...]
     size: int
     gamma: Fraction
-
-    def with_policies(self, policies: tuple[Policy, ...]) -> Process:
-        """The same process under other policies."""
-        return Process(self.moves, self.scores, policies, self.size, self.gamma)
 
     @property
     def states(self) -> range:
@@ -69,7 +65,7 @@ class Process:
         """E over this policy's sets of A♯(s, ·) under another policy's values."""
         reach = self.gamma * self.size
         return [
-            self.rewards[s] + reach * _dot(self.steps[s], values) - values[s] for s in self.states
+            self.rewards[s] + reach * dot(self.steps[s], values) - values[s] for s in self.states
         ]
 
     def truncated(self, depth: int) -> Vector:
@@ -77,7 +73,7 @@ class Process:
         values = [Fraction(0)] * len(self.moves)
         for _ in range(depth):
             values = [
-                r + self.gamma * self.size * _dot(row, values)
+                r + self.gamma * self.size * dot(row, values)
                 for r, row in zip(self.rewards, self.steps, strict=True)
             ]
         return values
@@ -111,7 +107,7 @@ class Process:
         if depth == 0:
             yield Fraction(1), Fraction(0), []
             return
-        for sets in product(*(self._sets(s) for s in level)):
+        for sets in product(*(ordered_draws(self.policies[s], self.size) for s in level)):
             chance = prod((c for _, c in sets), start=Fraction(1))
             gain = discount * sum(
                 self.scores[s](tuple(sorted(a))) for s, (a, _) in zip(level, sets, strict=True)
@@ -121,13 +117,6 @@ class Process:
             ]
             for rest, more, widths in self._grow(below, depth - 1, discount * self.gamma):
                 yield chance * rest, gain + more, [len(level), *widths]
-
-    def _sets(self, state: int) -> list[tuple[Actions, Fraction]]:
-        chances = self.policies[state]
-        return [
-            (acts, prod((chances[a] for a in acts), start=Fraction(1)))
-            for acts in product(range(len(chances)), repeat=self.size)
-        ]
 
 
 def solve(matrix: Matrix, right: Vector) -> Vector:
@@ -149,10 +138,6 @@ def _identity_less(scale: Fraction, matrix: Matrix) -> Matrix:
     return [
         [(i == j) - scale * value for j, value in enumerate(row)] for i, row in enumerate(matrix)
     ]
-
-
-def _dot(left: Vector, right: Vector) -> Fraction:
-    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction(0))
 
 
 QUARTER = Fraction(1, 4)
@@ -177,21 +162,21 @@ def processes(size: int = 2, gamma: Fraction = QUARTER) -> Iterator[Process]:
     how="All trees of depth 3 enumerated jointly, against Σ_{t<3} (γn)^t P^t f̄; two states, n = 2.",
     truth="V♯ is the value of an ordinary process with discount γn and reward f̄_π(s), which "
     "depends on the policy: V♯ = (I − γnP)⁻¹ f̄.",
+    cases=product(list(processes())[::37]),
 )
-def set_values() -> Trials:
+def set_values(process: Process) -> Trials:
     """V♯ is the expected discounted return of a tree in which every state gets a set of n
     actions, and depth t holds n^t states.
     """
-    for process in list(processes())[::37]:
-        total = mass = Fraction(0)
-        for chance, gain, widths in process.trees(start=0, depth=3):
-            total, mass = total + chance * gain, mass + chance
-            if widths != [1, 2, 4]:
-                yield remark(False, widths=widths)
-        yield remark(mass == 1, mass=mass)
-        yield remark(total == process.truncated(3)[0], trees=total)
-        again = process.advantages(process.values)
-        yield remark(not any(again), V=process.values, A=again)
+    total = mass = Fraction(0)
+    for chance, gain, widths in process.trees(start=0, depth=3):
+        total, mass = total + chance * gain, mass + chance
+        if widths != [1, 2, 4]:
+            yield remark(False, widths=widths)
+    yield remark(mass == 1, mass=mass)
+    yield remark(total == process.truncated(3)[0], trees=total)
+    again = process.advantages(process.values)
+    yield remark(not any(again), V=process.values, A=again)
 
 
 @claim(
@@ -200,24 +185,22 @@ def set_values() -> Trials:
     "§2.1, after Definition 2.1",
     Verdict.HOLDS,
     how="|V♯| ≤ max|f|/(1 − γn) for all two-state processes; f ≡ 1 at γ = 1/n grows without bound.",
+    cases=product((2, 3)),
 )
-def discount_range() -> Trials:
+def discount_range(size: int) -> Trials:
     """γ < 1/n keeps set values bounded, which is a smaller range than in standard RL."""
-    for size in (2, 3):
-        for gamma in (Fraction(1, 8), Fraction(1, size) - Fraction(1, 100)):
-            for process in processes(size, gamma):
-                bound = 1 / (1 - gamma * size)
-                yield stated(all(0 <= v <= bound for v in process.values), n=size, γ=gamma)
-        ones = Process(((0,),), (lambda s: Fraction(1),), (policy(1),), size, Fraction(1, size))
-        grown = [ones.truncated(depth)[0] for depth in (1, 10, 100)]
-        yield remark(grown == [1, 10, 100], n=size, γ=Fraction(1, size), partial_sums=grown)
+    for gamma in (Fraction(1, 8), Fraction(1, size) - Fraction(1, 100)):
+        for process in processes(size, gamma):
+            bound = 1 / (1 - gamma * size)
+            yield stated(all(0 <= v <= bound for v in process.values), n=size, γ=gamma)
+    ones = Process(((0,),), (lambda s: Fraction(1),), (policy(1),), size, Fraction(1, size))
+    grown = [ones.truncated(depth)[0] for depth in (1, 10, 100)]
+    yield remark(grown == [1, 10, 100], n=size, γ=Fraction(1, size), partial_sums=grown)
 
 
 def _gap(new: Process, old: Process, occupancy: Vector) -> Fraction:
     """The right-hand side of Lemma 2.2 for an occupancy."""
-    advantages = new.advantages(old.values)
-    inner = sum((d * a for d, a in zip(occupancy, advantages, strict=True)), Fraction(0))
-    return inner / (1 - new.gamma * new.size)
+    return dot(occupancy, new.advantages(old.values)) / (1 - new.gamma * new.size)
 
 
 def _pairs() -> Iterator[tuple[Process, Process]]:
@@ -226,7 +209,7 @@ def _pairs() -> Iterator[tuple[Process, Process]]:
         (policy(3, 1), policy(1, 4)),
     )
     for new, policies in product(processes(), old_policies):
-        yield new, new.with_policies(policies)
+        yield new, replace(new, policies=policies)
 
 
 @claim(
@@ -250,8 +233,8 @@ def performance_difference() -> Trials:
         wrong_discount |= gap != _gap(new, old, new.occupancy(new.gamma, start=0))
         stationary = new.stationary()
         if stationary is not None:
-            said = _gap(new, old, stationary)
-            yield stated(gap == said, moves=new.moves, π=new.policies[0], gap=gap, lemma=said)
+            formula = _gap(new, old, stationary)
+            yield stated(gap == formula, moves=new.moves, π=new.policies[0], gap=gap, lemma=formula)
     yield remark(wrong_discount, discount="γ alone")
 
 
@@ -261,14 +244,14 @@ def performance_difference() -> Trials:
     "§2.1, after Lemma 2.2",
     Verdict.HOLDS,
     how="The same processes: every pair that satisfies the premise.",
+    cases=_pairs(),
 )
-def improvement() -> Trials:
+def improvement(new: Process, old: Process) -> Trials:
     """If the new policy's sets have positive expected advantage under the old values at every
     state that it visits, its value is higher.
     """
-    for new, old in _pairs():
-        visited = new.occupancy(new.gamma * new.size, start=0)
-        advantages = new.advantages(old.values)
-        if all(a > 0 for a, d in zip(advantages, visited, strict=True) if d):
-            better, before = new.values[0], old.values[0]
-            yield stated(better > before, moves=new.moves, new=better, old=before)
+    visited = new.occupancy(new.gamma * new.size, start=0)
+    advantages = new.advantages(old.values)
+    if all(a > 0 for a, d in zip(advantages, visited, strict=True) if d):
+        better, before = new.values[0], old.values[0]
+        yield stated(better > before, moves=new.moves, new=better, old=before)

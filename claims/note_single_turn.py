@@ -12,13 +12,17 @@ from claims.exact import (
     Actions,
     Policy,
     Score,
+    advantages,
     average,
+    dot,
     expected,
     logit_gradient,
     mean_estimate,
     ordered_draws,
     policies,
     policy,
+    times,
+    weighted,
 )
 
 Baseline = Callable[[Actions, int], Fraction]  # a set and a member of it → that member's baseline
@@ -40,8 +44,7 @@ def is_linear(score: Score, num_actions: int, size: int) -> bool:
     """Whether E f is linear in the policy: on a grid, E f = Σ π(a) E f at the policy that is a."""
     corners = [score((a,) * size) for a in range(num_actions)]
     return all(
-        expected(score, p, size) == sum(c * q for c, q in zip(corners, p, strict=True))
-        for p in policies(num_actions, num_actions + 3)
+        expected(score, p, size) == dot(corners, p) for p in policies(num_actions, num_actions + 3)
     )
 
 
@@ -79,19 +82,16 @@ def requirement() -> Trials:
     Verdict.HOLDS,
     how="E f = Σ π r, and gradients that are the same for all n, all 0/1/2 rewards of three "
     "actions, n ≤ 3.",
+    cases=product(product(range(3), repeat=3), policies(3, 6)),
 )
-def mean_collapses() -> Trials:
+def mean_collapses(rewards: Actions, p: Policy) -> Trials:
     """With f the mean reward, set RL is standard RL."""
-    for rewards in product(range(3), repeat=3):
-        for p in policies(3, 6):
-            single = logit_gradient(scores.mean(rewards), p, 1)
-            for size in (2, 3):
-                score = scores.mean(rewards)
-                value = expected(score, p, size)
-                same = value == sum(q * r for q, r in zip(p, rewards, strict=True))
-                yield stated(
-                    same and logit_gradient(score, p, size) == single, n=size, r=rewards, J=value
-                )
+    single = logit_gradient(scores.mean(rewards), p, 1)
+    for size in (2, 3):
+        score = scores.mean(rewards)
+        value = expected(score, p, size)
+        same = value == dot(p, rewards)
+        yield stated(same and logit_gradient(score, p, size) == single, n=size, r=rewards, J=value)
 
 
 @claim(
@@ -157,15 +157,15 @@ def _first(rewards: tuple[int, ...]) -> Score:
     how="m = 2 of n = 3, selected uniformly and by reward; all non-constant rewards in {0, 1, 2}³.",
     counterexample="selected=uniformly, r=(0, 0, 1)",
     truth="Selecting uniformly collapses; selecting by reward does not.",
+    cases=product(product(range(3), repeat=3)),
 )
-def selected_subset() -> Trials:
+def selected_subset(rewards: Actions) -> Trials:
     """The mean reward of the m < n samples that an algorithm selects is an objective of set RL."""
-    for rewards in product(range(3), repeat=3):
-        if len(set(rewards)) > 1:
-            uniform = collapses(_any_two(rewards), 3, 3)
-            best = collapses(_top_two(rewards), 3, 3)
-            yield stated(not uniform, selected="uniformly", r=rewards)
-            yield corrected(uniform and not best, selected="by reward", r=rewards)
+    if len(set(rewards)) > 1:
+        uniform = collapses(_any_two(rewards), 3, 3)
+        best = collapses(_top_two(rewards), 3, 3)
+        yield stated(not uniform, selected="uniformly", r=rewards)
+        yield corrected(uniform and not best, selected="by reward", r=rewards)
 
 
 def _any_two(rewards: tuple[int, ...]) -> Score:
@@ -213,14 +213,14 @@ def shared_signal(score: Score, p: Policy, size: int, baseline: Baseline) -> lis
     Verdict.HOLDS,
     how="Against the derivative of the polynomial E f(π), which uses no score function; four "
     "objectives, three actions, n = 2, 3, f̂ = 0 and 1/3.",
+    cases=product((2, 3), scores.OBJECTIVES, list(policies(3, 5))),
 )
-def shared_gradient() -> Trials:
+def shared_gradient(size: int, score: Score, p: Policy) -> Trials:
     """The gradient of E f is E[(f(S) − f̂) Σᵢ ∇ log π(yᵢ)] with one signal for the whole set."""
-    for size, (name, score), p in product((2, 3), scores.OBJECTIVES, list(policies(3, 5))):
-        truth = logit_gradient(score, p, size)
-        for constant in (Fraction(0), Fraction(1, 3)):
-            found = shared_signal(score, p, size, lambda s, i, b=constant: b)  # type: ignore[misc]
-            yield stated(found == truth, f=name, n=size, π=p, gradient=truth)
+    truth = logit_gradient(score, p, size)
+    for constant in (Fraction(0), Fraction(1, 3)):
+        found = shared_signal(score, p, size, lambda s, i, b=constant: b)  # type: ignore[misc]
+        yield stated(found == truth, f=score, n=size, π=p, gradient=truth)
 
 
 @claim(
@@ -229,15 +229,15 @@ def shared_gradient() -> Trials:
     "§2.2, Eq. 7",
     Verdict.HOLDS,
     how="Against π(y)(r(y) − E r), all 0/1/2 rewards of three actions, b = 0 and 1/3.",
+    cases=product(product(range(3), repeat=3), policies(3, 5)),
 )
-def standard_gradient() -> Trials:
+def standard_gradient(rewards: Actions, p: Policy) -> Trials:
     """Standard RL is the case n = 1: E[∇ log π(y)(r(y) − b)]."""
-    for rewards, p in product(product(range(3), repeat=3), policies(3, 5)):
-        value = sum((q * r for q, r in zip(p, rewards, strict=True)), Fraction(0))
-        truth = [q * (r - value) for q, r in zip(p, rewards, strict=True)]
-        for constant in (Fraction(0), Fraction(1, 3)):
-            found = shared_signal(scores.mean(rewards), p, 1, lambda s, i, b=constant: b)  # type: ignore[misc]
-            yield stated(found == truth, r=rewards, π=p, gradient=truth)
+    value = dot(p, rewards)
+    truth = [q * (r - value) for q, r in zip(p, rewards, strict=True)]
+    for constant in (Fraction(0), Fraction(1, 3)):
+        found = shared_signal(scores.mean(rewards), p, 1, lambda s, i, b=constant: b)  # type: ignore[misc]
+        yield stated(found == truth, r=rewards, π=p, gradient=truth)
 
 
 @claim(
@@ -253,13 +253,13 @@ def standard_gradient() -> Trials:
 def baseline_rule() -> Trials:
     """A baseline must be independent of the sampled set and of every subset of it."""
     shared_is_biased = False
-    for size, (name, score), p in product((2, 3), scores.OBJECTIVES, list(policies(3, 4))):
+    for size, score, p in product((2, 3), scores.OBJECTIVES, list(policies(3, 4))):
         truth = logit_gradient(score, p, size)
         of_others = shared_signal(score, p, size, lambda s, i: score(_without(s, i)))  # noqa: B023
         of_tail = shared_signal(score, p, size, lambda s, i: score(_without(s, 0)))  # noqa: B023
         unbiased = of_others == truth
-        yield stated(not unbiased, f=name, n=size, π=p, baseline="f(y₋ᵢ)", gradient=truth)
-        yield corrected(unbiased, f=name, n=size, π=p)
+        yield stated(not unbiased, f=score, n=size, π=p, baseline="f(y₋ᵢ)", gradient=truth)
+        yield corrected(unbiased, f=score, n=size, π=p)
         shared_is_biased |= of_tail != truth
     yield remark(shared_is_biased)
 
@@ -274,16 +274,12 @@ def _without(s: Actions, i: int) -> Actions:
     "§2.2 and §3",
     Verdict.HOLDS,
     how="Both sides by enumeration, four objectives, three actions, n = 2, 3.",
+    cases=product((2, 3), scores.OBJECTIVES, [policy(1, 2, 3), policy(3, 1, 1)]),
 )
-def coupling() -> Trials:
+def coupling(size: int, score: Score, p: Policy) -> Trials:
     """The shared signal gives each member, in expectation, its marginal set advantage: E[Σᵢ ∇ log
     π(yᵢ) f(S)] = n E[∇ log π(y) A(y)].
     """
-    for size, (name, score), p in product(
-        (2, 3), scores.OBJECTIVES, [policy(1, 2, 3), policy(3, 1, 1)]
-    ):
-        left = shared_signal(score, p, size, lambda s, i: Fraction(0))
-        means = [expected(score, p, size - 1, (a,)) for a in range(3)]
-        whole = expected(score, p, size)
-        right = [size * q * (m - whole) for q, m in zip(p, means, strict=True)]
-        yield stated(left == right, f=name, n=size, π=p, gradient=left)
+    left = shared_signal(score, p, size, lambda s, i: Fraction(0))
+    right = times(size, weighted(p, advantages(score, p, size)))
+    yield stated(left == right, f=score, n=size, π=p, gradient=left)

@@ -9,7 +9,7 @@ from math import comb
 
 from claims import scores
 from claims.claims import NOTE, Trials, Verdict, claim, corrected, remark, stated
-from claims.exact import Policy, Score, advantage, policies, policy
+from claims.exact import Actions, Policy, Score, advantage, policies, policy
 
 
 def diminish(p: Policy, removed: Iterable[int]) -> Policy:
@@ -54,17 +54,16 @@ def supported(score: Score, size: int) -> Iterator[tuple[Policy, int]]:
     how="Every policy over four actions with denominator ≤ 8 and every set but the whole: the "
     "result is non-negative, sums to 1, is 0 on X and keeps the order of the rest.",
     truth="In the definition of 𝒢 for a set X read y' ∉ X.",
+    cases=product(policies(4, 8), (1, 2, 3)),
 )
-def diminishing() -> Trials:
+def diminishing(p: Policy, count: int) -> Trials:
     """Diminishing X sends its probability to the rest of the support in equal parts."""
-    for p in policies(4, 8):
-        for count in (1, 2, 3):
-            for removed in combinations(range(4), count):
-                found = diminish(p, removed)
-                valid = sum(found) == 1 and not any(found[a] for a in removed)
-                rest = [a for a in range(4) if a not in removed]
-                shares = {found[a] - p[a] for a in rest}
-                yield remark(valid and len(shares) == 1, π=p, X=removed, after=found)
+    for removed in combinations(range(4), count):
+        found = diminish(p, removed)
+        valid = sum(found) == 1 and not any(found[a] for a in removed)
+        rest = [a for a in range(4) if a not in removed]
+        shares = {found[a] - p[a] for a in rest}
+        yield remark(valid and len(shares) == 1, π=p, X=removed, after=found)
 
 
 @claim(
@@ -76,15 +75,15 @@ def diminishing() -> Trials:
     "policy over four actions with denominator ≤ 8 and one with 14 (none below has two).",
     counterexample="n=2, π=(1/14, 2/7, 2/7, 5/14), y=1, smallest=((3), (2))",
     truth="There can be several of the smallest size; a strong specular set is one of them.",
+    cases=[*supported(scores.differ(), 2), (policy(1, 4, 4, 5), 1)],
 )
-def smallest_specular() -> Trials:
+def smallest_specular(p: Policy, y: int) -> Trials:
     """The smallest specular set (the strong one) is well defined."""
-    for p, y in [*supported(scores.differ(), 2), (policy(1, 4, 4, 5), 1)]:
-        found = list(speculars(scores.differ(), p, 2, y))
-        least = [x for x in found if len(x) == len(found[0])]
-        if found:
-            yield stated(len(least) == 1, n=2, π=p, y=y, smallest=least)
-            yield corrected(all(len(x) >= len(least[0]) for x in found))
+    found = list(speculars(scores.differ(), p, 2, y))
+    least = [x for x in found if len(x) == len(found[0])]
+    if found:
+        yield stated(len(least) == 1, n=2, π=p, y=y, smallest=least)
+        yield corrected(all(len(x) >= len(least[0]) for x in found))
 
 
 @claim(
@@ -93,14 +92,17 @@ def smallest_specular() -> Trials:
     "§5, after Definition 5.2",
     Verdict.HOLDS,
     how="Λ of y after diminishing sets that hold it is 0: two objectives, four actions, n = 2, 3.",
+    cases=product(
+        (2, 3),
+        (scores.differ(), scores.polychromic((1, 0, 1, 0))),
+        policies(4, 6),
+        ((0,), (0, 1), (0, 1, 2)),
+    ),
 )
-def never_its_own() -> Trials:
+def never_its_own(size: int, score: Score, p: Policy, removed: Actions) -> Trials:
     """A specular set of y does not contain y."""
-    for size, score in product((2, 3), (scores.differ(), scores.polychromic((1, 0, 1, 0)))):
-        for p in policies(4, 6):
-            for removed in ((0,), (0, 1), (0, 1, 2)):
-                found = scaffold(score, diminish(p, removed), size, 0)
-                yield stated(found == 0, n=size, π=p, X=removed, Λ=found)
+    found = scaffold(score, diminish(p, removed), size, 0)
+    yield stated(found == 0, n=size, π=p, X=removed, Λ=found)
 
 
 @claim(
@@ -181,16 +183,16 @@ def differ_scaffold() -> Trials:
     "actions.",
     counterexample="π=(1/3, 1/3, 1/3), X=(0), total_probability=4/3",
     truth="φ = Σ_{y'∈X} π(y') / |𝒢|: the probability that was removed, not the one that stayed.",
+    cases=product([*policies(3, 6), *policies(4, 6)]),
 )
-def share_of_the_removed() -> Trials:
+def share_of_the_removed(p: Policy) -> Trials:
     """Each remaining action gains φ = Σ_{y'∈𝒢} π(y') / |𝒢|."""
-    for p in [*policies(3, 6), *policies(4, 6)]:
-        kept = range(1, len(p))
-        displayed = sum(p[a] for a in kept) / len(kept)
-        total = sum(p[a] + displayed for a in kept)
-        yield stated(total == 1, π=p, X=(0,), total_probability=total)
-        meant = p[0] / len(kept)
-        yield corrected(tuple(p[a] + meant for a in kept) == diminish(p, (0,))[1:])
+    kept = range(1, len(p))
+    displayed = sum(p[a] for a in kept) / len(kept)
+    total = sum(p[a] + displayed for a in kept)
+    yield stated(total == 1, π=p, X=(0,), total_probability=total)
+    meant = p[0] / len(kept)
+    yield corrected(tuple(p[a] + meant for a in kept) == diminish(p, (0,))[1:])
 
 
 @claim(
@@ -223,18 +225,18 @@ def above_average() -> Trials:
     counterexample="n=2, π=(1/7, 1/7, 2/7, 3/7), y=2, X=(1), Λ=2/147",
     truth="The other way round: X is smallest when it contains the likeliest other actions. That "
     "many of them were specular in every case tried.",
+    cases=product((2, 3)),
 )
-def keep_the_likeliest() -> Trials:
+def keep_the_likeliest(size: int) -> Trials:
     """Specular sets get smaller when the likeliest other actions stay in the support."""
-    for size in (2, 3):
-        for p, y in supported(scores.differ(), size):
-            least = next(speculars(scores.differ(), p, size, y), None)
-            if least is not None and len(least) < len(p) - 1:
-                ordered = others(p, y)
-                rare, likely = ordered[-len(least) :], ordered[: len(least)]
-                kept = scaffold(scores.differ(), diminish(p, rare), size, y)
-                yield stated(kept < 0, n=size, π=p, y=y, X=rare, Λ=kept)
-                yield corrected(scaffold(scores.differ(), diminish(p, likely), size, y) < 0)
+    for p, y in supported(scores.differ(), size):
+        least = next(speculars(scores.differ(), p, size, y), None)
+        if least is not None and len(least) < len(p) - 1:
+            ordered = others(p, y)
+            rare, likely = ordered[-len(least) :], ordered[: len(least)]
+            kept = scaffold(scores.differ(), diminish(p, rare), size, y)
+            yield stated(kept < 0, n=size, π=p, y=y, X=rare, Λ=kept)
+            yield corrected(scaffold(scores.differ(), diminish(p, likely), size, y) < 0)
 
 
 def _binomial(n: int, p: Fraction, weight: list[Fraction]) -> Fraction:
@@ -258,13 +260,13 @@ def rarest_formulas(n: int, p: Fraction) -> tuple[Fraction, Fraction]:
     Verdict.HOLDS,
     how="Enumeration with one correct and one or two wrong actions, n = 2…5, denominators ≤ 8.",
     truth="One correct generation is assumed, p its probability.",
+    cases=product((2, 3, 4, 5), [*policies(2, 8), *policies(3, 6)]),
 )
-def rarest_advantages() -> Trials:
+def rarest_advantages(size: int, p: Policy) -> Trials:
     """The marginal advantages under f_srl = max r(yᵢ)/(how often yᵢ is in the set)."""
-    for size, p in product((2, 3, 4, 5), [*policies(2, 8), *policies(3, 6)]):
-        score = scores.rarest_correct((1, *[0] * (len(p) - 1)))
-        found = advantage(score, p, size, 0), advantage(score, p, size, 1)
-        yield stated(found == rarest_formulas(size, p[0]), n=size, π=p, A=found)
+    score = scores.rarest_correct((1, *[0] * (len(p) - 1)))
+    found = advantage(score, p, size, 0), advantage(score, p, size, 1)
+    yield stated(found == rarest_formulas(size, p[0]), n=size, π=p, A=found)
 
 
 @claim(
@@ -284,8 +286,8 @@ def several_correct() -> Trials:
     score = scores.rarest_correct((1, 1, 0))
     for size, p in product((2, 3), policies(3, 7)):
         found = advantage(score, p, size, 0)
-        said = rarest_formulas(size, p[0] + p[1])[0]
-        yield stated(found == said, n=size, π=p, A=found, display=said)
+        formula = rarest_formulas(size, p[0] + p[1])[0]
+        yield stated(found == formula, n=size, π=p, A=found, display=formula)
     for size in (2, 3):
         split = [policy(1, 3, 2), policy(2, 2, 2)]
         yield corrected(len({advantage(score, p, size, 0) for p in split}) == 2, n=size)

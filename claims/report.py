@@ -38,26 +38,25 @@ This page is written by `python -m claims --markdown docs/claims.md`; do not edi
 
 
 def table(findings: Sequence[Finding]) -> str:
-    """One line a claim, and a last line that counts."""
+    """One line for each claim, what each unconfirmed check found, the counts and the summary."""
     width = max((len(finding.claim.id) for finding in findings), default=0)
     lines = [
         f"{'ok' if f.confirmed else 'NO':3}{f.concluded.value:18}{f.claim.id:{width + 2}}"
         f"{textwrap.shorten(f.claim.statement, 70, placeholder=' …')}"
         for f in findings
     ]
-    return "\n".join([*lines, *map(_mismatch, _wrong(findings)), summary(findings)])
+    counts = Counter(finding.concluded for finding in findings)
+    verdicts = ", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v])
+    seconds = sum(finding.seconds for finding in findings)
+    mismatches = map(_mismatch, _wrong(findings))
+    return "\n".join([*lines, *mismatches, f"{verdicts}; {seconds:.0f} s", summary(findings)])
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """How many claims there are of each verdict, and how many checks disagree with theirs."""
-    counts = Counter(finding.concluded for finding in findings)
-    parts = ", ".join(
-        f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict]
-    )
-    wrong = len(_wrong(findings))
-    verdict = f"{wrong} NOT CONFIRMED" if wrong else "all confirmed"
-    seconds = sum(finding.seconds for finding in findings)
-    return f"{len(findings)} claims: {parts}; {verdict}, {seconds:.0f} s"
+    """How many claims there are, and whether all are confirmed or which are not."""
+    wrong = [finding.claim.id for finding in _wrong(findings)]
+    result = f"{len(wrong)} not confirmed: {', '.join(wrong)}" if wrong else "all confirmed"
+    return f"{len(findings)} claim{'s' * (len(findings) != 1)}: {result}"
 
 
 def as_json(findings: Sequence[Finding]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, permutations
@@ -213,10 +214,25 @@ def over_sizes(score: Score, weights: dict[int, float]) -> Score:
     )
 
 
+@dataclass(frozen=True)
+class Named:
+    """A score that says its name."""
+
+    name: str
+    score: Score
+
+    def __call__(self, s: Actions) -> Fraction:
+        """The score of a set."""
+        return self.score(s)
+
+    def __str__(self) -> str:
+        return self.name
+
+
 # Four kinds of objectives on three actions, for claims about any of them.
-OBJECTIVES: tuple[tuple[str, Score], ...] = (
-    ("max", maximum((2, 1, 0))),
-    ("polychromic", polychromic((1, 0, 1))),
-    ("majority", majority((1, 0, 0))),
-    ("differ", differ()),
+OBJECTIVES = (
+    Named("max", maximum((2, 1, 0))),
+    Named("polychromic", polychromic((1, 0, 1))),
+    Named("majority", majority((1, 0, 0))),
+    Named("differ", differ()),
 )

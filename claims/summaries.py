@@ -65,17 +65,17 @@ def averaged(design: Design) -> Credit:
     Verdict.UP_TO_SCALE,
     how="Every single collection of K sets, N = 4, n = 2, K = 1…4: mean update over all groups.",
     truth="(m − n)/n, m the number of samples that some set holds: known for each collection.",
+    cases=product((1, 2, 3, 4)),
 )
-def sampled_sets() -> Trials:
+def sampled_sets(num_sets: int) -> Trials:
     """With K of the sets the estimator is unbiased too."""
     num, size, p = 4, 2, POLICIES[1]
     truth = logit_gradient(SCORE, p, size)
-    for num_sets in (1, 2, 3, 4):
-        for design in combinations(all_sets(num, size), num_sets):
-            found = mean_estimate(averaged(design), p, num, ordered_draws)
-            covered = len({i for s in design for i in s})
-            yield stated(found == truth, sets=design, mean=found, gradient=truth)
-            yield scaled(found == times(Fraction(covered - size, size), truth))
+    for design in combinations(all_sets(num, size), num_sets):
+        found = mean_estimate(averaged(design), p, num, ordered_draws)
+        covered = len({i for s in design for i in s})
+        yield stated(found == truth, sets=design, mean=found, gradient=truth)
+        yield scaled(found == times(Fraction(covered - size, size), truth))
 
 
 @claim(
@@ -85,15 +85,15 @@ def sampled_sets() -> Trials:
     Verdict.HOLDS,
     how="N = n: there is one set and every advantage is 0, in all groups of two and three; with "
     "N = n + 1 some are not.",
+    cases=product((2, 3)),
 )
-def more_samples_than_members() -> Trials:
+def more_samples_than_members(size: int) -> Trials:
     """More samples than a set holds are needed."""
-    for size in (2, 3):
-        for group in product(range(3), repeat=size):
-            found = averaged(all_sets(size, size))(group)
-            yield stated(not any(found), N=size, n=size, group=group, A=found)
-        more = [averaged(all_sets(size + 1, size))(g) for g in product(range(3), repeat=size + 1)]
-        yield remark(any(any(a) for a in more))
+    for group in product(range(3), repeat=size):
+        found = averaged(all_sets(size, size))(group)
+        yield stated(not any(found), N=size, n=size, group=group, A=found)
+    more = [averaged(all_sets(size + 1, size))(g) for g in product(range(3), repeat=size + 1)]
+    yield remark(any(any(a) for a in more))
 
 
 @claim(
@@ -102,17 +102,17 @@ def more_samples_than_members() -> Trials:
     "Method, polychromic objective",
     Verdict.HOLDS,
     how="f ≤ min(mean reward, diversity) for every set of up to four members.",
+    cases=product((1, 2, 3, 4)),
 )
-def both_limit() -> Trials:
+def both_limit(size: int) -> Trials:
     """If either the reward or the diversity is low, the score is."""
-    for size in (1, 2, 3, 4):
-        for rewards, clusters in product(
-            product((0, 1), repeat=size), product((-1, 0, 1), repeat=size)
-        ):
-            members = tuple(range(size))
-            parts = scores.mean(rewards)(members), scores.distinct_share(clusters)(members)
-            found = scores.polychromic(rewards, clusters)(members)
-            yield stated(found <= min(parts), r=rewards, clusters=clusters, f=found)
+    for rewards, clusters in product(
+        product((0, 1), repeat=size), product((-1, 0, 1), repeat=size)
+    ):
+        members = tuple(range(size))
+        parts = scores.mean(rewards)(members), scores.distinct_share(clusters)(members)
+        found = scores.polychromic(rewards, clusters)(members)
+        yield stated(found <= min(parts), r=rewards, clusters=clusters, f=found)
 
 
 @claim(
@@ -123,17 +123,17 @@ def both_limit() -> Trials:
     how="Every set of three over four labels and the degenerate one: renaming clusters changes "
     "nothing, a degenerate member adds nothing.",
     truth="A degenerate member still counts in the set size, and its reward counts.",
+    cases=product(product((-1, 0, 1, 2), repeat=3)),
 )
-def diversity() -> Trials:
+def diversity(labels: Actions) -> Trials:
     """The diversity of a set is its number of clusters over its size; degenerate generations are
     left out of it.
     """
     rename = {-1: -1, 0: 7, 1: 3, 2: 0}
-    for labels in product((-1, 0, 1, 2), repeat=3):
-        found = scores.distinct_share(labels)((0, 1, 2))
-        other = scores.distinct_share([rename[c] for c in labels])((0, 1, 2))
-        counted = Fraction(len({c for c in labels if c != -1}), 3)
-        yield remark(found == other == counted, clusters=labels, d=found)
+    found = scores.distinct_share(labels)((0, 1, 2))
+    other = scores.distinct_share([rename[c] for c in labels])((0, 1, 2))
+    counted = Fraction(len({c for c in labels if c != -1}), 3)
+    yield remark(found == other == counted, clusters=labels, d=found)
 
 
 @claim(
@@ -144,16 +144,16 @@ def diversity() -> Trials:
     how="One correct action and one or two wrong ones of other strategies: the largest A of a "
     "wrong one over all policies with denominator ≤ 12, n = 3, 4.",
     truth="For n ≥ 3. With n = 2 and one correct strategy it is never positive.",
+    cases=product(((1, 0), (1, 0, 0))),
 )
-def incorrect_positive() -> Trials:
+def incorrect_positive(rewards: Actions) -> Trials:
     """A wrong generation can get a positive signal if it adds diversity to sets with a correct
     one.
     """
-    for rewards in ((1, 0), (1, 0, 0)):
-        for size in (3, 4):
-            best = _largest_of_wrong(rewards, size)
-            yield stated(best > 0, n=size, actions=len(rewards), largest_A=best)
-        yield remark(_largest_of_wrong(rewards, 2) < 0)
+    for size in (3, 4):
+        best = _largest_of_wrong(rewards, size)
+        yield stated(best > 0, n=size, actions=len(rewards), largest_A=best)
+    yield remark(_largest_of_wrong(rewards, 2) < 0)
 
 
 def _largest_of_wrong(rewards: tuple[int, ...], size: int) -> Fraction:

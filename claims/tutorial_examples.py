@@ -10,7 +10,16 @@ from math import comb
 
 from claims import scores
 from claims.claims import TUTORIAL, Trials, Verdict, claim, corrected, remark, stated
-from claims.exact import Design, advantages, all_sets, average, deviation, from_sets, policies
+from claims.exact import (
+    Design,
+    Policy,
+    advantages,
+    all_sets,
+    average,
+    deviation,
+    from_sets,
+    policies,
+)
 
 # y₁…y₄ of "Solve x² + 3x + 2 = 0". The list is missing from the text. With y₃ wrong, as it says,
 # its scores leave only this reading, but for the cluster of y₄: y₁'s (0), y₃'s (2) or its own (3).
@@ -32,9 +41,9 @@ def standardised(numbers: Sequence[Fraction | int], ddof: int = 0) -> list[float
     return [float(x - mean) / spread for x in numbers]
 
 
-def close(found: Fraction | float, said: float, digits: int = 3) -> bool:
+def close(found: Fraction | float, printed: float, digits: int = 3) -> bool:
     """Whether the printed number is the found one, up to one unit of its last digit."""
-    return abs(float(found) - said) < 10.0**-digits
+    return abs(float(found) - printed) < 10.0**-digits
 
 
 @claim(
@@ -44,15 +53,15 @@ def close(found: Fraction | float, said: float, digits: int = 3) -> bool:
     Verdict.HOLDS,
     how="The three sets scored with fractions, for the three clusters that y₄ can have.",
     truth="5/6; −1/3, 1/6, 1/6.",
+    cases=product(LAST_CLUSTERS),
 )
-def example_sets() -> Trials:
+def example_sets(last: int) -> Trials:
     """The baseline is 0.833 and the set advantages are −0.333, +0.167 and +0.167."""
-    for last in LAST_CLUSTERS:
-        score = scores.polychromic(REWARDS, example(last))
-        values = [score(s) for s in DESIGN]
-        gaps = [value - average(values) for value in values]
-        said = close(average(values), 0.833) and all(map(close, gaps, (-0.333, 0.167, 0.167)))
-        yield stated(said, y4=last, baseline=average(values), A=gaps)
+    score = scores.polychromic(REWARDS, example(last))
+    values = [score(s) for s in DESIGN]
+    gaps = [value - average(values) for value in values]
+    same = close(average(values), 0.833) and all(map(close, gaps, (-0.333, 0.167, 0.167)))
+    yield stated(same, y4=last, baseline=average(values), A=gaps)
 
 
 @claim(
@@ -62,13 +71,13 @@ def example_sets() -> Trials:
     Verdict.HOLDS,
     how="Sums of the set advantages by index.",
     truth="−1/6, 1/3, −1/3, 1/6; the printed −0.166 and +0.334 are sums of rounded numbers.",
+    cases=product(LAST_CLUSTERS),
 )
-def example_marginals() -> Trials:
+def example_marginals(last: int) -> Trials:
     """The marginal advantages are −0.166, +0.334, −0.333 and +0.167."""
-    for last in LAST_CLUSTERS:
-        found = from_sets(scores.polychromic(REWARDS, example(last)), DESIGN)(GROUP)
-        said = all(map(close, found, (-0.166, 0.334, -0.333, 0.167)))
-        yield stated(said, y4=last, A=found)
+    found = from_sets(scores.polychromic(REWARDS, example(last)), DESIGN)(GROUP)
+    same = all(map(close, found, (-0.166, 0.334, -0.333, 0.167)))
+    yield stated(same, y4=last, A=found)
 
 
 @claim(
@@ -97,19 +106,17 @@ def example_zscore() -> Trials:
     truth="−1/3 and −1.73 have different units. Standardised, Poly-EPO's is −√2, −1.698 or, "
     "with y₄ in a fourth cluster, −√3: the same as GRPO's. With the three sets of the text it is "
     "−1.265.",
+    cases=zip((3, 0, 2), (-math.sqrt(3), -math.sqrt(2), -7 / math.sqrt(17)), strict=True),
 )
-def example_milder() -> Trials:
+def example_milder(last: int, printed: float) -> Trials:
     """Poly-EPO's penalty for y₃, wrong but of a new strategy, is milder than GRPO's."""
     grpo = standardised(REWARDS)[2]
-    for last, said in zip(
-        (3, 0, 2), (-math.sqrt(3), -math.sqrt(2), -7 / math.sqrt(17)), strict=True
-    ):
-        score = scores.polychromic(REWARDS, example(last))
-        found = standardised(list(deviation(score, 2)(GROUP)))[2]
-        yield stated(found > grpo + 1e-12, y4=last, poly_epo=found, grpo=grpo)
-        yield corrected(abs(found - said) < 1e-12 and found >= grpo - 1e-12)
-        drawn = standardised(list(from_sets(score, DESIGN)(GROUP)))[2]
-        yield corrected(close(drawn, -1.265))
+    score = scores.polychromic(REWARDS, example(last))
+    found = standardised(list(deviation(score, 2)(GROUP)))[2]
+    yield stated(found > grpo + 1e-12, y4=last, poly_epo=found, grpo=grpo)
+    yield corrected(abs(found - printed) < 1e-12 and found >= grpo - 1e-12)
+    drawn = standardised(list(from_sets(score, DESIGN)(GROUP)))[2]
+    yield corrected(close(drawn, -1.265))
 
 
 @claim(
@@ -121,24 +128,24 @@ def example_milder() -> Trials:
     "those of all sets, for each cluster of y₄.",
     truth="y₁, correct, gets −1/6 by the luck of the draw: over the 20 collections (y₄ in its "
     "cluster) it is positive in 7, negative in 7, zero in 6, and 0 with all sets.",
+    cases=product(LAST_CLUSTERS),
 )
-def example_artefact() -> Trials:
+def example_artefact(last: int) -> Trials:
     """Scoring K random sets is unbiased for scoring all of them."""
-    for last in LAST_CLUSTERS:
-        score = scores.polychromic(REWARDS, example(last))
-        every = from_sets(score, all_sets(4, 2))(GROUP)
-        drawn = [from_sets(score, design)(GROUP) for design in combinations(all_sets(4, 2), 3)]
-        mean = [average(column) for column in zip(*drawn, strict=True)]
-        scale = Fraction(3 - 1, 6 - 1)
-        yield stated(mean == [scale * a for a in every], y4=last, mean=mean, all_sets=every)
-        if last == 0:
-            first = [a[0] for a in drawn]
-            counts = [
-                sum(a > 0 for a in first),
-                sum(a < 0 for a in first),
-                first.count(Fraction(0)),
-            ]
-            yield remark(counts == [7, 7, 6] and every[0] == 0)
+    score = scores.polychromic(REWARDS, example(last))
+    every = from_sets(score, all_sets(4, 2))(GROUP)
+    drawn = [from_sets(score, design)(GROUP) for design in combinations(all_sets(4, 2), 3)]
+    mean = [average(column) for column in zip(*drawn, strict=True)]
+    scale = Fraction(3 - 1, 6 - 1)
+    yield stated(mean == [scale * a for a in every], y4=last, mean=mean, all_sets=every)
+    if last == 0:
+        first = [a[0] for a in drawn]
+        counts = [
+            sum(a > 0 for a in first),
+            sum(a < 0 for a in first),
+            first.count(Fraction(0)),
+        ]
+        yield remark(counts == [7, 7, 6] and every[0] == 0)
 
 
 @claim(
@@ -148,13 +155,13 @@ def example_artefact() -> Trials:
     Verdict.HOLDS,
     how="A wrong sample of its own strategy beside 3…7 correct ones of another, all sets, every n.",
     truth="For n ≥ 3 it is positive; for n = 2 it is never positive.",
+    cases=product(range(4, 9)),
 )
-def flips_positive() -> Trials:
+def flips_positive(num: int) -> Trials:
     """In larger sets with more correct members a wrong, unique sample can have A > 0."""
-    for num in range(4, 9):
-        found = {n: _lone_wrong(num, n)[-1] for n in range(2, num)}
-        yield stated(any(a > 0 for a in found.values()), N=num, A=list(found.values()))
-        yield remark(found[2] <= 0 and all(found[n] > 0 for n in range(3, num)))
+    found = {n: _lone_wrong(num, n)[-1] for n in range(2, num)}
+    yield stated(any(a > 0 for a in found.values()), N=num, A=list(found.values()))
+    yield remark(found[2] <= 0 and all(found[n] > 0 for n in range(3, num)))
 
 
 def _lone_wrong(num: int, size: int) -> Sequence[Fraction]:
@@ -245,16 +252,16 @@ def four_of_eight() -> Trials:
     "Polychromic objective",
     Verdict.HOLDS,
     how="Every set of up to four members: f = 1 exactly if all are correct and all differ.",
+    cases=product((2, 3, 4)),
 )
-def best_set() -> Trials:
+def best_set(size: int) -> Trials:
     """The best set has every member correct and every member of another strategy; f = 1."""
-    for size in (2, 3, 4):
-        for rewards, clusters in product(
-            product((0, 1), repeat=size), product(range(size), repeat=size)
-        ):
-            found = scores.polychromic(rewards, clusters)(tuple(range(size)))
-            perfect = all(rewards) and len(set(clusters)) == size
-            yield stated(found <= 1 and (found == 1) == perfect, r=rewards, clusters=clusters)
+    for rewards, clusters in product(
+        product((0, 1), repeat=size), product(range(size), repeat=size)
+    ):
+        found = scores.polychromic(rewards, clusters)(tuple(range(size)))
+        perfect = all(rewards) and len(set(clusters)) == size
+        yield stated(found <= 1 and (found == 1) == perfect, r=rewards, clusters=clusters)
 
 
 @claim(
@@ -267,17 +274,17 @@ def best_set() -> Trials:
     counterexample="n=9, k=4, C=5, s=1/10, A=25/81, E=41/135",
     truth="E is worth more exactly if s > (C − k)/(C + 1). With four correct copies it always is "
     "for n ≤ 8; from n = 9 on it is not where the other members are wrong and all different.",
+    cases=product(range(6, 13), (Fraction(1, 10), Fraction(1, 2))),
 )
-def fifth_copy() -> Trials:
+def fifth_copy(size: int, success: Fraction) -> Trials:
     """A fifth copy of A is worth less than a first E, even if E succeeds less often."""
-    for size, success in product(range(6, 13), (Fraction(1, 10), Fraction(1, 2))):
-        for right, kinds in _fillings(size - 5):
-            k, strategies = 4 + right, 1 + kinds
-            copy = Fraction(k + 1, size) * Fraction(strategies, size)
-            novel = (k + success) / size * Fraction(strategies + 1, size)
-            yield stated(novel > copy, n=size, k=k, C=strategies, s=success, A=copy, E=novel)
-            yield corrected((novel > copy) == (success > Fraction(strategies - k, strategies + 1)))
-            yield corrected(novel > copy or size >= 9)
+    for right, kinds in _fillings(size - 5):
+        k, strategies = 4 + right, 1 + kinds
+        copy = Fraction(k + 1, size) * Fraction(strategies, size)
+        novel = (k + success) / size * Fraction(strategies + 1, size)
+        yield stated(novel > copy, n=size, k=k, C=strategies, s=success, A=copy, E=novel)
+        yield corrected((novel > copy) == (success > Fraction(strategies - k, strategies + 1)))
+        yield corrected(novel > copy or size >= 9)
 
 
 def _fillings(num: int) -> Iterator[tuple[int, int]]:
@@ -353,13 +360,13 @@ def _partitions(total: int, largest: int | None = None) -> Iterator[tuple[int, .
     Verdict.HOLDS,
     how="Standard RL on two strategies that succeed with chance 0.6 and 0.3: signs of d log π/dα "
     "at every policy with denominator ≤ 20.",
+    cases=product(policies(2, 20)),
 )
-def two_strategies() -> Trials:
+def two_strategies(p: Policy) -> Trials:
     """A strategy that works on 60 % grows and one that works on 30 % shrinks under standard RL."""
     rewards = (Fraction(3, 5), Fraction(3, 10))
-    for p in policies(2, 20):
-        found = advantages(scores.mean(rewards), p, 1)
-        yield stated(found[0] > 0 > found[1], π=p, A=found)
+    found = advantages(scores.mean(rewards), p, 1)
+    yield stated(found[0] > 0 > found[1], π=p, A=found)
 
 
 @claim(
@@ -369,16 +376,16 @@ def two_strategies() -> Trials:
     Verdict.HOLDS,
     how="Five correct A, one correct B and two wrong A: r − mean, and u − U of the polychromic "
     "objective for n = 2…7.",
+    cases=product(range(2, 8)),
 )
-def same_advantage() -> Trials:
+def same_advantage(size: int) -> Trials:
     """Standard RL gives a fifth correct A what it gives a first correct B; a set objective pays the
     B more.
     """
     rewards, clusters = (1, 1, 1, 1, 1, 1, 0, 0), (0, 0, 0, 0, 0, 1, 0, 0)
     standard = deviation(scores.mean(rewards), 1)(tuple(range(8)))
-    for size in range(2, 8):
-        found = deviation(scores.polychromic(rewards, clusters), size)(tuple(range(8)))
-        yield stated(standard[4] == standard[5] and found[5] > found[4], n=size, A=found[4:6])
+    found = deviation(scores.polychromic(rewards, clusters), size)(tuple(range(8)))
+    yield stated(standard[4] == standard[5] and found[5] > found[4], n=size, A=found[4:6])
 
 
 # k → pass@k in per cent, as printed

@@ -36,17 +36,15 @@ PASS = scores.maximum((1, 0, 0))
     "Reward shaping, third problem",
     Verdict.HOLDS,
     how="(r + λd) less its mean for a group of 8 with c correct samples, all c, λ and d on a grid.",
+    cases=product(range(8), (1, 2, 5), (0, 1, 2), (0, 1)),
 )
-def shaping_threshold() -> Trials:
+def shaping_threshold(correct: int, weight: Fraction, own: int, other: int) -> Trials:
     """A wrong sample has a positive shaped advantage exactly if λd > p + λ·mean d."""
-    for correct, weight, own, other in product(range(8), (1, 2, 5), (0, 1, 2), (0, 1)):
-        diversity = [Fraction(other, 2)] * 7 + [Fraction(own, 2)]
-        shaped = [(i < correct) + weight * d for i, d in enumerate(diversity)]
-        found = shaped[7] - sum(shaped) / Fraction(8)
-        p, mean = Fraction(correct, 8), sum(diversity) / 8
-        yield stated(
-            (found > 0) == (weight * diversity[7] > p + weight * mean), p=p, λ=weight, A=found
-        )
+    diversity = [Fraction(other, 2)] * 7 + [Fraction(own, 2)]
+    shaped = [(i < correct) + weight * d for i, d in enumerate(diversity)]
+    found = shaped[7] - sum(shaped) / Fraction(8)
+    p, mean = Fraction(correct, 8), sum(diversity) / 8
+    yield stated((found > 0) == (weight * diversity[7] > p + weight * mean), p=p, λ=weight, A=found)
 
 
 @claim(
@@ -86,13 +84,13 @@ def shaping_stays_possible() -> Trials:
     how="λd − 7/8 − λ·mean d with d = 1 for y₈ and 0 for the others.",
     counterexample="λ=11/10, A=7/80",
     truth="Positive for every λ > 1.",
+    cases=product((Fraction(1, 2), Fraction(1), Fraction(11, 10), Fraction(2))),
 )
-def shaping_of_eight() -> Trials:
+def shaping_of_eight(weight: Fraction) -> Trials:
     """Reward shaping gives y₈ a negative advantage unless λ is huge."""
-    for weight in (Fraction(1, 2), Fraction(1), Fraction(11, 10), Fraction(2)):
-        found = weight - Fraction(7, 8) - weight / 8
-        yield stated(found <= 0, λ=weight, A=found)
-        yield corrected((found > 0) == (weight > 1))
+    found = weight - Fraction(7, 8) - weight / 8
+    yield stated(found <= 0, λ=weight, A=found)
+    yield corrected((found > 0) == (weight > 1))
 
 
 @claim(
@@ -103,19 +101,19 @@ def shaping_of_eight() -> Trials:
     how="K sets drawn independently, as the code draws them: every K-tuple of sets, N = 3, 4, n = "
     "2, K = 1, 2, 3.",
     truth="(K−1)(N−n)/N.",
+    cases=((3, 1), (3, 2), (3, 3), (4, 2)),
 )
-def independent_sets() -> Trials:
+def independent_sets(num: int, num_sets: int) -> Trials:
     """Summed advantages of K sets that are drawn independently estimate the gradient."""
     size = 2
-    for num, num_sets in ((3, 1), (3, 2), (3, 3), (4, 2)):
-        designs = list(product(all_sets(num, size), repeat=num_sets))
-        credit = over_designs(PASS, designs)
-        for p in (policy(1, 1, 1), policy(1, 2, 3)):
-            found = mean_estimate(credit, p, num)
-            truth = logit_gradient(PASS, p, size)
-            scale = Fraction((num_sets - 1) * (num - size), num)
-            yield stated(found == truth, N=num, n=size, K=num_sets, π=p, mean=found, gradient=truth)
-            yield scaled(found == times(scale, truth))
+    designs = list(product(all_sets(num, size), repeat=num_sets))
+    credit = over_designs(PASS, designs)
+    for p in (policy(1, 1, 1), policy(1, 2, 3)):
+        found = mean_estimate(credit, p, num)
+        truth = logit_gradient(PASS, p, size)
+        scale = Fraction((num_sets - 1) * (num - size), num)
+        yield stated(found == truth, N=num, n=size, K=num_sets, π=p, mean=found, gradient=truth)
+        yield scaled(found == times(scale, truth))
 
 
 @claim(
@@ -215,23 +213,21 @@ def swap_value(value: Valued, num: int, size: int, i: int) -> Fraction:
     counterexample="r=(3, 1, 0, 0), n=2, i=0, A=7/3, drop=8/3",
     truth="It asks what changes if y takes another sample's place: u − v is the mean of "
     "f(T∪i) − f(T∪j). No set gets smaller.",
+    cases=product(((1, 1, 1, 1), (3, 1, 0, 0), (2, 2, 1, 0, 0)), (2, 3)),
 )
-def removal() -> Trials:
+def removal(rewards: Actions, size: int) -> Trials:
     """The marginal set advantage is how much the score drops when y is removed from its sets."""
-    for rewards, size in product(((1, 1, 1, 1), (3, 1, 0, 0), (2, 2, 1, 0, 0)), (2, 3)):
-        num = len(rewards)
-        value = scores.maximum(rewards)
-        found = contrast(value, size)(tuple(range(num)))
-        for i in range(num):
-            drops = [
-                value(s) - value(tuple(k for k in s if k != i))
-                for s in all_sets(num, size)
-                if i in s
-            ]
-            yield stated(
-                found[i] == average(drops), r=rewards, n=size, i=i, A=found[i], drop=average(drops)
-            )
-            yield corrected(found[i] == swap_value(value, num, size, i))
+    num = len(rewards)
+    value = scores.maximum(rewards)
+    found = contrast(value, size)(tuple(range(num)))
+    for i in range(num):
+        drops = [
+            value(s) - value(tuple(k for k in s if k != i)) for s in all_sets(num, size) if i in s
+        ]
+        yield stated(
+            found[i] == average(drops), r=rewards, n=size, i=i, A=found[i], drop=average(drops)
+        )
+        yield corrected(found[i] == swap_value(value, num, size, i))
 
 
 def shapley(value: Valued, num: int) -> list[Fraction]:

@@ -12,6 +12,7 @@ import setrl
 from claims import scores
 from claims.claims import TUTORIAL, Trials, Verdict, claim, corrected, remark, stated
 from claims.exact import (
+    Actions,
     Policy,
     Score,
     advantages,
@@ -31,21 +32,17 @@ from claims.exact import (
     Verdict.HOLDS,
     how="u of every sample of logged groups of five, n = 2, 3, 4: mean reward × mean diversity of "
     "its sets plus their covariance, in fractions.",
+    cases=product(((1, 1, 0, 0, 1), (1, 0, 0, 0, 0)), ((0, 0, 1, 2, 1), (0, 0, 0, 1, -1))),
 )
-def group_decomposition() -> Trials:
+def group_decomposition(rewards: Actions, clusters: Actions) -> Trials:
     """A sample's sets score mean reward × mean diversity + covariance, exactly."""
-    for rewards, clusters in product(
-        ((1, 1, 0, 0, 1), (1, 0, 0, 0, 0)), ((0, 0, 1, 2, 1), (0, 0, 0, 1, -1))
-    ):
-        reward, diversity = scores.mean(rewards), scores.distinct_share(clusters)
-        for size, i in product((2, 3, 4), range(5)):
-            mine = [s for s in all_sets(5, size) if i in s]
-            r, d = [reward(s) for s in mine], [diversity(s) for s in mine]
-            synergy = average(
-                [(x - average(r)) * (y - average(d)) for x, y in zip(r, d, strict=True)]
-            )
-            u = average([scores.polychromic(rewards, clusters)(s) for s in mine])
-            yield stated(u == average(r) * average(d) + synergy, n=size, i=i, u=u, Cov=synergy)
+    reward, diversity = scores.mean(rewards), scores.distinct_share(clusters)
+    for size, i in product((2, 3, 4), range(5)):
+        mine = [s for s in all_sets(5, size) if i in s]
+        r, d = [reward(s) for s in mine], [diversity(s) for s in mine]
+        synergy = average([(x - average(r)) * (y - average(d)) for x, y in zip(r, d, strict=True)])
+        u = average([scores.polychromic(rewards, clusters)(s) for s in mine])
+        yield stated(u == average(r) * average(d) + synergy, n=size, i=i, u=u, Cov=synergy)
 
 
 @claim(
@@ -60,25 +57,25 @@ def group_decomposition() -> Trials:
     "or not; and for a y of a new strategy its own diversity is a constant too. Being correct "
     "in a different way is paid by Term 1: there a correct y gains E[d given y]/n over a "
     "wrong one.",
+    cases=product((3, 4), (policy(4, 2, 1, 1, 1), policy(1, 1, 2, 3, 1))),
 )
-def covariance_credit() -> Trials:
+def covariance_credit(size: int, p: Policy) -> Trials:
     """The covariance term gives extra credit for being correct in a different way."""
-    for size, p in product((3, 4), (policy(4, 2, 1, 1, 1), policy(1, 1, 2, 3, 1))):
-        terms = {
-            (correct, cluster): _terms(p, (1, 0, 1, 0, correct), (0, 0, 1, 2, cluster), size)
-            for correct, cluster in product((0, 1), (0, 9))
-        }
-        for cluster in (0, 9):
-            wrong, right = terms[0, cluster], terms[1, cluster]
-            yield corrected(right[1] == wrong[1])
-            yield corrected(right[0] - wrong[0] == right[2] / size)
-        yield stated(
-            terms[1, 9][1] > terms[0, 9][1],
-            n=size,
-            π=p,
-            correct=terms[1, 9][1],
-            wrong=terms[0, 9][1],
-        )
+    terms = {
+        (correct, cluster): _terms(p, (1, 0, 1, 0, correct), (0, 0, 1, 2, cluster), size)
+        for correct, cluster in product((0, 1), (0, 9))
+    }
+    for cluster in (0, 9):
+        wrong, right = terms[0, cluster], terms[1, cluster]
+        yield corrected(right[1] == wrong[1])
+        yield corrected(right[0] - wrong[0] == right[2] / size)
+    yield stated(
+        terms[1, 9][1] > terms[0, 9][1],
+        n=size,
+        π=p,
+        correct=terms[1, 9][1],
+        wrong=terms[0, 9][1],
+    )
 
 
 def _terms(
@@ -122,19 +119,17 @@ def correct_first() -> Trials:
     "Polychromic objective",
     Verdict.HOLDS,
     how="Every set of up to four members, rewards 0/1, degenerate members included.",
+    cases=product((1, 2, 3, 4)),
 )
-def both_factors() -> Trials:
+def both_factors(size: int) -> Trials:
     """A set scores only if both its mean reward and its diversity are positive."""
-    for size in (1, 2, 3, 4):
-        for rewards, clusters in product(
-            product((0, 1), repeat=size), product((-1, 0, 1), repeat=size)
-        ):
-            members = tuple(range(size))
-            found = scores.polychromic(rewards, clusters)(members)
-            both = (
-                scores.mean(rewards)(members) > 0 and scores.distinct_share(clusters)(members) > 0
-            )
-            yield stated((found > 0) == both, r=rewards, clusters=clusters, f=found)
+    for rewards, clusters in product(
+        product((0, 1), repeat=size), product((-1, 0, 1), repeat=size)
+    ):
+        members = tuple(range(size))
+        found = scores.polychromic(rewards, clusters)(members)
+        both = scores.mean(rewards)(members) > 0 and scores.distinct_share(clusters)(members) > 0
+        yield stated((found > 0) == both, r=rewards, clusters=clusters, f=found)
 
 
 @claim(
@@ -171,18 +166,18 @@ def boosts_every_set() -> Trials:
     counterexample="C=3, U=181/280, A=-1/40",
     truth="Positive for C = 1, 2 and negative for C ≥ 3: the more the correct samples differ, "
     "that is the stronger the sets, the less a wrong one adds.",
+    cases=product(range(1, 8)),
 )
-def strong_sets() -> Trials:
+def strong_sets(strategies: int) -> Trials:
     """The marginal advantage of a wrong, unique sample is positive as long as its sets are
     strong.
     """
-    for strategies in range(1, 8):
-        clusters = (*(i % strategies for i in range(7)), 7)
-        score = scores.polychromic((*[1] * 7, 0), clusters)
-        found = deviation(score, 4)(tuple(range(8)))[7]
-        baseline = average([score(s) for s in all_sets(8, 4)])
-        yield stated(found > 0, C=strategies, U=baseline, A=found)
-        yield corrected((found > 0) == (strategies <= 2))
+    clusters = (*(i % strategies for i in range(7)), 7)
+    score = scores.polychromic((*[1] * 7, 0), clusters)
+    found = deviation(score, 4)(tuple(range(8)))[7]
+    baseline = average([score(s) for s in all_sets(8, 4)])
+    yield stated(found > 0, C=strategies, U=baseline, A=found)
+    yield corrected((found > 0) == (strategies <= 2))
 
 
 @claim(
@@ -221,11 +216,11 @@ def free_lunch() -> Trials:
     how="The listing in fractions against the library's objective with −1 for cluster 100, every "
     "set of three over rewards 0/1 and clusters 1, 2, 100.",
     truth="The judge should label the N samples once: the listing asks it again for every set.",
+    cases=product(product((0, 1), repeat=3), product((1, 2, 100), repeat=3)),
 )
-def score_code() -> Trials:
+def score_code(rewards: Actions, clusters: Actions) -> Trials:
     """polychromic_score: mean reward × (clusters other than 100)/n."""
-    for rewards, clusters in product(product((0, 1), repeat=3), product((1, 2, 100), repeat=3)):
-        listing = Fraction(sum(rewards), 3) * Fraction(len(set(clusters) - {100}), 3)
-        labels = np.where(np.array(clusters) == 100, setrl.DEGENERATE, clusters)
-        found = setrl.objectives.polychromic()(setrl.Samples(np.array(rewards) * 1.0, labels))
-        yield stated(abs(float(listing) - float(found)) < 1e-15, r=rewards, clusters=clusters)
+    listing = Fraction(sum(rewards), 3) * Fraction(len(set(clusters) - {100}), 3)
+    labels = np.where(np.array(clusters) == 100, setrl.DEGENERATE, clusters)
+    found = setrl.objectives.polychromic()(setrl.Samples(np.array(rewards) * 1.0, labels))
+    yield stated(abs(float(listing) - float(found)) < 1e-15, r=rewards, clusters=clusters)
