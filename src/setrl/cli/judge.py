@@ -130,7 +130,7 @@ class JudgeLog(JudgeOptions):
             ConfigError: If a setting is wrong.
             DataError: If a file is wrong, or more groups than that share are unknown.
         """
-        from setrl.judges.labelling import label_file
+        from setrl.cli.labelling import label_file
 
         output = self.output or self.file.with_name(f"{self.file.stem}.judged.jsonl")
         settings = self.settings(cache=output.with_suffix(".sqlite"))

@@ -6,11 +6,11 @@ from concurrent.futures import Future
 import pytest
 
 from setrl import methods
+from setrl.cli.labelling import AHEAD, in_order, label_file
 from setrl.domains import by_name
 from setrl.errors import ConfigError, DataError
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.exact import ExactJudge
-from setrl.judges.labelling import AHEAD, in_order, label_file
 from setrl.judges.oracle import OracleJudge
 from setrl.logs.groups import UNJUDGED, Keys, credit_groups, read_groups, read_texts
 

@@ -13,11 +13,11 @@ from typing import Any
 from tqdm import tqdm
 
 from setrl import files
+from setrl.cli.labelled_lines import labelled_lines, read_back
 from setrl.core.samples import DEGENERATE
 from setrl.errors import DataError
 from setrl.files.progress import progress_bar
 from setrl.judges.base import BackgroundJudge, Group, Judge, Judgement
-from setrl.judges.labelled_lines import labelled_lines, read_back
 from setrl.logs.groups import Keys, LoggedGroup, read_texts
 
 AHEAD = 1024  # groups that a judge in the background is asked about beyond the last one written
