@@ -15,19 +15,18 @@ SHOWN = (Verdict.HOLDS, Verdict.UP_TO_SCALE, Verdict.FAILS, Verdict.DEFINITION)
 OPENING = """\
 # The claims ledger
 
-Every definition, lemma, proposition, example and worked number of the documents that this library
-was built from, one entry each, and whether it holds. Every entry is a check that runs:
+This page lists every definition, lemma, proposition, example and worked number of the documents
+that this library was built from, and whether it holds. Every entry has a check, which runs with
 
     make verify
 
-A check measures and does not know the verdict below; the verdict is confirmed if the trials alone
-lead to it. A statement *fails* only together with a counterexample, the first in a search from
-small cases to large, and with a corrected statement that held in every case that was tried. One
-that is right under a condition that its document does not state counts as failing, with the
-condition given. Nearly all arithmetic is exact, in fractions, by enumeration over small action
-sets, and shares no code with the library; a check of finitely many cases is evidence for a
-general statement, not a proof of it. Empirical results of the papers cannot be checked here and
-are left out.
+A check does not use the verdict below; the verdict is confirmed if the trials of the check alone
+lead to it. A statement *fails* only with a counterexample, the first one in a search from small
+cases to large ones, and with a corrected statement that held in every case tried. A statement that
+needs a condition which its document does not state counts as failing, and the condition is given.
+Nearly all arithmetic is exact, in fractions, by enumeration over small action sets, and shares no
+code with the library. A check of finitely many cases is evidence for a general statement, not a
+proof. Empirical results of the papers cannot be checked here and are left out.
 
 N is the number of samples of a prompt, n (K in the MaxPO review, which has B samples) the size of a
 set, π the policy, u and v the mean scores of the sets with and without a sample, w that of the sets

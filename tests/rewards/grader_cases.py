@@ -131,7 +131,7 @@ CASES = [
     ),
     *wrong("names and equations", ("x=5", "y=5"), ("x=5", "x=6"), ("2x+y=3", "3")),
     *wrong(
-        "more than one thing is said",
+        "more than one value",
         ("2", "1+1=2"),
         ("2", "x=1+1=2"),
         ("5", "4=5"),

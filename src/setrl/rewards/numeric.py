@@ -18,7 +18,7 @@ from setrl.rewards.expressions import Tree
 
 DIGITS = 60
 EXACT = Fraction(1, 10**40)
-SMALLEST = mpmath.mpf(10) ** -40  # below it, cancellation cannot be told from a small number
+SMALLEST = mpmath.mpf(10) ** -40  # below it, cancellation hides the value
 MAX_EXPONENT = 10**6
 MAX_FACTORIAL = 10**5
 POINTS, NEEDED = 8, 3
