@@ -96,7 +96,11 @@ def test_what_does_not_match_is_named(run, tmp_path):
     assert "--common compares the 7 that both runs have" in str(info.value)
     assert compare_paths(path, fewer, common=True, intervals=FAST).problems == 7
 
-    twice = edited(path, tmp_path / "twice.jsonl", lambda records: records[:2] * 2)
+    twice = edited(
+        path,
+        tmp_path / "twice.jsonl",
+        lambda records: [{**r, "id": i} for i, r in enumerate(records[:2] * 2)],
+    )
     with pytest.raises(DataError, match=r"matched by their prompts, but .* occurs 2 times"):
         compare_paths(twice, path)
     others = edited(

@@ -58,14 +58,55 @@ def test_a_last_line_may_lack_its_newline_unless_one_is_to_be_appended(tmp_path)
 )
 def test_a_whole_line_that_is_no_object_is_always_refused(tmp_path, torn, line, message):
     path = write(tmp_path / "f.jsonl", b"{}\n" + line + b"\n{}\n")
-    with pytest.raises(DataError, match=f"f.jsonl:{message}"):
+    with pytest.raises(DataError, match=rf"f.jsonl:{message}"):
         list(json_lines.read(path, torn))
 
 
 def test_a_file_of_another_kind_is_not_called_torn(tmp_path):
-    path = write(tmp_path / "f.jsonl", b"\x1f\x8b\x08")
+    path = write(tmp_path / "f.jsonl", b"\xff")
     with pytest.raises(DataError, match=r"f.jsonl:1: is not text"):
         list(json_lines.read(path, "leave_out"))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"\x1f\x8b\x08", "is compressed by gzip"),
+        (b"\x28\xb5\x2f\xfd", "is compressed by zstd"),
+        (b"PK\x03\x04", "is a zip archive"),
+        (b"PAR1", "is a Parquet file"),
+        ("{}\n".encode("utf-16"), "is text in UTF-16"),
+        (b'[{"a": 1}]', "is a JSON array"),
+        (b"[\n  {}\n]", "is a JSON array"),
+        (b"\xef\xbb\xbf[{}]", "is a JSON array"),
+    ],
+)
+def test_a_file_of_another_kind_is_named(tmp_path, data, message):
+    with pytest.raises(DataError, match=rf"f.jsonl: {message}"):
+        list(json_lines.read(write(tmp_path / "f.jsonl", data)))
+
+
+@pytest.mark.parametrize("deep", [b"[" * 100_000, b'{"a":' * 100_000])
+def test_what_is_nested_too_deep_gets_a_sentence(tmp_path, deep):
+    with pytest.raises(DataError, match=r"f.jsonl:1: is nested too deep"):
+        list(json_lines.read(write(tmp_path / "f.jsonl", deep)))
+    with pytest.raises(DataError, match=r"f.json: is nested too deep"):
+        files.read_json(write(tmp_path / "f.json", deep))
+
+
+def test_a_byte_order_mark_is_read_over(tmp_path):
+    path = write(tmp_path / "f.jsonl", b'\xef\xbb\xbf{"a": 1}\n{"a": 2}\n')
+    assert [(line.start, line.record["a"]) for line in json_lines.read(path)] == [(3, 1), (12, 2)]
+    assert files.read_json(write(tmp_path / "f.json", b'\xef\xbb\xbf{"a": 1}')) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [(b'{"a": ', "is damaged"), (bytes(20), "is damaged"), (b"[1]", "must hold an object")],
+)
+def test_a_json_file_that_is_damaged_gets_a_sentence(tmp_path, data, message):
+    with pytest.raises(DataError, match=rf"run.json: {message}"):
+        files.read_json(write(tmp_path / "run.json", data))
 
 
 def test_lines_know_their_numbers_and_where_they_start(tmp_path):

@@ -5,18 +5,6 @@ test stays where its subject is tested. `raises=` names how it fails, so that a 
 another way (a name that has moved, say) is seen.
 """
 
-import pytest
+from tests.cli.conftest import setrl
 
-
-@pytest.fixture
-def setrl(capsys):
-    """Run a command line in this process: exit code, standard output, standard error."""
-    from setrl import cli
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            cli.main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return left.value.code, printed.out, printed.err
-
-    return run
+__all__ = ["setrl"]

@@ -1,6 +1,7 @@
 """Reading evaluation files: labels, torn lines, and what is refused."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ def test_arrays_and_labels(tmp_path):
 def test_graded_rewards_and_proxy_scores_are_read_where_they_are(tmp_path):
     lines = [
         record(rewards=[0.5, None, 1], proxy=[3, 2, 1]),
-        record(rewards=[0, 0, 0], proxy=[1, 1, 1]),
+        record(prompt="q", rewards=[0, 0, 0], proxy=[1, 1, 1]),
     ]
     evaluation = load_evaluation(write(tmp_path / "graded.jsonl", *lines))
     np.testing.assert_array_equal(evaluation.rewards_PN, [[0.5, np.nan, 1], [0, 0, 0]])
@@ -64,9 +65,26 @@ def test_problems_can_be_chosen_in_any_order(tmp_path):
     assert np.isnan(chosen.temperature)
 
 
-def test_a_line_that_was_cut_off_is_left_out(tmp_path):
-    path = write(tmp_path / "test.jsonl", record(), record(prompt="q")[:40])
-    assert load_evaluation(path).prompts == ("p",)
+@pytest.mark.parametrize("damage", [record(prompt="q")[:40], record()])
+def test_damage_is_an_error_or_left_out_with_a_warning(tmp_path, caplog, damage):
+    path = write(tmp_path / "test.jsonl", record(), damage)
+    message = r"test.jsonl: line 2 .* line"
+    with pytest.raises(DataError, match=message + r".*\(--allow-damaged\)"):
+        load_evaluation(path)
+    assert not caplog.records
+    assert load_evaluation(path, allow_damaged=True).prompts == ("p",)
+    assert re.search(message, caplog.text)
+
+
+def test_one_prompt_with_two_ids_is_two_problems(tmp_path):
+    path = write(tmp_path / "test.jsonl", record(id="row 1"), record(id="row 2"))
+    assert load_evaluation(path).prompts == ("p", "p")
+
+
+def test_all_lines_that_hold_a_problem_again_are_counted(tmp_path):
+    path = write(tmp_path / "test.jsonl", record(), record(prompt="q"), "\n", *[record()] * 3)
+    with pytest.raises(DataError, match="line 4 has the problem of line 1 and 2 more lines do so"):
+        load_evaluation(path)
 
 
 def test_a_last_line_that_is_whole_needs_no_newline(tmp_path):
@@ -82,7 +100,7 @@ def test_a_temperature_of_null_is_not_known(tmp_path):
 def test_a_file_that_is_no_text_is_named(tmp_path):
     path = tmp_path / "test.jsonl"
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(DataError, match=r"test.jsonl:1: is not text in UTF-8"):
+    with pytest.raises(DataError, match=r"test.jsonl: is text in UTF-16: save it as UTF-8"):
         load_evaluation(path)
 
 
@@ -113,10 +131,13 @@ def test_line_separators_inside_a_string_do_not_end_a_line(tmp_path):
         ([record(answers=["7", {}, None])], "'answers' must hold text and null, got {}"),
         ([record(rewards=[1, "a", 0])], "'rewards' must hold numbers and null, got \"a\""),
         ([record(rewards=[1.0])], "jsonl:1: 'rewards' must have n = 3 entries, got 1"),
-        ([record(), record(proxy=[1, 2, 3])], "1 of 2 problems have 'proxy': all or none must"),
+        (
+            [record(), record(prompt="q", proxy=[1, 2, 3])],
+            "1 of 2 problems have 'proxy': all or none must",
+        ),
         (['{"schema_version": 1}\n'], "jsonl:1: has no 'prompt'"),
         (
-            [record(), record(n=1, correct=[1], strategies=["a"], answers=["7"])],
+            [record(), record(prompt="q", n=1, correct=[1], strategies=["a"], answers=["7"])],
             r"every problem must have the same n, got \[1, 3\]",
         ),
     ],

@@ -19,6 +19,8 @@ class Compare:
         metrics: {metrics}; support for what became in B of what A can solve; or all.
             docs/metrics.md has their formulas.
         common: Compare the problems that both have, if one of them has more.
+        allow_damaged: Leave out lines of evaluation files that were cut off or hold a problem
+            again, rather than stop.
         json: Print JSON instead of tables.
         figure: Also draw the first metric into this file (PNG, SVG or PDF).
     """
@@ -28,6 +30,7 @@ class Compare:
     split: str | None = None
     metrics: tuple[str, ...] = ("pass", "majority", "correct_strategies")
     common: bool = False
+    allow_damaged: bool = False
     json: bool = False
     figure: Path | None = None
 
@@ -42,7 +45,14 @@ class Compare:
 
         read = [path for path in (self.first, self.second) if path.is_file()]
         refuse_own_input(self.figure, *read)
-        result = compare_paths(self.first, self.second, self.split, self.metrics, self.common)
+        result = compare_paths(
+            self.first,
+            self.second,
+            self.split,
+            self.metrics,
+            self.common,
+            allow_damaged=self.allow_damaged,
+        )
         print(dumps(result.to_json(), indent=2) if self.json else text(result))
         if self.figure is not None:
             draw_comparison(result, self.metrics[0], self.figure)

@@ -54,6 +54,8 @@ class Evaluate:
         seed: Of the problems and the samples.
         output: Where the records go (JSONL); <checkpoint>/evaluation/<task>.jsonl or
             evaluations/<model>/evaluation/<task>.jsonl by default. Samples go beside it.
+        allow_damaged: Leave out lines of evaluation files that were cut off or hold a problem
+            again, rather than stop.
         metrics: Which to print: {metrics}, or all; the usual ones by default. docs/metrics.md has
             their formulas.
         json: Print one JSON object, with all metrics.
@@ -75,6 +77,7 @@ class Evaluate:
     concurrency: int = 32
     seed: int = 0
     output: Path | None = None
+    allow_damaged: bool = False
     metrics: tuple[str, ...] = ()
     json: bool = False
 
@@ -96,7 +99,7 @@ class Evaluate:
         if outcome.path.parent.name == "evaluation":
             from setrl.evaluation.summary import write_checkpoint_summary
 
-            write_checkpoint_summary(outcome.path.parent)
+            write_checkpoint_summary(outcome.path.parent, allow_damaged=self.allow_damaged)
         if outcome.unfinished:
             raise RunError(
                 f"{outcome.unfinished} problems are unfinished and not in these figures "
@@ -237,7 +240,8 @@ class Evaluate:
         from setrl.evaluation.summary import summarise
         from setrl.logs.records import load_evaluation
 
-        summary = summarise({"all": {"model": {0: load_evaluation(outcome.path)}}}, reference=None)
+        evaluation = load_evaluation(outcome.path, self.allow_damaged)
+        summary = summarise({"all": {"model": {0: evaluation}}}, reference=None)
         if self.json:
             metrics = summary.to_json()["splits"]["all"]["arms"]["model"]
             about = {**dataclasses.asdict(outcome), "path": str(outcome.path)}

@@ -101,6 +101,7 @@ def compare_paths(
     metrics: Sequence[str] = DEFAULT_METRICS,
     common: bool = False,
     intervals: IntervalConfig | None = None,
+    allow_damaged: bool = False,
 ) -> Comparison:
     """Compare two runs by their paths.
 
@@ -113,13 +114,15 @@ def compare_paths(
             "all" for all that both runs have.
         common: Compare the problems that both have, where the problems are not the same.
         intervals: How intervals are made.
+        allow_damaged: See `setrl.logs.records.load_evaluation`.
 
     Raises:
         ConfigError: When there is no such run, split or metric.
         DataError: When a file is not an evaluation, or the problems do not match.
     """
     chosen = split or common_split(first, second)
-    return compare(load_run(first, chosen), load_run(second, chosen), metrics, common, intervals)
+    runs = [load_run(path, chosen, allow_damaged) for path in (first, second)]
+    return compare(*runs, metrics, common, intervals)
 
 
 def compare(

@@ -46,19 +46,24 @@ class Run:
         return dataclasses.replace(self, evaluations=tuple(e.on(prompts) for e in self.evaluations))
 
 
-def load_run(path: Path, split: str = "test") -> Run:
+def load_run(path: Path, split: str = "test", allow_damaged: bool = False) -> Run:
     """Read one side of a comparison.
+
+    Args:
+        path: An evaluation file, a model's folder or an arm's folder.
+        split: Which evaluation file of a folder.
+        allow_damaged: See `setrl.logs.records.load_evaluation`.
 
     Raises:
         ConfigError: When the path holds no evaluation of this split.
         DataError: When a file is not an evaluation, holds a prompt twice, or seeds do not match.
     """
     if path.is_file():
-        return Run(str(path), path.stem, (_read(path),))
+        return Run(str(path), path.stem, (_read(path, allow_damaged),))
     found = [files[split] for files in _files(path) if split in files]
     if not found:
         raise ConfigError(_no_evaluation(path, split))
-    evaluations = [_read(file) for file in found]
+    evaluations = [_read(file, allow_damaged) for file in found]
     _check_seeds(path, split, evaluations)
     return Run(str(path), split, tuple(e.on(evaluations[0].prompts) for e in evaluations))
 
@@ -95,8 +100,8 @@ def _no_evaluation(path: Path, split: str) -> str:
            f"seed_*/evaluation/{split}.jsonl in it"  # fmt: skip
 
 
-def _read(path: Path) -> Evaluation:
-    evaluation = load_evaluation(path)
+def _read(path: Path, allow_damaged: bool) -> Evaluation:
+    evaluation = load_evaluation(path, allow_damaged)
     prompt, times = Counter(evaluation.prompts).most_common(1)[0]
     if times > 1:
         raise DataError(f"{path}: problems are matched by their prompts, but {prompt!r} occurs "

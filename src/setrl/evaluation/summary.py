@@ -133,7 +133,10 @@ def summarise(
 
 
 def summarise_run(
-    run_dir: Path, reference: str = "grpo", intervals: IntervalConfig | None = None
+    run_dir: Path,
+    reference: str = "grpo",
+    intervals: IntervalConfig | None = None,
+    allow_damaged: bool = False,
 ) -> Summary:
     """The summary of all evaluation files of a run directory.
 
@@ -141,6 +144,7 @@ def summarise_run(
         run_dir: The comparison's folder.
         reference: The arm that the others are compared with; the first one where it is absent.
         intervals: How intervals are made.
+        allow_damaged: See `setrl.logs.records.load_evaluation`.
     """
     evaluations: dict[str, dict[str, dict[int, Evaluation]]] = {}
     arms = find_arms(run_dir)
@@ -148,17 +152,19 @@ def summarise_run(
         for seed, folder in arm.seeds.items():
             for split, path in evaluation_files(folder).items():
                 of_arm = evaluations.setdefault(split, {}).setdefault(arm.arm, {})
-                of_arm[seed] = load_evaluation(path)
+                of_arm[seed] = load_evaluation(path, allow_damaged)
     trained = [arm.arm for arm in arms if arm.arm != BASE]
     if reference not in trained:
         return summarise(evaluations, trained[0] if trained else None, intervals)
     return summarise(evaluations, reference, intervals)
 
 
-def write_checkpoint_summary(folder: Path, intervals: IntervalConfig | None = None) -> Path:
+def write_checkpoint_summary(
+    folder: Path, intervals: IntervalConfig | None = None, allow_damaged: bool = False
+) -> Path:
     """Write the summary of one model's evaluation files, as summary.json in their folder."""
     evaluations = {
-        path.stem: {folder.parent.name: {0: load_evaluation(path)}}
+        path.stem: {folder.parent.name: {0: load_evaluation(path, allow_damaged)}}
         for path in sorted(folder.glob("*.jsonl"))
     }
     path = folder / "summary.json"

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from setrl.errors import ConfigError
+from setrl.errors import ConfigError, DataError
 
 
 @contextmanager
@@ -86,8 +86,22 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file; {} where there is no file."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    """The object in a JSON file; {} where there is no file.
+
+    Raises:
+        DataError: If the file is damaged: it does not hold one whole object.
+    """
+    if not path.exists():
+        return {}
+    try:
+        value = json.loads(path.read_bytes())
+    except RecursionError:
+        raise DataError(f"{path}: is nested too deep to be read") from None
+    except ValueError as error:
+        raise DataError(f"{path}: is damaged, it is not whole JSON ({error})") from None
+    if not isinstance(value, dict):
+        raise DataError(f"{path}: must hold an object, got {type(value).__name__}")
+    return value
 
 
 def json_text(value: dict[str, Any], indent: int | None = None) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -12,6 +14,29 @@ from setrl.errors import DataError
 from setrl.files.atomic import json_text, write_text
 
 Torn = Literal["refuse", "leave_out", "cut"]
+
+# How a file of another kind begins, and what it is.
+OTHER_KINDS = {
+    b"\x1f\x8b": "is compressed by gzip: decompress it first (gunzip)",
+    b"\x28\xb5\x2f\xfd": "is compressed by zstd: decompress it first (unzstd)",
+    b"PK\x03\x04": "is a zip archive: unpack it first",
+    b"PAR1": "is a Parquet file: write it as JSON Lines first",
+    codecs.BOM_UTF16_LE: "is text in UTF-16: save it as UTF-8",
+    codecs.BOM_UTF16_BE: "is text in UTF-16: save it as UTF-8",
+}
+ARRAY = re.compile(rb"\s*\[\s*([{]|$)")  # of objects; other lists are refused as lines
+
+
+class TornError(DataError):
+    """The last line of a file was cut off.
+
+    Attributes:
+        number: Its number, from 1.
+    """
+
+    def __init__(self, path: Path, number: int, why: str):
+        super().__init__(f"{path}:{number}: {why}")
+        self.number = number
 
 
 class JsonLine(NamedTuple):
@@ -35,7 +60,8 @@ def read(path: Path, torn: Torn = "refuse") -> Iterator[JsonLine]:
             file, and a whole line without a newline, so that the next one can be appended.
 
     Raises:
-        DataError: If the file cannot be read, or a line is no object; it names file and line.
+        DataError: If the file cannot be read, or a line is no object; it names file and line. Of a
+            last line that was cut off it is a `TornError`.
     """
     for number, start, line in raw_lines(path):
         if torn == "cut" and not line.endswith(b"\n"):
@@ -46,29 +72,46 @@ def read(path: Path, torn: Torn = "refuse") -> Iterator[JsonLine]:
         try:
             record = parse(line)
         except ValueError as error:
-            if torn == "leave_out" and line.startswith(b"{") and not line.endswith(b"\n"):
-                return
+            if line.startswith(b"{") and not line.endswith(b"\n"):
+                if torn == "leave_out":
+                    return
+                raise TornError(path, number, str(error)) from None
             raise DataError(f"{path}:{number}: {error}") from None
         yield JsonLine(number, start, record)
 
 
 def raw_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
-    """Number, first byte and bytes of each line of a file.
+    """Number, first byte and bytes of each line of a file, without a byte order mark.
 
     Only a newline ends a line: JSON may hold other separators, such as U+2028, at which
     `str.splitlines` would cut.
 
     Raises:
-        DataError: If the file cannot be read.
+        DataError: If the file cannot be read, or is of another kind: compressed, or an array.
     """
     start = 0
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
+                if number == 1:
+                    _refuse_other_kinds(path, line)
+                    whole, line = line, line.removeprefix(codecs.BOM_UTF8)
+                    start = len(whole) - len(line)
                 yield number, start, line
                 start += len(line)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _refuse_other_kinds(path: Path, first_line: bytes) -> None:
+    for opening, what in OTHER_KINDS.items():
+        if first_line.startswith(opening):
+            raise DataError(f"{path}: {what}")
+    if ARRAY.match(first_line.removeprefix(codecs.BOM_UTF8)):
+        raise DataError(
+            f"{path}: is a JSON array where one object a line was expected; "
+            "`jq -c '.[]'` turns it into lines"
+        )
 
 
 def parse(line: bytes) -> dict[str, Any]:
@@ -83,6 +126,8 @@ def parse(line: bytes) -> dict[str, Any]:
         raise ValueError(f"is not text in UTF-8: {error}") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON: {error.msg}") from None
+    except RecursionError:
+        raise ValueError("is nested too deep to be read") from None
     if not isinstance(record, dict):
         raise ValueError(f"a line must be an object, got {type(record).__name__}")
     return record

@@ -49,6 +49,10 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, int]]:
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         raise KeyedError(f"{path}{line}: not YAML: {error.problem}") from error
+    except yaml.YAMLError as error:
+        raise KeyedError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    except RecursionError:
+        raise KeyedError(f"{path}: is nested too deep to be read") from None
 
 
 def _lines(node: yaml.Node | None, path: str | Path) -> dict[str, int]:

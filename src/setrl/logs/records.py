@@ -13,6 +13,7 @@ the rewards; there null is missing.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,6 +26,8 @@ from numpy.typing import NDArray
 
 from setrl.errors import DataError
 from setrl.files import json_lines
+
+log = logging.getLogger(__name__)
 
 SCHEMA_VERSION = 1
 TEXTS_KEPT = 8  # samples of a problem whose text is in its record
@@ -118,17 +121,29 @@ def read_records(path: Path, torn: json_lines.Torn = "leave_out") -> list[dict[s
     Raises:
         DataError: When the file cannot be read, or a whole line is not an evaluation record.
     """
-    lines = json_lines.read(path, torn)
-    return [_checked(line.record, f"{path}:{line.number}") for line in lines]
+    return [record for _, record in _numbered(path, torn)]
 
 
-def load_evaluation(path: Path) -> Evaluation:
+def _numbered(path: Path, torn: json_lines.Torn) -> list[tuple[int, dict[str, Any]]]:
+    return [
+        (number, _checked(record, f"{path}:{number}"))
+        for number, _, record in json_lines.read(path, torn)
+    ]
+
+
+def load_evaluation(path: Path, allow_damaged: bool = False) -> Evaluation:
     """Read an evaluation file into arrays.
 
+    Args:
+        path: The file.
+        allow_damaged: Leave out a last line that was cut off, and problems that were there before,
+            with a warning; otherwise they are errors.
+
     Raises:
-        DataError: When the file is empty, a line is not a record, or lines differ in n.
+        DataError: When the file is empty, a line is not a record, lines differ in n, or the file is
+            damaged.
     """
-    records = read_records(path)
+    records = _undamaged(path, allow_damaged)
     if not records:
         raise DataError(f"{path}: holds no complete line")
     sizes = {record["n"] for record in records}
@@ -146,6 +161,41 @@ def load_evaluation(path: Path) -> Evaluation:
         proxy_PN=_graded("proxy", records, path),
         texts_P=tuple(_texts(record) for record in records),
     )
+
+
+def _undamaged(path: Path, allow_damaged: bool) -> list[dict[str, Any]]:
+    """The records of a file without damage, or what is left of a file with damage."""
+    try:
+        lines = _numbered(path, "refuse")
+    except json_lines.TornError as error:
+        lines = _numbered(path, "leave_out")
+        cut_off = f"line {error.number} was cut off, after {len(lines)} whole lines"
+        _report_damage(path, cut_off, allow_damaged)
+    line_of: dict[tuple[str, str], int] = {}
+    again = [
+        f"line {number} has the problem of line {line_of[key]}"
+        for number, record in lines
+        if line_of.setdefault(key := _problem(record), number) != number
+    ]
+    if again:
+        more = f" and {len(again) - 1} more lines do so" if len(again) > 1 else ""
+        _report_damage(path, again[0] + more, allow_damaged)
+    first_lines = set(line_of.values())
+    return [record for number, record in lines if number in first_lines]
+
+
+def _problem(record: dict[str, Any]) -> tuple[str, str]:
+    """What makes two records the same problem: the id, where there is one, and the prompt."""
+    return json.dumps(record.get("id")), record["prompt"]
+
+
+def _report_damage(path: Path, damage: str, allow: bool) -> None:
+    if not allow:
+        raise DataError(
+            f"{path}: {damage}: repair the file, or allow the damage (--allow-damaged) to leave "
+            "such lines out"
+        )
+    log.warning("%s: %s; such lines are left out", path, damage)
 
 
 def _checked(record: dict[str, Any], where: str) -> dict[str, Any]:

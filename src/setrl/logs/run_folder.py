@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 import yaml
 
 from setrl import files
-from setrl.errors import ConfigError
+from setrl.errors import ConfigError, DataError
 
 SCHEMA_VERSION = 1
 BASE = "base"  # the folder of what every arm starts from, and its name in figures
@@ -151,9 +151,17 @@ def evaluation_files(folder: Path) -> dict[str, Path]:
 
 
 def read_config(run_dir: Path) -> dict[str, Any]:
-    """The config of a run with every default; empty if the file is missing."""
+    """The config of a run with every default; empty if the file is missing.
+
+    Raises:
+        DataError: If the file is damaged.
+    """
     path = run_dir / CONFIG
-    config = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
+    try:
+        config = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        why = " ".join(str(error).split())
+        raise DataError(f"{path}: is damaged, it is not YAML ({why})") from None
     return config if isinstance(config, dict) else {}
 
 
@@ -162,13 +170,16 @@ def kind_of(run_dir: str | Path) -> Kind | None:
 
     Raises:
         ConfigError: If the run was written by a later version of setrl.
+        DataError: If its run.json is damaged.
     """
     path = Path(run_dir) / RECORD
     try:
         record = files.read_json(path)
     except (OSError, ValueError):
-        return None  # not a file of ours
-    if not isinstance(record, dict) or not isinstance(record.get("schema_version"), int):
+        if path.is_file() and b'"schema_version"' in path.read_bytes()[:64]:
+            raise  # a file of ours that was cut off
+        return None
+    if not isinstance(record.get("schema_version"), int):
         return None
     # The first comparisons did not record their kind; a training run has neither kind nor name.
     kind = record.get("kind", "comparison" if "name" in record else None)

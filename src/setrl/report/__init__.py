@@ -14,44 +14,48 @@ __all__ = ["draw_comparison", "publish_report", "write_report"]
 PUBLISHED = "Written by `setrl report "  # every published README.md contains it
 
 
-def write_report(run_dir: Path, reference: str = "grpo") -> Path:
+def write_report(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False) -> Path:
     """Write a run's report.html, figures/*.png and summary.json; returns the page's path.
 
     Args:
         run_dir: The folder of a run of either kind. The page leaves out what is missing there
             (evaluation, base, arms).
         reference: The arm that the others are compared with; the first one if it is missing.
+        allow_damaged: See `setrl.logs.records.load_evaluation`.
 
     Raises:
         ConfigError: If the folder is not a run of setrl, its report.html was not written by setrl,
             or the packages that draw are not installed.
-        DataError: If an evaluation file is invalid.
+        DataError: If an evaluation file or run.json is invalid.
     """
     with _needs_drawing():
         from setrl.report.page import write_page
     _refuse_other_folders(run_dir)
-    write_page(run_dir, reference)
+    write_page(run_dir, reference, allow_damaged)
     return run_dir / REPORT
 
 
-def publish_report(run_dir: Path, folder: Path, reference: str = "grpo") -> Path:
+def publish_report(
+    run_dir: Path, folder: Path, reference: str = "grpo", allow_damaged: bool = False
+) -> Path:
     """Write a run's report, and a page in Markdown with figures and numbers into a folder.
 
     Args:
         run_dir: The folder of the run.
         folder: Where README.md, the figures, summary.json and config.yaml go.
         reference: The arm that the others are compared with; the first one if it is missing.
+        allow_damaged: See `setrl.logs.records.load_evaluation`.
 
     Raises:
         ConfigError: If the folder is not a run of setrl, `folder` holds such files of others,
             or the packages that draw are not installed.
-        DataError: If an evaluation file is invalid.
+        DataError: If an evaluation file or run.json is invalid.
     """
     with _needs_drawing():
         from setrl.report.markdown import publish
     _refuse_other_folders(run_dir)
     _refuse_to_replace(folder)
-    return publish(run_dir, folder, reference)
+    return publish(run_dir, folder, reference, allow_damaged)
 
 
 def draw_comparison(comparison: Comparison, metric: str, path: Path) -> Path:

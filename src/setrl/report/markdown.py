@@ -17,18 +17,21 @@ from setrl.report.run import RunData
 from setrl.report.tables import Table, tables
 
 
-def publish(run_dir: Path, folder: Path, reference: str = "grpo") -> Path:
+def publish(
+    run_dir: Path, folder: Path, reference: str = "grpo", allow_damaged: bool = False
+) -> Path:
     """Write a run's report, and README.md, figures, summary.json and config into a folder.
 
     Args:
         run_dir: The folder of the run.
         folder: Where to; made if missing.
         reference: The arm that the others are compared with.
+        allow_damaged: See `setrl.logs.records.load_evaluation`.
 
     Returns:
         The path of README.md.
     """
-    data = write_page(run_dir, reference)
+    data = write_page(run_dir, reference, allow_damaged)
     folder.mkdir(parents=True, exist_ok=True)
     shown = charts(data)
     pictures = [data.folder / FIGURES / f"{chart.name}.png" for chart in shown]

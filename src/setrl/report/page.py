@@ -40,12 +40,13 @@ class Picture:
     dark: str
 
 
-def write_page(run_dir: Path, reference: str = "grpo") -> RunData:
+def write_page(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False) -> RunData:
     """Write report.html, figures/*.png and summary.json into the folder of a run.
 
     Args:
         run_dir: The folder; the page leaves out what is missing there.
         reference: The arm that the others are compared with; the first one if it is missing.
+        allow_damaged: See `setrl.logs.records.load_evaluation`.
 
     Returns:
         What the page shows.
@@ -54,7 +55,7 @@ def write_page(run_dir: Path, reference: str = "grpo") -> RunData:
         ConfigError: If the folder does not exist.
         DataError: If an evaluation file is invalid.
     """
-    data = read_run(Path(run_dir), reference)
+    data = read_run(Path(run_dir), reference, allow_damaged)
     files.write_json(data.folder / NUMBERS, _numbers(data))
     (data.folder / FIGURES).mkdir(exist_ok=True)
     pictures = [_picture(chart, data.folder / FIGURES) for chart in charts(data)]

@@ -113,12 +113,13 @@ class RunData:
         return Outcome(mean, stderr, mean - stderr, mean + stderr)
 
 
-def read_run(run_dir: Path, reference: str = "grpo") -> RunData:
+def read_run(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False) -> RunData:
     """Read the folder of a run of either kind.
 
     Args:
         run_dir: The folder.
         reference: The arm of language models that the others are compared with.
+        allow_damaged: See `setrl.logs.records.load_evaluation`.
 
     Raises:
         ConfigError: If the folder does not exist.
@@ -135,7 +136,7 @@ def read_run(run_dir: Path, reference: str = "grpo") -> RunData:
         config=read_config(run_dir),
         arms=arms,
         looks=looks(list(arms)),
-        summary=summarise_run(run_dir, reference),
+        summary=summarise_run(run_dir, reference, allow_damaged=allow_damaged),
     )
 
 
