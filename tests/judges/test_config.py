@@ -3,7 +3,7 @@
 import pytest
 
 from setrl.judges import LMJudge, RetryRule
-from setrl.judges.config import by_name, from_config, reseeded
+from setrl.judges.config import by_name, from_config, reseeded, spelled_out
 from setrl.judges.ensemble import EnsembleJudge
 from setrl.judges.noisy import NoisyJudge
 
@@ -79,3 +79,13 @@ def test_language_models_get_other_seeds_wherever_they_are():
 
 def test_every_name_has_a_sentence():
     assert all(make.__doc__ for make in by_name.values())
+
+
+def test_a_first_setting_is_the_number_that_the_judge_declares(monkeypatch):
+    def of_bins(width: int) -> tuple[str, int]:
+        return ("bins", width)
+
+    monkeypatch.setitem(by_name, "length", of_bins)
+    assert spelled_out("length:100") == {"judge": "length", "width": 100}
+    with pytest.raises(ValueError, match="width must be a whole number, got 'wide' in"):
+        spelled_out("length:wide")

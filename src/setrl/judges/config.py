@@ -60,10 +60,25 @@ def spelled_out(text: str) -> dict[str, Any]:
         ValueError: If the judge is not known, or takes no settings.
     """
     name, colon, first = text.partition(":")
-    settings = inspect.signature(look_up("judge", name, by_name)).parameters
-    if colon and not settings:
+    settings = inspect.signature(look_up("judge", name, by_name), eval_str=True).parameters
+    if not colon:
+        return {"judge": name}
+    if not settings:
         raise ValueError(f"the judge {name} takes no settings, got {text!r}")
-    return {"judge": name, **({next(iter(settings)): first} if colon else {})}
+    setting = next(iter(settings.values()))
+    return {"judge": name, setting.name: _as_number(first, setting, text)}
+
+
+def _as_number(first: str, setting: inspect.Parameter, text: str) -> str | int | float:
+    """A first setting as the number that the judge declares; other settings stay text."""
+    if setting.annotation not in (int, float):
+        return first
+    try:
+        number: int | float = setting.annotation(first)
+        return number
+    except ValueError:
+        wanted = "a whole number" if setting.annotation is int else "a number"
+        raise ValueError(f"{setting.name} must be {wanted}, got {first!r} in {text!r}") from None
 
 
 def reseeded(config: Mapping[str, Any], by: int) -> dict[str, Any]:
