@@ -121,8 +121,8 @@ def compare_paths(
         DataError: When a file is not an evaluation, or the problems do not match.
     """
     chosen = split or common_split(first, second)
-    runs = [load_run(path, chosen, allow_damaged) for path in (first, second)]
-    return compare(*runs, metrics, common, intervals)
+    run_a, run_b = (load_run(path, chosen, allow_damaged) for path in (first, second))
+    return compare(run_a, run_b, metrics, common, intervals)
 
 
 def compare(
