@@ -5,9 +5,10 @@ import threading
 import time
 
 import pytest
+from aiohttp import web
 
 from tests.judges.helpers import make_groups, make_judge, right_clusters
-from tests.judges.server import FAULTS, FaultyServer
+from tests.judges.server import FAULTS, FaultyServer, completion, reply_text
 
 TRANSPORT = {"timeout", "rate_limit", "server_error", "connection"}
 
@@ -140,3 +141,20 @@ def test_what_a_server_says_is_logged(caplog):
         assert judge.judge(make_groups(1))[0].reason == "refused"
     assert len(server.log) == 1
     assert 'refused (HTTP 401: {"error": "not supported"})' in caplog.text
+
+
+class CutServer(FaultyServer):
+    """A server that stops at its limit of tokens, and says so."""
+
+    async def _plain(self, request, numbers, fault):
+        reply = completion(reply_text(numbers, fault))
+        reply["choices"][0]["finish_reason"] = "length"
+        return web.json_response(reply)
+
+
+def test_a_reply_that_was_cut_by_its_length_is_a_failure():
+    groups = make_groups(3)
+    with CutServer() as server, make_judge(server.url, {"attempts": 2}) as judge:
+        judgements = judge.judge(groups)
+    assert [(j.clusters_N, j.reason) for j in judgements] == [(None, "truncated")] * 3
+    assert judge.counts.failures == {"truncated": 6}  # the reply and its repair

@@ -33,7 +33,7 @@ class Server:
         return [Choice("{}", "stop")]
 
     async def question(self, key):
-        return await self.format.ask(self, MESSAGES, 2, key)
+        return (await self.format.ask(self, MESSAGES, 2, key)).text
 
 
 def test_a_question_that_is_refused_late_takes_over_the_known_format():

@@ -32,13 +32,14 @@ SAMPLES = [
 ]  # fmt: skip
 
 
-def write(path, samples):
+def write(path, samples, status="success"):
     if path.suffix == ".json":
-        log = {"version": 2, "status": "success", "eval": {"task": "t"}, "samples": samples}
+        log = {"version": 2, "status": status, "eval": {"task": "t"}, "samples": samples}
         path.write_text(json.dumps(log))
         return path
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", "{}")
+        if status != "started":  # it is written at the end
+            archive.writestr("header.json", json.dumps({"status": status}))
         for each in samples:
             archive.writestr(f"samples/{each['id']}_epoch_{each['epoch']}.json", json.dumps(each))
     return path
@@ -56,6 +57,13 @@ def test_the_epochs_of_a_problem_are_its_group(tmp_path, suffix):
     assert (first["id"], first["prompt"], first["gold"]) == ("log/1", "q1", "7")
     assert (first["texts"], first["answers"]) == (["is 7", "is 9"], ["7", "9"])
     assert (first["correct"], second["correct"]) == ([1, 0], [0, 1])
+
+
+@pytest.mark.parametrize("suffix", [".json", ".eval"])
+@pytest.mark.parametrize("status", ["cancelled", "error", "started"])
+def test_a_log_that_did_not_end_well_is_announced(tmp_path, suffix, status):
+    [note] = read(write(tmp_path / f"log{suffix}", SAMPLES, status)).notes
+    assert note == f"log{suffix}: the status of the log is {status}: samples may be missing"
 
 
 def test_partly_correct_is_graded(tmp_path):

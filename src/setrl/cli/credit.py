@@ -15,6 +15,7 @@ from setrl import files
 from setrl.core import methods
 from setrl.core.advantages import Advantages, Method
 from setrl.errors import usage_errors
+from setrl.logs.fields import DEGENERATE_NOTE, seems_to_mark_degenerate
 from setrl.logs.groups import UNJUDGED, CreditGroup, Keys, credit_groups, read_groups
 
 
@@ -29,6 +30,8 @@ class CreditLog:
         reward: The key of a sample's reward, if it is not reward, correct or score.
         cluster: The key of its strategy, if it is not cluster, strategy, final or answer.
         group: The key that the samples of a group share, for files of a sample a line.
+        degenerate: The label of samples in no cluster, as 100 in Poly-EPO's code; null and −1
+            always are.
         output: Where the groups are written (JSONL), with advantages; standard output by default.
     """
 
@@ -38,6 +41,7 @@ class CreditLog:
     reward: str | None = None
     cluster: str | None = None
     group: str | None = None
+    degenerate: str | None = None
     output: Path | None = None
 
     def run(self) -> None:
@@ -46,7 +50,8 @@ class CreditLog:
         size = {} if self.set_size is None else {"set_size": self.set_size}
         with usage_errors():
             method = methods.from_config({"method": self.method, **size})
-            groups = read_groups(self.file, Keys(self.reward, self.cluster, group=self.group))
+            keys = Keys(self.reward, self.cluster, group=self.group)
+            groups = read_groups(self.file, keys, self.degenerate)
             advantages = credit_groups(groups, method)
         if self.output is None:
             for record in _records(groups, advantages, method):
@@ -54,6 +59,9 @@ class CreditLog:
             sys.stdout.flush()  # so that a full disk is noticed here
         else:
             files.write_lines(self.output, _records(groups, advantages, method))
+        labels = ([one for one in group.clusters if one is not UNJUDGED] for group in groups)
+        if self.degenerate is None and seems_to_mark_degenerate(labels):
+            print(f"note: {DEGENERATE_NOTE}", file=sys.stderr)
         print(_summary(groups, advantages, method), file=sys.stderr)
 
 

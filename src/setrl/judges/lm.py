@@ -21,13 +21,14 @@ from setrl.judges.base import BackgroundJudge, Group, Judgement, by_first_appear
 from setrl.judges.cache import JudgementCache
 from setrl.judges.counts import JudgeCounts
 from setrl.judges.fences import harmless
+from setrl.judges.numbering import FEWEST_REPLIES, Numbering
 from setrl.judges.parsing import ReplyError, read_clusters
 from setrl.judges.rendering import load_style, render, shuffled_order, what_to_answer
 from setrl.judges.reply_format import ReplyFormat
 from setrl.judges.retry_rule import RetryRule
 from setrl.judges.settings import build
 from setrl.judges.shortening import CountTokens
-from setrl.serving.client import Client, RequestError
+from setrl.serving.client import Choice, Client, RequestError
 from setrl.serving.endpoint import Endpoint, Limits, Message, Prices
 from setrl.serving.usage import approximate_tokens
 
@@ -35,6 +36,11 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 LOG_EVERY_S = 60.0
+COUNTS_FROM_ZERO = (
+    "judge %s: each of its first %d replies gives its first sample the number 0, which means in no "
+    "cluster: if it counts clusters from 0, its first cluster is lost; compare it with "
+    "`setrl judge-audit`, or say in its instructions that clusters count from 1"
+)
 QUOTED_REPLY = 2000  # characters of an unreadable reply that its repair request quotes
 
 
@@ -54,7 +60,8 @@ class LMJudge(BackgroundJudge):
     that it cannot close (`rendering`). Replies are parsed strictly (`parsing`), and after one that
     cannot be read the model is asked once more. What fails is unknown, with a reason: never "all
     different". The reasons are "timeout", "rate_limit", "server_error", "connection", "refused"
-    (the server does not accept the request), "unparsable", "wrong_length", "bad_id" and "budget".
+    (the server does not accept the request), "unparsable", "truncated" (cut off by its limit of
+    tokens), "wrong_length", "bad_id" and "budget".
 
     The same samples in another order make the same request, so their labels are permuted with
     them; to see what another order would give, use another `seed`.
@@ -105,6 +112,7 @@ class LMJudge(BackgroundJudge):
         self._open_questions: weakref.WeakValueDictionary[str, asyncio.Lock] = (
             weakref.WeakValueDictionary()
         )
+        self._numbering = Numbering()
         self._is_time_to_log = _at_most_every(LOG_EVERY_S)
         # Closes a judge that nobody closed. It must not refer to the judge, or the judge would
         # never be collected.
@@ -251,23 +259,27 @@ class LMJudge(BackgroundJudge):
     async def _ask(self, question: Question) -> tuple[int, ...]:
         """Ask; if the reply cannot be read, ask once more and say what was wrong with it."""
         num_samples, client = len(question.order), self._client
-        text = await self._format.ask(client, question.messages, num_samples, question.key)
+        reply = await self._format.ask(client, question.messages, num_samples, question.key)
         try:
-            return self._read(text, num_samples)
+            return self._read(reply, num_samples)
         except ReplyError as error:
-            messages = [*question.messages, *repair(text, str(error), num_samples)]
-        text = await self._format.ask(client, messages, num_samples, f"{question.key} repair")
-        clusters = self._read(text, num_samples)
+            messages = [*question.messages, *repair(reply.text, str(error), num_samples)]
+        reply = await self._format.ask(client, messages, num_samples, f"{question.key} repair")
+        clusters = self._read(reply, num_samples)
         self.counts.repaired += 1
         return clusters
 
-    def _read(self, text: str, num_samples: int) -> tuple[int, ...]:
+    def _read(self, reply: Choice, num_samples: int) -> tuple[int, ...]:
         try:
-            clusters = read_clusters(text, num_samples)
+            if reply.finish == "length":  # what it would have gone on to say is not known
+                raise ReplyError("truncated", "it was cut off by its limit of tokens")
+            clusters = read_clusters(reply.text, num_samples)
         except ReplyError as error:
             self.counts.failures[error.reason] += 1
             raise
         self.counts.read += 1
+        if self._numbering.seems_to_start_at_zero(clusters):
+            log.warning(COUNTS_FROM_ZERO, self.name, FEWEST_REPLIES)
         return clusters
 
 

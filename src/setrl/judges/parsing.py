@@ -24,7 +24,7 @@ class ReplyError(ValueError):
     """A reply from which no clusters can be read.
 
     Attributes:
-        reason: "unparsable", "wrong_length" or "bad_id".
+        reason: "unparsable", "truncated", "wrong_length" or "bad_id".
     """
 
     def __init__(self, reason: str, why: str):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from setrl.judges.rendering import NO_CLUSTER
-from setrl.serving.client import Body, Client, RequestError
+from setrl.serving.client import Body, Choice, Client, RequestError
 from setrl.serving.endpoint import Message
 
 FORMATS = ("json_schema", "json_object", "plain")  # strictest first; every server accepts the last
@@ -29,8 +29,8 @@ class ReplyFormat:
 
     async def ask(
         self, client: Client, messages: Sequence[Message], num_samples: int, key: str
-    ) -> str:
-        """The text of the reply.
+    ) -> Choice:
+        """The reply.
 
         Raises:
             RequestError: If no attempt was answered, or the budget is spent.
@@ -52,7 +52,7 @@ class ReplyFormat:
 
         (choice, *_) = await client.ask(body(), key, adapt)
         self._known = place if self._known is None else self._known
-        return choice.text
+        return choice
 
 
 def response_format(name: str, num_samples: int) -> dict[str, Any]:

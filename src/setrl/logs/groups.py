@@ -30,6 +30,7 @@ from setrl.core.advantages import Advantages, Method
 from setrl.core.samples import DEGENERATE
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
+from setrl.logs.fields import label
 
 FIELDS = frozenset({"rewards", "clusters"})  # what methods can read of a file's samples
 REWARD_KEYS = ("reward", "correct", "score")
@@ -113,8 +114,13 @@ class LoggedGroup:
         return [sample for line in self.lines for sample in line.samples]
 
 
-def read_groups(path: Path, keys: Keys) -> list[CreditGroup]:
+def read_groups(path: Path, keys: Keys, degenerate: str | None = None) -> list[CreditGroup]:
     """The groups of a file with their rewards and clusters.
+
+    Args:
+        path: The file.
+        keys: The keys of its fields.
+        degenerate: A label that stands for none, as 100 in Poly-EPO's code; null and −1 always do.
 
     Raises:
         DataError: Naming the file, the line, and the key that is missing or wrong.
@@ -122,9 +128,12 @@ def read_groups(path: Path, keys: Keys) -> list[CreditGroup]:
 
     def read(line: LoggedLine) -> list[tuple[float, Any]]:
         return [
-            (reward_of(sample, keys.reward), cluster_of(sample, keys.cluster, line.record))
+            (reward_of(sample, keys.reward), named(cluster_of(sample, keys.cluster, line.record)))
             for sample in line.samples
         ]
+
+    def named(cluster: Any) -> Any:
+        return None if degenerate is not None and label(cluster) == degenerate else cluster
 
     groups = []
     for name, lines in _by_group(path, keys, read).items():

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
+from setrl.logs.fields import DEGENERATE_NOTE, seems_to_mark_degenerate
 from setrl.logs.records import SCHEMA_VERSION, TEXTS_KEPT
 
 
@@ -55,6 +56,8 @@ class ImportOptions:
         verify: Compare the samples with the gold answer and ignore their scores.
         correct_above: Samples of a higher score are correct; by default only scores of 0 and 1
             say what is correct.
+        degenerate: The strategy that stands for none, as 100 in Poly-EPO's code; null and −1
+            always do.
     """
 
     reward: str | None = None
@@ -65,6 +68,7 @@ class ImportOptions:
     filter: str | None = None
     verify: bool = False
     correct_above: float | None = None
+    degenerate: str | None = None
 
 
 @dataclass(frozen=True)
@@ -137,13 +141,13 @@ def to_records(
     if not groups:
         raise DataError("the log holds no sample with a score")
     groups, n = _of_one_size(groups, notes)
+    strategies = ([sample.strategy for sample in group] for group in groups.values())
+    if options.degenerate is None and seems_to_mark_degenerate(strategies):
+        notes.append(DEGENERATE_NOTE)
     graded = any(sample.score not in (0, 1) for group in groups.values() for sample in group)
     if graded and options.correct_above is None:
         raise ConfigError(_threshold_wanted(groups))
-    records = [
-        _record(name, group, n, source, options.correct_above or 0.0, graded)
-        for name, group in groups.items()
-    ]
+    records = [_record(name, group, n, source, options, graded) for name, group in groups.items()]
     return Imported(records, notes)
 
 
@@ -174,9 +178,11 @@ def _record(
     group: list[LoggedSample],
     n: int,
     source: str,
-    correct_above: float,
+    options: ImportOptions,
     graded: bool,
 ) -> dict[str, Any]:
+    correct_above = options.correct_above or 0.0
+    strategies = [sample.strategy for sample in group]
     scores = [sample.score for sample in group]
     first = group[0]
     return {
@@ -190,7 +196,7 @@ def _record(
         **({"gold": first.gold} if first.gold is not None else {}),
         "correct": [int(score > correct_above) for score in scores],  # type: ignore[operator]
         **({"rewards": scores} if graded else {}),
-        "strategies": [sample.strategy for sample in group],
+        "strategies": [None if one == options.degenerate else one for one in strategies],
         "answers": [sample.answer for sample in group],
         "texts": [sample.text for sample in group[:TEXTS_KEPT]],
     }

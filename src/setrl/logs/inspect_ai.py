@@ -19,47 +19,58 @@ from setrl.logs.importing import ImportOptions, LoggedSample, LogReader
 
 # As inspect_ai's own value_to_float: correct, partially correct, incorrect, no answer.
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+HEADER = "header.json"
 ATTACHMENT = "attachment://"
 
 
 def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
-    for place, sample in enumerate(_logged(path)):
+    status, logged = _logged(path)
+    if status != "success":
+        notes.append(f"{path.name}: the status of the log is {status}: samples may be missing")
+    for place, sample in enumerate(logged):
         where = f"{path}, sample {place}"
         with reading(where):
             yield _sample(sample, path.stem, options, where)
 
 
-def _logged(path: Path) -> list[dict[str, Any]]:
+def _logged(path: Path) -> tuple[str, list[dict[str, Any]]]:
+    """The status of a log ("success", "cancelled", "error", "started"), and its samples."""
     try:
-        samples = (
-            list(_zipped(path))
-            if path.suffix == ".eval"
-            else json.loads(path.read_bytes()).get("samples")
-        )
+        if path.suffix == ".eval":
+            status, samples = _zipped(path)
+        else:
+            log = json.loads(path.read_bytes())
+            status, samples = log.get("status", "success"), log.get("samples")
     except NotImplementedError:  # compressed in a way that zipfile does not know
-        samples = _by_inspect(path)
-    except (ValueError, AttributeError, zipfile.BadZipFile) as error:
+        status, samples = _by_inspect(path)
+    except (ValueError, AttributeError, RecursionError, zipfile.BadZipFile) as error:
         raise DataError(f"{path}: is not a log of inspect_ai: {error}") from None
     if not samples:
         raise DataError(f"{path}: has no samples")
-    return list(samples)
+    return str(status), list(samples)
 
 
-def _zipped(path: Path) -> Iterator[dict[str, Any]]:
+def _zipped(path: Path) -> tuple[str, list[dict[str, Any]]]:
     with zipfile.ZipFile(path) as archive:
-        for name in sorted(archive.namelist()):
-            if name.startswith("samples/") and name.endswith(".json"):
-                yield json.loads(archive.read(name))
+        names = sorted(archive.namelist())
+        # The header is written when the evaluation ends.
+        header = json.loads(archive.read(HEADER)) if HEADER in names else {"status": "started"}
+        samples = [
+            json.loads(archive.read(name))
+            for name in names
+            if name.startswith("samples/") and name.endswith(".json")
+        ]
+    return header.get("status", "success"), samples
 
 
-def _by_inspect(path: Path) -> list[dict[str, Any]]:
+def _by_inspect(path: Path) -> tuple[str, list[dict[str, Any]]]:
     try:
         from inspect_ai.log import read_eval_log
     except ImportError:
         raise DataError(f"{path}: only inspect_ai reads this one: pip install inspect-ai, or "
                         "write it as .json with `inspect log convert`") from None  # fmt: skip
     log = read_eval_log(str(path), resolve_attachments=True)
-    return [sample.model_dump() for sample in log.samples or []]
+    return log.status, [sample.model_dump() for sample in log.samples or []]
 
 
 def _sample(sample: dict[str, Any], file: str, options: ImportOptions, where: str) -> LoggedSample:

@@ -1,0 +1,50 @@
+"""`setrl credit`: labels that mean no cluster."""
+
+import json
+
+import pytest
+
+
+def test_a_label_may_be_declared_degenerate(setrl, tmp_path):
+    path = tmp_path / "groups.jsonl"
+    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "clusters": [100, 1, 2, 100]}))
+    code, out, _ = setrl("credit", path, "--set-size", 2, "--degenerate", 100)
+    assert code == 0
+    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "clusters": [None, 1, 2, None]}))
+    _, expected, _ = setrl("credit", path, "--set-size", 2)
+    assert json.loads(out)["advantages"] == json.loads(expected)["advantages"]
+
+
+def test_a_label_of_100_beside_small_ones_is_warned_about(setrl, tmp_path):
+    path = tmp_path / "groups.jsonl"
+    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "clusters": [100, 1, 2, 100]}))
+    code, _, error = setrl("credit", path, "--set-size", 2)
+    assert code == 0
+    assert "degenerate" in error
+
+
+@pytest.mark.parametrize("labels", [[3, 1, 2, 1], [100, 40, 12, 7], [100, None, -1, 100]])
+def test_other_labels_are_not_warned_about(setrl, tmp_path, labels):
+    path = tmp_path / "groups.jsonl"
+    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "clusters": labels}))
+    code, _, error = setrl("credit", path, "--set-size", 2)
+    assert code == 0
+    assert "degenerate" not in error
+
+
+def test_a_log_may_mark_degenerate_samples_by_100(setrl, tmp_path):
+    log, output = tmp_path / "1.jsonl", tmp_path / "samples.jsonl"
+    lines = [
+        {"input": "q", "output": f"{i}", "gts": "7", "score": 1.0, "step": 1, "cluster": label}
+        for i, label in enumerate([1, 100, 2, 1])
+    ]
+    log.write_text("\n".join(map(json.dumps, lines)))
+    command = ("import", "verl", log, "--output", output, "--strategy", "cluster")
+    code, _, error = setrl(*command)
+    assert code == 0
+    assert "--degenerate 100" in error
+    assert json.loads(output.read_text())["strategies"] == ["1", "100", "2", "1"]
+    code, _, error = setrl(*command, "--degenerate", 100)
+    assert code == 0
+    assert "--degenerate" not in error
+    assert json.loads(output.read_text())["strategies"] == ["1", None, "2", "1"]
