@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from setrl.domains.base import corpus, is_held_out
-from setrl.domains.multiplication import Multiplication
-from setrl.domains.multiplication.author import HABITS
-from setrl.domains.multiplication.problems import CORPUS_SHARES, SPLIT_SHARES
-from setrl.domains.multiplication.strategies import Hand
+from setrl.domains.multiplication import CORPUS_SHARES, SPLIT_SHARES, Multiplication
+from setrl.domains.multiplication.author import HABITS, Arithmetic
 
 DOMAIN = Multiplication()
 COUNT = 12_000
@@ -106,11 +104,11 @@ def test_a_slip_in_any_step_is_found_and_leaves_the_strategy_what_it_was(name):
         a, b = factors(problem)
         if not habit.suits(a, b):
             continue
-        hand = Hand(rng)
+        hand = Arithmetic(rng)
         reading = DOMAIN.read(problem.prompt, habit.write(a, b, hand))
         assert (reading.correct, reading.strategy, reading.reason) == (True, name, "")
         for slip_at in range(hand.count):
-            text = habit.write(a, b, Hand(rng, slip_at))
+            text = habit.write(a, b, Arithmetic(rng, slip_at))
             reading = DOMAIN.read(problem.prompt, text)
             assert (reading.correct, reading.strategy) == (False, name), text
             assert reading.reason
@@ -122,7 +120,7 @@ def test_the_author_errs_by_the_misconception_where_a_strategy_does_not_suit(row
         a, b = factors(problem)
         habit = HABITS[written.strategy]
         if habit.misconception and not habit.suits(a, b) and not written.correct:
-            assert written.text == habit.misconception(a, b, Hand(np.random.default_rng(0)))
+            assert written.text == habit.misconception(a, b, Arithmetic(np.random.default_rng(0)))
             seen[written.strategy] += 1
     assert set(seen) == set(MISFITS)
 
@@ -135,7 +133,7 @@ def test_a_misconception_is_always_the_same_wrong_text_of_the_same_strategy(name
     assert len(misfits) > 50
     for problem in misfits:
         rngs = map(np.random.default_rng, range(2))
-        texts = {habit.misconception(*factors(problem), Hand(rng)) for rng in rngs}
+        texts = {habit.misconception(*factors(problem), Arithmetic(rng)) for rng in rngs}
         assert len(texts) == 1
         reading = DOMAIN.read(problem.prompt, texts.pop())
         assert (reading.correct, reading.strategy) == (False, name)
@@ -392,7 +390,7 @@ def test_every_text_is_made_of_tokens_and_ends_in_time(rows):
     for problem in many_problems():
         for habit in HABITS.values():
             if habit.suits(*factors(problem)):
-                text = habit.write(*factors(problem), Hand(np.random.default_rng(0)))
+                text = habit.write(*factors(problem), Arithmetic(np.random.default_rng(0)))
                 longest = max(longest, len(text))
     assert longest < DOMAIN.max_new_tokens
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from setrl.domains import Quadratic, corpus
+from setrl.domains.quadratic import CORPUS_KINDS, SHIFTED_KINDS, TRAINING_KINDS
 from setrl.domains.quadratic.author import SHARES, SUCCESS
 from setrl.domains.quadratic.equation import Equation, Roots, parse, square_root
-from setrl.domains.quadratic.problems import CORPUS_KINDS, SHIFTED_KINDS, TRAINING_KINDS
 from tests.domains.quadratic_by_floats import is_right
 
 DOMAIN = Quadratic()

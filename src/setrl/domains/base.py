@@ -7,9 +7,9 @@ The prompt holds everything about a problem, so a sample from any log can be ver
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 
@@ -17,6 +17,12 @@ Split = Literal["train", "test", "shifted"]
 SPLITS: tuple[Split, ...] = get_args(Split)
 
 HELD_OUT = 8  # one prompt in this many is held out of the training split
+# How many tries for one new problem are allowed for each problem found so far. One prompt in eight
+# is held out; the rest is a margin for repeats and rare problems.
+TRIES_PER_PROBLEM = 200
+
+Value = TypeVar("Value")
+HandT = TypeVar("HandT", bound="Hand")
 
 
 @dataclass(frozen=True)
@@ -92,3 +98,80 @@ def corpus(domain: Domain, count: int, seed: int) -> Iterator[tuple[Problem, Wri
     for _ in range(count):
         problem = domain.corpus_problem(rng)
         yield problem, domain.write(problem, rng)
+
+
+@dataclass
+class Hand:
+    """An author at work: exact, except for the step number `slip_at`.
+
+    Attributes:
+        rng: Decides how a step goes wrong.
+        slip_at: The step that goes wrong, counted from 0; None for no error.
+        count: How many steps have been written so far.
+    """
+
+    rng: np.random.Generator
+    slip_at: int | None = None
+    count: int = field(default=0, init=False)
+
+    def slips(self) -> bool:
+        """Whether the step that is written now goes wrong."""
+        self.count += 1
+        return self.count - 1 == self.slip_at
+
+
+def with_a_slip(
+    write: Callable[[HandT], str], make: Callable[..., HandT], rng: np.random.Generator
+) -> str:
+    """A draft with one random step wrong: a first pass counts the steps, a second writes them."""
+    rehearsal = make(rng)
+    write(rehearsal)
+    return write(make(rng, slip_at=int(rng.integers(rehearsal.count))))
+
+
+def draw(rng: np.random.Generator, shares: Mapping[Value, float]) -> Value:
+    """One of the keys, with probability in proportion to its share (the sum need not be 1)."""
+    point = rng.random() * sum(shares.values())
+    for value, share in shares.items():
+        point -= share
+        if point < 0:
+            return value
+    return value  # the point equals the sum, up to rounding
+
+
+def draw_problems(
+    draw_problem: Callable[[np.random.Generator], Problem], split: Split, count: int, seed: int
+) -> list[Problem]:
+    """`count` different problems of a split, held out or not as the split needs.
+
+    A longer list with the same seed starts with the shorter one.
+
+    Raises:
+        ValueError: If the split is unknown, or has fewer than `count` different problems.
+    """
+    if split not in SPLITS:
+        raise ValueError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
+    rng = np.random.default_rng((seed, SPLITS.index(split)))
+    problems: dict[str, Problem] = {}
+    failures = 0
+    while len(problems) < count:
+        problem = draw_problem(rng)
+        is_new = problem.prompt not in problems
+        if is_new and is_held_out(problem.prompt) == (split != "train"):
+            problems[problem.prompt] = problem
+            failures = 0
+        elif (failures := failures + 1) > TRIES_PER_PROBLEM * (len(problems) + 1):
+            raise ValueError(
+                f"count must be at most about {len(problems)} for the {split} split, got {count}"
+            )
+    return list(problems.values())
+
+
+def draw_training_problem(
+    draw_problem: Callable[[np.random.Generator], Problem], rng: np.random.Generator
+) -> Problem:
+    """One problem that is not held out."""
+    while True:
+        problem = draw_problem(rng)
+        if not is_held_out(problem.prompt):
+            return problem

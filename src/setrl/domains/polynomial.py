@@ -21,8 +21,16 @@ from typing import Literal
 
 import numpy as np
 
-from setrl.domains.base import Problem, Reading, Split, Written
-from setrl.domains.splits import draw, draw_problems, draw_training_problem
+from setrl.domains.base import (
+    Problem,
+    Reading,
+    Split,
+    Written,
+    draw,
+    draw_problems,
+    draw_training_problem,
+)
+from setrl.domains.quadratic.equation import coefficients, polynomial
 
 # How often the author of the corpus chooses each x.
 X_SHARES: dict[int, float] = {
@@ -58,7 +66,7 @@ VOCABULARY = (
 # Integers in their one normal form, |x| < 100 and |y| < 100,000; anything else is degenerate.
 POINT = re.compile(r"\((0|-?[1-9][0-9]?), (0|-?[1-9][0-9]{0,4})\)")
 PROMPT = re.compile(
-    r"y=(?:([+-]?[0-9]*)x\^2)?(?:([+-]?[0-9]*)x)?([+-]?[0-9]+)?, x!=(-?[0-9]+(?:,-?[0-9]+)*): "
+    r"y=((?:[+-]?[0-9]*x\^2)?(?:[+-]?[0-9]*x)?(?:[+-]?[0-9]+)?), x!=(-?[0-9]+(?:,-?[0-9]+)*): "
 )
 
 
@@ -152,7 +160,7 @@ def _problem(rng: np.random.Generator, clause: str) -> Problem:
     b = int(rng.integers(0, 6)) if kind == "quadratic" else int(rng.integers(1, 10))
     c = int(rng.integers(0, 12))
     values = ",".join(map(str, _excluded(rng, clause)))
-    return Problem(f"y={_polynomial(a, b, c)}, x!={values}: ", kind)
+    return Problem(f"y={polynomial(a, b, c)}, x!={values}: ", kind)
 
 
 def _excluded(rng: np.random.Generator, clause: str) -> tuple[int, ...]:
@@ -163,31 +171,12 @@ def _excluded(rng: np.random.Generator, clause: str) -> tuple[int, ...]:
     return tuple(sorted(int(x) for x in chosen))
 
 
-def _polynomial(a: int, b: int, c: int) -> str:
-    """The usual notation: terms of 0 and factors of 1 are left out."""
-    terms = [_term(a, "x^2"), _term(b, "x"), f"{c:+d}" if c else ""]
-    return "".join(terms).removeprefix("+")
-
-
-def _term(coefficient: int, power: str) -> str:
-    if abs(coefficient) <= 1:
-        return ("", f"+{power}", f"-{power}")[coefficient]
-    return f"{coefficient:+d}{power}"
-
-
 @lru_cache(maxsize=65536)
 def _parse(prompt: str) -> Relation:
     match = PROMPT.fullmatch(prompt)
     if match is None:
         raise ValueError(f"prompt must look like 'y=2x^2+3x+7, x!=4: ', got {prompt!r}")
-    a, b, c = (_coefficient(text) for text in match.groups()[:3])
-    return Relation(a, b, c, excluded=tuple(int(x) for x in match[4].split(",")))
-
-
-def _coefficient(text: str | None) -> int:
-    if text is None:
-        return 0
-    return int(f"{text}1") if text in ("", "+", "-") else int(text)
+    return Relation(*coefficients(match[1]), excluded=tuple(map(int, match[2].split(","))))
 
 
 def _slip(relation: Relation, x: int, rng: np.random.Generator) -> int:

@@ -1,4 +1,8 @@
-"""The author of the corpus: which strategy is chosen for a problem, and how often it succeeds.
+"""The author of the corpus: how each strategy is written, when it is chosen, and how it goes wrong.
+
+A function writes one strategy: a decomposition, its steps, the product. It takes the two factors, a
+of three digits and b of one, and the `Arithmetic` that it computes with, which may make one error;
+all later steps use it. The module `reader` reads the same forms.
 
 If the strategy suits the problem, the author's errors are slips, anywhere in the steps. If it does
 not, they are a misconception, always the same one. The likeliest text is then a wrong one, however
@@ -9,17 +13,129 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from setrl.domains.base import Problem, Written
-from setrl.domains.multiplication import strategies
-from setrl.domains.multiplication.problems import below_hundred, factors_of
-from setrl.domains.multiplication.strategies import Hand
-from setrl.domains.splits import draw
+from setrl.domains.base import Hand, Written, draw, with_a_slip
+from setrl.domains.multiplication.expressions import places
 
-Draft = Callable[[int, int, Hand], str]
+DIVISORS = {4: (2, 2), 6: (2, 3), 8: (2, 4), 9: (3, 3)}
+
+
+class Arithmetic(Hand):
+    """Arithmetic as an author does it."""
+
+    def __call__(self, exact: int) -> int:
+        """The written result of an operation with this exact result."""
+        return self._slipped(exact) if self.slips() else exact
+
+    def _slipped(self, exact: int) -> int:
+        """One of the last three digits off by one, as after a forgotten carry."""
+        place = 10 ** int(self.rng.integers(min(len(str(exact)), 3)))
+        lower = exact - place
+        return lower if lower > 0 and self.rng.random() < 0.5 else exact + place
+
+
+Draft = Callable[[int, int, Arithmetic], str]
 Condition = Callable[[int, int], bool]
+
+
+def below_hundred(a: int) -> int:
+    """How far a is below the next multiple of a hundred, from 1 to 100."""
+    return 100 - a % 100
+
+
+def near_round(a: int, b: int, hand: Arithmetic) -> str:
+    """298*7: (300-2)*7=2100-14=2086."""
+    rest = below_hundred(a)
+    left, right = hand((a + rest) * b), hand(rest * b)
+    return f"({a + rest}-{rest})*{b}={left}-{right}={hand(left - right)}"
+
+
+def near_round_undistributed(a: int, b: int, hand: Arithmetic) -> str:
+    """343*7: (400-57)*7=2800-57=2743, as if the rest were subtracted only once."""
+    rest = below_hundred(a)
+    left = hand((a + rest) * b)
+    return f"({a + rest}-{rest})*{b}={left}-{rest}={hand(left - rest)}"
+
+
+def near_ten(a: int, b: int, hand: Arithmetic) -> str:
+    """343*9: 343*(10-1)=3430-343=3087."""
+    left, right = hand(10 * a), hand((10 - b) * a)
+    return f"{a}*(10-{10 - b})={left}-{right}={hand(left - right)}"
+
+
+def near_ten_undistributed(a: int, b: int, hand: Arithmetic) -> str:
+    """343*7: 343*(10-3)=3430-343=3087, as if 3 were 1."""
+    left = hand(10 * a)
+    return f"{a}*(10-{10 - b})={left}-{a}={hand(left - a)}"
+
+
+def partial_products(a: int, b: int, hand: Arithmetic) -> str:
+    """343*7: (300+40+3)*7=2100+280+21=2380+21=2401."""
+    return f"({_sum(places(a))})*{b}={_multiplied_out(a, b, hand)}"
+
+
+def factorisation(a: int, b: int, hand: Arithmetic) -> str:
+    """343*6: 343*2*3=686*3=1800+240+18=2040+18=2058; 5 and 7 lose 1 to have divisors."""
+    first, second = DIVISORS.get(b) or DIVISORS[b - 1]
+    partial = hand(a * first)
+    return f"{a}*{first}*{second}={partial}*{second}={_multiplied_out(partial, second, hand)}"
+
+
+def doubling_halving(a: int, b: int, hand: Arithmetic) -> str:
+    """343*6: 686*3=1800+240+18=2040+18=2058; half of an odd number is rounded down."""
+    doubled, halved = hand(2 * a), b // 2
+    return f"{doubled}*{halved}={_multiplied_out(doubled, halved, hand)}"
+
+
+def long_multiplication(a: int, b: int, hand: Arithmetic) -> str:
+    """343*7: 3*7=21,4*7+2=30,3*7+3=24:2401, digit by digit from the right, with the carries."""
+    carry, units, rows = 0, "", list[str]()
+    for digit in reversed(str(a)):
+        row = hand(int(digit) * b + carry)
+        rows.append(f"{digit}*{b}+{carry}={row}" if rows else f"{digit}*{b}={row}")
+        carry, units = row // 10, f"{row % 10}{units}"
+    return f"{','.join(rows)}:{int(f'{carry}{units}')}"
+
+
+def egyptian(a: int, b: int, hand: Arithmetic) -> str:
+    """343*5: 343,686,1372:1372+343=1715, doublings, and the sum of those that add up to 5."""
+    table = [a]
+    while len(table) < b.bit_length():
+        table.append(hand(2 * table[-1]))
+    rows = [row for power, row in enumerate(table) if b >> power & 1]
+    return f"{','.join(map(str, table))}:{_added(rows[::-1], hand)}"
+
+
+def repeated_addition(a: int, b: int, hand: Arithmetic) -> str:
+    """343*3: 343+343+343=686+343=1029."""
+    return _added([a] * b, hand)
+
+
+def direct(a: int, b: int, hand: Arithmetic) -> str:
+    """343*7: 2401, without a step."""
+    return str(hand(a * b))
+
+
+def _multiplied_out(x: int, y: int, hand: Arithmetic) -> str:
+    """The products of the digits of x with y, and their sum."""
+    return _added([hand(place * y) for place in places(x)], hand)
+
+
+def _added(terms: list[int], hand: Arithmetic) -> str:
+    """The terms, then neighbours added in pairs from the left, down to one number."""
+    sums = [terms]
+    while len(terms) > 1:
+        pairs = [terms[i : i + 2] for i in range(0, len(terms), 2)]
+        terms = [hand(sum(pair)) if len(pair) == 2 else pair[0] for pair in pairs]
+        sums.append(terms)
+    return "=".join(map(_sum, sums))
+
+
+def _sum(terms: list[int]) -> str:
+    return "+".join(map(str, terms))
 
 
 def always(a: int, b: int) -> bool:
@@ -44,7 +160,7 @@ def is_near_ten(a: int, b: int) -> bool:
 
 def has_divisors(a: int, b: int) -> bool:
     """b is a product of smaller digits, and a times the first of them has three digits."""
-    return b in strategies.DIVISORS and a * strategies.DIVISORS[b][0] < 1000
+    return b in DIVISORS and a * DIVISORS[b][0] < 1000
 
 
 def can_be_halved(a: int, b: int) -> bool:
@@ -101,37 +217,37 @@ class Habit:
         """One text, and whether it is correct."""
         suits = self.suits(a, b)
         if rng.random() < (self.success if suits else self.misfit_success):
-            return self.write(a, b, Hand(rng)), True
+            return self.write(a, b, Arithmetic(rng)), True
         if self.misconception is not None and not suits:
-            return self.misconception(a, b, Hand(rng)), False
-        return _with_a_slip(self.write, a, b, rng), False
+            return self.misconception(a, b, Arithmetic(rng)), False
+        return with_a_slip(partial(self.write, a, b), Arithmetic, rng), False
 
 
 HABITS = {
     "near_round": Habit(
-        strategies.near_round, 45, 0.85, is_below_hundred,
-        misfit_share=16, misfit_success=0.04, misconception=strategies.near_round_undistributed,
+        near_round, 45, 0.85, is_below_hundred,
+        misfit_share=16, misfit_success=0.04, misconception=near_round_undistributed,
     ),
     "partial_products": Habit(
-        strategies.partial_products, 36, 0.80, is_above_hundred,
+        partial_products, 36, 0.80, is_above_hundred,
         misfit_share=20, misfit_success=0.70,
     ),
     "near_ten": Habit(
-        strategies.near_ten, 10, 0.65, is_near_ten,
-        misfit_share=1.5, misconception=strategies.near_ten_undistributed,
+        near_ten, 10, 0.65, is_near_ten,
+        misfit_share=1.5, misconception=near_ten_undistributed,
     ),
     "factorisation": Habit(
-        strategies.factorisation, 14, 0.70, has_divisors,
-        misfit_share=1.5, misconception=strategies.factorisation, tempts=seems_divisible,
+        factorisation, 14, 0.70, has_divisors,
+        misfit_share=1.5, misconception=factorisation, tempts=seems_divisible,
     ),
     "doubling_halving": Habit(
-        strategies.doubling_halving, 14, 0.70, can_be_halved,
-        misfit_share=1.5, misconception=strategies.doubling_halving, tempts=seems_divisible,
+        doubling_halving, 14, 0.70, can_be_halved,
+        misfit_share=1.5, misconception=doubling_halving, tempts=seems_divisible,
     ),
-    "long_multiplication": Habit(strategies.long_multiplication, 12, 0.70),
-    "repeated_addition": Habit(strategies.repeated_addition, 8, 0.60, is_small),
-    "egyptian": Habit(strategies.egyptian, 0.9, 0.55, adds_two_doublings),
-    "direct": Habit(strategies.direct, 4, 0.35),
+    "long_multiplication": Habit(long_multiplication, 12, 0.70),
+    "repeated_addition": Habit(repeated_addition, 8, 0.60, is_small),
+    "egyptian": Habit(egyptian, 0.9, 0.55, adds_two_doublings),
+    "direct": Habit(direct, 4, 0.35),
 }  # fmt: skip
 
 
@@ -142,16 +258,8 @@ def shares(a: int, b: int) -> dict[str, float]:
     return {name: weight / total for name, weight in weights.items()}
 
 
-def write(problem: Problem, rng: np.random.Generator) -> Written:
+def write(a: int, b: int, rng: np.random.Generator) -> Written:
     """One sample of the corpus, right or wrong."""
-    a, b = factors_of(problem.prompt)
     strategy = draw(rng, shares(a, b))
     text, correct = HABITS[strategy].draft(a, b, rng)
     return Written(text, strategy, correct)
-
-
-def _with_a_slip(write: Draft, a: int, b: int, rng: np.random.Generator) -> str:
-    """A draft with an error in one random operation, which all later steps use."""
-    rehearsal = Hand(rng)
-    write(a, b, rehearsal)
-    return write(a, b, Hand(rng, slip_at=int(rng.integers(rehearsal.count))))
