@@ -8,11 +8,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from setrl import names
-from setrl.core.arrays import Array, like
 from setrl.core.credit import baselines
 from setrl.core.credit.baselines import Baseline
 from setrl.core.credit.estimators import Credit, Estimator, Exact
-from setrl.core.inputs import Batch, check_set_size, read_batch
+from setrl.core.inputs import Array, Batch, check_set_size, like, read_batch
 from setrl.core.objectives.base import Objective, all_reads
 from setrl.core.samples import Samples
 from setrl.core.shaping import Shaping

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from setrl.core.advantages import Method, require_method, set_advantages
-from setrl.core.arrays import Array, like, to_numpy
+from setrl.core.inputs import Array, like, to_numpy
 
 Place = tuple[np.ndarray, np.ndarray]  # row and column in a (B, N) array
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from setrl.core.arrays import Array, like
 from setrl.core.credit.estimators import Exact
-from setrl.core.inputs import check_set_size, read_batch
+from setrl.core.inputs import Array, check_set_size, like, read_batch
 from setrl.core.objectives.base import Objective
 from setrl.core.samples import Samples
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from setrl.core.arrays import Array, like
-from setrl.core.inputs import read_batch
+from setrl.core.inputs import Array, like, read_batch
 from setrl.core.objectives.base import Objective
 from setrl.core.objectives.ranks import Max
 from setrl.core.objectives.rewards import AnyCorrect

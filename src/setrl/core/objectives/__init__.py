@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from setrl.core.objectives.base import Objective, SetMeans, product
-from setrl.core.objectives.counts import FromCounts as from_counts
+from setrl.core.objectives.custom import FromCounts as from_counts
 from setrl.core.objectives.custom import FromFunction as from_function
 from setrl.core.objectives.diversity import Differ as differ
 from setrl.core.objectives.diversity import Distinct as distinct
@@ -30,23 +30,23 @@ from setrl.core.objectives.diversity import MixedShare as mixed_share
 from setrl.core.objectives.diversity import Polychromic as polychromic
 from setrl.core.objectives.pairs import PairwiseDistance as pairwise_distance
 from setrl.core.objectives.pairs import Volume as volume
+from setrl.core.objectives.ranks import Cvar as cvar
+from setrl.core.objectives.ranks import GiniMeanDifference as gini_mean_difference
 from setrl.core.objectives.ranks import LStatistic as l_statistic
 from setrl.core.objectives.ranks import Max as max
+from setrl.core.objectives.ranks import Median as median
+from setrl.core.objectives.ranks import Minimum as minimum
+from setrl.core.objectives.ranks import Quantile as quantile
+from setrl.core.objectives.ranks import TopMean as top_mean
+from setrl.core.objectives.ranks import TrimmedMean as trimmed_mean
+from setrl.core.objectives.ranks import WinsorisedMean as winsorised_mean
 from setrl.core.objectives.rarest import RarestCorrect as rarest_correct
 from setrl.core.objectives.rewards import AnyCorrect as any_correct
 from setrl.core.objectives.rewards import Mean as mean
+from setrl.core.objectives.rewards import SmoothMax as smooth_max
+from setrl.core.objectives.rewards import SoftAny as soft_any
 from setrl.core.objectives.selection import BestOf as best_of
 from setrl.core.objectives.sizes import OverSizes as over_sizes
-from setrl.core.objectives.soft import SmoothMax as smooth_max
-from setrl.core.objectives.soft import SoftAny as soft_any
-from setrl.core.objectives.statistics import Cvar as cvar
-from setrl.core.objectives.statistics import GiniMeanDifference as gini_mean_difference
-from setrl.core.objectives.statistics import Median as median
-from setrl.core.objectives.statistics import Minimum as minimum
-from setrl.core.objectives.statistics import Quantile as quantile
-from setrl.core.objectives.statistics import TopMean as top_mean
-from setrl.core.objectives.statistics import TrimmedMean as trimmed_mean
-from setrl.core.objectives.statistics import WinsorisedMean as winsorised_mean
 from setrl.core.objectives.votes import Majority as majority
 from setrl.core.objectives.votes import VoteShare as vote_share
 

@@ -1,4 +1,4 @@
-"""The clusters of prompts as flat lists: their sizes, and sums over them."""
+"""The clusters of prompts as flat lists: their sizes, sums over them, and means of sets without."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from setrl.core.objectives.chances import Chances, chances
 from setrl.core.samples import DEGENERATE
 
 
@@ -72,3 +73,104 @@ def _places(clusters_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     pairs_BN = labels.reshape(clusters_BN.shape) + (labels.max() + 1) * rows_B1
     _, first_C, at = np.unique(pairs_BN, return_index=True, return_inverse=True)
     return at.reshape(clusters_BN.shape), first_C // num_samples
+
+
+class Missed(NamedTuple):
+    """U and u − v of R(S)·1{S misses a group}, for each of many groups.
+
+    u − v is slope·xᵢ + level for a sample i outside of the group, and `held` for one in it.
+    """
+
+    mean_C: np.ndarray
+    slope_C: np.ndarray
+    level_C: np.ndarray
+    held_C: np.ndarray
+
+
+class Part(NamedTuple):
+    """U and u − v of what a diversity is added up from."""
+
+    mean_B1: np.ndarray
+    contrast_BN: np.ndarray
+
+
+class MissedMeans:
+    """U and u − v of R(S)·1{S misses a group}, of which the diversities of clusters are made.
+
+    R(S) = Σ_{i∈S} xᵢ for any values x, and the groups are those that a prompt's clusters make. For
+    a group of m samples, where `rest` is the sum of the values outside of it, q = missed_with and n
+    samples of which sets hold K:
+
+        U = q[m]·K/n·rest
+        u − v = q[m]·(xᵢ + g·(rest − xᵢ)),   g = (K·m − (n−K)) / ((n−1−m)·(n−K))  i not in the group
+        u − v = −q[m]·K/(n−K)·rest                                                i in the group
+
+    q·g is the chance that a set with i holds another sample and misses the group, less that chance
+    for a set without i. The two are often nearly equal, and their difference would lose its digits:
+    it is taken in closed form, never by subtraction.
+    """
+
+    def __init__(self, values_BN: np.ndarray, clusters: Clusters, set_size: int) -> None:
+        self.values_BN = values_BN
+        self.clusters = clusters
+        self.table = chances(values_BN.shape[-1], set_size)
+        self.sum_C = values_BN.sum(axis=-1)[clusters.row_C]
+        self.total_C = clusters.total(values_BN)
+
+    def each_cluster(self) -> Part:
+        """Σ_c R(S)·1{S misses cluster c}."""
+        of_own, of_others = self.clusters.of_own, self.clusters.of_others
+        group = _missed(self.table, self.clusters.size_C, self.sum_C - self.total_C)
+        # What a sample gets from its own group and from all others, looked up in one go.
+        own_C = group.held_C - group.level_C
+        level_BN = self.clusters.of_all(group.level_C) + of_own(own_C)
+        contrast_BN = level_BN + of_others(group.slope_C) * self.values_BN
+        return Part(self.clusters.of_all(group.mean_C), contrast_BN)
+
+    def each_rest(self) -> Part:
+        """Σ_c R(S)·1{S misses every cluster but c}: S has no strategy but c."""
+        of_own, of_all = self.clusters.of_own, self.clusters.of_all
+        # "All but c" is a group too: its samples are those of the prompt's other clusters.
+        clustered_C = of_all(self.clusters.size_C)[self.clusters.row_C, 0].astype(np.int64)
+        outside_C = self.sum_C - of_all(self.total_C)[self.clusters.row_C, 0] + self.total_C
+        others_C = np.maximum(clustered_C - self.clusters.size_C, 0)
+        group = _missed(self.table, others_C, outside_C)
+        contrast_BN = np.where(
+            self._clustered_BN,
+            self.clusters.of_others(group.held_C)
+            + of_own(group.level_C)
+            + of_own(group.slope_C) * self.values_BN,
+            of_all(group.level_C) + of_all(group.slope_C) * self.values_BN,
+        )
+        return Part(of_all(group.mean_C), contrast_BN)
+
+    def all_clusters(self) -> Part:
+        """R(S)·1{S misses every cluster}: S is of degenerate samples only."""
+        size_B = self._clustered_BN.sum(axis=-1)
+        rest_B = np.where(self._clustered_BN, 0.0, self.values_BN).sum(axis=-1)
+        group = _missed(self.table, size_B, rest_B)
+        contrast_BN = np.where(
+            self._clustered_BN,
+            group.held_C[:, None],
+            group.level_C[:, None] + group.slope_C[:, None] * self.values_BN,
+        )
+        return Part(group.mean_C[:, None], contrast_BN)
+
+    @property
+    def _clustered_BN(self) -> np.ndarray:
+        return self.clusters.of_own(np.ones(self.total_C.shape)) > 0
+
+
+def _missed(table: Chances, size_C: np.ndarray, rest_C: np.ndarray) -> Missed:
+    """U and u − v for groups of these sizes, with these sums of values outside of them."""
+    n, k, outside = table.num_samples, table.set_size, table.outside
+    # A group of n − 1 samples leaves no third one whose value could be joined: 1 avoids 0/0 there.
+    missed_C = table.missed_with[size_C]
+    others_C = np.maximum(n - 1 - size_C, 1)
+    joint_C = missed_C * (k * size_C - outside) / (others_C * outside)
+    return Missed(
+        mean_C=missed_C * (k / n) * rest_C,
+        slope_C=missed_C - joint_C,
+        level_C=joint_C * rest_C,
+        held_C=-missed_C * (k / outside) * rest_C,
+    )

@@ -1,19 +1,40 @@
-"""A set objective of one's own: one function."""
+"""Set objectives of one's own: a function of the members, or of how many of each kind there are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from setrl import names
-from setrl.core.objectives.base import Objective
-from setrl.core.samples import Samples
+from setrl.core.objectives.base import Objective, SetMeans, finite
+from setrl.core.objectives.counting import binomials
+from setrl.core.samples import DEGENERATE, Samples
+
+
+class OfFunction(Objective):
+    """An objective whose scores a user's function gives."""
+
+    function: Callable[..., np.ndarray]
+
+    @property
+    def _name(self) -> str:
+        return getattr(self.function, "__name__", repr(self.function))
+
+    def _checked(self, scores: np.ndarray, shape: tuple[int, ...], hint: str) -> np.ndarray:
+        """The function's scores, which must be one number a set."""
+        if scores.shape != shape:
+            raise ValueError(
+                f"the objective {self._name} must give one score a set, shape {shape}, got "
+                f"{scores.shape}: {hint}"
+            )
+        return scores
 
 
 @dataclass(frozen=True, repr=False)
-class FromFunction(Objective):
+class FromFunction(OfFunction):
     """An objective of your own, scored over all sets where they are few and else sampled sets.
 
     Attributes:
@@ -40,10 +61,6 @@ class FromFunction(Objective):
     def __repr__(self) -> str:
         return f"from_function({self._name}, reads={self.reads})"
 
-    @property
-    def _name(self) -> str:
-        return getattr(self.function, "__name__", repr(self.function))
-
     def __call__(self, members: Samples) -> np.ndarray:
         """The function's scores, checked to be one number a set."""
         given = [getattr(members, name) for name in self.reads]
@@ -53,14 +70,131 @@ class FromFunction(Objective):
                 [self.function(*(field[at] for field in given)) for at in np.ndindex(shape)],
                 dtype=np.float64,
             )
-            return self._checked(scores.reshape(shape) if scores.ndim == 1 else scores, shape)
-        return self._checked(np.asarray(self.function(*given), dtype=np.float64), shape)
+            scores = scores.reshape(shape) if scores.ndim == 1 else scores
+        else:
+            scores = np.asarray(self.function(*given), dtype=np.float64)
+        hint = (
+            "the last axis of its arguments runs over the set's members; "
+            "pass one_set_at_a_time=True if it is written for a single set"
+        )
+        return self._checked(scores, shape, hint)
 
-    def _checked(self, scores: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        if scores.shape != shape:
-            raise ValueError(
-                f"the objective {self._name} must give one score a set, shape {shape}, got "
-                f"{scores.shape}: the last axis of its arguments runs over the set's members; "
-                "pass one_set_at_a_time=True if it is written for a single set"
-            )
-        return scores
+
+@dataclass(frozen=True, repr=False)
+class FromCounts(OfFunction):
+    """Any function of how many correct and wrong members of each cluster a set holds; exact.
+
+    Attributes:
+        function: Counts of shape (…, C + 1, 2) → scores (…). counts[…, c, 1] is the number of
+            correct members of cluster c and counts[…, c, 0] that of wrong ones; the last row is of
+            degenerate samples. Clusters come in no order, and there may be rows of zeros.
+        threshold: A sample is correct if its reward is above it.
+        max_compositions: Give up on the exact form where a prompt has more ways than this to take K
+            members out of its (cluster, correct) cells, and score sets instead.
+
+    >>> from setrl import objectives
+    >>> objectives.from_counts(lambda counts: (counts[..., :-1, 1] >= 2).sum(-1))
+    from_counts(<lambda>, threshold=0.5)
+    """
+
+    function: Callable[[np.ndarray], np.ndarray]
+    threshold: float = 0.5
+    max_compositions: int = 100_000
+
+    reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
+
+    def __repr__(self) -> str:
+        return f"from_counts({self._name}, threshold={self.threshold})"
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """The function of each set's counts: fields of shape (…, K) → (…)."""
+        clusters, k = members.clusters, members.num_samples
+        first = (clusters[..., :, None] == clusters[..., None, :]).argmax(axis=-1)
+        row = np.where(clusters == DEGENERATE, k, first)
+        in_row = (row[..., None] == np.arange(k + 1)) * 1.0
+        kind = (members.rewards > self.threshold)[..., None] == [False, True]
+        return self._scores(np.einsum("...kc,...kt->...ct", in_row, kind * 1.0))
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
+        """The sum over all compositions of K into the cells (cluster, correct) that a prompt has.
+
+        None where a prompt has more than `max_compositions`.
+        """
+        correct_BN = samples.rewards > self.threshold
+        prompts = [_cells(*prompt) for prompt in zip(samples.clusters, correct_BN, strict=True)]
+        most = max(_num_compositions(cells.size_G, set_size) for cells in prompts)
+        if most > self.max_compositions:
+            return None
+        means = [self._prompt_means(cells, set_size) for cells in prompts]
+        mean_B, extra_BN = (np.array(part) for part in zip(*means, strict=True))
+        return SetMeans.above(mean_B, extra_BN, set_size)
+
+    def _prompt_means(self, cells: _Cells, set_size: int) -> tuple[float, np.ndarray]:
+        """U, and u − U of each sample, of one prompt.
+
+        Scores are counted from that of the likeliest composition: where nearly all sets score
+        alike, what is left is small, and has all its digits.
+        """
+        n, k = len(cells.at_N), set_size
+        held_MG = _compositions(cells.size_G, k)
+        counts_MCT = np.zeros((len(held_MG), max(cells.cluster_G.max(), 0) + 2, 2))
+        counts_MCT[:, cells.cluster_G, cells.correct_G] = held_MG
+        chance_M = np.prod(binomials(n, k)[cells.size_G, held_MG], axis=1) / binomials(n, k)[n, k]
+        scores_M = self._scores(counts_MCT)
+        usual = scores_M[chance_M.argmax()]
+        above_M = chance_M * (scores_M - usual)
+        extra_G = above_M @ (held_MG * (n / (k * cells.size_G)) - 1)
+        return usual + above_M.sum(), extra_G[cells.at_N]
+
+    def _scores(self, counts: np.ndarray) -> np.ndarray:
+        """The function's scores, checked to be one number a set."""
+        hint = "the last two axes of its argument run over the clusters and over wrong, correct"
+        scores = np.asarray(self.function(counts), dtype=np.float64)
+        return finite(self, self._checked(scores, counts.shape[:-2], hint))
+
+
+class _Cells(NamedTuple):
+    """The kinds of a prompt's samples, by cluster (−1 is degenerate) and correctness.
+
+    Attributes:
+        at_N: The cell of each sample.
+        cluster_G: The cluster of each cell, from 0, or −1.
+        correct_G: 1 for correct, 0 for wrong.
+        size_G: How many samples it has.
+    """
+
+    at_N: np.ndarray
+    cluster_G: np.ndarray
+    correct_G: np.ndarray
+    size_G: np.ndarray
+
+
+def _cells(clusters_N: np.ndarray, correct_N: np.ndarray) -> _Cells:
+    """The cells of one prompt that have samples."""
+    labels, cluster_N = np.unique(clusters_N, return_inverse=True)
+    key_N = 2 * (cluster_N - (labels[0] == DEGENERATE)) + correct_N
+    key_G, at_N, size_G = np.unique(key_N, return_inverse=True, return_counts=True)
+    return _Cells(at_N, key_G // 2, key_G % 2, size_G)
+
+
+def _num_compositions(size_G: np.ndarray, total: int) -> float:
+    """How many ways there are to take `total` out of cells of these sizes."""
+    ways_K = np.eye(total + 1)[0]
+    for size in size_G:
+        ways_K = np.convolve(ways_K, np.ones(size + 1))[: total + 1]
+    return ways_K[total]
+
+
+def _compositions(size_G: np.ndarray, total: int) -> np.ndarray:
+    """All ways to take `total` out of cells of these sizes, one a row: (M, G)."""
+    held_MG, left_M = np.zeros((1, 0), dtype=np.int64), np.array([total])
+    after_G = np.append(np.cumsum(size_G[::-1])[::-1], 0)[1:]  # what the later cells can give
+    for size, after in zip(size_G, after_G, strict=True):
+        fewest_M, most_M = np.maximum(left_M - after, 0), np.minimum(left_M, size)
+        choices_M = most_M - fewest_M + 1
+        parent = np.repeat(np.arange(len(left_M)), choices_M)
+        ordinal = np.arange(len(parent)) - np.repeat(np.cumsum(choices_M) - choices_M, choices_M)
+        taken = fewest_M[parent] + ordinal
+        held_MG = np.column_stack([held_MG[parent], taken])
+        left_M = left_M[parent] - taken
+    return held_MG

@@ -14,8 +14,7 @@ import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import chances
-from setrl.core.objectives.clusters import count_distinct, find_clusters
-from setrl.core.objectives.missed import MissedMeans, Part
+from setrl.core.objectives.clusters import MissedMeans, Part, count_distinct, find_clusters
 from setrl.core.objectives.rewards import centre
 from setrl.core.samples import DEGENERATE, Samples
 
