@@ -16,6 +16,10 @@ class RunError(RuntimeError):
     """A run cannot go on: it names what failed and what is kept."""
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM was received: work ends as after Ctrl-C, with another exit code."""
+
+
 def explain(error: BaseException) -> str:
     """What people need to know of an error; its class, too, if it is not one of ours."""
     if isinstance(error, ConfigError | DataError | RunError):

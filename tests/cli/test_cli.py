@@ -2,12 +2,14 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 
 import pytest
 
 from setrl import cli, domains, methods
+from setrl.cli import parser
 from setrl.evaluation.metrics import METRICS
 from setrl.judges import config, rendering
 from setrl.logs.tools import READERS
@@ -88,13 +90,13 @@ def test_a_reader_who_leaves_gets_no_traceback(tmp_path):
 def test_help_names_all_that_is_registered(capsys, command, registries):
     code, printed = run(capsys, command, "--help")
     assert code == 0
-    assert not set(cli.REGISTRIES) & set(re.findall(r"{\w+}", printed.out))
+    assert not set(parser.REGISTRIES) & set(re.findall(r"{\w+}", printed.out))
     for registry in registries:
         assert not [name for name in registry if name not in printed.out]
 
 
 def test_no_option_lacks_its_help(capsys):
-    for names in ([name] for name in cli.COMMANDS):
+    for names in ([name] for name in parser.COMMANDS):
         _, printed = run(capsys, *names, "--help")
         assert not re.findall(r"│ --\S+[^\n]*\n?│? +\((?:default|required)", printed.out)
 
@@ -103,3 +105,55 @@ def test_it_is_a_module_that_can_be_run():
     command = [sys.executable, "-m", "setrl", "credit", "nowhere.jsonl"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ended.returncode, "nowhere.jsonl: cannot be read" in ended.stderr) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("credt", "credit"), ("evalute", "evaluate"), ("judge-adit", "judge-audit")],
+)
+def test_a_command_that_is_nearly_right_is_recognised(capsys, written, meant):
+    code, printed = run(capsys, written)
+    assert code == 2
+    assert f"did you mean {meant!r}?" in printed.err
+    assert len(printed.err.splitlines()) == 1
+
+
+def test_the_version_is_printed(capsys):
+    code, printed = run(capsys, "--version")
+    assert code == 0
+    assert re.fullmatch(r"setrl \d+\.\d+\.\d+\S*\n", printed.out)
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "word"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+def test_both_signals_end_a_command_with_a_sentence(tmp_path, number, code, word):
+    path = tmp_path / "groups.jsonl"
+    os.mkfifo(path)  # reading it waits for a writer
+    command = [sys.executable, "-m", "setrl", "credit", str(path)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    with path.open("w"):  # opens once the command reads
+        process.send_signal(number)
+        _, error = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert error.startswith(f"setrl: {word}; what is written is kept")
+    assert len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["train", "control"])
+def test_a_wrong_config_is_refused_before_anything_heavy_is_imported(tmp_path, command):
+    path = tmp_path / "config.yaml"
+    path.write_text("name: mine\narms: {a: {}}\nstepz: 3\n")
+    code = (
+        "import sys; from setrl import cli\n"
+        f"try: cli.main(['{command}', '--config', {str(path)!r}])\n"
+        "except SystemExit as left: assert left.code == 2\n"
+        "heavy = {'torch', 'transformers', 'trl', 'datasets', 'stable_baselines3', 'matplotlib'}\n"
+        "assert not heavy & set(sys.modules)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "stepz" in ended.stderr

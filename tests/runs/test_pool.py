@@ -10,8 +10,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def interrupted(folder, pauses):
-    """Run a job that sleeps; SIGINT for the whole group once it has begun and after each pause."""
+def interrupted(folder, pauses, number=signal.SIGINT):
+    """Run a job that sleeps; signal the whole group once it has begun and after each pause."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.runs.sleepers", folder],
         cwd=ROOT,
@@ -23,16 +23,17 @@ def interrupted(folder, pauses):
         time.sleep(0.01)
     for pause in [0, *pauses]:
         time.sleep(pause)
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, number)
     process.communicate(timeout=60)
     assert process.returncode != 0
     return (folder / "kept").exists()
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("pauses", [[], [0.0], [0.05, 0.05]])
-def test_an_interrupt_lets_jobs_keep_what_they_have_even_if_it_is_doubled(tmp_path, pauses):
-    """As `timeout -s INT` does: it signals the process and then its group."""
-    assert interrupted(tmp_path, pauses)
+def test_an_interrupt_lets_jobs_keep_what_they_have_even_if_it_is_doubled(tmp_path, pauses, number):
+    """As `timeout` does: it signals the process and then its group."""
+    assert interrupted(tmp_path, pauses, number)
 
 
 def test_a_second_interrupt_stops_at_once(tmp_path):

@@ -1,71 +1,44 @@
-"""The command `setrl`, one file a command.
+"""The command `setrl`, one file a command; here is what happens before and after one of them.
 
-A command is a frozen dataclass: its fields are the options, its docstring their help, and `run()`
-does it. Everything heavy is imported in `run()`, so that `setrl --help` stays quick.
-
-Exit codes: 0 all is well, 1 a run failed, 2 wrong usage or config, 3 bad data, 130 interrupted.
+Exit codes: 0 all is well, 1 a run failed, 2 wrong usage or config, or a package is missing, 3 bad
+data, 130 interrupted by Ctrl-C, 143 by SIGTERM, as from batch systems and containers.
 """
 
 from __future__ import annotations
 
 import os
-import pkgutil
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
 from typing import Any, NoReturn
 
-import tyro
+from setrl import names
+from setrl.cli.extras import COMMANDS, needs
+from setrl.errors import ConfigError, DataError, RunError, Terminated, explain, usage_errors
 
-from setrl.cli.compare import Compare
-from setrl.cli.control import Control
-from setrl.cli.control_watch import Watch
-from setrl.cli.credit import CreditLog
-from setrl.cli.evaluate import Evaluate
-from setrl.cli.import_log import ImportLog
-from setrl.cli.judge import JudgeLog
-from setrl.cli.judge_audit import JudgeAudit
-from setrl.cli.report import Report
-from setrl.cli.train import Train
-from setrl.cli.train_judge import TrainJudge
-from setrl.cli.validate_data import ValidateData
-from setrl.errors import ConfigError, DataError, RunError, explain
-
-COMMANDS: dict[str, Any] = {
-    "train": Train,
-    "evaluate": Evaluate,
-    "compare": Compare,
-    "report": Report,
-    "credit": CreditLog,
-    "judge": JudgeLog,
-    "judge-audit": JudgeAudit,
-    "train-judge": TrainJudge,
-    "import": ImportLog,
-    "validate-data": ValidateData,
-}
-CONTROL: dict[str, Any] = {"train": Control, "watch": Watch}  # what follows `setrl control`
 EXIT_CODES = {ConfigError: 2, DataError: 3, RunError: 1, OSError: 1}
-
-# Placeholder in a command's help → the registry that has the names.
-REGISTRIES = {
-    "{benchmarks}": "setrl.rewards.benchmarks:BENCHMARKS",
-    "{domains}": "setrl.domains:DOMAINS",
-    "{judges}": "setrl.judges.config:by_name",
-    "{methods}": "setrl.core.methods:by_name",
-    "{metrics}": "setrl.evaluation.metrics:METRICS",
-    "{styles}": "setrl.judges.rendering:STYLES",
-    "{tools}": "setrl.logs.tools:READERS",
-}
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command and leave with its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        _parsed(arguments).run()
-    except KeyboardInterrupt:
-        _leave(130, "interrupted; what is written is kept, and the same command resumes from it")
+        with _sigterm_as_ctrl_c():
+            _parsed(arguments).run()
+    except KeyboardInterrupt as error:
+        what, code = ("terminated", 143) if isinstance(error, Terminated) else ("interrupted", 130)
+        _leave(code, f"{what}; what is written is kept, and the same command resumes from it")
     except BrokenPipeError:  # of `setrl credit … | head`: nobody reads the rest
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except ImportError as error:
+        sentence = needs(error, arguments[0])
+        if sentence is None:
+            raise
+        _leave(2, sentence)
     except tuple(EXIT_CODES) as error:
         code = next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind))
         _leave(code, explain(error))
@@ -74,25 +47,54 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def _parsed(arguments: list[str]) -> Any:
     """The command with its options; wrong ones end the process with exit code 2."""
-    app, control = tyro.extras.SubcommandApp(), tyro.extras.SubcommandApp()
-    named = [name for name in COMMANDS if name in arguments[:1]]  # the others need no parser then
-    for name in named or COMMANDS:
-        if named:
-            _name_what_is_known(COMMANDS[name])
-        app.command(COMMANDS[name], name=name)
-    for name, command in CONTROL.items():
-        control.command(command, name=name, is_default=name == "train")
-    app.command(control, name="control", help="Train the arms of a control run, or watch one.")
-    return app.cli(prog="setrl", args=arguments, config=(tyro.conf.OmitArgPrefixes,))
+    first = arguments[0] if arguments else "--help"
+    if first == "--version":
+        print(f"setrl {version('setrl')}")
+        sys.exit(0)
+    if not first.startswith("-"):
+        with usage_errors():
+            names.look_up("command", first, COMMANDS)
+    try:
+        from setrl.cli.parser import parsed
+    except ModuleNotFoundError:
+        if not {"-h", "--help"} & {first}:
+            raise
+        print(_help_without_packages())
+        sys.exit(0)
+    return parsed(arguments)
 
 
-def _name_what_is_known(command: type[Any]) -> None:
-    """Put the names of domains, judges, … in the help; only now, since registries load slowly."""
-    for kind in command.__mro__[:-1]:
-        for mark, registry in REGISTRIES.items():
-            if mark in (kind.__doc__ or ""):
-                known = ", ".join(pkgutil.resolve_name(registry))
-                kind.__doc__ = str(kind.__doc__).replace(mark, known)
+def _help_without_packages() -> str:
+    """The commands, where the package that prints their options is missing."""
+    lines = [f"  setrl {name:<14} pip install 'setrl[{extra}]'" for name, extra in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: setrl COMMAND OPTIONS",
+            "",
+            "The commands need packages that are not installed:",
+            "",
+            *lines,
+            "",
+            "`setrl COMMAND --help` then prints the options.",
+        ]
+    )
+
+
+@contextmanager
+def _sigterm_as_ctrl_c() -> Iterator[None]:
+    """Inside it, SIGTERM raises an error that ends the work as Ctrl-C does."""
+
+    def terminate(*_: object) -> None:
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():  # only it may handle signals
+        yield
+        return
+    usual = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, usual)
 
 
 def _leave(code: int, message: str) -> NoReturn:

@@ -14,6 +14,8 @@ class Control(Train):
     def run(self) -> None:
         """Train on environments."""
         from setrl.control.config import ControlConfig
+
+        config = ControlConfig.load(self.config, self.set)  # wrong ones are refused at once
         from setrl.control.run import run_control
 
-        self.train(ControlConfig.load(self.config, self.set), run_control)
+        self.train(config, run_control)

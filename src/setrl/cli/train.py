@@ -30,9 +30,11 @@ class Train:
     def run(self) -> None:
         """Train on language models."""
         from setrl.lm.config import ComparisonConfig
+
+        config = ComparisonConfig.load(self.config, self.set)  # wrong ones are refused at once
         from setrl.lm.run import run_comparison
 
-        self.train(ComparisonConfig.load(self.config, self.set), run_comparison)
+        self.train(config, run_comparison)
 
     def train(self, config: Any, run: Callable[..., Path]) -> None:
         """Do a run of whichever kind, write its report and print where it is."""

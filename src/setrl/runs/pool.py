@@ -16,10 +16,11 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from setrl.errors import RunError, explain
+from setrl.errors import RunError, Terminated, explain
 from setrl.files.progress import progress_bar
 
-SAME_INTERRUPT = 1.0  # seconds within which a second SIGINT counts as the first
+INTERRUPTS = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: Terminated}
+SAME_INTERRUPT = 1.0  # seconds within which a second signal counts as the first
 BAR = "{desc} {percentage:3.0f}% |{bar}| {elapsed} so far, {remaining} left {postfix}"
 
 
@@ -63,7 +64,8 @@ def run_jobs(jobs: Sequence[Job], workers: int, show_progress: bool, preload: st
 
     Raises:
         RunError: If jobs failed, naming them and why; the others were done all the same.
-        KeyboardInterrupt: After Ctrl-C, when the processes have written checkpoints and ended.
+        KeyboardInterrupt: After Ctrl-C, and `Terminated` after SIGTERM, when the processes have
+            written checkpoints and ended.
     """
     pool = _Pool(jobs, workers, show_progress, preload)
     with _doubled_interrupts_as_one():
@@ -94,7 +96,8 @@ def _work(job: Job, connection: Connection) -> None:
             os._exit(1)
 
     stop = Stop()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and asks us to stop
+    for number in INTERRUPTS:  # the parent handles them and asks us to stop
+        signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_listen, args=(connection, stop), daemon=True).start()
     try:
         job.do(lambda done: send("done", done), stop)
@@ -113,24 +116,25 @@ def _listen(connection: Connection, stop: Stop) -> None:
 
 @contextmanager
 def _doubled_interrupts_as_one() -> Iterator[None]:
-    """Ignore a SIGINT right after another: `timeout -s INT` signals us and then our group."""
+    """Ignore a signal right after another: `timeout` signals us and then our group."""
     last = -SAME_INTERRUPT
 
-    def interrupt(*_: object) -> None:
+    def interrupt(number: int, _: object) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= SAME_INTERRUPT:
             last = now
-            raise KeyboardInterrupt
+            raise INTERRUPTS[signal.Signals(number)]
 
     if threading.current_thread() is not threading.main_thread():  # only it may handle signals
         yield
         return
-    usual = signal.signal(signal.SIGINT, interrupt)
+    usual = {number: signal.signal(number, interrupt) for number in INTERRUPTS}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, usual)
+        for number, handler in usual.items():
+            signal.signal(number, handler)
 
 
 class _Pool:
@@ -214,14 +218,15 @@ class _Pool:
 
 
 def _start_forkserver(preload: list[str]) -> None:
-    """Start the server that forks our processes, with SIGINT blocked in it and in all it forks.
+    """Start the server that forks our processes, with both signals blocked in all it forks.
 
-    Ctrl-C reaches the whole process group, but only the parent may act on it: it asks the others to
-    stop. The resource tracker is started first, because Python unblocks SIGINT when it starts it.
+    Ctrl-C reaches the whole process group, as does a batch system's SIGTERM, but only the parent
+    may act on it: it asks the others to stop. The resource tracker is started first, because Python
+    unblocks the signals when it starts it.
     """
     multiprocessing.set_forkserver_preload(preload)
     resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, set(INTERRUPTS))
     try:
         forkserver.ensure_running()
     finally:

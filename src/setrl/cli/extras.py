@@ -1,0 +1,66 @@
+"""Which extra of setrl installs what: `pip install setrl` alone brings NumPy and no command."""
+
+from __future__ import annotations
+
+COMMANDS = {
+    "train": "train",
+    "evaluate": "cli",
+    "compare": "cli",
+    "report": "cli,plot",
+    "credit": "cli",
+    "judge": "judge",
+    "judge-audit": "judge,plot",
+    "train-judge": "train",
+    "import": "cli",
+    "validate-data": "cli,math",
+    "control": "gym",
+}
+"""Command → the extras that it always needs. Some options need more."""
+
+MODULES = {
+    "tyro": "cli",
+    "yaml": "cli",
+    "tqdm": "cli",
+    "matplotlib": "plot",
+    "jinja2": "plot",
+    "torch": "train",
+    "transformers": "train",
+    "trl": "train",
+    "accelerate": "train",
+    "datasets": "train",
+    "math_verify": "math",
+    "sympy": "math",
+    "aiohttp": "judge",
+    "sklearn": "judge",
+    "sentence_transformers": "embed",
+    "fastapi": "serve",
+    "uvicorn": "serve",
+    "openai": "serve",
+    "gymnasium": "gym",
+    "minigrid": "gym",
+    "stable_baselines3": "gym",
+    "imageio": "gym",
+    "mujoco": "mujoco",
+    "ale_py": "atari",
+}
+"""Module → the extra that installs it."""
+
+
+def needs(error: ImportError, command: str) -> str | None:
+    """The sentence about a missing package, with the extra's name; None if it is none of ours.
+
+    Args:
+        error: What the import raised, or the code that needed it.
+        command: The command that was given.
+    """
+    if "pip install 'setrl[" in str(error):  # it is such a sentence already
+        return str(error)
+    if not isinstance(error, ModuleNotFoundError):
+        return None
+    module = str(error.name).partition(".")[0]
+    if module not in MODULES:
+        return None
+    extra = MODULES[module]
+    if extra == "cli":  # nothing is installed: name all that the command needs at once
+        extra = COMMANDS.get(command, extra)
+    return f"setrl {command} needs {module}: pip install 'setrl[{extra}]'"

@@ -1,0 +1,73 @@
+"""Arguments → the command with its options; the only module that knows tyro and all commands.
+
+A command is a frozen dataclass: its fields are the options, its docstring their help, and `run()`
+does it. Everything heavy is imported in `run()`, so that `setrl --help` stays quick.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from typing import Any
+
+import tyro
+
+from setrl.cli.compare import Compare
+from setrl.cli.control import Control
+from setrl.cli.control_watch import Watch
+from setrl.cli.credit import CreditLog
+from setrl.cli.evaluate import Evaluate
+from setrl.cli.import_log import ImportLog
+from setrl.cli.judge import JudgeLog
+from setrl.cli.judge_audit import JudgeAudit
+from setrl.cli.report import Report
+from setrl.cli.train import Train
+from setrl.cli.train_judge import TrainJudge
+from setrl.cli.validate_data import ValidateData
+
+COMMANDS: dict[str, Any] = {
+    "train": Train,
+    "evaluate": Evaluate,
+    "compare": Compare,
+    "report": Report,
+    "credit": CreditLog,
+    "judge": JudgeLog,
+    "judge-audit": JudgeAudit,
+    "train-judge": TrainJudge,
+    "import": ImportLog,
+    "validate-data": ValidateData,
+}
+CONTROL: dict[str, Any] = {"train": Control, "watch": Watch}  # what follows `setrl control`
+
+# Placeholder in a command's help → the registry that has the names.
+REGISTRIES = {
+    "{benchmarks}": "setrl.rewards.benchmarks:BENCHMARKS",
+    "{domains}": "setrl.domains:DOMAINS",
+    "{judges}": "setrl.judges.config:by_name",
+    "{methods}": "setrl.core.methods:by_name",
+    "{metrics}": "setrl.evaluation.metrics:METRICS",
+    "{styles}": "setrl.judges.rendering:STYLES",
+    "{tools}": "setrl.logs.tools:READERS",
+}
+
+
+def parsed(arguments: list[str]) -> Any:
+    """The command with its options; wrong ones end the process with exit code 2."""
+    app, control = tyro.extras.SubcommandApp(), tyro.extras.SubcommandApp()
+    named = [name for name in COMMANDS if name in arguments[:1]]  # the others need no parser then
+    for name in named or COMMANDS:
+        if named:
+            _name_what_is_known(COMMANDS[name])
+        app.command(COMMANDS[name], name=name)
+    for name, command in CONTROL.items():
+        control.command(command, name=name, is_default=name == "train")
+    app.command(control, name="control", help="Train the arms of a control run, or watch one.")
+    return app.cli(prog="setrl", args=arguments, config=(tyro.conf.OmitArgPrefixes,))
+
+
+def _name_what_is_known(command: type[Any]) -> None:
+    """Put the names of domains, judges, … in the help; only now, since registries load slowly."""
+    for kind in command.__mro__[:-1]:
+        for mark, registry in REGISTRIES.items():
+            if mark in (kind.__doc__ or ""):
+                known = ", ".join(pkgutil.resolve_name(registry))
+                kind.__doc__ = str(kind.__doc__).replace(mark, known)
