@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
+from setrl.rewards.expressions import read
 from setrl.rewards.marks import compare_marked
 from setrl.rewards.normal_form import spaceless, split_unit
 from setrl.rewards.numbers import Number, equal_numbers, read_number
@@ -22,8 +23,16 @@ Algebra = Callable[[str, str], Verdict]
 MAX_ITEMS = 64
 MAX_DEPTH = 4
 
-_WORDS = re.compile(r"[A-Za-z][A-Za-z' -]*\Z")
+_WORDS = re.compile(
+    r"[A-Za-z]+(?:(?: |(?<=[a-z])'(?=[a-z])|(?<=[A-Za-z]{2})-(?=[A-Za-z]{2}))[A-Za-z]+)*\Z"
+)
 _SHORT_WORDS = {"yes", "no", "true", "false", "none", "odd", "even"}
+_ONLY_LETTERS = re.compile(r"[A-Z]{2,3}\Z|[A-Za-z]{3}\Z")  # of a word or of points, or a product
+_POINTS = re.compile(r"\\(?:angle|triangle|overrightarrow)(?![a-z])\s*\{?\s*([A-Z]+)")
+_DOUBTS = re.compile(
+    r"\b(?:not|no|is|isn't|or|and|but|wrong|false|incorrect|maybe|neither|nor|never|except)\b",
+    re.IGNORECASE,
+)
 _CHOICE = re.compile(r"\(?([A-J])(?:\)|\Z)\s*(.*)\Z", re.DOTALL)
 _UNEVALUATED = re.compile(r"\\(?:i{1,3}nt|oint|sum|prod|lim|[lcd]?dots)(?![a-zA-Z])|\.\.\.")
 _INEQUALITY = re.compile(r"[<>]|\\(?:le|ge|ne|lt|gt)(?![a-zA-Z])")
@@ -76,7 +85,7 @@ def refusal(gold: str, answer: str) -> str | None:
         return "unevaluated"
     if _chained(answer) and not _chained(gold):
         return "chain"
-    if number_of(gold) and not number_of(answer) and _ARITHMETIC.match(spaceless(answer)):
+    if number_of(gold) and not number_of(answer) and _ARITHMETIC.match(spaceless(unnamed(answer))):
         return "unevaluated"
     return None
 
@@ -95,7 +104,8 @@ def is_words(text: str) -> bool:
     """
     if not _WORDS.match(text):
         return False
-    return len(spaceless(text)) >= 4 or text.lower() in _SHORT_WORDS
+    long = "-" not in text or max(map(len, re.findall("[A-Za-z]+", text))) >= 4
+    return (long and len(spaceless(text)) >= 4) or text.lower() in _SHORT_WORDS
 
 
 def is_plain(text: str) -> bool:
@@ -110,6 +120,15 @@ def choice_of(text: str) -> tuple[str, str] | None:
     if not found or (found[2] and not text.startswith("(")):
         return None
     return found[1], found[2]
+
+
+def _may_follow(text: str) -> bool:
+    """Whether a text behind the letter of a choice is its answer, and no second thought."""
+    if number_of(text):
+        return True
+    if text[:1] in "+-*/^_!" or choice_of(text) or _DOUBTS.search(text):
+        return False
+    return read(text) is not None or is_words(text)
 
 
 def _chained(text: str) -> bool:
@@ -127,16 +146,24 @@ class _Comparison:
             return True
         choices = choice_of(gold), choice_of(answer)
         if choices[0] and choices[1]:
-            return choices[0][0] == choices[1][0]
+            return self._choices(choices[0], choices[1], depth)
         gold, answer = (
             text[1] if text and text[1] else whole
             for text, whole in zip(choices, (gold, answer), strict=True)
         )
         gold_shape, answer_shape = read_shape(gold), read_shape(answer)
+        nested = depth < MAX_DEPTH or r"\emptyset" in gold + answer
+        if nested and gold.startswith("\\{") != answer.startswith("\\{"):
+            return False  # a set in a tuple or a set is not its only member
+        if _differ(gold_shape, answer_shape):
+            return False
         sizes = len(gold_shape.items), len(answer_shape.items)
         if sizes == (1, 1) and not (gold_shape.brackets or answer_shape.brackets):
             return self.items(gold_shape.items[0], answer_shape.items[0])
         if _is_condition(gold_shape) != _is_condition(answer_shape):
+            other = answer_shape if _is_condition(gold_shape) else gold_shape
+            if _kind(other.brackets) == "{}" and len(other.items) > 1:
+                return False
             return self.algebra(_condition(gold_shape, gold), _condition(answer_shape, answer))
         if _kind(gold_shape.brackets) != _kind(answer_shape.brackets) or sizes[0] != sizes[1]:
             return False
@@ -149,6 +176,14 @@ class _Comparison:
             [[self.answers(g, a, depth - 1) for a in answer_shape.items] for g in gold_shape.items]
         )
 
+    def _choices(self, gold: tuple[str, str], answer: tuple[str, str], depth: int) -> Verdict:
+        """Two choices: the letters must be the same, and so the texts behind them."""
+        if gold[0] != answer[0] or depth == 0:
+            return False
+        if gold[1] and answer[1]:
+            return self.answers(gold[1], answer[1], depth - 1)
+        return _may_follow(gold[1] or answer[1]) or not (gold[1] or answer[1])
+
     def items(self, gold: str, answer: str) -> Verdict:
         gold, answer, differ = self._without_names(gold, answer)
         if differ:
@@ -158,14 +193,19 @@ class _Comparison:
         keys = spaceless(gold), spaceless(answer)
         if keys[0] == keys[1]:
             return True
+        if {key[-1:] for key in keys} == {"%", "°"} or any("%%" in key for key in keys):
+            return False
         marked = compare_marked(keys[0], keys[1], self._terms)
         if marked is not NotImplemented:
             return marked
         numbers = read_number(keys[0]), read_number(keys[1])
         if numbers[0] and numbers[1]:
             return equal_numbers(numbers[0], numbers[1], self.relative_tolerance)
-        if is_words(gold) or is_words(answer):
+        both_letters = _ONLY_LETTERS.match(keys[0]) and _ONLY_LETTERS.match(keys[1])
+        if is_words(gold) or is_words(answer) or both_letters:
             return _same_words(gold, answer)
+        if _not_understood(gold) or _not_understood(answer) or _points(gold) != _points(answer):
+            return False
         return self.algebra(gold, answer)
 
     def _terms(self, gold: str, answer: str) -> Verdict:
@@ -219,11 +259,45 @@ def _is_named(item: str) -> bool:
 
 def _same_words(gold: str, answer: str) -> bool:
     """Words are equal in any case; names of points, ABCD, are not words but letters."""
-    one, other = (re.sub(r"[\s.'-]", "", text) for text in (gold, answer))
-    if re.search("[aeiouyAEIOUY]", one) is None or (one.isupper() and len(one) <= 4):
-        is_short_word = one.lower() in _SHORT_WORDS
-        return one.lower() == other.lower() if is_short_word else one == other
-    return one.lower() == other.lower()
+    one, other = (
+        re.sub(r"[\s.]|(?<=[a-z])'(?=[a-z])|(?<=[A-Za-z]{2})-(?=[A-Za-z]{2})", "", text)
+        for text in (gold, answer)
+    )
+    any_case = (_looks_like_words(gold) and _looks_like_words(answer)) or (
+        one.lower() in _SHORT_WORDS
+    )
+    return one.lower() == other.lower() if any_case else one == other
+
+
+def _looks_like_words(text: str) -> bool:
+    """Whether letters are words by their look: with a vowel; ABCD, aBcd and red may be others."""
+    words = re.findall("[A-Za-z]+", text)
+    letters = "".join(words)
+    cases = all(word.islower() or word[1:].islower() or word.isupper() for word in words)
+    names = letters.isupper() and len(letters) <= 5
+    return (
+        cases and not names and len(letters) > 3 and re.search("[aeiouyAEIOUY]", text) is not None
+    )
+
+
+def _not_understood(text: str) -> bool:
+    """Whether there are characters that no rule knows: Cyrillic letters, a percent sign within."""
+    return re.search(r"[^\x00-\x7f°]|%.", text) is not None
+
+
+def _points(text: str) -> list[str]:
+    """The angles, triangles and rays in an answer, by their points in order."""
+    return sorted(_POINTS.findall(text))
+
+
+def _differ(gold: Shape, answer: Shape) -> bool:
+    """Whether names or joints differ: (x, y) or (y, x); and or or between words or conditions."""
+    if gold.names and answer.names and spaceless(gold.names) != spaceless(answer.names):
+        return True
+    joints = {gold.joints, answer.joints}
+    if joints != {frozenset({"and"}), frozenset({"or"})}:
+        return False
+    return any(_INEQUALITY.search(item) or is_words(item) for item in gold.items)
 
 
 def _without_lone_unit(gold: str, answer: str) -> tuple[str, str]:

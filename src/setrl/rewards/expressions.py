@@ -4,9 +4,10 @@ Letters keep their case, index and primes: R is not r, x_1 is not x_2, f' is not
 does not understand it does not read (`read` returns None): a function that is applied, f(x), could
 be a product, and a text with a sum sign or an integral is left to math-verify.
 
-Two rational functions are compared at random points modulo a prime near 2⁶¹. If they differ, they
-agree at a point with a chance of at most degree / 2⁶¹ (Schwartz and Zippel). Microseconds are
-enough, where expanding both takes seconds.
+Two rational functions are compared at random points modulo random primes near 2⁶¹. If they differ,
+they agree at a point with a chance of at most degree / 2⁶⁰ (Schwartz and Zippel). Microseconds are
+enough, where expanding both takes seconds. Every process draws primes of its own: to a prime that
+an answer may name, 5 and 5 + p would be equal.
 """
 
 from __future__ import annotations
@@ -19,9 +20,7 @@ from functools import lru_cache
 
 from setrl.rewards.tokens import FUNCTIONS
 
-PRIME = 2**61 - 31  # ≡ 1 mod 4, so that −1 has a square root
-ROOT_OF_MINUS_1 = 583529827753931384
-MAX_EXPONENT = 10**6  # far below the prime: x^(p−1) would be 1 at every point
+MAX_EXPONENT = 10**6  # far below the primes: x^(p−1) would be 1 at every point
 MAX_DEPTH = 60
 POINTS = 3
 
@@ -34,7 +33,8 @@ _LETTERS = {rf"\{name}" for name in _GREEK.split()} | set(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 )
 _APPLIED = set("fghFGPpQuvw") | {r"\phi", r"\varphi", r"\psi"}  # before "(": applied, or a factor?
-_TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|\.\d+|\s+|.", re.DOTALL)
+_TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[0-9]+(?:\.[0-9]+)?|\.[0-9]+|\s+|.", re.DOTALL)
+_DIGITS = "0123456789"
 _ONE_ARGUMENT = FUNCTIONS - {r"\max", r"\min", r"\gcd", r"\lcm", r"\log"}
 _INVERSE = {r"\sin": r"\arcsin", r"\cos": r"\arccos", r"\tan": r"\arctan"}
 
@@ -138,9 +138,9 @@ class _Reader:
     def _starts_factor(self) -> bool:
         token = self.next
         starts = ("(", "{", r"\frac", r"\sqrt", r"\binom", r"\pi", r"\log")
-        if token and token[0].isdigit():
+        if token and token[0] in _DIGITS:
             before = self.tokens[self.at - 1]
-            return not before[-1].isdigit()  # )2 is a product, 2 3 was refused
+            return before[-1] not in _DIGITS  # )2 is a product, 2 3 was refused
         return token in starts or token in _LETTERS or token in _ONE_ARGUMENT
 
     def power(self) -> Tree:
@@ -155,7 +155,13 @@ class _Reader:
 
     def postfixed(self, tree: Tree) -> Tree:
         while self.next in ("!", "°") and self.next:
-            tree = Tree("!" if self.take() == "!" else "degrees", (tree,))
+            if self.take() == "°":
+                tree = Tree("degrees", (tree,))
+                continue
+            twice = self.next == "!"  # 5!! is 5·3·1, not (5!)!
+            if twice and (self.take() and self.next == "!"):
+                raise UnreadableError
+            tree = Tree("!!" if twice else "!", (tree,))
         return tree
 
     def argument(self) -> Tree:
@@ -175,7 +181,7 @@ class _Reader:
 
     def atom(self) -> Tree:
         token = self.take()
-        if token[0].isdigit() or (token[0] == "." and len(token) > 1):
+        if token[0] in _DIGITS or (token[0] == "." and len(token) > 1):
             if self.next == "_":  # a number in a base
                 raise UnreadableError
             return Tree("number", text=token)
@@ -269,7 +275,7 @@ def quick_algebra(gold: str, answer: str) -> bool | None:
 def equal_rational(one: Tree, other: Tree) -> bool | None:
     """Whether two rational functions with exact numbers are equal; None where one is not such.
 
-        p(x) = q(x) mod 2⁶¹ − 31 at three random points x
+        f(x) = g(x) mod p at a random point x, for three random primes p
 
     >>> equal_rational(read("(x-1)(x+1)"), read("x^2-1")), equal_rational(read("R"), read("r"))
     (True, False)
@@ -277,12 +283,51 @@ def equal_rational(one: Tree, other: Tree) -> bool | None:
     letters = sorted(_letters(one) | _letters(other))
     rng = random.Random("\n".join(letters))
     try:
-        for _ in range(POINTS):
-            point = {letter: rng.randrange(2, PRIME) for letter in letters}
-            if _modular(one, point) != _modular(other, point):
+        for field in _fields():
+            point = {letter: rng.randrange(2, field.prime) for letter in letters}
+            if _modular(one, point, field) != _modular(other, point, field):
                 return False
     except (UnreadableError, ZeroDivisionError):
         return None
+    return True
+
+
+@dataclass(frozen=True)
+class _Field:
+    """The integers modulo a prime p ≡ 1 (mod 4), where −1 has a square root."""
+
+    prime: int
+    root_of_minus_1: int
+
+
+@lru_cache(maxsize=1)
+def _fields() -> list[_Field]:
+    """The fields of this process."""
+    return [_random_field(random.SystemRandom()) for _ in range(POINTS)]
+
+
+def _random_field(rng: random.Random) -> _Field:
+    while True:
+        prime = rng.randrange(2**60 + 1, 2**61, 4)
+        if _is_prime(prime):
+            break
+    while True:
+        root = pow(rng.randrange(2, prime), (prime - 1) // 4, prime)
+        if root * root % prime == prime - 1:
+            return _Field(prime, root)
+
+
+def _is_prime(number: int) -> bool:
+    """Miller and Rabin's test, which is exact below 2⁶⁴ with the first twelve primes as bases."""
+    odd, twos = number - 1, 0
+    while odd % 2 == 0:
+        odd, twos = odd // 2, twos + 1
+    for base in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37):
+        power = pow(base, odd, number)
+        if power not in (1, number - 1) and all(
+            (power := power * power % number) != number - 1 for _ in range(twos - 1)
+        ):
+            return False
     return True
 
 
@@ -292,30 +337,28 @@ def _letters(tree: Tree) -> set[str]:
     return set().union(*(_letters(part) for part in tree.parts))
 
 
-def _modular(tree: Tree, point: Mapping[str, int]) -> int:
-    """The value modulo `PRIME`; a decimal or an irrational operation has none."""
+def _modular(tree: Tree, point: Mapping[str, int], field: _Field) -> int:
+    """The value in a field; a decimal or an irrational operation has none."""
     if tree.op == "number" and "." not in tree.text and len(tree.text) < 2_000:
-        return int(tree.text) % PRIME
+        return int(tree.text) % field.prime
     if tree.op == "letter":
         return point[tree.text]
     if tree.op == "constant" and tree.text == "i":
-        return ROOT_OF_MINUS_1
+        return field.root_of_minus_1
     if tree.op == "^":
-        return _modular_power(tree, point)
+        base, exponent = _modular(tree.parts[0], point, field), _integer(tree.parts[1])
+        if exponent < 0:
+            base, exponent = _inverse(base, field), -exponent
+        return pow(base, exponent, field.prime)
     if tree.op not in ("+", "*", "/", "-"):
         raise UnreadableError
-    values = [_modular(part, point) for part in tree.parts]
+    values = [_modular(part, point, field) for part in tree.parts]
     if tree.op == "+":
-        return sum(values) % PRIME
+        return sum(values) % field.prime
     if tree.op == "-":
-        return -values[0] % PRIME
-    return values[0] * (values[1] if tree.op == "*" else _inverse(values[1])) % PRIME
-
-
-def _modular_power(tree: Tree, point: Mapping[str, int]) -> int:
-    exponent = _integer(tree.parts[1])
-    base = _modular(tree.parts[0], point)
-    return pow(base, exponent, PRIME) if exponent >= 0 else pow(_inverse(base), -exponent, PRIME)
+        return -values[0] % field.prime
+    factor = values[1] if tree.op == "*" else _inverse(values[1], field)
+    return values[0] * factor % field.prime
 
 
 def _integer(tree: Tree) -> int:
@@ -327,7 +370,7 @@ def _integer(tree: Tree) -> int:
     return sign * int(leaf.text)
 
 
-def _inverse(value: int) -> int:
-    if value % PRIME == 0:
+def _inverse(value: int, field: _Field) -> int:
+    if value == 0:
         raise ZeroDivisionError
-    return pow(value, -1, PRIME)
+    return pow(value, -1, field.prime)

@@ -13,7 +13,8 @@ from fractions import Fraction
 
 Terms = Callable[[str, str], bool | None]  # are two terms of a ratio equal?
 
-_BASED = re.compile(r"\(?([0-9A-F]+)\)?_(?:\{\(?([a-z0-9]+)\)?\}|(\d))\Z")
+_BASED = re.compile(r"(-?)\(?([0-9A-F.]+)\)?_(?:\{\(?([a-z0-9]+)\)?\}|(\w))\Z")
+_INDEXED_NUMBER = re.compile(r"(?<!\^)(?<![\w.])[\d.]+\)?_")
 _ANGLE = re.compile(r"(-?\d+(?:\.\d+)?)°(?:(\d+(?:\.\d+)?)')?(?:(\d+(?:\.\d+)?)'')?\Z")
 _TIME = re.compile(r"(\d|[01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?((?:[aApP]\.?[mM]\.?)?)\Z")
 _PRIMED = re.compile(r"(.*?[\d})])('+)\Z", re.DOTALL)
@@ -39,18 +40,20 @@ def compare_marked(gold: str, answer: str, terms: Terms) -> bool | None:
         one, other = kind(gold), kind(answer)
         if one is not None or other is not None:
             return one == other
+    if _INDEXED_NUMBER.search(gold) or _INDEXED_NUMBER.search(answer):
+        return gold == answer  # bases within an expression: no algebra knows them
     if _COLON.search(gold) or _COLON.search(answer):
         return _ratios(_COLON.split(gold), _COLON.split(answer), terms)
     return NotImplemented
 
 
-def _based(text: str) -> tuple[str, str] | None:
+def _based(text: str) -> tuple[str, str, str] | None:
     """A number in a base: its digits and the base, which both count."""
     found = _BASED.match(text)
     if not found:
         return None
-    base = found[2] or found[3]
-    return found[1].lstrip("0"), _BASES.get(base, base)
+    base = found[3] or found[4]
+    return found[1], found[2].lstrip("0"), _BASES.get(base, base)
 
 
 def _angle(text: str) -> Fraction | None:

@@ -19,7 +19,8 @@ _E_NOTATION = re.compile(r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)")
 _PERCENT = re.compile(r"(?<=[\d})])\s*(?:percent|per cent|pct)\Z")
 _CHOICE_ALONE = re.compile(r"\(\s*([A-Z])\s*\)\Z")
 _UNIT = re.compile(
-    r"(?P<number>.*[\d})])\s*(?P<unit>[a-zA-Z]+\.?(?:\s*(?:/|\^|\s|per)\s*\{?[a-zA-Z\d]+\}?)*)\Z"
+    r"(?P<number>.*(?:[\d})]|\\pi(?=\W)))\s*(?P<unit>[a-zA-Z]+\.?"
+    r"(?:\^\{?[23]\}?|\s*/\s*[a-zA-Z]+|\s+[a-zA-Z]+\.?)*)\Z"
 )
 
 # What may follow a number as its unit; other words are part of the answer.
@@ -31,10 +32,11 @@ _UNIT_NAMES = """
     min mins minute minutes h hr hrs hour hours day days week weeks month months year years l
     L ml mL liter liters litre litres gallon gallons quart quarts pint pints cup cups mph kph
     kmh J kJ N W kW V A Pa kPa Hz mol K C F dollar dollars cent cents euro euros USD EUR
-    degree degrees radian radians rad unit units square squared cubic cubed sq cu per people
-    person persons students student ways points point times apples books cookies marbles
+    degree degrees radian radians rad unit units people
+    person persons students student ways points point apples books cookies marbles
 """
 UNITS = frozenset(_UNIT_NAMES.split())
+_BEFORE, _AFTER, _BETWEEN = {"square", "cubic", "sq", "cu"}, {"squared", "cubed"}, {"per"}
 
 
 @lru_cache(maxsize=4096)
@@ -49,6 +51,7 @@ def normal_form(answer: str) -> str:
     text = _THIN_THOUSANDS.sub(lambda found: found[0].replace("\\,", ""), answer)
     text = _COMMA_AND_SPACE.sub("", text)
     text = _without_end(joined(tokens(text)))
+    text = re.sub(r"\\\{\s*\\\}", r"\\emptyset", text)
     text = re.sub(r"\s*(\\\\|&|\\(?:begin|end)\{[a-zA-Z]+\})\s*", r"\1", text)
     text = _E_NOTATION.sub(r"\1\\times 10^{\2}", _PERCENT.sub("%", text))
     if whole := _THOUSANDS.match(text):
@@ -64,7 +67,7 @@ def spaceless(text: str) -> str:
     >>> spaceless("x ^ {2} + 1"), spaceless("+3"), spaceless("1 2")
     ('x^2+1', '3', '1 2')
     """
-    text = re.sub(r"(?<!\d)\s+|\s+(?!\d)", "", text)
+    text = re.sub(r"(?<![\d.])\s+|\s+(?![\d.])", "", text)
     text = re.sub(r"([\^_])\{(\w)\}", r"\1\2", text)
     return text.removeprefix("+")
 
@@ -78,10 +81,23 @@ def split_unit(text: str) -> tuple[str, str]:
     found = _UNIT.match(text)
     if not found or _is_word_of_maths(found["number"]):
         return text, ""
-    names = re.findall(r"[a-zA-Z]+", found["unit"])
-    if not all(name in UNITS for name in names) or len(found["unit"]) < 2:
+    if not _is_unit(re.findall(r"[a-zA-Z]+", found["unit"])) or len(found["unit"]) < 2:
         return text, ""
     return found["number"].strip(), re.sub(r"[\s{}.]", "", found["unit"])
+
+
+def _is_unit(names: list[str]) -> bool:
+    """Whether words are units, with "square" before, "squared" after or "per" between them."""
+    for before, name, after in zip(["", *names], names, [*names[1:], ""], strict=False):
+        fits = (
+            (name in UNITS)
+            or (name in _BEFORE and after in UNITS)
+            or (name in _AFTER and before in UNITS)
+            or (name in _BETWEEN and before in UNITS | _AFTER and after in UNITS | _BEFORE)
+        )
+        if not fits:
+            return False
+    return True
 
 
 def _is_word_of_maths(before: str) -> bool:

@@ -17,8 +17,8 @@ import mpmath
 from setrl.rewards.expressions import Tree
 
 DIGITS = 60
-EXACT = Fraction(1, 10**40)
-SMALLEST = mpmath.mpf(10) ** -40  # below it, cancellation hides the value
+CONFIRMING_DIGITS = (1_000, 20_000)  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits
+CANCELLED = 20  # digits that rounding and cancellation may take
 MAX_EXPONENT = 10**6
 MAX_FACTORIAL = 10**5
 POINTS, NEEDED = 8, 3
@@ -36,17 +36,42 @@ def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | N
     Args:
         one: An expression.
         other: Another one.
-        relative_tolerance: How far values may differ where a decimal is written; else 10⁻⁴⁰.
+        relative_tolerance: How far values may differ where a decimal is written; elsewhere they
+            agree in 40 digits and in 980.
     """
     decimal = _has(one, _is_decimal) or _has(other, _is_decimal)
-    tolerance = max(Fraction(str(relative_tolerance)), Fraction(1, 10**30)) if decimal else EXACT
-    with mpmath.workdps(DIGITS):
-        verdict = _agree(one, other, tolerance, False)
-        has_degrees = any(_has(tree, lambda part: part.op == "degrees") for tree in (one, other))
-        return _agree(one, other, tolerance, True) if has_degrees and not verdict else verdict
+    tolerance = max(Fraction(str(relative_tolerance)), Fraction(1, 10**30)) if decimal else None
+    has_degrees = any(_has(tree, lambda part: part.op == "degrees") for tree in (one, other))
+    verdict: bool | None = None
+    for bare_degrees in (False, True) if has_degrees else (False,):
+        verdict = _agree(one, other, tolerance, bare_degrees, DIGITS)
+        if verdict and not decimal:
+            verdict = _confirmed(one, other, bare_degrees)
+        if verdict:
+            break
+    return verdict
 
 
-def _agree(one: Tree, other: Tree, tolerance: Fraction, bare_degrees: bool) -> bool | None:
+def _confirmed(one: Tree, other: Tree, bare_degrees: bool) -> bool | None:
+    """Whether two that agree in sixty digits agree in many more."""
+    for digits in CONFIRMING_DIGITS:
+        verdict = _agree(one, other, None, bare_degrees, digits)
+        if verdict is not None:
+            return verdict
+    return None
+
+
+def _agree(
+    one: Tree, other: Tree, tolerance: Fraction | None, bare_degrees: bool, digits: int
+) -> bool | None:
+    exact = tolerance or Fraction(1, 10 ** (digits - CANCELLED))
+    with mpmath.workdps(digits):
+        return _agree_at_points(one, other, exact, bare_degrees)
+
+
+def _agree_at_points(
+    one: Tree, other: Tree, tolerance: Fraction, bare_degrees: bool
+) -> bool | None:
     defined = 0
     for point in _points(one, other):
         try:
@@ -64,8 +89,10 @@ def _agree(one: Tree, other: Tree, tolerance: Fraction, bare_degrees: bool) -> b
 
 
 def _near(one: Any, other: Any, tolerance: Fraction) -> bool | None:
-    scale = max(abs(one), abs(other))
-    if scale < SMALLEST:
+    scale, digits = max(abs(one), abs(other)), mpmath.mp.dps
+    if digits > DIGITS and scale > mpmath.mpf(10) ** (digits // 2):  # 2024! + 1 is 2024! here
+        return None
+    if scale < mpmath.mpf(10) ** (CANCELLED - digits):  # cancellation hides the value
         return True if one == other else None
     return bool(abs(one - other) <= mpmath.mpf(tolerance.numerator) / tolerance.denominator * scale)
 
@@ -76,7 +103,7 @@ def _points(one: Tree, other: Tree) -> list[dict[str, Any]]:
     if not letters:
         return [{}]
     rng = random.Random("\n".join(letters))
-    counts = any(_has(tree, lambda part: part.op in ("!", "binom")) for tree in (one, other))
+    counts = any(_has(tree, lambda part: part.op in ("!", "!!", "binom")) for tree in (one, other))
     points = []
     for at in range(POINTS):
         values = [mpmath.mpf(rng.randint(2, 14)) if counts else _real(rng, at) for _ in letters]
@@ -156,6 +183,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "root": _root,
     "abs": abs,
     "!": lambda value: mpmath.factorial(_whole(value)),
+    "!!": lambda value: mpmath.fac2(_whole(value)),
     "binom": lambda top, bottom: mpmath.binomial(_whole(top), _whole(bottom)),
     "log": lambda base, value: mpmath.log(value) / mpmath.log(base),
 }

@@ -3,21 +3,30 @@ r"""The structure of an answer: (1, 2] is two items in brackets, \{1, 2\} and 1,
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-_CLOSING = {"(": ")", "[": "]", "{": "}", "\\{": "\\}"}
+_CLOSING = {"(": ")", "[": "]", "{": "}", "\\{": "\\}", "\\langle": "\\rangle"}
+_LONG = ("\\{", "\\langle")
+_BRACKETS = {"\\{\\}": "{}", "\\langle\\rangle": "⟨⟩"}
 _TOKEN = re.compile(
     r"\\(?:begin|end)\{[a-zA-Z]+\}|\\[{}]|\\[a-zA-Z]+|\\.|[()\[\]{},;:=&]|\b(?:and|or)\b", re.DOTALL
 )
-_LETTER = r"(?:\\[a-zA-Z]++\s*+|[a-zA-Z]\s*+)"
-_INDEXED = rf"{_LETTER}++(?:_\s*(?:\{{[^{{}}=]*\}}|\w))?\s*'*\s*(?:\([^()=]*\))?"
+_NO_NAMES = "not|neg|lnot|pm|mp|sin|cos|tan|cot|sec|csc|ln|log|exp|sqrt|infty|sim|approx"
+_QUANTITIES = "area|volume|perimeter|answer|total|sum|product|length|angle|probability|[Aa]ns"
+_WORD = rf"(?i:{_QUANTITIES})"
+_GROUP = r"[A-Z](?:\s*[A-Z])*+|\\(?:angle|triangle)\s*[A-Z](?:\s*[A-Z])*+"  # points
+_SINGLE = rf"\\(?!(?:{_NO_NAMES})(?![a-zA-Z]))[a-zA-Z]++|[a-zA-Z]"
+_INDEX = r"(?:_\s*(?:\{(?:[^{}=]|\{[^{}=]*\})*\}|\w))?"
+_INDEXED = rf"(?:{_WORD}|{_GROUP}|{_SINGLE})\s*{_INDEX}\s*'*\s*(?:\([^()]*\))?"
 _OVER = r"\\(?:overline|overrightarrow|widehat|vec|bar|hat|mathbf|mathcal)\{[a-zA-Z]+\}"
 _ONE_NAME = rf"(?:\|\s*(?:{_INDEXED}|{_OVER})\s*\||{_INDEXED}|{_OVER})"
 _NAME = re.compile(rf"\s*{_ONE_NAME}(?:\s*:\s*{_ONE_NAME})*\s*\Z")
 _NAMED = re.compile(
-    r"\s*(?:[a-zA-Z]\s*\\in(?![a-zA-Z])|\([a-zA-Z](?:\s*,\s*[a-zA-Z])+\)\s*=)\s*(.+)\Z", re.DOTALL
+    r"\s*(?:([a-zA-Z])\s*\\in(?![a-zA-Z])|(\([a-zA-Z](?:\s*,\s*[a-zA-Z])+\))\s*=)\s*(.+)\Z",
+    re.DOTALL,
 )
+_SPACED = re.compile(r"[,;]\s*(?=(?:and|or)\b)")
 _CONDITION = re.compile(r"\\\{\s*([a-zA-Z])\s*[|:]\s*(.*\1.*)\\\}\Z", re.DOTALL)
 _RELATION = re.compile(r"\\(?:approx|equiv|simeq|Rightarrow|implies|to|rightarrow)(?![a-zA-Z])")
 _MATRIX = re.compile(r"\\begin\{pmatrix\}(.*)\\end\{pmatrix\}\Z", re.DOTALL)
@@ -31,10 +40,14 @@ class Shape:
         brackets: "()", "[)", …, as they are written; "{}" for a set; "2×3" for a matrix of two rows
             and three columns; "" for a list without them.
         items: The parts between the commas; one item without brackets is the answer itself.
+        names: What is named before: "x" of x ∈ (1, 2), "(x,y)" of (x, y) = (1, 2).
+        joints: The words between the items: "and", "or".
     """
 
     brackets: str
     items: tuple[str, ...]
+    names: str = ""
+    joints: frozenset[str] = frozenset()
 
     @property
     def ordered(self) -> bool:
@@ -46,8 +59,8 @@ class Shape:
 def read_shape(text: str) -> Shape:
     r"""Split a normal form at its outermost commas, semicolons, "and" and "or".
 
-    >>> read_shape(r"(1,\frac{2}{3}]")
-    Shape(brackets='(]', items=('1', '\\frac{2}{3}'))
+    >>> read_shape(r"(1,\frac{2}{3}]").brackets, read_shape(r"(1,\frac{2}{3}]").items
+    ('(]', ('1', '\\frac{2}{3}'))
     >>> read_shape(r"1 or 2").items, read_shape(r"2\pm\sqrt{3}").items
     (('1', '2'), ('2+\\sqrt{3}', '2-\\sqrt{3}'))
     >>> read_shape(r"\begin{pmatrix}1&2\\3&4\end{pmatrix}").brackets
@@ -55,21 +68,29 @@ def read_shape(text: str) -> Shape:
     """
     if condition := _CONDITION.match(text):  # {x | x > 1}
         text = condition[2].strip()
-    if named := _NAMED.match(text):  # x ∈ (1, 2), (x, y) = (1, 2)
-        text = named[1]
-    if matrix := _matrix(unnamed(text).strip()):
-        return matrix
-    brackets, inner = _unwrap(text.strip())
-    if not brackets:  # S = {1, 2}
-        of_name = _unwrap(unnamed(text).strip())
-        brackets, inner = of_name if len(_cut(of_name[1])) > 1 and of_name[0] else (brackets, inner)
-    items = [item.strip() for item in _cut(inner)]
-    items = [item for item in items if item] or [inner]
+    text, names = _named_before(_SPACED.sub(" ", text))
+    if matrix := _matrix(text):
+        return replace(matrix, names=names)
+    brackets, inner = _unwrap(text)
+    items = [item.strip() for item in _cut(inner)] if brackets or inner.strip() else [inner]
     if brackets in ("", "{}"):
         items = [signed for item in items for signed in _both_signs(item)]
     if len(items) == 1 and brackets in ("()", "{}"):
         brackets = ""
-    return Shape(brackets, tuple(items))
+    return Shape(brackets, tuple(items), names, _joints(inner))
+
+
+def _named_before(text: str) -> tuple[str, str]:
+    """An answer and what names it: x ∈ (1, 2), (x, y) = (1, 2), S = {1, 2}, A = a matrix."""
+    if named := _NAMED.match(text):
+        return named[3].strip(), re.sub(r"\s", "", named[1] or named[2])
+    parts = sides(text)
+    value = unnamed(text).strip()
+    if value == text.strip() or len(parts) != 2:
+        return text.strip(), ""
+    several = _unwrap(value)[0] and len(_cut(_unwrap(value)[1])) > 1
+    is_whole = several or _MATRIX.match(value)
+    return (value, re.sub(r"\s", "", parts[0])) if is_whole else (text.strip(), "")
 
 
 def _matrix(text: str) -> Shape | None:
@@ -139,15 +160,15 @@ def is_chain(text: str) -> bool:
 
 def _unwrap(text: str) -> tuple[str, str]:
     """The brackets around a whole text, and their contents; "" where none hold all of it."""
-    opening = "\\{" if text.startswith("\\{") else text[:1]
+    opening = next((each for each in _LONG if text.startswith(each)), text[:1])
     if opening not in _CLOSING:
         return "", text
     end = _end_of_first_bracket(text)
-    closing = "\\}" if text.endswith("\\}") else text[-1:]
+    closing = next((_CLOSING[each] for each in _LONG if text.endswith(_CLOSING[each])), text[-1:])
     if end != len(text) or closing not in _CLOSING.values():
         return "", text
     inner = text[len(opening) : -len(closing)]
-    return (opening + closing).replace("\\", ""), inner
+    return _BRACKETS.get(opening + closing, opening + closing), inner
 
 
 def _end_of_first_bracket(text: str) -> int:
@@ -177,7 +198,14 @@ def _step(token: str) -> int:
     return -1 if token in _CLOSING.values() or token.startswith("\\end{") else 0
 
 
+def _joints(text: str) -> frozenset[str]:
+    """The words between the items: and, or."""
+    return frozenset(what for what in ("and", "or") if len(_cut(text, (what,))) > 1)
+
+
 def _both_signs(item: str) -> list[str]:
-    if "\\pm" not in item:
+    """a ± b as two items; with a second ± it is not sure whether both have the same sign."""
+    if item.count("\\pm") != 1:
         return [item]
-    return [re.sub(r"\\pm\s*", sign, item) for sign in "+-"]
+    signs = ("+", "-"), ("-", "+")
+    return [re.sub(r"\\mp\s*", below, re.sub(r"\\pm\s*", above, item)) for above, below in signs]

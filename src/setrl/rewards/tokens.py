@@ -21,8 +21,16 @@ _CHARACTERS = {
     "∞": r"\infty", "∪": r"\cup", "∩": r"\cap", "≤": r"\le", "≥": r"\ge", "≠": r"\ne",
     "≈": r"\approx", "±": r"\pm", "∫": r"\int", "∑": r"\sum", "∏": r"\prod", "…": r"\ldots",
     "∈": r"\in", "√": r"\sqrt", "′": "'", "’": "'", "~": " ", "∶": ":",
-    "α": r"\alpha", "β": r"\beta", "θ": r"\theta", "λ": r"\lambda", "ω": r"\omega", "Ω": r"\Omega",
+    "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta", "ε": r"\epsilon",
+    "η": r"\eta", "θ": r"\theta", "λ": r"\lambda", "μ": r"\mu", "ρ": r"\rho", "σ": r"\sigma",
+    "τ": r"\tau", "φ": r"\phi", "ψ": r"\psi", "ω": r"\omega", "Γ": r"\Gamma", "Δ": r"\Delta",
+    "Θ": r"\Theta", "Λ": r"\Lambda", "Π": r"\Pi", "Σ": r"\Sigma", "Φ": r"\Phi", "Ψ": r"\Psi",
+    "Ω": r"\Omega", "∅": r"\emptyset", "⟨": r"\langle", "⟩": r"\rangle",
 }  # fmt: skip
+
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ", "0123456789-n")
+_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_VULGAR = {"½": "12", "⅓": "13", "⅔": "23", "¼": "14", "¾": "34", "⅕": "15", "⅙": "16", "⅛": "18"}
 
 # Commands with the same meaning as another one.
 _COMMANDS = {
@@ -32,6 +40,7 @@ _COMMANDS = {
     r"\rbrace": r"\}", r"\lbrack": "[", r"\rbrack": "]", r"\lparen": "(", r"\rparen": ")",
     r"\vert": "|", r"\lvert": "|", r"\rvert": "|", r"\mid": "|", r"\%": "%", r"\ast": "*",
     r"\prime": "'", r"\colon": ":", r"\degree": "°", r"\degrees": "°", r"\textdegree": "°",
+    r"\varnothing": r"\emptyset",
 }  # fmt: skip
 
 _SPACES = {
@@ -41,6 +50,7 @@ _SPACES = {
 _NOTHING = {
     "$", r"\$", "£", "€", r"\(", r"\)", r"\[", r"\]", r"\!", r"\displaystyle", r"\textstyle",
     r"\limits", r"\nolimits", r"\boxed", r"\fbox", r"\negthinspace",
+    r"\bf", r"\it", r"\rm", r"\sf", r"\tt", r"\bfseries", r"\itshape",
 }  # fmt: skip
 _SIZES = {
     r"\left", r"\right", r"\middle", r"\big", r"\Big", r"\bigg", r"\Bigg", r"\bigl", r"\bigr",
@@ -60,12 +70,23 @@ def tokens(text: str) -> Tokens:
     >>> "".join(tokens(r"$\left( \dfrac12 \right)$")), tokens(r"1 \\ 2")
     ('( \\frac{1}{2} )', ['1', ' ', '\\\\', ' ', '2'])
     """
-    found = [_plain(token) for token in _TOKEN.findall(text)]
+    found = [_plain(token) for token in _TOKEN.findall(_as_commands(text))]
     if not _balanced(found):  # then no argument has an end
         return found
     for rewrite in _PASSES:
         found = rewrite(found)
     return found
+
+
+def _as_commands(text: str) -> str:
+    r"""x² → x^{2}, x₂ → x_{2}, ½ → \frac{1}{2}: what one character says in several tokens."""
+    text = re.sub("[⁰¹²³⁴-⁹⁻ⁿ]+", lambda found: f"^{{{found[0].translate(_RAISED)}}}", text)
+    text = re.sub("[₀-₉]+", lambda found: f"_{{{found[0].translate(_LOWERED)}}}", text)
+    return re.sub(
+        "[" + "".join(_VULGAR) + "]",
+        lambda found: r"\frac{{{}}}{{{}}}".format(*_VULGAR[found[0]]),
+        text,
+    )
 
 
 def _balanced(found: Tokens) -> bool:
@@ -112,12 +133,20 @@ def _plain(token: str) -> str:
 
 
 def _without_dressing(found: Tokens) -> Tokens:
-    r"""Drop what only changes the looks: dollar signs, sizes of brackets, negative spaces."""
+    r"""Drop what only changes the looks: dollar signs, sizes of brackets, negative spaces.
+
+    Between two digits a space stays, so that \$5\$6 is not 56.
+    """
     kept: Tokens = []
+    dropped = False
     for at, token in enumerate(found):
         after_size = at > 0 and found[at - 1] in _SIZES
         if token in _NOTHING or token in _SIZES or (after_size and token == "."):
+            dropped |= token != r"\!"
             continue
+        if dropped and token.isdigit() and kept and kept[-1].isdigit():
+            kept.append(" ")
+        dropped = False
         kept.append(token)
     return kept
 
@@ -157,10 +186,12 @@ def _one_space(found: Tokens) -> Tokens:
 
 
 def _relations(found: Tokens) -> Tokens:
-    """>= → ≥ and the like."""
+    r""">= → ≥, \not= → ≠ and the like."""
     kept: Tokens = []
-    signs = {(">", "="): r"\ge", ("<", "="): r"\le", ("!", "="): r"\ne"}
+    signs = {(">", "="): r"\ge", ("<", "="): r"\le", ("!", "="): r"\ne", (r"\not", "="): r"\ne"}
     for token in found:
+        if token == " " and kept[-1:] == [r"\not"]:
+            continue
         pair = (kept[-1] if kept else "", token)
         if pair in signs:
             kept[-1] = signs[pair]
@@ -186,6 +217,30 @@ def _marks(found: Tokens) -> Tokens:
             kept.append(found[at])
             at += 1
     return [part for token in kept for part in (["'", "'"] if token in ('"', "″") else [token])]
+
+
+_FUNCTION_NAMES = set("fghFGHy")
+
+
+def _derivatives(found: Tokens) -> Tokens:
+    r"""f^{(1)} → f', f^{(n)} → f_{(n)}, f^{-1}(x) → f_{-1}(x): these are no powers."""
+    kept: Tokens = []
+    at = 0
+    while at < len(found):
+        end = group_at(found, at + 1)
+        inner = "".join(found[at + 2 : end - 1])
+        raised = found[at] == "^" and kept and kept[-1] in _FUNCTION_NAMES
+        applied = found[end : end + 1] == ["("]
+        if raised and re.fullmatch(r"\([1-9]\)", inner):
+            kept += ["'"] * int(inner[1])
+            at = end
+        elif raised and (inner.startswith("(") or applied) and inner:
+            kept.append("_")
+            at += 1
+        else:
+            kept.append(found[at])
+            at += 1
+    return kept
 
 
 def _arguments(found: Tokens) -> Tokens:
@@ -291,6 +346,7 @@ _PASSES: tuple[Callable[[Tokens], Tokens], ...] = (
     _one_space,
     _relations,
     _marks,
+    _derivatives,
     _choose,
     _arguments,
     _matrices,
