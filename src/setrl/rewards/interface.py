@@ -31,5 +31,26 @@ def plain_text(text: Text) -> str:
     >>> plain_text([{"role": "assistant", "content": "6"}])
     '6'
     """
-    content = text if isinstance(text, str) else text[-1]["content"]
-    return content or ""
+    if isinstance(text, str):
+        return text
+    return message_text(text[-1]) if text else ""
+
+
+def message_text(message: dict[str, Any]) -> str:
+    """The text of a message, whose content may be a string, a list of blocks, or missing.
+
+    >>> message_text({"content": [{"type": "image"}, {"type": "text", "text": "this?"}]})
+    '[image]this?'
+    >>> message_text({"role": "assistant", "tool_calls": []})
+    ''
+    """
+    content = message.get("content") or ""
+    if isinstance(content, str):
+        return content
+    return "".join(_block(block) for block in content)
+
+
+def _block(block: Any) -> str:
+    if not isinstance(block, dict):
+        return str(block)
+    return str(block["text"]) if "text" in block else f"[{block.get('type', 'block')}]"
