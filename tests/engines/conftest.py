@@ -1,3 +1,4 @@
+from tests.engines.chat import chat_model, make_chat
 from tests.tiny import base, make_config, one_thread
 
-__all__ = ["base", "make_config", "one_thread"]
+__all__ = ["base", "chat_model", "make_chat", "make_config", "one_thread"]

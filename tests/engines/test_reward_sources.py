@@ -1,112 +1,29 @@
-"""What TRL's own trainer does and ours does not, or does wrongly without a word."""
+"""Where rewards and clusters come from: functions, models and environments, alone and together."""
 
-import os
-from pathlib import Path
-
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
+import asyncio
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
-import trl
 from datasets import Dataset
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import (
-    PreTrainedTokenizerFast,
-    Qwen3Config,
-    Qwen3ForCausalLM,
-    Qwen3ForSequenceClassification,
-)
-from trl import GRPOConfig, GRPOTrainer
+from transformers import PreTrainedTokenizerFast, Qwen3ForSequenceClassification
+from trl import GRPOTrainer
 
-from setrl import Method
+from setrl import DEGENERATE, Method
 from setrl.core import methods, objectives
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.errors import RunError
-
-PROMPTS = [[{"role": "user", "content": text}] for text in ("one", "two", "three", "four")]
-REWARDS = [0.0, 1.0, 2.0, 0.0, 1.0, 2.0, 0.0, 1.0]
-LABELS = [0, 1, 2, 3, 0, 1, 2, 3]
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    """A tiny random model of bytes, with a chat template that knows tools."""
-    folder = tmp_path_factory.mktemp("model")
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    tokenizer = Tokenizer(models.BPE({letter: i for i, letter in enumerate(alphabet)}, []))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    whole = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, eos_token="<|im_end|>", pad_token="<|endoftext|>"
-    )
-    templates = Path(trl.__file__).parent / "chat_templates"
-    whole.chat_template = (templates / "qwen3.jinja").read_text()
-    whole.save_pretrained(folder)
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        Qwen3ForCausalLM(config_of(whole)).save_pretrained(folder)
-    return folder
-
-
-def config_of(tokenizer, **changes):
-    sizes = dict.fromkeys(("hidden_size", "intermediate_size", "head_dim"), 32)
-    heads = dict.fromkeys(("num_attention_heads", "num_key_value_heads", "num_hidden_layers"), 1)
-    return Qwen3Config(
-        vocab_size=len(tokenizer),
-        pad_token_id=tokenizer.pad_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        tie_word_embeddings=True,
-        **sizes,
-        **heads,
-        **changes,
-    )
-
-
-@pytest.fixture
-def make(base, tmp_path):
-    """A trainer of one step of two prompts with four samples each."""
-    torch.set_num_threads(1)
-
-    def make(method, rewards=None, scale_rewards="group", **others):
-        args = GRPOConfig(
-            output_dir=str(tmp_path),
-            max_steps=1,
-            per_device_train_batch_size=8,
-            num_generations=4,
-            max_completion_length=4,
-            scale_rewards=scale_rewards,
-            shuffle_dataset=False,
-            seed=5,
-            use_cpu=True,
-            bf16=False,
-            report_to=[],
-            save_strategy="no",
-            disable_tqdm=True,
-            logging_steps=1,
-            model_init_kwargs={"dtype": "float32"},
-        )
-        data = Dataset.from_dict({"prompt": PROMPTS})
-        rewards = fixed_rewards if rewards is None else rewards
-        return SetGRPOTrainer(str(base), rewards, args, data, method=method, **others)
-
-    return make
-
-
-def step(trainer):
-    """The batch of one step."""
-    batches = []
-    trainer.on_batch = batches.append
-    trainer.train()
-    return batches[0]
-
-
-def fixed_rewards(completions, **_):
-    return REWARDS
-
-
-def fixed_labels(completions, **_):
-    return LABELS
+from setrl.judges import Judge, Judgement
+from tests.engines.chat import (
+    LABELS,
+    PROMPTS,
+    REWARDS,
+    config_of,
+    fixed_labels,
+    fixed_rewards,
+    step,
+)
 
 
 class World:
@@ -123,56 +40,40 @@ class World:
         return "nothing"
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="the environment's is last")
 @pytest.mark.parametrize("factory", [World, lambda: World()], ids=["class", "function"])
-def test_the_reward_of_an_environment_is_no_cluster(make, factory):
-    trainer = make(methods.poly_epo(2), cluster_func=fixed_labels, environment_factory=factory)
+def test_the_reward_of_an_environment_is_no_cluster(make_chat, factory):
+    trainer = make_chat(methods.poly_epo(2), cluster_func=fixed_labels, environment_factory=factory)
     batch = step(trainer)
     np.testing.assert_array_equal(batch.clusters_BN.ravel(), LABELS)
     np.testing.assert_array_equal(batch.rewards_BN.ravel(), np.add(REWARDS, 100.0))
 
 
-@pytest.mark.xfail(strict=True, raises=(AttributeError, ValueError), reason="none are refused")
 @pytest.mark.parametrize("rewards", [None, []])
-def test_an_environment_may_own_all_rewards(base, make, rewards):
+def test_an_environment_may_own_all_rewards(make_chat, rewards):
     """TRL takes both for none."""
-    args = make(methods.grpo()).args
-    trainer = SetGRPOTrainer(
-        str(base),
-        rewards,
-        args,
-        Dataset.from_dict({"prompt": PROMPTS}),
-        method=methods.grpo(),
-        environment_factory=World,
-    )
+    trainer = make_chat(rewards=rewards, environment_factory=World)
     np.testing.assert_array_equal(step(trainer).rewards_BN, np.full((2, 4), 100.0))
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="args is required")
+def test_somebody_must_give_a_reward(make_chat):
+    with pytest.raises(ValueError, match="reward_funcs must hold at least one function, unless an"):
+        make_chat(rewards=None)
+
+
 @pytest.mark.parametrize("more", [{}, {"args": None}], ids=["missing", "None"])
-def test_there_may_be_no_args(base, tmp_path, monkeypatch, more):
+def test_there_may_be_no_args(chat_model, tmp_path, monkeypatch, more):
     """As with TRL's, whose defaults may not fit the machine."""
     monkeypatch.chdir(tmp_path)
 
     def answer(kind, **own):
         data = Dataset.from_dict({"prompt": PROMPTS})
         try:
-            return type(kind(str(base), fixed_rewards, train_dataset=data, **own, **more).args)
+            trainer = kind(str(chat_model), fixed_rewards, train_dataset=data, **own, **more)
+            return trainer.args.output_dir
         except Exception as error:
             return str(error)
 
     assert answer(SetGRPOTrainer, method=methods.grpo()) == answer(GRPOTrainer)
-
-
-@pytest.mark.xfail(strict=True, raises=TypeError, reason="unexpected keyword has_tool_images")
-@pytest.mark.parametrize("count", [1, 3])
-def test_samples_after_a_tool_call(make, count):
-    """The call that TRL 1.16 makes for what follows the answer of a tool."""
-    trainer = make(methods.grpo())
-    ids, _ = trainer._generate_single_turn(
-        [[1, 2]] * count, None, None, num_generations=1, has_tool_images=False
-    )
-    assert len(ids) == count
 
 
 class Slow:
@@ -182,62 +83,105 @@ class Slow:
         self.values = values
 
     async def __call__(self, completions, **_):
+        await asyncio.sleep(0)
         return self.values
 
 
-@pytest.mark.xfail(strict=True, raises=RunError, reason="a coroutine is taken for the values")
-@pytest.mark.parametrize("part", ["rewards", "cluster_func"])
-def test_objects_with_an_async_call(make, part):
+@pytest.mark.parametrize("slow", [("rewards",), ("cluster_func",), ("rewards", "cluster_func")])
+def test_objects_with_an_async_call(make_chat, slow):
     usual = {"rewards": fixed_rewards, "cluster_func": fixed_labels}
-    slow = {"rewards": Slow(REWARDS), "cluster_func": Slow(LABELS)}
-    batch = step(make(methods.poly_epo(2), **{**usual, part: slow[part]}))
+    slowly = {"rewards": Slow(REWARDS), "cluster_func": Slow(LABELS)}
+    trainer = make_chat(methods.poly_epo(2), **usual | {part: slowly[part] for part in slow})
+    batch = step(trainer)
     np.testing.assert_array_equal(batch.rewards_BN.ravel(), REWARDS)
     np.testing.assert_array_equal(batch.clusters_BN.ravel(), LABELS)
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="too many dimensions 'str'")
+@pytest.mark.parametrize("part", ["rewards", "cluster_func"])
+def test_an_async_function_that_fails_is_named(make_chat, part):
+    async def broken(completions, **_):
+        raise KeyError("gold")
+
+    usual = {"rewards": fixed_rewards, "cluster_func": fixed_labels}
+    trainer = make_chat(methods.poly_epo(2), **{**usual, part: broken})
+    with pytest.raises(RunError, match=r"the (reward|cluster) function 'broken' raised KeyError"):
+        trainer.train()
+
+
 @pytest.mark.parametrize("names", ["abcdabcd", ["factor", "square"] * 4])
-def test_an_async_cluster_function_may_give_names(make, names):
+def test_an_async_cluster_function_may_give_names(make_chat, names):
     async def named(completions, **_):
         return list(names)
 
-    labels_BN = step(make(methods.poly_epo(2), cluster_func=named)).clusters_BN
+    batch = step(make_chat(methods.poly_epo(2), cluster_func=named))
     same = np.equal.outer(list(names), list(names))
-    np.testing.assert_array_equal(np.equal.outer(labels_BN.ravel(), labels_BN.ravel()), same)
+    labels = batch.clusters_BN.ravel()
+    np.testing.assert_array_equal(np.equal.outer(labels, labels), same)
+    assert [label for row in batch.labels_BN for label in row] == list(names)
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="one processing class for two columns")
+def test_a_cluster_function_sees_what_a_reward_function_sees(make_chat):
+    seen = {}
+
+    def keep(name, values):
+        def function(**fields):
+            seen[name] = fields
+            return values
+
+        return function
+
+    data = Dataset.from_dict({"prompt": PROMPTS, "gold": list("abcd")})
+    trainer = make_chat(
+        methods.poly_epo(2),
+        rewards=keep("reward", REWARDS),
+        cluster_func=keep("cluster", LABELS),
+        train_dataset=data,
+        environment_factory=World,
+    )
+    trainer.train()
+    assert seen["cluster"] == seen["reward"]
+    assert seen["cluster"]["gold"] == list("aaaabbbb")
+
+
 @pytest.mark.parametrize("wrap", [list, lambda ones: ones[0]], ids=["list", "alone"])
-def test_a_reward_model_beside_a_cluster_function(base, make, wrap):
-    tokenizer = PreTrainedTokenizerFast.from_pretrained(base)
+def test_a_reward_model_beside_a_cluster_function(chat_model, make_chat, wrap):
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(chat_model)
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = Qwen3ForSequenceClassification(config_of(tokenizer, num_labels=1))
-    trainer = make(
+    trainer = make_chat(
         methods.poly_epo(2),
         rewards=[model],
         cluster_func=fixed_labels,
         reward_processing_classes=wrap([tokenizer]),
     )
     batch = step(trainer)
-    assert np.isfinite(batch.rewards_BN).all()
+    assert np.ptp(batch.rewards_BN) > 0
     np.testing.assert_array_equal(batch.clusters_BN.ravel(), LABELS)
 
 
-@pytest.mark.xfail(strict=True, raises=RunError, reason="the run ends with an error")
 @pytest.mark.parametrize("method", [methods.grpo(), methods.poly_epo(2)], ids=["grpo", "poly_epo"])
-def test_a_step_without_any_reward_trains_on_nothing(make, method):
-    trainer = make(method, rewards=lambda completions, **_: [None] * 8, cluster_func=fixed_labels)
+def test_a_step_without_any_reward_trains_on_nothing(make_chat, method):
+    def nothing(completions, **_):
+        return [None] * len(completions)
+
+    trainer = make_chat(method, rewards=nothing, cluster_func=fixed_labels)
     before = [weight.detach().clone() for weight in trainer.model.parameters()]
-    assert (step(trainer).advantages.values_BN == 0).all()
+    with pytest.warns(UserWarning, match="no sample of step 1 got a reward from nothing: the step"):
+        batch = step(trainer)
+    assert (batch.advantages.values_BN == 0).all()
     assert all(map(torch.equal, before, trainer.model.parameters()))
 
 
-@pytest.mark.xfail(strict=True, raises=pytest.fail.Exception, reason="nothing is said")
-@pytest.mark.parametrize("scale", ["batch"])
-def test_a_scale_without_effect_is_announced(make, scale):
-    with pytest.warns(UserWarning, match="scale_rewards"):
-        make(methods.grpo(), scale_rewards=scale)
+@pytest.mark.parametrize(("scale", "method"), [("batch", methods.rloo()), ("none", methods.grpo())])
+def test_a_scale_without_effect_is_announced(make_chat, scale, method):
+    with pytest.warns(UserWarning, match=f"scale_rewards='{scale}' has no effect on training"):
+        make_chat(method, args={"scale_rewards": scale})
+
+
+def test_a_choice_of_tokens_that_a_sampler_ignores_is_announced(make_chat):
+    with pytest.warns(UserWarning, match=r"top_p=0\.9 has no effect: the sampler draws from all"):
+        make_chat(args={"top_p": 0.9}, sampler=lambda *_, **__: [])
 
 
 def hollow(rewards):
@@ -246,7 +190,78 @@ def hollow(rewards):
 
 
 @pytest.mark.parametrize("set_size", [1, 2])
-def test_nan_of_an_objective_ends_the_step_by_name(make, set_size):
-    trainer = make(Method("own", objectives.from_function(hollow), set_size=set_size))
+def test_nan_of_an_objective_ends_the_step_by_name(make_chat, set_size):
+    trainer = make_chat(Method("own", objectives.from_function(hollow), set_size=set_size))
+    before = [weight.detach().clone() for weight in trainer.model.parameters()]
     with pytest.raises(Exception, match="hollow"):
         trainer.train()
+    assert all(map(torch.equal, before, trainer.model.parameters()))
+
+
+NAMES = ["factor", "square", 7, DEGENERATE, None, "factor", 7, "square"]
+SHOWN = ["factor", "square", "7", "degenerate", None, "factor", "7", "square"]
+
+
+class Namer(Judge):
+    """A judge with those names for every two prompts, as far as it has any."""
+
+    name = "namer"
+
+    def judge(self, groups):
+        first = Judgement((0, 1, 2, DEGENERATE), strategies=("factor", "square", None, None))
+        return [first, Judgement(None, reason="timeout")]
+
+
+def completions_table(folder):
+    [path] = (folder / "completions").glob("*.parquet")
+    return pd.read_parquet(path)
+
+
+def test_strategies_are_names_in_the_table_of_completions(make_chat, tmp_path, capsys):
+    def strategy(completions, **_):
+        return NAMES
+
+    trainer = make_chat(methods.poly_epo(2), cluster_func=strategy, args={"log_completions": True})
+    batch = step(trainer)
+    table = completions_table(tmp_path)
+    assert [None if pd.isna(one) else one for one in table["cluster"]] == SHOWN
+    assert "strategy" not in table.columns
+    np.testing.assert_array_equal(table["fixed_rewards"], REWARDS)
+    np.testing.assert_allclose(table["advantage"], batch.advantages.values_BN.ravel())
+    assert "degenerate" in capsys.readouterr().out
+
+
+def test_strategies_of_a_judge_are_in_the_table_too(make_chat, tmp_path):
+    make_chat(methods.poly_epo(2), judge=Namer(), args={"log_completions": True}).train()
+    found = [None if pd.isna(one) else one for one in completions_table(tmp_path)["cluster"]]
+    assert found == ["factor", "square", "2", "degenerate", None, None, None, None]
+
+
+def test_a_column_that_the_user_logs_stays(make_chat, tmp_path):
+    def own(completions, log_extra, **_):
+        log_extra("cluster", [f"own {i}" for i in range(len(completions))])
+        return LABELS
+
+    args = {"log_completions": True, "max_steps": 2}
+    make_chat(methods.poly_epo(2), cluster_func=own, args=args).train()
+    for path in (tmp_path / "completions").glob("*.parquet"):
+        assert list(pd.read_parquet(path)["cluster"]) == [f"own {i}" for i in range(8)]
+
+
+def test_evaluation_knows_no_reward_of_clusters(make_chat):
+    def strategy(completions, **_):
+        return ["factor"] * len(completions)
+
+    def length(completions, **_):
+        return [float(len(one[0]["content"])) for one in completions]
+
+    trainer = make_chat(
+        methods.poly_epo(2),
+        rewards=length,
+        cluster_func=strategy,
+        eval_dataset=Dataset.from_dict({"prompt": PROMPTS}),
+        args={"per_device_eval_batch_size": 8, "num_generations_eval": 2},
+    )
+    metrics = trainer.evaluate()
+    assert metrics["eval_reward"] == metrics["eval_rewards/length/mean"]
+    assert not [key for key in metrics if "strategy" in key or "cluster" in key]

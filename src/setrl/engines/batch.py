@@ -9,6 +9,7 @@ import numpy as np
 from setrl import Advantages, Method
 from setrl.core.advantages import require_method
 from setrl.engines.judging import JudgingTimes
+from setrl.engines.labels import Label
 
 FIELDS = frozenset({"rewards", "clusters"})  # what a trainer knows of a sample
 
@@ -45,9 +46,12 @@ class ScoredBatch:
         texts_BN: The samples.
         rewards_BN: Their rewards; NaN where no reward function gave one.
         clusters_BN: Labels of their strategies, −1 degenerate, NaN unknown; None if not asked for.
+            Where the cluster function gives names, a name's number is the same within the batch.
         advantages: The method's result; `advantages.values_BN` is what entered the loss.
         seconds: Time spent on this process, by part: generation, verification, judging, credit.
         judging: The times of judging on this process; None if a function labels the samples.
+        labels_BN: What the cluster function or the judge called the strategies: names, or integers
+            where it gives no names; −1 degenerate, None unknown. None as a whole if not asked for.
     """
 
     prompts_B: list[str]
@@ -57,3 +61,4 @@ class ScoredBatch:
     advantages: Advantages
     seconds: dict[str, float]
     judging: JudgingTimes | None = None
+    labels_BN: list[list[Label]] | None = None

@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import math
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
 from trl import GRPOConfig
+from trl.trainer.utils import get_callable_name, is_async_callable
 
 from setrl import Method
 from setrl.engines.batch import check_method
+from setrl.engines.labels import read_label
 from setrl.errors import RunError
-from setrl.rewards.from_domain import LABELS, strategy_label
 
 NUMBERS = (int, float, np.number, np.bool_, torch.Tensor)
+NARROWING = {"top_p": 1.0, "top_k": 0, "min_p": None, "repetition_penalty": 1.0}
 
 
 def check_arguments(
-    method: Method, args: GRPOConfig, rewards: list[Any], has_clusters: bool
+    method: Method, args: GRPOConfig, has_rewards: bool, has_clusters: bool
 ) -> None:
     """Refuse, before anything is sampled, what a method cannot be trained with."""
     check_method(method, args.num_generations or 0, "num_generations")
     if "clusters" in method.reads and not has_clusters:
         raise ValueError(f"{method.name} reads clusters: pass cluster_func=... or judge=...")
-    if not rewards:
-        raise ValueError("reward_funcs must hold at least one function")
+    if not has_rewards:
+        raise ValueError(
+            "reward_funcs must hold at least one function, unless an environment gives the reward"
+        )
     if args.multi_objective_aggregation != "sum_then_normalize":
         raise ValueError(
             "multi_objective_aggregation must be 'sum_then_normalize', got "
@@ -36,52 +41,84 @@ def check_arguments(
         )
 
 
-def checked_rewards(function: Any) -> Any:
-    """The same reward function, with errors that name it.
+def warn_of_no_effect(method: Method, args: GRPOConfig, has_sampler: bool) -> None:
+    """Warn of arguments that were set and change nothing."""
+    scale = args.scale_rewards
+    if scale == "batch" or (scale == "none" and method.scale is not None):
+        warnings.warn(
+            f"scale_rewards={scale!r} has no effect on training: the method decides, and "
+            f"{method.name} has scale={method.scale!r}",
+            stacklevel=3,
+        )
+    ignored = {name: getattr(args, name) for name in NARROWING if has_sampler}
+    for name, value in ignored.items():
+        if value != NARROWING[name]:
+            warnings.warn(
+                f"{name}={value!r} has no effect: the sampler draws from all tokens", stacklevel=3
+            )
 
-    Reward models and coroutines are not wrapped: TRL names them.
-    """
+
+def checked_rewards(function: Any) -> Any:
+    """The same reward function, with errors that name it; reward models stay as they are."""
     return _checked(function, "reward", _reward)
 
 
 def checked_labels(function: Any) -> Any:
-    """The same cluster function, with names of strategies as labels."""
-    return _checked(function, "cluster", _label)
+    """The same cluster function, with errors that name it.
+
+    Raises:
+        TypeError: If it is not a function.
+    """
+    if not callable(function):
+        raise TypeError(
+            "cluster_func must be a function that returns the strategy of each sample, got "
+            f"{function!r}"
+        )
+    return _checked(function, "cluster", read_label)
 
 
 def _checked(function: Any, kind: str, convert: Callable[[Any], Any]) -> Any:
     if not callable(function) or isinstance(function, torch.nn.Module):
         return function
-    if inspect.iscoroutinefunction(function):
-        return function
-    name = getattr(function, "__name__", type(function).__name__)
+    name = get_callable_name(function)
     place = f"the {kind} function {name!r}"
 
     def call(**fields: Any) -> list[Any]:
-        values = _call(function, place, fields)
-        try:
-            return [convert(value) for value in values]
-        except ValueError as error:
-            raise RunError(f"{place} must return {error}") from None
+        with _named(place):
+            values = function(**fields)
+        return _converted(values, len(fields["completions"]), place, convert)
 
-    functools.update_wrapper(call, function)
-    call.__name__ = name
-    return call
+    async def call_async(**fields: Any) -> list[Any]:
+        with _named(place):
+            values = await function(**fields)
+        return _converted(values, len(fields["completions"]), place, convert)
+
+    wrapper: Any = call_async if is_async_callable(function) else call
+    functools.update_wrapper(wrapper, function)
+    wrapper.__name__ = name
+    return wrapper
 
 
-def _call(function: Callable[..., Any], place: str, fields: dict[str, Any]) -> list[Any]:
-    """The values that the function returns, one for each sample."""
+@contextmanager
+def _named(place: str) -> Iterator[None]:
+    """Say in which function an error was raised."""
     try:
-        values = function(**fields)
+        yield
     except Exception as error:
         raise RunError(f"{place} raised {type(error).__name__}: {error}") from error
-    expected = len(fields["completions"])
+
+
+def _converted(values: Any, expected: int, place: str, convert: Callable[[Any], Any]) -> list[Any]:
+    """One value for each sample."""
     if not isinstance(values, Iterable):
         raise RunError(f"{place} must return one value a sample, {expected}, got {values!r}")
     values = list(values)
     if len(values) != expected:
         raise RunError(f"{place} must return one value a sample, {expected}, got {len(values)}")
-    return values
+    try:
+        return [convert(value) for value in values]
+    except ValueError as error:
+        raise RunError(f"{place} must return {error}") from None
 
 
 def _reward(value: Any) -> Any:
@@ -90,22 +127,3 @@ def _reward(value: Any) -> Any:
     if not isinstance(value, NUMBERS) or math.isinf(value):
         raise ValueError(f"finite numbers or None, got {value!r}")
     return value
-
-
-def _label(value: Any) -> Any:
-    if isinstance(value, str):
-        return strategy_label(value)
-    if value is not None and not isinstance(value, NUMBERS):
-        raise ValueError(f"names or integers, −1 (degenerate) or None (unknown), got {value!r}")
-    return value
-
-
-def check_labels(labels: np.ndarray, name: str) -> None:
-    """Refuse labels that float32, in which TRL gathers them, cannot distinguish."""
-    known = labels[~np.isnan(labels)]
-    wrong = known[(known < -1) | (known >= LABELS) | (known != np.round(known))]
-    if wrong.size:
-        raise RunError(
-            f"the cluster function {name!r} must return integers in [0, 2^24), −1 (degenerate) or "
-            f"None (unknown), got {wrong[0]:g}"
-        )

@@ -21,9 +21,10 @@ Names = Sequence[Sequence[str | None]]
 
 def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str, float]:
     """Flat `stage/quantity` metrics of a batch of samples."""
+    rewarded_BN = ~np.isnan(batch.rewards_BN)
     metrics = {
-        "reward/mean": float(np.nanmean(batch.rewards_BN)),
-        "reward/pass@1": _mean(_correct(batch)[~np.isnan(batch.rewards_BN)]),
+        "reward/mean": _mean(batch.rewards_BN[rewarded_BN]),
+        "reward/pass@1": _mean(_correct(batch)[rewarded_BN]),
     }
     if batch.clusters_BN is not None:
         metrics |= _strategies(batch, batch.clusters_BN)

@@ -3,20 +3,23 @@
 Written for TRL 1.16.0, which has no hook for advantages. Three of its methods are extended, each
 around a call of the original: `_calculate_rewards`, whose result TRL has gathered over all
 processes, `_generate_and_score_completions`, whose result holds the advantages, and
-`_generate_single_turn`, where a sampler can be plugged in. The rest is TRL's own.
+`_generate_single_turn`, where a sampler can be plugged in. The rest is TRL's own, and so is all of
+evaluation. Clusters are no rewards: TRL never sees them.
 """
 
 from __future__ import annotations
 
-import copy
+import asyncio
+import atexit
 import functools
+import inspect
 import math
 import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -25,17 +28,24 @@ import trl
 from accelerate.utils import gather_object
 from torch import Tensor
 from trl import GRPOConfig, GRPOTrainer
+from trl.trainer.utils import (
+    get_config_model_id,
+    is_async_callable,
+    shutdown_event_loop_in_daemon,
+    start_event_loop_in_daemon,
+)
 
-from setrl import Method
+from setrl import DEGENERATE, Method
 from setrl.engines import checks
 from setrl.engines.batch import ScoredBatch
 from setrl.engines.judging import JudgeQueue, JudgingTimes, clusters_array
+from setrl.engines.labels import Label, numbered, shown
 from setrl.engines.metrics import batch_metrics
-from setrl.errors import RunError
-from setrl.judges import Group, Judge
-from setrl.rewards.interface import plain_text
+from setrl.engines.texts import prompt_text, sample_text
+from setrl.judges import Group, Judge, Judgement
 
 WRITTEN_FOR_TRL = "1.16.0"
+LABEL_COLUMN = "cluster"  # of TRL's table of completions
 
 RewardFunction = Callable[..., Sequence[float | None]]
 ClusterFunction = Callable[..., Sequence[int | str | None]]
@@ -50,34 +60,36 @@ class SetGRPOTrainer(GRPOTrainer):
     Args:
         method: A value of `setrl.methods`.
         cluster_func: A function in the interface of TRL's reward functions that returns the
-            strategy of each sample: its name, or a label in [0, 2²⁴) that is the same on all
-            processes; −1 for a degenerate sample, None for an unknown one, which is left out.
-            TRL calls and gathers it as a reward function of weight 0.
+            strategy of each sample: its name, or an integer that is the same on all processes; −1
+            for a degenerate sample, None for an unknown one, which is left out. It may be
+            asynchronous: then it works while the reward functions do.
         judge: A value of `setrl.judges`, instead of `cluster_func`. One process asks it once about
-            all samples of a prompt. With a sampler, and a judge that answers in the background,
-            the step is sampled in `judge_parts` parts, and each part is judged while the next is
-            sampled. A prompt that cannot be judged is left out of the step.
+            all samples of a prompt; of a sample with tool calls it reads all messages. With a
+            sampler, and a judge that answers in the background, the step is sampled in
+            `judge_parts` parts, and each part is judged while the next is sampled. A prompt that
+            cannot be judged is left out of the step.
         judge_parts: The number of parts in which a step is sampled for that.
         schedule: The method that takes over when a share of the steps, from 0 to 1, is done; None
             keeps `method` throughout.
         sampler: Generates the samples instead of `model.generate`; see `sampler.sample_ids`.
         on_batch: Called with each `ScoredBatch` in training, on every process.
 
-    The method scales advantages: `scale_rewards` of the arguments has no effect. The metrics of
-    docs/metrics.md are logged together with TRL's.
+    The method scales advantages: `scale_rewards` of the arguments has no effect on training. A step
+    in which no sample gets a reward warns and trains on nothing. The metrics of docs/metrics.md are
+    logged together with TRL's, and TRL's table of completions has a column for the strategies.
 
     Raises:
         ValueError: If `num_generations` is too small for K, or the method reads clusters without a
             `cluster_func`, or fields that a trainer does not know.
-        RunError: While training, if a reward function raises, does not return a number or None for
-            each sample, or if no sample gets a reward; it names the function.
+        RunError: While training, if a reward or cluster function raises, or does not return one
+            fitting value for each sample; it names the function.
     """
 
     def __init__(
         self,
         model: Any,
-        reward_funcs: RewardFunction | list[RewardFunction],
-        args: GRPOConfig,
+        reward_funcs: RewardFunction | list[RewardFunction] | None = None,
+        args: GRPOConfig | None = None,
         *more: Any,
         method: Method,
         cluster_func: ClusterFunction | None = None,
@@ -89,29 +101,45 @@ class SetGRPOTrainer(GRPOTrainer):
         **others: Any,
     ):
         _warn_of_other_trl()
-        rewards = list(reward_funcs) if isinstance(reward_funcs, list) else [reward_funcs]
+        rewards = _listed(reward_funcs)
+        args = _usual_arguments(model) if args is None else args
+        given = inspect.signature(GRPOTrainer).bind(model, rewards, args, *more, **others)
+        has_rewards = bool(rewards or given.arguments.get("environment_factory"))
         has_labels = cluster_func is not None or judge is not None
-        checks.check_arguments(method, args, rewards, has_labels)
-        functions: list[Any] = [checks.checked_rewards(function) for function in rewards]
-        if cluster_func is not None:
-            functions.append(checks.checked_labels(cluster_func))
+        checks.check_arguments(method, args, has_rewards, has_labels)
         if cluster_func is not None and judge is not None:
             raise ValueError("pass cluster_func or judge, not both: each gives samples clusters")
+        checks.warn_of_no_effect(method, args, sampler is not None)
         self.method = method
         self.schedule = schedule
         self.sampler = sampler
         self.on_batch = on_batch
-        self.has_clusters = cluster_func is not None
+        self.cluster_func = None if cluster_func is None else checks.checked_labels(cluster_func)
         self.judge_queue = JudgeQueue(judge) if judge is not None else None
         self.judge_parts = judge_parts
         self._prompts: list[Any] = []  # of the current generation, one a sample
-        self._columns: Tensor | None = None  # rewards, then clusters, of all processes
+        self._turn = 0  # of the current generation: above 0 after an answer of a tool
+        self._columns: Tensor | None = None  # what the reward functions gave, of all processes
+        self._labels: list[Label] | None = None  # what the cluster function gave, likewise
         self._seconds: dict[str, float] = {}
-        args = _with_weights(args, len(rewards), self.has_clusters)
-        super().__init__(model, functions, args, *more, **others)
+        rewards = [checks.checked_rewards(function) for function in rewards]
+        super().__init__(model, rewards, args, *more, **others)
+        self._shown_labels: deque[str | None] = deque(maxlen=args.generation_batch_size)
+        if self.cluster_func is not None and is_async_callable(self.cluster_func):
+            self._start_event_loop()
+
+    def _start_event_loop(self) -> None:
+        """Start the loop of asynchronous functions, unless TRL has started it."""
+        if self._has_async_funcs:
+            return
+        thread, loop, ready = start_event_loop_in_daemon(name="SetGRPOTrainer-AsyncLoop")
+        ready.wait()
+        atexit.register(shutdown_event_loop_in_daemon, thread, loop)
+        self.async_loop = loop
 
     def _generate(self, prompts: list) -> Any:
         self._prompts = prompts
+        self._turn = 0
         with self._timed("generation"):
             return super()._generate(prompts)
 
@@ -119,13 +147,18 @@ class SetGRPOTrainer(GRPOTrainer):
         self,
         prompt_ids: list[list[int]],
         images: Any,
-        fields: Any,
+        multimodal_fields: Any,
         num_generations: int,
         *more: Any,
+        **named: Any,
     ) -> Any:
-        if self.sampler is None:
-            return super()._generate_single_turn(prompt_ids, images, fields, num_generations, *more)
-        return self._sample(prompt_ids, self.sampler), None
+        if self.sampler is not None:
+            samples = self._sample(prompt_ids, self.sampler)
+            self._turn += 1
+            return samples, None
+        return super()._generate_single_turn(
+            prompt_ids, images, multimodal_fields, num_generations, *more, **named
+        )
 
     def _sample(self, prompt_ids: list[list[int]], sampler: Sampler) -> list[list[int]]:
         """One sample a prompt; the model reads equal neighbours among the prompts once.
@@ -134,7 +167,8 @@ class SetGRPOTrainer(GRPOTrainer):
         same texts.
         """
         runs = [(ids, len(list(run))) for ids, run in groupby(prompt_ids)]
-        entropy = (*self._place(), self.accelerator.process_index)
+        turn = (self._turn,) if self._turn else ()
+        entropy = (*self._place(), self.accelerator.process_index, *turn)
         seed = np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]
         generator = torch.Generator(self.args.device).manual_seed(int(seed) >> 1)
         sample = functools.partial(
@@ -161,7 +195,7 @@ class SetGRPOTrainer(GRPOTrainer):
         self, sample: Callable[..., list[list[list[int]]]], prompt_ids: list[list[int]], count: int
     ) -> list[list[list[int]]]:
         """`count` samples of each prompt; each part is judged while the next one is sampled."""
-        asks = self.judge_queue is not None and self.judge_queue.can_ask_ahead and self._is_training
+        asks = self._can_ask_ahead
         size = math.ceil(len(prompt_ids) / (self.judge_parts if asks else 1))
         groups: list[list[list[int]]] = []
         for start in range(0, len(prompt_ids), size):
@@ -171,11 +205,28 @@ class SetGRPOTrainer(GRPOTrainer):
             groups += part
         return groups
 
+    @property
+    def _can_ask_ahead(self) -> bool:
+        """Whether samples can be judged while others are sampled.
+
+        Not where TRL parses or continues what was sampled: the judge would read another text.
+        """
+        kinds = ("response_template", "response_schema")
+        parsed = any(getattr(self._tokenizer, kind, None) for kind in kinds)
+        queue = self.judge_queue
+        return (
+            queue is not None
+            and queue.can_ask_ahead
+            and self._is_training
+            and not self.tools
+            and (isinstance(self._prompts[0], str) or not parsed)
+        )
+
     def _ask_ahead(self, groups: list[list[list[int]]], first: int) -> None:
         """Ask the judge about groups of tokens, as the texts that TRL will make of them."""
         assert self.judge_queue is not None
         for number, ids in enumerate(groups):
-            prompt = plain_text(self._prompts[first + number * len(ids)])
+            prompt = prompt_text(self._prompts[first + number * len(ids)])
             texts = self.processing_class.batch_decode(  # type: ignore[union-attr]
                 ids, skip_special_tokens=True
             )
@@ -186,19 +237,42 @@ class SetGRPOTrainer(GRPOTrainer):
         micro_batch = self._step % self.args.gradient_accumulation_steps
         return self.args.seed, self.state.global_step, micro_batch
 
-    def _calculate_rewards(self, *arguments: Any) -> Tensor:
+    def _calculate_rewards(
+        self, inputs: list[dict[str, Any]], prompts: list, completions: list, ids: list
+    ) -> Tensor:
         with self._timed("verification"):
-            columns = super()._calculate_rewards(*arguments)
-        self._columns = columns.clone()
-        if self.has_clusters:
-            # TRL, too, must see that a sample without any reward was left out.
-            columns[columns[:, :-1].isnan().all(1), -1] = torch.nan
+            labels = self._label(inputs, prompts, completions, ids)
+            columns = super()._calculate_rewards(inputs, prompts, completions, ids)
+            self._columns = columns.clone()
+            self._labels = gather_object(labels()) if labels is not None else None
         return columns
+
+    def _label(
+        self, inputs: list[dict[str, Any]], prompts: list, completions: list, ids: list
+    ) -> Callable[[], list[Label]] | None:
+        """What gives the labels once the rewards are known; it has what reward functions have."""
+        if self.cluster_func is None:
+            return None
+        own = ("prompt", "completion", "completion_ids")
+        fields: dict[str, Any] = {
+            key: [one[key] for one in inputs] for key in inputs[0] if key not in own
+        }
+        fields |= {"prompts": prompts, "completions": completions, "completion_ids": ids}
+        fields |= {"trainer_state": self.state, "log_metric": self._log_metric}
+        fields |= {"log_extra": self._log_completion_extra}
+        if self.environments is not None:
+            fields["environments"] = self.environments
+        if not is_async_callable(self.cluster_func):
+            return functools.partial(self.cluster_func, **fields)
+        call = self.cluster_func(**fields)
+        return asyncio.run_coroutine_threadsafe(call, self.async_loop).result
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         output = super()._generate_and_score_completions(inputs)
+        num_samples = len(inputs) * self.accelerator.num_processes
+        labels_BN = [] if self._labels is None else [self._labels]
         if self._is_training:
-            batch = self._score(len(inputs) * self.accelerator.num_processes)
+            batch = self._score(num_samples)
             values = torch.as_tensor(batch.advantages.values_BN).flatten()
             start = len(inputs) * self.accelerator.process_index
             output["advantages"] = values[start : start + len(inputs)].to(output["advantages"])
@@ -206,59 +280,81 @@ class SetGRPOTrainer(GRPOTrainer):
             self._log_batch(batch)
             if self.on_batch is not None:
                 self.on_batch(batch)
+            labels_BN = batch.labels_BN or []
+        if self.cluster_func is not None or self.judge_queue is not None:
+            unknown: list[Label] = [None] * num_samples  # a judge is asked in training alone
+            self._log_labels([*chain.from_iterable(labels_BN)] or unknown)
         return output
 
     def _score(self, num_samples: int) -> ScoredBatch:
         """Credit the samples of all processes; each process does it, as a group may span two."""
-        rewards_BN, clusters_BN = self._rewards_and_clusters()
+        rewards_BN = self._rewards()
         prompts_B, texts_BN = self._texts(num_samples)
-        times = None
-        if self.judge_queue is not None:
-            with self._timed("judging"):
-                clusters_BN, times = self._judged(prompts_B, texts_BN)
+        clusters_BN, labels_BN, times = self._clusters(prompts_B, texts_BN)
         rng = np.random.default_rng(self._place())
         if self.schedule is not None:
             self.method = self.schedule(self.state.global_step / max(self.state.max_steps, 1))
         with self._timed("credit"):
             advantages = self.method.advantages(rewards_BN, rng=rng, clusters=clusters_BN)
-        seconds = dict(self._seconds)
-        return ScoredBatch(prompts_B, texts_BN, rewards_BN, clusters_BN, advantages, seconds, times)
+        return ScoredBatch(
+            prompts_B,
+            texts_BN,
+            rewards_BN,
+            clusters_BN,
+            advantages,
+            dict(self._seconds),
+            times,
+            labels_BN,
+        )
 
     def _texts(self, num_samples: int) -> tuple[list[str], list[list[str]]]:
         """The last prompts and their samples, of all processes, from TRL's own log."""
         n = self._num_samples
-        prompts = [plain_text(prompt) for prompt in list(self._logs["prompt"])[-num_samples::n]]
-        texts = [plain_text(text) for text in list(self._logs["completion"])[-num_samples:]]
+        prompts = [prompt_text(prompt) for prompt in list(self._logs["prompt"])[-num_samples::n]]
+        texts = [sample_text(text) for text in list(self._logs["completion"])[-num_samples:]]
         return prompts, [texts[start : start + n] for start in range(0, num_samples, n)]
+
+    def _rewards(self) -> np.ndarray:
+        """The weighted sum of each sample's rewards; NaN where no function gave one."""
+        assert self._columns is not None
+        columns = self._columns.double().cpu().numpy()
+        totals = np.nansum(columns * self.reward_weights.double().numpy(), axis=1)
+        missing = np.isnan(columns).all(axis=1)
+        totals[missing] = np.nan
+        if missing.all():
+            warnings.warn(
+                f"no sample of step {self.state.global_step + 1} got a reward from "
+                f"{', '.join(self.reward_func_names)}: the step trains on nothing",
+                stacklevel=2,
+            )
+        return totals.reshape(-1, self._num_samples)
+
+    def _clusters(
+        self, prompts_B: list[str], texts_BN: list[list[str]]
+    ) -> tuple[np.ndarray | None, list[list[Label]] | None, JudgingTimes | None]:
+        """Clusters as numbers and as labels, from the function or the judge."""
+        if self.judge_queue is not None:
+            with self._timed("judging"):
+                judgements, times = self._judged(prompts_B, texts_BN)
+            labels_BN = [_labels_of(one, self._num_samples) for one in judgements]
+            return clusters_array(judgements, self._num_samples), labels_BN, times
+        if self._labels is None:
+            return None, None, None
+        n = self._num_samples
+        labels_BN = [self._labels[start : start + n] for start in range(0, len(self._labels), n)]
+        return numbered(self._labels).reshape(-1, n), labels_BN, None
 
     def _judged(
         self, prompts_B: list[str], texts_BN: list[list[str]]
-    ) -> tuple[np.ndarray, JudgingTimes]:
-        """Labels from the judge; each process asks about its share of the groups."""
+    ) -> tuple[list[Judgement], JudgingTimes]:
+        """What the judge says; each process asks about its share of the groups."""
         assert self.judge_queue is not None
         groups = [Group(p, tuple(t)) for p, t in zip(prompts_B, texts_BN, strict=True)]
         state = self.accelerator
         share = math.ceil(len(groups) / state.num_processes)
         first = share * state.process_index
         judgements, times = self.judge_queue.collect(groups[first : first + share])
-        all_of_them = gather_object(judgements) if state.num_processes > 1 else judgements
-        return clusters_array(all_of_them, self._num_samples), times
-
-    def _rewards_and_clusters(self) -> tuple[np.ndarray, np.ndarray | None]:
-        assert self._columns is not None
-        columns = self._columns.double().cpu().numpy()
-        rewards = columns[:, :-1] if self.has_clusters else columns
-        names = self.reward_func_names[: rewards.shape[1]]
-        if np.isnan(rewards).all():
-            raise RunError(f"no sample got a reward from {', '.join(names)}: all are None or NaN")
-        weights = self.reward_weights[: rewards.shape[1]].double().numpy()
-        totals = np.nansum(rewards * weights, axis=1)
-        totals[np.isnan(rewards).all(axis=1)] = np.nan
-        shape = (-1, self._num_samples)
-        if not self.has_clusters:
-            return totals.reshape(shape), None
-        checks.check_labels(columns[:, -1], self.reward_func_names[-1])
-        return totals.reshape(shape), columns[:, -1].reshape(shape)
+        return gather_object(judgements) if state.num_processes > 1 else judgements, times
 
     def _relog(self, values: list[float]) -> None:
         """Put the advantages that enter the loss in the place of those that TRL logged."""
@@ -268,15 +364,24 @@ class SetGRPOTrainer(GRPOTrainer):
         logged.extend(values)
 
     def _log_batch(self, batch: ScoredBatch) -> None:
-        """Log our metrics with TRL's, without its means of cluster labels, which mean nothing."""
+        """Log our metrics with TRL's."""
         logged = self._metrics["train"]
         for key, value in batch_metrics(batch).items():
             logged[key].append(value)
         for part, spent in batch.seconds.items():
             logged[f"time/{part}"].append(spent)
-        if self.has_clusters:
-            for statistic in ("mean", "std"):
-                logged.pop(f"rewards/{self.reward_func_names[-1]}/{statistic}", None)
+
+    def _log_labels(self, labels: list[Label]) -> None:
+        """Add the strategies to TRL's table of completions, in a column of their own."""
+        self._shown_labels.extend(map(shown, labels))
+        columns: dict[str, Any] = self._logs["extra"]  # type: ignore[assignment]
+        columns.setdefault(LABEL_COLUMN, self._shown_labels)
+
+    def _log_completion_extra(self, column: str, values: list) -> None:
+        columns: dict[str, Any] = self._logs["extra"]  # type: ignore[assignment]
+        if column == LABEL_COLUMN and columns.get(column) is self._shown_labels:
+            del columns[column]  # a function of the user logs its own column of this name
+        super()._log_completion_extra(column, values)
 
     @contextmanager
     def _timed(self, part: str) -> Iterator[None]:
@@ -294,10 +399,22 @@ def _warn_of_other_trl() -> None:
         )
 
 
-def _with_weights(args: GRPOConfig, num_rewards: int, has_clusters: bool) -> GRPOConfig:
-    """The same arguments with weight 0 for the clusters, and without TRL's own scaling."""
-    args = copy.copy(args)
-    args.scale_rewards = "none"
-    if has_clusters:
-        args.reward_weights = [*(args.reward_weights or [1.0] * num_rewards), 0.0]
-    return args
+def _listed(functions: Any) -> list[Any]:
+    if functions is None:
+        return []
+    return list(functions) if isinstance(functions, list) else [functions]
+
+
+def _usual_arguments(model: Any) -> GRPOConfig:
+    """TRL's arguments where none are given."""
+    name = model if isinstance(model, str) else get_config_model_id(model.config)
+    return GRPOConfig(f"{name.split('/')[-1]}-GRPO")
+
+
+def _labels_of(judgement: Judgement, num_samples: int) -> list[Label]:
+    """What a judge called the strategies of a prompt's samples; numbers where it gave no names."""
+    if judgement.clusters_N is None:
+        return [None] * num_samples
+    names = judgement.strategies or [None] * num_samples
+    pairs = zip(names, judgement.clusters_N, strict=True)
+    return [label if label == DEGENERATE else name or label for name, label in pairs]

@@ -1,0 +1,62 @@
+"""Labels of strategies: names for people, numbers for methods."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from setrl import DEGENERATE
+
+Label = str | int | None  # a name or an integer, −1 for degenerate; None for unknown
+
+LARGEST = 2**53  # up to it, float64 holds every integer
+
+
+def read_label(value: Any) -> Label:
+    """One value of a cluster function.
+
+    Raises:
+        ValueError: If it is no name, no integer of at least −1, and not None.
+    """
+    if value is None or isinstance(value, str):
+        return value
+    try:
+        number = float(value)
+        if math.isnan(number):
+            return None
+        if number == int(number) and DEGENERATE <= number < LARGEST:
+            return int(number)
+    except (TypeError, ValueError, OverflowError, RuntimeError):  # an array, a list, infinity
+        pass
+    raise ValueError(
+        f"names or integers in [0, 2^53), −1 (degenerate) or None (unknown), got {value!r}"
+    )
+
+
+def numbered(labels: Sequence[Label]) -> np.ndarray:
+    """Labels as numbers: integers stay, names get the integers above them, None becomes NaN.
+
+    >>> numbered(["factor", 3, "formula", -1, "factor"])
+    array([ 4.,  3.,  5., -1.,  4.])
+    """
+    free = 1 + max((one for one in labels if isinstance(one, int)), default=DEGENERATE)
+    numbers: dict[str, int] = {}
+    for one in labels:
+        if isinstance(one, str):
+            numbers.setdefault(one, max(free, 0) + len(numbers))
+    values = [numbers[one] if isinstance(one, str) else one for one in labels]
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def shown(label: Label) -> str | None:
+    """A label as tables show it.
+
+    >>> shown("factor"), shown(3), shown(-1)
+    ('factor', '3', 'degenerate')
+    """
+    if label == DEGENERATE:
+        return "degenerate"
+    return None if label is None else str(label)
