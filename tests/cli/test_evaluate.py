@@ -99,7 +99,9 @@ def test_unfinished_problems_are_said_and_left_out(data, tmp_path, capsys):
     with SampleServer(["400"]) as server:
         options = {"endpoint": server.url, "model": "m", "data": data, "samples": 2}
         options["output"] = tmp_path / "out.jsonl"
-        with pytest.raises(RunError, match=r"1 problems are unfinished.*refused: 2 samples"):
+        with pytest.raises(
+            RunError, match=r"1 problems are unfinished.*refused: 2 samples, .*HTTP 400: no"
+        ):
             evaluate(**options, concurrency=1)
         assert "1 problems × 2 samples" in capsys.readouterr().out
         evaluate(**options)
@@ -118,7 +120,9 @@ def test_a_server_that_does_not_sample_is_noticed(data, tmp_path, capsys, what, 
 def test_nothing_finished_is_a_failed_run(data, tmp_path):
     with (
         SampleServer(["400"], forever=True) as server,
-        pytest.raises(RunError, match="no problem was finished: refused: 4 samples"),
+        pytest.raises(
+            RunError, match="no problem was finished: refused: 4 samples, the first: HTTP 400"
+        ),
     ):
         evaluate(endpoint=server.url, model="m", data=data, samples=2,
                  output=tmp_path / "out.jsonl")  # fmt: skip

@@ -1,13 +1,17 @@
 """Asking a server that misbehaves: what is sent, what is asked again, what counts as failed."""
 
+import socket
+import time
 from collections import Counter
 
 import pytest
+from aiohttp import web
 
 from setrl.errors import ConfigError, RunError
 from setrl.serving.client import LONGEST_RETRY_AFTER_S
 from setrl.serving.endpoint import Endpoint, Limits
 from setrl.serving.generators import Ask, Failure, Sample, problem_seed
+from setrl.serving.reachable import refuse_unreachable
 from setrl.serving.served_model import PATIENT, ServedModel
 from tests.serving.samples import SampleServer
 
@@ -130,6 +134,49 @@ def test_a_wrong_model_address_or_key_is_said_at_once(status):
         with pytest.raises(ConfigError, match=f"completions answered HTTP {status}: no: {status}"):
             draw(server, limits={"concurrency": 1})
         assert len(server.bodies) == 1
+
+
+class TemplateServer(SampleServer):
+    """A server whose model has no chat template; it answers as vLLM (400) or transformers (500)."""
+
+    def __init__(self, status):
+        super().__init__()
+        self.status = status
+
+    async def answer(self, request, body):
+        if not request.path.endswith("/chat/completions"):
+            return await super().answer(request, body)
+        text = '{"error": {"message": "… so you must provide a chat template if …"}}'
+        return web.Response(status=self.status, text=text)
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_server_without_a_chat_template_is_answered_with_the_flag(status):
+    with TemplateServer(status) as server:
+        with pytest.raises(ConfigError, match=r"must provide a chat template.*--no-chat sends"):
+            draw(server, limits={"concurrency": 1})
+        assert len(server.bodies) == 1
+        assert set(draw(server, chat=False)) == wanted()
+
+
+def test_a_server_that_cannot_be_reached_is_said_at_once():
+    with socket.socket() as taken:  # bound, but nobody listens
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        began = time.monotonic()
+        with pytest.raises(RunError, match=r"cannot be reached .*refused.*: start the server"):
+            list(ServedModel(Endpoint(url, "m", limits=PATIENT)).generate(ASKS, 7))
+    assert time.monotonic() - began < 5
+
+
+def test_a_proxy_answers_in_place_of_the_server(monkeypatch):
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    refuse_unreachable("http://127.0.0.1:1/v1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with pytest.raises(RunError, match="cannot be reached"):
+        refuse_unreachable("http://127.0.0.1:1/v1")
 
 
 def test_no_more_requests_than_allowed_are_under_way():

@@ -92,7 +92,7 @@ class Evaluate:
         self._check()
         outcome = self._outcome()
         if not outcome.path.exists():
-            raise RunError(f"no problem was finished: {_counts(outcome.failures)}; {AGAIN}")
+            raise RunError(f"no problem was finished: {outcome.why}; {AGAIN}")
         self._print(outcome)
         for note in outcome.notes:
             print(f"note: {note}", file=sys.stderr)
@@ -103,7 +103,7 @@ class Evaluate:
         if outcome.unfinished:
             raise RunError(
                 f"{outcome.unfinished} problems are unfinished and not in these figures "
-                f"({_counts(outcome.failures)}); {AGAIN}"
+                f"({outcome.why}); {AGAIN}"
             )
 
     def _check(self) -> None:
@@ -154,7 +154,9 @@ class Evaluate:
             refuse_own_input(written, self.data)
         drawn = draw_and_read(problems, self._generator(), n, self.seed, path)
         title = f"{self.model or self.checkpoint} on {problems.name}"
-        return _Outcome(path, title, drawn.unfinished, drawn.failures, self._notes(drawn))
+        return _Outcome(
+            path, title, drawn.unfinished, drawn.failures, self._notes(drawn), drawn.details
+        )
 
     def _checkpoint_on_domain(self, checkpoint: Path, domain: str, n: int) -> _Outcome:
         """As `setrl train` evaluates its arms: the same file, record for record."""
@@ -245,6 +247,7 @@ class Evaluate:
         if self.json:
             metrics = summary.to_json()["splits"]["all"]["arms"]["model"]
             about = {**dataclasses.asdict(outcome), "path": str(outcome.path)}
+            del about["details"]
             print(json.dumps({"schema_version": 1, **about, **metrics}))
         else:
             arm = summary.splits["all"].arms["model"]
@@ -261,10 +264,16 @@ class _Outcome:
     unfinished: int = 0
     failures: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    details: Mapping[str, str] = field(default_factory=dict)
 
-
-def _counts(failures: Mapping[str, int]) -> str:
-    return ", ".join(f"{reason}: {count} samples" for reason, count in sorted(failures.items()))
+    @property
+    def why(self) -> str:
+        """How many samples failed for which reason, with what the server answered."""
+        return ", ".join(
+            f"{reason}: {count} samples" + (f", the first: {detail}" if detail else "")
+            for reason, count in sorted(self.failures.items())
+            for detail in [self.details.get(reason)]
+        )
 
 
 def _given(options: Mapping[str, Any]) -> str:

@@ -29,6 +29,7 @@ class Drawn:
         problems: Problems in the evaluation file.
         unfinished: Problems that lack samples, and are only in the file of samples.
         failures: Reason → samples that could not be drawn in this call.
+        details: Reason → what the server answered, the first time.
         cut: Samples of the finished problems that ended at the limit of tokens.
         alike: Finished problems whose samples are all one text: a server that does not sample.
     """
@@ -38,6 +39,7 @@ class Drawn:
     problems: int
     unfinished: int
     failures: Mapping[str, int]
+    details: Mapping[str, str]
     cut: int
     alike: int
 
@@ -79,7 +81,7 @@ def draw_and_read(
         {**settings, "problems": task.digest},
     )
     known = _known_records(path, task, store, n)
-    failures = _draw(task, generator, n, seed, store, show_progress)
+    failures, details = _draw(task, generator, n, seed, store, show_progress)
     records, cut, alike = [], 0, 0
     for place, problem in enumerate(task.problems):
         if store.missing(place, n):
@@ -97,6 +99,7 @@ def draw_and_read(
         problems=len(records),
         unfinished=len(task.problems) - len(records),
         failures=failures,
+        details=details,
         cut=cut,
         alike=alike,
     )
@@ -109,16 +112,17 @@ def _draw(
     seed: int,
     store: SampleFile,
     show_progress: bool,
-) -> dict[str, int]:
-    """Fill the store; reason → samples that could not be drawn."""
+) -> tuple[dict[str, int], dict[str, str]]:
+    """Fill the store; reason → samples that could not be drawn, and what the server answered."""
     asks = [
         Ask(place, problem.prompt, numbers, n)
         for place, problem in enumerate(task.problems)
         if (numbers := store.missing(place, n))
     ]
     failures: Counter[str] = Counter()
+    details: dict[str, str] = {}
     if not asks:
-        return failures
+        return failures, details
     store.make()
     bar = progress_bar(
         show_progress,
@@ -132,11 +136,12 @@ def _draw(
         for event in events:
             if isinstance(event, Failure):
                 failures[event.reason] += event.samples
+                details.setdefault(event.reason, event.detail)
                 bar.set_postfix(failed=failures.total())
             else:
                 store.append(event)
                 bar.update()
-    return failures
+    return failures, details
 
 
 def _known_records(

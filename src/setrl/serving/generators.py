@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -51,11 +51,13 @@ class Failure:
         problem: The problem's place in its task.
         samples: How many of its samples are missing for it.
         reason: Why, in one word: timeout, rate_limit, server_error, connection, refused or budget.
+        detail: What the server answered, where it did.
     """
 
     problem: int
     samples: int
     reason: str
+    detail: str = field(default="", compare=False)
 
 
 class Generator(Protocol):

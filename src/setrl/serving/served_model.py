@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -12,8 +13,10 @@ from setrl.errors import ConfigError, RunError
 from setrl.serving.client import Client, RequestError
 from setrl.serving.endpoint import Endpoint, Limits
 from setrl.serving.generators import Ask, Failure, Sample, problem_seed
+from setrl.serving.reachable import refuse_unreachable
 
 WRONG_SETUP = (401, 403, 404)  # no request of this call can succeed
+NO_TEMPLATE = re.compile(r"chat[ _]template", re.IGNORECASE)  # servers say so with 400 or 500
 
 PATIENT = Limits(timeout_s=1800.0, attempts=6, longest_pause_s=3600.0)
 """Limits for evaluation: long samples take minutes, and nothing waits for them."""
@@ -58,9 +61,11 @@ class ServedModel:
         """Samples in order of arrival. Closing the iterator cancels the open requests.
 
         Raises:
-            ConfigError: If the server does not know the model, the address or the key.
-            RunError: If `give_up_after` requests failed in a row.
+            ConfigError: If the server does not know the model, the address or the key, or lacks a
+                chat template.
+            RunError: If the server cannot be reached, or `give_up_after` requests failed in a row.
         """
+        refuse_unreachable(self.endpoint.url)
         events: SimpleQueue[Sample | Failure | Future[None]] = SimpleQueue()
         client = Client(self.endpoint, seed=seed)
         work = _Work(self, client, split(asks, self.samples_per_request), seed, events.put)
@@ -108,7 +113,7 @@ class _Work:
             left = request
             while left.numbers:  # some servers give fewer choices than they are asked for
                 try:
-                    choices = await self.client.ask(*self._question(left))
+                    choices = await self.client.ask(*self._question(left), self._refuse_wrong_setup)
                 except RequestError as failure:
                     self._fail(left, failure)
                     break
@@ -123,11 +128,16 @@ class _Work:
         body = self.model.endpoint.body(ask.prompt, n=count, seed=seed)
         return body, f"{ask.problem} {ask.numbers[0]}"
 
+    def _refuse_wrong_setup(self, failure: RequestError) -> None:
+        """End the run at a failure that every request would meet."""
+        endpoint = self.model.endpoint
+        no_template = endpoint.chat and bool(NO_TEMPLATE.search(failure.detail))
+        if failure.status in WRONG_SETUP or no_template:
+            hint = ": --no-chat sends plain text, which needs no template" if no_template else ""
+            raise ConfigError(f"{endpoint.address} answered {failure.detail}{hint}") from None
+
     def _fail(self, ask: Ask, failure: RequestError) -> None:
-        if failure.status in WRONG_SETUP:
-            address = self.model.endpoint.address
-            raise ConfigError(f"{address} answered {failure.detail}") from None
-        self.put(Failure(ask.problem, len(ask.numbers), failure.reason))
+        self.put(Failure(ask.problem, len(ask.numbers), failure.reason, failure.detail))
         self.failed_in_row += 1
         if self.failed_in_row == self.model.give_up_after:
             raise RunError(
