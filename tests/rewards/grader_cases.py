@@ -141,7 +141,7 @@ CASES = [
         reason=Reason.CHAIN,
     ),
     *wrong(
-        "left standing",
+        "not evaluated",
         ("9", r"\int_0^3 x^2\,dx"),
         ("55", r"\sum_{k=1}^{10} k"),
         ("120", r"\prod_{k=1}^5 k"),
@@ -153,7 +153,7 @@ CASES = [
         reason=Reason.UNEVALUATED,
     ),
     *right(
-        "left standing",
+        "not evaluated",
         (r"\sum_{k=1}^{n} k^k", r"\sum_{k=1}^{n} k^k"),
         ("1+\\sqrt{2}", "\\sqrt{2}+1"),
         ("486", r"2\cdot 3^5"),
@@ -222,7 +222,7 @@ CASES = [
     ),
     *right("units, by default", (r"10\text{ cm}", "10 cm")),
     *right(
-        "units, asked for",
+        "units, with units=True",
         ("10", r"10\text{ cm}"),
         (r"10\text{ cm}", "10"),
         ("18", "18 dollars"),
@@ -230,7 +230,7 @@ CASES = [
         units=True,
     ),
     *wrong(
-        "units, asked for", (r"10\text{ cm}", r"10\text{ m}"), ("10", r"11\text{ cm}"), units=True
+        "units, with units=True", (r"10\text{ cm}", r"10\text{ m}"), ("10", r"11\text{ cm}"), units=True
     ),
     Case(
         "boxes", "4", r"It is \boxed{3}. No: \boxed{5}." "\n" r"So it is \boxed{4}.", Reason.EQUAL
@@ -251,8 +251,8 @@ CASES = [
     Case("boxes", "4", r"\boxed{}", Reason.NO_BOX),
     Case("boxes", "4", r"\boxed{4} and then \boxed{\frac{1}{", Reason.CUT_OFF),
     Case("boxes", "4", r"\boxed 4", Reason.NO_BOX),
-    *wrong("not to be read", ("4", r"\frac{}{}+)("), ("x", "2x+"), reason=Reason.UNPARSABLE),
-    *wrong("not to be read", (r"\frac{}{2}", "x"), reason=Reason.BAD_GOLD),
+    *wrong("unparsable", ("4", r"\frac{}{}+)("), ("x", "2x+"), reason=Reason.UNPARSABLE),
+    *wrong("unparsable", (r"\frac{}{2}", "x"), reason=Reason.BAD_GOLD),
 ]
 
 
