@@ -17,6 +17,7 @@ from pathlib import Path
 
 from claims import (
     maxpo,
+    maxpo_cost,
     maxpo_variance,
     note_algorithms,
     note_estimator,
@@ -51,6 +52,7 @@ SECTIONS = (
     tutorial_examples,
     summaries,
     maxpo,
+    maxpo_cost,
     maxpo_variance,
 )
 

@@ -3,8 +3,8 @@
 A check measures and does not know the verdict that is printed. It is called once for each case of
 its claim, smallest case first, and yields trials, each of which says whether something held.
 `examine` concludes from the trials alone, and a claim is confirmed when the conclusion is the
-verdict that it carries. A claim that fails carries its first counterexample too, which the check
-must find again.
+verdict that it carries. A claim that fails, that depends on its reading or that holds up to scale
+carries its first counterexample too, which the check must find again.
 
 >>> from itertools import product
 >>> @claim("sum", "A book", "p. 1", Verdict.FAILS, how="adding", counterexample="n=1, sum=1",
@@ -40,9 +40,14 @@ class Verdict(Enum):
 
     HOLDS = "holds"
     UP_TO_SCALE = "holds up to scale"
+    READING = "reading"  # read strictly it fails; read kindly it holds
     FAILS = "fails"
     DEFINITION = "definition"
     INCONCLUSIVE = "inconclusive"
+
+
+# Verdicts whose statement, as it stands, has a counterexample.
+REFUTED = (Verdict.UP_TO_SCALE, Verdict.READING, Verdict.FAILS)
 
 
 class Part(Enum):
@@ -50,6 +55,7 @@ class Part(Enum):
 
     STATED = "stated"  # the statement as it stands
     SCALED = "scaled"  # the statement with the scale put in
+    KIND = "kind"  # the kind reading of the statement
     CORRECTED = "corrected"  # the corrected statement
     REMARK = "remark"  # what else the row says; it must hold
 
@@ -77,6 +83,11 @@ def scaled(held: bool, **values: Any) -> Trial:
     return Trial(Part.SCALED, bool(held), values)
 
 
+def kind(held: bool, **values: Any) -> Trial:
+    """A trial of the kind reading of the statement."""
+    return Trial(Part.KIND, bool(held), values)
+
+
 def corrected(held: bool, **values: Any) -> Trial:
     """A trial of the corrected statement."""
     return Trial(Part.CORRECTED, bool(held), values)
@@ -99,7 +110,9 @@ class Claim:
         verdict: What the check must conclude.
         how: How it is checked.
         truth: What holds instead, the scale, or what can be added.
-        counterexample: Of a claim that fails, the first case in which it does, as `write` puts it.
+        kindly: The kind reading, which holds, of a statement that fails when it is read strictly.
+        counterexample: The first case in which the statement, as it stands, does not hold, as
+            `write` puts it.
         check: Yields the trials of one case.
         cases: Its arguments, smallest case first.
     """
@@ -111,6 +124,7 @@ class Claim:
     verdict: Verdict
     how: str
     truth: str
+    kindly: str
     counterexample: str
     check: Check
     cases: Sequence[tuple[Any, ...]]
@@ -119,8 +133,10 @@ class Claim:
         needs_truth = self.verdict in (Verdict.FAILS, Verdict.UP_TO_SCALE)
         if needs_truth and not self.truth:
             raise ValueError(f"claim {self.id!r} {self.verdict.value}: it must say what is true")
-        if self.counterexample and self.verdict is not Verdict.FAILS:
+        if self.counterexample and self.verdict not in REFUTED:
             raise ValueError(f"claim {self.id!r} {self.verdict.value}: it has no counterexample")
+        if bool(self.kindly) is not (self.verdict is Verdict.READING):
+            raise ValueError(f"claim {self.id!r}: a reading, and nothing else, has a kind reading")
 
 
 def claim(
@@ -131,6 +147,7 @@ def claim(
     *,
     how: str,
     truth: str = "",
+    kindly: str = "",
     counterexample: str = "",
     cases: Iterable[tuple[Any, ...]] = ((),),
 ) -> Callable[[Check], Claim]:
@@ -140,7 +157,17 @@ def claim(
     def of(check: Check) -> Claim:
         statement = " ".join((check.__doc__ or "").split())
         return Claim(
-            id, document, where, statement, verdict, how, truth, counterexample, check, listed
+            id,
+            document,
+            where,
+            statement,
+            verdict,
+            how,
+            truth,
+            kindly,
+            counterexample,
+            check,
+            listed,
         )
 
     return of
@@ -183,9 +210,7 @@ class Finding:
         """Whether the check came to the verdict, and the counterexample, that the row carries."""
         if self.concluded is not self.claim.verdict:
             return False
-        return (
-            self.concluded is not Verdict.FAILS or self.counterexample == self.claim.counterexample
-        )
+        return self.concluded not in REFUTED or self.counterexample == self.claim.counterexample
 
     @property
     def trials(self) -> int:
@@ -217,8 +242,9 @@ def examine(row: Claim) -> Finding:
 def conclude(tallies: dict[Part, Tally]) -> Verdict:
     """The verdict that the trials support.
 
-    A statement fails only if its correction was tried too, and held in every case; nothing is
-    concluded where a scale, a correction or a remark did not hold.
+    A statement fails only if its correction was tried too, and held in every case, and it depends
+    on the reading only if the kind one held in every case; nothing is concluded where a scale, a
+    kind reading, a correction or a remark did not hold.
     """
     others = [tallies[part] for part in Part if part is not Part.STATED]
     if any(tally.failures for tally in others):
@@ -229,6 +255,8 @@ def conclude(tallies: dict[Part, Tally]) -> Verdict:
         return Verdict.HOLDS
     if tallies[Part.SCALED].trials:
         return Verdict.UP_TO_SCALE
+    if tallies[Part.KIND].trials:
+        return Verdict.READING
     return Verdict.FAILS if tallies[Part.CORRECTED].trials else Verdict.INCONCLUSIVE
 
 

@@ -1,4 +1,4 @@
-"""MaxPO review: variance, cost and numerics."""
+"""MaxPO review: variance and numerics."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from math import comb, exp, lgamma
 
 import numpy as np
 
-import setrl
-from claims.claims import MAXPO, Trials, Verdict, claim, corrected, remark, scaled, stated
+from claims.claims import MAXPO, Trials, Verdict, claim, corrected, kind, remark, scaled, stated
 from claims.exact import contrast, gain, policies, policy, trace_variance
-from claims.maxpo import SCORE, leave_two_out
+from claims.maxpo import SCORE
 
 
 @claim(
@@ -50,9 +49,11 @@ def variance_reduction() -> Trials:
     "maxpo-variance-large-k",
     MAXPO,
     "Figure 5: variance against K",
-    Verdict.FAILS,
+    Verdict.READING,
     how="Exact trace variances for B = 5, K = 1…4, three actions, π = (1, 3, 6)/10, where it helps "
     "at K = 2.",
+    kindly="The figure compares variances at several K and makes no claim for all. It has the "
+    "lower variance at small K, here 1 and 2.",
     counterexample="B=5, K=3, L2O_over_EI=1.187",
     truth="The ratio rises with K and passes 1 at K = 3: as K nears B, v is the mean of few sets, "
     "at K = B − 1 of a single one.",
@@ -66,30 +67,10 @@ def variance_large_k() -> Trials:
             gain(SCORE, size), p, num
         )
         yield stated(ratio <= 1, B=num, K=size, L2O_over_EI=float(ratio))
+        if size <= 2:
+            yield kind(ratio < 1, B=num, K=size)
         ratios.append(ratio)
-    yield corrected(ratios == sorted(ratios), ratios=[float(r) for r in ratios])
-
-
-@claim(
-    "maxpo-quadratic",
-    MAXPO,
-    "Abstract: quadratic-time implementation",
-    Verdict.HOLDS,
-    how="The library's closed form, which sorts once and adds up gaps between neighbouring "
-    "rewards, against the definition in fractions, 200 seeded batches of B ≤ 6 with ties.",
-    truth="O(B log B) suffices.",
-)
-def cost() -> Trials:
-    """The advantages can be computed in quadratic time."""
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        num = int(rng.integers(2, 7))
-        size = int(rng.integers(1, num))
-        rewards = rng.integers(0, 4, num)
-        found = setrl.methods.maxpo(size).advantages(rewards[None] * 1.0)
-        exact = leave_two_out(rewards.tolist(), size)
-        error = np.abs(found.values_BN[0] - [float(a) for a in exact]).max()
-        yield stated(error < 1e-12 and found.estimator == "closed form", B=num, K=size)
+    yield remark(ratios == sorted(ratios), ratios=[float(r) for r in ratios])
 
 
 @claim(
@@ -134,8 +115,9 @@ def adam_proxy(gradients: tuple[Fraction, ...], first: Fraction, second: Fractio
     MAXPO,
     "Figure 3: Var(g) ≈ v̂ − m̂² of Adam",
     Verdict.UP_TO_SCALE,
-    how="E[v̂ − m̂²] over every sequence of t ≤ 7 independent gradients, each −1 or 3 with chance "
-    "3/4 and 1/4, β₁ = 9/10, β₂ = 99/100, in fractions.",
+    how="E[v̂ − m̂²] over every sequence of 2 ≤ t ≤ 7 independent gradients, each −1 or 3 with "
+    "chance 3/4 and 1/4, β₁ = 9/10, β₂ = 99/100, in fractions.",
+    counterexample="t=2, proxy=1.496, variance=3",
     truth="1 − (1−β₁)(1+β₁^t)/((1+β₁)(1−β₁^t)) if the policy stands still: 0 at the first step, "
     "2β₁/(1+β₁) = 18/19 in the long run. Averages compare; values do not.",
 )
@@ -152,5 +134,8 @@ def adam_variance() -> Trials:
                 chance *= values[g]
             mean += chance * adam_proxy(gradients, first, second)
         lag = (1 - first) * (1 + first**steps) / ((1 + first) * (1 - first**steps))
+        if steps == 1:
+            yield remark(mean == 0)
+            continue
         yield stated(mean == variance, t=steps, proxy=float(mean), variance=float(variance))
         yield scaled(mean == (1 - lag) * variance, t=steps, scale=float(1 - lag))

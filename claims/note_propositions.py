@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement, pairwise, product
 
 from claims import scores
-from claims.claims import NOTE, Trials, Verdict, claim, corrected, remark, stated
+from claims.claims import NOTE, Trials, Verdict, claim, corrected, kind, remark, stated
 from claims.exact import Actions, Policy, Score, advantage, advantages, covariance, policies, policy
 
 
@@ -134,11 +135,13 @@ def dominated(p: Fraction) -> Iterator[Case]:
     "§4, Proposition 4.2, first half",
     Verdict.FAILS,
     how="Λ(y^n) at π(y) = 999/1000, n = 2…5, with wrong, correct, same-cluster and degenerate "
-    "alternatives; d = clusters/n.",
+    "alternatives; d = clusters/n, and (clusters − 1)/(n − 1) for alternatives in other clusters.",
     counterexample="n=2, others=one wrong, p=999/1000, Λ=999/2000000000",
-    truth="Near π(y) = 1, Λ < 0 if Σ π(y')[f(y^n) − f(y^(n−1), y')] < 0 and Λ > 0 if it is "
-    "positive. With n = 2 and wrong alternatives Λ = p(1−p)²/2 > 0 at every p. It holds for n "
-    "≥ 3 where alternatives are in other clusters.",
+    truth="It holds with d = (clusters − 1)/(n − 1), which has the range of the mean reward that "
+    "Definition 4.1 asks for, where alternatives are in other clusters. With d = clusters/n it "
+    "needs n ≥ 3 too: for n = 2 and wrong alternatives Λ = p(1−p)²/2 > 0 at every p. In "
+    "general, near π(y) = 1, Λ has the sign of Σ π(y')[f(y^n) − f(y^(n−1), y')] where that is "
+    "not 0.",
     cases=product((2, 3, 4, 5)),
 )
 def homogeneous_sign(size: int) -> Trials:
@@ -147,6 +150,8 @@ def homogeneous_sign(size: int) -> Trials:
     for name, weights, score, _ in dominated(p):
         found = p * advantage(score, weights, size, 0)
         yield stated(found < 0, n=size, others=name, p=p, Λ=found)
+        if name in ("one wrong", "two wrong", "one correct"):
+            yield corrected(found < 0 or size == 2, n=size, others=name)
         slope = sum(
             q * (score((0,) * size) - score((*(0,) * (size - 1), y))) for y, q in enumerate(weights)
         )
@@ -154,6 +159,14 @@ def homogeneous_sign(size: int) -> Trials:
             yield corrected((found < 0) == (slope < 0), n=size, others=name)
         elif name == "one wrong":
             yield corrected(size == 2 and found == p * (1 - p) ** 2 / 2)
+    rest = (1 - p) / 2
+    for weights, rewards in (
+        ((p, 1 - p), (1, 0)),
+        ((p, rest, rest), (1, 0, 0)),
+        ((p, 1 - p), (1, 1)),
+    ):
+        score = scores.product(scores.mean(rewards), scores.extra_share())
+        yield corrected(advantage(score, weights, size, 0) < 0, n=size, r=rewards)
 
 
 @claim(
@@ -203,7 +216,7 @@ def mixed_scaffold(size: int, correct: int, p: Fraction, others: int) -> Fractio
     counterexample="n=2, q=1, p=7/20, Λ=273/8000, bound=637/16000",
     truth="For q ≥ 1, Λ is positive and proportional to q, but it goes to 0 as p → 1/n (every set "
     "then has the same overlap), below any positive bound. For n = 2, Λ = q·p(1−p)(1−2p)/2, which "
-    "exceeds the bound exactly if p < 1/3. For q = 0 both are 0.",
+    "exceeds the bound exactly if p < 1/3. With no correct action both are 0.",
     cases=product((2, 3, 4), (1, 2)),
 )
 def heterogeneous_bound(size: int, others: int) -> Trials:
@@ -219,25 +232,43 @@ def heterogeneous_bound(size: int, others: int) -> Trials:
             if size == 2:
                 yield corrected(found == correct * p * (1 - p) * (1 - 2 * p) / 2)
                 yield corrected((found > bound) == (3 * p < 1))
+    yield corrected(mixed_scaffold(size, 0, Fraction(1, 4 * size), others) == 0)
     near = Fraction(999, 1000 * size)
     yield corrected(mixed_scaffold(size, 1, near, others) < near**size * (1 - near) / size)
 
 
+def heterogeneous_sets() -> Iterator[tuple[int, int, Fraction]]:
+    """n, q and p of Proposition 4.3: n = 2, 3, q = 1…n, p = k/(20n); 95 cases."""
+    for size, step in product((2, 3), range(1, 20)):
+        for correct in range(1, size + 1):
+            yield size, correct, Fraction(step, 20 * size)
+
+
 @claim(
-    "note-prop-4.3-zero",
+    "note-heterogeneous-more",
     NOTE,
-    "§4, Proposition 4.3 with q = 0",
-    Verdict.FAILS,
-    how="The same sets with no correct member and no correct action at all.",
-    counterexample="n=2, q=0, p=1/8, Λ=0, bound=0",
-    truth="Λ = 0 and the bound is 0: the inequality is not strict. No set of such a prompt scores.",
-    cases=product((2, 3), (1, 2)),
+    "§4, after Proposition 4.3",
+    Verdict.READING,
+    how="Λ of n different actions of probability p each, q of them correct, against Λ(y^n) of a "
+    "correct y among them; one wrong action besides; n = 2, 3, p = k/(20n).",
+    kindly="There are several such sets: 52 of 95, among them all 38 whose members are all "
+    "correct.",
+    counterexample="n=2, q=1, p=1/40, set=741/64000, y^n=1521/128000",
+    truth="In 43 of the 95 cases the homogeneous set has as much or more: all 38 with one correct "
+    "member, and five with two of three correct, where p is largest.",
 )
-def heterogeneous_without_success(size: int, others: int) -> Trials:
-    """The strict bound holds for every number q of correct actions."""
-    found = mixed_scaffold(size, 0, Fraction(1, 4 * size), others)
-    yield stated(found > 0, n=size, q=0, p=Fraction(1, 4 * size), Λ=found, bound=0)
-    yield corrected(found == 0)
+def more_than_homogeneous() -> Trials:
+    """A heterogeneous set with a correct member attracts more probability mass, that is has a
+    larger scaffold value, than homogeneous sets.
+    """
+    larger: Counter[tuple[int, int]] = Counter()
+    for size, correct, p in heterogeneous_sets():
+        weights, score = mixed_set(size, correct, p, others=1)
+        whole = mixed_scaffold(size, correct, p, others=1)
+        alone = p * advantage(score, weights, size, 0)
+        yield stated(whole > alone, n=size, q=correct, p=p, set=whole, **{"y^n": alone})
+        larger[size, correct] += whole > alone
+    yield kind(larger == {(2, 1): 0, (2, 2): 19, (3, 1): 0, (3, 2): 14, (3, 3): 19})
 
 
 @claim(
@@ -253,3 +284,31 @@ def more_success_more_scaffold(size: int, step: int) -> Trials:
     p = Fraction(step, 20 * size)
     found = [mixed_scaffold(size, correct, p, 1) for correct in range(size + 1)]
     yield stated(found == sorted(set(found)), n=size, p=p, Λ=found)
+
+
+@claim(
+    "note-larger-sets",
+    NOTE,
+    "§4, after Proposition 4.2",
+    Verdict.HOLDS,
+    how="The largest Λ(y^n) over p = 1/40 … 39/40, which is the smallest bound that holds for all "
+    "of them, n = 2…6, five kinds of alternatives.",
+    truth="Λ at one p need not fall: with one wrong alternative and p = 4/5 it is −0.0003 for "
+    "n = 5 and 0.0002 for n = 6.",
+)
+def larger_sets() -> Trials:
+    """With larger sets the upper bound on the scaffold value of a homogeneous set decreases."""
+    values: dict[str, list[list[Fraction]]] = {}
+    for size in range(2, 7):
+        for step in range(1, 40):
+            p = Fraction(step, 40)
+            for name, weights, score, _ in dominated(p):
+                by_size = values.setdefault(name, [])
+                if len(by_size) < size - 1:
+                    by_size.append([])
+                by_size[-1].append(p * advantage(score, weights, size, 0))
+    for name, by_size in values.items():
+        for size, (smaller, larger) in enumerate(pairwise(by_size), start=3):
+            yield stated(max(larger) < max(smaller), n=size, others=name, bound=max(larger))
+    at_five, at_six = (by_size[31] for by_size in values["one wrong"][3:])
+    yield remark(round(float(at_five), 4) == -0.0003 and round(float(at_six), 4) == 0.0002)

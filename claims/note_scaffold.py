@@ -8,7 +8,7 @@ from itertools import product
 from math import comb
 
 from claims import scores
-from claims.claims import NOTE, Trials, Verdict, claim, corrected, remark, scaled, stated
+from claims.claims import NOTE, Trials, Verdict, claim, corrected, kind, remark, scaled, stated
 from claims.exact import (
     Actions,
     Policy,
@@ -84,6 +84,7 @@ def scaffold_definition(size: int) -> Trials:
     Verdict.UP_TO_SCALE,
     how="The covariance enumerated with I = n, the size of the largest intersection; four "
     "objectives, n = 2, 3.",
+    counterexample="f=max, n=2, π=(1/3, 1/3, 1/3), y=0, covariance=10/27, formula=5/27",
     truth="n with I = n, exact with I = n². With I over the other sets only, n(n−1), the scale is "
     "n/(n−1).",
     cases=product((2, 3), scores.OBJECTIVES, POLICIES, range(3)),
@@ -106,7 +107,7 @@ def homogeneous_scaffold(size: int, score: Score, p: Policy, y: int) -> Trials:
     "§3, Definition 3.2, Eq. 12",
     Verdict.DEFINITION,
     how="Σ_y π(y) A(y) = 0 for four objectives and three policies, n = 2, 3.",
-    truth="Advantages average to 0 over the policy: whoever gains is paid for by the others.",
+    truth="Advantages average to 0 over the policy: no action gains unless another one loses.",
     cases=product((2, 3), scores.OBJECTIVES, POLICIES),
 )
 def marginal_advantage(size: int, score: Score, p: Policy) -> Trials:
@@ -144,6 +145,8 @@ def scaffold_is_weighted_advantage() -> Trials:
     "§3, Lemma 3.3, Eq. 13",
     Verdict.UP_TO_SCALE,
     how="∇_z E f by differentiating the polynomial E f(π); four objectives, n = 2, 3, 4.",
+    counterexample="f=max, n=2, π=(1/3, 1/3, 1/3), shift=(10/27, -2/27, -8/27), "
+    "lemma=(5/27, -1/27, -4/27)",
     truth="n: the gradient of E f moves it by α·n·π(y)·A(y). The lemma is exact for the step "
     "(1/N) Σᵢ (uᵢ − vᵢ) ∇ log π(yᵢ), whose mean is ∇E f / n.",
     cases=product((2, 3, 4), scores.OBJECTIVES, POLICIES),
@@ -224,6 +227,8 @@ def entropy_change(size: int, score: Score, p: Policy) -> Trials:
     "§3, Lemma 3.3 with Proposition 3.7",
     Verdict.UP_TO_SCALE,
     how="dH/dα of the lemma's logit shift against the proposition, coefficient by coefficient.",
+    counterexample="f=max, n=2, π=(1/6, 1/3, 1/2), lemma=(-35/972, -31/972, 11/162), "
+    "proposition=(-35/486, -31/486, 11/81)",
     truth="n: the proposition contains the factor that the lemma lacks, so their α differ.",
     cases=product((2, 3), scores.OBJECTIVES, POLICIES[1:]),
 )
@@ -385,11 +390,12 @@ def differ_uniform(num_actions: int, size: int) -> Trials:
     "note-ex-3.6-nonuniform",
     NOTE,
     "§3, Example 3.6",
-    Verdict.FAILS,
+    Verdict.READING,
     how="Every policy over three actions with denominator ≤ 13, n = 2, 3.",
+    kindly="It is not the case that all of them are 0: some scaffold value is not, unless the "
+    "policy is uniform over the actions that it can take.",
     counterexample="n=2, π=(2/13, 5/13, 6/13), Λ=(6/169, 0, -6/169)",
-    truth="Some scaffold value is not 0 unless the policy is uniform on its support; a single one "
-    "can be 0: it is where π(y)^(n−1) = Σ π^n.",
+    truth="A single one is 0 exactly where π(y)^(n−1) = Σ π^n.",
     cases=product((2, 3), policies(3, 13)),
 )
 def differ_nonuniform(size: int, p: Policy) -> Trials:
@@ -397,7 +403,9 @@ def differ_nonuniform(size: int, p: Policy) -> Trials:
     if len(set(p)) > 1:
         found = weighted(p, advantages(scores.differ(), p, size))
         yield stated(all(found), n=size, π=p, Λ=found)
-        yield corrected(any(found), n=size, π=p)
+        yield kind(any(found), n=size, π=p)
+        total = sum(q**size for q in p)
+        yield remark([not a for a in found] == [q ** (size - 1) == total for q in p])
 
 
 @claim(

@@ -10,8 +10,8 @@ from itertools import product
 from math import prod
 
 from claims import scores
-from claims.claims import NOTE, Trials, Verdict, claim, corrected, remark, stated
-from claims.exact import Policy, Score, dot, expected, ordered_draws, policy
+from claims.claims import NOTE, Trials, Verdict, claim, kind, remark, stated
+from claims.exact import Actions, Policy, Score, dot, expected, ordered_draws, policy
 
 Vector = list[Fraction]
 Matrix = list[list[Fraction]]
@@ -216,20 +216,23 @@ def _pairs() -> Iterator[tuple[Process, Process]]:
     "note-lemma-2.2",
     NOTE,
     "§2.1, Lemma 2.2",
-    Verdict.FAILS,
+    Verdict.READING,
     how="All two-state, two-action processes with deterministic moves, n = 2, γ = 1/4; linear "
     "systems solved with fractions.",
     counterexample="moves=((0, 1), (0, 0)), π=(1/2, 1/2), gap=463/1500, lemma=451/1800",
-    truth="The distribution is the discounted occupancy from s₀ with discount γn, "
-    "d♯(s) = (1 − γn) Σ_t (γn)^t Pr(s_t = s); neither the stationary one nor discount γ will do.",
+    kindly="The distribution is the discounted share of visits from s₀ with discount γn, "
+    "d♯(s) = (1 − γn) Σ_t (γn)^t Pr(s_t = s), as the factor 1/(1 − γn) suggests.",
+    truth="Neither the distribution that the moves of π keep nor the discount γ alone is right.",
 )
 def performance_difference() -> Trials:
-    """V♯ of π less V♯ of β at s₀ is E[A♯_β]/(1 − γn) over the stationary states of π."""
+    """V♯ of π less V♯ of β at s₀ is E[A♯_β]/(1 − γn), the state drawn from the stationary
+    distribution of π.
+    """
     wrong_discount = False
     for new, old in _pairs():
         reach = new.gamma * new.size
         gap = new.values[0] - old.values[0]
-        yield corrected(gap == _gap(new, old, new.occupancy(reach, start=0)), gap=gap)
+        yield kind(gap == _gap(new, old, new.occupancy(reach, start=0)), gap=gap)
         wrong_discount |= gap != _gap(new, old, new.occupancy(new.gamma, start=0))
         stationary = new.stationary()
         if stationary is not None:
@@ -255,3 +258,65 @@ def improvement(new: Process, old: Process) -> Trials:
     if all(a > 0 for a, d in zip(advantages, visited, strict=True) if d):
         better, before = new.values[0], old.values[0]
         yield stated(better > before, moves=new.moves, new=better, old=before)
+
+
+SETS: tuple[Actions, ...] = ((0, 0), (0, 1), (1, 1))  # of two actions, n = 2
+
+
+def chosen(process: Process, sets: Sequence[Actions]) -> Vector:
+    """The values where every state gets the set that was chosen for it."""
+    rewards = [score(s) for score, s in zip(process.scores, sets, strict=True)]
+    steps = [
+        [Fraction(sum(process.moves[at][a] == to for a in s)) for to in process.states]
+        for at, s in enumerate(sets)
+    ]
+    return solve(_identity_less(process.gamma, steps), rewards)
+
+
+def backup(process: Process, values: Vector) -> Vector:
+    """max over sets of f + γ Σᵢ V(next state of the i-th action)."""
+    return [
+        max(
+            process.scores[at](s) + process.gamma * sum(values[process.moves[at][a]] for a in s)
+            for s in SETS
+        )
+        for at in process.states
+    ]
+
+
+def largest(values: Sequence[Vector]) -> Vector:
+    """The largest value of each state."""
+    return [max(column) for column in zip(*values, strict=True)]
+
+
+@claim(
+    "note-q-learning",
+    NOTE,
+    "§2.1, after Lemma 2.2",
+    Verdict.READING,
+    how="All two-state, two-action processes with deterministic moves, n = 2, γ = 1/4. The backup "
+    "V(s) ← max over sets of f + γ Σᵢ V(s'ᵢ) against the best of all nine choices of one set for "
+    "each state, and against V♯ of the 81 policies whose probabilities are eighths.",
+    kindly="The backup of Q-learning can be used: each one brings every value closer, by the "
+    "factor γn, to the values of the best choice of one set for each state.",
+    counterexample="moves=((0, 0), (0, 0)), best_sets=(2, 2), best_policy=(2, 3/2)",
+    truth="Eq. 2 draws the actions of a set independently, and no such policy gives the best set "
+    "where different actions are worth more: the maximum over sets is then an upper bound.",
+    cases=product(list(processes())[::5]),
+)
+def q_learning(process: Process) -> Trials:
+    """Q-learning on trees of sets finds the value of the best policy of Eq. 2."""
+    best = largest([chosen(process, sets) for sets in product(SETS, repeat=2)])
+    eighths = [policy(k, 8 - k) for k in range(9)]
+    drawn = largest([replace(process, policies=p).values for p in product(eighths, repeat=2)])
+    yield stated(best == drawn, moves=process.moves, best_sets=best, best_policy=drawn)
+    yield remark(all(b >= d for b, d in zip(best, drawn, strict=True)))
+    yield kind(backup(process, best) == best)
+    values = [Fraction(0), Fraction(10)]
+    for _ in range(6):
+        before, values = _distance(values, best), backup(process, values)
+        yield kind(_distance(values, best) <= process.gamma * process.size * before)
+
+
+def _distance(left: Vector, right: Vector) -> Fraction:
+    return max(abs(a - b) for a, b in zip(left, right, strict=True))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, permutations, product
 
 from claims import scores
-from claims.claims import NOTE, Trials, Verdict, claim, corrected, remark, stated
+from claims.claims import NOTE, Trials, Verdict, claim, corrected, kind, remark, stated
 from claims.exact import (
     Actions,
     Policy,
@@ -119,29 +119,31 @@ def max_is_admissible() -> Trials:
     NOTE,
     "§2.2, Example 2.4",
     Verdict.FAILS,
-    how="Alg = a uniform pick, the first sample, the majority, the best by a proxy; three actions.",
-    counterexample="Alg=uniform pick, n=3",
-    truth="Only if Alg looks at the set: a pick that ignores it (uniform, or the first) is "
-    "standard RL exactly; majority and best-of-n by a non-constant proxy are not.",
+    how="Alg = the best by a proxy, the majority with both tie rules, a uniform pick and the first "
+    "sample; three actions, all rewards 0/1 that are not all equal, all proxies 0/1/2, n = 2, 3, "
+    "4.",
+    counterexample="Alg=majority, n=2, r=(0, 0, 1)",
+    truth="With n = 2 and ties broken uniformly the majority's reward is the mean reward, which is "
+    "standard RL; for n ≥ 3, or with ties that go to the lowest answer, it is not. Best-of-n by "
+    "a proxy that is not constant never is. A pick that ignores the set (uniform, or the first "
+    "sample) always is.",
+    cases=product((2, 3, 4), [r for r in product(range(2), repeat=3) if len(set(r)) > 1]),
 )
-def test_time_compute() -> Trials:
+def test_time_compute(size: int, rewards: Actions) -> Trials:
     """r(Alg(y₁…y_n)), the reward of the sample that a test-time algorithm returns, is an
     objective of set RL.
     """
-    rewards = (1, 0, 0)
-    uniform, first = scores.mean(rewards), _first(rewards)
-    by_proxy = scores.best_of(rewards, (1, 2, 0))
-    for name, score in (
-        ("majority", scores.majority(rewards)),
-        ("best by proxy", by_proxy),
-        ("uniform pick", uniform),
-        ("first sample", first),
-    ):
-        yield stated(not collapses(score, 3, 3), Alg=name, n=3)
-    for size in (3, 4):
-        yield corrected(collapses(uniform, 3, size) and collapses(first, 3, size), n=size)
-        for score in (scores.majority(rewards), by_proxy):
-            yield corrected(not collapses(score, 3, size), n=size)
+    proxies = [proxy for proxy in product(range(3), repeat=3) if len(set(proxy)) > 1]
+    for proxy in proxies:
+        by_proxy = scores.best_of(rewards, proxy)
+        yield stated(not collapses(by_proxy, 3, size), Alg="best by proxy", n=size, r=rewards)
+        yield corrected(not collapses(by_proxy, 3, size), proxy=proxy)
+    uniform_ties = collapses(scores.majority(rewards), 3, size)
+    yield stated(not uniform_ties, Alg="majority", n=size, r=rewards)
+    yield corrected(uniform_ties == (size == 2), n=size)
+    yield corrected(not collapses(scores.majority(rewards, ties="lexicographic"), 3, size))
+    for pick in (scores.mean(rewards), _first(rewards)):
+        yield corrected(collapses(pick, 3, size), n=size)
 
 
 def _first(rewards: tuple[int, ...]) -> Score:
@@ -154,18 +156,19 @@ def _first(rewards: tuple[int, ...]) -> Score:
     NOTE,
     "§2.2, Example 2.4, subsets",
     Verdict.FAILS,
-    how="m = 2 of n = 3, selected uniformly and by reward; all non-constant rewards in {0, 1, 2}³.",
-    counterexample="selected=uniformly, r=(0, 0, 1)",
-    truth="Selecting uniformly collapses; selecting by reward does not.",
-    cases=product(product(range(3), repeat=3)),
+    how="One of two samples by majority, and two of three, selected uniformly and by reward; all "
+    "rewards in {0, 1, 2}³ that are not all equal.",
+    counterexample="m=1, n=2, selected=by majority, r=(0, 0, 1)",
+    truth="Selecting by reward gives one. Selecting uniformly, or one of two by majority, gives "
+    "the mean reward, which is standard RL.",
+    cases=product([r for r in product(range(3), repeat=3) if len(set(r)) > 1]),
 )
 def selected_subset(rewards: Actions) -> Trials:
     """The mean reward of the m < n samples that an algorithm selects is an objective of set RL."""
-    if len(set(rewards)) > 1:
-        uniform = collapses(_any_two(rewards), 3, 3)
-        best = collapses(_top_two(rewards), 3, 3)
-        yield stated(not uniform, selected="uniformly", r=rewards)
-        yield corrected(uniform and not best, selected="by reward", r=rewards)
+    voted = collapses(scores.majority(rewards), 3, 2)
+    yield stated(not voted, m=1, n=2, selected="by majority", r=rewards)
+    uniform, best = (collapses(pick(rewards), 3, 3) for pick in (_any_two, _top_two))
+    yield corrected(voted and uniform and not best, r=rewards)
 
 
 def _any_two(rewards: tuple[int, ...]) -> Score:
@@ -180,20 +183,24 @@ def _top_two(rewards: tuple[int, ...]) -> Score:
     "note-ex-2.5",
     NOTE,
     "§2.2, Example 2.5",
-    Verdict.FAILS,
-    how="Three actions, n = 2, 3, every partition into clusters, rewards 0/1; d = clusters/n.",
-    counterexample="n=2, r=(0, 0, 0), clusters=(0, 0, 0)",
-    truth="Not where r·d is additive: d constant (every correct action in one cluster with "
-    "all others), or r ≡ 0.",
+    Verdict.HOLDS,
+    how="Three actions with rewards 0/1 in all clusters, the degenerate one included; "
+    "d = clusters/n, n = 2, 3.",
+    truth="Except where d is the same for every set with a correct member. This is so where no "
+    "action is correct, where all share a cluster, and where the correct actions share one and "
+    "all wrong ones are degenerate and left out of d: the objective is then standard RL.",
+    cases=product((2, 3), product((-1, 0, 1, 2), repeat=3), product(range(2), repeat=3)),
 )
-def polychromic_is_admissible() -> Trials:
+def polychromic_is_admissible(size: int, clusters: Actions, rewards: Actions) -> Trials:
     """Mean reward times any diversity d in [0, 1] is an objective of set RL."""
-    partitions = ((0, 0, 0), (0, 0, 1), (0, 1, 2))
-    for size, clusters, rewards in product((2, 3), partitions, product(range(2), repeat=3)):
-        collapsed = collapses(scores.polychromic(rewards, clusters), 3, size)
-        additive = not any(rewards) or len(set(clusters)) == 1
+    d = scores.distinct_share(clusters)
+    sets = combinations_with_replacement(range(3), size)
+    scoring = {d(s) for s in sets if any(rewards[a] for a in s)}
+    collapsed = collapses(scores.polychromic(rewards, clusters), 3, size)
+    if len(scoring) > 1:
         yield stated(not collapsed, n=size, r=rewards, clusters=clusters)
-        yield corrected(collapsed == additive, n=size, r=rewards, clusters=clusters)
+    else:
+        yield remark(collapsed, n=size, r=rewards, clusters=clusters)
 
 
 def shared_signal(score: Score, p: Policy, size: int, baseline: Baseline) -> list[Fraction]:
@@ -244,11 +251,12 @@ def standard_gradient(rewards: Actions, p: Policy) -> Trials:
     "note-baseline-rule",
     NOTE,
     "§2.2, after Eq. 7",
-    Verdict.FAILS,
+    Verdict.READING,
     how="bᵢ = f(y₋ᵢ), the score of the other members, and a shared b = f(y₂…y_n), against ∇E f.",
+    kindly="One baseline for the whole set, the f̂ of Eq. 6, must not depend on the members: "
+    "f(y₂…y_n) as the baseline takes away the gradient of its own mean.",
     counterexample="f=max, n=2, π=(1/3, 1/3, 1/3), baseline=f(y₋ᵢ), gradient=(10/27, -2/27, -8/27)",
-    truth="bᵢ may depend on every member but yᵢ. One baseline for the whole set may not "
-    "depend on any member: that one is biased.",
+    truth="A baseline of its own for each member, bᵢ, may depend on every member but yᵢ.",
 )
 def baseline_rule() -> Trials:
     """A baseline must be independent of the sampled set and of every subset of it."""
@@ -259,7 +267,9 @@ def baseline_rule() -> Trials:
         of_tail = shared_signal(score, p, size, lambda s, i: score(_without(s, 0)))  # noqa: B023
         unbiased = of_others == truth
         yield stated(not unbiased, f=score, n=size, π=p, baseline="f(y₋ᵢ)", gradient=truth)
-        yield corrected(unbiased, f=score, n=size, π=p)
+        yield remark(unbiased, f=score, n=size, π=p)
+        own = logit_gradient(score, p, size - 1)
+        yield kind(of_tail == [t - g for t, g in zip(truth, own, strict=True)], f=score, n=size)
         shared_is_biased |= of_tail != truth
     yield remark(shared_is_biased)
 

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise, product
 from math import comb
 
 from claims import scores
-from claims.claims import NOTE, Trials, Verdict, claim, corrected, remark, stated
+from claims.claims import NOTE, Trials, Verdict, claim, corrected, kind, remark, stated
 from claims.exact import Actions, Policy, Score, advantage, policies, policy
 
 
@@ -70,20 +70,23 @@ def diminishing(p: Policy, count: int) -> Trials:
     "note-def-5.2",
     NOTE,
     "§5, Definition 5.2",
-    Verdict.FAILS,
+    Verdict.READING,
     how="f = 1{two members differ}, n = 2: the specular sets of the smallest size, for every "
     "policy over four actions with denominator ≤ 8 and one with 14 (none below has two).",
+    kindly="A strong specular set is one of the smallest size: there is always one if there is any "
+    "specular set, and no smaller one.",
     counterexample="n=2, π=(1/14, 2/7, 2/7, 5/14), y=1, smallest=((3), (2))",
-    truth="There can be several of the smallest size; a strong specular set is one of them.",
+    truth="There can be several of the smallest size.",
     cases=[*supported(scores.differ(), 2), (policy(1, 4, 4, 5), 1)],
 )
 def smallest_specular(p: Policy, y: int) -> Trials:
-    """The smallest specular set (the strong one) is well defined."""
+    """There is only one smallest specular set, the strong one."""
     found = list(speculars(scores.differ(), p, 2, y))
     least = [x for x in found if len(x) == len(found[0])]
     if found:
         yield stated(len(least) == 1, n=2, π=p, y=y, smallest=least)
-        yield corrected(all(len(x) >= len(least[0]) for x in found))
+        smaller = (x for k in range(1, len(least[0])) for x in combinations(others(p, y), k))
+        yield kind(not any(scaffold(scores.differ(), diminish(p, x), 2, y) < 0 for x in smaller))
 
 
 @claim(
@@ -219,16 +222,17 @@ def above_average() -> Trials:
     "note-ex-5.4-likeliest",
     NOTE,
     "§5, Example 5.4, point 2",
-    Verdict.FAILS,
+    Verdict.READING,
     how="f = 1{two members differ}, n = 2, 3, four actions: the smallest specular size by search, "
     "against removing that many of the least likely and of the likeliest others.",
+    kindly="X can be made smaller by keeping them in X: as many of the likeliest other actions as "
+    "the smallest specular set has were a specular set in every case tried.",
     counterexample="n=2, π=(1/7, 1/7, 2/7, 3/7), y=2, X=(1), Λ=2/147",
-    truth="The other way round: X is smallest when it contains the likeliest other actions. That "
-    "many of them were specular in every case tried.",
+    truth="The likeliest other actions are what keeps Λ positive.",
     cases=product((2, 3)),
 )
 def keep_the_likeliest(size: int) -> Trials:
-    """Specular sets get smaller when the likeliest other actions stay in the support."""
+    """A specular set X can be made smaller if the likeliest other actions stay in the support."""
     for p, y in supported(scores.differ(), size):
         least = next(speculars(scores.differ(), p, size, y), None)
         if least is not None and len(least) < len(p) - 1:
@@ -236,7 +240,7 @@ def keep_the_likeliest(size: int) -> Trials:
             rare, likely = ordered[-len(least) :], ordered[: len(least)]
             kept = scaffold(scores.differ(), diminish(p, rare), size, y)
             yield stated(kept < 0, n=size, π=p, y=y, X=rare, Λ=kept)
-            yield corrected(scaffold(scores.differ(), diminish(p, likely), size, y) < 0)
+            yield kind(scaffold(scores.differ(), diminish(p, likely), size, y) < 0)
 
 
 def _binomial(n: int, p: Fraction, weight: list[Fraction]) -> Fraction:
@@ -273,11 +277,13 @@ def rarest_advantages(size: int, p: Policy) -> Trials:
     "note-f-srl-several",
     NOTE,
     "§5, f_srl, with p as in Example 3.4",
-    Verdict.FAILS,
+    Verdict.READING,
     how="Two correct actions and one wrong one, p their probability together, n = 2, 3.",
+    kindly="The displays write y_correct and p_θ, one correct generation and its probability; for "
+    "that they hold.",
     counterexample="n=2, π=(1/3, 1/3, 1/3), A=1/18, display=0",
-    truth="Only for one correct generation: with two, the set is also worth more when they differ, "
-    "so A depends on how p is split between them.",
+    truth="With two correct generations a set is also worth more when they differ, so A depends on "
+    "how p is split between them.",
 )
 def several_correct() -> Trials:
     """With p read as in Example 3.4, the probability of success, the displays hold for several
@@ -290,7 +296,10 @@ def several_correct() -> Trials:
         yield stated(found == formula, n=size, π=p, A=found, display=formula)
     for size in (2, 3):
         split = [policy(1, 3, 2), policy(2, 2, 2)]
-        yield corrected(len({advantage(score, p, size, 0) for p in split}) == 2, n=size)
+        yield remark(len({advantage(score, p, size, 0) for p in split}) == 2, n=size)
+    single = scores.rarest_correct((1, 0, 0))
+    for size, p in product((2, 3), policies(3, 7)):
+        yield kind(advantage(single, p, size, 0) == rarest_formulas(size, p[0])[0], n=size, π=p)
 
 
 @claim(

@@ -10,7 +10,13 @@ from typing import Any
 from claims.claims import DOCUMENTS, Finding, Part, Verdict, write
 
 SCHEMA_VERSION = 1
-SHOWN = (Verdict.HOLDS, Verdict.UP_TO_SCALE, Verdict.FAILS, Verdict.DEFINITION)
+SHOWN = (
+    Verdict.HOLDS,
+    Verdict.UP_TO_SCALE,
+    Verdict.READING,
+    Verdict.FAILS,
+    Verdict.DEFINITION,
+)
 
 OPENING = """\
 # The claims ledger
@@ -21,12 +27,29 @@ that this library was built from, and whether it holds. Every entry has a check,
     make verify
 
 A check does not use the verdict below; the verdict is confirmed if the trials of the check alone
-lead to it. A statement *fails* only with a counterexample, the first one in a search from small
-cases to large ones, and with a corrected statement that held in every case tried. A statement that
-needs a condition which its document does not state counts as failing, and the condition is given.
-Nearly all arithmetic is exact, in fractions, by enumeration over small action sets, and shares no
-code with the library. A check of finitely many cases is evidence for a general statement, not a
-proof. Empirical results of the papers cannot be checked here and are left out.
+lead to it. Nearly all arithmetic is exact, in fractions, by enumeration over small action sets, and
+shares no code with the library. A check of finitely many cases is evidence for a general statement,
+not a proof. Empirical results of the papers cannot be checked here and are left out.
+
+Every statement is read in the same way:
+
+- What its document assumes anywhere is assumed: n ≥ 2, n < N, an f that does not depend on the
+  order of the samples, rewards in [0, 1] under the polychromic objective.
+- A statement that fails only where what it is about is missing *holds*, and these cases are named.
+  They are: all rewards equal, a diversity that is the same for every set that scores, a single
+  set (K = 1), no correct action, an advantage or a covariance of exactly 0.
+- A statement that something can happen, or may happen, needs one case. All others are taken to be
+  general and need every case.
+- A statement that fails elsewhere for want of a condition *fails*, and the condition is given.
+- Where the words of the document allow two readings and one of them holds, or where the statement
+  goes further than the document, the verdict is *reading*: the strict reading is the statement and
+  has its counterexample, and the kind reading stands beside it.
+- A statement *holds up to scale* if all that is missing is a positive factor which is the same for
+  every policy and every score.
+
+A statement fails, strictly or altogether, only with a counterexample, the first one in a search
+from small cases to large ones, and with a corrected statement or a kind reading that held in every
+case tried.
 
 N is the number of samples of a prompt, n (K in the MaxPO review, which has B samples) the size of a
 set, π the policy, u and v the mean scores of the sets with and without a sample, w that of the sets
@@ -70,6 +93,7 @@ def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
             "concluded": f.concluded.value,
             "confirmed": f.confirmed,
             "truth": f.claim.truth,
+            "kind_reading": f.claim.kindly,
             "how": f.claim.how,
             "trials": {part.value: f.tallies[part].trials for part in Part},
             "failures": {part.value: f.tallies[part].failures for part in Part},
@@ -111,6 +135,8 @@ def _entry(finding: Finding) -> str:
     else:
         verdict = f"**Not confirmed: {_mismatch(finding)}.**"
     lines = [f"### {row.where}", "", f"`{row.id}` · {verdict} {row.statement}", ""]
+    if row.kindly:
+        lines += [f"- Kind reading, which holds: {row.kindly}"]
     if row.truth:
         lines += [f"- {_truth_label(row.verdict)}: {row.truth}"]
     if row.counterexample:

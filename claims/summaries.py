@@ -33,6 +33,8 @@ POLICIES = (policy(1, 1, 1), policy(1, 2, 3))
     "Method, marginal set advantage",
     Verdict.UP_TO_SCALE,
     how="The mean over a sample's sets of f − f̂, all sets: mean update over all groups of N = 3…5.",
+    counterexample="N=3, n=2, π=(1/3, 1/3, 1/3), mean=(1/27, -2/27, 1/27), "
+    "gradient=(2/27, -4/27, 2/27)",
     truth="(N−n)/n.",
 )
 def mean_form() -> Trials:
@@ -63,9 +65,11 @@ def averaged(design: Design) -> Credit:
     SUMMARIES,
     "Method, K sets without replacement",
     Verdict.UP_TO_SCALE,
-    how="Every single collection of K sets, N = 4, n = 2, K = 1…4: mean update over all groups.",
+    how="Every single collection of K sets, N = 4, n = 2, K = 2, 3, 4: mean update over all "
+    "groups.",
+    counterexample="sets=((0, 1), (0, 2)), mean=(1/27, -7/108, 1/36), gradient=(2/27, -7/54, 1/18)",
     truth="(m − n)/n, m the number of samples that some set holds: known for each collection.",
-    cases=product((1, 2, 3, 4)),
+    cases=product((2, 3, 4)),
 )
 def sampled_sets(num_sets: int) -> Trials:
     """With K of the sets the estimator is unbiased too."""

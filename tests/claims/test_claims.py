@@ -18,12 +18,14 @@ import claims as ledger
 from claims import exact, note_sequential, note_specular, report, scores
 from claims.claims import (
     DOCUMENTS,
+    REFUTED,
     Claim,
     Finding,
     Verdict,
     claim,
     corrected,
     examine,
+    kind,
     remark,
     scaled,
     stated,
@@ -48,7 +50,14 @@ def row(verdict: Verdict, trials: list, counterexample: str = "") -> Claim:
         yield from trials
 
     named = claim(
-        "a", "A book", "p. 1", verdict, how="so", truth="x", counterexample=counterexample
+        "a",
+        "A book",
+        "p. 1",
+        verdict,
+        how="so",
+        truth="x",
+        kindly="y" * (verdict is Verdict.READING),
+        counterexample=counterexample,
     )
     return named(check)
 
@@ -62,12 +71,13 @@ def test_every_claim_is_confirmed(id):
 def test_no_other_verdict_would_be_confirmed(id):
     found = finding(id)
     for verdict in set(Verdict) - {found.claim.verdict}:
-        other = replace(found.claim, verdict=verdict, counterexample="", truth="so")
+        kindly = "so" * (verdict is Verdict.READING)
+        other = replace(found.claim, verdict=verdict, counterexample="", truth="so", kindly=kindly)
         assert not replace(found, claim=other).confirmed
 
 
-@pytest.mark.parametrize("id", [r.id for r in ledger.CLAIMS if r.verdict is Verdict.FAILS])
-def test_a_claim_that_fails_pins_its_counterexample(id):
+@pytest.mark.parametrize("id", [r.id for r in ledger.CLAIMS if r.verdict in REFUTED])
+def test_a_claim_that_does_not_hold_as_stated_pins_its_counterexample(id):
     found = finding(id)
     assert found.claim.counterexample == found.counterexample != ""
     assert not replace(found, claim=replace(found.claim, counterexample="n=0")).confirmed
@@ -92,6 +102,10 @@ def test_the_ledger_covers_the_documents():
         ([stated(False), scaled(True)], Verdict.UP_TO_SCALE),
         ([stated(False), scaled(False)], Verdict.INCONCLUSIVE),
         ([stated(True), scaled(True)], Verdict.HOLDS),
+        ([stated(False), kind(True), corrected(True)], Verdict.READING),
+        ([stated(False), kind(True), kind(False)], Verdict.INCONCLUSIVE),
+        ([stated(True), kind(True)], Verdict.HOLDS),
+        ([kind(True)], Verdict.INCONCLUSIVE),
         ([corrected(True)], Verdict.INCONCLUSIVE),
         ([remark(True)], Verdict.DEFINITION),
         ([remark(False)], Verdict.INCONCLUSIVE),
@@ -103,9 +117,10 @@ def test_the_verdict_follows_from_the_trials_alone(trials, verdict):
 
 
 def test_the_first_failure_is_the_counterexample():
-    trials = [stated(True, n=1), stated(False, n=2), stated(False, n=3), corrected(True)]
-    assert examine(row(Verdict.FAILS, trials, "n=2")).confirmed
-    assert not examine(row(Verdict.FAILS, trials, "n=3")).confirmed
+    trials = [stated(True, n=1), stated(False, n=2), stated(False, n=3)]
+    for verdict, other in zip(REFUTED, (scaled, kind, corrected), strict=True):
+        assert examine(row(verdict, [*trials, other(True)], "n=2")).confirmed
+        assert not examine(row(verdict, [*trials, other(True)], "n=3")).confirmed
 
 
 def test_a_claim_that_fails_says_what_is_true():
@@ -113,6 +128,12 @@ def test_a_claim_that_fails_says_what_is_true():
         claim("a", "A book", "p. 1", Verdict.FAILS, how="so", counterexample="n=1")(lambda: [])
     with pytest.raises(ValueError, match="'a' holds: it has no counterexample"):
         claim("a", "A book", "p. 1", Verdict.HOLDS, how="so", counterexample="n=1")(lambda: [])
+
+
+def test_a_reading_and_nothing_else_has_a_kind_reading():
+    for verdict, kindly in ((Verdict.READING, ""), (Verdict.FAILS, "so")):
+        with pytest.raises(ValueError, match="'a': a reading, and nothing else, has a kind"):
+            claim("a", "A book", "p. 1", verdict, how="so", truth="x", kindly=kindly)(lambda: [])
 
 
 def patched(monkeypatch, module, name, broken):
