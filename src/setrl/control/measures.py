@@ -11,6 +11,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from setrl.control.credit.trajectories import Growing, Trajectory, stack
+from setrl.control.envs.layers import given
 from setrl.evaluation import diversity, estimators
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class _Episode(Growing):
     """An episode while it is played, and its environment and index."""
 
     def __init__(self, env: gym.Env, index: int, options: ResetOptions) -> None:
-        super().__init__(*env.reset(options=options))
+        super().__init__(*env.reset(**given(options)))
         self.env, self.index = env, index
 
 

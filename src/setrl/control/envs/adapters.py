@@ -11,7 +11,12 @@ from typing import Any, ClassVar
 import gymnasium as gym
 import numpy as np
 
-from setrl.control.envs.layers import copied, generators_of, is_plain
+from setrl.control.envs.generators import (
+    NotResettableError,
+    attributes_that_are_generators,
+    sets_itself_back,
+)
+from setrl.control.envs.layers import copied, is_plain
 
 WHAT_TO_IMPLEMENT = (
     "give the environment `snapshot()` → opaque picklable state, and "
@@ -29,15 +34,11 @@ CONSTANTS = frozenset(
 _TABLES = frozenset({"P", "desc", "initial_state_distrib", "_cliff", "locs", "locs_colors"})
 
 
-class NotResettableError(TypeError):
-    """An environment cannot be set back; the message says what to implement."""
-
-
 class Adapter(ABC):
     """Saves and loads the state of the environment below all wrappers.
 
-    It leaves random generators that are attributes of the environment alone: `ResettableEnv`
-    saves, sets back and forks them, in place.
+    It leaves random generators alone: `ResettableEnv` saves, sets back and forks all that the
+    environment leads to, in place. It may replace those that are not attributes by equal ones.
 
     Attributes:
         name: The backend's name.
@@ -92,7 +93,7 @@ class OwnState(Adapter):
     @classmethod
     def is_made_for(cls, env: gym.Env) -> bool:
         """Whether the environment has both methods."""
-        return callable(getattr(env, "snapshot", None)) and callable(getattr(env, "restore", None))
+        return sets_itself_back(env)
 
     def save(self) -> Any:
         """What the environment's `snapshot` gives."""
@@ -227,4 +228,5 @@ class PickledState(Adapter):
         values = vars(self.env)
         objects = {"spec", "action_space", "observation_space", "metadata"} & values.keys()
         constants = {name: values[name] for name in objects if values[name] is not None}
-        return {"the environment": self.env} | constants | generators_of(self.env)
+        generators = attributes_that_are_generators(self.env)
+        return {"the environment": self.env} | constants | generators

@@ -11,8 +11,9 @@ import gymnasium as gym
 import numpy as np
 
 from setrl.control.envs.adapters import WHAT_TO_IMPLEMENT
-from setrl.control.envs.layers import kind_of, layers_of, save_generators
-from setrl.control.envs.resettable import Resettable, make_resettable
+from setrl.control.envs.generators import save_generators
+from setrl.control.envs.layers import kind_of, layers_of
+from setrl.control.envs.resettable import Resettable, ResettableEnv, make_resettable
 
 # Infos that hold the time of day: RecordEpisodeStatistics and SB3's Monitor write it.
 _CLOCKS = ("info.episode.t",)
@@ -78,7 +79,7 @@ def _check_one(
         _must_agree(env, truth, again, f"restored{way}")
     once, twice = (_steps(env, env.restore(snapshot, rng=5), walk) for _ in range(2))
     _must_agree(env, once, twice, "restored twice with rng=5")
-    _must_fork(env, snapshot)
+    _must_fork(env, snapshot, _that_moved(truth[0].generators, truth[-1].generators))
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,8 @@ def _follow(env: Any, walk: list[Any]) -> Iterator[_Step]:
 
 
 def _noise(env: Any) -> list[dict[str, Any]]:
-    return [save_generators(layer) for layer in layers_of(env)]
+    layers = layers_of(env)
+    return [save_generators(each, own=not isinstance(each, ResettableEnv)) for each in layers]
 
 
 def _pickled(env: Any, snapshot: Any) -> bytes:
@@ -158,15 +160,26 @@ def _sentence(env: Any, way: str, index: int, where: str) -> str:
     )
 
 
-def _must_fork(env: Any, snapshot: Any) -> None:
-    """Raise if vines with different seeds share the noise of the environment."""
+def _that_moved(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> set[tuple[int, str]]:
+    """The generators (layer, path) that noise was drawn from between two steps."""
+    return {
+        (place, path)
+        for place, (old, new) in enumerate(zip(before, after, strict=True))
+        for path in old.keys() & new.keys()
+        if any(_differences(old[path], new[path], path))
+    }
+
+
+def _must_fork(env: Any, snapshot: Any, drawn_from: set[tuple[int, str]]) -> None:
+    """Raise if vines with different seeds share a generator that noise is drawn from."""
     env.restore(snapshot, rng=1)
     first = _noise(env)
     env.restore(snapshot, rng=2)
-    if any(first) and not any(_differences(first, _noise(env), "generators")):
+    for place, path in sorted(drawn_from - _that_moved(first, _noise(env))):
         raise ResetMismatchError(
-            f"{_name(env)}: restored with rng=1 and with rng=2 its generators are the same, so "
-            "that vines would share its noise; let `restore` seed them from `rng`"
+            f"{_name(env)}: restored with rng=1 and with rng=2 the generator {path} of "
+            f"{kind_of(layers_of(env)[place])} is the same, so that vines would share its noise; "
+            "let `restore` seed it from `rng`"
         )
 
 

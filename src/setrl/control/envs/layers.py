@@ -1,12 +1,10 @@
-"""What a layer of an environment holds (a wrapper, or the environment itself): data and generators.
+"""What a layer of an environment holds (a wrapper, or the environment itself).
 
-A layer's state is copied as plain data, several times faster than `copy.deepcopy`; its random
-generators are saved, set back and forked in place.
+A layer's state is copied as plain data, several times faster than `copy.deepcopy`.
 """
 
 from __future__ import annotations
 
-import random
 from collections import deque
 from copy import deepcopy
 from typing import Any
@@ -14,9 +12,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-Generator = np.random.Generator | np.random.RandomState | random.Random
-
-_CONSTANT = (int, float, bool, str, bytes, complex, type(None), np.generic)
+IMMUTABLE = (int, float, bool, str, bytes, complex, type(None), np.generic)
 
 # Wrapper → the attributes that belong to the episode. What it gathers over episodes (running means
 # of a normaliser, queues of returns, visit counts) is shared by all vines and not set back.
@@ -53,9 +49,19 @@ def layers_of(env: gym.Env) -> list[gym.Env]:
     return layers
 
 
+def given(options: dict[str, Any] | None) -> dict[str, Any]:
+    """The keyword `options` of a reset, where there are any: many environments know none."""
+    return {} if options is None else {"options": options}
+
+
 def kind_of(layer: gym.Env) -> str:
     """The full name of a layer's class."""
     return f"{type(layer).__module__}.{type(layer).__qualname__}"
+
+
+def is_of_known_state(layer: gym.Env) -> bool:
+    """Whether it is known which attributes of a layer's class belong to the episode."""
+    return kind_of(layer) in _EPISODE_STATE
 
 
 def save_wrapper(wrapper: gym.Env) -> dict[str, Any]:
@@ -74,7 +80,7 @@ def load_wrapper(wrapper: gym.Env, state: dict[str, Any]) -> None:
 
 def is_plain(value: Any) -> bool:
     """Whether this is numbers, text, arrays, or containers of them: state, and not machinery."""
-    if isinstance(value, _CONSTANT):
+    if isinstance(value, IMMUTABLE):
         return True
     if isinstance(value, np.ndarray):
         return value.dtype != object
@@ -85,7 +91,7 @@ def is_plain(value: Any) -> bool:
 
 def copied(value: Any) -> Any:
     """A copy that shares nothing that can change; `copy.deepcopy` of what is not plain data."""
-    if isinstance(value, _CONSTANT):
+    if isinstance(value, IMMUTABLE):
         return value
     kind = type(value)
     if kind is np.ndarray and value.dtype != object:
@@ -97,59 +103,3 @@ def copied(value: Any) -> Any:
     if kind is deque:
         return deque(map(copied, value), maxlen=value.maxlen)
     return deepcopy(value)
-
-
-def generators_of(layer: gym.Env) -> dict[str, Generator]:
-    """The generators among the attributes of a layer."""
-    return {name: value for name, value in vars(layer).items() if isinstance(value, Generator)}
-
-
-def save_generators(layer: gym.Env) -> dict[str, Any]:
-    """Attribute → state of the generator there."""
-    return {name: _state_of(generator) for name, generator in generators_of(layer).items()}
-
-
-def load_generators(layer: gym.Env, states: dict[str, Any]) -> None:
-    """Set the generators of a layer to saved states.
-
-    In place, because parts of an environment often hold the same generator.
-    """
-    if "_np_random" in states and layer.unwrapped is layer:
-        _ = layer.np_random  # Gymnasium makes it at the first access
-    generators = generators_of(layer)
-    for name, state in states.items():
-        _set_state(generators[name], state)
-
-
-def reseed_generators(layers: list[gym.Env], noise: np.random.SeedSequence) -> None:
-    """Give every generator of every layer a stream of its own."""
-    distinct = {id(each): each for layer in layers for each in generators_of(layer).values()}
-    for generator, seed in zip(distinct.values(), noise.spawn(len(distinct)), strict=True):
-        _set_state(generator, _state_of(_fresh_like(generator, seed)))
-
-
-def _state_of(generator: Generator) -> Any:
-    """The state of a generator, as plain data."""
-    if isinstance(generator, np.random.Generator):
-        return generator.bit_generator.state
-    if isinstance(generator, np.random.RandomState):
-        return generator.get_state(legacy=False)
-    return generator.getstate()
-
-
-def _set_state(generator: Generator, state: Any) -> None:
-    """Set a generator to what `_state_of` gave."""
-    if isinstance(generator, np.random.Generator):
-        generator.bit_generator.state = state
-    elif isinstance(generator, np.random.RandomState):
-        generator.set_state(state)
-    else:
-        generator.setstate(state)
-
-
-def _fresh_like(generator: Generator, seed: np.random.SeedSequence) -> Generator:
-    if isinstance(generator, np.random.Generator):
-        return np.random.Generator(type(generator.bit_generator)(seed))
-    if isinstance(generator, np.random.RandomState):
-        return np.random.RandomState(np.random.MT19937(seed))
-    return random.Random(int.from_bytes(seed.generate_state(8).tobytes(), "little"))

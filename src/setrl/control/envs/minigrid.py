@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 from setrl.control.envs.adapters import CONSTANTS, Adapter
-from setrl.control.envs.layers import generators_of
+from setrl.control.envs.generators import attributes_that_are_generators
 
 _AS_IT_IS = {int, float, bool, str, bytes, type(None), np.int64, np.float64, np.bool_, np.int8}
 
@@ -54,7 +54,7 @@ class MiniGridState(Adapter):
         vars(self.env).update(self._clone(state, dict(self._fixtures())))
 
     def _fixtures(self) -> dict[str, Any]:
-        return {"the environment": self.env} | generators_of(self.env)
+        return {"the environment": self.env} | attributes_that_are_generators(self.env)
 
 
 _STAYS = CONSTANTS | {"actions", "screen_size", "render_size", "highlight", "tile_size"}

@@ -9,7 +9,8 @@ import gymnasium as gym
 import numpy as np
 
 from setrl.control.envs.adapters import Adapter
-from setrl.control.envs.layers import copied, layers_of, load_generators, save_generators
+from setrl.control.envs.generators import load_generators, save_generators
+from setrl.control.envs.layers import copied, given, layers_of
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class History(gym.Wrapper):
         if seed is None:
             seed = int(self.env.unwrapped.np_random.integers(2**31))
         self.seed, self.options, self.events = seed, copied(options), []
-        return self.env.reset(seed=seed, options=options)
+        return self.env.reset(seed=seed, **given(options))
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Record the action and step."""
@@ -46,9 +47,8 @@ class History(gym.Wrapper):
 class ReplayState(Adapter):
     """Resets and repeats the actions: exact, at the cost of the steps that led there.
 
-    `auto` never chooses it, because its cost grows with the episode. Only generators that are
-    attributes of the environment can be forked: noise inside compiled code is replayed, and
-    continues unchanged for every `rng`.
+    `auto` never chooses it, because its cost grows with the episode. Noise inside compiled
+    code is replayed, and cannot be forked: it continues unchanged for every `rng`.
     """
 
     name: ClassVar[str] = "replay"

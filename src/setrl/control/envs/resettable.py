@@ -17,14 +17,13 @@ import numpy as np
 
 from setrl import names
 from setrl.control.envs.adapters import Adapter, AtariState, AttributeState, OwnState, PickledState
+from setrl.control.envs.generators import load_generators, reseed_generators, save_generators
 from setrl.control.envs.layers import (
     copied,
+    given,
     kind_of,
     layers_of,
-    load_generators,
     load_wrapper,
-    reseed_generators,
-    save_generators,
     save_wrapper,
 )
 from setrl.control.envs.minigrid import MiniGridState
@@ -109,7 +108,7 @@ class ResettableEnv(gym.Wrapper):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """As the environment's."""
-        observation, info = self.env.reset(seed=seed, options=options)
+        observation, info = self.env.reset(seed=seed, **given(options))
         self._seen = (observation, info, False, False)
         return observation, info
 
