@@ -49,6 +49,10 @@ def test_euclidean_distances_are_shares_of_the_largest():
     assert not diversity.distances(np.zeros((3, 2))).any()
 
 
+def test_rows_that_differ_by_rounding_are_not_far_apart():
+    assert diversity.distances([[0.3, 1.0], [0.1 + 0.2, 1.0]]).max() < 1e-3
+
+
 def test_jaccard_is_the_share_of_places_that_only_one_visited():
     sets = [{0, 1}, {1, 2, 3}, {0, 1}, set()]
     rows = [[place in one for place in range(5)] for one in sets]

@@ -102,6 +102,13 @@ def test_sets_that_are_all_alike_leave_their_window_at_zero() -> None:
     assert (found.advantages == 0).all()
 
 
+def test_rounding_errors_are_not_divided_up_to_a_signal() -> None:
+    noise = [Segment(walk(4, seed), (SetAdvantage(2.8e-17),)) for seed in (1, 2)]
+    found = Critic(policy(), GAMMA, LAMBDA).transitions(noise)
+    assert found.from_sets.all()
+    assert np.abs(found.advantages).max() < 1e-6
+
+
 def test_a_window_longer_than_the_trajectory_ends_with_it() -> None:
     found = Critic(policy(), GAMMA, LAMBDA).transitions(
         [Segment(walk(2, 1), (SetAdvantage(1.0, 0, 9),)), Segment(walk(2, 2))]

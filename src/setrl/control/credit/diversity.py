@@ -90,7 +90,9 @@ def distances(features_ND: ArrayLike, metric: Metric = "euclidean") -> NDArray[n
     if metric == "jaccard":
         return _jaccard(x_ND != 0)
     apart_NN = np.linalg.norm(x_ND[:, None] - x_ND[None], axis=-1)
-    return apart_NN / max(apart_NN.max(initial=0.0), np.finfo(float).tiny)
+    # Rows that differ in their last digits alone are equal, and not as far apart as rows can be.
+    floor = 1e-12 * np.abs(x_ND).max(initial=0.0) or np.finfo(float).tiny
+    return apart_NN / max(apart_NN.max(initial=0.0), floor)
 
 
 def _jaccard(visited_ND: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ import numpy as np
 from setrl.core.advantages import Advantages, Method
 from setrl.core.credit.designs import draw_sets
 from setrl.core.credit.estimators import Sampled, score_sets
+from setrl.core.credit.rounding import centred, difference
 from setrl.core.inputs import read_batch
 
 Fields = Mapping[str, Any]  # "clusters" (B, N), "pairs" (B, N, N): what a method reads
@@ -59,14 +60,14 @@ def by_action(
     plain = replace(method, baseline="none", reduction="mean", scale=None)
     found = plain.advantages(scores_BN, **fields)
     has_credit_BN = _has_credit(found)
-    values_BN = np.where(has_credit_BN, 0.0, np.nan)
+    values_BN, n = np.where(has_credit_BN, 0.0, np.nan), scores_BN.shape[1]
     for action in np.unique(actions_BN):
         begins_BN = has_credit_BN & (actions_BN == action)
         others_BN = has_credit_BN & ~begins_BN
         without_B = plain.advantages(scores_BN, mask=others_BN, **fields).mean_B
         counts = zip(has_credit_BN.sum(axis=1), others_BN.sum(axis=1), strict=True)
-        odds_B = np.array([_odds(int(n), int(m), method.set_size) for n, m in counts])
-        change_B = np.where(odds_B > 0, (found.mean_B - without_B) * odds_B, 0.0)
+        odds_B = np.array([_odds(int(all_), int(m), method.set_size) for all_, m in counts])
+        change_B = np.where(odds_B > 0, difference(found.mean_B, without_B, n) * odds_B, 0.0)
         values_BN = np.where(begins_BN, change_B[:, None], values_BN)
     return values_BN
 
@@ -110,5 +111,5 @@ def best_set_gain(
         scores_BS = score_sets(method.objective, samples, sets_SK)
         # Rows are a slice, or a column of indices that goes with columns of samples.
         where = rows if isinstance(rows, slice) else rows[:, 0]
-        gains_B[where] = scores_BS.max(axis=1) - scores_BS.mean(axis=1)
+        gains_B[where] = centred(scores_BS).max(axis=1)
     return gains_B

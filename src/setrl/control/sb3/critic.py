@@ -18,6 +18,7 @@ from setrl.control.sb3.bonuses import CountBonus
 from setrl.control.sb3.buffer import Transitions
 
 CHUNK = 4096  # steps that the policy evaluates in one batch
+SIZE_FLOOR = 1e-8  # below it an advantage is no signal, and must not be divided up to one
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Critic:
             span = slice(start, start + CHUNK)
             with torch.no_grad():
                 seen, _ = self.policy.obs_to_tensor(part(observations, span))
-                taken = torch.as_tensor(actions[span], dtype=kind, device=self.policy.device)
+                taken = torch.as_tensor(flat(actions[span]), dtype=kind, device=self.policy.device)
                 value, log_prob, _ = self.policy.evaluate_actions(seen, taken)
             values.append(value.flatten().cpu().numpy())
             log_probs.append(log_prob.cpu().numpy())
@@ -133,6 +134,11 @@ class Critic:
         return advantages
 
 
+def flat(actions: np.ndarray) -> np.ndarray:
+    """Actions as policies have them: an action that is a matrix is a row."""
+    return actions if actions.ndim < 3 else actions.reshape(len(actions), -1)
+
+
 def _with_sets(segments: Sequence[Segment], critics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Advantages with those of sets in place, and where they replace the critic's."""
     advantages, from_sets = critics.copy(), np.zeros(len(critics), dtype=bool)
@@ -151,9 +157,11 @@ def _with_sets(segments: Sequence[Segment], critics: np.ndarray) -> tuple[np.nda
 
 
 def _scaled(advantages: np.ndarray, from_sets: np.ndarray) -> np.ndarray:
-    """Set advantages over the root of their mean square, which is not 0 unless all are.
+    """Set advantages over the root of their mean square, or over the floor if that is larger.
 
     The mean is not subtracted: set advantages are centred at each state by their baseline.
     """
-    size = np.sqrt(np.mean(advantages[from_sets] ** 2)) if from_sets.any() else 0.0
-    return np.where(from_sets, advantages / size, advantages) if size > 0 else advantages
+    if not from_sets.any():
+        return advantages
+    size = max(np.sqrt(np.mean(advantages[from_sets] ** 2)), SIZE_FLOOR)
+    return np.where(from_sets, advantages / size, advantages)

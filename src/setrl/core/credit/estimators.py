@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from setrl.core.credit.designs import all_sets, count_sets, draw_sets, membership
+from setrl.core.credit.rounding import centred, without_rounding
 from setrl.core.objectives.base import Objective, SetMeans, finite
 from setrl.core.samples import Samples
 
@@ -140,7 +141,7 @@ class Exact:
         means = objective.set_means(samples, set_size)
         if means is not None:
             share_N = np.full(n, set_size / n)
-            return Credit(means, count_sets(n, set_size), share_N, "closed form")
+            return Credit(without_rounding(means), count_sets(n, set_size), share_N, "closed form")
         if comb(n, set_size) <= self.max_sets:
             return Enumerated(self.max_sets)(objective, samples, set_size, rng)
         return Sampled(self.num_sets)(objective, samples, set_size, rng)
@@ -168,7 +169,7 @@ def _credit(objective: Objective, samples: Samples, sets_SK: np.ndarray, used: s
     member_SN = membership(sets_SK, n)
     num_with_N = member_SN.sum(axis=0)
     mean_B = scores_BS.mean(axis=-1)
-    centred_BS = scores_BS - mean_B[:, None]
+    centred_BS = centred(scores_BS)
     above_BN = _ratio(centred_BS @ member_SN, num_with_N)
     below_BN = _ratio(-(centred_BS @ member_SN), len(sets_SK) - num_with_N)
     means = SetMeans(
@@ -176,7 +177,9 @@ def _credit(objective: Objective, samples: Samples, sets_SK: np.ndarray, used: s
         contrast_BN=above_BN - below_BN,
         mean_B=mean_B,
         variance_B=(centred_BS**2).mean(axis=-1),
+        size_B=4 * np.abs(scores_BS).max(axis=-1),
     )
+    means = without_rounding(means, every_set=len(sets_SK) == comb(n, set_size))
     credit = Credit(means, float(len(sets_SK)), num_with_N / len(sets_SK), used)
     if len(sets_SK) == comb(n, set_size):
         return credit

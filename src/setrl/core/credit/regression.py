@@ -9,6 +9,7 @@ import numpy as np
 
 from setrl.core.credit.designs import membership
 from setrl.core.credit.estimators import Credit, DrawnSets, score_sets
+from setrl.core.credit.rounding import centred
 from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.samples import Samples
 
@@ -90,7 +91,7 @@ def _fit(scores_BS: np.ndarray, member_SN: np.ndarray, penalty: float) -> _Fit:
     default ridge, measured for 50 to 500 sets of 8 out of 32 and 64.
     """
     num_sets, n = member_SN.shape
-    centred_BS = scores_BS - scores_BS.mean(axis=-1, keepdims=True)
+    centred_BS = centred(scores_BS)
     if penalty:
         smoother_NS = np.linalg.solve(member_SN.T @ member_SN + penalty * np.eye(n), member_SN.T)
     else:

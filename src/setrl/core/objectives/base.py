@@ -28,6 +28,8 @@ class SetMeans:
         gain: Computes u − w, where w is the mean over the (K−1)-sets that do not hold i; None where
             the objective knows no better way than the difference. Few baselines ask for it.
         variance_B: The variance of the score over all sets; None where it has no exact form.
+        size_B: How large the numbers are that u − v was added up from; None where nothing cancels.
+            Rounding errors are a few ε times it, however small u − v itself is.
     """
 
     with_BN: np.ndarray
@@ -35,6 +37,7 @@ class SetMeans:
     mean_B: np.ndarray
     gain: Callable[[], np.ndarray] | None = None
     variance_B: np.ndarray | None = None
+    size_B: np.ndarray | None = None
 
     @cached_property
     def gain_BN(self) -> np.ndarray | None:
@@ -49,6 +52,7 @@ class SetMeans:
         set_size: int,
         gain: Callable[[], np.ndarray] | None = None,
         variance_B: np.ndarray | None = None,
+        size_B: np.ndarray | None = None,
     ) -> SetMeans:
         """From U and u − v alone: u = U + (1 − K/N)(u − v); u = U at K = N, where v is not."""
         n = contrast_BN.shape[-1]
@@ -57,7 +61,7 @@ class SetMeans:
         else:
             with_BN = np.repeat(mean_B[:, None], n, axis=1)
             contrast_BN = np.full(contrast_BN.shape, np.nan)
-        return cls(with_BN, contrast_BN, mean_B, gain, variance_B)
+        return cls(with_BN, contrast_BN, mean_B, gain, variance_B, size_B)
 
     @classmethod
     def above(cls, mean_B: np.ndarray, extra_BN: np.ndarray, set_size: int) -> SetMeans:
@@ -65,6 +69,11 @@ class SetMeans:
         n = extra_BN.shape[-1]
         outside = float(n - set_size) or np.nan
         return cls(mean_B[:, None] + extra_BN, extra_BN * (n / outside), mean_B)
+
+    @property
+    def scale_B(self) -> np.ndarray:
+        """`size_B`, or the largest |u − v| where nothing cancels."""
+        return np.abs(self.contrast_BN).max(axis=-1) if self.size_B is None else self.size_B
 
     @property
     def without_BN(self) -> np.ndarray:
@@ -234,6 +243,10 @@ class Sum(Objective):
             mean_B=total("mean_B"),
             gain=(lambda: total("gain_BN")) if all(term.gain for term in known) else None,
             variance_B=None if variance_B is None else self.weights[0] ** 2 * variance_B,
+            size_B=sum(
+                (abs(w) * term.scale_B for w, term in zip(self.weights, known, strict=True)),
+                np.zeros(()),
+            ),
         )
 
 

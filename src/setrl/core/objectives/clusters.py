@@ -88,10 +88,11 @@ class Missed(NamedTuple):
 
 
 class Part(NamedTuple):
-    """U and u − v of what a diversity is added up from."""
+    """U and u − v of what a diversity is added up from, and the size of the numbers in u − v."""
 
     mean_B1: np.ndarray
     contrast_BN: np.ndarray
+    size_B1: np.ndarray
 
 
 class MissedMeans:
@@ -116,6 +117,8 @@ class MissedMeans:
         self.table = chances(values_BN.shape[-1], set_size)
         self.sum_C = values_BN.sum(axis=-1)[clusters.row_C]
         self.total_C = clusters.total(values_BN)
+        self.largest_B1 = largest(values_BN)
+        self.reach_C = np.abs(values_BN).sum(axis=-1)[clusters.row_C]
 
     def each_cluster(self) -> Part:
         """Σ_c R(S)·1{S misses cluster c}."""
@@ -125,7 +128,9 @@ class MissedMeans:
         own_C = group.held_C - group.level_C
         level_BN = self.clusters.of_all(group.level_C) + of_own(own_C)
         contrast_BN = level_BN + of_others(group.slope_C) * self.values_BN
-        return Part(self.clusters.of_all(group.mean_C), contrast_BN)
+        return Part(
+            self.clusters.of_all(group.mean_C), contrast_BN, self._size(self.clusters.size_C)
+        )
 
     def each_rest(self) -> Part:
         """Σ_c R(S)·1{S misses every cluster but c}: S has no strategy but c."""
@@ -142,7 +147,7 @@ class MissedMeans:
             + of_own(group.slope_C) * self.values_BN,
             of_all(group.level_C) + of_all(group.slope_C) * self.values_BN,
         )
-        return Part(of_all(group.mean_C), contrast_BN)
+        return Part(of_all(group.mean_C), contrast_BN, self._size(others_C))
 
     def all_clusters(self) -> Part:
         """R(S)·1{S misses every cluster}: S is of degenerate samples only."""
@@ -154,11 +159,26 @@ class MissedMeans:
             group.held_C[:, None],
             group.level_C[:, None] + group.slope_C[:, None] * self.values_BN,
         )
-        return Part(group.mean_C[:, None], contrast_BN)
+        return Part(group.mean_C[:, None], contrast_BN, largest(contrast_BN))
+
+    def _size(self, size_C: np.ndarray) -> np.ndarray:
+        """The size of the numbers that a sum over clusters adds up, for groups of these sizes.
+
+        The sums of values outside of the groups are differences: their errors go by Σ |xᵢ|.
+        """
+        group, of_all = _missed(self.table, size_C, self.reach_C), self.clusters.of_all
+        own_BN = self.clusters.of_own(np.abs(group.held_C))
+        level_B1, slope_B1 = of_all(np.abs(group.level_C)), of_all(np.abs(group.slope_C))
+        return level_B1 + largest(own_BN) + slope_B1 * self.largest_B1
 
     @property
     def _clustered_BN(self) -> np.ndarray:
         return self.clusters.of_own(np.ones(self.total_C.shape)) > 0
+
+
+def largest(values_BN: np.ndarray) -> np.ndarray:
+    """The largest |x| of each prompt, (B, 1)."""
+    return np.abs(values_BN).max(axis=-1, keepdims=True)
 
 
 def _missed(table: Chances, size_C: np.ndarray, rest_C: np.ndarray) -> Missed:

@@ -14,7 +14,13 @@ import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import chances
-from setrl.core.objectives.clusters import MissedMeans, Part, count_distinct, find_clusters
+from setrl.core.objectives.clusters import (
+    MissedMeans,
+    Part,
+    count_distinct,
+    find_clusters,
+    largest,
+)
 from setrl.core.objectives.rewards import centre
 from setrl.core.samples import DEGENERATE, Samples
 
@@ -58,7 +64,13 @@ class ClusterDiversity(Objective):
             parts.append(_times(form.none_B1, means.all_clusters()))
         mean_B1 = sum((part.mean_B1 for part in parts), np.zeros((len(values_BN), 1)))
         contrast_BN = functools.reduce(np.add, (part.contrast_BN for part in parts))
-        return SetMeans.around(mean_B1[:, 0] / set_size, contrast_BN / set_size, set_size)
+        size_B1 = functools.reduce(np.add, (part.size_B1 for part in parts))
+        return SetMeans.around(
+            mean_B1[:, 0] / set_size,
+            contrast_BN / set_size,
+            set_size,
+            size_B=size_B1[:, 0] / set_size,
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,10 +89,12 @@ class Distinct(ClusterDiversity):
         missed_C = table.missed_with[size_C]
         paid_BN = clusters.of_others(size_C * missed_C) / table.outside
         with_BN = clusters.of_own(np.ones(size_C.shape)) + clusters.of_others(1.0 - missed_C)
+        own_BN = clusters.of_own(table.missed_without[size_C - 1])
         return SetMeans(
             with_BN=with_BN,
-            contrast_BN=clusters.of_own(table.missed_without[size_C - 1]) - paid_BN,
+            contrast_BN=own_BN - paid_BN,
             mean_B=with_BN.mean(axis=-1),
+            size_B=own_BN.max(axis=-1) + clusters.of_all(size_C * missed_C)[:, 0] / table.outside,
             gain=lambda: clusters.of_own(table.missed_with[size_C - 1]),
         )
 
@@ -236,8 +250,9 @@ def _of_sum(values_BN: np.ndarray, set_size: int) -> Part:
     """U and u − v of R(S) = Σ_{i∈S} xᵢ."""
     n = values_BN.shape[-1]
     mean_B, centred_BN = centre(values_BN)
-    return Part(set_size * mean_B[:, None], centred_BN * (n / max(n - 1, 1)))
+    contrast_BN = centred_BN * (n / max(n - 1, 1))
+    return Part(set_size * mean_B[:, None], contrast_BN, largest(contrast_BN))
 
 
 def _times(factor: np.ndarray | float, part: Part) -> Part:
-    return Part(factor * part.mean_B1, factor * part.contrast_BN)
+    return Part(factor * part.mean_B1, factor * part.contrast_BN, np.abs(factor) * part.size_B1)

@@ -93,7 +93,14 @@ class Volume(Objective):
             with_BN=np.einsum("bil,bl->bi", share_BNN, eigen.with_BN),
             contrast_BN=contrast_BN,
             mean_B=eigen.mean_B,
+            size_B=_size(np.abs(value_BN), set_size),
         )
+
+
+def _size(value_BN: np.ndarray, set_size: int) -> np.ndarray:
+    """What an error of ε in eigenvalues, which is relative to the largest, becomes in a volume."""
+    others_B = product_means(value_BN, set_size - 1).mean_B if set_size > 1 else 1.0
+    return value_BN.max(axis=-1) * others_B
 
 
 def _centred_pairs(pairs_BNN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -98,7 +98,8 @@ class OverSizes(Objective):
             parts = (w * _gain(self.objective, samples, size, means) for size, w, means in found)
             return np.sum(list(parts), axis=0)
 
-        return SetMeans(with_BN, contrast_BN, mean_B1[:, 0], gain)
+        size_B = sum((abs(w) * means.scale_B for _, w, means in found), np.zeros(()))
+        return SetMeans(with_BN, contrast_BN, mean_B1[:, 0], gain, size_B=size_B)
 
     def _check(self, set_size: int) -> None:
         if set_size < self.set_size:
