@@ -24,6 +24,8 @@ class Stepped(NamedTuple):
     rewards: np.ndarray  # (n,)
     dones: np.ndarray  # (n,) bool: the vine has ended
     infos: list[dict[str, Any]]
+    actions: Any
+    new_obs: Any  # what followed the actions
 
 
 class VinePool:
@@ -124,9 +126,9 @@ class VinePool:
         self.steps += len(live)
         if self.on_step is not None:
             rewards, dones = ([vine.rewards[-1] for vine in live], [vine.ended for vine in live])
-            self.on_step(
-                Stepped(np.array(rewards), np.array(dones), [vine.infos[-1] for vine in live])
-            )
+            infos = [vine.infos[-1] for vine in live]
+            new_obs = stack([vine.observations[-1] for vine in live])
+            self.on_step(Stepped(np.array(rewards), np.array(dones), infos, actions, new_obs))
 
 
 class _Vine(Growing):

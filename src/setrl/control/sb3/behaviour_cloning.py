@@ -18,6 +18,7 @@ import torch
 
 from setrl.control.credit.trajectories import part
 from setrl.control.sb3.buffer import gathered
+from setrl.control.sb3.critic import flat
 from setrl.control.sb3.recurrent import GRUPolicy
 from setrl.control.sb3.update import entropy_loss
 
@@ -113,7 +114,7 @@ def _batches(
 
 def _loss(policy: Any, shown: Demonstrations, steps: np.ndarray, entropy_coef: float) -> Any:
     observations, _ = policy.obs_to_tensor(part(shown.observations, steps))
-    actions = torch.as_tensor(shown.actions[steps], device=policy.device)
+    actions = torch.as_tensor(flat(shown.actions[steps]), device=policy.device)
     if isinstance(policy, GRUPolicy):
         lengths = [len(episode) for episode in _by_episode(shown, steps)]
         empty = torch.zeros(len(lengths), policy.hidden_size, device=policy.device)

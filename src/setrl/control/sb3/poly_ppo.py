@@ -196,6 +196,7 @@ class PolyPPO(RegularisedPPO):
         """Actions within their space, and, where that may change them, as they were."""
         if not isinstance(self.action_space, spaces.Box):
             return actions, {}
+        actions = actions.reshape(-1, *self.action_space.shape)  # policies have them flat
         clipped = np.clip(actions, self.action_space.low, self.action_space.high)
         return clipped, {TAKEN: actions}
 

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from setrl.control.credit.assign import Segment
 from setrl.control.credit.trajectories import MEMORY, Trajectory, part, stack
 from setrl.control.sb3.buffer import Transitions
-from setrl.control.sb3.critic import Critic
+from setrl.control.sb3.critic import Critic, flat
 from setrl.control.sb3.poly_ppo import PolyPPO
 
 
@@ -118,6 +118,7 @@ class GRUPolicy(ActorCriticPolicy):
             after = self.remember(seen, torch.as_tensor(known, device=self.device))
             actions = self.heads(after)[0].get_actions(deterministic).cpu().numpy()
         if isinstance(self.action_space, spaces.Box):
+            actions = actions.reshape(-1, *self.action_space.shape)
             actions = np.clip(actions, self.action_space.low, self.action_space.high)
         return actions if is_batch else actions[0], (after.cpu().numpy(),)
 
@@ -140,7 +141,7 @@ class MemoryCritic(Critic):
         with torch.no_grad():
             after = self.policy.remembered(observations, _memories(segments))
             distribution, values = self.policy.heads(after)
-            taken = torch.as_tensor(actions, device=self.policy.device)
+            taken = torch.as_tensor(flat(actions), device=self.policy.device)
             return values.cpu().numpy(), distribution.log_prob(taken).cpu().numpy()
 
     def _last_values(self, trajectories: Sequence[Trajectory]) -> np.ndarray:

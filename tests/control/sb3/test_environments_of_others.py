@@ -1,4 +1,4 @@
-"""Vines and environments: noise that is shared, credit that is rounding error, odd spaces."""
+"""Environments and callbacks as others write them: odd spaces, old signatures, equal worth."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ pytest.importorskip("stable_baselines3")
 from stable_baselines3.common.callbacks import BaseCallback  # noqa: E402
 
 from setrl import Method, methods, objectives  # noqa: E402
-from setrl.control import PolyPPO, Vines, check_resettable, make_resettable  # noqa: E402
+from setrl.control import PolyPPO, Vines  # noqa: E402
 
 
 class Steps(gym.Env):
@@ -46,43 +46,6 @@ class WithoutOptions(Steps):
         return super().reset(seed=seed)
 
 
-class Game:
-    """The noise is where a shell has it: in an object of its own."""
-
-    def __init__(self, seed):
-        self.rng, self.place = np.random.default_rng(seed), 0
-
-    def move(self):
-        self.place = int(self.rng.integers(10**6))
-
-
-class Shell(gym.Env):
-    """A thin shell around a game, `depth` attributes deep."""
-
-    observation_space = gym.spaces.Box(0, 1e6, (1,), np.float32)
-    action_space = gym.spaces.Discrete(2)
-    holds = staticmethod(lambda game: game)
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.game = Game(seed)
-        self.held = self.holds(self.game)
-        return self._seen(), {}
-
-    def step(self, action):
-        self.game.move()
-        return self._seen(), 0.0, False, False, {}
-
-    def _seen(self):
-        return np.array([self.game.place], np.float32)
-
-
-class Hidden(Shell):
-    """The game stands in a list of a dictionary, too."""
-
-    holds = staticmethod(lambda game: {"games": [game]})
-
-
 def ppo(env, method=None, **options):
     torch.set_num_threads(1)
     method = method or methods.maxpo(2)
@@ -93,27 +56,11 @@ def ppo(env, method=None, **options):
     )
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="nested generators are not forked")
-@pytest.mark.parametrize("env", [Shell, Hidden])
-def test_noise_in_a_nested_object_is_forked_or_refused(env):
-    try:
-        check_resettable(env(), trials=2)
-    except AssertionError:
-        return  # it is seen
-    resettable = make_resettable(env())
-    resettable.reset(seed=1)
-    state = resettable.snapshot()
-    futures = {(resettable.restore(state), resettable.step(0)[0].item())[1] for _ in range(8)}
-    assert len(futures) == 8
-
-
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="operands could not be broadcast")
 @pytest.mark.parametrize("where", ["equal", "entropy"])
 def test_actions_may_be_matrices(where):
     ppo(Square, where=where).learn(16)
 
 
-@pytest.mark.xfail(strict=True, raises=TypeError, reason="options= is always passed")
 @pytest.mark.parametrize("where", ["equal", "entropy"])
 def test_reset_without_options(where):
     ppo(WithoutOptions, where=where).learn(16)
@@ -123,11 +70,12 @@ class Looks(BaseCallback):
     """What callbacks of others read."""
 
     def _on_step(self):
-        assert self.locals["new_obs"] is not None
+        seen = self.locals["new_obs"]
+        assert len(seen) == len(self.locals["dones"]) == len(self.locals["actions"])
+        assert (seen[:, 0] > 0).all(), "what follows a step, and not what was before it"
         return True
 
 
-@pytest.mark.xfail(strict=True, raises=KeyError, reason="locals hold no new_obs")
 @pytest.mark.parametrize("where", ["equal", "entropy"])
 def test_callbacks_see_new_obs(where):
     ppo(Steps, where=where).learn(16, callback=Looks())
@@ -145,7 +93,6 @@ def test_nan_of_an_objective_is_refused_by_name(credit):
         ppo(Steps, method, credit=credit).learn(16)
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="rounding error over its own RMS")
 @pytest.mark.parametrize("num_vines", [5, 7, 8])
 def test_vines_that_are_all_worth_the_same_get_no_credit(num_vines):
     """Every vine is right, and every vine is a strategy of its own."""
