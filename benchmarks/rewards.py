@@ -2,8 +2,8 @@
 
     python benchmarks/rewards.py
 
-Part one: answers a second on one core without workers (numbers, words, lists of numbers, in samples
-of about 2,000 characters), and with workers (algebra). Part two: answers that hang, explode or are
+Part one: answers a second in samples of about 2,000 characters, easy (numbers, words, lists), hard
+(roots, π, polynomials) and both mixed, with one and two workers, beside plain math-verify. Part two: answers that hang, explode or are
 simply huge, mixed with ordinary ones: how long the batch takes against its limit, whether the
 ordinary ones are graded right, and what memory is left taken afterwards.
 """
@@ -15,7 +15,13 @@ import os
 import time
 from pathlib import Path
 
+from math_verify import parse, verify
+
 from setrl.rewards import Grade, MathAnswer, math_answer
+from setrl.rewards.compare import number_of
+from setrl.rewards.expressions import read
+from setrl.rewards.normal_form import normal_form
+from setrl.rewards.shapes import read_shape
 from setrl.rewards.workers import CLOCK_FACTOR
 
 REASONING = "We add the two and get 3, so $x_{1} = \\frac{1}{2}$ follows. " * 32
@@ -29,6 +35,10 @@ SLOW = [
     ("x^2+{0}", "{0}+x^2"), (r"{0}\sqrt{{2}}", r"\sqrt{{2}}\cdot {0}"),
     (r"\frac{{\pi}}{{{0}}}", r"\pi/{0}"),
     ("{0}n", "{0}m"), (r"\sqrt{{{0}}}", r"\frac{{{0}}}{{\sqrt{{{0}}}}}"),
+]  # fmt: skip
+POLYNOMIALS = [
+    ("(x+{0})^2", "x^2+{1}x+{2}"), (r"\frac{{x^2-{2}}}{{x-{0}}}", "x+{0}"),
+    ("(x+y+{0})(x-y)", "x^2-y^2+{0}x-{0}y"), ("(x+{0})^3", "x^3+{2}"), ("R^2-{2}r^2", "(R-{0}r)^2"),
 ]  # fmt: skip
 HOSTILE = {
     "9^{9^{9^{9}}}": r"9^{9^{9^{9}}}",
@@ -52,12 +62,22 @@ def samples(pairs: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
     return [f"{REASONING}\n\\boxed{{{answer}}}" for _, answer in pairs], [g for g, _ in pairs]
 
 
-def rate(grader: MathAnswer, pairs: list[tuple[str, str]]) -> float:
-    """Answers a second of processor time, this process and the worker together."""
+def rates(grader: MathAnswer, pairs: list[tuple[str, str]]) -> tuple[float, float]:
+    """Answers a second of processor time, this process and its workers together; by the clock."""
     texts, golds = samples(pairs)
-    began = processor_seconds(grader)
+    began, clock = processor_seconds(grader), time.perf_counter()
     grader.grades(texts, golds)
-    return len(pairs) / (processor_seconds(grader) - began)
+    clock = time.perf_counter() - clock
+    return len(pairs) / (processor_seconds(grader) - began), len(pairs) / clock
+
+
+def rates_of_math_verify(pairs: list[tuple[str, str]]) -> tuple[float, float]:
+    """The same for math-verify as its README calls it, on the box alone."""
+    began, clock = time.process_time(), time.perf_counter()
+    for gold, answer in pairs:
+        verify(*(parse(rf"$\boxed{{{text}}}$") for text in (gold, answer)))
+    clock = time.perf_counter() - clock
+    return len(pairs) / (time.process_time() - began), len(pairs) / clock
 
 
 def processor_seconds(grader: MathAnswer) -> float:
@@ -69,18 +89,44 @@ def processor_seconds(grader: MathAnswer) -> float:
     return total
 
 
-def throughput() -> None:
-    grader = math_answer(workers=1)
-    many = [(gold, f"{answer}") for _ in range(500) for gold, answer in FAST]
-    fresh = [(str(number), f"{number + number % 2:,}") for number in range(10_000, 15_000)]
-    grader.grade(r"\boxed{x+1}", "1+x")  # starts the worker
+def batches() -> dict[str, list[tuple[str, str]]]:
+    """(gold, answer) by difficulty; no answer comes twice, but for the easy ones that people give."""
+    polynomials = [
+        (g.format(n, 2 * n, n * n), a.format(n, 2 * n, n * n))
+        for n in range(3, 63)
+        for g, a in POLYNOMIALS
+    ]
     # Fewer than a worker does before it is renewed.
-    algebra = [(g.format(n), a.format(n)) for n in range(3, 83) for g, a in SLOW]
-    print("answers a second, one core, samples of about 2,000 characters")
-    print(f"  no algebra, few different answers   {rate(grader, many):10,.0f}")
-    print(f"  no algebra, all answers different   {rate(grader, fresh):10,.0f}")
-    print(f"  algebra, one worker                 {rate(grader, algebra):10,.0f}")
-    grader.close()
+    hard = [(g.format(n), a.format(n)) for n in range(3, 53) for g, a in SLOW]
+    fresh = [(str(number), f"{number + number % 2:,}") for number in range(10_000, 10_500)]
+    easy = [pair for _ in range(50) for pair in FAST]
+    mixed = [pair for three in zip(fresh, polynomials, hard, strict=False) for pair in three]
+    return {
+        "easy, few different": easy, "easy, all different": fresh, "polynomials": polynomials,
+        "roots, π, letters": hard, "mixed": mixed,
+    }  # fmt: skip
+
+
+def throughput() -> None:
+    print("answers a second of processor time (by the clock), samples of about 2,000 characters")
+    print(f"  {'':22}{'one worker':>18}{'two workers':>18}{'math-verify':>18}")
+    for name, pairs in batches().items():
+        columns = []
+        for workers in (1, 2):
+            clear_caches()
+            grader = math_answer(workers=workers)
+            grader.grades([r"\boxed{\sqrt{2}x}"] * 2, [r"x\sqrt{2}", r"\sqrt{2x^2}"])  # starts them
+            columns.append(rates(grader, pairs))
+            grader.close()
+        columns.append(rates_of_math_verify(pairs))
+        line = "".join(f"{f'{cpu:,.0f} ({clock:,.0f})':>18}" for cpu, clock in columns)
+        print(f"  {name:22}{line}")
+
+
+def clear_caches() -> None:
+    """What one batch has left to the next."""
+    for function in (normal_form, read, read_shape, number_of):
+        function.cache_clear()
 
 
 def memory_mb() -> float:

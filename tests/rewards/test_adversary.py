@@ -33,7 +33,7 @@ def test_golds_accept_themselves(result):
 
 def test_a_grader_that_accepts_all_or_nothing_is_found_out():
     for always in (True, False):
-        assert not trial(lambda answers, _, always=always: [always] * len(answers), 1).good
+        assert not trial(lambda answers, *_, always=always: [always] * len(answers), 1).good
 
 
 def test_every_kind_has_golds_and_near_misses():

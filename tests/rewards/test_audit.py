@@ -162,3 +162,17 @@ def test_a_right_answer_is_accepted(gold, answer, why):
 )
 def test_a_gold_can_be_graded_against(gold, answer):
     assert grade(answer, gold).reward == 1.0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        r"\sin " * 300, "x_1" * 600, "1/" * 900 + "1", "x^" * 900 + "x",
+        "(" * 900 + "x" + ")" * 900,
+        r"\sqrt{" * 250 + "x" + "}" * 250, "x" + "!°" * 900, r"\text{" * 200 + "x" + "}" * 200,
+        "|" * 1_000, "½" * 1_900, "{" * 900 + "}" * 900,
+    ],
+    ids=lambda answer: answer[:8],
+)  # fmt: skip
+def test_deep_answers_raise_no_error_in_the_trainers_process(answer):
+    assert grade(answer, "x+1").reward == 0.0

@@ -71,9 +71,19 @@ def read(text: str) -> Tree | None:
         return None
     try:
         tree = reader.sum()
-    except (UnreadableError, IndexError):
+    except (UnreadableError, IndexError, RecursionError):
         return None
-    return tree if reader.at == len(reader.tokens) else None
+    return tree if reader.at == len(reader.tokens) and not _too_deep(tree) else None
+
+
+def _too_deep(tree: Tree) -> bool:
+    """Whether a tree is too deep to be walked by functions that call themselves."""
+    level = [tree]
+    for _ in range(MAX_DEPTH):
+        level = [part for each in level for part in each.parts]
+        if not level:
+            return False
+    return True
 
 
 class _Reader:
@@ -96,13 +106,9 @@ class _Reader:
         return token
 
     def sum(self) -> Tree:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise UnreadableError
         terms = [self.term()]
         while self.next in ("+", "-") and self.next:
             terms.append(self.term())
-        self.depth -= 1
         return terms[0] if len(terms) == 1 else Tree("+", tuple(terms))
 
     def term(self) -> Tree:
@@ -118,14 +124,14 @@ class _Reader:
         while True:
             if self.next in (r"\cdot", r"\times", "*"):
                 self.take()
-                tree = Tree("*", (tree, self.signed()))
+                tree = _times(tree, self.signed())
             elif self.next in ("/", r"\div"):
                 self.take()
                 tree = Tree("/", (tree, self.signed()))
                 if self._starts_factor():  # 1/2x: a half of x, or one by 2x?
                     raise UnreadableError
             elif self._starts_factor():
-                tree = Tree("*", (tree, self.power()))
+                tree = _times(tree, self.power())
             else:
                 return tree
 
@@ -180,6 +186,14 @@ class _Reader:
         return tree
 
     def atom(self) -> Tree:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise UnreadableError
+        tree = self.atom_here()
+        self.depth -= 1
+        return tree
+
+    def atom_here(self) -> Tree:
         token = self.take()
         if token[0] in _DIGITS or (token[0] == "." and len(token) > 1):
             if self.next == "_":  # a number in a base
@@ -259,8 +273,14 @@ class _Reader:
             return self.inside(self.next, {"(": ")", "{": "}"}[self.next])
         tree = self.power()
         while self._starts_factor() and self.next not in _ONE_ARGUMENT | {"(", r"\log"}:
-            tree = Tree("*", (tree, self.power()))
+            tree = _times(tree, self.power())
         return tree
+
+
+def _times(product: Tree, factor: Tree) -> Tree:
+    """One more factor; a product of a thousand letters is no deep tree."""
+    factors = product.parts if product.op == "*" else (product,)
+    return Tree("*", (*factors, factor))
 
 
 def quick_algebra(gold: str, answer: str) -> bool | None:
@@ -357,8 +377,12 @@ def _modular(tree: Tree, point: Mapping[str, int], field: _Field) -> int:
         return sum(values) % field.prime
     if tree.op == "-":
         return -values[0] % field.prime
-    factor = values[1] if tree.op == "*" else _inverse(values[1], field)
-    return values[0] * factor % field.prime
+    if tree.op == "/":
+        return values[0] * _inverse(values[1], field) % field.prime
+    product = 1
+    for value in values:
+        product = product * value % field.prime
+    return product
 
 
 def _integer(tree: Tree) -> int:

@@ -98,7 +98,7 @@ class MathAnswer:
             raise ValueError(
                 f"there must be one gold for each of {len(texts)} samples, got {len(golds)}"
             )
-        first = [self._at_once(text, gold) for text, gold in zip(texts, golds, strict=True)]
+        first = [self._first(text, gold) for text, gold in zip(texts, golds, strict=True)]
         jobs = {_key(each): each for each in first if not isinstance(each, Grade)}
         verdicts = dict(zip(jobs, self.pool.run(list(jobs.values())), strict=True))
         grades = [
@@ -140,6 +140,12 @@ class MathAnswer:
     def close(self) -> None:
         """Stop the workers; they start again when an answer needs one."""
         self.pool.close()
+
+    def _first(self, text: str, gold: object) -> Grade | AlgebraJob:
+        try:
+            return self._at_once(text, gold)
+        except RecursionError:  # brackets too deep for what is left of the caller's stack
+            return Grade(Reason.UNPARSABLE)
 
     def _at_once(self, text: str, gold: object) -> Grade | AlgebraJob:
         """The grade if no algebra is needed; else the job for a worker."""

@@ -177,7 +177,7 @@ def _divided(top: Any, bottom: Any) -> Any:
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": lambda *terms: mpmath.fsum(terms),
     "-": lambda value: -value,
-    "*": lambda one, other: one * other,
+    "*": lambda *factors: mpmath.fprod(factors),
     "/": _divided,
     "^": _power,
     "root": _root,

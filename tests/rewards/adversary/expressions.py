@@ -23,8 +23,8 @@ CLOSE = 1e-9
 class Node:
     """An operation and its parts: numbers are Fractions, symbols their LaTeX.
 
-    Operations: num, sym, add, mul, div, pow, neg, sqrt, factorial, choose, degrees, and the names
-    of `FUNCTIONS`.
+    Operations: num, sym, add, mul, div, pow, neg, sqrt, abs, factorial, choose, degrees, and the
+    names of `FUNCTIONS`.
     """
 
     op: str
@@ -71,6 +71,8 @@ def _apply(op: str, parts: list[complex]) -> complex:
             return cmath.sqrt(parts[0])
         case "degrees":
             return parts[0] * math.pi / 180
+        case "abs":
+            return complex(abs(parts[0]))
         case "factorial":
             return complex(math.factorial(round(parts[0].real)))
         case "choose":
@@ -143,6 +145,8 @@ def write(tree: Node, style: Style = PLAIN) -> str:
             return _in(tree.parts[0], 5, style) + "^" + _braced(write(tree.parts[1], style), style)
         case "sqrt":
             return rf"\sqrt{{{write(tree.parts[0], style)}}}"
+        case "abs":
+            return f"|{write(tree.parts[0], style)}|"
         case "factorial":
             return _in(tree.parts[0], 5, style) + "!"
         case "choose":

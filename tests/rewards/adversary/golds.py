@@ -20,8 +20,8 @@ class Answer:
     """An answer and what it means.
 
     Attributes:
-        kind: number, expression, tuple, interval, set, list, matrix, equation, named, based, unit,
-            ratio, time, angle, choice or word.
+        kind: number, expression, tuple, interval, union, inequality, set, list, matrix, equation,
+            named, based, unit, loose unit, ratio, time, angle, choice or word.
         parts: Expressions, in the order in which they are written.
         marks: Whatever else has meaning: brackets, names, base, unit, shape, letter, word.
     """
@@ -86,6 +86,16 @@ def _named(answer: Answer, parts: list[str], style: Style) -> str:
     return ("," + style.space).join(pairs)
 
 
+def _with_unit(answer: Answer, parts: list[str], style: Style) -> str:
+    return parts[0] + (rf"\text{{ {answer.marks[0]}}}" if answer.marks[0] else "")
+
+
+def _union(answer: Answer, parts: list[str], style: Style) -> str:
+    first, left, right = answer.marks
+    pad = style.space
+    return rf"(-\infty,{pad}{parts[0]}{first}{pad}\cup{pad}{left}{parts[1]},{pad}{parts[2]}{right}"
+
+
 _Writer = Callable[[Answer, list[str], Style], str]
 _WRITERS: dict[str, _Writer] = {
     "number": lambda answer, parts, style: parts[0],
@@ -102,7 +112,12 @@ _WRITERS: dict[str, _Writer] = {
         if style.braces
         else f"{answer.marks[0]}_{answer.marks[1]}"
     ),
-    "unit": lambda answer, parts, style: rf"{parts[0]}\text{{ {answer.marks[0]}}}",
+    "unit": _with_unit,
+    "loose unit": _with_unit,
+    "union": _union,
+    "inequality": lambda answer, parts, style: (
+        f"{answer.marks[0]}{style.space}{answer.marks[1]} {parts[0]}"
+    ),
     "ratio": lambda answer, parts, style: f"{style.space}:{style.space}".join(parts),
     "time": lambda answer, parts, style: ":".join(answer.marks),
     "angle": lambda answer, parts, style: f"{answer.marks[0]}^\\circ {answer.marks[1]}'",
@@ -237,8 +252,24 @@ def _based(rng: random.Random) -> Answer:
     return Answer("based", (), (digits, str(base)))
 
 
-def _unit(rng: random.Random) -> Answer:
-    return Answer("unit", (num(rng.randint(2, 400)),), (rng.choice(UNITS),))
+def _unit(kind: str, rng: random.Random) -> Answer:
+    return Answer(kind, (num(rng.randint(2, 400)),), (rng.choice(UNITS),))
+
+
+def _union_gold(rng: random.Random) -> Answer:
+    ends = sorted(rng.sample(range(1, 60, 2), 3))
+    marks = (rng.choice(")]"), rng.choice("(["), rng.choice(")]"))
+    return Answer("union", tuple(num(end) for end in ends), marks)
+
+
+def _inequality(rng: random.Random) -> Answer:
+    relation = rng.choice(("<", ">", r"\le", r"\ge"))
+    return Answer("inequality", (_rational(rng),), (rng.choice(("x", "n", "t")), relation))
+
+
+def _absolute(rng: random.Random) -> Node:
+    inner = node("add", sym(rng.choice(("x", "t"))), node("neg", num(rng.randint(3, 20))))
+    return node("mul", num(rng.randint(2, 9)), node("abs", inner))
 
 
 def _ratio(rng: random.Random) -> Answer:
@@ -275,7 +306,12 @@ KINDS: dict[str, Callable[[random.Random], Answer]] = {
     "equation": _equation,
     "named": _named_gold,
     "based": _based,
-    "unit": _unit,
+    "unit": partial(_unit, "unit"),
+    "loose unit": partial(_unit, "loose unit"),
+    "vector": partial(_several, "tuple", (r"\langle ", r"\rangle ")),
+    "union": _union_gold,
+    "inequality": _inequality,
+    "absolute value": partial(_single, "expression", _absolute),
     "ratio": _ratio,
     "time": _time,
     "angle": _angle,

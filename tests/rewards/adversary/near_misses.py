@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from tests.rewards.adversary.expressions import Node, num, sym
+from tests.rewards.adversary.expressions import Node, num, sym, write
 from tests.rewards.adversary.golds import UNITS, WORDS, Answer, equal, latex
 
 Change = Callable[[Answer, random.Random], Answer | str | None]
@@ -108,7 +108,7 @@ def _with_prime(leaf: Node, _: random.Random) -> Node | None:
 
 
 def _negated(answer: Answer, rng: random.Random) -> Answer | None:
-    if not answer.parts or answer.kind in ("unit", "ratio"):
+    if not answer.parts or answer.kind in ("unit", "loose unit", "ratio"):
         return None
     at = rng.randrange(len(answer.parts))
     parts = list(answer.parts)
@@ -143,7 +143,7 @@ def _transposed(answer: Answer, _: random.Random) -> Answer | None:
 
 def _without_last(answer: Answer, _: random.Random) -> Answer | None:
     step = int(answer.marks[0]) if answer.kind == "matrix" else 1
-    if len(answer.parts) <= step:
+    if len(answer.parts) <= step or answer.kind == "union":
         return None
     marks = answer.marks[:-1] if answer.kind == "named" else answer.marks
     return replace(answer, parts=answer.parts[:-step], marks=marks)
@@ -156,6 +156,7 @@ def _one_more(answer: Answer, rng: random.Random) -> Answer | None:
 
 
 _OTHER_BRACKETS = {("[", ")"): ("(", "]"), ("(", "]"): ("[", ")"), ("[", "]"): ("[", ")"),
+                   (r"\langle ", r"\rangle "): (r"\{", r"\}"),
                    ("(", ")"): (r"\{", r"\}"), (r"\{", r"\}"): ("(", ")")}  # fmt: skip
 
 
@@ -201,7 +202,15 @@ def _text(kinds: tuple[str, ...], write: Callable[[Answer, str], str]) -> Change
     return change
 
 
-_NUMBERS = ("number",)
+def _other_ends(marks: tuple[str, ...], rng: random.Random) -> tuple[str, ...]:
+    at = rng.randrange(len(marks))
+    other = {"(": "[", "[": "(", ")": "]", "]": ")"}[marks[at]]
+    return (*marks[:at], other, *marks[at + 1 :])
+
+
+_STRICT = {"<": r"\le", ">": r"\ge", r"\le": "<", r"\ge": ">"}
+_TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le"}
+_NUMBERS = ("number", "loose unit")
 CHANGES: dict[str, Change] = {
     "digit": _somewhere("num", _other_digit),
     "letter's case": _somewhere("sym", _other_case),
@@ -240,6 +249,39 @@ CHANGES: dict[str, Change] = {
     "marks of an angle dropped": _text(("angle",), lambda answer, _: "".join(answer.marks)),
     "minutes dropped": _text(("angle",), lambda answer, _: answer.marks[0] + r"^\circ"),
     "not": _text(("word",), lambda answer, _: rf"\text{{not {answer.marks[0]}}}"),
+    "unit, where one may be missing": _marks(
+        "loose unit", lambda marks, rng: (_other(UNITS, marks[0], rng),)
+    ),
+    "no unit: million": _text(
+        ("loose unit",), lambda answer, _: write(answer.parts[0]) + r"\text{ million}"
+    ),
+    "no unit: pi": _text(("loose unit",), lambda answer, _: write(answer.parts[0]) + r"\text{ pi}"),
+    "no unit: plus six": _text(
+        ("loose unit",), lambda answer, _: write(answer.parts[0]) + r"\text{ plus six}"
+    ),
+    "no unit: is wrong": _text(
+        ("loose unit",), lambda answer, _: write(answer.parts[0]) + r"\text{ is wrong}"
+    ),
+    "unit squared": _text(("unit", "loose unit"), lambda _, text: text + "^2"),
+    "ends of a union": _marks("union", _other_ends),
+    "cap for cup": _text(("union",), lambda _, text: text.replace(r"\cup", r"\cap")),
+    "comma for cup": _text(("union",), lambda _, text: text.replace(r"\cup", ",")),
+    "one interval of a union": _text(("union",), lambda _, text: text.split(r"\cup")[0]),
+    "strict or not": _marks("inequality", lambda m, _: (m[0], _STRICT[m[1]])),
+    "inequality turned": _marks("inequality", lambda m, _: (m[0], _TURNED[m[1]])),
+    "variable of an inequality": _marks("inequality", lambda m, _: ("y", m[1])),
+    "equation for inequality": _text(
+        ("inequality",), lambda a, _: f"{a.marks[0]}={write(a.parts[0])}"
+    ),
+    "end of an inequality alone": _text(("inequality",), lambda a, _: write(a.parts[0])),
+    "bars dropped": _somewhere("abs", lambda tree, _: tree.parts[0]),
+    "plural": _text(("word",), lambda answer, _: rf"\text{{{answer.marks[0]}s}}"),
+    "it is not": _text(("word",), lambda answer, _: rf"\text{{it is not {answer.marks[0]}}}"),
+    "minus before a word": _text(("word",), lambda _, text: "-" + text),
+    "or another choice": _text(
+        ("choice",), lambda a, _: f"({a.marks[0]}) or ({'B' if a.marks[0] == 'A' else 'A'})"
+    ),
+    "choice is wrong": _text(("choice",), lambda _, text: text + r"\text{ is wrong}"),
     "million": _text((*_NUMBERS, "unit"), lambda _, text: text + r"\text{ million}"),
     "is wrong": _text(_NUMBERS, lambda _, text: text + r"\text{ is wrong}"),
     "or so": _text(_NUMBERS, lambda _, text: text + r"\text{ or } 12345"),

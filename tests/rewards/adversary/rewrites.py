@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from tests.rewards.adversary.expressions import Style
+from tests.rewards.adversary.expressions import Style, write
 from tests.rewards.adversary.golds import Answer, latex
 
 STYLES = {
@@ -70,12 +70,21 @@ def _array(answer: Answer) -> str:
     return rf"\left[\begin{{array}}{{{columns}}}{inner}\end{{array}}\right]"
 
 
+def _as_interval(answer: Answer) -> str:
+    end, relation = write(answer.parts[0]), answer.marks[1]
+    closing, opening = ("]", "[") if relation in (r"\le", r"\ge") else (")", "(")
+    return rf"(-\infty,{end}{closing}" if relation in ("<", r"\le") else rf"{opening}{end},\infty)"
+
+
 _OF_KINDS: dict[str, Callable[[Answer], str | None]] = {
     "in another order": _reordered,
     "brackets of a matrix": _of("matrix", lambda a: latex(a).replace("pmatrix", "bmatrix")),
     "array": _of("matrix", _array),
     "prime in words": _of("equation", lambda a: latex(a).replace("f'", r"f^{\prime}")),
     "base in words": _of("based", lambda a: rf"{a.marks[0]}_{{\text{{{a.marks[1]}}}}}"),
+    "unit missing": _of("loose unit", lambda a: latex(replace(a, marks=("",)))),
+    "as an interval": _of("inequality", _as_interval),
+    "union in another order": _of("union", lambda a: r"\cup".join(latex(a).split(r"\cup")[::-1])),
     "unit upright": _of("unit", lambda a: latex(a).replace(r"\text", r"\mathrm")),
     "unit with a tilde": _of("unit", lambda a: latex(a).replace(r"\text{ ", r"~\text{")),
     "minutes with prime": _of("angle", lambda a: latex(a).replace("'", r"^{\prime}")),

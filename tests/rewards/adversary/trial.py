@@ -12,7 +12,8 @@ from tests.rewards.adversary.near_misses import near_misses
 from tests.rewards.adversary.real_golds import real_golds, real_near_misses, real_rewrites
 from tests.rewards.adversary.rewrites import rewrites
 
-Grade = Callable[[Sequence[str], Sequence[str]], list[bool]]  # answers, golds → accepted?
+# answers, golds, whether a unit may be missing → accepted?
+Grade = Callable[[Sequence[str], Sequence[str], Sequence[bool]], list[bool]]
 
 REAL_GOLDS = 1_052
 LEAST_REWRITES = 0.98  # share of the rewrites that must be accepted
@@ -65,9 +66,10 @@ def share(rows: dict[str, Row]) -> float:
 def trial(grade: Grade, per_kind: int, seed: int = 0) -> Result:
     """Grade all near misses and rewrites of so many golds of each kind."""
     cases = list(_cases(per_kind, seed))
-    accepted = grade([text for _, _, text, _ in cases], [gold for *_, gold in cases])
+    loose = [kind == "loose unit" for *_, kind in cases]
+    accepted = grade([case[2] for case in cases], [case[3] for case in cases], loose)
     result = Result(*(defaultdict(Row) for _ in range(3)))
-    for (part, name, text, gold), is_accepted in zip(cases, accepted, strict=True):
+    for (part, name, text, gold, _), is_accepted in zip(cases, accepted, strict=True):
         row = getattr(result, part)[name]
         row.tried += 1
         row.accepted += is_accepted
@@ -76,34 +78,41 @@ def trial(grade: Grade, per_kind: int, seed: int = 0) -> Result:
     return result
 
 
-def _cases(per_kind: int, seed: int) -> Iterator[tuple[str, str, str, str]]:
-    """Part, kind of change, answer and gold; ten real golds for each gold of a kind."""
+def _cases(per_kind: int, seed: int) -> Iterator[tuple[str, str, str, str, str]]:
+    """Part, kind of change, answer, gold and its kind; ten real golds for each gold of a kind."""
     for at, (kind, answer) in enumerate(golds(per_kind, seed)):
         gold = latex(answer)
-        yield "golds", kind, gold, gold
+        yield "golds", kind, gold, gold, kind
         for miss in near_misses(answer, seed=at):
-            yield "near_misses", miss.change, miss.text, gold
+            yield "near_misses", miss.change, miss.text, gold, kind
         for rewrite in rewrites(answer):
-            yield "rewrites", rewrite.way, rewrite.text, gold
+            yield "rewrites", rewrite.way, rewrite.text, gold, kind
     for gold in real_golds()[:: max(1, REAL_GOLDS // (10 * per_kind))]:
-        yield "golds", "real", gold, gold
+        yield "golds", "real", gold, gold, "real"
         for miss in real_near_misses(gold):
-            yield "near_misses", miss.change, miss.text, gold
+            yield "near_misses", miss.change, miss.text, gold, "real"
         for rewrite in real_rewrites(gold):
-            yield "rewrites", rewrite.way, rewrite.text, gold
+            yield "rewrites", rewrite.way, rewrite.text, gold, "real"
 
 
-def ours(answers: Sequence[str], golds: Sequence[str]) -> list[bool]:
-    """`setrl.rewards.math_answer`, with its defaults."""
-    grader = math_answer()
-    try:
-        texts = [rf"\boxed{{{answer}}}" for answer in answers]
-        return [grade.correct for grade in grader.grades(texts, golds)]
-    finally:
+def ours(answers: Sequence[str], golds: Sequence[str], loose: Sequence[bool]) -> list[bool]:
+    """`setrl.rewards.math_answer`, with units=True where a unit may be missing."""
+    accepted = [False] * len(answers)
+    for units in (False, True):
+        rows = [row for row, each in enumerate(loose) if each == units]
+        grader = math_answer(units=units)
+        texts = [rf"\boxed{{{answers[row]}}}" for row in rows]
+        for row, grade in zip(
+            rows, grader.grades(texts, [golds[row] for row in rows]), strict=True
+        ):
+            accepted[row] = bool(grade.correct)
         grader.close()
+    return accepted
 
 
-def plain_math_verify(answers: Sequence[str], golds: Sequence[str]) -> list[bool]:
+def plain_math_verify(
+    answers: Sequence[str], golds: Sequence[str], _loose: Sequence[bool]
+) -> list[bool]:
     """math-verify as its own README calls it: parse and verify, gold and answer in a box."""
     from math_verify import parse, verify
 
