@@ -139,6 +139,22 @@ def test_a_killed_run_ends_with_the_same_weights(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("file", ["model.zip", "state.pkl"])
+def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(file: str, tmp_path: Path) -> None:
+    whole, stopped = TrainingRun(tmp_path / "whole"), TrainingRun(tmp_path / "stopped")
+    train(whole, "poly")
+    assert not train(stopped, "poly", stop_at=400)
+    last = stopped.last_checkpoint()
+    assert last is not None
+    (last / file).write_bytes(b"")
+    before = stopped.usable_checkpoint()
+    assert before is not None
+    assert before.name != last.name
+    assert train(stopped, "poly")
+    assert torch.equal(weights(whole), weights(stopped))
+    assert logged(whole) == logged(stopped)
+
+
+@pytest.mark.parametrize("file", ["model.zip", "state.pkl"])
 def test_a_checkpoint_whose_classes_have_moved_is_refused(
     file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

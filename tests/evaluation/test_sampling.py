@@ -1,11 +1,13 @@
 """Sampling a checkpoint: the file's format, determinism, and going on after an interruption."""
 
 import json
+import shutil
 
 import pytest
 import torch
 
 from setrl import domains
+from setrl.errors import DataError
 from setrl.evaluation import sampling
 from setrl.logs.records import load_evaluation, read_records
 from tests import tiny_model
@@ -114,3 +116,12 @@ def test_a_chat_model_gets_the_prompt_as_a_user_s_message(tiny_checkpoint, tmp_p
     prompt = asked[0]
     assert asked == [prompt, f"<user>{prompt}<model>"]
     assert read_records(chat)[0]["prompt"] == prompt
+
+
+@pytest.mark.parametrize("spoil", [lambda data: data[: len(data) // 2], lambda data: bytes(99)])
+def test_damaged_weights_get_a_sentence(tiny_checkpoint, tmp_path, spoil):
+    folder = shutil.copytree(tiny_checkpoint, tmp_path / "model")
+    weights = folder / "model.safetensors"
+    weights.write_bytes(spoil(weights.read_bytes()))
+    with pytest.raises(DataError, match="model: the file of its weights is damaged"):
+        evaluate(folder, tmp_path / "out.jsonl")

@@ -4,7 +4,3 @@ Each test here fails today, and names the defect. Who fixes one deletes the mark
 test stays where its subject is tested. `raises=` names how it fails, so that a test that breaks in
 another way (a name that has moved, say) is seen.
 """
-
-from tests.cli.conftest import setrl
-
-__all__ = ["setrl"]

@@ -91,6 +91,32 @@ def test_a_stopped_run_ends_with_the_same_bits(make_config, base, tmp_path, name
     assert (status["status"], status["step"]) == ("finished", config.steps)
 
 
+def cut(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def zeros(path):
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+@pytest.mark.parametrize("spoil", [cut, zeros])
+@pytest.mark.parametrize("file", ["model.safetensors", "trainer_state.json", "optimizer.pt"])
+def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
+    make_config, base, tmp_path, caplog, spoil, file
+):
+    config = make_config(steps=6, checkpoint_every=2)
+    stopped, finished = train(config, base, tmp_path / "stopped", stop_at=4)
+    assert not finished
+    spoil(stopped.last_checkpoint() / file)
+    _, finished = train(config, base, stopped.path)
+    assert finished
+    assert f"checkpoint-4/{file} is damaged: the steps after checkpoint-2 are lost" in caplog.text
+    steps = [record["step"] for record in files.read_lines(stopped.metrics)]
+    assert steps == [1, 2, 3, 4, 5, 6]
+    whole, _ = train(config, base, tmp_path / "whole")
+    assert weights(stopped) == weights(whole)
+
+
 KILLED = """
     import os, signal, sys
     from setrl.lm.arm import train_arm

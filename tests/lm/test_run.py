@@ -32,8 +32,9 @@ def weights(run):
     return (run.final / "model.safetensors").read_bytes()
 
 
-def test_ctrl_c_and_the_same_command_again(make_config, tmp_path):
-    """Interrupted while two arms train: checkpoints, exit code 130; then it goes on to the end."""
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_and_the_same_command_again(make_config, tmp_path, number, code):
+    """Interrupted while two arms train: checkpoints, the exit code; then it goes on to the end."""
     steps, run_dir, cache = 60, tmp_path / "run", tmp_path / "cache"
     config = make_config(
         steps=steps, checkpoint_every=50, eval_splits=["test"], eval_problems=2, eval_samples=4
@@ -50,9 +51,9 @@ def test_ctrl_c_and_the_same_command_again(make_config, tmp_path):
     while not files.read_lines(first.metrics) and time.monotonic() < deadline:
         assert process.poll() is None, process.stderr.read().decode()
         time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    os.killpg(process.pid, number)  # as a terminal or a batch system does
     _, errors = process.communicate(timeout=300)
-    assert process.returncode == 130, errors.decode()
+    assert process.returncode == code, errors.decode()
     assert statuses(run_dir)["."] == "interrupted"
     reached = len(files.read_lines(first.metrics))
     assert 1 <= reached < steps

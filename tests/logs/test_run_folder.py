@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,49 @@ def test_only_whole_checkpoints_count(tmp_path):
     run.remove_incomplete()
     assert tenth.exists()
     assert not partial.exists()
+
+
+def written(run, step):
+    folder = run.checkpoint(step)
+    folder.mkdir(parents=True)
+    (folder / "model.safetensors").write_bytes(b"weights" * 100)
+    (folder / "trainer_state.json").write_text("{}")
+    run.mark_complete(step)
+    return folder
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:1])
+
+
+SPOILS = [cut, Path.unlink, lambda path: path.write_bytes(bytes(path.stat().st_size))]
+
+
+@pytest.mark.parametrize("spoil", SPOILS)
+@pytest.mark.parametrize("name", ["model.safetensors", "trainer_state.json"])
+def test_a_damaged_checkpoint_is_given_up_for_the_one_before(tmp_path, caplog, spoil, name):
+    run = TrainingRun(tmp_path)
+    second, fourth = written(run, 2), written(run, 4)
+    assert run.usable_checkpoint() == fourth
+    spoil(fourth / name)
+    assert run.usable_checkpoint() == second
+    message = f"{fourth / name} is damaged: the steps after checkpoint-2 are lost and done again"
+    assert caplog.messages == [message]
+    run.remove_incomplete()
+    assert not fourth.exists()
+    spoil(second / name)
+    assert run.usable_checkpoint() is None
+    assert "the steps after the start are lost" in caplog.messages[1]
+
+
+def test_checkpoints_of_earlier_versions_and_of_other_processes_are_not_checked(tmp_path):
+    run = TrainingRun(tmp_path)
+    folder = written(run, 2)
+    (folder / "rng_state_1.pth").write_text("written by another process, later")
+    assert run.usable_checkpoint() == folder
+    (folder / "complete").write_text("")
+    cut(folder / "model.safetensors")
+    assert run.usable_checkpoint() == folder
 
 
 def test_what_came_after_the_checkpoint_is_dropped(tmp_path):

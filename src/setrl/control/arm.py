@@ -55,7 +55,7 @@ def train_arm(
         on_step(config.steps)
         return True
     task = config.make_task()
-    checkpoint = run.last_checkpoint()
+    checkpoint = run.usable_checkpoint()
     run.remove_incomplete()
     write_status(run.path, "running", arm=arm, seed=seed, method=repr(config.method(arm)))
     model = make_model(config, arm, seed, cache, checkpoint)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -18,7 +19,7 @@ from transformers import (
 
 from setrl import files
 from setrl.domains import Domain, Problem, Split
-from setrl.errors import ConfigError
+from setrl.errors import ConfigError, DataError
 from setrl.evaluation.collecting import reading_lists
 from setrl.files.progress import progress_bar
 from setrl.logs.records import SCHEMA_VERSION, TEXTS_KEPT, read_records
@@ -110,6 +111,7 @@ def evaluate_checkpoint(
         The path of the evaluation file.
 
     Raises:
+        DataError: When the weights of the model are damaged.
         ConfigError: When there is no model, or the file holds samples of other problems or of
             other settings.
     """
@@ -142,6 +144,8 @@ def _load(model_dir: str | Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBa
         tokenizer = AutoTokenizer.from_pretrained(model_dir)
     except (OSError, ValueError) as error:
         raise ConfigError(f"{model_dir} is not a model's folder or name: {error}") from error
+    except SafetensorError as error:
+        raise DataError(f"{model_dir}: the file of its weights is damaged: {error}") from error
     return model.to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
 
 

@@ -57,7 +57,7 @@ def train_arm(
         write_status(run.path, "finished", step=config.steps)
         on_step(config.steps)
         return True
-    checkpoint = run.last_checkpoint()
+    checkpoint = run.usable_checkpoint()
     trainer = make_trainer(config, arm, seed, base, run)
     trainer.add_callback(Steps(on_step, stop, config.num_iterations))
     if trainer.is_world_process_zero():

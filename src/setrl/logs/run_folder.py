@@ -9,8 +9,11 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import re
 import shutil
+import zlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +29,9 @@ BASE = "base"  # the folder of what every arm starts from, and its name in figur
 FIGURES = "figures"
 RECORD = "run.json"
 CONFIG = "config.yaml"
+COMPLETE = "complete"  # the last file of a checkpoint: checksums of the others
+
+log = logging.getLogger(__name__)
 
 Kind = Literal["comparison", "control"]
 Status = Literal["running", "finished", "failed", "interrupted"]
@@ -80,6 +86,24 @@ class TrainingRun:
         complete = [path for path in self.checkpoint_folders().values() if _is_complete(path)]
         return complete[-1] if complete else None
 
+    def usable_checkpoint(self) -> Path | None:
+        """The latest complete checkpoint whose files are as they were written.
+
+        Later ones that are damaged are given up, with a warning that names the file.
+        """
+        while (folder := self.last_checkpoint()) is not None:
+            damaged = _damaged_file(folder)
+            if damaged is None:
+                return folder
+            (folder / COMPLETE).unlink(missing_ok=True)
+            before = self.last_checkpoint()
+            log.warning(
+                "%s is damaged: the steps after %s are lost and done again",
+                folder / damaged,
+                before.name if before else "the start",
+            )
+        return None
+
     def remove_incomplete(self) -> None:
         """Remove the checkpoints that were not completely written."""
         for folder in self.checkpoint_folders().values():
@@ -87,8 +111,10 @@ class TrainingRun:
                 shutil.rmtree(folder)
 
     def mark_complete(self, step: int) -> None:
-        """Record that the checkpoint of a step was completely written."""
-        (self.checkpoint(step) / "complete").touch()
+        """Record that the checkpoint of a step was completely written, with its checksums."""
+        folder = self.checkpoint(step)
+        sums = {path.name: _checksum(path) for path in sorted(folder.iterdir()) if _is_ours(path)}
+        files.write_json(folder / COMPLETE, sums)
 
     def truncate(self, step: int) -> None:
         """Remove the records of later steps, so that a resumed run records them once."""
@@ -100,7 +126,33 @@ class TrainingRun:
 
 
 def _is_complete(checkpoint: Path) -> bool:
-    return (checkpoint / "complete").exists()
+    return (checkpoint / COMPLETE).exists()
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether the process that marks a checkpoint as complete wrote this file of it."""
+    return path.is_file() and path.name != COMPLETE and not path.match("rng_state_*.pth")
+
+
+def _checksum(path: Path) -> int:
+    checksum = 0
+    with path.open("rb") as file:
+        while part := file.read(1 << 20):
+            checksum = zlib.crc32(part, checksum)
+    return checksum
+
+
+def _damaged_file(checkpoint: Path) -> str | None:
+    """The name of a file that is not as it was written; None if there is none."""
+    try:
+        sums = json.loads((checkpoint / COMPLETE).read_bytes() or "{}")  # earlier versions: empty
+    except (OSError, ValueError):
+        return COMPLETE
+    for name, wanted in sums.items():
+        path = checkpoint / name
+        if not path.is_file() or _checksum(path) != wanted:
+            return str(name)
+    return None
 
 
 def training_run(run_dir: Path, arm: str, seed: int) -> TrainingRun:
