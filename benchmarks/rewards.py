@@ -3,9 +3,9 @@
     python benchmarks/rewards.py
 
 Part one: answers a second in samples of about 2,000 characters, easy (numbers, words, lists), hard
-(roots, π, polynomials) and both mixed, with one and two workers, beside plain math-verify. Part two: answers that hang, explode or are
-simply huge, mixed with ordinary ones: how long the batch takes against its limit, whether the
-ordinary ones are graded right, and what memory is left taken afterwards.
+(roots, π, polynomials) and both mixed, with one and two workers, beside plain math-verify. Part
+two: answers that hang, explode or are simply huge, mixed with ordinary ones: how long it takes
+against its limit, whether the ordinary ones are graded right, and what memory is left taken.
 """
 
 from __future__ import annotations
@@ -83,14 +83,14 @@ def rates_of_math_verify(pairs: list[tuple[str, str]]) -> tuple[float, float]:
 def processor_seconds(grader: MathAnswer) -> float:
     """Used so far by this process and the workers at hand."""
     total = time.process_time()
-    for worker in grader.pool.idle:
+    for worker in (each for each in grader.pool.idle if each.pid):
         fields = Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()
         total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     return total
 
 
 def batches() -> dict[str, list[tuple[str, str]]]:
-    """(gold, answer) by difficulty; no answer comes twice, but for the easy ones that people give."""
+    """(gold, answer) by difficulty; only in the first batch do answers come several times."""
     polynomials = [
         (g.format(n, 2 * n, n * n), a.format(n, 2 * n, n * n))
         for n in range(3, 63)
