@@ -6,7 +6,7 @@ import pytest
 from setrl.errors import ConfigError
 from setrl.evaluation.comparison import compare_paths
 from setrl.evaluation.intervals import IntervalConfig
-from setrl.report import comparison_figure, draw_comparison
+from setrl.report import draw_comparison, figures_evaluation
 from tests import fake_run
 
 FAST = IntervalConfig(resamples=300)
@@ -29,8 +29,8 @@ def test_its_lines_are_the_comparison_s_numbers(run, tmp_path, monkeypatch, metr
         sheets.append(canvas(*args, **kwargs))
         return sheets[-1]
 
-    canvas = comparison_figure.canvas
-    monkeypatch.setattr(comparison_figure, "canvas", kept)
+    canvas = figures_evaluation.canvas
+    monkeypatch.setattr(figures_evaluation, "canvas", kept)
     found = compared(run, metric)
     path = draw_comparison(found, metric, tmp_path / "figure.svg")
     assert path.read_text().startswith("<?xml")

@@ -11,8 +11,7 @@ import pytest
 import yaml
 
 from setrl.report import publish_report, write_report
-from setrl.report.figures import charts
-from setrl.report.page import facts
+from setrl.report.page import charts, facts
 from setrl.report.run import read_run
 from setrl.report.style import LIGHT, looks, numbers, sweep, sweep_label
 

@@ -9,7 +9,7 @@ from matplotlib.text import Text
 
 from setrl.core import methods
 from setrl.report.drawing import EndLabel, Spot, label_ends, label_spots, rolling_mean, spread
-from setrl.report.figures import charts
+from setrl.report.page import charts
 from setrl.report.run import read_run
 from setrl.report.style import DARK, LIGHT, Look, canvas, looks, main_arms, strategy_fills, sweep
 from tests import fake_run

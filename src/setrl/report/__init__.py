@@ -52,7 +52,7 @@ def publish_report(
         DataError: If an evaluation file or run.json is invalid.
     """
     with _needs_drawing():
-        from setrl.report.markdown import publish
+        from setrl.report.page import publish
     _refuse_other_folders(run_dir)
     _refuse_to_replace(folder)
     return publish(run_dir, folder, reference, allow_damaged)
@@ -66,7 +66,7 @@ def draw_comparison(comparison: Comparison, metric: str, path: Path) -> Path:
             number.
     """
     with _needs_drawing():
-        from setrl.report.comparison_figure import write_figure
+        from setrl.report.figures_evaluation import write_figure
     return write_figure(comparison, metric, path)
 
 

@@ -1,4 +1,7 @@
-"""The page: figures, tables and samples of a run in one HTML file that loads nothing else."""
+"""A run's figures, tables and samples as a page in HTML, and as a folder with a page in Markdown.
+
+The HTML file loads nothing else. Every sentence and number is computed from the run.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import base64
 import io
 import json
 import math
-from collections.abc import Mapping
+import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,14 +21,13 @@ from setrl import files
 from setrl.evaluation import wording
 from setrl.evaluation.summary import SplitSummary
 from setrl.logs.run_folder import CONFIG, FIGURES
-from setrl.report import tables
+from setrl.report import figures_evaluation, figures_training
 from setrl.report.drawing import Chart
-from setrl.report.figures import charts
-from setrl.report.figures_evaluation import control_metrics
 from setrl.report.headlines import headlines
 from setrl.report.run import RunData, read_run
 from setrl.report.samples import samples_by_step
 from setrl.report.style import DARK, LIGHT, Theme
+from setrl.report.tables import Table, tables
 from setrl.runs.written import REPORT
 
 NUMBERS = "summary.json"
@@ -63,6 +66,45 @@ def write_page(run_dir: Path, reference: str = "grpo", allow_damaged: bool = Fal
     return data
 
 
+def publish(
+    run_dir: Path, folder: Path, reference: str = "grpo", allow_damaged: bool = False
+) -> Path:
+    """Write a run's report, and README.md, figures, summary.json and config into a folder.
+
+    Args:
+        run_dir: The folder of the run.
+        folder: Where to; made if missing.
+        reference: The arm that the others are compared with.
+        allow_damaged: See `setrl.logs.records.load_evaluation`.
+
+    Returns:
+        The path of README.md.
+    """
+    data = write_page(run_dir, reference, allow_damaged)
+    folder.mkdir(parents=True, exist_ok=True)
+    shown = charts(data)
+    pictures = [data.folder / FIGURES / f"{chart.name}.png" for chart in shown]
+    for path in (*pictures, data.folder / NUMBERS, data.folder / CONFIG):
+        if path.exists():
+            shutil.copyfile(path, folder / path.name)
+    page = folder / "README.md"
+    files.write_text(page, markdown(data, shown))
+    return page
+
+
+def charts(data: RunData) -> list[Chart]:
+    """The figures that the run has data for."""
+    if data.kind == "control":
+        return [*figures_evaluation.control_frontier(data), *figures_training.control_curves(data)]
+    return [
+        *(figures_evaluation.pass_at_k(data, split) for split in data.splits),
+        *figures_training.learning(data),
+        *figures_training.strategy_shares(data),
+        *(figures_evaluation.frontier(data, split) for split in data.splits),
+        *figures_training.time(data),
+    ]
+
+
 def render(data: RunData, pictures: list[Picture]) -> str:
     """The page's HTML. All text from the run is escaped."""
     environment = Environment(
@@ -80,13 +122,36 @@ def render(data: RunData, pictures: list[Picture]) -> str:
         headlines=headlines(data),
         marks=MARKS,
         pictures=pictures,
-        tables=tables.tables(data),
+        tables=tables(data),
         steps=samples_by_step(data),
         sampled=lambda split: _sampled(data, split),
         facts=facts(data),
         config_text=_config_text(data),
         wording=wording,
     )
+
+
+def markdown(data: RunData, shown: Sequence[Chart]) -> str:
+    """Headlines, tables and figures; every sentence and number is computed from the run."""
+    lines = [f"- {MARKS[line.verdict]} {line.text}" for line in headlines(data)]
+    legend = "▲ above, ▼ below, ◇ cannot be distinguished with these problems, ● a fact."
+    parts = [
+        f"# Results: {data.name}",
+        f"Written by `setrl report {data.folder.name} --publish`; do not edit.",
+        *(["\n".join(lines), legend] if lines else []),
+        *(f"**{table.caption}**\n\n{_table(table)}" for table in tables(data)),
+        *(f"![{chart.headline}]({chart.name}.png)\n\n{chart.note}" for chart in shown),
+        "\n".join(f"- {name}: {value}" for name, value in facts(data).items()),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(table: Table) -> str:
+    rows = [
+        [name, *("<br>".join((cell.text, *cell.details)) for cell in cells)]
+        for name, cells in table.rows
+    ]
+    return wording.markdown_table(["", *table.columns], rows)
 
 
 def facts(data: RunData) -> dict[str, str]:
@@ -142,7 +207,7 @@ def _numbers(data: RunData) -> dict[str, Any]:
     if data.kind != "control":
         return data.summary.to_json()
     arms = [arm for arm in data.arms if data.evaluations(arm)]
-    metrics = control_metrics(data)
+    metrics = figures_evaluation.control_metrics(data)
     numbers = {arm: {metric: _outcome(data, arm, metric) for metric in metrics} for arm in arms}
     return {"schema_version": 1, "name": data.name, "arms": numbers}
 
