@@ -6,6 +6,7 @@ mean is ∇J, J = E max of K draws, and not a multiple of it.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb
@@ -111,20 +112,16 @@ def _credit(rewards_BN: np.ndarray, set_size: int, **choices: Any) -> Advantages
     return set_advantages(rewards_BN, objective=objectives.max(), set_size=set_size, **choices)
 
 
-def _scaled(**choices: Any) -> Callable[[np.ndarray, int, np.random.Generator], np.ndarray]:
-    """Advantages of mean (N/K)·∇J, times K/N."""
+def _scaled(
+    divisor: Callable[[int, int], int] = lambda num_samples, set_size: num_samples, **choices: Any
+) -> Callable[[np.ndarray, int, np.random.Generator], np.ndarray]:
+    """Advantages whose mean is (divisor/K)·∇J, times K/divisor; the divisor is N by default."""
 
     def advantages(rewards_BN: np.ndarray, set_size: int, rng: np.random.Generator) -> np.ndarray:
         found = _credit(rewards_BN, set_size, rng=rng, **choices)
-        return found.values_BN * set_size / rewards_BN.shape[1]
+        return found.values_BN * set_size / divisor(rewards_BN.shape[1], set_size)
 
     return advantages
-
-
-def all_sets(rewards_BN: np.ndarray, set_size: int, rng: np.random.Generator) -> np.ndarray:
-    """u − U, whose mean update is (N−K)/K·∇J."""
-    found = _credit(rewards_BN, set_size, baseline="all_sets")
-    return found.values_BN * set_size / (rewards_BN.shape[1] - set_size)
 
 
 def standardised(rewards_BN: np.ndarray, set_size: int, rng: np.random.Generator) -> np.ndarray:
@@ -146,7 +143,8 @@ ESTIMATORS: dict[str, Estimator] = {
     "ei": Estimator("EI, u − w (PKPO s_loo−1)", _scaled(baseline="smaller_sets")),
     "l2o": Estimator("EI + leave-two-out, u − v (MaxPO)", _scaled(baseline="leave_one_out")),
     "mixture": Estimator("half of each, u − (v + w)/2", _scaled(baseline=credit.Mixture(0.5))),
-    "all_sets": Estimator("all sets, u − U (Set RL)", all_sets),
+    # The mean update of u − U is (N−K)/K·∇J.
+    "all_sets": Estimator("all sets, u − U (Set RL)", _scaled(operator.sub, baseline="all_sets")),
     "sampled": Estimator(
         "u − v from 500 sampled sets",
         _scaled(baseline="leave_one_out", estimator=credit.Sampled(500)),

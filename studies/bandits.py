@@ -28,8 +28,15 @@ from studies.bandit import (
     relative_variance,
     running_means,
 )
-from studies.looks import draw_interval, legend_below, save, title
-from studies.summaries import Interval, geometric_interval, write_numbers
+from studies.summaries import (
+    Interval,
+    draw_interval,
+    geometric_interval,
+    legend_below,
+    save,
+    title,
+    write_numbers,
+)
 
 REWARD_NAMES = {
     "uniform": "rewards uniform in [0, 1]",
@@ -139,21 +146,35 @@ def relative_variances(
     config: BanditsConfig, settings: Sequence[Setting], names: Sequence[str]
 ) -> Curves:
     """The relative variance in each setting; all estimators see the same batches."""
-
-    def one(name: str, setting: Setting, seed: int) -> float:
-        arms, set_size, num_samples = setting
-        rng = np.random.default_rng(seed)
-        return relative_variance(
-            bandits[arms][seed], ESTIMATORS[name], set_size, num_samples, config.batches, rng
-        )
-
     bandits = {arms: _bandits(config, arms) for arms, _, _ in settings}
     return {
         name: geometric_interval(
-            [[one(name, setting, r) for setting in settings] for r in range(config.seeds)]
+            np.transpose(
+                [
+                    _variances(bandits[arms], name, set_size, num_samples, config.batches)
+                    for arms, set_size, num_samples in settings
+                ]
+            )
         )
         for name in names
     }
+
+
+def _variances(
+    bandits: Sequence[Bandit], name: str, set_size: int, num_samples: int, num_batches: int
+) -> list[float]:
+    """An estimator's relative variance with each bandit."""
+    return [
+        relative_variance(
+            bandit,
+            ESTIMATORS[name],
+            set_size,
+            num_samples,
+            num_batches,
+            np.random.default_rng(seed),
+        )
+        for seed, bandit in enumerate(bandits)
+    ]
 
 
 def leave_two_out_map(config: BanditsConfig, rewards: str) -> Interval:
@@ -161,26 +182,12 @@ def leave_two_out_map(config: BanditsConfig, rewards: str) -> Interval:
     rows = []
     for arms in config.map_arms:
         bandits = _bandits(config, arms, rewards, config.map_seeds)
-        rows.append([_ratios(config, bandits, size) for size in config.map_sizes])
+        sizes = [(size, config.map_samples, config.batches // 4) for size in config.map_sizes]
+        ours, theirs = (
+            [_variances(bandits, each, *size) for size in sizes] for each in ("l2o", "ei")
+        )
+        rows.append(np.divide(ours, theirs))
     return geometric_interval(np.moveaxis(np.array(rows), -1, 0))
-
-
-def _ratios(config: BanditsConfig, bandits: Sequence[Bandit], set_size: int) -> list[float]:
-    ratios = []
-    for seed, bandit in enumerate(bandits):
-        found = [
-            relative_variance(
-                bandit,
-                ESTIMATORS[name],
-                set_size,
-                config.map_samples,
-                config.batches // 4,
-                np.random.default_rng(seed),
-            )
-            for name in ("l2o", "ei")
-        ]
-        ratios.append(found[0] / found[1])
-    return ratios
 
 
 def _bandits(

@@ -49,20 +49,19 @@ class Panel:
 def equally_good(steps: int = STEPS) -> list[Panel]:
     """Five strategies that are always right and one that is wrong: exact mean updates."""
     labels = (*(f"correct {i + 1}" for i in range(5)), "wrong")
-    panels = []
-    for title, method in METHODS.items():
-        update = TabularMethod(method, EQUAL, NUM_SAMPLES).update
-        path = expected_steps(update, EQUAL_START, LEARNING_RATE, steps)
-        panels.append(Panel(title, path.policies_TA, labels, (*HUES[:5], GREY)))
-    return panels
+    updates = [TabularMethod(method, EQUAL, NUM_SAMPLES).update for method in METHODS.values()]
+    paths = [expected_steps(update, EQUAL_START, LEARNING_RATE, steps) for update in updates]
+    return [
+        Panel(title, path.policies_TA, labels, (*HUES[:5], GREY))
+        for title, path in zip(METHODS, paths, strict=True)
+    ]
 
 
 def unequally_good(steps: int = STEPS, seed: int = SEED) -> list[Panel]:
     """Six strategies that are right 90 … 40 % of the time: one run, with its sampling noise."""
     labels = tuple(f"right {rate:.0%}" for rate in np.asarray(UNEQUAL.rates_A))
-    panels = []
-    for title, method in METHODS.items():
-        path = simulate(
+    paths = [
+        simulate(
             method,
             UNEQUAL.table,
             UNEQUAL_START,
@@ -73,8 +72,12 @@ def unequally_good(steps: int = STEPS, seed: int = SEED) -> list[Panel]:
             runs=1,
             success=UNEQUAL,
         )
-        panels.append(Panel(title, path.policies_TA[:, 0], labels, HUES))
-    return panels
+        for method in METHODS.values()
+    ]
+    return [
+        Panel(title, path.policies_TA[:, 0], labels, HUES)
+        for title, path in zip(METHODS, paths, strict=True)
+    ]
 
 
 def draw_dynamics(rows: dict[str, list[Panel]]) -> Figure:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from studies import biased_maze, rollout_trees
-from studies.maze import LEARNERS, BiasedMaze, train
+from studies.biased_maze import LEARNERS, BiasedMaze, train
 
 MAZE = BiasedMaze((3, 0, 1), start=0.3)
 CHANCES = np.array([[0.4, 0.7, 0.5]])

@@ -12,7 +12,7 @@ from claims import note_sequential, scores
 from claims.exact import policy
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
-from studies.sequential import SetMDP, improve, planned_values, policy_iteration, q_learning
+from studies.rollout_trees import SetMDP, improve, planned_values, policy_iteration, q_learning
 
 SIZES = (1, 2, 3)
 
