@@ -19,7 +19,7 @@ import time
 import warnings
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any
+from typing import Any, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -49,6 +49,8 @@ HEADER = (
     "| deepcopy | pickle: snapshot | restore | kB |"
 )
 
+T = TypeVar("T")
+
 
 def median_us(call: Callable[[], Any], calls: int = 150) -> float:
     """The median CPU time of a call, in microseconds."""
@@ -60,8 +62,8 @@ def median_us(call: Callable[[], Any], calls: int = 150) -> float:
     return float(np.median(times)) / 1000
 
 
-def or_none(call: Callable[[], float]) -> float | None:
-    """A time, or None where the way does not work with this environment."""
+def or_none(call: Callable[[], T]) -> T | None:
+    """The times, or None where the way does not work with this environment."""
     try:
         return call()
     except (NotResettableError, TypeError):
@@ -107,11 +109,8 @@ def line(name: str) -> str:
     snapshot, restore = set_back(env, "auto")
     walk(ours)
     copy = or_none(lambda: median_us(lambda: deepcopy(env.unwrapped), 30))
-    try:
-        pickled: tuple[float | None, float | None] = set_back(env, "pickle")
-    except NotResettableError:
-        pickled = (None, None)
-    times = [step, reset, snapshot, restore, copy, *pickled]
+    pickled = or_none(lambda: set_back(env, "pickle"))
+    times = [step, reset, snapshot, restore, copy, *(pickled or (None, None))]
     shown = ["—" if each is None else f"{each:.0f}" for each in times]
     shown.insert(4, f"{(snapshot + restore) / step:.2f}")
     kilobytes = len(pickle.dumps(ours.snapshot())) / 1000
