@@ -7,13 +7,12 @@ gradients of a policy that stands still its mean is 2β₁/(1+β₁) = 18/19 of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
+from setrl.evaluation.sampling import one_thread
 from studies.bandit import ESTIMATORS
 from studies.summaries import Interval, geometric_interval, mean_interval
 
@@ -55,18 +54,7 @@ def as_numbers(training: dict[str, Training]) -> dict[str, dict]:
     }
 
 
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """The network is too small to share out: more threads are several times slower."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-
-
-@_one_thread()
+@one_thread()
 def _train(name: str, steps: int, seed: list[int]) -> tuple[list[float], list[float]]:
     """The mean proxy and the last value of every window of updates."""
     problem, draws = np.random.default_rng(seed), np.random.default_rng([*seed, 1])

@@ -70,7 +70,7 @@ class LocalModel:
         """n texts for one prompt; the same seed gives the same texts."""
         model, tokenizer = self._loaded
         asked = _as_asked(prompt, tokenizer)
-        with _one_thread():
+        with one_thread():
             [texts] = sample(
                 model, tokenizer, [asked], n, self.max_new_tokens, self.temperature, seed
             )
@@ -183,7 +183,7 @@ def _read(problem: Problem, texts: list[str], domain: Domain) -> dict[str, Any]:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Small models are fastest on one thread, and the draws must not depend on their number."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

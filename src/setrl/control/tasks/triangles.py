@@ -191,14 +191,14 @@ class Triangles:
 
     def demonstrations(self) -> Demonstrations:
         """Each triangle shown, in each order of its nodes; held out in all of them or none."""
-        seen, actions, episodes = [], [], []
-        for triangle, row in enumerate(self.graph.triangles_F3[self.graph.shown_F].tolist()):
-            for order in permutations(row):
-                for step in range(NODES):
-                    seen.append(one_hot(order[:step], self.nodes))
-                    actions.append(order[step])
-                    episodes.append(triangle)
-        return Demonstrations(np.stack(seen), np.array(actions), np.array(episodes))
+        shown = self.graph.triangles_F3[self.graph.shown_F].tolist()
+        steps = [
+            (one_hot(order[:step], self.nodes), order[step], triangle)
+            for triangle, row in enumerate(shown)
+            for order in permutations(row)
+            for step in range(NODES)
+        ]
+        return Demonstrations(*map(np.array, zip(*steps, strict=True)))
 
     def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
         """Validity, and how many different triangles; `new` ones were not shown beforehand."""

@@ -46,30 +46,25 @@ def below_hundred(a: int) -> int:
     return 100 - a % 100
 
 
-def near_round(a: int, b: int, hand: Arithmetic) -> str:
-    """298*7: (300-2)*7=2100-14=2086."""
+def near_round(a: int, b: int, hand: Arithmetic, once: bool = False) -> str:
+    """298*7: (300-2)*7=2100-14=2086.
+
+    `once` subtracts the rest only once, as if it were not multiplied: (300-2)*7=2100-2=2098.
+    """
     rest = below_hundred(a)
-    left, right = hand((a + rest) * b), hand(rest * b)
+    left = hand((a + rest) * b)
+    right = rest if once else hand(rest * b)
     return f"({a + rest}-{rest})*{b}={left}-{right}={hand(left - right)}"
 
 
-def near_round_undistributed(a: int, b: int, hand: Arithmetic) -> str:
-    """343*7: (400-57)*7=2800-57=2743, as if the rest were subtracted only once."""
-    rest = below_hundred(a)
-    left = hand((a + rest) * b)
-    return f"({a + rest}-{rest})*{b}={left}-{rest}={hand(left - rest)}"
+def near_ten(a: int, b: int, hand: Arithmetic, once: bool = False) -> str:
+    """343*9: 343*(10-1)=3430-343=3087.
 
-
-def near_ten(a: int, b: int, hand: Arithmetic) -> str:
-    """343*9: 343*(10-1)=3430-343=3087."""
-    left, right = hand(10 * a), hand((10 - b) * a)
-    return f"{a}*(10-{10 - b})={left}-{right}={hand(left - right)}"
-
-
-def near_ten_undistributed(a: int, b: int, hand: Arithmetic) -> str:
-    """343*7: 343*(10-3)=3430-343=3087, as if 3 were 1."""
+    `once` subtracts the number only once for 343*7, as if 3 were 1: 343*(10-3)=3430-343=3087.
+    """
     left = hand(10 * a)
-    return f"{a}*(10-{10 - b})={left}-{a}={hand(left - a)}"
+    right = a if once else hand((10 - b) * a)
+    return f"{a}*(10-{10 - b})={left}-{right}={hand(left - right)}"
 
 
 def partial_products(a: int, b: int, hand: Arithmetic) -> str:
@@ -226,7 +221,7 @@ class Habit:
 HABITS = {
     "near_round": Habit(
         near_round, 45, 0.85, is_below_hundred,
-        misfit_share=16, misfit_success=0.04, misconception=near_round_undistributed,
+        misfit_share=16, misfit_success=0.04, misconception=partial(near_round, once=True),
     ),
     "partial_products": Habit(
         partial_products, 36, 0.80, is_above_hundred,
@@ -234,7 +229,7 @@ HABITS = {
     ),
     "near_ten": Habit(
         near_ten, 10, 0.65, is_near_ten,
-        misfit_share=1.5, misconception=near_ten_undistributed,
+        misfit_share=1.5, misconception=partial(near_ten, once=True),
     ),
     "factorisation": Habit(
         factorisation, 14, 0.70, has_divisors,

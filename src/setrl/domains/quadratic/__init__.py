@@ -120,17 +120,10 @@ def _problem(rng: np.random.Generator, kind: str) -> Problem:
     return Problem(f"{left}={right}: ", kind)
 
 
-def _integer_equation(rng: np.random.Generator) -> Equation:
+def _integer_equation(rng: np.random.Generator, a: int, largest: tuple[int, int]) -> Equation:
+    """a(x − first)(x − second) = 0, with roots that are at most so large."""
     while True:
-        first, second = _nonzero(rng, 9), _nonzero(rng, 10)
-        if first != second:
-            return Equation(1, -first - second, first * second)
-
-
-def _leading_equation(rng: np.random.Generator) -> Equation:
-    a = int(rng.integers(2, 4))
-    while True:
-        first, second = _nonzero(rng, 6), _nonzero(rng, 6)
+        first, second = (_nonzero(rng, each) for each in largest)
         if first != second:
             return Equation(a, -a * (first + second), a * first * second)
 
@@ -157,8 +150,8 @@ def _nonzero(rng: np.random.Generator, largest: int) -> int:
 
 
 _EQUATIONS: dict[str, Callable[[np.random.Generator], Equation]] = {
-    "integer": _integer_equation,
-    "leading": _leading_equation,
+    "integer": lambda rng: _integer_equation(rng, 1, (9, 10)),
+    "leading": lambda rng: _integer_equation(rng, int(rng.integers(2, 4)), (6, 6)),
     "rational": _rational_equation,
     "irrational": _irrational_equation,
 }
