@@ -1,4 +1,4 @@
-"""Names → values: one message for every name that is not known, and names imported on demand."""
+"""Names → values: one message for unknown ones, what configs name, and imports on demand."""
 
 from __future__ import annotations
 
@@ -22,6 +22,28 @@ def look_up(kind: str, name: str, known: Mapping[str, T]) -> T:
     near = get_close_matches(str(name), known, n=1)
     guess = f"; did you mean {near[0]!r}?" if near else "."
     raise ValueError(f"unknown {kind} {name!r}{guess} Known: {', '.join(known)}")
+
+
+def make(
+    kind: str, config: str | Mapping[str, Any], factories: Mapping[str, Callable[..., T]]
+) -> T:
+    """What a config names: by a name alone, or by a mapping of `name` and options.
+
+    >>> make("number", {"name": "complex", "real": 1}, {"complex": complex})
+    (1+0j)
+
+    Raises:
+        ValueError: If it has no name or an unknown one, or the factory refuses the options.
+    """
+    options = {"name": config} if isinstance(config, str) else dict(config)
+    if "name" not in options:
+        raise ValueError(f"a {kind} needs the key 'name', got {options!r}")
+    name = options.pop("name")
+    factory = look_up(kind, name, factories)
+    try:
+        return factory(**options)
+    except TypeError as error:
+        raise ValueError(f"options of the {kind} {name!r}: {error}") from error
 
 
 def imported_on_demand(

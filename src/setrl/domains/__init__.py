@@ -44,8 +44,4 @@ def by_name(name: str, **options: Any) -> Domain:
     Raises:
         ValueError: If there is no such domain, or it refuses the options.
     """
-    make = names.look_up("domain", name, DOMAINS)
-    try:
-        return make(**options)
-    except TypeError as error:
-        raise ValueError(f"options of the domain {name!r}: {error}") from error
+    return names.make("domain", {**options, "name": name}, DOMAINS)

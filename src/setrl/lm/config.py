@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from setrl import domains
+from setrl import domains, names
 from setrl.core import methods
 from setrl.core.advantages import Method
 from setrl.domains import SPLITS, Domain
@@ -138,12 +138,7 @@ class ComparisonConfig(RunConfig):
 
     def make_domain(self) -> Domain:
         """The domain that `domain` names."""
-        if isinstance(self.domain, str):
-            return domains.by_name(self.domain)
-        options = dict(self.domain)
-        if "name" not in options:
-            raise KeyedError("domain must be a name or a mapping with a name", "domain")
-        return domains.by_name(**options)
+        return names.make("domain", self.domain, domains.DOMAINS)
 
     def method(self, arm: str, progress: float = 0.0) -> Method:
         """The method of an arm, when that share of its steps is done.

@@ -34,15 +34,7 @@ def from_config(config: str | Mapping[str, Any]) -> ControlTask:
     Raises:
         ValueError: Naming the unknown task or option.
     """
-    options = {"name": config} if isinstance(config, str) else dict(config)
-    name = options.pop("name", None)
-    if name is None:
-        raise ValueError(f"a task's config needs the key 'name', got {dict(options)!r}")
-    make = names.look_up("task", name, by_name)
-    try:
-        return make(**options)
-    except TypeError as error:
-        raise ValueError(f"task {name}: {error}") from error
+    return names.make("task", config, by_name)
 
 
 __all__ = ["ControlTask", "by_name", "from_config"]
