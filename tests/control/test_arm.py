@@ -172,6 +172,25 @@ def test_a_checkpoint_whose_classes_have_moved_is_refused(
         train(run, "poly")
 
 
+@pytest.mark.parametrize("what", ["changed", "of another machine", "without a seal"])
+def test_a_checkpoint_that_was_not_made_here_is_refused(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SETRL_CACHE", str(tmp_path / "here"))
+    run = TrainingRun(tmp_path / "run")
+    assert not train(run, "poly", stop_at=200)
+    folder = run.last_checkpoint()
+    assert folder is not None
+    if what == "changed":
+        (folder / "state.pkl").write_bytes(b"cos\nsystem\n(S'exit 1'\ntR.")
+    elif what == "of another machine":
+        monkeypatch.setenv("SETRL_CACHE", str(tmp_path / "there"))
+    else:
+        (folder / "seal").unlink()
+    with pytest.raises(RunError, match=r"holds pickles.*not written on this machine"):
+        train(run, "poly")
+
+
 def test_what_a_run_leaves(tmp_path: Path) -> None:
     run = TrainingRun(tmp_path / "run")
     train(run, "poly")

@@ -20,6 +20,7 @@ from setrl.control.envs.resettable import make_resettable
 from setrl.control.records import MetricsWriter, RunCallback, evaluation
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.sb3.recurrent import GRUPolicy, RecurrentPolyPPO
+from setrl.control.seals import seal
 from setrl.control.tasks import ControlTask
 from setrl.control.tasks.warm_start import warm_start
 from setrl.logs.run_folder import Status, TrainingRun, write_status
@@ -124,6 +125,7 @@ def policy_of(config: ControlConfig, space: gym.Space) -> tuple[Any, dict[str, A
 def _finish(task: ControlTask, model: PolyPPO, run: TrainingRun, about: dict[str, Any]) -> None:
     with files.writing_folder(run.final) as partial_folder:
         model.save(partial_folder / MODEL)
+        seal(partial_folder)
     write_evaluation(task, model, run, about)
 
 

@@ -2,6 +2,7 @@
 
 checkpoint-<steps>/model.zip      weights, optimiser, counters, bonus counts: SB3's own file
 checkpoint-<steps>/state.pkl      generators, environments, values that were not yet logged
+checkpoint-<steps>/seal           both were written on this machine: they hold pickles
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import torch
 
 from setrl.control.credit.vines import Vines
 from setrl.control.sb3.poly_ppo import PolyPPO
+from setrl.control.seals import check_seal, seal
 from setrl.errors import RunError
 from setrl.logs.run_folder import TrainingRun
 
@@ -33,6 +35,7 @@ def save(model: PolyPPO, run: TrainingRun) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     model.save(folder / "model.zip")
     (folder / "state.pkl").write_bytes(pickle.dumps(_state(model)))
+    seal(folder)
     run.mark_complete(model.num_timesteps)
     for old in list(run.checkpoint_folders().values())[:-KEPT]:
         shutil.rmtree(old)
@@ -48,14 +51,16 @@ def load_model(kind: type[PolyPPO], path: Path, **options: Any) -> PolyPPO:
     """A saved model, on the CPU.
 
     Raises:
-        RunError: If an earlier version of setrl saved it.
+        RunError: If it was not saved on this machine, or by an earlier version of setrl.
     """
+    check_seal(path.parent)
     with _sentence_for_moved_classes(path):
         return kind.load(path, device="cpu", **options)
 
 
 def restore(folder: Path, model: PolyPPO) -> None:
     """Bring back generators, environments, and the values that were not yet logged."""
+    check_seal(folder)
     path = folder / "state.pkl"
     with _sentence_for_moved_classes(path):
         state = pickle.loads(path.read_bytes())
