@@ -94,7 +94,7 @@ def corrected(held: bool, **values: Any) -> Trial:
 
 
 def remark(held: bool, **values: Any) -> Trial:
-    """A trial of what the row says besides; a definition has only these."""
+    """A trial of anything else that the row says; a definition has only these."""
     return Trial(Part.REMARK, bool(held), values)
 
 

@@ -75,7 +75,7 @@ def constant_others(p: Policy, rewards: tuple[int, ...], d: Score, size: int) ->
     "§4, on arXiv:2509.02534",
     Verdict.HOLDS,
     how="Mean update of r(y)·d(y, others) with the others constant, and the rest of ∇E f: the "
-    "signal that the others would have got.",
+    "signal that the other samples would get.",
     truth="The part that is missing is E[r(y) Σ_{others} ∇ log π · d]: with it, it is ∇E f.",
     cases=product((2, 3), REWARDS, POLICIES),
 )
@@ -133,7 +133,8 @@ def equation_15(size: int, rewards: Actions, clusters: Actions, p: Policy) -> Tr
     how="f = (mean of r_A)(mean of r_B), the note's example: A by enumeration against Eq. 15 with "
     "every term worked out by hand, all rewards 0/1 of three actions, n = 2, 3.",
     truth="In the example both covariances are the same for every y, −Cov(r_A, r_B)/n² in all: "
-    "nothing is gained by making the two rewards meet, and the means alone order the generations.",
+    "they do not favour a generation that brings the two rewards together, and Term 1 alone "
+    "orders the generations.",
     cases=product((2, 3), POLICIES),
 )
 def two_objectives(size: int, p: Policy) -> Trials:
@@ -241,8 +242,8 @@ def exploration_stays() -> Trials:
     "1/200, …, 1} with the largest E f.",
     counterexample="n=2, best_p=1, J=1/2",
     truth="For n = 2, E f = p − p²/2 is largest at p = 1: the optimum is collapsed. For n ≥ 3 the "
-    "optimum is inside, which keeps entropy by being wrong on purpose: p* = √(2/3), 0.794, 0.795 "
-    "at n = 3, 4, 5.",
+    "optimum is inside, which keeps entropy by being wrong in some samples: p* = √(2/3), 0.794, "
+    "0.795 at n = 3, 4, 5.",
 )
 def never_collapse() -> Trials:
     """Under the polychromic objective the policy never collapses onto a single generation."""

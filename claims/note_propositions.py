@@ -49,7 +49,7 @@ def reward_condition(size: int, rewards: Actions, p: Policy) -> Trials:
     "the counts.",
     counterexample="sum_of_covariances=0",
     truth="No function does: the counts add up to n, so the covariances add up to 0. It can be "
-    "asked of the y whose probability is above a threshold.",
+    "required of those y whose probability is above a threshold.",
 )
 def diversity_condition() -> Trials:
     """A φ_d can satisfy Cov(φ_d, how often y is in the set) < 0 for every y."""
@@ -211,8 +211,8 @@ def mixed_scaffold(size: int, correct: int, p: Fraction, others: int) -> Fractio
     NOTE,
     "§4, Proposition 4.3",
     Verdict.FAILS,
-    how="Λ of n different actions of probability p each, q of them correct, one or two wrong "
-    "actions besides; n = 2, 3, 4, p = k/(20n).",
+    how="Λ of n different actions of probability p each, q of them correct, and one or two "
+    "further wrong actions; n = 2, 3, 4, p = k/(20n).",
     counterexample="n=2, q=1, p=7/20, Λ=273/8000, bound=637/16000",
     truth="For q ≥ 1, Λ is positive and proportional to q, but it goes to 0 as p → 1/n (every set "
     "then has the same overlap), below any positive bound. For n = 2, Λ = q·p(1−p)(1−2p)/2, which "
@@ -250,7 +250,7 @@ def heterogeneous_sets() -> Iterator[tuple[int, int, Fraction]]:
     "§4, after Proposition 4.3",
     Verdict.READING,
     how="Λ of n different actions of probability p each, q of them correct, against Λ(y^n) of a "
-    "correct y among them; one wrong action besides; n = 2, 3, p = k/(20n).",
+    "correct y among them, and one wrong action; n = 2, 3, p = k/(20n).",
     kindly="There are several such sets: 52 of 95, among them all 38 whose members are all "
     "correct.",
     counterexample="n=2, q=1, p=1/40, set=741/64000, y^n=1521/128000",

@@ -166,7 +166,7 @@ def logit_shift(size: int, score: Score, p: Policy) -> Trials:
     Verdict.FAILS,
     how="Signs of A(y) and d log π(y)/dα: polychromic and pass@2, three actions, denominators ≤ 8.",
     counterexample="n=2, π=(1/3, 1/6, 1/2), y=2, A=1/72, rate=-1/648",
-    truth="d log π(y)/dα = n[π(y)A(y) − Σ π²A], so π(y)A(y) has to beat a π-weighted mean of all "
+    truth="d log π(y)/dα = n[π(y)A(y) − Σ π²A], so π(y)A(y) must exceed a π-weighted mean of all "
     "scaffold values; the sign of A decides about the logit, and about log π under natural "
     "gradient.",
 )

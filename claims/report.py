@@ -40,14 +40,15 @@ Every statement is read in the same way:
   set (K = 1), no correct action, an advantage or a covariance of exactly 0.
 - A statement that something can happen, or may happen, needs one case. All others are taken to be
   general and need every case.
-- A statement that fails elsewhere for want of a condition *fails*, and the condition is given.
+- A statement that needs a further condition, which its document does not state, *fails*, and the
+  condition is given.
 - Where the words of the document allow two readings and one of them holds, or where the statement
   goes further than the document, the verdict is *reading*: the strict reading is the statement and
   has its counterexample, and the kind reading stands beside it.
 - A statement *holds up to scale* if all that is missing is a positive factor which is the same for
   every policy and every score.
 
-A statement fails, strictly or altogether, only with a counterexample, the first one in a search
+A statement fails, or its strict reading does, only with a counterexample, the first one in a search
 from small cases to large ones, and with a corrected statement or a kind reading that held in every
 case tried.
 

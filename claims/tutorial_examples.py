@@ -132,7 +132,7 @@ def example_milder(last: int, printed: float) -> Trials:
     Verdict.HOLDS,
     how="All 20 collections of three of the six sets: their mean advantages are proportional to "
     "those of all sets, for each cluster of y₄.",
-    truth="y₁, correct, gets −1/6 by the luck of the draw: over the 20 collections (y₄ in its "
+    truth="y₁, correct, gets −1/6 by chance: over the 20 collections (y₄ in its "
     "cluster) it is positive in 7, negative in 7, zero in 6, and 0 with all sets.",
     cases=product(LAST_CLUSTERS),
 )
@@ -390,8 +390,8 @@ def two_strategies(p: Policy) -> Trials:
     cases=product(range(2, 8)),
 )
 def same_advantage(size: int) -> Trials:
-    """Standard RL gives a fifth correct A what it gives a first correct B; a set objective pays the
-    B more.
+    """Standard RL gives a fifth correct A what it gives a first correct B; a set objective gives
+    the B more.
     """
     rewards, clusters = (1, 1, 1, 1, 1, 1, 0, 0), (0, 0, 0, 0, 0, 1, 0, 0)
     standard = deviation(scores.mean(rewards), 1)(tuple(range(8)))
@@ -478,7 +478,7 @@ def up_to_twenty() -> Trials:
     TUTORIAL,
     "Results table",
     Verdict.HOLDS,
-    how="For each row a mixture of problems with three success rates, multiples of 1/40, besides "
+    how="For each row a mixture of problems with three success rates, multiples of 1/20, and of "
     "problems that are never solved, whose pass@1, @8 and @32 are those printed, in fractions. "
     "The same search finds none for the made-up row 15, 20, 90.",
     truth="The values themselves cannot be checked here.",
@@ -498,7 +498,7 @@ def table_is_possible() -> Trials:
 def _mixture(row: dict[int, int]) -> dict[Fraction, Fraction] | None:
     """Success rate → share of problems with it, such that pass@k is the row's; the rest fail."""
     wanted = [Fraction(value, 100) for value in row.values()]
-    for rates in combinations([Fraction(step, 40) for step in range(1, 41)], len(row)):
+    for rates in combinations([Fraction(step, 20) for step in range(1, 21)], len(row)):
         shares = solve([[1 - (1 - rate) ** k for rate in rates] for k in row], wanted)
         if min(shares) >= 0 and sum(shares) <= 1:
             return dict(zip(rates, shares, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations, product
 from math import factorial
@@ -14,10 +14,14 @@ from claims import scores
 from claims.claims import TUTORIAL, Trials, Verdict, claim, corrected, kind, remark, scaled, stated
 from claims.exact import (
     Actions,
+    Policy,
+    Score,
     all_sets,
     average,
     by_value,
     contrast,
+    dot,
+    expected,
     from_sets,
     logit_gradient,
     mean_estimate,
@@ -91,6 +95,40 @@ def shaping_of_eight(weight: Fraction) -> Trials:
     found = weight - Fraction(7, 8) - weight / 8
     yield stated(found <= 0, λ=weight, A=found)
     yield corrected((found > 0) == (weight > 1))
+
+
+def slope(score: Score, p: Policy, direction: Sequence[int], size: int) -> Fraction:
+    """dE f/dα when the logits move by α·direction."""
+    return dot(logit_gradient(score, p, size), direction)
+
+
+@claim(
+    "tutorial-no-constant-weight",
+    TUTORIAL,
+    "Reward shaping, second problem: λ",
+    Verdict.HOLDS,
+    how="Two strategies with shares w and 1 − w that both succeed with chance s; n = 2, 3. The λ "
+    "with which mean r + λ·d gives accuracy and an even choice of strategies the same relative "
+    "weight as the product r·d does: from the slopes of all three in these two directions.",
+    truth="λ = s/E d. It rises with the accuracy s: the product gives diversity more weight late "
+    "in training, where the text wants less.",
+    cases=product((2, 3), (policy(1, 2), policy(1, 5))),
+)
+def no_constant_weight(size: int, shares: Policy) -> Trials:
+    """No single λ is the best one for all of training."""
+    rewards, clusters = (1, 0, 1, 0), (0, 0, 1, 1)
+    more_correct, more_even = (1, 0, 1, 0), (1, 1, 0, 0)
+    r, d = scores.mean(rewards), scores.distinct_share(clusters)
+    weights = []
+    for success in (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)):
+        p = tuple(w * s for w in shares for s in (success, 1 - success))
+        both = [slope(scores.product(r, d), p, way, size) for way in (more_correct, more_even)]
+        sums = slope(r, p, more_correct, size), slope(d, p, more_even, size)
+        weights.append(both[1] / both[0] / (sums[1] / sums[0]))
+        yield remark(weights[-1] == success / expected(d, p, size), n=size, s=success)
+        yield remark(slope(r, p, more_even, size) == slope(d, p, more_correct, size) == 0)
+    yield stated(len(set(weights)) == 3, n=size, shares=shares, λ=weights)
+    yield remark(weights == sorted(weights))
 
 
 @claim(
@@ -259,15 +297,15 @@ def shapley(value: Valued, num: int) -> list[Fraction]:
     TUTORIAL,
     "Set RL, meaning of the marginal set advantage",
     Verdict.FAILS,
-    how="All-correct pass@n: u − v = 0 and Shapley 1/N; the mean update of the Shapley value over "
-    "all groups of N = 3, 4 samples, against Σ_n ∇E f_n / n.",
-    counterexample="r=(1, 1, 1, 1), n=2, marginal=(0, 0, 0, 0), Shapley=(1/4, 1/4, 1/4, 1/4)",
+    how="u − v under pass@n and the Shapley value, for c = 2, 1, 4 correct of four; the mean "
+    "update of the Shapley value over all groups of N = 3, 4 samples, against Σ_n ∇E f_n / n.",
+    counterexample="r=(1, 1, 0, 0), n=2, marginal=(1/3, 1/3, -1/3, -1/3), Shapley=(1/2, 1/2, 0, 0)",
     truth="A Shapley value asks about coalitions of every size. It is an unbiased estimate of "
     "another gradient, Σ_{n=1}^N ∇E f_n / n; for pass@n it is 1/c on each of c correct samples.",
 )
 def shapley_values() -> Trials:
     """The marginal set advantage asks the question of a Shapley value."""
-    for correct in (4, 2, 1):
+    for correct in (2, 1, 4):
         rewards = (*[1] * correct, *[0] * (4 - correct))
         found, value = (
             contrast(scores.maximum(rewards), 2)(tuple(range(4))),

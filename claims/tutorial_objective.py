@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
+from math import comb
 
 import numpy as np
 
@@ -25,24 +27,53 @@ from claims.exact import (
 )
 
 
+def missed(num: int, size: int, avoided: int) -> Fraction:
+    """The chance that a random set of `size` out of `num` has none of `avoided` of them."""
+    return Fraction(comb(num - avoided, size), comb(num, size))
+
+
+def by_inclusion(
+    rewards: Actions, clusters: Actions, size: int, i: int
+) -> tuple[Fraction, Fraction, Fraction]:
+    """Mean reward, mean diversity and their covariance over the sets with i, without any set.
+
+    They follow from how often a set with i also holds another sample, a cluster, or both.
+    """
+    num, share = len(rewards), Fraction(size - 1, len(rewards) - 1)
+    others = Counter(c for c in clusters if c not in (clusters[i], scores.DEGENERATE))
+    hits = {c: 1 - missed(num - 1, size - 1, m) for c, m in others.items()}
+    reward = (rewards[i] + share * (sum(rewards) - rewards[i])) / size
+    diversity = ((clusters[i] != scores.DEGENERATE) + sum(hits.values(), Fraction(0))) / size
+    synergy = Fraction(0)
+    for j, (c, m) in product([j for j in range(num) if j != i], others.items()):
+        miss = 0 if clusters[j] == c else missed(num - 2, size - 2, m)
+        synergy += rewards[j] * share * (1 - miss - hits[c]) / size**2
+    return reward, diversity, synergy
+
+
 @claim(
     "tutorial-decomposition",
     TUTORIAL,
     "Decomposition, E[X·Y] = E[X]·E[Y] + Cov",
     Verdict.HOLDS,
-    how="u of every sample of logged groups of five, n = 2, 3, 4: mean reward × mean diversity of "
-    "its sets plus their covariance, in fractions.",
-    cases=product(((1, 1, 0, 0, 1), (1, 0, 0, 0, 0)), ((0, 0, 1, 2, 1), (0, 0, 0, 1, -1))),
+    how="Mean reward, mean diversity and covariance of the sets with a sample, each worked out "
+    "from how often such a set holds another sample, a cluster or both. Their sum less the "
+    "baseline against u − U over all sets of groups of five, in fractions, n = 2, 3, 4.",
+    cases=product(
+        ((1, 1, 0, 0, 1), (1, 0, 0, 0, 0)),
+        ((0, 0, 1, 2, 1), (0, 0, 0, 1, -1), (0, 1, 2, 3, 4)),
+        (2, 3, 4),
+    ),
 )
-def group_decomposition(rewards: Actions, clusters: Actions) -> Trials:
-    """A sample's sets score mean reward × mean diversity + covariance, exactly."""
-    reward, diversity = scores.mean(rewards), scores.distinct_share(clusters)
-    for size, i in product((2, 3, 4), range(5)):
-        mine = [s for s in all_sets(5, size) if i in s]
-        r, d = [reward(s) for s in mine], [diversity(s) for s in mine]
-        synergy = average([(x - average(r)) * (y - average(d)) for x, y in zip(r, d, strict=True)])
-        u = average([scores.polychromic(rewards, clusters)(s) for s in mine])
-        yield stated(u == average(r) * average(d) + synergy, n=size, i=i, u=u, Cov=synergy)
+def group_decomposition(rewards: Actions, clusters: Actions, size: int) -> Trials:
+    """The marginal set advantage is mean reward × mean diversity + covariance over the sets with
+    the sample, less the baseline, exactly.
+    """
+    terms = [by_inclusion(rewards, clusters, size, i) for i in range(5)]
+    u = [reward * diversity + synergy for reward, diversity, synergy in terms]
+    exact = deviation(scores.polychromic(rewards, clusters), size)(tuple(range(5)))
+    for i, (found, right) in enumerate(zip(u, exact, strict=True)):
+        yield stated(found - average(u) == right, n=size, i=i, A=right, Cov=terms[i][2])
 
 
 @claim(
@@ -55,7 +86,7 @@ def group_decomposition(rewards: Actions, clusters: Actions) -> Trials:
     counterexample="n=3, π=(4/9, 2/9, 1/9, 1/9, 1/9), correct=-5/1152, wrong=-5/1152",
     truth="Given y its own reward is constant, so the covariance is the same whether y is correct "
     "or not; and for a y of a new strategy its own diversity is a constant too. Being correct "
-    "in a different way is paid by Term 1: there a correct y gains E[d given y]/n over a "
+    "in a different way is rewarded by Term 1: there a correct y gains E[d given y]/n over a "
     "wrong one.",
     cases=product((3, 4), (policy(4, 2, 1, 1, 1), policy(1, 1, 2, 3, 1))),
 )
@@ -91,6 +122,46 @@ def _terms(
     diversity: Score = lambda s: scores.distinct_share(clusters)((*s, y))  # noqa: E731
     mean_r, mean_d = expected(reward, rest, size - 1), expected(diversity, rest, size - 1)
     return mean_r * mean_d, covariance(reward, diversity, rest, size - 1), mean_d
+
+
+def covariance_in_sets(
+    rewards: Actions, clusters: Actions, sets: Sequence[tuple[int, ...]]
+) -> Fraction:
+    """Cov(mean reward, diversity) over sets of indices."""
+    r = [scores.mean(rewards)(s) for s in sets]
+    d = [scores.distinct_share(clusters)(s) for s in sets]
+    return average([x * y for x, y in zip(r, d, strict=True)]) - average(r) * average(d)
+
+
+@claim(
+    "tutorial-covariance-sign",
+    TUTORIAL,
+    "Decomposition, Term 2: when is the covariance positive?",
+    Verdict.FAILS,
+    how="A correct or wrong y of its own strategy beside four samples, at least three of them "
+    "correct, in all clusterings: the covariance over the sets with y, n = 3, 4.",
+    counterexample="n=3, r=(0, 1, 1, 1), clusters=(0, 1, 1, 1), Cov=-1/36",
+    truth="Its sign does not depend on y. It is ((n−1)/n)² times the covariance over the sets of "
+    "n − 1 of the others: negative where their correct ones share a strategy and a wrong one "
+    "has another, positive where a wrong one shares a strategy of correct ones that differ.",
+    cases=product(
+        (3, 4),
+        [r for r in product((0, 1), repeat=4) if sum(r) >= 3],
+        product((0, 1, 2), repeat=4),
+    ),
+)
+def covariance_sign(size: int, rewards: Actions, clusters: Actions) -> Trials:
+    """The covariance is positive for a sample that brings a unique strategy to strong sets."""
+    alone = covariance_in_sets(rewards, clusters, all_sets(4, size - 1))
+    with_y = [s for s in all_sets(5, size) if 4 in s]
+    for own in (0, 1):
+        found = covariance_in_sets((*rewards, own), (*clusters, 9), with_y)
+        yield corrected(found == Fraction(size - 1, size) ** 2 * alone)
+        if found:
+            yield stated(found > 0, n=size, r=rewards, clusters=clusters, Cov=found)
+    if rewards == (0, 1, 1, 1):
+        yield corrected(alone < 0 or clusters != (0, 1, 1, 1))
+        yield corrected(alone > 0 or clusters != (0, 0, 1, 2))
 
 
 @claim(

@@ -15,7 +15,20 @@ import numpy as np
 import pytest
 
 import claims as ledger
-from claims import exact, note_sequential, note_specular, report, scores
+from claims import (
+    exact,
+    maxpo_cost,
+    note_algorithms,
+    note_estimator,
+    note_propositions,
+    note_sequential,
+    note_specular,
+    report,
+    scores,
+    tutorial_examples,
+    tutorial_method,
+    tutorial_objective,
+)
 from claims.claims import (
     DOCUMENTS,
     REFUTED,
@@ -181,6 +194,74 @@ MUTANTS = {
         "deviation",
         lambda old: lambda f, n: lambda group: [a * 2 for a in old(f, n)(group)],
         ["note-alg-2-mean", "summaries-mean-form", "maxpo-is-set-rl", "tutorial-eight-samples"],
+    ),
+    "a set gradient that is not centred": (
+        exact,
+        "logit_gradient",
+        lambda old: lambda f, p, n: [g + q for g, q in zip(old(f, p, n), p, strict=True)],
+        ["note-baseline-rule", "tutorial-no-constant-weight", "note-grpo-drop-in"],
+    ),
+    "the worst choice of sets for the best": (
+        note_sequential,
+        "largest",
+        lambda _: lambda values: [min(column) for column in zip(*values, strict=True)],
+        ["note-q-learning"],
+    ),
+    "scaffold values of mixed sets that are too large": (
+        note_propositions,
+        "mixed_scaffold",
+        lambda old: lambda *args, **named: old(*args, **named) * 2,
+        ["note-heterogeneous-more", "note-prop-4.3"],
+    ),
+    "scores that grow with the set": (
+        note_propositions,
+        "dominated",
+        lambda old: (
+            lambda p: [(name, q, lambda s, f=f: f(s) * len(s) ** 2, d) for name, q, f, d in old(p)]
+        ),
+        ["note-larger-sets"],
+    ),
+    "samples found with a cluster as if by chance": (
+        tutorial_objective,
+        "missed",
+        lambda _: lambda num, size, avoided: Fraction(num - avoided, num) ** size,
+        ["tutorial-decomposition"],
+    ),
+    "covariances without their sign": (
+        tutorial_objective,
+        "covariance_in_sets",
+        lambda old: lambda *args: abs(old(*args)),
+        ["tutorial-covariance-sign"],
+    ),
+    "a mixture for any row": (
+        tutorial_examples,
+        "_mixture",
+        lambda _: lambda row: {Fraction(1, 2): Fraction(1)},
+        ["tutorial-table-possible"],
+    ),
+    "as much noise for 25 sets as for 500": (
+        tutorial_method,
+        "added_variance",
+        lambda old: lambda num, num_sets, rng: old(num, 500, rng),
+        ["tutorial-enough-sets"],
+    ),
+    "a kind of set counted once": (
+        note_algorithms,
+        "fillings",
+        lambda old: lambda *args: [(1, filled) for _, filled in old(*args)],
+        ["note-all-sets-feasible"],
+    ),
+    "advantages that are not standardised": (
+        note_estimator,
+        "_mean_standardised",
+        lambda _: lambda f, p, num, size: [float(g) for g in exact.logit_gradient(f, p, size)],
+        ["note-grpo-drop-in"],
+    ),
+    "every gap added up for every pair of samples": (
+        maxpo_cost,
+        "by_gaps",
+        lambda old: lambda rewards, size: [old(rewards, size) for _ in rewards][-1],
+        ["maxpo-quadratic"],
     ),
     "removed probability shared in proportion": (
         note_specular,
