@@ -138,44 +138,14 @@ def always(a: int, b: int) -> bool:
     return True
 
 
-def is_below_hundred(a: int, b: int) -> bool:
-    """a is less than 20 below a multiple of a hundred."""
-    return below_hundred(a) < 20
-
-
-def is_above_hundred(a: int, b: int) -> bool:
-    """a is less than 20 above a multiple of a hundred."""
-    return a % 100 < 20
-
-
-def is_near_ten(a: int, b: int) -> bool:
-    """b is 8 or 9."""
-    return b >= 8
-
-
 def has_divisors(a: int, b: int) -> bool:
     """b is a product of smaller digits, and a times the first of them has three digits."""
     return b in DIVISORS and a * DIVISORS[b][0] < 1000
 
 
-def can_be_halved(a: int, b: int) -> bool:
-    """b is even and 2a has three digits."""
-    return b % 2 == 0 and a < 500
-
-
 def seems_divisible(a: int, b: int) -> bool:
     """b is 5 or 7, one more than a product of smaller digits, and 2a has three digits."""
     return b in (5, 7) and a < 500
-
-
-def is_small(a: int, b: int) -> bool:
-    """b is 3 or 4, so b copies of a are quickly added."""
-    return b <= 4
-
-
-def adds_two_doublings(a: int, b: int) -> bool:
-    """b is the sum of at most two powers of two."""
-    return b.bit_count() <= 2
 
 
 @dataclass(frozen=True)
@@ -220,15 +190,15 @@ class Habit:
 
 HABITS = {
     "near_round": Habit(
-        near_round, 45, 0.85, is_below_hundred,
+        near_round, 45, 0.85, lambda a, b: below_hundred(a) < 20,
         misfit_share=16, misfit_success=0.04, misconception=partial(near_round, once=True),
     ),
     "partial_products": Habit(
-        partial_products, 36, 0.80, is_above_hundred,
+        partial_products, 36, 0.80, lambda a, b: a % 100 < 20,  # just above a hundred
         misfit_share=20, misfit_success=0.70,
     ),
     "near_ten": Habit(
-        near_ten, 10, 0.65, is_near_ten,
+        near_ten, 10, 0.65, lambda a, b: b >= 8,
         misfit_share=1.5, misconception=partial(near_ten, once=True),
     ),
     "factorisation": Habit(
@@ -236,12 +206,17 @@ HABITS = {
         misfit_share=1.5, misconception=factorisation, tempts=seems_divisible,
     ),
     "doubling_halving": Habit(
-        doubling_halving, 14, 0.70, can_be_halved,
+        # b is even and 2a has three digits.
+        doubling_halving, 14, 0.70, lambda a, b: b % 2 == 0 and a < 500,
         misfit_share=1.5, misconception=doubling_halving, tempts=seems_divisible,
     ),
     "long_multiplication": Habit(long_multiplication, 12, 0.70),
-    "repeated_addition": Habit(repeated_addition, 8, 0.60, is_small),
-    "egyptian": Habit(egyptian, 0.9, 0.55, adds_two_doublings),
+    "repeated_addition": Habit(
+        repeated_addition, 8, 0.60, lambda a, b: b <= 4,  # few copies of a are quickly added
+    ),
+    "egyptian": Habit(
+        egyptian, 0.9, 0.55, lambda a, b: b.bit_count() <= 2,  # at most two powers of two
+    ),
     "direct": Habit(direct, 4, 0.35),
 }  # fmt: skip
 
