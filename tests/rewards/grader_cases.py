@@ -230,7 +230,10 @@ CASES = [
         units=True,
     ),
     *wrong(
-        "units, with units=True", (r"10\text{ cm}", r"10\text{ m}"), ("10", r"11\text{ cm}"), units=True
+        "units, with units=True",
+        (r"10\text{ cm}", r"10\text{ m}"),
+        ("10", r"11\text{ cm}"),
+        units=True,
     ),
     Case(
         "boxes", "4", r"It is \boxed{3}. No: \boxed{5}." "\n" r"So it is \boxed{4}.", Reason.EQUAL
