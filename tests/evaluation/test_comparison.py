@@ -101,12 +101,14 @@ def test_what_does_not_match_is_named(run, tmp_path):
         tmp_path / "twice.jsonl",
         lambda records: [{**r, "id": i} for i, r in enumerate(records[:2] * 2)],
     )
-    with pytest.raises(DataError, match=r"matched by their prompts, but .* occurs 2 times"):
+    with pytest.raises(DataError, match=r"prompts, which must differ, but .* occurs 2 times"):
         compare_paths(twice, path)
     others = edited(
         path, tmp_path / "others.jsonl", lambda rs: [{**r, "prompt": r["prompt"] + "?"} for r in rs]
     )
-    with pytest.raises(DataError, match=r"share no problem: the first has 'y=.*, the second 'y="):
+    with pytest.raises(
+        DataError, match=r"must have common problems: the first has 'y=.*, the second 'y="
+    ):
         compare_paths(path, others, common=True)
 
 

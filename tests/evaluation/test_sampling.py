@@ -82,7 +82,7 @@ def test_a_finished_file_needs_no_model(whole):
         ({"n": 7}, "made with n = 6, not 7"),
         ({"temperature": 0.5}, "made with temperature = 1.0, not 0.5"),
         ({"seed": 4}, "made with seed = 3, not 4"),
-        ({"problems": 2}, "holds other problems"),
+        ({"problems": 2}, "has records of other problems"),
     ],
 )
 def test_a_file_of_other_settings_is_refused(whole, tiny_checkpoint, changes, message):

@@ -166,7 +166,9 @@ def test_a_checkpoint_that_does_not_fit(make_config, base, tmp_path):
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, limits[1]))
     try:
-        with pytest.raises(RunError, match=r"cannot write a checkpoint to .*: is the disk full\?"):
+        with pytest.raises(
+            RunError, match=r"cannot write a checkpoint to .*: check the free space"
+        ):
             train(config, base, tmp_path / "full")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -250,7 +252,7 @@ def test_more_problems_than_there_are(make_config, monkeypatch):
     ("trainer", "message"),
     [
         ({"warmup_step": 3}, "trainer: unknown key of GRPOConfig 'warmup_step'; did you mean"),
-        ({"num_generations": 8}, "trainer: num_generations is decided by the other keys"),
+        ({"num_generations": 8}, "trainer: num_generations is set by the other keys"),
     ],
 )
 def test_wrong_arguments_of_trl(make_config, trainer, message):

@@ -100,6 +100,6 @@ def test_two_processes_do_not_write_one_run(tmp_path):
 
 
 def test_a_full_disk_is_named(tmp_path):
-    message = "cannot write: No space left on device; the same command continues from what is kept"
+    message = "cannot write: No space left on device; once fixed, the same command resumes the run"
     with pytest.raises(RunError, match=message), claimed(tmp_path, Config()):
         raise OSError(28, "No space left on device")

@@ -111,7 +111,10 @@ def test_overwriting_refuses_a_page_of_others_before_anything_is_removed(tmp_pat
     make_run(tmp_path, CONFIGS["train"])
     fill(tmp_path, ("report.html", "summary.json"), "<h1>theirs</h1>")
     before = contents(tmp_path)
-    with pytest.raises(ConfigError, match=r"report\.html was not written by setrl: move it"):
+    with pytest.raises(
+        ConfigError,
+        match=r"report\.html was not written by setrl, and would be overwritten: move it",
+    ):
         start("train", tmp_path)
     assert contents(tmp_path) == before
 
@@ -153,7 +156,10 @@ def test_a_page_of_others_is_not_overwritten_and_one_of_ours_is(tmp_path, monkey
     page = folder / "report.html"
     page.write_text("<title>theirs</title>")
     before = contents(folder)
-    with pytest.raises(ConfigError, match=r"report\.html was not written by setrl: move it"):
+    with pytest.raises(
+        ConfigError,
+        match=r"report\.html was not written by setrl, and would be overwritten: move it",
+    ):
         write_report(folder)
     assert contents(folder) == before
     page.write_text("<title>polynomial · setrl report</title>")  # of an earlier version

@@ -130,7 +130,7 @@ def test_a_new_wrong_strategy_is_encouraged_beside_at_most_k_minus_two_correct_o
         ),
         (
             lambda: homogeneous_scaffold(poly([1, 0], [0, 1], 2), [1, 0], 0),
-            "another action than 0 must have positive probability",
+            "at least one action other than 0 must have positive probability",
         ),
     ],
 )

@@ -215,7 +215,7 @@ def _chosen(known: Mapping[str, Sequence[str]], metrics: Sequence[str]) -> list[
         for metric in metrics:
             look_up("metric", metric, dict.fromkeys(available))
     except ValueError as error:
-        raise ConfigError(f"{error} (both runs have these)") from error
+        raise ConfigError(f"{error} (these are the metrics that both runs have)") from error
     return list(metrics)
 
 
@@ -226,7 +226,7 @@ def _matched(first: Run, second: Run, common: bool) -> list[str]:
         [prompt for prompt in run.prompts if prompt not in set(shared)] for run in (first, second)
     ]
     if not shared:
-        raise DataError(f"{first.name} and {second.name} share no problem: the first has "
+        raise DataError(f"{first.name} and {second.name} must have common problems: the first has "
                         f"{first.prompts[0]!r}, the second {second.prompts[0]!r}")  # fmt: skip
     if any(alone) and not common:
         parts = [

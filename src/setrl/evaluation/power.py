@@ -61,7 +61,7 @@ def problems_needed(
         raise ValueError(f"difference must not be 0 and problems at least 1, got {difference} "
                          f"and {problems}")  # fmt: skip
     if math.isnan(stderr):
-        raise ValueError("stderr must be a number: a pilot of one problem has none")
+        raise ValueError("stderr must be a number, got NaN: a pilot needs at least two problems")
     spread = stderr * math.sqrt(problems)
     return max(1, math.ceil((_reach(power, level) * spread / difference) ** 2))
 

@@ -168,7 +168,9 @@ def _done(path: Path, problems: list[Problem], settings: dict[str, Any]) -> int:
             raise ConfigError(f"{path} was made with {key} = {found.pop()}, not {wanted}: "
                              "give another path or remove the file")  # fmt: skip
     if [record["prompt"] for record in records] != [p.prompt for p in problems[: len(records)]]:
-        raise ConfigError(f"{path} holds other problems: give another path or remove the file")
+        raise ConfigError(
+            f"{path} has records of other problems: give another path or remove the file"
+        )
     return len(records)
 
 

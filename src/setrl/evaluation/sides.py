@@ -81,7 +81,7 @@ def common_split(first: Path, second: Path) -> str:
     if "test" in both or len(both) == 1:
         return "test" if "test" in both else both.pop()
     raise ConfigError(f"{first} has evaluations of {', '.join(sorted(of_first))}, {second} of "
-                      f"{', '.join(sorted(of_second))}: choose one of both by --split")  # fmt: skip
+                      f"{', '.join(sorted(of_second))}: choose one with --split")  # fmt: skip
 
 
 def _files(path: Path) -> list[dict[str, Path]]:
@@ -104,8 +104,8 @@ def _read(path: Path, allow_damaged: bool) -> Evaluation:
     evaluation = load_evaluation(path, allow_damaged)
     prompt, times = Counter(evaluation.prompts).most_common(1)[0]
     if times > 1:
-        raise DataError(f"{path}: problems are matched by their prompts, but {prompt!r} occurs "
-                        f"{times} times")  # fmt: skip
+        raise DataError(f"{path}: problems are matched by their prompts, which must differ, but "
+                        f"{prompt!r} occurs {times} times")  # fmt: skip
     return evaluation
 
 
@@ -114,4 +114,4 @@ def _check_seeds(path: Path, split: str, evaluations: Sequence[Evaluation]) -> N
     if len(sizes) > 1:
         raise DataError(f"{path}: all seeds must have the same n on {split}, got {sizes}")
     if len({frozenset(evaluation.prompts) for evaluation in evaluations}) > 1:
-        raise DataError(f"{path}: the seeds were evaluated on different problems of {split}")
+        raise DataError(f"{path}: all seeds must be evaluated on the same problems of {split}")

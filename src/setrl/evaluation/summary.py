@@ -211,7 +211,7 @@ def _on_common_problems(
         raise ValueError(f"all seeds of {arm} must have the same n on {split}, got {sorted(sizes)}")
     common = set.intersection(*(set(evaluation.prompts) for evaluation in by_seed.values()))
     if not common:
-        raise ValueError(f"the seeds of {arm} share no problem on {split}")
+        raise ValueError(f"the seeds of {arm} must have common problems on {split}, but have none")
     order = [p for p in next(iter(by_seed.values())).prompts if p in common]
     return [evaluation.on(order) for evaluation in by_seed.values()]
 

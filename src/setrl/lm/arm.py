@@ -81,7 +81,7 @@ def _train(trainer: SetGRPOTrainer, checkpoint: Path | None) -> None:
             raise
         # If a checkpoint does not fit on the disk, PyTorch names only a line of its own sources.
         folder = trainer.args.output_dir
-        raise RunError(f"cannot write a checkpoint to {folder}: is the disk full?") from error
+        raise RunError(f"cannot write a checkpoint to {folder}: check the free space") from error
 
 
 def _save(trainer: SetGRPOTrainer, folder: Path) -> None:
@@ -167,7 +167,9 @@ def check_trainer_options(config: ComparisonConfig) -> None:
         except ValueError as error:
             raise ConfigError(f"trainer: {str(error).partition(' Known:')[0]}") from error
         if key in ours:
-            raise ConfigError(f"trainer: {key} is decided by the other keys of the config")
+            raise ConfigError(
+                f"trainer: {key} is set by the other keys of the config: remove it here"
+            )
 
 
 def check_model(config: ComparisonConfig) -> None:

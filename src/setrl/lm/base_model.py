@@ -75,6 +75,8 @@ def corpus_examples(config: ComparisonConfig, tokenizer: PreTrainedTokenizerFast
     for ids, (problem, written) in zip(map(list.__add__, prompts, samples), pairs, strict=True):
         if unknown in ids:
             text = f"{problem.prompt}{written.text}"
-            raise ValueError(f"the domain's vocabulary cannot write its own corpus: {text!r}")
+            raise ValueError(
+                f"the domain's vocabulary must cover its corpus, but cannot write {text!r}"
+            )
     end = [tokenizer.eos_token_id]
     return [Example(p, s + end) for p, s in zip(prompts, samples, strict=True)]

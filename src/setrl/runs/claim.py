@@ -39,7 +39,7 @@ def claimed(run_dir: Path, config: RunConfig, *, overwrite: bool = False) -> Ite
             with _status_at_the_end(run_dir):
                 yield
     except OSError as error:
-        raise RunError(f"{explain(error)}; the same command continues from what is kept") from error
+        raise RunError(f"{explain(error)}; once fixed, the same command resumes the run") from error
 
 
 @contextmanager
@@ -48,7 +48,9 @@ def _locked(run_dir: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise RunError(f"{run_dir}: another process is running it") from error
+            raise RunError(
+                f"{run_dir}: another process is running it: wait for it, or give another folder"
+            ) from error
         yield
 
 

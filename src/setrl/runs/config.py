@@ -60,11 +60,19 @@ class RunConfig:
     def _check_names(self) -> None:
         for key, name in [("name", self.name), *(("arms", arm) for arm in self.arms)]:
             if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", name):
-                raise KeyedError(f"{key}: {name!r} must be letters, digits and ._+-", key)
+                raise KeyedError(
+                    f"{key}: {name!r} must start with a letter or digit and have only letters, "
+                    "digits and ._+-",
+                    key,
+                )
         if not self.arms:
             raise KeyedError("arms must name at least one arm", "arms")
         if taken := OTHER_FOLDERS & set(self.arms):
-            raise KeyedError(f"arms: {taken.pop()!r} is the name of another folder", "arms")
+            raise KeyedError(
+                f"arms: {taken.pop()!r} is reserved for another folder of the run: "
+                "choose another name",
+                "arms",
+            )
 
     def _check_numbers(self) -> None:
         different = bool(self.seeds) and len(set(self.seeds)) == len(self.seeds)

@@ -36,7 +36,9 @@ def refuse_page_of_others(path: Path) -> None:
         ConfigError: If there is one.
     """
     if path.exists() and not is_our_page(path):
-        raise ConfigError(f"{path} was not written by setrl: move it elsewhere")
+        raise ConfigError(
+            f"{path} was not written by setrl, and would be overwritten: move it elsewhere"
+        )
 
 
 def _has_our_records(path: Path) -> bool:

@@ -114,9 +114,7 @@ def homogeneous_scaffold(
     is_action_A = (np.arange(len(policy)) == action) * 1.0
     others_A = policy * (1 - is_action_A)
     if not others_A.any():
-        raise ValueError(
-            f"another action than {action} must have positive probability, but none has"
-        )
+        raise ValueError(f"at least one action other than {action} must have positive probability")
     others_A = others_A / others_A.sum()
 
     def scaffold(p: np.ndarray) -> np.ndarray:

@@ -173,7 +173,7 @@ def _as_mask(removed: ArrayLike, num_actions: int) -> np.ndarray:
     if given.dtype == bool:
         if given.shape[-1:] != (num_actions,):
             raise ValueError(
-                f"a mask of removed must have {num_actions} columns, got {given.shape}"
+                f"removed, given as a mask, must have {num_actions} columns, got {given.shape}"
             )
         return given
     mask_A = np.zeros(num_actions, dtype=bool)
