@@ -188,7 +188,7 @@ def test_soft_any_of_sets_whose_binomials_have_no_float():
 def test_counts_refuse_a_wrong_shape_and_too_many_compositions():
     samples = samples_of(cases(8))
     scalar = objectives.from_counts(lambda counts: counts.sum())
-    with pytest.raises(ValueError, match="must give one score a set, shape .*the last two axes"):
+    with pytest.raises(ValueError, match=r"must give one score a set, shape .*the last two axes"):
         scalar.set_means(samples, 3)
     many = objectives.from_counts(lambda counts: counts[..., 1].sum(-1), max_compositions=3)
     assert many.set_means(samples, 4) is None
