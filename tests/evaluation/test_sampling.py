@@ -1,6 +1,5 @@
 """Sampling a checkpoint: the file's format, determinism, and going on after an interruption."""
 
-import json
 import shutil
 
 import pytest
@@ -8,18 +7,22 @@ import torch
 
 from setrl import domains
 from setrl.errors import DataError
-from setrl.evaluation import sampling
+from setrl.evaluation import collecting, sampling
 from setrl.logs.records import load_evaluation, read_records
+from setrl.rewards.problem_sets import domain_problems
 from tests import tiny_model
 
 DOMAIN = domains.by_name("polynomial")
 
 
-def evaluate(checkpoint, path, problems=4, **changes):
-    options = {"split": "test", "num_problems": problems, "n": 6, "seed": 3, **changes}
-    return sampling.evaluate_checkpoint(
-        checkpoint, DOMAIN, out_path=path, show_progress=False, **options
-    )
+def evaluate(checkpoint, path, problems=4, n=6, seed=3, temperature=1.0):
+    task = domain_problems(DOMAIN, "test", problems, seed)
+    model = sampling.LocalModel(checkpoint, temperature, task.max_tokens)
+    return collecting.draw_and_read(task, model, n, seed, path, show_progress=False).path
+
+
+def samples_of(path):
+    return path.parent / "samples" / path.name
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +50,7 @@ def test_every_line_holds_what_the_domain_reads(whole):
 def test_only_the_first_texts_are_kept(tiny_checkpoint, tmp_path):
     path = evaluate(tiny_checkpoint, tmp_path / "test.jsonl", problems=1, n=20)
     [record] = read_records(path)
-    assert len(record["texts"]) == sampling.TEXTS_KEPT
+    assert len(record["texts"]) == collecting.TEXTS_KEPT
     assert len(record["correct"]) == 20
 
 
@@ -55,19 +58,22 @@ def test_problems_have_different_samples(whole):
     assert len({tuple(record["texts"]) for record in read_records(whole)}) == 4
 
 
-@pytest.mark.parametrize("kept_bytes", ["two lines", "two lines and a half"])
+@pytest.mark.parametrize("kept_bytes", ["two problems", "two problems and a half line"])
 def test_an_interrupted_call_goes_on_to_the_same_file(
     whole, tiny_checkpoint, tmp_path, kept_bytes, monkeypatch
 ):
-    lines = whole.read_bytes().splitlines(keepends=True)
+    lines = samples_of(whole).read_bytes().splitlines(keepends=True)
     path = tmp_path / "test.jsonl"
-    path.write_bytes(b"".join(lines[:2]) + (lines[2][:50] if "half" in kept_bytes else b""))
+    samples_of(path).parent.mkdir()
+    kept = b"".join(lines[:13]) + (lines[13][:50] if "half" in kept_bytes else b"")
+    samples_of(path).write_bytes(kept)
     prompts = []
     draw = sampling.sample
     monkeypatch.setattr(sampling, "sample", lambda *args: prompts.extend(args[2]) or draw(*args))
     evaluate(tiny_checkpoint, path)
     assert path.read_bytes() == whole.read_bytes()
-    assert prompts == [json.loads(line)["prompt"] for line in lines[2:]]
+    assert samples_of(path).read_bytes() == samples_of(whole).read_bytes()
+    assert prompts == [record["prompt"] for record in read_records(whole)[2:]]
 
 
 def test_a_finished_file_needs_no_model(whole):
@@ -82,7 +88,7 @@ def test_a_finished_file_needs_no_model(whole):
         ({"n": 7}, "made with n = 6, not 7"),
         ({"temperature": 0.5}, "made with temperature = 1.0, not 0.5"),
         ({"seed": 4}, "made with seed = 3, not 4"),
-        ({"problems": 2}, "has records of other problems"),
+        ({"problems": 2}, "made with problems = "),
     ],
 )
 def test_a_file_of_other_settings_is_refused(whole, tiny_checkpoint, changes, message):

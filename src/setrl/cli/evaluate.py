@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from setrl.serving.generators import Generator
 
 DOMAIN_PROBLEMS = 100  # a domain has as many problems as one wants
-DEFAULT_MAX_TOKENS = 1024
 AGAIN = "run the same command again to finish them"
 
 
@@ -141,43 +140,20 @@ class Evaluate:
                 what = "is a folder" if self.samples.is_dir() else "no such file"
                 raise DataError(f"{self.samples}: {what}; give the evaluation file")
             return _Outcome(self.samples, str(self.samples))
-        if self.checkpoint is not None and self.domain is not None:
-            return self._checkpoint_on_domain(self.checkpoint, self.domain, self.samples)
         return self._sampled(self.samples)
 
     def _sampled(self, n: int) -> _Outcome:
         from setrl.evaluation.collecting import draw_and_read
 
         problems = self._problems()
-        path = self.output or self._folder() / f"{problems.name}.jsonl"
+        path = self.output or self._default_output(problems)
         for written in (path, path.parent / "samples" / path.name):
             refuse_own_input(written, self.data)
-        drawn = draw_and_read(problems, self._generator(), n, self.seed, path)
+        drawn = draw_and_read(problems, self._generator(problems.max_tokens), n, self.seed, path)
         title = f"{self.model or self.checkpoint} on {problems.name}"
         return _Outcome(
             path, title, drawn.unfinished, drawn.failures, self._notes(drawn), drawn.details
         )
-
-    def _checkpoint_on_domain(self, checkpoint: Path, domain: str, n: int) -> _Outcome:
-        """As `setrl train` evaluates its arms: the same file, record for record."""
-        from setrl import domains
-        from setrl.evaluation.sampling import evaluate_checkpoint
-
-        path = self.output or checkpoint / "evaluation" / f"{self.split}.jsonl"
-        with usage_errors():
-            problems = domains.by_name(domain)
-        evaluate_checkpoint(
-            checkpoint,
-            problems,
-            self.split,  # type: ignore[arg-type]
-            self.problems or DOMAIN_PROBLEMS,
-            n,
-            self.seed,
-            path,
-            temperature=self.temperature,
-            max_new_tokens=self.max_tokens,
-        )
-        return _Outcome(path, f"{checkpoint} on {domain}, {self.split} split")
 
     def _problems(self) -> ProblemSet:
         from setrl import domains
@@ -197,12 +173,11 @@ class Evaluate:
             name, problems = self.data.stem, benchmarks.load_file(self.data)
         return math_problems(name, problems[: self.problems])
 
-    def _generator(self) -> Generator:
+    def _generator(self, max_tokens: int) -> Generator:
         if self.checkpoint is not None:
             from setrl.evaluation.sampling import LocalModel
 
-            limit = self.max_tokens or DEFAULT_MAX_TOKENS
-            return LocalModel(self.checkpoint, self.temperature, limit)
+            return LocalModel(self.checkpoint, self.temperature, self.max_tokens or max_tokens)
         from setrl.serving.endpoint import Endpoint
         from setrl.serving.served_model import PATIENT, ServedModel
 
@@ -220,10 +195,11 @@ class Evaluate:
             )
         )
 
-    def _folder(self) -> Path:
+    def _default_output(self, problems: ProblemSet) -> Path:
         if self.checkpoint is not None:
-            return self.checkpoint / "evaluation"
-        return Path("evaluations") / re.sub(r"[^\w.-]+", "_", str(self.model)) / "evaluation"
+            return self.checkpoint / "evaluation" / f"{problems.split}.jsonl"
+        folder = Path("evaluations") / re.sub(r"[^\w.-]+", "_", str(self.model)) / "evaluation"
+        return folder / f"{problems.name}.jsonl"
 
     def _notes(self, drawn: Drawn) -> tuple[str, ...]:
         notes = []

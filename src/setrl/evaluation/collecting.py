@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from setrl import files
-from setrl.domains import Reading
 from setrl.errors import ConfigError
 from setrl.files.progress import progress_bar
 from setrl.logs.records import SCHEMA_VERSION, TEXTS_KEPT, read_records
@@ -163,6 +162,7 @@ def _known_records(
 
 def _record(problem: NamedProblem, samples: list[Sample], task: ProblemSet) -> dict[str, Any]:
     texts = [sample.text for sample in samples]
+    readings = task.read(problem, texts)
     return {
         "schema_version": SCHEMA_VERSION,
         "id": problem.id,
@@ -170,15 +170,8 @@ def _record(problem: NamedProblem, samples: list[Sample], task: ProblemSet) -> d
         "kind": problem.kind,
         "split": task.split,
         **({"gold": problem.gold} if problem.gold is not None else {}),
-        **reading_lists(task.read(problem, texts)),
-        "texts": texts[:TEXTS_KEPT],
-    }
-
-
-def reading_lists(readings: list[Reading]) -> dict[str, list[Any]]:
-    """Readings as the parallel lists of a record."""
-    return {
         "correct": [int(reading.correct) for reading in readings],
         "strategies": [reading.strategy for reading in readings],
         "answers": [reading.answer for reading in readings],
+        "texts": texts[:TEXTS_KEPT],
     }

@@ -15,12 +15,14 @@ import transformers
 from accelerate import PartialState
 
 from setrl import files
-from setrl.evaluation.sampling import evaluate_checkpoint
+from setrl.evaluation.collecting import draw_and_read
+from setrl.evaluation.sampling import LocalModel
 from setrl.evaluation.summary import write_checkpoint_summary
 from setrl.lm.arm import check_before_training, train_arm
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
 from setrl.logs.run_folder import BASE, TrainingRun, training_run
+from setrl.rewards.problem_sets import domain_problems
 from setrl.runs.claim import claimed
 from setrl.runs.pool import OnProgress, Stop
 from setrl.runs.run import Arms, cache_folder, run_arms
@@ -117,19 +119,22 @@ class LanguageModelArms(Arms):
     ) -> None:
         """Evaluate a model on the splits of the config, into a folder."""
         config = self.config
+        generator = LocalModel(model, config.temperature, config.sample_tokens)
         for count, split in enumerate(config.eval_splits, start=1):
             if stop.asked:
                 return
-            evaluate_checkpoint(
-                model,
+            problems = domain_problems(
                 config.make_domain(),
                 split,  # type: ignore[arg-type]
                 config.eval_problems,
+                EVALUATION_SEED,
+            )
+            draw_and_read(
+                problems,
+                generator,
                 config.eval_samples,
                 EVALUATION_SEED,
                 folder / "evaluation" / f"{split}.jsonl",
-                temperature=config.temperature,
-                max_new_tokens=config.sample_tokens,
                 show_progress=False,
             )
             on_progress(done + count * self._split_cost)

@@ -39,12 +39,14 @@ class ProblemSet:
         split: The split that is written to records.
         problems: The problems, in order.
         read: A problem and the texts of its samples → one reading for each text.
+        max_tokens: Where a sample of a local model is cut.
     """
 
     name: str
     split: str
     problems: tuple[NamedProblem, ...]
     read: Callable[[NamedProblem, Sequence[str]], list[Reading]]
+    max_tokens: int = 1024
 
     @property
     def digest(self) -> str:
@@ -64,4 +66,5 @@ def domain_problems(domain: Domain, split: Split, count: int, seed: int) -> Prob
         split=split,
         problems=problems,
         read=lambda problem, texts: [domain.read(problem.prompt, text) for text in texts],
+        max_tokens=domain.max_new_tokens,
     )
