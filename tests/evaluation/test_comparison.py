@@ -9,11 +9,15 @@ import pytest
 from setrl.cli import main
 from setrl.errors import ConfigError, DataError
 from setrl.evaluation.comparison import compare, compare_paths, load_run
-from setrl.evaluation.comparison_text import sentences, text
-from setrl.evaluation.intervals import IntervalConfig, mean_over_problems, paired_difference
+from setrl.evaluation.intervals import (
+    IntervalConfig,
+    detectable_difference,
+    mean_over_problems,
+    paired_difference,
+)
 from setrl.evaluation.metrics import METRICS, metric_values
-from setrl.evaluation.power import detectable_difference
 from setrl.evaluation.support import support_of
+from setrl.evaluation.text import comparison_text, sentences
 from tests import fake_run
 
 FAST = IntervalConfig(resamples=300)
@@ -62,7 +66,7 @@ def test_a_run_against_itself_differs_in_nothing(run):
     found = compare_paths(path, path, intervals=FAST)
     assert all(row.difference.value == 0 for row in found.rows)
     assert all(np.isnan(row.detectable) for row in found.rows)
-    assert "A and B cannot be distinguished on these problems at any k" in text(found)
+    assert "A and B cannot be distinguished on these problems at any k" in comparison_text(found)
 
 
 def test_an_arm_is_all_its_seeds_and_the_base_is_a_folder(run):
@@ -71,7 +75,7 @@ def test_an_arm_is_all_its_seeds_and_the_base_is_a_folder(run):
     seeds = [load_run(run / f"poly_epo/seed_{s}", "shifted").evaluations[0] for s in (0, 1)]
     rates = np.mean([seed.correct_PN.mean(axis=1) for seed in seeds])
     assert found.rows[0].first.value == pytest.approx(rates)
-    assert "2 seeds" in text(found)
+    assert "2 seeds" in comparison_text(found)
 
 
 def test_runs_of_different_n_are_compared_up_to_the_smaller(run, tmp_path):
@@ -203,7 +207,7 @@ def test_support_takes_the_first_run_as_the_base_for_every_k(run):
         for row in rows:
             expected = [support_of([base], [seed], of, row.k).shrunk for seed in seeds]
             assert row.shrunk == pytest.approx(np.mean(expected))
-    shown = text(found)
+    shown = comparison_text(found)
     assert "support from A to B, correct strategies" in shown
     assert f"{found.support['strategies'][-1].retention.value:.3f}" in shown
     assert "SRR" in shown
@@ -224,7 +228,7 @@ def test_without_strategies_support_is_of_problems_alone(run, tmp_path):
 def test_all_metrics_have_a_table_and_a_sentence(run):
     found = compare_paths(run / "base", run / "grpo", metrics=["all"], intervals=FAST)
     assert {row.metric for row in found.rows} | {"support"} == set(found.available)
-    shown = text(found)
+    shown = comparison_text(found)
     for metric in dict.fromkeys(row.metric for row in found.rows):
         title = METRICS[metric].title
         assert f"\n\n{title}\n" in shown

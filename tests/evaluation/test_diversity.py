@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from setrl import mean_set_scores, objectives
-from setrl.evaluation.diversity import (
+from setrl.evaluation.estimators import (
     corrected_effective_number,
     corrected_entropy,
     count_labels,

@@ -6,8 +6,12 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from setrl.evaluation.intervals import IntervalConfig, paired_difference
-from setrl.evaluation.power import detectable_difference, problems_needed
+from setrl.evaluation.intervals import (
+    IntervalConfig,
+    detectable_difference,
+    paired_difference,
+    problems_needed,
+)
 
 
 def power_of(difference, stderr, level):

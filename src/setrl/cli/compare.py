@@ -39,7 +39,7 @@ class Compare:
         from json import dumps
 
         from setrl.evaluation.comparison import compare_paths
-        from setrl.evaluation.comparison_text import text
+        from setrl.evaluation.text import comparison_text
         from setrl.files import refuse_own_input
         from setrl.report import draw_comparison
 
@@ -53,6 +53,6 @@ class Compare:
             self.common,
             allow_damaged=self.allow_damaged,
         )
-        print(dumps(result.to_json(), indent=2) if self.json else text(result))
+        print(dumps(result.to_json(), indent=2) if self.json else comparison_text(result))
         if self.figure is not None:
             draw_comparison(result, self.metrics[0], self.figure)

@@ -214,8 +214,8 @@ class Evaluate:
         return tuple(notes)
 
     def _print(self, outcome: _Outcome) -> None:
-        from setrl.evaluation.metric_table import metric_table
         from setrl.evaluation.summary import summarise
+        from setrl.evaluation.text import metric_table
         from setrl.logs.records import load_evaluation
 
         evaluation = load_evaluation(outcome.path, self.allow_damaged)

@@ -7,14 +7,12 @@ needs PyTorch) draws the samples of a checkpoint.
 
 from setrl.evaluation.branching import branches_by_position, mean_shared_prefix, prefix_tree
 from setrl.evaluation.comparison import Comparison, compare, compare_paths
-from setrl.evaluation.diversity import (
+from setrl.evaluation.estimators import (
     corrected_effective_number,
     corrected_entropy,
     count_labels,
-    effective_number,
-)
-from setrl.evaluation.estimators import (
     cover_at,
+    effective_number,
     g_pass_at_k,
     majority_answer,
     mean_g_pass_at_k,
@@ -25,10 +23,11 @@ from setrl.evaluation.intervals import (
     Difference,
     Estimate,
     IntervalConfig,
+    detectable_difference,
     mean_over_problems,
     paired_difference,
+    problems_needed,
 )
-from setrl.evaluation.power import detectable_difference, problems_needed
 from setrl.evaluation.summary import (
     Summary,
     summarise,

@@ -56,12 +56,12 @@ def agreement(labels_N: Labels, reference_N: Labels) -> Agreement:
     Raises:
         ValueError: If the labelings are not equally long.
     """
-    pairs = _Pairs.of(labels_N, reference_N)
+    first, second, both = _pair_counts(labels_N, reference_N)
     return Agreement(
-        adjusted_rand=pairs.adjusted_rand(),
-        precision=_ratio(pairs.both, pairs.first),
-        recall=_ratio(pairs.both, pairs.second),
-        f1=_ratio(2 * pairs.both, pairs.first + pairs.second),
+        adjusted_rand=_adjusted_rand(len(labels_N), first, second, both),
+        precision=_ratio(both, first),
+        recall=_ratio(both, second),
+        f1=_ratio(2 * both, first + second),
         flips=flips(labels_N, reference_N),
     )
 
@@ -84,29 +84,19 @@ def flips(labels_N: Labels, reference_N: Labels) -> float:
     return 1.0 - (matched + degenerate) / len(first_N)
 
 
-@dataclass(frozen=True)
-class _Pairs:
-    """Pairs of samples: all, and those together in the first, the second, and both labelings."""
+def _pair_counts(labels_N: Labels, reference_N: Labels) -> tuple[int, ...]:
+    """Pairs of samples that are together in the first, in the second, and in both labelings."""
+    first_NN, second_NN = map(together, _checked(labels_N, reference_N))
+    grids = (first_NN, second_NN, first_NN & second_NN)
+    return tuple(int(np.triu(grid_NN, k=1).sum()) for grid_NN in grids)
 
-    all: int
-    first: int
-    second: int
-    both: int
 
-    @classmethod
-    def of(cls, labels_N: Labels, reference_N: Labels) -> _Pairs:
-        first_N, second_N = _checked(labels_N, reference_N)
-        first_NN, second_NN = together(first_N), together(second_N)
-        grids = (first_NN, second_NN, first_NN & second_NN)
-        counts = (int(np.triu(grid_NN, k=1).sum()) for grid_NN in grids)
-        return cls(len(first_N) * (len(first_N) - 1) // 2, *counts)
-
-    def adjusted_rand(self) -> float:
-        if not self.all:
-            return nan
-        expected = self.first * self.second / self.all
-        largest = (self.first + self.second) / 2
-        return 1.0 if largest == expected else (self.both - expected) / (largest - expected)
+def _adjusted_rand(num_samples: int, first: int, second: int, both: int) -> float:
+    if num_samples < 2:
+        return nan
+    expected = first * second / (num_samples * (num_samples - 1) // 2)
+    largest = (first + second) / 2
+    return 1.0 if largest == expected else (both - expected) / (largest - expected)
 
 
 def _checked(labels_N: Labels, reference_N: Labels) -> tuple[NDArray, NDArray]:

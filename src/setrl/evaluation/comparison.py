@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from setrl import files
 from setrl.errors import ConfigError, DataError
 from setrl.evaluation.estimators import Floats
 from setrl.evaluation.intervals import (
@@ -15,13 +16,12 @@ from setrl.evaluation.intervals import (
     Difference,
     Estimate,
     IntervalConfig,
+    detectable_difference,
     mean_over_problems,
     paired_difference,
 )
 from setrl.evaluation.metrics import by_metric, powers_of_two, seed_values
-from setrl.evaluation.power import detectable_difference
 from setrl.evaluation.sides import Run, common_split, load_run
-from setrl.evaluation.summary import plain_json
 from setrl.evaluation.support import Item, SupportDynamics, support_of
 from setrl.names import look_up
 
@@ -90,7 +90,7 @@ class Comparison:
             "schema_version": SCHEMA_VERSION,
             "power": POWER,
             "level": LEVEL,
-            **plain_json(dataclasses.asdict(self)),
+            **files.plain_json(dataclasses.asdict(self)),
         }
 
 

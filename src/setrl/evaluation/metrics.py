@@ -16,8 +16,14 @@ from numpy.typing import NDArray
 from setrl import mean_set_scores, objectives
 from setrl.core.objectives.clusters import find_clusters
 from setrl.evaluation.branching import branches_by_position, mean_shared_prefix
-from setrl.evaluation.diversity import count_labels, effective_number
-from setrl.evaluation.estimators import Floats, cover_at, g_pass_at_k, mean_g_pass_at_k
+from setrl.evaluation.estimators import (
+    Floats,
+    count_labels,
+    cover_at,
+    effective_number,
+    g_pass_at_k,
+    mean_g_pass_at_k,
+)
 from setrl.logs.records import Evaluation
 
 Axis = Literal["k", "τ", "position", ""]

@@ -6,7 +6,6 @@ Metrics are named as in the glossary (`setrl.evaluation.metrics`).
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,7 +92,7 @@ class Summary:
 
     def to_json(self) -> dict[str, Any]:
         """Plain objects, lists and numbers; undefined numbers (NaN) are null."""
-        return {"schema_version": SCHEMA_VERSION, **plain_json(dataclasses.asdict(self))}
+        return {"schema_version": SCHEMA_VERSION, **files.plain_json(dataclasses.asdict(self))}
 
 
 @dataclass(frozen=True)
@@ -234,12 +233,3 @@ def _difference(first: _ArmValues, second: _ArmValues, intervals: IntervalConfig
         if name in second.metrics_RP
     }
     return ArmDifference(first.arm, second.arm, metrics)
-
-
-def plain_json(value: Any) -> Any:
-    """Plain objects, lists and numbers; undefined numbers (NaN) are null."""
-    if isinstance(value, dict):
-        return {key: plain_json(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain_json(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,6 +2,7 @@
 
 from setrl.files.atomic import (
     json_text,
+    plain_json,
     read_json,
     refuse_own_input,
     write_json,
@@ -13,6 +14,7 @@ from setrl.files.json_lines import append_line, read_lines, write_lines
 __all__ = [
     "append_line",
     "json_text",
+    "plain_json",
     "read_json",
     "read_lines",
     "refuse_own_input",

@@ -106,12 +106,13 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def json_text(value: dict[str, Any], indent: int | None = None) -> str:
     """An object as JSON; NaN and infinity, which JSON cannot write, become null."""
-    return json.dumps(_finite(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    return json.dumps(plain_json(value), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
-def _finite(value: Any) -> Any:
+def plain_json(value: Any) -> Any:
+    """Plain objects, lists and numbers; undefined numbers (NaN, infinity) are None."""
     if isinstance(value, float):
         return value if value - value == 0 else None
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: plain_json(item) for key, item in value.items()}
+    return [plain_json(item) for item in value] if isinstance(value, list | tuple) else value

@@ -13,10 +13,10 @@ from matplotlib.ticker import FuncFormatter
 
 from setrl.errors import ConfigError
 from setrl.evaluation.comparison import Comparison
-from setrl.evaluation.comparison_text import sentences
 from setrl.evaluation.intervals import Difference, Estimate
 from setrl.evaluation.metrics import METRICS
 from setrl.evaluation.summary import SplitSummary
+from setrl.evaluation.text import sentences
 from setrl.evaluation.wording import in_words, percent_tick
 from setrl.logs.run_folder import BASE
 from setrl.report import drawing, headlines
