@@ -7,7 +7,7 @@ import pytest
 
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective, entropy, shift_logits, softmax
-from setrl.theory.steps import entropy_rate, log_rate, natural_gradient
+from setrl.theory.policies import entropy_rate, log_rate
 
 POLICY = np.array([0.5, 0.3, 0.15, 0.05])
 TABLE = ActionTable([1, 0, 1, 0], clusters=[0, 1, 1, -1])
@@ -33,7 +33,7 @@ def test_gradient_of_the_value_by_finite_differences():
 @pytest.mark.parametrize("natural", [False, True])
 def test_rates_are_derivatives_along_the_velocity(natural):
     tabular = poly(3)
-    velocity = natural_gradient(tabular, POLICY) if natural else tabular.gradient(POLICY)
+    velocity = tabular.natural_gradient(POLICY) if natural else tabular.gradient(POLICY)
     np.testing.assert_allclose(log_rate(POLICY, velocity), central(np.log, velocity), atol=1e-10)
     np.testing.assert_allclose(
         entropy_rate(POLICY, velocity), central(entropy, velocity), atol=1e-10
@@ -43,7 +43,7 @@ def test_rates_are_derivatives_along_the_velocity(natural):
 def test_natural_gradient_is_the_gradient_in_the_fisher_metric():
     gradient = poly(3).gradient(POLICY)
     fisher = np.diag(POLICY) - np.outer(POLICY, POLICY)
-    natural = natural_gradient(poly(3), POLICY)
+    natural = poly(3).natural_gradient(POLICY)
     np.testing.assert_allclose(fisher @ natural, gradient, atol=1e-15)
 
 
@@ -53,7 +53,7 @@ def test_log_probability_of_a_wrong_action_rises_though_its_advantage_is_negativ
     policy = [0.1, 0.8, 0.1]
     np.testing.assert_allclose(passing.advantages(policy)[2], -9 / 100)
     np.testing.assert_allclose(log_rate(policy, passing.gradient(policy))[2], 207 / 2500)
-    natural = natural_gradient(passing, policy)
+    natural = passing.natural_gradient(policy)
     np.testing.assert_array_equal(log_rate(policy, natural) > 0, passing.advantages(policy) > 0)
 
 

@@ -1,6 +1,13 @@
 """Policies over finitely many actions: probabilities, and how a step in the logits moves them.
 
-Functions take (…, A): one policy or many.
+Functions take (…, A): one policy or many. A velocity v_y is a direction in the logits: ∇J, an
+expected update, or the natural gradient. With E v = Σ π v,
+
+    d log π(y)/dt = v_y − E v,     dH/dt = −Cov_π(log π, v)
+
+so log π(y) rises if v_y is above its mean. A positive v_y, or a positive advantage, is not enough.
+This corrects Set RL's "log-likelihood rises if and only if A > 0" (after Eq. 14), which holds only
+for the natural gradient.
 """
 
 from __future__ import annotations
@@ -63,3 +70,22 @@ def log_policy(policy_A: ArrayLike) -> np.ndarray:
     """log π on the support; 0 outside it, where it is always multiplied by a probability of 0."""
     policy = check_policy(policy_A)
     return np.log(np.where(policy > 0, policy, 1.0))
+
+
+def log_rate(policy_A: ArrayLike, velocity_A: ArrayLike) -> np.ndarray:
+    """d log π(y)/dt = v_y − Σ π v, shape (…, A).
+
+    For v = ∇J it is K·[π(y)·A(y) − Σ π²A], which can be negative for an action with A(y) > 0.
+    """
+    policy, velocity = check_policy(policy_A), np.asarray(velocity_A, dtype=np.float64)
+    return velocity - (policy * velocity).sum(axis=-1, keepdims=True)
+
+
+def entropy_rate(policy_A: ArrayLike, velocity_A: ArrayLike) -> np.ndarray:
+    """dH/dt = −Cov_π(log π, v), nats, shape (…).
+
+    For v = ∇J and a step of length α this is Set RL, Prop. 3.7. The inner covariance of a set is
+    the sum of ∂J/∂z over its members, so the outer covariance reduces to one over single actions.
+    """
+    policy = check_policy(policy_A)
+    return -(policy * log_policy(policy) * log_rate(policy, velocity_A)).sum(axis=-1)

@@ -152,6 +152,14 @@ class TabularObjective:
         """∂J/∂z_y = K·π(y)·A(y) for a softmax policy with logits z, shape (…, A)."""
         return self.set_size * self._policy(policy_A) * self.advantages(policy_A)
 
+    def natural_gradient(self, policy_A: ArrayLike) -> np.ndarray:
+        """F⁺∇J = K·A(y) up to a constant, with F = diag π − π πᵀ; 0 for actions of probability 0.
+
+        Along it d log π(y)/dt = K·A(y): here log π(y) rises if and only if A(y) > 0.
+        """
+        policy = self._policy(policy_A)
+        return np.where(policy > 0, self.set_size * self.advantages(policy), 0.0)
+
     def _policy(self, policy_A: ArrayLike) -> np.ndarray:
         return check_policy(policy_A, self.table.num_actions)
 
