@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from setrl.control.credit.trajectories import Growing, Trajectory, stack
 from setrl.control.envs.layers import given
-from setrl.evaluation import diversity, estimators
+from setrl.evaluation import estimators
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -100,7 +100,7 @@ def effective_labels(clusters_N: ArrayLike) -> float:
     2.0
     """
     count_C = label_counts(clusters_N)
-    return float(diversity.effective_number(count_C[None])[0]) if count_C.sum() else 0.0
+    return float(estimators.effective_number(count_C[None])[0]) if count_C.sum() else 0.0
 
 
 def goal_metrics(
