@@ -18,7 +18,6 @@ from setrl.report.run import Outcome
 from setrl.report.style import BAND_ALPHA, Look, Theme, numbers, place_in_sweep, sweep, sweep_label
 
 LABEL_GAP, LABEL_OFFSET = 0.165, 0.17  # inches between names at lines' ends, and from the lines
-LETTER_WIDTH, LETTER_HEIGHT = 0.075, 0.15  # inches, of the names in figures
 SIDES = (  # where a point's name may be: offset in dots, and shift in its own width and height
     ((9, 6), (0, 0)), ((9, -6), (0, -1)), ((-9, 6), (-1, 0)), ((-9, -6), (-1, -1)),
     ((0, 11), (-0.5, 0)), ((0, -11), (-0.5, -1)), ((9, 24), (0, 0)), ((9, -24), (0, -1)),
@@ -183,7 +182,7 @@ def label_ends(ax: Axes, x: float, labels: Sequence[EndLabel], theme: Theme) -> 
             xycoords="axes fraction",
             textcoords="axes fraction",
             va="center",
-            fontsize=8.5,
+            fontsize=style.LABEL_SIZE,
             color=theme.ink,
             annotation_clip=False,
             arrowprops={
@@ -202,7 +201,7 @@ def label_spots(ax: Axes, spots: Sequence[Spot], theme: Theme) -> None:
 
     A name for which no side is free is left out. Call it when the axis limits are final.
     """
-    letter = np.array([LETTER_WIDTH, LETTER_HEIGHT]) * style.DPI
+    letter = np.array([style.LETTER_WIDTH, style.LETTER_HEIGHT]) * style.DPI
     centers = [ax.transData.transform((spot.x, spot.y)) for spot in spots]
     taken = [(center - 7, center + 7) for center in centers]
     for spot, center in zip(spots, centers, strict=True):
@@ -214,7 +213,15 @@ def label_spots(ax: Axes, spots: Sequence[Spot], theme: Theme) -> None:
             continue
         taken.append(free[0])
         x, y = ax.transAxes.inverted().transform(free[0][0])
-        ax.text(x, y, spot.name, transform=ax.transAxes, fontsize=8.5, color=theme.ink, va="bottom")
+        ax.text(
+            x,
+            y,
+            spot.name,
+            transform=ax.transAxes,
+            fontsize=style.LABEL_SIZE,
+            color=theme.ink,
+            va="bottom",
+        )
 
 
 def _overlap(one: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> bool:
@@ -225,7 +232,12 @@ def _overlap(one: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> bool:
 def right_legend(figure: Figure, marks: Sequence, names: Sequence[str], theme: Theme) -> None:
     """A legend in the right margin."""
     figure.legend(
-        marks, names, loc="center right", frameon=False, fontsize=8.5, labelcolor=theme.ink
+        marks,
+        names,
+        loc="center right",
+        frameon=False,
+        fontsize=style.LABEL_SIZE,
+        labelcolor=theme.ink,
     )
 
 

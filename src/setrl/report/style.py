@@ -62,7 +62,9 @@ OTHER_FILL = "#BBBBBB"
 BAND_ALPHA = 0.14
 
 WIDTH, DPI = 9.6, 150  # inches, dots per inch
-HEADLINE_WIDTH = 104  # letters per line
+HEADLINE_SIZE, TITLE_SIZE, AXIS_SIZE, LABEL_SIZE = 10.5, 10, 9, 8.5  # points
+LETTER_WIDTH, LETTER_HEIGHT = 0.075, 0.15  # inches, of labels: they grow with LABEL_SIZE
+HEADLINE_WIDTH = 104  # letters per line: fewer with a larger HEADLINE_SIZE
 
 
 @dataclass(frozen=True)
@@ -214,11 +216,11 @@ def axes_grid(
         ax.set_facecolor(theme.paper)
         ax.spines[["top", "right"]].set_visible(False)
         ax.spines[["left", "bottom"]].set_color(theme.muted)
-        ax.tick_params(colors=theme.muted, labelsize=8.5)
+        ax.tick_params(colors=theme.muted, labelsize=LABEL_SIZE)
         ax.grid(axis="y", color=theme.grid, linewidth=0.8)
         ax.set_axisbelow(True)
         for text in (ax.xaxis.label, ax.yaxis.label):
-            text.set(color=theme.muted, fontsize=9)
+            text.set(color=theme.muted, fontsize=AXIS_SIZE)
     return sheet, axes
 
 
@@ -258,7 +260,7 @@ def canvas(
         hspace=between / row_height,
     )
     figure.text(
-        0.15 / WIDTH, 1 - 0.12 / height, "\n".join(lines), va="top", fontsize=10.5,
+        0.15 / WIDTH, 1 - 0.12 / height, "\n".join(lines), va="top", fontsize=HEADLINE_SIZE,
         fontweight="bold", color=theme.ink, linespacing=1.3,
     )  # fmt: skip
     return figure, axes
@@ -266,7 +268,7 @@ def canvas(
 
 def set_title(ax: Axes, text: str, theme: Theme) -> None:
     """A neutral title: what the axis shows and its unit."""
-    ax.set_title(text, loc="left", fontsize=10, color=theme.ink, pad=8)
+    ax.set_title(text, loc="left", fontsize=TITLE_SIZE, color=theme.ink, pad=8)
 
 
 def percent_axis(ax: Axes, bottom: float | None = 0.0) -> None:
