@@ -24,7 +24,7 @@ adversary: $(VENV)/ready  ## Try to cheat the grader: near misses and rewrites o
 	$(BIN)/python -m tests.rewards.adversary
 
 golden: $(VENV)/ready  ## Run small runs again and compare their figures with the recorded ones.
-	$(BIN)/python tests/golden/make.py --check
+	$(BIN)/python -m tests.golden.make --check
 
 lint: $(VENV)/ready  ## Run the linters and the type checker.
 	$(BIN)/ruff check .

@@ -209,3 +209,10 @@ def test_a_single_problem_has_no_interval(tmp_path, capsys):
         "1                     50.0% [—]",
         "2                     100.0% [—]",
     ]
+
+
+def test_nothing_is_written_for_a_model_that_does_not_exist(tmp_path):
+    nowhere = tmp_path / "nowhere"
+    with pytest.raises(ConfigError, match="nowhere is not a model's folder or name"):
+        Evaluate(checkpoint=nowhere, domain="polynomial").run()
+    assert not nowhere.exists()

@@ -10,9 +10,9 @@ import math
 from typing import Any
 
 import numpy as np
-from digest import sha
 
 import setrl
+from tests.golden.digest import sha
 
 OBJECTIVES = {  # with the size of its sets
     "mean()": 4,

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from digest import columns, lines, pack, policy, safetensors, sums
+from tests.golden.digest import columns, lines, pack, policy, safetensors, sums
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
@@ -82,7 +82,7 @@ def entry_point() -> str:
 
 def python(folder: Path, *arguments: object) -> str:
     """What a Python program of one thread that sees this checkout's code prints."""
-    cache, path = str(folder / "cache"), str(ROOT / "src")
+    cache, path = str(folder / "cache"), os.pathsep.join((str(ROOT / "src"), str(ROOT)))
     variables = {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "SETRL_CACHE": cache}
     done = subprocess.run(
         [sys.executable, *map(str, arguments)],
@@ -284,7 +284,7 @@ def import_(folder: Path) -> dict[str, Any]:
 
 def core(folder: Path) -> dict[str, Any]:
     """Advantages of every objective, estimator, baseline and method."""
-    found: dict[str, Any] = json.loads(python(folder, Path(__file__).parent / "core.py"))
+    found: dict[str, Any] = json.loads(python(folder, "-m", "tests.golden.core"))
     return {"exact": found}
 
 

@@ -1,7 +1,7 @@
 """Golden runs: small runs of every kind, and the figures that they gave when they were recorded.
 
-    python tests/golden/make.py [KIND ...]            # record <kind>.json beside this file
-    python tests/golden/make.py --check [KIND ...]    # run again, compare, exit 1 on a difference
+    python -m tests.golden.make [KIND ...]            # record <kind>.json beside this file
+    python -m tests.golden.make --check [KIND ...]    # run again, compare, exit 1 on a difference
 
 A refactoring must not change these figures: weights, samples and advantages must stay equal to
 the bit, evaluation numbers to 1e-12. Everything goes through the command line, files on disk and
@@ -22,8 +22,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from compare import differences
-from kinds import KINDS
+from tests.golden.compare import differences
+from tests.golden.kinds import KINDS
 
 HERE = Path(__file__).parent
 PACKAGES = ("numpy", "torch", "transformers", "trl", "stable-baselines3")

@@ -175,8 +175,9 @@ class Evaluate:
 
     def _generator(self, max_tokens: int) -> Generator:
         if self.checkpoint is not None:
-            from setrl.evaluation.sampling import LocalModel
+            from setrl.evaluation.sampling import LocalModel, refuse_missing_model
 
+            refuse_missing_model(self.checkpoint)
             return LocalModel(self.checkpoint, self.temperature, self.max_tokens or max_tokens)
         from setrl.serving.endpoint import Endpoint
         from setrl.serving.served_model import PATIENT, ServedModel

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from transformers import (
+    AutoConfig,
     AutoModelForCausalLM,
     AutoTokenizer,
     PreTrainedModel,
@@ -20,6 +21,19 @@ from transformers import (
 from setrl.errors import ConfigError, DataError
 from setrl.models.sampler import sample
 from setrl.serving.generators import Ask, Sample, problem_seed
+
+
+def refuse_missing_model(model_dir: str | Path) -> None:
+    """Look for a model, so that nothing is written for one that does not exist.
+
+    Raises:
+        ConfigError: When there is no such model.
+    """
+    try:
+        AutoConfig.from_pretrained(model_dir)
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise ConfigError(f"{model_dir} is not a model's folder or name: {reason}") from error
 
 
 class LocalModel:

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 import torch
 from datasets import Dataset
-from transformers import AutoConfig, AutoTokenizer, PrinterCallback
+from transformers import AutoTokenizer, PrinterCallback
 from trl import GRPOConfig
 
 from setrl import files, names
 from setrl.engines.judging import make_judge
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.errors import ConfigError, RunError
+from setrl.evaluation.sampling import refuse_missing_model
 from setrl.lm.callbacks import Recorder, Steps
 from setrl.lm.config import ComparisonConfig
 from setrl.logs.run_folder import Status, TrainingRun, write_status
@@ -177,12 +178,9 @@ def check_model(config: ComparisonConfig) -> None:
     if config.model is None:
         return
     try:
-        AutoConfig.from_pretrained(config.model)
-    except (OSError, ValueError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise ConfigError(
-            f"model: {config.model} is not a model's folder or name: {reason}"
-        ) from error
+        refuse_missing_model(config.model)
+    except ConfigError as error:
+        raise ConfigError(f"model: {error}") from error
 
 
 def check_judges(config: ComparisonConfig) -> None:
