@@ -83,7 +83,7 @@ def serving(faults: dict[str, float], delay_s: float = 0.01) -> Iterator[Connect
 
 
 def serve(connection: Connection, faults: dict[str, float], delay_s: float) -> None:
-    """Serve until told to stop; each "log" is what came since the one before."""
+    """Serve until stopped; each "log" holds what came since the one before."""
     with FaultyServer(faults, delay_s=delay_s) as server:
         while (question := connection.recv()) != "stop":
             if question == "url":

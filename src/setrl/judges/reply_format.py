@@ -1,4 +1,4 @@
-"""How a server is told which form a judge's reply must have."""
+"""How a request asks a server for the form that a judge's reply must have."""
 
 from __future__ import annotations
 
