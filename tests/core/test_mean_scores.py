@@ -6,7 +6,6 @@ from math import comb
 
 import numpy as np
 import pytest
-import torch
 
 from claims import scores
 from claims.exact import average
@@ -134,6 +133,7 @@ def test_best_of_an_informed_a_contrary_and_a_constant_proxy():
 
 
 def test_is_the_mean_of_set_advantages_and_of_its_kind():
+    torch = pytest.importorskip("torch")
     rewards = torch.rand(3, 9, generator=torch.Generator().manual_seed(0))
     objective = objectives.max() + 0.5 * objectives.any_correct()
     found = mean_set_scores(rewards, objective, [2, 4])

@@ -177,6 +177,8 @@ class Evaluate:
         if self.checkpoint is not None:
             from setrl.evaluation.sampling import LocalModel, refuse_missing_model
 
+            if not self.checkpoint.is_dir() and len(self.checkpoint.parts) != 2:  # no OWNER/NAME
+                raise ConfigError(f"{self.checkpoint} is not a model's folder or name")
             refuse_missing_model(self.checkpoint)
             return LocalModel(self.checkpoint, self.temperature, self.max_tokens or max_tokens)
         from setrl.serving.endpoint import Endpoint
