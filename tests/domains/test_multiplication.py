@@ -87,13 +87,13 @@ def test_no_text_one_character_away_from_a_correct_sample_is_correct(rows):
 
 def test_corrupted_wrong_samples_are_correct_only_if_they_are_true(rows):
     wrong = [(p, w) for p, w in rows if not w.correct][:120]
-    mended = 0
+    fixed = 0
     for problem, written in wrong:
         for text in corruptions(written.text):
             correct = DOMAIN.read(problem.prompt, text).correct
-            mended += correct
+            fixed += correct
             assert not correct or is_true(problem.prompt, text), text
-    assert mended  # a slip in the last step is mended by one digit
+    assert fixed  # a slip in the last step is fixed by one digit
 
 
 @pytest.mark.parametrize("name", HABITS)

@@ -114,10 +114,10 @@ def test_values_are_means_over_pairs_of_orders_by_hand():
         precision = [agreement(labels, GOLD[place]).precision for labels in labelings]
         assert found.gold["precision"][place] == pytest.approx(np.mean(precision))
         rewards = np.array([REWARDS[place]] * 4)
-        owed = method.advantages(rewards, clusters=np.array(labelings)).values_BN
+        credited = method.advantages(rewards, clusters=np.array(labelings)).values_BN
         changed = np.mean([
             np.mean(np.sign(first.round(12)) != np.sign(second.round(12)))
-            for first, second in combinations(owed, 2)
+            for first, second in combinations(credited, 2)
         ])  # fmt: skip
         assert found.itself["signs_changed"][place] == pytest.approx(changed)
     assert 0 < np.mean(found.itself["signs_changed"]) < 1

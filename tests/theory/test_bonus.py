@@ -17,14 +17,16 @@ TABLE = ActionTable(REWARDS, clusters=CLUSTERS)
 
 def by_hand(policy, action, num_samples):
     """λ at which E[r₁ + λd₁ − mean(r + λd) | y₁ = action] = 0, dᵢ = (N/|cluster| − 1)/(N − 1)."""
-    owed, bonus = Fraction(0), Fraction(0)
+    credited, bonus = Fraction(0), Fraction(0)
     for rest in product(range(3), repeat=num_samples - 1):
         group, chance = (action, *rest), exact.probability(rest, policy)
         labels = [CLUSTERS[a] for a in group]
         rarity = [(Fraction(num_samples, labels.count(c)) - 1) / (num_samples - 1) for c in labels]
-        owed += chance * (REWARDS[action] - Fraction(sum(REWARDS[a] for a in group), num_samples))
+        credited += chance * (
+            REWARDS[action] - Fraction(sum(REWARDS[a] for a in group), num_samples)
+        )
         bonus += chance * (rarity[0] - sum(rarity) / num_samples)
-    return -owed / bonus
+    return -credited / bonus
 
 
 @pytest.mark.parametrize("num_samples", [3, 5])

@@ -300,7 +300,7 @@ def equal_rational(one: Tree, other: Tree) -> bool | None:
     >>> equal_rational(read("(x-1)(x+1)"), read("x^2-1")), equal_rational(read("R"), read("r"))
     (True, False)
     """
-    letters = sorted(_letters(one) | _letters(other))
+    letters = sorted(letters_of(one) | letters_of(other))
     rng = random.Random("\n".join(letters))
     try:
         for field in _fields():
@@ -351,10 +351,11 @@ def _is_prime(number: int) -> bool:
     return True
 
 
-def _letters(tree: Tree) -> set[str]:
+def letters_of(tree: Tree) -> set[str]:
+    """The letters of an expression, with their indices and primes."""
     if tree.op == "letter":
         return {tree.text}
-    return set().union(*(_letters(part) for part in tree.parts))
+    return set().union(*(letters_of(part) for part in tree.parts))
 
 
 def _modular(tree: Tree, point: Mapping[str, int], field: _Field) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 import mpmath
 
-from setrl.rewards.expressions import Tree
+from setrl.rewards.expressions import Tree, letters_of
 
 DIGITS = 60
 CONFIRMING_DIGITS = (1_000, 20_000)  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits
@@ -84,7 +84,7 @@ def _agree_at_points(
         if not near:
             return False
         defined += 1
-    letters = _letters(one) | _letters(other)
+    letters = letters_of(one) | letters_of(other)
     return True if defined >= (NEEDED if letters else 1) else None
 
 
@@ -99,7 +99,7 @@ def _near(one: Any, other: Any, tolerance: Fraction) -> bool | None:
 
 def _points(one: Tree, other: Tree) -> list[dict[str, Any]]:
     """Points of both signs; positive integers where something is counted."""
-    letters = sorted(_letters(one) | _letters(other))
+    letters = sorted(letters_of(one) | letters_of(other))
     if not letters:
         return [{}]
     rng = random.Random("\n".join(letters))
@@ -209,8 +209,3 @@ def _has(tree: Tree, wanted: Callable[[Tree], bool]) -> bool:
 
 def _is_decimal(tree: Tree) -> bool:
     return tree.op == "number" and "." in tree.text
-
-
-def _letters(tree: Tree) -> set[str]:
-    own = {tree.text} if tree.op == "letter" else set()
-    return own.union(*(_letters(part) for part in tree.parts))
