@@ -28,6 +28,7 @@ MODULES = {
     "trl": "train",
     "accelerate": "train",
     "datasets": "train",
+    "peft": "peft",
     "math_verify": "math",
     "sympy": "math",
     "aiohttp": "judge",
