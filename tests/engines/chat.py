@@ -14,7 +14,7 @@ from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 from trl import GRPOConfig
 
 from setrl.core import methods
-from setrl.engines.trl import SetGRPOTrainer
+from setrl.engines.trl import SetCredit, SetGRPOTrainer
 
 PROMPTS = [[{"role": "user", "content": text}] for text in ("one", "two", "three", "four")]
 REWARDS = [0.0, 1.0, 2.0, 0.0, 1.0, 2.0, 0.0, 1.0]
@@ -63,7 +63,7 @@ def config_of(tokenizer, **changes):
     )
 
 
-def arguments(folder, **changes):
+def arguments(folder, config=GRPOConfig, **changes):
     """One step of two prompts with four samples each."""
     usual = {
         "output_dir": str(folder),
@@ -83,7 +83,7 @@ def arguments(folder, **changes):
         "logging_steps": 1,
         "model_init_kwargs": {"dtype": "float32"},
     }
-    return GRPOConfig(**{**usual, **changes})
+    return config(**{**usual, **changes})
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def make_chat(chat_model, tmp_path):
 
     def make(method=None, rewards=fixed_rewards, kind=SetGRPOTrainer, args=None, **others):
         others.setdefault("train_dataset", Dataset.from_dict({"prompt": PROMPTS}))
-        if kind is SetGRPOTrainer:
+        if issubclass(kind, SetCredit):
             others["method"] = methods.grpo() if method is None else method
         made = arguments(tmp_path, **(args or {}))
         return kind(str(chat_model), rewards, made, **others)

@@ -1,4 +1,4 @@
-"""What `SetGRPOTrainer` checks: its arguments, and what reward and cluster functions return."""
+"""What set credit in TRL checks: its arguments, and what reward and cluster functions return."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from trl import GRPOConfig
+from trl import GRPOConfig, RLOOConfig
 from trl.trainer.utils import get_callable_name, is_async_callable
 
 from setrl import Method
@@ -24,7 +24,7 @@ NARROWING = {"top_p": 1.0, "top_k": 0, "min_p": None, "repetition_penalty": 1.0}
 
 
 def check_arguments(
-    method: Method, args: GRPOConfig, has_rewards: bool, has_clusters: bool
+    method: Method, has_rewards: bool, has_clusters: bool, args: GRPOConfig, has_sampler: bool
 ) -> None:
     """Refuse, before anything is sampled, what a method cannot be trained with."""
     check_method(method, args.num_generations or 0, "num_generations")
@@ -34,27 +34,47 @@ def check_arguments(
         raise ValueError(
             "reward_funcs must hold at least one function, unless an environment gives the reward"
         )
-    if args.multi_objective_aggregation != "sum_then_normalize":
+    if isinstance(args, RLOOConfig):
+        _check_rloo(args, has_sampler)
+    elif args.multi_objective_aggregation != "sum_then_normalize":
         raise ValueError(
             "multi_objective_aggregation must be 'sum_then_normalize', got "
             f"{args.multi_objective_aggregation!r}: a method credits one reward a sample"
         )
+    _warn_of_no_effect(method, args, has_sampler)
 
 
-def warn_of_no_effect(method: Method, args: GRPOConfig, has_sampler: bool) -> None:
+def _check_rloo(args: RLOOConfig, has_sampler: bool) -> None:
+    """RLOO changes the rewards on the way to its advantages, which a method replaces."""
+    if args.beta != 0:
+        raise ValueError(
+            f"RLOO puts its KL penalty into the rewards, which a method does not see: set beta=0.0 "
+            f"or train with GRPO, got beta={args.beta}"
+        )
+    for name, off in {"normalize_advantages": False, "reward_clip_range": None}.items():
+        if getattr(args, name) != off:
+            raise ValueError(
+                f"{name} has no effect on the advantages of a method: set {name}={off}, got "
+                f"{getattr(args, name)!r}"
+            )
+    if has_sampler:
+        raise ValueError("RLOO takes no sampler: train with GRPO")
+
+
+def _warn_of_no_effect(method: Method, args: GRPOConfig, has_sampler: bool) -> None:
     """Warn of arguments that were set and change nothing."""
-    scale = args.scale_rewards
+    scale = getattr(args, "scale_rewards", None)
     if scale == "batch" or (scale == "none" and method.scale is not None):
         warnings.warn(
             f"scale_rewards={scale!r} has no effect on training: the method decides, and "
             f"{method.name} has scale={method.scale!r}",
-            stacklevel=3,
+            stacklevel=4,
         )
     ignored = {name: getattr(args, name) for name in NARROWING if has_sampler}
     for name, value in ignored.items():
         if value != NARROWING[name]:
             warnings.warn(
-                f"{name}={value!r} has no effect: the sampler draws from all tokens", stacklevel=3
+                f"{name}={value!r} has no effect: the sampler draws from all tokens", stacklevel=4
             )
 
 

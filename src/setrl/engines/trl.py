@@ -1,10 +1,13 @@
-"""`SetGRPOTrainer`: TRL's GRPO trainer with the advantages of any method of `setrl.methods`.
+"""Set credit in TRL: its GRPO trainer, and others, with the advantages of any method.
 
 Written for TRL 1.16.0, which has no hook for advantages. Three of its methods are extended, each
 around a call of the original: `_calculate_rewards`, whose result TRL has gathered over all
 processes, `_generate_and_score_completions`, whose result holds the advantages, and
 `_generate_single_turn`, where a sampler can be plugged in. The rest is TRL's own, and so is all of
 evaluation. Clusters are no rewards: TRL never sees them.
+
+`set_credit` gives the same to every other trainer that has these methods: to subclasses of
+`GRPOTrainer`, such as GMPO's, and to `RLOOTrainer`.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, groupby
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -27,9 +30,8 @@ import torch
 import trl
 from accelerate.utils import gather_object
 from torch import Tensor
-from trl import GRPOConfig, GRPOTrainer
+from trl import GRPOConfig, GRPOTrainer, RLOOTrainer
 from trl.trainer.utils import (
-    get_config_model_id,
     is_async_callable,
     shutdown_event_loop_in_daemon,
     start_event_loop_in_daemon,
@@ -41,6 +43,7 @@ from setrl.engines.batch import ScoredBatch
 from setrl.engines.judging import JudgeQueue, JudgingTimes, clusters_array
 from setrl.engines.labels import Label, numbered, shown
 from setrl.engines.metrics import batch_metrics
+from setrl.engines.sampling import Sampler, Sampling
 from setrl.engines.texts import prompt_text, sample_text
 from setrl.judges import Group, Judge, Judgement
 
@@ -49,13 +52,13 @@ LABEL_COLUMN = "cluster"  # of TRL's table of completions
 
 RewardFunction = Callable[..., Sequence[float | None]]
 ClusterFunction = Callable[..., Sequence[int | str | None]]
-Sampler = Callable[..., list[list[list[int]]]]  # see setrl.models.sampler.sample_ids
 
 
-class SetGRPOTrainer(GRPOTrainer):
-    """GRPO in which a method decides the advantage of each sample.
+class SetCredit(Sampling):
+    """A trainer of TRL in which a method decides the advantage of each sample.
 
-    In addition to the arguments of TRL's trainer:
+    It comes before the trainer's class: `class Mine(SetCredit, GRPOTrainer)`, which is what
+    `set_credit(GRPOTrainer)` returns. In addition to the arguments of the trainer:
 
     Args:
         method: A value of `setrl.methods`.
@@ -102,14 +105,14 @@ class SetGRPOTrainer(GRPOTrainer):
     ):
         _warn_of_other_trl()
         rewards = _listed(reward_funcs)
-        args = _usual_arguments(model) if args is None else args
-        given = inspect.signature(GRPOTrainer).bind(model, rewards, args, *more, **others)
-        has_rewards = bool(rewards or given.arguments.get("environment_factory"))
+        first = inspect.signature(super().__init__).bind_partial(model, rewards, args, *more)
+        has_rewards = bool(rewards or {**first.arguments, **others}.get("environment_factory"))
         has_labels = cluster_func is not None or judge is not None
-        checks.check_arguments(method, args, has_rewards, has_labels)
         if cluster_func is not None and judge is not None:
             raise ValueError("pass cluster_func or judge, not both: each gives samples clusters")
-        checks.warn_of_no_effect(method, args, sampler is not None)
+        check = functools.partial(checks.check_arguments, method, has_rewards, has_labels)
+        if args is not None:  # otherwise they are checked once the trainer has made its own
+            check(args, has_sampler=sampler is not None)
         self.method = method
         self.schedule = schedule
         self.sampler = sampler
@@ -117,14 +120,15 @@ class SetGRPOTrainer(GRPOTrainer):
         self.cluster_func = None if cluster_func is None else checks.checked_labels(cluster_func)
         self.judge_queue = JudgeQueue(judge) if judge is not None else None
         self.judge_parts = judge_parts
-        self._prompts: list[Any] = []  # of the current generation, one a sample
-        self._turn = 0  # of the current generation: above 0 after an answer of a tool
         self._columns: Tensor | None = None  # what the reward functions gave, of all processes
         self._labels: list[Label] | None = None  # what the cluster function gave, likewise
         self._seconds: dict[str, float] = {}
         rewards = [checks.checked_rewards(function) for function in rewards]
         super().__init__(model, rewards, args, *more, **others)
-        self._shown_labels: deque[str | None] = deque(maxlen=args.generation_batch_size)
+        made: Any = self.args
+        if args is None:
+            check(made, has_sampler=sampler is not None)
+        self._shown_labels: deque[str | None] = deque(maxlen=made.generation_batch_size)
         if self.cluster_func is not None and is_async_callable(self.cluster_func):
             self._start_event_loop()
 
@@ -132,110 +136,14 @@ class SetGRPOTrainer(GRPOTrainer):
         """Start the loop of asynchronous functions, unless TRL has started it."""
         if self._has_async_funcs:
             return
-        thread, loop, ready = start_event_loop_in_daemon(name="SetGRPOTrainer-AsyncLoop")
+        thread, loop, ready = start_event_loop_in_daemon(name="SetCredit-AsyncLoop")
         ready.wait()
         atexit.register(shutdown_event_loop_in_daemon, thread, loop)
         self.async_loop = loop
 
     def _generate(self, prompts: list) -> Any:
-        self._prompts = prompts
-        self._turn = 0
         with self._timed("generation"):
             return super()._generate(prompts)
-
-    def _generate_single_turn(
-        self,
-        prompt_ids: list[list[int]],
-        images: Any,
-        multimodal_fields: Any,
-        num_generations: int,
-        *more: Any,
-        **named: Any,
-    ) -> Any:
-        if self.sampler is not None:
-            samples = self._sample(prompt_ids, self.sampler)
-            self._turn += 1
-            return samples, None
-        return super()._generate_single_turn(
-            prompt_ids, images, multimodal_fields, num_generations, *more, **named
-        )
-
-    def _sample(self, prompt_ids: list[list[int]], sampler: Sampler) -> list[list[int]]:
-        """One sample a prompt; the model reads equal neighbours among the prompts once.
-
-        The generator depends on the seed and the place alone, so that a resumed run samples the
-        same texts.
-        """
-        runs = [(ids, len(list(run))) for ids, run in groupby(prompt_ids)]
-        turn = (self._turn,) if self._turn else ()
-        entropy = (*self._place(), self.accelerator.process_index, *turn)
-        seed = np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]
-        generator = torch.Generator(self.args.device).manual_seed(int(seed) >> 1)
-        sample = functools.partial(
-            sampler,
-            max_new_tokens=self.max_completion_length,
-            temperature=self.temperature,
-            generator=generator,
-        )
-        if len({count for _, count in runs}) > 1:
-            groups = sample(self.model, prompt_ids, 1)
-        else:
-            groups = self._sample_in_parts(sample, [ids for ids, _ in runs], runs[0][1])
-        return [ids for group in groups for ids in group]
-
-    @property
-    def _num_samples(self) -> int:
-        return int(self.num_generations)  # type: ignore[arg-type]
-
-    @property
-    def _is_training(self) -> bool:
-        return self.model is not None and self.model.training
-
-    def _sample_in_parts(
-        self, sample: Callable[..., list[list[list[int]]]], prompt_ids: list[list[int]], count: int
-    ) -> list[list[list[int]]]:
-        """`count` samples of each prompt; each part is judged while the next one is sampled."""
-        asks = self._can_ask_ahead
-        size = math.ceil(len(prompt_ids) / (self.judge_parts if asks else 1))
-        groups: list[list[list[int]]] = []
-        for start in range(0, len(prompt_ids), size):
-            part = sample(self.model, prompt_ids[start : start + size], count)
-            if asks and count == self.num_generations:
-                self._ask_ahead(part, start * count)
-            groups += part
-        return groups
-
-    @property
-    def _can_ask_ahead(self) -> bool:
-        """Whether samples can be judged while others are sampled.
-
-        Not where TRL parses or continues what was sampled: the judge would read another text.
-        """
-        kinds = ("response_template", "response_schema")
-        parsed = any(getattr(self._tokenizer, kind, None) for kind in kinds)
-        queue = self.judge_queue
-        return (
-            queue is not None
-            and queue.can_ask_ahead
-            and self._is_training
-            and not self.tools
-            and (isinstance(self._prompts[0], str) or not parsed)
-        )
-
-    def _ask_ahead(self, groups: list[list[list[int]]], first: int) -> None:
-        """Ask the judge about groups of tokens, as the texts that TRL will make of them."""
-        assert self.judge_queue is not None
-        for number, ids in enumerate(groups):
-            prompt = prompt_text(self._prompts[first + number * len(ids)])
-            texts = self.processing_class.batch_decode(  # type: ignore[union-attr]
-                ids, skip_special_tokens=True
-            )
-            self.judge_queue.ask(Group(prompt, tuple(texts)))
-
-    def _place(self) -> tuple[int, int, int]:
-        """Seed, step, and micro-batch in the step: together they seed all random numbers."""
-        micro_batch = self._step % self.args.gradient_accumulation_steps
-        return self.args.seed, self.state.global_step, micro_batch
 
     def _calculate_rewards(
         self, inputs: list[dict[str, Any]], prompts: list, completions: list, ids: list
@@ -260,7 +168,7 @@ class SetGRPOTrainer(GRPOTrainer):
         fields |= {"prompts": prompts, "completions": completions, "completion_ids": ids}
         fields |= {"trainer_state": self.state, "log_metric": self._log_metric}
         fields |= {"log_extra": self._log_completion_extra}
-        if self.environments is not None:
+        if getattr(self, "environments", None) is not None:  # RLOO has none
             fields["environments"] = self.environments
         if not is_async_callable(self.cluster_func):
             return functools.partial(self.cluster_func, **fields)
@@ -390,10 +298,47 @@ class SetGRPOTrainer(GRPOTrainer):
         self._seconds[part] = time.perf_counter() - start
 
 
+class SetGRPOTrainer(SetCredit, GRPOTrainer):
+    """TRL's GRPO with set credit: the arguments of `GRPOTrainer`, and those of `SetCredit`."""
+
+
+CREDITED = (GRPOTrainer, RLOOTrainer)  # their methods are those that `SetCredit` extends
+
+
+@functools.cache
+def set_credit(trainer_class: type) -> type:
+    """A trainer of TRL with set credit, for `GRPOTrainer`, `RLOOTrainer` and their subclasses.
+
+    >>> from trl.experimental.gmpo import GMPOTrainer
+    >>> set_credit(GMPOTrainer)
+    <class 'setrl.engines.trl.SetGMPOTrainer'>
+
+    Args:
+        trainer_class: The class. What it does after the advantages, such as its loss, stays as it
+            is; advantages that it computes are replaced.
+
+    Returns:
+        A subclass of it that takes the arguments of `SetCredit` too; the same one at each call.
+
+    Raises:
+        TypeError: If it is no such class.
+    """
+    if not (isinstance(trainer_class, type) and issubclass(trainer_class, CREDITED)):
+        raise TypeError(
+            "set_credit takes TRL's GRPOTrainer, RLOOTrainer or a subclass of them, got "
+            f"{trainer_class!r}"
+        )
+    if issubclass(trainer_class, SetCredit):
+        return trainer_class
+    text = f"`{trainer_class.__name__}` with set credit: its arguments, and those of `SetCredit`."
+    name = f"Set{trainer_class.__name__}"
+    return type(name, (SetCredit, trainer_class), {"__doc__": text, "__module__": __name__})
+
+
 def _warn_of_other_trl() -> None:
     if trl.__version__ != WRITTEN_FOR_TRL:
         warnings.warn(
-            f"SetGRPOTrainer was written for TRL {WRITTEN_FOR_TRL} and this is {trl.__version__}: "
+            f"set credit was written for TRL {WRITTEN_FOR_TRL} and this is {trl.__version__}: "
             "run tests/engines/test_trainer.py before you trust it",
             stacklevel=3,
         )
@@ -403,12 +348,6 @@ def _listed(functions: Any) -> list[Any]:
     if functions is None:
         return []
     return list(functions) if isinstance(functions, list) else [functions]
-
-
-def _usual_arguments(model: Any) -> GRPOConfig:
-    """TRL's arguments where none are given."""
-    name = model if isinstance(model, str) else get_config_model_id(model.config)
-    return GRPOConfig(f"{name.split('/')[-1]}-GRPO")
 
 
 def _labels_of(judgement: Judgement, num_samples: int) -> list[Label]:
