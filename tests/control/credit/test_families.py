@@ -1,5 +1,6 @@
 """Families: trunks from resets, vines from states of theirs, as many steps as are needed."""
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -96,3 +97,22 @@ def test_episodes_without_steps_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sampler, "_families", lambda *_: [])
     with pytest.raises(RuntimeError, match="before their first step"):
         sampler(50, lambda _: None, lambda trunk: trunk)
+
+
+class Heavy(Endless):
+    """Every state is a tenth of a megabyte."""
+
+    def reset(self, **options: Any) -> tuple[np.ndarray, dict[str, Any]]:
+        """The start."""
+        self.field = np.zeros(12_500)
+        return super().reset(**options)
+
+
+def test_of_a_long_trunk_few_states_are_held_at_a_time() -> None:
+    tracemalloc.start()
+    try:
+        drawn(1, make_env=Heavy, max_steps=400, num_states=2, num_vines=1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10e6, "400 states are 40 MB, 32 are 3"

@@ -162,3 +162,53 @@ def test_bad_input():
         grown.run(starts(grown, [0, 0]), lambda o, v: (np.ones(1), {}), 5)
     with pytest.raises(ValueError, match="num_envs must be at least 1, got 0"):
         pool(0)
+
+
+@pytest.mark.parametrize("most", [2, 5, 64])
+def test_states_that_were_not_kept_are_reached_again_with_their_noise(most):
+    def line():
+        return Line(length=41)
+
+    few, all_kept = pool(make_env=line), pool(make_env=line)
+    (sparse,) = few.run(starts(few, [0]), right, 100, keep_snapshots=True, most_snapshots=most)
+    (full,) = all_kept.run(starts(all_kept, [0]), right, 100, keep_snapshots=True)
+    assert 1 < sum(one is not None for one in sparse.snapshots) <= most
+    steps = few.steps
+    for time in range(len(full) + 1):
+        state = few.state(sparse, time)
+        assert state.ended == (time == len(full))
+        assert (state.observation == full.observations[time]).all()
+        assert state.info == full.infos[time]
+        if time < len(full):
+            few.envs[2].restore(state, rng="keep")
+            assert (few.envs[2].step(1)[0] == full.observations[time + 1]).all()
+    assert few.steps == steps, "repeated steps are counted once"
+
+
+def test_repeated_steps_add_nothing_to_statistics():
+    here = pool(1, make_env=lambda: gym.wrappers.NormalizeObservation(Line(length=41)))
+    (vine,) = here.run(here.start([0]), right, 100, keep_snapshots=True, most_snapshots=4)
+    statistics = here.envs[0].env.obs_rms
+    count, mean = statistics.count, statistics.mean.copy()
+    state = here.state(vine, 39)
+    assert vine.snapshots[39] is None
+    assert (state.observation == vine.observations[39]).all(), "as it was seen"
+    assert here.envs[0].env.obs_rms is statistics, "others may share it"
+    assert (statistics.count, statistics.mean.tolist()) == (count, mean.tolist())
+
+
+class Drifting(Line):
+    """Sees what no snapshot holds."""
+
+    clock = 0
+
+    def _see(self):
+        Drifting.clock += 1
+        return np.array([self.place, Drifting.clock])
+
+
+def test_an_environment_that_does_not_repeat_itself_is_refused():
+    here = pool(1, make_env=lambda: Drifting(length=41))
+    (vine,) = here.run(here.start([0]), right, 100, keep_snapshots=True, most_snapshots=4)
+    with pytest.raises(TypeError, match=r"not set back exactly.*most_snapshots=None"):
+        here.state(vine, 39)

@@ -88,15 +88,22 @@ class FamilySampler:
         starts, cut = self.pool.start(resets), self.vines.max_steps
         # Where vines leave the first state alone, the starts are all the snapshots that are needed.
         keeps = not (self.vines.where == "equal" and self.vines.num_states == 1)
-        trunks = self.pool.run(starts, policy([None] * count), cut, keep_snapshots=keeps)
+        trunks = self.pool.run(
+            starts,
+            policy([None] * count),
+            cut,
+            keep_snapshots=keeps,
+            most_snapshots=self.vines.most_snapshots,
+        )
         times = [self._times(trunk, entropies) for trunk in trunks]
         leaves = [(index, time) for index, chosen in enumerate(times) for time in chosen]
-        states = [trunks[i].snapshots[time] if keeps else starts[i] for i, time in leaves]
+        states = [self.pool.state(trunks[i], time) if keeps else starts[i] for i, time in leaves]
+        trunks = [replace(trunk, snapshots=()) for trunk in trunks]
         vines_BN = self._vines(states, [_memory(trunks[i], time) for i, time in leaves], policy)
         families = []
         for reset, trunk, chosen in zip(resets, trunks, times, strict=True):
             own, vines_BN = vines_BN[: len(chosen)], vines_BN[len(chosen) :]
-            families.append(Family(reset, replace(trunk, snapshots=()), chosen, tuple(own)))
+            families.append(Family(reset, trunk, chosen, tuple(own)))
         return families
 
     def _times(self, trunk: Trajectory, entropies: Entropies) -> tuple[int, ...]:

@@ -32,7 +32,7 @@ class Trajectory:
         truncated: whether it was cut, by the environment's time limit or by the pool's max_steps.
         extras: what the policy noted at each step (actions before clipping, memories),
             each (T, …).
-        snapshots: T+1 states, as the observations, or none.
+        snapshots: T+1 states, as the observations, None where one was not kept; or none at all.
     """
 
     observations: Any

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
 
-from setrl.control.credit.trajectories import Growing, Trajectory, stack
+from setrl.control.credit.trajectories import Growing, Trajectory, part, stack
+from setrl.control.envs.generators import NotResettableError
+from setrl.control.envs.layers import gathered_kept
 from setrl.control.envs.resettable import ResettableEnv, Snapshot, make_resettable
 
 # (observations of the live vines, their positions among the snapshots) → their actions, and what
@@ -72,6 +75,7 @@ class VinePool:
         max_steps: int,
         *,
         keep_snapshots: bool = False,
+        most_snapshots: int | None = None,
     ) -> list[Trajectory]:
         """Grow one vine from each snapshot (repeat a snapshot to grow several from it).
 
@@ -84,6 +88,8 @@ class VinePool:
                 have n as their first axis.
             max_steps: a vine that does not end is cut after so many steps, and is truncated.
             keep_snapshots: keep the state before each step and after the last.
+            most_snapshots: of a longer vine, keep at most so many states, at equal times from its
+                start on; `state` finds those between them. None: all.
 
         Returns:
             One trajectory for each snapshot, in order. A snapshot of an episode that has ended
@@ -95,7 +101,8 @@ class VinePool:
         if max_steps < 1:
             raise ValueError(f"max_steps must be at least 1, got {max_steps}")
         seeds = self.rng.integers(2**63, size=len(snapshots))
-        vines = [_Vine(i, each, keep_snapshots) for i, each in enumerate(snapshots)]
+        most = most_snapshots if keep_snapshots else 0
+        vines = [_Vine(i, each, most) for i, each in enumerate(snapshots)]
         waiting = deque(vine for vine in vines if not vine.ended)
         free, live = list(self.envs), list[_Vine]()
         while waiting or live:
@@ -106,7 +113,40 @@ class VinePool:
             self._step(live, act, max_steps)
             free += [vine.env for vine in live if vine.ended]
             live = [vine for vine in live if not vine.ended]
-        return [vine.trajectory(vine.snapshots) for vine in vines]
+        return [vine.trajectory(vine.snapshots.all(len(vine.observations))) for vine in vines]
+
+    def state(self, vine: Trajectory, time: int) -> Snapshot:
+        """A state of a vine that was grown with `keep_snapshots`, whether it was kept or not.
+
+        From the last state that was kept before it, a state is reached by the vine's own actions
+        with its own noise. These steps were counted when the vine took them, and statistics that
+        wrappers gather learn nothing from them again.
+
+        Args:
+            vine: one of this pool's, or of another pool with equal environments.
+            time: 0 … T, the number of steps before the state.
+
+        Raises:
+            NotResettableError: the environment did not repeat what it had shown.
+        """
+        kept = next(at for at in range(time, -1, -1) if vine.snapshots[at] is not None)
+        if kept == time:
+            return vine.snapshots[time]
+        env = self.envs[0]
+        with gathered_kept(env) as something_is_gathered:
+            env.restore(vine.snapshots[kept], rng="keep")
+            for action in vine.actions_T[kept:time]:
+                observation = env.step(action)[0]
+            then = part(vine.observations, time)
+            # A running normaliser has moved on since, and shows the same state as another one.
+            if not (something_is_gathered or _same(observation, then)):
+                raise NotResettableError(
+                    f"the first {time} steps of a trunk were repeated and led to another "
+                    "observation, so the environment is not set back exactly: find out why by "
+                    "setrl.control.check_resettable(env), or keep the states of all steps by "
+                    "Vines(most_snapshots=None)"
+                )
+            return replace(env.snapshot(), observation=then, info=vine.infos[time])
 
     def close(self) -> None:
         """Close all environments."""
@@ -136,21 +176,57 @@ class _Vine(Growing):
 
     env: ResettableEnv
 
-    def __init__(self, index: int, start: Snapshot, keep_snapshots: bool) -> None:
+    def __init__(self, index: int, start: Snapshot, most_snapshots: int | None) -> None:
         super().__init__(start.observation, start.info)
-        self.index, self.start, self.keep_snapshots = index, start, keep_snapshots
-        self.snapshots: list[Snapshot] = [start] if keep_snapshots else []
+        self.index, self.start = index, start
+        self.snapshots = _Kept(most_snapshots)
+        self.snapshots.offer(0, lambda: start)
         self.terminated, self.truncated = start.terminated, start.truncated
 
     def plant(self, env: ResettableEnv, seed: int) -> None:
         self.env = env
         env.restore(self.start, rng=seed)
+        self.snapshots.offer(0, env.snapshot)  # the start again, with the noise that follows it
 
     def grow(self, action: Any, extras: dict[str, Any], max_steps: int) -> None:
         self.step(self.env, action, extras)
         # Before the cut below: a snapshot keeps the environment's own view of the end, so that a
         # vine that the pool has cut can be continued from its last one.
-        if self.keep_snapshots:
-            self.snapshots.append(self.env.snapshot())
+        self.snapshots.offer(len(self.rewards), self.env.snapshot)
         if not self.terminated and len(self.rewards) >= max_steps:
             self.truncated = True
+
+
+class _Kept:
+    """States of a vine at equal times, twice as far apart whenever they become too many.
+
+    Args:
+        most: How many are kept; None for all, 0 for none.
+    """
+
+    def __init__(self, most: int | None) -> None:
+        self.most, self.stride = most, 1
+        self.by_time: dict[int, Snapshot] = {}
+
+    def offer(self, time: int, snapshot: Callable[[], Snapshot]) -> None:
+        """Keep the state at a time, if it is one of those."""
+        if self.most == 0 or time % self.stride:
+            return
+        if len(self.by_time) == self.most and time not in self.by_time:
+            self.stride *= 2
+            self.by_time = {at: one for at, one in self.by_time.items() if at % self.stride == 0}
+        if time % self.stride == 0:
+            self.by_time[time] = snapshot()
+
+    def all(self, count: int) -> list[Snapshot | None]:
+        """Of so many times, the states, None where they were not kept; empty if none were."""
+        return [self.by_time.get(time) for time in range(count)] if self.by_time else []
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two observations are equal to the bit, NaN included."""
+    if isinstance(one, dict):
+        return all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, tuple):
+        return all(map(_same, one, other))
+    return np.asarray(one).tobytes() == np.asarray(other, np.asarray(one).dtype).tobytes()

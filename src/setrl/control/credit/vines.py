@@ -59,6 +59,9 @@ class Vines:
             "reward": the vine's own credit added to its last reward.
         num_sets: M, where sets are sampled.
         max_steps: A trajectory is cut after so many steps.
+        most_snapshots: While a trunk grows, at most so many of its states are kept. If vines leave
+            one between them, the trunk's steps from the last state that was kept are repeated,
+            which costs time, but no environment steps. None: all are kept.
     """
 
     make_env: Callable[[], gym.Env]
@@ -72,6 +75,7 @@ class Vines:
     credit: CreditName = "marginal"
     num_sets: int = 4
     max_steps: int = 1000
+    most_snapshots: int | None = 32
 
     def __post_init__(self) -> None:
         if not callable(self.make_env):
@@ -84,9 +88,12 @@ class Vines:
                 known = ", ".join(map(repr, choices))
                 raise ValueError(f"{name} must be one of {known}, got {getattr(self, name)!r}")
         least = {"num_vines": 0, "num_states": 0, "window": 0, "num_sets": 2, "max_steps": 1}
+        least["most_snapshots"] = 2
         for name, low in least.items():
             value = getattr(self, name)
-            if (name, value) != ("window", None) and not (isinstance(value, int) and value >= low):
+            may_be_none = name in ("window", "most_snapshots")
+            is_number = isinstance(value, int) and value >= low
+            if not (is_number or (may_be_none and value is None)):
                 raise ValueError(f"{name} must be a whole number ≥ {low}, got {value!r}")
 
     @property

@@ -6,6 +6,8 @@ A layer's state is copied as plain data, several times faster than `copy.deepcop
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
@@ -37,6 +39,13 @@ _EPISODE_STATE = {
     "minigrid.wrappers.PositionBonus": (),
     "setrl.control.envs.replay.History": (),
     "stable_baselines3.common.monitor.Monitor": ("rewards", "needs_reset", "current_reset_info"),
+}
+# Wrapper → what its steps add to of that which it gathers over episodes.
+_GATHERED = {
+    "gymnasium.wrappers.stateful_observation.NormalizeObservation": "obs_rms",
+    "gymnasium.wrappers.stateful_reward.NormalizeReward": "return_rms",
+    "minigrid.wrappers.ActionBonus": "counts",
+    "minigrid.wrappers.PositionBonus": "counts",
 }
 _FIXED = frozenset({"env", "_metadata", "_cached_spec", "_saved_kwargs", "render_mode"})
 
@@ -76,6 +85,25 @@ def save_wrapper(wrapper: gym.Env) -> dict[str, Any]:
 def load_wrapper(wrapper: gym.Env, state: dict[str, Any]) -> None:
     """Put the attributes of a wrapper back."""
     vars(wrapper).update({name: copied(value) for name, value in state.items()})
+
+
+@contextmanager
+def gathered_kept(env: gym.Env) -> Iterator[bool]:
+    """Steps in here add nothing to statistics of wrappers; gives whether any gathers some."""
+    found = [
+        vars(layer)[_GATHERED[kind_of(layer)]]
+        for layer in layers_of(env)
+        if kind_of(layer) in _GATHERED
+    ]
+    # In place: several environments may share one.
+    states = [one if isinstance(one, dict) else vars(one) for one in found]
+    before = [deepcopy(state) for state in states]
+    try:
+        yield bool(found)
+    finally:
+        for state, then in zip(states, before, strict=True):
+            state.clear()
+            state.update(then)
 
 
 def is_plain(value: Any) -> bool:
