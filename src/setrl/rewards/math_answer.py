@@ -149,7 +149,7 @@ class MathAnswer:
 
     def _at_once(self, text: str, gold: object) -> Grade | AlgebraJob:
         """The grade if no algebra is needed; else the job for a worker."""
-        answer = self._read(text)
+        answer = self.read(text)
         if gold is None:
             return Grade(Reason.BAD_GOLD)
         if isinstance(answer, Reason):
@@ -170,7 +170,7 @@ class MathAnswer:
             return Grade(Reason.EQUAL if verdict else Reason.DIFFERENT, answer)
         return self._job(gold_form, answer)
 
-    def _read(self, text: str) -> str | Reason:
+    def read(self, text: str) -> str | Reason:
         """The normal form of a sample's answer, or the reason why there is none."""
         boxes = final_boxes(text)
         if not boxes.answers:

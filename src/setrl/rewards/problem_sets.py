@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from setrl.domains import Domain, Reading, Split
 
@@ -20,6 +21,7 @@ class NamedProblem:
         gold: The correct answer, if there is one.
         unit: The unit of the correct answer, which a sample may give or leave out.
         error: The largest absolute error of a number that is accepted.
+        columns: The other fields of its row, which reward and strategy functions receive.
     """
 
     id: str
@@ -28,6 +30,7 @@ class NamedProblem:
     gold: str | None = None
     unit: str = ""
     error: float = 0.0
+    columns: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
