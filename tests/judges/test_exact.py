@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from setrl.judges import Group
-from setrl.judges.exact import ExactJudge, final_answer, normal_text
+from setrl.judges.exact import ExactJudge, final_answer
 
 DATA = Path(__file__).parents[1] / "data"
 SVAMP = DATA / "generations_svamp_2x30.jsonl"
@@ -38,12 +38,6 @@ def test_a_million_braces_are_read_once():
     deep = "\\boxed{" + "{" * 500_000 + "7" + "}" * 500_000 + "}"
     assert final_answer(deep) == "{" * 500_000 + "7" + "}" * 500_000
     assert final_answer("\\boxed{" + "{" * 1_000_000) is None
-
-
-def test_normal_text_keeps_what_is_not_dress():
-    assert normal_text(" A\tB ") == "a b"
-    assert normal_text("1.50") == "1.50"
-    assert normal_text(" . ") is None
 
 
 def test_clusters_are_equal_keys_in_order_of_appearance():

@@ -124,6 +124,8 @@ def _named(place: str) -> Iterator[None]:
     """Say in which function an error was raised."""
     try:
         yield
+    except RunError:  # it says where it comes from
+        raise
     except Exception as error:
         raise RunError(f"{place} raised {type(error).__name__}: {error}") from error
 

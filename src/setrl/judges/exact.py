@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
 from setrl.rewards.boxes import final_boxes
+from setrl.rewards.stated import normal_text
 
 Key = Callable[[str], Hashable | None]
 """A sample's text → what decides its cluster; None is degenerate."""
@@ -29,18 +29,6 @@ def final_answer(text: str) -> str | None:
         return normal_text(", ".join(boxes.answers))
     lines = [line for line in text.splitlines() if line.strip()]
     return normal_text(lines[-1]) if lines else None
-
-
-def normal_text(text: str) -> str | None:
-    r"""The text without differences of form: case, Unicode forms, white space, $…$, full stop.
-
-    None if nothing is left.
-
-    >>> normal_text("  $\\pi r^2$ . ")
-    '\\pi r^2'
-    """
-    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    return plain.rstrip(".").strip().strip("$").strip() or None
 
 
 @dataclass(frozen=True)

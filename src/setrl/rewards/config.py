@@ -1,0 +1,257 @@
+"""The rewards that a config asks for: a name, a function of one's own, or several with weights.
+
+    reward: math
+    reward: {function: my_rewards:score, timeout: 10, on_error: unknown}
+    reward:
+      - math
+      - {function: my_rewards:brevity, weight: 0.2}
+
+The first reward is the *outcome*: it decides which samples are correct.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from setrl import names
+from setrl.domains import Reading
+from setrl.errors import ConfigError
+from setrl.rewards.guarded import GuardedReward, OnError
+from setrl.rewards.interface import Reward, Text, plain_text
+from setrl.rewards.loading import check_reference, load_function
+from setrl.rewards.math_answer import MathAnswer
+from setrl.rewards.plain_answers import ChoiceAnswer, ExactAnswer, NumberAnswer
+from setrl.rewards.stated import normal_text, stated_answer
+from setrl.rewards.verifier import MathVerifier
+
+CORRECT = 0.5  # a sample is correct if its outcome reward is above it, as in any_correct
+KINDS: dict[str, type] = {
+    "math": MathAnswer,
+    "number": NumberAnswer,
+    "choice": ChoiceAnswer,
+    "exact": ExactAnswer,
+}
+
+
+class Problem(Protocol):
+    """What is read of a problem: see `setrl.rewards.problem_sets.NamedProblem`.
+
+    It may have `columns`, a mapping of further fields that a function of a user takes.
+    """
+
+    @property
+    def prompt(self) -> Any: ...  # noqa: D102
+
+    @property
+    def gold(self) -> str | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    """One reward of a config.
+
+    Attributes:
+        reward: `math`, `number`, `choice` or `exact`; None with a function.
+        function: `module:name`; None with a reward by name.
+        weight: What its values are multiplied with.
+        timeout: Seconds of one call of the function; None for no limit.
+        on_error: What happens where the function fails: see `GuardedReward`.
+        name: What logs call it; by default its own name.
+    """
+
+    reward: str | None = None
+    function: str | None = None
+    weight: float = 1.0
+    timeout: float | None = None
+    on_error: OnError = "stop"
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.reward is None) == (self.function is None):
+            raise ConfigError("a reward needs either 'reward', with a name, or 'function'")
+        if self.reward is not None:
+            _look_up("reward", self.reward, KINDS)
+            if self.timeout is not None or self.on_error != "stop":
+                raise ConfigError(
+                    f"timeout and on_error belong to a function, not to the reward {self.reward!r}"
+                )
+        else:
+            check_reference(self.function)
+        for key in ("weight", "timeout"):
+            value = getattr(self, key)
+            if value is not None and not _is_number(value):
+                raise ConfigError(f"{key} must be a finite number, got {value!r}")
+        if self.name is not None and not isinstance(self.name, str):
+            raise ConfigError(f"the name of a reward must be a text, got {self.name!r}")
+
+
+@dataclass(frozen=True)
+class RewardSet:
+    """The rewards of a config, as functions that TRL's trainers take.
+
+    Attributes:
+        functions: The reward functions, each with a name of its own; the first is the outcome.
+        weights: Their weights.
+        gold: The column of the gold answers; None if there is none.
+    """
+
+    functions: tuple[Reward, ...]
+    weights: tuple[float, ...]
+    gold: str | None
+
+    @property
+    def outcome(self) -> Reward:
+        """The reward that decides which samples are correct."""
+        return self.functions[0]
+
+    def read(self, problem: Problem, texts: Sequence[str], *, chat: bool = False) -> list[Reading]:
+        """Which samples of a problem are correct, and what they answer; the outcome decides.
+
+        A function of a user says a sample is correct with a reward above 0.5. The answer is then
+        what the sample states (`setrl.rewards.stated`) as `normal_text`.
+
+        Args:
+            problem: Its prompt and gold answer; its `columns`, if it has any, go to a function.
+            texts: The samples.
+            chat: Whether a function gets conversations, as in training with a chat template.
+
+        Raises:
+            DataError: If the gold cannot be used for grading.
+            RunError: If a function fails, and errors are to stop the run.
+        """
+        if isinstance(self.outcome, MathAnswer):
+            unit, error = getattr(problem, "unit", ""), getattr(problem, "error", 0.0)
+            return self._verifier(str(problem.gold), texts, unit=unit, error=error)
+        if isinstance(self.outcome, GuardedReward):
+            return self._read_by_function(problem, texts, chat)
+        reading: list[Reading] = self.outcome.read(problem.gold, texts)  # type: ignore[attr-defined]
+        return reading
+
+    def gold_problems(self, golds: Sequence[object]) -> list[str | None]:
+        """Why each gold cannot be used for grading by the outcome; None if it can."""
+        find = getattr(self.outcome, "gold_problems", None)
+        return [None] * len(golds) if find is None else find(golds)
+
+    def missing_columns(self, columns: Sequence[str]) -> list[str]:
+        """What functions of the user take and no column of the data gives, with their names."""
+        return [
+            f"{function.where} takes {name!r}"
+            for function in self.functions
+            if isinstance(function, GuardedReward)
+            for name in function.missing_columns(columns)
+        ]
+
+    def close(self) -> None:
+        """Stop the processes of graders."""
+        for function in self.functions:
+            if isinstance(function, MathAnswer):
+                function.close()
+
+    @cached_property
+    def _verifier(self) -> MathVerifier:
+        return MathVerifier()
+
+    def _read_by_function(
+        self, problem: Problem, texts: Sequence[str], chat: bool
+    ) -> list[Reading]:
+        columns = dict(getattr(problem, "columns", None) or {})
+        if self.gold is not None:
+            columns.setdefault(self.gold, problem.gold)
+        fields = {name: [value] * len(texts) for name, value in columns.items()}
+        prompt: Text = problem.prompt
+        if chat and isinstance(prompt, str):
+            prompt = [{"role": "user", "content": prompt}]
+        completions: list[Text] = [_message(text) if chat else text for text in texts]
+        values = self.outcome(prompts=[prompt] * len(texts), completions=completions, **fields)
+        return [_reading(text, value) for text, value in zip(texts, values, strict=True)]
+
+
+def terms_of(spec: Any) -> tuple[Term, ...]:
+    """The rewards that a config asks for, checked without loading or running anything.
+
+    Raises:
+        ConfigError: Naming what is wrong, and for an unknown key or name the nearest known one.
+    """
+    entries = list(spec) if isinstance(spec, list | tuple) else [spec]
+    if not entries:
+        raise ConfigError("reward must name at least one reward, got an empty list")
+    return tuple(_term(entry) for entry in entries)
+
+
+def rewards_from_config(spec: Any, gold: str | None, config_dir: str | Path) -> RewardSet:
+    """The rewards that a config asks for, with functions loaded from the config's folder.
+
+    Args:
+        spec: `math`, `number`, `choice`, `exact`, `{function: module:name}`, or a list of these or
+            of mappings with the keys of `Term`.
+        gold: The column of the gold answers; None if the data have none.
+        config_dir: The folder of the config, where modules are looked up first.
+
+    Raises:
+        ConfigError: If the spec is wrong, a function cannot be loaded, a reward by name has no
+            gold answers, or two rewards have the same name.
+    """
+    terms = terms_of(spec)
+    functions = tuple(_made(term, gold, Path(config_dir)) for term in terms)
+    called = [function.__name__ for function in functions]
+    if twice := {name for name in called if called.count(name) > 1}:
+        raise ConfigError(f"two rewards are called {min(twice)!r}: give one of them a 'name'")
+    return RewardSet(functions, tuple(float(term.weight) for term in terms), gold)
+
+
+def _term(entry: Any) -> Term:
+    if isinstance(entry, str):
+        return Term(reward=entry)
+    if not isinstance(entry, Mapping):
+        raise ConfigError(
+            f"a reward must be a name ({', '.join(KINDS)}) or a mapping such as "
+            f"{{function: my_rewards:score}}, got {entry!r}"
+        )
+    known = {field.name: field for field in dataclasses.fields(Term)}
+    for key in entry:
+        _look_up("key of a reward", key, known)
+    return Term(**entry)
+
+
+def _made(term: Term, gold: str | None, folder: Path) -> Reward:
+    if term.function is not None:
+        loaded = load_function(term.function, folder)
+        name = term.name or term.function.partition(":")[2]
+        return GuardedReward(loaded.function, name, loaded.path, term.timeout, term.on_error)
+    if gold is None:
+        raise ConfigError(
+            f"the reward {term.reward!r} compares samples with gold answers: name their field with "
+            "the key 'gold'"
+        )
+    made: Reward = KINDS[str(term.reward)](gold=gold)
+    return made
+
+
+def _look_up(kind: str, name: Any, known: Mapping[str, Any]) -> None:
+    try:
+        names.look_up(kind, name, known)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
+def _is_number(value: Any) -> bool:
+    is_real = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_real and abs(value) < float("inf")
+
+
+def _message(text: str) -> Text:
+    return [{"role": "assistant", "content": text}]
+
+
+def _reading(text: str, value: float | None) -> Reading:
+    stated = stated_answer(plain_text(text))
+    answer = None if stated is None else normal_text(stated.text)
+    if value is None:
+        return Reading(False, None, answer, "the reward function gave no reward")
+    correct = value > CORRECT
+    return Reading(correct, None, answer, "" if correct else f"reward {value:g}")

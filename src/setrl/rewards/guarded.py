@@ -1,0 +1,295 @@
+"""A reward function of a user, called so that no failure of it is silent or without a name."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from setrl.errors import ConfigError, RunError
+from setrl.rewards.interface import Text, plain_text
+from setrl.rewards.time_limit import TimeUp, call_within
+
+OnError = Literal["stop", "unknown"]
+MAX_LATE = 3  # samples that may each take the whole time limit while the slow ones are searched
+SHOWN = 120  # characters of a sample in a message
+
+_LOGGERS = ("log_extra", "log_metric")  # of TRL: what a failed call logs is dropped
+
+
+@dataclass
+class CallRecord:
+    """What the calls of a reward function took and how they failed; safe across threads.
+
+    Attributes:
+        seconds: The time of all calls.
+        calls: How many there were.
+        failures: Samples without a reward because the function failed on them, by exception.
+    """
+
+    seconds: float = 0.0
+    calls: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def add(self, seconds: float, failures: Iterable[str] = ()) -> None:
+        """Count a call."""
+        with self._lock:
+            self.seconds += seconds
+            self.calls += 1
+            self.failures.update(failures)
+
+
+@dataclass(frozen=True)
+class GuardedReward:
+    """A user's reward function with a time limit, and errors that name it and the sample.
+
+    It is called as TRL calls reward functions, but with those fields alone that it takes. It may be
+    asynchronous. What it returns must be one number for each sample; None and NaN are unknown.
+
+    If a call fails (an exception, the time limit, a wrong number of values, a value that is no
+    finite number), the function is called with each sample alone, to find those on which it fails.
+
+    Attributes:
+        function: The function.
+        name: What errors and metrics call it.
+        path: The file that it comes from.
+        timeout: Seconds of one call, for all samples of a step; None for no limit.
+        on_error: `stop` raises an error that names the function, the sample and the exception;
+            `unknown` gives such samples no reward, so that they leave the sets, and counts them.
+            The others are scored by another call with all of them.
+        record: Its time and failures so far.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    path: str = ""
+    timeout: float | None = None
+    on_error: OnError = "stop"
+    record: CallRecord = field(default_factory=CallRecord, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.on_error not in get_args(OnError):
+            choices = " or ".join(get_args(OnError))
+            raise ConfigError(f"on_error must be {choices}, got {self.on_error!r}")
+        if self.timeout is not None and not 0 < self.timeout < math.inf:
+            raise ConfigError(f"timeout must be a number of seconds above 0, got {self.timeout!r}")
+        parameters = self._parameters
+        if "completions" not in parameters and not _takes_any(parameters):
+            raise ConfigError(
+                f"{self.where} must take 'completions', as TRL's reward functions do: "
+                f"def {self.name}(prompts, completions, **columns); it takes "
+                f"{', '.join(parameters) or 'nothing'}"
+            )
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    @property
+    def where(self) -> str:
+        """The function and its file, for messages."""
+        return f"the reward function {self.name!r}" + (f" ({self.path})" if self.path else "")
+
+    @property
+    def _parameters(self) -> Mapping[str, inspect.Parameter]:
+        try:
+            return inspect.signature(self.function).parameters
+        except ValueError:  # of a function in C that does not say what it takes
+            return {"fields": inspect.Parameter("fields", inspect.Parameter.VAR_KEYWORD)}
+
+    def missing_columns(self, columns: Iterable[str]) -> list[str]:
+        """The parameters without a default that none of the columns would fill."""
+        known = {"prompts", "completions", "completion_ids", "trainer_state", *_LOGGERS, *columns}
+        kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        return [
+            name
+            for name, each in self._parameters.items()
+            if name not in known and each.default is each.empty and each.kind not in kinds
+        ]
+
+    def __call__(
+        self, *, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any
+    ) -> list[float | None]:
+        """The reward of each sample.
+
+        Raises:
+            RunError: If the function fails, and errors are to stop the run.
+        """
+        began = time.perf_counter()
+        fields = {"prompts": prompts, "completions": completions, **columns}
+        if missing := self.missing_columns(fields):
+            given = ", ".join(name for name in fields if name not in _LOGGERS)
+            raise RunError(
+                f"{self.where} takes {missing[0]!r}, which is no column: it gets {given}"
+            )
+        failures: list[str] = []
+        try:
+            values = self._values(fields, len(completions))
+        except _CallError as failed:
+            values = self._without_failing(fields, failed, failures)
+        finally:
+            self.record.add(time.perf_counter() - began, failures)
+        return values
+
+    def _without_failing(
+        self, fields: dict[str, Any], failed: _CallError, failures: list[str]
+    ) -> list[float | None]:
+        """The values of the samples on which it does not fail, or an error about the first."""
+        count = len(fields["completions"])
+        bad = self._failing_alone(fields, count, self.on_error == "stop")
+        if self.on_error == "stop":
+            raise self._error(fields, failed, bad) from failed.cause
+        good = [place for place in range(count) if place not in bad]
+        values: list[float | None] = [None] * count
+        try:
+            if bad and good:
+                for place, value in zip(
+                    good, self._values(_part(fields, good, count), len(good)), strict=True
+                ):
+                    values[place] = value
+            elif not bad:  # it fails on all of them together, and on none alone
+                bad = dict.fromkeys(range(count), failed)
+        except _CallError as again:
+            bad |= dict.fromkeys(good, again)
+        failures += [each.kind for each in bad.values()]
+        return values
+
+    def _failing_alone(
+        self, fields: dict[str, Any], count: int, first_only: bool
+    ) -> dict[int, _CallError]:
+        """The samples on which the function fails alone; after `MAX_LATE` late ones, all others."""
+        found: dict[int, _CallError] = {}
+        late: list[_CallError] = []
+        for place in range(count):
+            if len(late) >= MAX_LATE:
+                found[place] = late[-1]
+                continue
+            try:
+                self._values(_part(fields, [place], count), 1)
+            except _CallError as failed:
+                found[place] = failed
+                late += [failed] if failed.kind == "timeout" else []
+                if first_only:
+                    break
+        return found
+
+    def _error(
+        self, fields: dict[str, Any], failed: _CallError, bad: dict[int, _CallError]
+    ) -> RunError:
+        if not bad:
+            count = len(fields["completions"])
+            return RunError(
+                f"{self.where} {failed.what}, called with {count} samples; "
+                "it does not fail on any of them alone"
+            )
+        place, alone = next(iter(bad.items()))
+        sample, prompt = (_shown(fields[key][place]) for key in ("completions", "prompts"))
+        return RunError(f"{self.where} {alone.what}, on the sample {sample} of the prompt {prompt}")
+
+    def _values(self, fields: dict[str, Any], count: int) -> list[float | None]:
+        """One number or None for each sample.
+
+        Raises:
+            _CallError: If the function does not return that in time.
+        """
+        logged: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
+        for key in _LOGGERS:
+            if log := fields.get(key):
+                fields = {**fields, key: lambda *what, log=log: logged.append((log, what))}
+        try:
+            values = call_within(self.timeout, self._bound(fields))
+        except TimeUp:
+            raise _CallError("timeout", f"took longer than its {self.timeout:g} s") from None
+        except (Exception, SystemExit) as error:
+            kind = type(error).__name__
+            raise _CallError(kind, f"raised {kind}: {error}", error) from error
+        found = _numbers(values, count)
+        for log, what in logged:
+            log(*what)
+        return found
+
+    def _bound(self, fields: dict[str, Any]) -> Callable[[], Any]:
+        """A call of the function with the fields that it takes."""
+        parameters = self._parameters
+        if not _takes_any(parameters):
+            fields = {name: value for name, value in fields.items() if name in parameters}
+        if _is_async(self.function):
+
+            async def call() -> Any:
+                return await self.function(**fields)
+
+            return call
+        return lambda: self.function(**fields)
+
+
+class _CallError(Exception):
+    """A call of a user's function failed.
+
+    Attributes:
+        kind: How, in a word, for counting.
+        what: What it did, after the function's name.
+        cause: The exception that it raised.
+    """
+
+    def __init__(self, kind: str, what: str, cause: BaseException | None = None):
+        super().__init__(what)
+        self.kind, self.what, self.cause = kind, what, cause
+
+
+def _numbers(values: Any, count: int) -> list[float | None]:
+    if not isinstance(values, Iterable) or isinstance(values, str | bytes | dict):
+        raise _CallError("wrong length", f"returned {_shown(values)}, not one number a sample")
+    listed = list(values)
+    if len(listed) != count:
+        raise _CallError("wrong length", f"returned {len(listed)} values for {count} samples")
+    return [_number(value) for value in listed]
+
+
+def _number(value: Any) -> float | None:
+    """A number, or None for an unknown one."""
+    if value is None:
+        return None
+    try:
+        if isinstance(value, str | bytes):
+            raise TypeError
+        number = float(value)
+    except (TypeError, ValueError, RuntimeError):
+        raise _CallError("no number", f"returned {_shown(value)}, not a number or None") from None
+    if math.isinf(number):
+        raise _CallError("no number", f"returned {number}, not a finite number or None")
+    return None if math.isnan(number) else number
+
+
+def _part(fields: dict[str, Any], places: list[int], count: int) -> dict[str, Any]:
+    """The fields of some of the samples, without anything that logs."""
+    return {
+        name: [value[place] for place in places]
+        if isinstance(value, list | tuple) and len(value) == count
+        else value
+        for name, value in fields.items()
+    } | {name: lambda *_: None for name in _LOGGERS if name in fields}
+
+
+def _takes_any(parameters: Mapping[str, inspect.Parameter]) -> bool:
+    return any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    call = type(function).__call__  # of an object; a function has another one
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+
+
+def _shown(value: Any) -> str:
+    """A value in quotes, the middle left out if it is long."""
+    text = repr(plain_text(value) if isinstance(value, list) and _is_chat(value) else value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN // 2]} … {text[-SHOWN // 2 :]}"
+
+
+def _is_chat(value: list[Any]) -> bool:
+    return bool(value) and all(isinstance(message, dict) for message in value)

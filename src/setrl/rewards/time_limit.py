@@ -1,0 +1,104 @@
+"""A call that ends after some seconds, even if what it calls never returns."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import signal
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+AGAIN_S = 0.1  # until a call that swallowed the interruption is interrupted again
+
+
+class TimeUp(BaseException):
+    """The time of a call is up; no `Exception`, so that `except Exception` does not swallow it."""
+
+
+def call_within(seconds: float | None, call: Callable[[], T]) -> T:
+    """What a call returns, unless it takes longer; what a coroutine function returns is awaited.
+
+    In the main thread a signal interrupts the call, also while it sleeps or waits for a server. In
+    other threads, where Python handles no signals, and for coroutines, the call runs in a thread
+    that is left alone when its time is up.
+
+    Args:
+        seconds: The limit; None for none.
+        call: What to call.
+
+    Raises:
+        TimeUp: When the time is up.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    if inspect.iscoroutinefunction(call):
+        patience = None if seconds is None else seconds + AGAIN_S  # should it block its own loop
+        return _in_thread(patience, lambda: asyncio.run(_awaited(seconds, call)))
+    if seconds is None:
+        return call()
+    if in_main and hasattr(signal, "pthread_kill"):
+        return _interrupted(seconds, call)
+    return _in_thread(seconds, call)
+
+
+def _interrupted(seconds: float, call: Callable[[], T]) -> T:
+    done = threading.Event()
+
+    def on_signal(*_: Any) -> None:
+        if not done.is_set():
+            raise TimeUp
+
+    # Not SIGALRM: functions of users set alarms of their own.
+    previous = signal.signal(signal.SIGVTALRM, on_signal)
+    main = threading.get_ident()
+    watchdog = threading.Thread(target=_watch, args=(done, seconds, main), daemon=True)
+    watchdog.start()
+    try:
+        try:
+            return call()
+        finally:
+            done.set()
+    finally:
+        done.set()  # once more, as the signal may have come just before the first one
+        watchdog.join()
+        signal.signal(signal.SIGVTALRM, previous)
+
+
+def _watch(done: threading.Event, seconds: float, thread: int) -> None:
+    """Interrupt a thread when the time is up, again and again until it is done."""
+    if not done.wait(seconds):
+        while not done.is_set():
+            signal.pthread_kill(thread, signal.SIGVTALRM)
+            done.wait(AGAIN_S)
+
+
+async def _awaited(seconds: float | None, call: Callable[[], Any]) -> Any:
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            return await call()
+    except TimeoutError:
+        if limit.expired():
+            raise TimeUp from None
+        raise
+
+
+def _in_thread(seconds: float | None, call: Callable[[], T]) -> T:
+    result: list[T] = []
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            result.append(call())
+        except BaseException as error:
+            failure.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        raise TimeUp
+    if failure:
+        raise failure[0]
+    return result[0]
