@@ -1,0 +1,168 @@
+"""TRL's asynchronous rollout worker, with groups as its generation loop makes them."""
+
+import asyncio
+import os
+import queue
+from multiprocessing import get_context
+
+os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
+
+import numpy as np
+import pytest
+from accelerate.state import PartialState
+from datasets import Dataset
+from transformers import AutoTokenizer
+
+pytest.importorskip("aiohttp")
+from trl.experimental.async_grpo import async_rollout_worker as theirs
+
+from setrl.core import methods
+from setrl.engines.trl_async import SetRolloutLoop, credit_worker
+from setrl.errors import ConfigError, RunError
+from tests.engines.chat import PROMPTS, fixed_labels
+
+REWARDS = [1.0, 0.0, 0.0, None]
+LABELS = ["a", "a", "b", "c"]
+
+
+def some_rewards(completions, **_):
+    return REWARDS
+
+
+def some_labels(completions, gold, **_):
+    assert gold == ["g"] * 4
+    return LABELS
+
+
+async def some_labels_later(completions, **_):
+    return LABELS
+
+
+@pytest.fixture
+def make_worker(chat_model, monkeypatch):
+    monkeypatch.setattr(theirs, "is_vllm_available", lambda: True)
+
+    def make(**changes):
+        usual = {
+            "model_name": str(chat_model),
+            "dataset": Dataset.from_dict({"prompt": PROMPTS}),
+            "reward_funcs": [some_rewards],
+            "processing_class": AutoTokenizer.from_pretrained(chat_model),
+            "eos_token_ids": [0],
+            "num_generations": 4,
+        }
+        return theirs.AsyncRolloutWorker(**{**usual, **changes})
+
+    return make
+
+
+def loop_of(worker):
+    """What the worker's process makes of the worker."""
+    PartialState()
+    context = get_context("spawn")
+    made = worker._loop_cls(
+        **worker._loop_kwargs,
+        rollout_buffer=queue.Queue(),
+        model_version_value=context.Value("i", 0),
+        heartbeat_value=context.Value("d", 0.0),
+        failed_event=context.Event(),
+        exception_info_queue=queue.Queue(),
+        metrics_queue=queue.Queue(),
+    )
+    made._tool_pool.shutdown()
+    made._loop.close()
+    return made
+
+
+def sequence(token):
+    return theirs.TrainingSequence([7, token], [0, 1], [0.0, -1.0], rollout_id="r")
+
+
+def group(rows):
+    """A group of conversations, with some rows each to train on."""
+    return theirs.RolloutGroup(
+        prompts=[PROMPTS[0]] * 4,
+        reward_kwargs={"gold": ["g"] * 4},
+        completions=[[{"role": "assistant", "content": str(i)}] for i in range(4)],
+        completions_ids=[[i] for i in range(4)],
+        completions_sequences=[
+            [sequence(10 * i + j) for j in range(n)] for i, n in enumerate(rows)
+        ],
+        tool_call_counts=[0] * 4,
+        tool_failure_counts=[0] * 4,
+        model_version=3,
+        group_id=9,
+        env_rewards=[None] * 4,
+        rollout_rewards=[None] * 4,
+    )
+
+
+def scored(worker, rows=(1, 2, 0, 1)):
+    return asyncio.run(loop_of(worker)._score_group(group(rows)))
+
+
+@pytest.mark.parametrize("labels", [some_labels, some_labels_later])
+def test_every_row_gets_the_advantage_of_its_conversation(make_worker, labels):
+    method = methods.poly_epo(2)
+    worker = make_worker()
+    plain = scored(worker)
+    credit_worker(worker, method, labels)
+    samples = scored(worker)
+    rewards_BN = np.array([[1.0, 0.0, 0.0, np.nan]])
+    [expected] = method.advantages(rewards_BN, clusters=np.array([[0, 0, 1, 2]])).values_BN
+    assert np.ptp(expected) > 0
+    assert [sample.input_ids[1] for sample in samples] == [0, 10, 11, 30]
+    assert [sample.advantage for sample in samples] == [*expected[[0, 1, 1]], 0.0]
+    for one, other in zip(samples, plain, strict=True):  # all but the credit is TRL's
+        assert (one.input_ids == other.input_ids).all()
+        assert (one.old_log_probs == other.old_log_probs).all()
+        assert one.model_version == other.model_version == 3
+        assert one.metrics.items() >= {k: v for k, v in other.metrics.items() if v == v}.items()
+        assert one.metrics["strategies/per_prompt"] == 3
+
+
+def test_one_group_at_a_time_is_grpo_up_to_its_scale(make_worker):
+    worker = make_worker(reward_funcs=[lengths])
+    plain = [sample.advantage for sample in scored(worker, (1, 1, 1, 1))]
+    credit_worker(worker, methods.dr_grpo())
+    ours = [sample.advantage for sample in scored(worker, (1, 1, 1, 1))]
+    np.testing.assert_allclose(ours, np.multiply(plain, np.std([0, 1, 2, 3])), atol=1e-7)
+
+
+def lengths(completion_ids, **_):
+    return [float(ids[0]) for ids in completion_ids]
+
+
+def too_few(completions, **_):
+    return ["a"]
+
+
+def test_a_cluster_function_that_fails_is_named(make_worker):
+    worker = make_worker()
+    credit_worker(worker, methods.poly_epo(2), too_few)
+    with pytest.raises(RunError, match="'too_few' must return one value a sample, 4, got 1"):
+        scored(worker)
+
+
+@pytest.mark.parametrize(
+    ("method", "labels", "error", "message"),
+    [
+        (methods.maxpo(4), None, ValueError, r"in \[1, 3\] with num_generations=4, got 4"),
+        (methods.poly_epo(2), None, ValueError, "poly_epo reads clusters: pass cluster_func"),
+        (methods.poly_epo(2), lambda **_: LABELS, ConfigError, "use functions of a module"),
+    ],
+    ids=["size", "clusters", "lambda"],
+)
+def test_what_cannot_work_is_refused_before_anything_starts(
+    make_worker, method, labels, error, message
+):
+    with pytest.raises(error, match=message):
+        credit_worker(make_worker(), method, labels)
+
+
+def test_a_worker_is_credited_once(make_worker):
+    worker = make_worker()
+    credit_worker(worker, methods.poly_epo(2), fixed_labels)
+    assert worker._loop_cls is SetRolloutLoop
+    with pytest.raises(ConfigError, match="a worker of TRL's own kind that has not been started"):
+        credit_worker(worker, methods.grpo())
