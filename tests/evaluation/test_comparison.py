@@ -85,9 +85,28 @@ def test_runs_of_different_n_are_compared_up_to_the_smaller(run, tmp_path):
         keys = ("correct", "strategies", "answers")
         return [{**r, "n": 8, **{key: r[key][:8] for key in keys}} for r in records]
 
-    found = compare_paths(path, edited(path, tmp_path / "half.jsonl", halve), intervals=FAST)
+    half = edited(path, tmp_path / "half.jsonl", halve)
+    found = compare_paths(path, half, intervals=FAST)
     assert found.samples == (16, 8)
     assert max(row.k for row in found.rows) == 8
+
+    def mixed(records):
+        return halve(records[:3]) + records[3:]
+
+    ragged = edited(path, tmp_path / "ragged.jsonl", mixed)
+    both = compare_paths(path, ragged, metrics=["pass"], intervals=FAST)
+    assert (both.samples, both.most, both.problems) == ((16, 8), (16, 16), 10)
+    assert [row.k for row in both.rows] == [1, 2, 4, 8]
+    assert "8 to 16 samples a problem" in comparison_text(both)
+    chosen = compare_paths(path, ragged, metrics=["pass"], intervals=FAST, ks=(3, 12))
+    assert ([row.k for row in chosen.rows], chosen.problems) == ([3, 12], 7)
+    assert chosen.band.ks == tuple(range(1, 17))
+    with pytest.raises(DataError, match="no problem has 17 samples: the most that one has is 16"):
+        compare_paths(path, ragged, ks=(17,))
+    last = edited(path, tmp_path / "last.jsonl", lambda rs: rs[:2] + halve(rs[2:3]))
+    short = edited(path, tmp_path / "short.jsonl", lambda rs: halve(rs[:2]) + rs[2:3])
+    with pytest.raises(DataError, match="share no problem with 9 samples in both"):
+        compare_paths(last, short, ks=(9,))
 
 
 def test_what_does_not_match_is_named(run, tmp_path):
@@ -145,9 +164,13 @@ def test_sentences_say_above_and_below_only_where_the_interval_does(run):
     high, low = (dataclasses.replace(side, evaluations=(e,)) for e in (better, worse))
     found = compare(high, low, ["pass"], intervals=FAST)
     above = [row.k for row in found.rows if row.difference.low > 0]
-    said, seen, *_ = sentences(found, "pass")
+    said, at_once, seen, *_ = sentences(found, "pass")
     assert above[0] == 1
     assert said.startswith("pass@k: A is above B ")
+    assert at_once.startswith("All k from 1 to 16 at once: A is above B for k = 1 to ")
+    for row in found.rows:  # the band is wider than the interval of each k
+        ends = found.band.at(row.k)
+        assert ends[1] - ends[0] > 2 * 1.96 * row.difference.stderr or np.isnan(ends[0])
     assert (
         f"{100 * found.rows[0].detectable:.1f} points or more is detected in 4 of 5 comparisons"
         in seen

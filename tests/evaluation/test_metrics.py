@@ -113,3 +113,37 @@ def statistics(one, p):
         "max": lambda s: int(max(one.rewards_PN[p][list(s)])),
         "best_of": best_by_proxy(one.rewards_PN[p], one.proxy_PN[p]),
     }
+
+
+def test_of_ragged_problems_each_value_is_that_of_the_problem_alone(evaluation):
+    sizes = np.array([8, 3, 5, *[8] * 9])
+    kept_PN = np.arange(8) < sizes[:, None]
+    ragged = dataclasses.replace(
+        evaluation,
+        correct_PN=evaluation.correct_PN & kept_PN,
+        strategies_PN=np.where(kept_PN, evaluation.strategies_PN, -1),
+        answers_PN=np.where(kept_PN, evaluation.answers_PN, -1),
+        rewards_PN=np.where(kept_PN, np.arange(8.0), np.nan),
+        proxy_PN=np.where(kept_PN, np.arange(8.0)[::-1], np.nan),
+        n_P=sizes,
+        texts_P=(),
+    )
+    ks = [1, 2, 3]
+    values = metric_values(ragged, ks)
+    for place in (0, 1, 2):
+        n = sizes[place]
+        alone = dataclasses.replace(
+            evaluation.choose([place]),
+            **{
+                field: getattr(ragged, field)[[place], :n]
+                for field in (
+                    "correct_PN", "strategies_PN", "answers_PN", "rewards_PN", "proxy_PN"
+                )
+            },
+            texts_P=(),
+        )  # fmt: skip
+        for name, [expected] in metric_values(alone, ks).items():
+            assert values[name][place] == pytest.approx(expected, nan_ok=True), name
+        right = ragged.correct_PN[place]
+        expected = mean_over_subsets(lambda subset, right=right: any(right[[*subset]]), n, 2)
+        assert values["pass@2"][place] == pytest.approx(float(expected))

@@ -136,15 +136,25 @@ def test_line_separators_inside_a_string_do_not_end_a_line(tmp_path):
             "1 of 2 problems have 'proxy': all or none must",
         ),
         (['{"schema_version": 1}\n'], "jsonl:1: has no 'prompt'"),
-        (
-            [record(), record(prompt="q", n=1, correct=[1], strategies=["a"], answers=["7"])],
-            r"every problem must have the same n, got \[1, 3\]",
-        ),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, lines, message):
     with pytest.raises(DataError, match=message):
         load_evaluation(write(tmp_path / "test.jsonl", *lines))
+
+
+def test_problems_may_differ_in_their_number_of_samples(tmp_path):
+    fewer = record(prompt="q", n=1, correct=[1], strategies=["a"], answers=["7"], rewards=[None])
+    found = load_evaluation(write(tmp_path / "t.jsonl", record(rewards=[1, 0.5, 2]), fewer))
+    assert (found.n, found.most, found.sizes.tolist()) == (1, 3, [3, 1])
+    assert found.correct_count_P.tolist() == [2, 1]
+    assert found.present_PN.tolist() == [[True, True, True], [True, False, False]]
+    assert found.strategies_PN.tolist() == [[0, -1, 1], [0, -1, -1]]
+    assert np.isnan(found.rewards_PN[1]).all()
+    assert found.with_samples(2).prompts == ("p",)
+    assert found.on(["q"]).n == 1
+    with pytest.raises(DataError, match="no problem has 4 samples: the most that one has is 3"):
+        found.with_samples(4)
 
 
 def test_texts_are_those_of_the_first_samples(tmp_path):

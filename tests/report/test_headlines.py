@@ -23,7 +23,7 @@ def difference(value, reach=0.05):
 def arm(name, strategies, pass_1=0.5, seeds=(0, 1)):
     metrics = {f"pass@{k}": estimate(pass_1) for k in (1, 2, 4, 8)}
     metrics["correct_strategies@8"] = estimate(strategies)
-    return ArmSummary(name, seeds, 8, 50, 1.0, metrics, {})
+    return ArmSummary(name, seeds, 8, 50, 1.0, 8, metrics, {})
 
 
 def split(name="shifted", poly=(0.1, 0.1, 0.1, 0.1), grpo_base=-0.2, strategies=(8.9, 1.3, 8.1)):

@@ -18,6 +18,8 @@ class Compare:
         split: The evaluation to compare, as its file is named; test by default.
         metrics: {metrics}; support for what became in B of what A can solve; or all.
             docs/metrics.md has their formulas.
+        k: Where curves over k are compared, as --k 1 5 30; 1, 2, 4, … by default. Problems with
+            fewer samples than the largest are left out, and counted.
         common: Compare the problems that both have, if one of them has more.
         allow_damaged: Leave out lines of evaluation files that were cut off or hold a problem
             again, rather than stop.
@@ -29,6 +31,7 @@ class Compare:
     second: Positional[Path]
     split: str | None = None
     metrics: tuple[str, ...] = ("pass", "majority", "correct_strategies")
+    k: tuple[int, ...] = ()
     common: bool = False
     allow_damaged: bool = False
     json: bool = False
@@ -52,6 +55,7 @@ class Compare:
             self.metrics,
             self.common,
             allow_damaged=self.allow_damaged,
+            ks=self.k,
         )
         print(dumps(result.to_json(), indent=2) if self.json else comparison_text(result))
         if self.figure is not None:

@@ -5,6 +5,7 @@ intervals are functions of arrays, and know nothing about models; `setrl.evaluat
 needs PyTorch) draws the samples of a checkpoint.
 """
 
+from setrl.evaluation.bands import Band, FirstLoss, first_loss, simultaneous_band
 from setrl.evaluation.branching import branches_by_position, mean_shared_prefix, prefix_tree
 from setrl.evaluation.comparison import Comparison, compare, compare_paths
 from setrl.evaluation.estimators import (
@@ -38,10 +39,12 @@ from setrl.evaluation.support import SupportDynamics, support_dynamics, support_
 from setrl.logs.records import Evaluation, load_evaluation
 
 __all__ = [
+    "Band",
     "Comparison",
     "Difference",
     "Estimate",
     "Evaluation",
+    "FirstLoss",
     "IntervalConfig",
     "Summary",
     "SupportDynamics",
@@ -54,6 +57,7 @@ __all__ = [
     "cover_at",
     "detectable_difference",
     "effective_number",
+    "first_loss",
     "g_pass_at_k",
     "load_evaluation",
     "majority_answer",
@@ -65,6 +69,7 @@ __all__ = [
     "pass_at_k_variance",
     "prefix_tree",
     "problems_needed",
+    "simultaneous_band",
     "summarise",
     "summarise_run",
     "support_dynamics",

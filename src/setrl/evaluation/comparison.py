@@ -10,6 +10,14 @@ from typing import Any
 
 from setrl import files
 from setrl.errors import ConfigError, DataError
+from setrl.evaluation.bands import (
+    Band,
+    FirstLoss,
+    every_k,
+    first_loss,
+    pass_values,
+    simultaneous_band,
+)
 from setrl.evaluation.estimators import Floats
 from setrl.evaluation.intervals import (
     ROUNDING,
@@ -60,12 +68,17 @@ class Comparison:
         first, second: Their names.
         split: Which evaluation was compared.
         problems: Problems that both have.
-        seeds, samples, temperatures: Of the first run and of the second.
+        seeds, temperatures: Of the first run and of the second.
+        samples, most: Samples of a problem, of the first run and of the second; where problems
+            differ, the fewest and the most.
         intervals: How intervals were made.
         rows: A row for each metric and k = 1, 2, 4, … up to the smaller n.
         available: The metrics that both have.
         support: If chosen: what is counted (problems, and strategies where both files have them) →
             support dynamics for the same k, with A as the base.
+        band: The difference of pass@k at every k, with a band that holds for all k at once; None
+            unless pass was chosen.
+        first_loss: "A" and "B" → where the first k may lie at which it is below the other.
     """
 
     first: str
@@ -74,11 +87,14 @@ class Comparison:
     problems: int
     seeds: tuple[int, int]
     samples: tuple[int, int]
+    most: tuple[int, int]
     temperatures: tuple[float, float]
     intervals: IntervalConfig
     rows: tuple[Row, ...]
     available: tuple[str, ...] = ()
     support: dict[str, tuple[SupportDynamics, ...]] = field(default_factory=dict)
+    band: Band | None = None
+    first_loss: dict[str, FirstLoss] = field(default_factory=dict)
 
     def of(self, metric: str) -> list[Row]:
         """The rows of one metric, by k."""
@@ -102,6 +118,7 @@ def compare_paths(
     common: bool = False,
     intervals: IntervalConfig | None = None,
     allow_damaged: bool = False,
+    ks: Sequence[int] = (),
 ) -> Comparison:
     """Compare two runs by their paths.
 
@@ -115,6 +132,7 @@ def compare_paths(
         common: Compare the problems that both have, where the problems are not the same.
         intervals: How intervals are made.
         allow_damaged: See `setrl.logs.records.load_evaluation`.
+        ks: See `compare`.
 
     Raises:
         ConfigError: When there is no such run, split or metric.
@@ -122,7 +140,7 @@ def compare_paths(
     """
     chosen = split or common_split(first, second)
     run_a, run_b = (load_run(path, chosen, allow_damaged) for path in (first, second))
-    return compare(run_a, run_b, metrics, common, intervals)
+    return compare(run_a, run_b, metrics, common, intervals, ks)
 
 
 def compare(
@@ -131,8 +149,18 @@ def compare(
     metrics: Sequence[str] = DEFAULT_METRICS,
     common: bool = False,
     intervals: IntervalConfig | None = None,
+    ks: Sequence[int] = (),
 ) -> Comparison:
     """Compare two runs; problems are matched by their prompts.
+
+    Args:
+        first: Run A.
+        second: Run B.
+        metrics: See `compare_paths`.
+        common: See `compare_paths`.
+        intervals: How intervals are made.
+        ks: Where curves over k are compared, on the problems of which both runs have as many
+            samples as the largest; by default 1, 2, 4, … up to what every problem has.
 
     Raises:
         ConfigError: When a metric is unknown.
@@ -140,8 +168,10 @@ def compare(
     """
     intervals = intervals or IntervalConfig()
     prompts = _matched(first, second, common)
-    first, second = _with_equal_texts(first.on(prompts), second.on(prompts))
-    of_first, of_second = seed_values(first.evaluations), seed_values(second.evaluations)
+    first, second = _with_samples(first.on(prompts), second.on(prompts), max(ks, default=1))
+    first, second = _with_equal_texts(first, second)
+    places = ks or powers_of_two(min(first.n, second.n))
+    of_first, of_second = (seed_values(run.evaluations, places) for run in (first, second))
     names = by_metric([name for name in of_first if name in of_second])
     chosen = _chosen(names, metrics)
     rows = [
@@ -149,19 +179,42 @@ def compare(
         for metric in chosen
         for name in names.get(metric, ())
     ]
+    band = _pass_band(first, second, intervals) if "pass" in chosen else None
     return Comparison(
         first=first.name,
         second=second.name,
         split=first.split,
-        problems=len(prompts),
+        problems=len(first.prompts),
         seeds=(len(first.evaluations), len(second.evaluations)),
         samples=(first.n, second.n),
+        most=(first.most, second.most),
         temperatures=(first.evaluations[0].temperature, second.evaluations[0].temperature),
         intervals=intervals,
         rows=tuple(rows),
         available=(*names, SUPPORT),
         support=_support(first, second, intervals) if SUPPORT in chosen else {},
+        band=band,
+        first_loss={"A": first_loss(band), "B": first_loss(band.negated())} if band else {},
     )
+
+
+def _with_samples(first: Run, second: Run, least: int) -> tuple[Run, Run]:
+    """Both on the problems of which every evaluation of both has this many samples."""
+    evaluations = (*first.evaluations, *second.evaluations)
+    kept = [set(evaluation.with_samples(least).prompts) for evaluation in evaluations]
+    shared = [prompt for prompt in first.prompts if all(prompt in one for one in kept)]
+    if not shared:
+        raise DataError(f"{first.name} and {second.name} share no problem with {least} samples in "
+                        "both")  # fmt: skip
+    return (first, second) if len(shared) == len(first.prompts) else (
+        first.on(shared), second.on(shared))  # fmt: skip
+
+
+def _pass_band(first: Run, second: Run, intervals: IntervalConfig) -> Band:
+    """The difference of pass@k at every k up to the smaller n, with its simultaneous band."""
+    ks = every_k(min(first.n, second.n))
+    of_first, of_second = (pass_values(run.evaluations, ks) for run in (first, second))
+    return simultaneous_band(ks, of_first, of_second, intervals)
 
 
 def _row(name: str, first_RP: Floats, second_RP: Floats, intervals: IntervalConfig) -> Row:

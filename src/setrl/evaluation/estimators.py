@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Concatenate, ParamSpec
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,8 +25,33 @@ from setrl.core.objectives.clusters import find_clusters
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
+Options = ParamSpec("Options")
+OfCounts = Callable[Concatenate[ArrayLike, int, Options], Floats]
+OfCountsAndSizes = Callable[Concatenate[ArrayLike, ArrayLike, Options], Floats]
 
 
+def _for_each_n(function: OfCounts[Options]) -> OfCountsAndSizes[Options]:
+    """The function of (counts, n, …), for problems that may differ in n: an n for each row."""
+
+    @wraps(function)
+    def of_sizes(
+        counts: ArrayLike, n: ArrayLike, *args: Options.args, **more: Options.kwargs
+    ) -> Floats:
+        if np.ndim(n) == 0:
+            return function(counts, n, *args, **more)  # type: ignore[arg-type]
+        n_P, rows = np.asarray(n), np.asarray(counts)
+        if n_P.shape != rows.shape[:1]:
+            raise ValueError(f"n must be one number or one for each of {len(rows)} problems, "
+                             f"got {n_P.shape}")  # fmt: skip
+        result = np.full(rows.shape, np.nan)
+        for size in np.unique(n_P):
+            result[n_P == size] = function(rows[n_P == size], int(size), *args, **more)
+        return result
+
+    return of_sizes
+
+
+@_for_each_n
 def pass_at_k(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
     """Probability that at least one of k samples is correct.
 
@@ -34,7 +61,7 @@ def pass_at_k(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
 
     Args:
         correct_count_P: Number c of correct samples among the n of each problem, 0 … n.
-        n: Samples of a problem.
+        n: Samples of a problem; one number, or (here and below) one for each problem.
         k: Samples that one may try, 1 … n.
 
     Returns:
@@ -52,6 +79,7 @@ def pass_at_k(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
     return chances(n, k).hit[_checked_counts(correct_count_P, n)]
 
 
+@_for_each_n
 def pass_at_k_variance(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
     """Sampling variance of each problem's `pass_at_k`, estimated without bias.
 
@@ -72,6 +100,7 @@ def pass_at_k_variance(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
     return np.maximum(none_in_k**2 - (1 - pass_at_k(correct_count_P, n, 2 * k)), 0.0)
 
 
+@_for_each_n
 def g_pass_at_k(correct_count_P: ArrayLike, n: int, k: int, tau: float) -> Floats:
     """Probability that at least a share τ of k samples is correct.
 
@@ -97,6 +126,7 @@ def g_pass_at_k(correct_count_P: ArrayLike, n: int, k: int, tau: float) -> Float
     return _correct_at_least(correct_count_P, n, k)[..., needed_of(k, tau)]
 
 
+@_for_each_n
 def mean_g_pass_at_k(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
     """G-Pass@k averaged over the shares τ above one half: mG-Pass@k.
 
@@ -116,6 +146,7 @@ def mean_g_pass_at_k(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
     return 2 / k * at_least[..., math.ceil(k / 2) + 1 :].sum(axis=-1)
 
 
+@_for_each_n
 def cover_at(correct_count_P: ArrayLike, n: int, tau: float) -> Floats:
     """Whether a problem's success rate is at least τ; the mean over problems is Cover@τ.
 

@@ -88,16 +88,21 @@ def powers_of_two(n: int) -> list[int]:
     return [2**power for power in range(n.bit_length())]
 
 
-def metric_values(evaluation: Evaluation) -> dict[str, Floats]:
-    """Every metric of the evaluation on each problem, (P,) each."""
-    n, correct_P = evaluation.n, evaluation.correct_count_P
+def metric_values(evaluation: Evaluation, ks: Sequence[int] = ()) -> dict[str, Floats]:
+    """Every metric of the evaluation on each problem, (P,) each.
+
+    Args:
+        evaluation: The samples. Each problem's value uses all its samples, however many.
+        ks: Where the curves over k are computed, each up to n; 1, 2, 4, … up to n by default.
+    """
+    n, correct_P = evaluation.sizes, evaluation.correct_count_P
     count_PC = count_labels(evaluation.strategies_PN)
     values = {
         "effective_number": effective_number(count_PC),
         "top_share": count_PC.max(axis=1) / n,
-        "degenerate": (evaluation.strategies_PN < 0).mean(axis=1),
+        "degenerate": ((evaluation.strategies_PN < 0) & evaluation.present_PN).sum(axis=1) / n,
     }
-    sizes = powers_of_two(n)
+    sizes = sorted(set(ks)) or powers_of_two(evaluation.n)
     curves = _set_scores(evaluation, sizes)
     for place, k in enumerate(sizes):
         values |= {f"{name}@{k}": curve_KP[place] for name, curve_KP in curves.items()}
@@ -124,12 +129,16 @@ def _set_scores(evaluation: Evaluation, sizes: Sequence[int]) -> dict[str, Float
         "correct_strategies": (correct_PN, objectives.distinct_correct(), by_strategy),
     }
     if evaluation.rewards_PN is not None:
-        asked["max"] = (_complete(evaluation.rewards_PN), objectives.max(), {})
+        asked["max"] = (_complete(evaluation, evaluation.rewards_PN), objectives.max(), {})
     if evaluation.proxy_PN is not None:
-        proxy = {"proxy": _complete(evaluation.proxy_PN)}
-        asked["best_of"] = (_complete(evaluation.graded_PN), objectives.best_of(), proxy)
+        proxy = {"proxy": _complete(evaluation, evaluation.proxy_PN)}
+        asked["best_of"] = (
+            _complete(evaluation, evaluation.graded_PN),
+            objectives.best_of(),
+            proxy,
+        )
     return {
-        name: mean_set_scores(rewards_PN, objective, sizes, **fields)
+        name: mean_set_scores(rewards_PN, objective, sizes, mask=evaluation.present_PN, **fields)
         for name, (rewards_PN, objective, fields) in asked.items()
     }
 
@@ -141,21 +150,24 @@ def _right_answers(evaluation: Evaluation) -> NDArray[np.bool_]:
     return answers.of_own(verified_C) > 0
 
 
-def _complete(values_PN: Floats) -> Floats:
+def _complete(evaluation: Evaluation, values_PN: Floats) -> Floats:
     """The same with NaN for all samples of a problem that lacks one.
 
     The sets of the samples that are left would be smaller than those of other problems and arms.
     """
-    missing_P1 = np.isnan(values_PN).any(axis=1, keepdims=True)
+    missing_PN = np.isnan(values_PN) & evaluation.present_PN
+    missing_P1 = missing_PN.any(axis=1, keepdims=True)
     return np.where(missing_P1, np.nan, values_PN)
 
 
-def seed_values(evaluations: Sequence[Evaluation]) -> dict[str, Floats]:
+def seed_values(evaluations: Sequence[Evaluation], ks: Sequence[int] = ()) -> dict[str, Floats]:
     """The metrics that all seeds have, one row for each seed, (R, P) each.
+
+    `ks` are as in `metric_values`.
 
     Branches are counted among the texts of each problem: cut them to equally many first.
     """
-    by_seed = [metric_values(evaluation) for evaluation in evaluations]
+    by_seed = [metric_values(evaluation, ks) for evaluation in evaluations]
     return {
         name: np.stack([values[name] for values in by_seed])
         for name in by_seed[0]

@@ -33,8 +33,13 @@ class Run:
 
     @property
     def n(self) -> int:
-        """Samples a problem."""
-        return self.evaluations[0].n
+        """Samples that every problem has of each seed."""
+        return min(evaluation.n for evaluation in self.evaluations)
+
+    @property
+    def most(self) -> int:
+        """Samples of the problem with the most."""
+        return max(evaluation.most for evaluation in self.evaluations)
 
     @property
     def prompts(self) -> tuple[str, ...]:

@@ -14,6 +14,14 @@ from typing import Any
 import numpy as np
 
 from setrl import files
+from setrl.evaluation.bands import (
+    Band,
+    FirstLoss,
+    every_k,
+    first_loss,
+    pass_values,
+    simultaneous_band,
+)
 from setrl.evaluation.estimators import Floats, pass_at_k_variance
 from setrl.evaluation.intervals import (
     Difference,
@@ -36,12 +44,14 @@ class ArmSummary:
     Attributes:
         arm: Its name.
         seeds: Its training seeds; none for the base.
-        n: Samples of a problem.
+        n: Samples of a problem; where problems differ, of the one with the fewest.
+        most: Samples of the problem with the most.
         problems: Problems that every seed was evaluated on.
         temperature: Of the samples.
         metrics: Metric → mean over problems and seeds, with its interval.
         sampling_stderr: pass@k → the part of its standard error that comes from drawing only n
             samples of a problem; for k ≤ n/2, where it can be estimated without bias.
+        band: pass@k at every k, with a band that holds for all k at once.
     """
 
     arm: str
@@ -49,17 +59,28 @@ class ArmSummary:
     n: int
     problems: int
     temperature: float
+    most: int
     metrics: dict[str, Estimate]
     sampling_stderr: dict[str, float]
+    band: Band | None = None
 
 
 @dataclass(frozen=True)
 class ArmDifference:
-    """An arm minus another on the problems that both were evaluated on."""
+    """An arm minus another on the problems that both were evaluated on.
+
+    Attributes:
+        arm, against: Their names.
+        metrics: Metric → mean difference over problems, with its interval.
+        band: The difference of pass@k at every k, with a band that holds for all k at once.
+        first_loss: Where the first k may lie at which the arm's pass@k is below the other's.
+    """
 
     arm: str
     against: str
     metrics: dict[str, Difference]
+    band: Band | None = None
+    first_loss: FirstLoss | None = None
 
 
 @dataclass(frozen=True)
@@ -102,6 +123,7 @@ class _ArmValues:
     arm: str
     prompts: tuple[str, ...]
     metrics_RP: dict[str, Floats]
+    evaluations: Sequence[Evaluation]
 
     def on(self, prompts: Sequence[str], metric: str) -> Floats:
         place = {prompt: index for index, prompt in enumerate(self.prompts)}
@@ -112,6 +134,7 @@ def summarise(
     evaluations: Mapping[str, Mapping[str, Mapping[int, Evaluation]]],
     reference: str | None,
     intervals: IntervalConfig | None = None,
+    ks: Sequence[int] = (),
 ) -> Summary:
     """The summary of evaluations by split, arm and training seed.
 
@@ -119,13 +142,14 @@ def summarise(
         evaluations: split → arm → seed → evaluation.
         reference: The arm that the others are compared with.
         intervals: How intervals are made.
+        ks: Where the curves over k are computed; 1, 2, 4, … by default.
 
     Raises:
         ValueError: When the seeds of an arm differ in n, or share no problem.
     """
     intervals = intervals or IntervalConfig()
     splits = {
-        split: _summarise_split(split, arms, reference, intervals)
+        split: _summarise_split(split, arms, reference, intervals, ks)
         for split, arms in evaluations.items()
     }
     return Summary(reference, intervals, splits)
@@ -176,21 +200,24 @@ def _summarise_split(
     arms: Mapping[str, Mapping[int, Evaluation]],
     reference: str | None,
     intervals: IntervalConfig,
+    ks: Sequence[int],
 ) -> SplitSummary:
     values, summaries = {}, {}
     texts = min((e.texts_kept for by_seed in arms.values() for e in by_seed.values()), default=0)
     for arm, by_seed in arms.items():
         evaluations = _on_common_problems(arm, split, by_seed)
-        stacked = seed_values([evaluation.with_texts(texts) for evaluation in evaluations])
-        values[arm] = _ArmValues(arm, evaluations[0].prompts, stacked)
+        stacked = seed_values([evaluation.with_texts(texts) for evaluation in evaluations], ks)
+        values[arm] = _ArmValues(arm, evaluations[0].prompts, stacked, evaluations)
         summaries[arm] = ArmSummary(
             arm=arm,
             seeds=() if arm == BASE else tuple(by_seed),
             n=evaluations[0].n,
             problems=len(evaluations[0].prompts),
             temperature=evaluations[0].temperature,
+            most=max(evaluation.most for evaluation in evaluations),
             metrics={name: mean_over_problems(v, intervals) for name, v in stacked.items()},
             sampling_stderr=_sampling_stderr(evaluations),
+            band=_band(evaluations, None, intervals),
         )
     pairs = [(arm, against) for against in (reference, BASE) for arm in arms if arm != BASE]
     differences = tuple(
@@ -217,10 +244,12 @@ def _on_common_problems(
 
 def _sampling_stderr(evaluations: list[Evaluation]) -> dict[str, float]:
     """Standard error of pass@k's mean over the given problems, from drawing n samples of each."""
-    n, problems = evaluations[0].n, len(evaluations[0].prompts)
+    problems = len(evaluations[0].prompts)
     result = {}
-    for k in powers_of_two(n // 2):
-        variance_RP = np.stack([pass_at_k_variance(e.correct_count_P, n, k) for e in evaluations])
+    for k in powers_of_two(evaluations[0].n // 2):
+        variance_RP = np.stack(
+            [pass_at_k_variance(e.correct_count_P, e.sizes, k) for e in evaluations]
+        )
         result[f"pass@{k}"] = float(np.sqrt(variance_RP.sum()) / (len(evaluations) * problems))
     return result
 
@@ -232,4 +261,16 @@ def _difference(first: _ArmValues, second: _ArmValues, intervals: IntervalConfig
         for name in first.metrics_RP
         if name in second.metrics_RP
     }
-    return ArmDifference(first.arm, second.arm, metrics)
+    sides = [[e.on(prompts) for e in arm.evaluations] for arm in (first, second)]
+    band = _band(sides[0], sides[1], intervals) if prompts else None
+    loss = None if band is None else first_loss(band)
+    return ArmDifference(first.arm, second.arm, metrics, band, loss)
+
+
+def _band(
+    first: Sequence[Evaluation], second: Sequence[Evaluation] | None, intervals: IntervalConfig
+) -> Band:
+    """The band of pass@k of one arm, or of its difference to another."""
+    ks = every_k(min(e.n for e in (*first, *(second or ()))))
+    subtracted = None if second is None else pass_values(second, ks)
+    return simultaneous_band(ks, pass_values(first, ks), subtracted, intervals)

@@ -97,7 +97,11 @@ def support_dynamics(
 
 
 def _kinds(
-    base_count_PC: ArrayLike, trained_count_PC: ArrayLike, n_base: int, n_trained: int, size: int
+    base_count_PC: ArrayLike,
+    trained_count_PC: ArrayLike,
+    n_base: ArrayLike,
+    n_trained: ArrayLike,
+    size: int,
 ) -> Floats:
     """Expected items of each problem that are preserved, expanded, shrunk and out, (P, 4)."""
     in_base = pass_at_k(base_count_PC, n_base, size)
@@ -146,7 +150,7 @@ def support_of(
         raise ValueError("both evaluations must have the same problems in the same order")
     size = min(e.n for e in (*bases, *trained)) if k is None else k
     kinds_P4 = [
-        _kinds(*_item_counts(base, other, of), base.n, other.n, size)
+        _kinds(*_item_counts(base, other, of), base.sizes, other.sizes, size)
         for base in bases
         for other in trained
     ]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from setrl.evaluation.bands import Band, FirstLoss
 from setrl.evaluation.comparison import SUPPORT, Comparison, Row
 from setrl.evaluation.intervals import problems_needed
 from setrl.evaluation.metrics import METRICS, by_metric
 from setrl.evaluation.summary import ArmSummary
 from setrl.evaluation.support import SupportDynamics
-from setrl.evaluation.wording import chosen_range, count, plain, signed
+from setrl.evaluation.wording import between, chosen_range, count, plain, signed
 
 USUAL = ("pass", "max", "best_of", "majority", "strategies", "correct_strategies", "cover",
          "effective_number", "top_share", "degenerate", "shared_prefix")  # fmt: skip
@@ -39,7 +40,8 @@ def metric_table(arm: ArmSummary, metrics: Sequence[str] = (), of_domain: bool =
         if axis in axes
     ]
     temperature = "" if math.isnan(arm.temperature) else f", temperature {arm.temperature:g}"
-    head = f"{arm.problems} problems × {arm.n} samples{temperature}, 95% intervals over problems"
+    size = f"{arm.problems} problems × {between(arm.n, arm.most)} samples"
+    head = f"{size}{temperature}, 95% intervals over problems"
     return "\n\n".join([head, *tables])
 
 
@@ -50,9 +52,13 @@ def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:
         width = max(len(METRICS[metric].label) for metric in chosen) + 2
         return "\n".join(f"{METRICS[m].label:<{width}}{_cell(arm, m)}" for m in chosen)
     places = dict.fromkeys(name.partition("@")[2] for found in chosen.values() for name in found)
-    rows = [[axis, *(METRICS[metric].title for metric in chosen)]]
+    band = arm.band if "pass" in chosen and arm.band is not None and arm.band.is_known else None
+    titles = [METRICS[metric].title for metric in chosen]
+    rows = [[axis, *titles[:1], *(["  all k at once"] if band else []), *titles[1:]]]
     for place in sorted(places, key=float):
         cells = [_cell(arm, f"{metric}@{place}") for metric in chosen]
+        if band is not None:
+            cells.insert(1, f"  {_band_cell(band, int(place))}")
         rows.append([place, *cells])
     return "\n".join("".join(f"{cell:<{WIDTH}}" for cell in row).rstrip() for row in rows)
 
@@ -82,10 +88,19 @@ def _cell(arm: ArmSummary, name: str) -> str:
     return f"{value} [{low.removesuffix('%')}, {high.removesuffix('%')}]"
 
 
+def _band_cell(band: Band, k: int) -> str:
+    low, high = (plain(100 * end) for end in band.at(k))
+    return f"[{low}, {high}]"
+
+
 def comparison_text(comparison: Comparison) -> str:
     """The whole comparison: what was compared, tables, sentences."""
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
-    tables = [f"{METRICS[metric].title}\n{_table(comparison.of(metric))}" for metric in metrics]
+    tables = [
+        f"{METRICS[metric].title}\n"
+        f"{_table(comparison.of(metric), comparison.band if metric == 'pass' else None)}"
+        for metric in metrics
+    ]
     tables += [_support_table(item, rows) for item, rows in comparison.support.items()]
     notes = [sentence for metric in metrics for sentence in sentences(comparison, metric)]
     shown = {*metrics, *([SUPPORT] if comparison.support else [])}
@@ -98,17 +113,58 @@ def comparison_text(comparison: Comparison) -> str:
 def sentences(comparison: Comparison, metric: str) -> list[str]:
     """Conclusions from the rows of a metric: where A is above or below B, what can be detected."""
     rows = comparison.of(metric)
-    return [_verdict(rows, metric), *_detectable(comparison, rows)]
+    verdicts = [_verdict(rows, metric)]
+    if metric == "pass" and comparison.band is not None:
+        verdicts += band_sentences(comparison.band, comparison.first_loss)
+    return [*verdicts, *_detectable(comparison, rows)]
+
+
+def band_sentences(band: Band, losses: Mapping[str, FirstLoss]) -> list[str]:
+    """What holds for all k at once, and where each arm's pass@k may first fall below the other's.
+
+    Args:
+        band: Of A − B.
+        losses: Arm → where its first loss may lie.
+    """
+    sure = f"{100 * band.level:g}% confidence"
+    signs = (("above", band.above), ("below", band.below))
+    parts = [f"{word} B for {_runs(found)}" for word, found in signs if found]
+    if not parts:
+        return [f"All k from 1 to {band.ks[-1]} at once: A and B cannot be distinguished at any k."]
+    result = [f"All k from 1 to {band.ks[-1]} at once: A is {' and '.join(parts)} ({sure})."]
+    arms = tuple(losses)
+    for (arm, loss), other in zip(losses.items(), arms[::-1], strict=True):
+        if loss.high is not None and loss.low > 1:
+            where = f"k = {loss.low} to {loss.high}" if loss.low < loss.high else f"k = {loss.low}"
+            result.append(f"The first k at which {arm} is below {other}: {where} ({sure}).")
+    return result
+
+
+def _runs(ks: Sequence[int]) -> str:
+    """Sorted numbers as ranges.
+
+    >>> _runs([1, 2, 3, 7, 9, 10])
+    'k = 1 to 3, 7, 9 to 10'
+    """
+    runs: list[list[int]] = []
+    for k in ks:
+        if runs and k == runs[-1][-1] + 1:
+            runs[-1][-1] = k
+        else:
+            runs.append([k, k])
+    return "k = " + ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in runs)
 
 
 def _head(comparison: Comparison) -> str:
     lines = [
-        f"{letter}  {name}: {count(n, 'sample')} a problem, temperature {plain(t, 2)}"
+        f"{letter}  {name}: {between(n, most)} sample{'s' if most > 1 else ''} a problem"
+        + ("" if math.isnan(t) else f", temperature {plain(t, 2)}")
         + (f", {count(seeds, 'seed')}" if seeds > 1 else "")
-        for letter, name, n, t, seeds in zip(
+        for letter, name, n, most, t, seeds in zip(
             "AB",
             (comparison.first, comparison.second),
             comparison.samples,
+            comparison.most,
             comparison.temperatures,
             comparison.seeds,
             strict=True,
@@ -125,8 +181,10 @@ def _head(comparison: Comparison) -> str:
     return "\n".join(lines)
 
 
-def _table(rows: Sequence[Row]) -> str:
-    cells = [[METRICS[rows[0].metric].axis, "A", "B", "A − B", "", "P(A above B)", "detectable"]]
+def _table(rows: Sequence[Row], band: Band | None = None) -> str:
+    band = band if band is not None and band.is_known else None
+    head = [METRICS[rows[0].metric].axis, "A", "B", "A − B", "", "", "P(A above B)", "detectable"]
+    cells = [[*head[:5], "all k at once" if band else "", *head[6:]]]
     for row in rows:
         scale = _scale(row.metric)
         d, (unit, digits) = row.difference, ("%", 1) if scale == 100 else ("", 2)
@@ -136,12 +194,18 @@ def _table(rows: Sequence[Row]) -> str:
                 plain(scale * row.first.value, digits) + unit,
                 plain(scale * row.second.value, digits) + unit,
                 signed(scale * d.value, 2),
-                f"[{plain(scale * d.low, 2)}, {plain(scale * d.high, 2)}]",
+                _ends((d.low, d.high), scale),
+                _ends(band.at(int(row.k or 0)), scale) if band else "",
                 plain(d.improvement, 2),
                 plain(scale * row.detectable, 2),
             ]
         )
     return _aligned(cells)
+
+
+def _ends(ends: tuple[float, float], scale: int) -> str:
+    low, high = (plain(scale * end, 2) for end in ends)
+    return f"[{low}, {high}]"
 
 
 def _support_table(item: str, rows: Sequence[SupportDynamics]) -> str:

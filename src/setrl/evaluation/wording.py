@@ -89,6 +89,15 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def between(fewest: int, most: int) -> str:
+    """A number that problems may differ in.
+
+    >>> between(8, 8), between(3, 30)
+    ('8', '3 to 30')
+    """
+    return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+
+
 def chosen_range(
     chosen: Sequence[float | None], ks: Sequence[float | None], axis: str = "k"
 ) -> str:

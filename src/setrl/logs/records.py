@@ -4,10 +4,10 @@
      "n": 256, "seed": 0, "temperature": 1.0, "correct": [1, 0, …], "strategies": ["x=2", null, …],
      "answers": ["(2, 21)", null, …], "texts": [the first few samples]}
 
-`correct`, `strategies` and `answers` have n entries. A strategy or an answer that cannot be read is
-null, never a value. `correct` has no null: samples that were not judged are not in the file. There
-may be two further lists: graded `rewards`, and `proxy`, the scores of a selector that cannot see
-the rewards; there null is missing.
+`correct`, `strategies` and `answers` have n entries; problems may differ in n. A strategy or an
+answer that cannot be read is null, never a value. `correct` has no null: samples that were not
+judged are not in the file. There may be two further lists: graded `rewards`, and `proxy`, the
+scores of a selector that cannot see the rewards; there null is missing.
 """
 
 from __future__ import annotations
@@ -56,6 +56,9 @@ class Evaluation:
         rewards_PN: Graded rewards, NaN where one is missing; None where the file has none.
         proxy_PN: Scores of a selector, in the same way.
         texts_P: The texts of each problem's first few samples, where the file has kept them.
+        n_P: Samples of each problem, where problems differ: they come first in a row, and what
+            pads it is neither correct nor has a label. None where every problem has N.
+        ids: What names each problem, where that is not its prompt.
     """
 
     prompts: tuple[str, ...]
@@ -67,11 +70,29 @@ class Evaluation:
     rewards_PN: NDArray[np.float64] | None = None
     proxy_PN: NDArray[np.float64] | None = None
     texts_P: tuple[tuple[str, ...], ...] = ()
+    n_P: NDArray[np.int64] | None = None
+    ids: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
-        """Samples a problem."""
-        return self.correct_PN.shape[1]
+        """Samples that every problem has: the largest k of a curve over all of them."""
+        return self.correct_PN.shape[1] if self.n_P is None else int(self.n_P.min())
+
+    @property
+    def most(self) -> int:
+        """Samples of the problem with the most."""
+        return self.correct_PN.shape[1] if self.n_P is None else int(self.n_P.max())
+
+    @property
+    def sizes(self) -> int | NDArray[np.int64]:
+        """Samples of a problem: one number, or one for each problem where they differ."""
+        return self.correct_PN.shape[1] if self.n_P is None else self.n_P
+
+    @cached_property
+    def present_PN(self) -> NDArray[np.bool_]:
+        """Where there is a sample, and not what pads a row."""
+        column_N = np.arange(self.correct_PN.shape[1])
+        return column_N < np.broadcast_to(self.sizes, len(self.prompts))[:, None]
 
     @property
     def texts_kept(self) -> int:
@@ -99,7 +120,20 @@ class Evaluation:
             rewards_PN=None if self.rewards_PN is None else self.rewards_PN[rows],
             proxy_PN=None if self.proxy_PN is None else self.proxy_PN[rows],
             texts_P=tuple(self.texts_P[row] for row in rows) if self.texts_P else (),
+            n_P=None if self.n_P is None else self.n_P[rows],
+            ids=tuple(self.ids[row] for row in rows) if self.ids else (),
         )
+
+    def with_samples(self, least: int) -> Evaluation:
+        """The problems that have this many samples.
+
+        Raises:
+            DataError: If there are none.
+        """
+        enough_P = np.broadcast_to(self.sizes, len(self.prompts)) >= least
+        if not enough_P.any():
+            raise DataError(f"no problem has {least} samples: the most that one has is {self.most}")
+        return self if enough_P.all() else self.choose(np.flatnonzero(enough_P).tolist())
 
     def on(self, prompts: Sequence[str]) -> Evaluation:
         """The same for some of the prompts, in this order."""
@@ -140,27 +174,43 @@ def load_evaluation(path: Path, allow_damaged: bool = False) -> Evaluation:
             with a warning; otherwise they are errors.
 
     Raises:
-        DataError: When the file is empty, a line is not a record, lines differ in n, or the file is
-            damaged.
+        DataError: When the file is empty, a line is not a record, or the file is damaged.
     """
     records = _undamaged(path, allow_damaged)
     if not records:
         raise DataError(f"{path}: holds no complete line")
-    sizes = {record["n"] for record in records}
-    if len(sizes) > 1:
-        raise DataError(f"{path}: every problem must have the same n, got {sorted(sizes)}")
+    return evaluation_of(records, str(path))
+
+
+def evaluation_of(records: Sequence[dict[str, Any]], where: str) -> Evaluation:
+    """Records as arrays; rows of problems with fewer samples than the most are padded.
+
+    Args:
+        records: At least one, of the form of an evaluation file.
+        where: What they are of, for errors.
+    """
+    n_P = np.array([record["n"] for record in records])
     strategies_PN, strategy_names = _labels([record["strategies"] for record in records])
     return Evaluation(
         prompts=tuple(record["prompt"] for record in records),
-        correct_PN=np.array([record["correct"] for record in records], dtype=bool),
+        correct_PN=_padded([record["correct"] for record in records], 0).astype(bool),
         strategies_PN=strategies_PN,
         answers_PN=_labels([record["answers"] for record in records])[0],
         temperature=_number(records[0].get("temperature")),
         strategy_names=strategy_names,
-        rewards_PN=_graded("rewards", records, path),
-        proxy_PN=_graded("proxy", records, path),
+        rewards_PN=_graded("rewards", records, where),
+        proxy_PN=_graded("proxy", records, where),
         texts_P=tuple(_texts(record) for record in records),
+        n_P=n_P if len(set(n_P.tolist())) > 1 else None,
     )
+
+
+def _padded(rows: Sequence[Any], padding: float) -> NDArray[Any]:
+    """Rows of numbers as one array; those that are shorter end with the padding."""
+    width = max(map(len, rows))
+    if all(len(row) == width for row in rows):
+        return np.array(rows)
+    return np.array([[*row, *[padding] * (width - len(row))] for row in rows])
 
 
 def _undamaged(path: Path, allow_damaged: bool) -> list[dict[str, Any]]:
@@ -243,13 +293,18 @@ def _labels(names_PN: list[list[str | None]]) -> tuple[NDArray[np.int64], tuple[
     for name in dict.fromkeys(chain.from_iterable(names_PN)):
         label_of.setdefault(name, len(label_of) - 1)
     labels_PN = [list(map(label_of.__getitem__, row)) for row in names_PN]
-    return np.array(labels_PN, dtype=np.int64), tuple(name for name in label_of if name is not None)
+    return _padded(labels_PN, -1).astype(np.int64), tuple(
+        name for name in label_of if name is not None
+    )
 
 
-def _graded(key: str, records: list[dict[str, Any]], path: Path) -> NDArray[np.float64] | None:
+def _graded(key: str, records: Sequence[dict[str, Any]], where: str) -> NDArray[np.float64] | None:
     """Numbers that some files have for each sample; NaN for null."""
     holders = [record for record in records if key in record]
     if holders and len(holders) < len(records):
-        raise DataError(f"{path}: {len(holders)} of {len(records)} problems have {key!r}: "
+        raise DataError(f"{where}: {len(holders)} of {len(records)} problems have {key!r}: "
                         "all or none must")  # fmt: skip
-    return np.array([record[key] for record in records], dtype=np.float64) if holders else None
+    if not holders:
+        return None
+    rows = [np.array(record[key], dtype=np.float64) for record in records]  # null becomes NaN
+    return _padded(rows, np.nan)

@@ -197,7 +197,9 @@ def _sampled(data: RunData, split: SplitSummary) -> str:
     together: dict[str, list[str]] = {}
     for arm in split.arms.values():
         seeds = f", training seeds {', '.join(map(str, arm.seeds))}" if arm.seeds else ""
-        how = f"{arm.problems} problems × {arm.n} samples, temperature {arm.temperature:g}{seeds}"
+        size = f"{arm.problems} problems × {wording.between(arm.n, arm.most)} samples"
+        heat = "" if math.isnan(arm.temperature) else f", temperature {arm.temperature:g}"
+        how = f"{size}{heat}{seeds}"
         together.setdefault(how, []).append(data.looks[arm.arm].label)
     return "; ".join(f"{', '.join(names)}: {how}" for how, names in together.items()) + "."
 
