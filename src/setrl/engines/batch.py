@@ -52,6 +52,8 @@ class ScoredBatch:
         judging: The times of judging on this process; None if a function labels the samples.
         labels_BN: What the cluster function or the judge called the strategies: names, or integers
             where it gives no names; −1 degenerate, None unknown. None as a whole if not asked for.
+        outcomes_BN: Where rewards are combined, the one that decides which samples are right; NaN
+            unknown. None: `rewards_BN` decides.
     """
 
     prompts_B: list[str]
@@ -62,3 +64,4 @@ class ScoredBatch:
     seconds: dict[str, float]
     judging: JudgingTimes | None = None
     labels_BN: list[list[Label]] | None = None
+    outcomes_BN: np.ndarray | None = None

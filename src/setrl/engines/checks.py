@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
+import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +19,8 @@ from setrl import Method
 from setrl.engines.batch import check_method
 from setrl.engines.labels import read_label
 from setrl.errors import RunError
+from setrl.rewards import Combine, Truncation
+from setrl.rewards.guarded import CallRecord
 
 NUMBERS = (int, float, np.number, np.bool_, torch.Tensor)
 NARROWING = {"top_p": 1.0, "top_k": 0, "min_p": None, "repetition_penalty": 1.0}
@@ -39,9 +42,37 @@ def check_arguments(
     elif args.multi_objective_aggregation != "sum_then_normalize":
         raise ValueError(
             "multi_objective_aggregation must be 'sum_then_normalize', got "
-            f"{args.multi_objective_aggregation!r}: a method credits one reward a sample"
+            f"{args.multi_objective_aggregation!r}: a method credits one reward a sample; to "
+            "normalise rewards apart, pass combine=Combine(weights, normalize='group')"
         )
     _warn_of_no_effect(method, args, has_sampler)
+
+
+def check_combine(combine: Combine, args: GRPOConfig, names: Sequence[str]) -> None:
+    """Refuse a combination of other rewards than those that there are."""
+    if args.reward_weights is not None:
+        raise ValueError("pass reward_weights or combine, not both: combine has weights")
+    if len(combine.weights) != len(names):
+        raise ValueError(
+            f"combine needs one weight for each reward, {len(names)} ({', '.join(names)}), got "
+            f"{len(combine.weights)}"
+        )
+
+
+def truncation(truncated: Truncation | None, args: GRPOConfig) -> Truncation:
+    """What truncated samples count, as the trainer's arguments and TRL's own say together.
+
+    TRL's mask takes them out of the loss alone: their rewards would still decide the advantages of
+    the others. Here they leave the sets too.
+    """
+    if truncated is None:
+        return Truncation("mask" if args.mask_truncated_completions else "count")
+    if args.mask_truncated_completions and truncated.policy != "mask":
+        raise ValueError(
+            f"mask_truncated_completions=True and truncated={truncated!r} contradict each other: "
+            "pass one of them"
+        )
+    return truncated
 
 
 def _check_rloo(args: RLOOConfig, has_sampler: bool) -> None:
@@ -102,14 +133,15 @@ def _checked(function: Any, kind: str, convert: Callable[[Any], Any]) -> Any:
         return function
     name = get_callable_name(function)
     place = f"the {kind} function {name!r}"
+    log_as = f"reward/{name}" if kind == "reward" else None
 
     def call(**fields: Any) -> list[Any]:
-        with _named(place):
+        with _named(place), _measured(function, log_as, fields):
             values = function(**fields)
         return _converted(values, len(fields["completions"]), place, convert)
 
     async def call_async(**fields: Any) -> list[Any]:
-        with _named(place):
+        with _named(place), _measured(function, log_as, fields):
             values = await function(**fields)
         return _converted(values, len(fields["completions"]), place, convert)
 
@@ -117,6 +149,21 @@ def _checked(function: Any, kind: str, convert: Callable[[Any], Any]) -> Any:
     functools.update_wrapper(wrapper, function)
     wrapper.__name__ = name
     return wrapper
+
+
+@contextmanager
+def _measured(function: Any, log_as: str | None, fields: dict[str, Any]) -> Iterator[None]:
+    """Log the seconds of a call, and the share of samples on which a guarded function failed."""
+    record, log = getattr(function, "record", None), fields.get("log_metric")
+    failed = record.failures.total() if isinstance(record, CallRecord) else 0
+    began = time.perf_counter()
+    yield
+    if log is None or log_as is None:
+        return
+    log(f"time/{log_as}", time.perf_counter() - began)
+    if isinstance(record, CallRecord):
+        share = (record.failures.total() - failed) / max(len(fields["completions"]), 1)
+        log(f"{log_as}/failures", share)
 
 
 @contextmanager

@@ -21,10 +21,10 @@ Names = Sequence[Sequence[str | None]]
 
 def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str, float]:
     """Flat `stage/quantity` metrics of a batch of samples."""
-    rewarded_BN = ~np.isnan(batch.rewards_BN)
+    rewarded_BN, known_BN = ~np.isnan(batch.rewards_BN), ~np.isnan(_outcomes(batch))
     metrics = {
         "reward/mean": _mean(batch.rewards_BN[rewarded_BN]),
-        "reward/pass@1": _mean(_correct(batch)[rewarded_BN]),
+        "reward/pass@1": _mean(_correct(batch)[known_BN]),
     }
     if batch.clusters_BN is not None:
         metrics |= _strategies(batch, batch.clusters_BN)
@@ -77,7 +77,11 @@ def _advantages(batch: ScoredBatch) -> dict[str, float]:
 
 
 def _correct(batch: ScoredBatch) -> np.ndarray:
-    return batch.rewards_BN > CORRECT  # False for NaN
+    return _outcomes(batch) > CORRECT  # False for NaN
+
+
+def _outcomes(batch: ScoredBatch) -> np.ndarray:
+    return batch.rewards_BN if batch.outcomes_BN is None else batch.outcomes_BN
 
 
 def _mean(values: Any) -> float:

@@ -46,6 +46,7 @@ from setrl.engines.metrics import batch_metrics
 from setrl.engines.sampling import Sampler, Sampling
 from setrl.engines.texts import prompt_text, sample_text
 from setrl.judges import Group, Judge, Judgement
+from setrl.rewards import Combine, Truncation
 
 WRITTEN_FOR_TRL = "1.16.0"
 LABEL_COLUMN = "cluster"  # of TRL's table of completions
@@ -76,6 +77,11 @@ class SetCredit(Sampling):
             keeps `method` throughout.
         sampler: Generates the samples instead of `model.generate`; see `sampler.sample_ids`.
         on_batch: Called with each `ScoredBatch` in training, on every process.
+        combine: How the rewards of several functions become one (`setrl.rewards.Combine`); by
+            default their sum with `reward_weights`, in which unknown rewards are left out.
+        truncated: What samples that were cut at the length limit count
+            (`setrl.rewards.Truncation`); by default they are masked, out of the sets as out of the
+            loss, if `mask_truncated_completions` is set, and else count as other samples do.
 
     The method scales advantages: `scale_rewards` of the arguments has no effect on training. A step
     in which no sample gets a reward warns and trains on nothing. The metrics of docs/metrics.md are
@@ -101,6 +107,8 @@ class SetCredit(Sampling):
         schedule: Callable[[float], Method] | None = None,
         sampler: Sampler | None = None,
         on_batch: Callable[[ScoredBatch], None] | None = None,
+        combine: Combine | None = None,
+        truncated: Truncation | None = None,
         **others: Any,
     ):
         _warn_of_other_trl()
@@ -120,7 +128,9 @@ class SetCredit(Sampling):
         self.cluster_func = None if cluster_func is None else checks.checked_labels(cluster_func)
         self.judge_queue = JudgeQueue(judge) if judge is not None else None
         self.judge_parts = judge_parts
+        self.combine = combine
         self._columns: Tensor | None = None  # what the reward functions gave, of all processes
+        self._truncated: list[bool] | None = None  # which samples were cut, likewise
         self._labels: list[Label] | None = None  # what the cluster function gave, likewise
         self._seconds: dict[str, float] = {}
         rewards = [checks.checked_rewards(function) for function in rewards]
@@ -128,6 +138,11 @@ class SetCredit(Sampling):
         made: Any = self.args
         if args is None:
             check(made, has_sampler=sampler is not None)
+        self.truncated = checks.truncation(truncated, made)
+        self.mask_truncated_completions = self.truncated.policy == "mask"
+        if combine is not None:
+            checks.check_combine(combine, made, self.reward_func_names)
+            self.reward_weights = torch.tensor(combine.weights, dtype=torch.float32)  # TRL's log
         self._shown_labels: deque[str | None] = deque(maxlen=made.generation_batch_size)
         if self.cluster_func is not None and is_async_callable(self.cluster_func):
             self._start_event_loop()
@@ -153,6 +168,9 @@ class SetCredit(Sampling):
             columns = super()._calculate_rewards(inputs, prompts, completions, ids)
             self._columns = columns.clone()
             self._labels = gather_object(labels()) if labels is not None else None
+            if self.truncated.changes_rewards:
+                ends = {*self.eos_token_ids, self._tokenizer.pad_token_id}
+                self._truncated = gather_object([one[-1] not in ends for one in ids])
         return columns
 
     def _label(
@@ -196,7 +214,7 @@ class SetCredit(Sampling):
 
     def _score(self, num_samples: int) -> ScoredBatch:
         """Credit the samples of all processes; each process does it, as a group may span two."""
-        rewards_BN = self._rewards()
+        rewards_BN, outcomes_BN = self._rewards()
         prompts_B, texts_BN = self._texts(num_samples)
         clusters_BN, labels_BN, times = self._clusters(prompts_B, texts_BN)
         rng = np.random.default_rng(self._place())
@@ -213,6 +231,7 @@ class SetCredit(Sampling):
             dict(self._seconds),
             times,
             labels_BN,
+            outcomes_BN,
         )
 
     def _texts(self, num_samples: int) -> tuple[list[str], list[list[str]]]:
@@ -222,20 +241,22 @@ class SetCredit(Sampling):
         texts = [sample_text(text) for text in list(self._logs["completion"])[-num_samples:]]
         return prompts, [texts[start : start + n] for start in range(0, num_samples, n)]
 
-    def _rewards(self) -> np.ndarray:
-        """The weighted sum of each sample's rewards; NaN where no function gave one."""
+    def _rewards(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """The reward of each sample, NaN where it has none, and the outcome if it is not that."""
         assert self._columns is not None
         columns = self._columns.double().cpu().numpy()
-        totals = np.nansum(columns * self.reward_weights.double().numpy(), axis=1)
-        missing = np.isnan(columns).all(axis=1)
-        totals[missing] = np.nan
-        if missing.all():
+        columns_BNR = columns.reshape(-1, self._num_samples, columns.shape[1])
+        weights = tuple(self.reward_weights.double().tolist())
+        rewards_BN = (self.combine or Combine(weights, missing="skip"))(columns_BNR)
+        if self._truncated is not None:
+            rewards_BN = self.truncated(rewards_BN, np.reshape(self._truncated, rewards_BN.shape))
+        if np.isnan(rewards_BN).all():
             warnings.warn(
                 f"no sample of step {self.state.global_step + 1} got a reward from "
                 f"{', '.join(self.reward_func_names)}: the step trains on nothing",
                 stacklevel=2,
             )
-        return totals.reshape(-1, self._num_samples)
+        return rewards_BN, columns_BNR[..., self.combine.outcome] if self.combine else None
 
     def _clusters(
         self, prompts_B: list[str], texts_BN: list[list[str]]

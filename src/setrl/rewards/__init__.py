@@ -10,9 +10,11 @@ Each function here makes a value that TRL accepts as a reward function and that 
 """
 
 from setrl.rewards.combinators import FormatReward, Gated, LengthPenalty, WeightedSum
+from setrl.rewards.combine import Combine
 from setrl.rewards.grades import Grade, GradeCounts, Reason
 from setrl.rewards.interface import Reward
 from setrl.rewards.math_answer import MathAnswer
+from setrl.rewards.truncation import Truncation
 
 math_answer = MathAnswer
 gated = Gated
@@ -28,6 +30,7 @@ def weighted_sum(*terms: tuple[float, Reward]) -> WeightedSum:
 
 
 __all__ = [
+    "Combine",
     "FormatReward",
     "Gated",
     "Grade",
@@ -36,6 +39,7 @@ __all__ = [
     "MathAnswer",
     "Reason",
     "Reward",
+    "Truncation",
     "WeightedSum",
     "format_reward",
     "gated",

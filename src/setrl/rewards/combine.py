@@ -1,0 +1,137 @@
+"""Several rewards of each sample → one: gated, normalised apart, and weighted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from setrl.errors import ConfigError
+
+CORRECT = 0.5  # a sample is right if its outcome reward is above it, as in objectives.any_correct
+STD_FLOOR = 1e-4  # added to a standard deviation before it divides, as GRPO's trainers do
+
+Gate = Literal["sample", "group"]
+Missing = Literal["unknown", "skip"]
+
+
+@dataclass(frozen=True)
+class Combine:
+    """One reward for each sample from R of them: Σ_j weights[j] · r_j, after gates.
+
+    1. *Gates.* A reward with the gate `sample` counts only for right samples, one with the gate
+       `group` only in groups with at least one right sample; a sample is right if its outcome, the
+       reward in column `outcome`, is above 0.5. Where a gate is closed, the reward contributes
+       exactly 0. So shaping never pays in a group in which all samples are wrong.
+    2. *Normalisation*, with `normalize="group"`, of each reward in its group of N samples:
+       (r − mean) / (std + 1e-4), with std over N − 1, over those samples for which its gate is
+       open. A reward that is the same for all of them gives 0, as does that of a single sample.
+    3. *The weighted sum.*
+
+    Step 2 and 3 are GDPO's (arXiv:2601.05242). It also divides the sums by their standard deviation
+    over the batch, to make advantages of them; here they are rewards, from which a method makes
+    advantages, with its own scale. GDPO gates before it normalises, so that a closed gate counts as
+    a reward of 0 among others; here it adds nothing.
+
+    *Unknown rewards* (NaN). With `missing="unknown"` a sample without one of its rewards has no
+    reward, unless the gate of that reward is closed for it or its weight is 0. With
+    `missing="skip"`, TRL's rule, the known rewards are summed, and only a sample without any has
+    none. If there are gates, a sample with an unknown outcome has no reward in either case, and a
+    group is open only if a sample of it is known to be right.
+
+    Attributes:
+        weights: One a reward.
+        gates: `sample`, `group` or None for each reward; () for no gates.
+        normalize: `group`, or None.
+        missing: `unknown` or `skip`.
+        outcome: The column that says which samples are right.
+
+    >>> combine = Combine((1.0, 0.5), gates=(None, "group"))
+    >>> combine(np.array([[[1, 1], [0, 1]], [[0, 1], [0, 0]]]))
+    array([[1.5, 0.5],
+           [0. , 0. ]])
+    """
+
+    weights: tuple[float, ...]
+    gates: tuple[Gate | None, ...] = ()
+    normalize: Literal["group"] | None = None
+    missing: Missing = "unknown"
+    outcome: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.weights or not np.isfinite(self.weights).all():
+            raise ConfigError(f"weights must be finite numbers, one a reward, got {self.weights!r}")
+        if self.gates and len(self.gates) != len(self.weights):
+            raise ConfigError(
+                f"gates must be one a reward, {len(self.weights)}, got {len(self.gates)}"
+            )
+        if not 0 <= self.outcome < len(self.weights):
+            raise ConfigError(f"outcome must be one of the rewards, got {self.outcome}")
+        for gate in self.gates:
+            _check("gate", gate, (None, *get_args(Gate)))
+        if self.gates and self.gates[self.outcome] is not None:
+            raise ConfigError("the outcome cannot be gated: it decides which samples are right")
+        _check("normalize", self.normalize, (None, "group"))
+        _check("missing", self.missing, get_args(Missing))
+
+    def __call__(self, columns_BNR: np.ndarray) -> np.ndarray:
+        """The reward of each sample, (B, N); NaN where it has none.
+
+        Args:
+            columns_BNR: The R rewards of each sample of a group; NaN where one is unknown.
+        """
+        if columns_BNR.ndim != 3 or columns_BNR.shape[2] != len(self.weights):
+            raise ValueError(
+                f"columns_BNR must have shape (B, N, {len(self.weights)}), got {columns_BNR.shape}"
+            )
+        open_BNR = self._open(columns_BNR)
+        known_BNR = np.where(open_BNR, columns_BNR, np.nan)
+        if self.normalize:
+            known_BNR = _normalized(known_BNR)
+        values_BNR = np.where(open_BNR, known_BNR, 0.0)
+        rewards_BN = np.nansum(values_BNR * np.asarray(self.weights), axis=-1)
+        return np.where(self._unknown(columns_BNR, open_BNR), np.nan, rewards_BN)
+
+    def right(self, columns_BNR: np.ndarray) -> np.ndarray:
+        """Which samples are right, (B, N); False where the outcome is unknown."""
+        return np.asarray(columns_BNR[..., self.outcome] > CORRECT)
+
+    def _open(self, columns_BNR: np.ndarray) -> np.ndarray:
+        """For which samples each reward counts."""
+        open_BNR = np.ones(columns_BNR.shape, dtype=bool)
+        right_BN = self.right(columns_BNR)
+        for place, gate in enumerate(self.gates):
+            if gate == "sample":
+                open_BNR[..., place] = right_BN
+            elif gate == "group":
+                open_BNR[..., place] = right_BN.any(axis=-1, keepdims=True)
+        return open_BNR
+
+    def _unknown(self, columns_BNR: np.ndarray, open_BNR: np.ndarray) -> np.ndarray:
+        """Which samples have no reward."""
+        counts_BNR = open_BNR & (np.asarray(self.weights) != 0)
+        nan_BNR = np.isnan(columns_BNR)
+        if self.missing == "skip":
+            unknown_BN = nan_BNR.all(axis=-1)
+        else:
+            unknown_BN = (nan_BNR & counts_BNR).any(axis=-1) | nan_BNR.all(axis=-1)
+        if any(self.gates):
+            unknown_BN = unknown_BN | nan_BNR[..., self.outcome]
+        return np.asarray(unknown_BN)
+
+
+def _normalized(columns_BNR: np.ndarray) -> np.ndarray:
+    """Each reward minus its mean in the group, over its standard deviation; NaN stays NaN."""
+    known_BNR = ~np.isnan(columns_BNR)
+    count_B1R = known_BNR.sum(axis=1, keepdims=True)
+    mean_B1R = np.nansum(columns_BNR, axis=1, keepdims=True) / np.maximum(count_B1R, 1)
+    off_BNR = columns_BNR - mean_B1R
+    variance_B1R = np.nansum(off_BNR**2, axis=1, keepdims=True) / np.maximum(count_B1R - 1, 1)
+    normal_BNR: np.ndarray = off_BNR / (np.sqrt(variance_B1R) + STD_FLOOR)
+    return normal_BNR
+
+
+def _check(name: str, value: object, choices: tuple[object, ...]) -> None:
+    if value not in choices:
+        raise ConfigError(f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}")
