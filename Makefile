@@ -7,9 +7,9 @@ RUN ?= runs/demo
 CORE_PYTHON ?= python3.12
 CORE_VENV ?= .venv-core
 
-.PHONY: demo test core adversary golden lint format verify clean help
+.PHONY: demo test core adversary golden lint format verify web web-check web-browser clean help
 help:  ## Say what there is.
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: $(VENV)/ready  ## Train a base model, GRPO, MaxPO and Poly-EPO; write a report.
 	$(BIN)/setrl train --config recipes/demo/config.yaml --run-dir $(RUN)
@@ -38,6 +38,23 @@ format: $(VENV)/ready  ## Put the code into shape.
 
 verify: $(VENV)/ready  ## Check every claim of the papers.
 	$(BIN)/python -m claims
+
+web: web/node_modules/.package-lock.json  ## Check and build the pages of the lab; needs Node 20.19 or later.
+	cd web && npm run --silent types && npm run --silent test && npm run --silent build
+
+web-check: web/node_modules/.package-lock.json  ## Check that the committed bundle is what web/ builds.
+	cd web && npm run --silent types && npm run --silent test
+	cd web && built=$$(mktemp -d) && trap 'rm -rf "$$built"' EXIT && \
+	LAB_BUNDLE="$$built" npm run --silent build && \
+	{ diff -r "$$built" ../src/setrl/lab/bundle > /dev/null || \
+	{ echo "src/setrl/lab/bundle is not what web/ builds: run make web and commit it"; exit 1; }; }
+
+web-browser: web/node_modules/.package-lock.json  ## Test the pages in headless Chromium; needs Chromium.
+	cd web && BIN=$(abspath $(BIN)) npm run --silent browser
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+	touch $@
 
 clean:  ## Remove the environment (runs and caches stay).
 	rm -rf $(VENV)

@@ -13,6 +13,7 @@ COMMANDS = {
     "train-judge": "train",
     "import": "cli",
     "validate-data": "cli,math",
+    "playground": "cli",
     "control": "gym",
 }
 """Command → the extras that it always needs. Some options need more."""

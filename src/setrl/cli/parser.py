@@ -19,6 +19,7 @@ from setrl.cli.evaluate import Evaluate
 from setrl.cli.import_log import ImportLog
 from setrl.cli.judge import JudgeLog
 from setrl.cli.judge_audit import JudgeAudit
+from setrl.cli.playground import Playground
 from setrl.cli.report import Report
 from setrl.cli.train import Train
 from setrl.cli.train_judge import TrainJudge
@@ -35,6 +36,7 @@ COMMANDS: dict[str, Any] = {
     "train-judge": TrainJudge,
     "import": ImportLog,
     "validate-data": ValidateData,
+    "playground": Playground,
 }
 CONTROL: dict[str, Any] = {"train": Control, "watch": Watch}  # what follows `setrl control`
 

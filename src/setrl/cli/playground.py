@@ -1,0 +1,40 @@
+"""`setrl playground`."""
+
+from __future__ import annotations
+
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+
+from setrl import files
+from setrl.errors import ConfigError
+
+DEFAULT = Path("setrl-playground.html")
+
+
+@dataclass(frozen=True)
+class Playground:
+    """Write the playground, a page that shows why a sample is credited, and open it.
+
+    The page is one file, which works offline and can be sent to anybody.
+
+    Attributes:
+        output: Where the page is written.
+        open: Open it in the browser; --no-open only writes it.
+    """
+
+    output: Path = DEFAULT
+    open: bool = True
+
+    def run(self) -> None:
+        """Write the page, print where it is, and open it."""
+        from setrl.lab import is_page, playground
+
+        if self.output.exists() and not is_page(self.output):
+            raise ConfigError(
+                f"{self.output} exists and is not a page of setrl: choose another --output"
+            )
+        files.write_text(self.output, playground().html())
+        print(self.output)
+        if self.open and not webbrowser.open(self.output.resolve().as_uri()):
+            print("no browser was found: open the file in one")

@@ -1,0 +1,75 @@
+/** What each word on the page means: shown on hover, on focus and on tap. */
+
+export const GLOSSARY = {
+  sample:
+    "One answer that the model wrote to the prompt. A training step draws N samples of each prompt and compares them.",
+  reward: "How good a sample is: 1 for a correct answer, 0 for a wrong one, or a grade in between.",
+  strategy:
+    "The way in which a sample solves the problem, such as factoring or the quadratic formula. Samples with the same letter use the same strategy.",
+  degenerate:
+    "A sample that makes no sense, such as one word repeated. It belongs to no strategy, so it adds no variety to a set.",
+  advantage:
+    "The credit of a sample. Training makes samples with a positive advantage more likely and samples with a negative advantage less likely.",
+  grpo: "GRPO: reward minus the mean reward of the group, divided by the standard deviation. It looks at correctness only: every correct sample gets the same credit.",
+  shaping:
+    "Reward shaping: a bonus λ·d is added to the reward before the mean is subtracted. d is 1 for a strategy that no other sample uses and 0 for one that all samples use.",
+  polyEpo:
+    "Poly-EPO: scores sets of K samples by mean reward × share of different strategies. A sample gets the mean score of its sets minus the mean score of all sets.",
+  maxpo:
+    "MaxPO: scores sets of K samples by their best reward. A sample gets the mean score of the sets with it minus the mean score of the sets without it.",
+  counts:
+    "Concave counts: a correct sample gets m^(α−1), where m is the number of correct samples with its strategy. With α = 1 every correct sample gets 1; with α = 0 a strategy shares one unit of credit among its samples.",
+  chosen: "The method that you choose above: objective, baseline, reduction and scale.",
+  set: "K of the N samples, scored together. With N = 8 and K = 4 there are 70 different sets.",
+  setSize: "K: how many samples a set holds.",
+  objective: "What a set is worth: a number computed from all samples of the set together.",
+  polychromic:
+    "Mean reward of the set × number of different strategies in the set / K. Both must be high: a set is worth much if it is correct in different ways.",
+  any_correct: "pass@K: 1 if at least one sample of the set is correct, else 0.",
+  max: "max@K: the best reward in the set.",
+  majority:
+    "Majority vote: the reward of the answer that most samples of the set give. Here all correct samples give the same answer, and wrong samples of one strategy share one wrong answer.",
+  mean: "The mean reward of the set. With this objective, set credit is ordinary credit.",
+  distinct_correct: "The number of different strategies that succeed in the set.",
+  baseline:
+    "What a sample's sets are compared with. It changes how noisy training is, but not the direction in which it goes on average.",
+  all_sets: "U: the mean score of all sets. The advantage is u − U, as in Poly-EPO.",
+  leave_one_out: "v: the mean score of the sets without the sample. The advantage is u − v, as in MaxPO.",
+  smaller_sets:
+    "w: the mean score of the sets of K − 1 other samples. The advantage u − w is what the sample adds on average when it joins a set.",
+  none: "No baseline: the advantage is u, the mean score of the sample's sets.",
+  reduction:
+    "Whether a sample gets the mean over its sets or their sum. When all sets are scored, the two differ only by a constant factor. When sets are drawn, samples in more sets get a larger sum.",
+  scale:
+    "Whether the advantages of a prompt are divided by a standard deviation. This gives every prompt the same weight, and biases training.",
+  sets: "Score every set, or only some sets that are drawn at random. Drawing is cheaper for large N, and noisy.",
+  u: "u: the mean score of the sets that hold the sample.",
+  U: "U: the mean score of all sets.",
+  score: "The value of the objective for one set.",
+  eq15:
+    "Equation 15 of the set RL note: because a polychromic score is a product, its mean over a sample's sets is E[reward] × E[diversity] + covariance. The difference to all sets has three parts, which add up to the advantage exactly.",
+  rewardPart: "How much more reward the sample's sets have than all sets, times the diversity of its sets.",
+  diversityPart: "How much more diverse the sample's sets are than all sets, times the mean reward of all sets.",
+  covariancePart:
+    "Whether reward and diversity occur in the same sets more often for this sample's sets than for all sets. A bonus that is added to the reward cannot produce this part.",
+  quadrants:
+    "Credit sorted by whether the sample is correct and whether it is made more or less likely. Two of the four cases go against correctness and deserve a look.",
+  lambda: "λ: how much a rare strategy is worth compared with a correct answer, in reward shaping.",
+  alpha:
+    "α of concave counts: how much a further correct sample of the same strategy adds. 1: as much as the first. 0: nothing.",
+  collapse:
+    "When training makes one strategy so likely that the others disappear. The model then fails on problems that only the others solve.",
+  effective:
+    "How many equally frequent strategies would be as varied as these: the exponential of the entropy. 5 even shares give 5; one share of 100% gives 1.",
+  success: "How often a sample with this strategy is correct.",
+  share: "How often the model uses this strategy.",
+  threshold:
+    "With reward shaping, a wrong sample gets λ·d − p − λ·d̄, where p is the share of correct samples and d̄ the mean diversity of the group. It is encouraged only if λ·d > p + λ·d̄.",
+  waterFilling:
+    "At the optimum of a mixture of mean reward and polychromic score (sets of two), a strategy keeps a share only if its success is above a level, the water line. The higher its success, the larger its share.",
+  mixture: "The weight of the polychromic score. The rest, 1 − α, is the weight of the mean reward.",
+  passAtK: "pass@k: the chance that at least one of k samples is correct.",
+  portfolio: "The shares of all strategies of a model together.",
+} as const;
+
+export type TermName = keyof typeof GLOSSARY;

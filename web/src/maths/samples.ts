@@ -1,0 +1,40 @@
+/** The samples of one prompt, the language of everything in this folder. */
+
+export const DEGENERATE = -1;
+
+export interface Samples {
+  /** A reward for each sample, usually 0 or 1. */
+  readonly rewards: readonly number[];
+  /** The strategy of each sample; `DEGENERATE` is in none. */
+  readonly clusters: readonly number[];
+  /** The final answer of each sample, for majority votes. */
+  readonly answers: readonly number[];
+}
+
+/** Above it a reward counts as correct. */
+export const CORRECT = 0.5;
+
+export const isCorrect = (reward: number): boolean => reward > CORRECT;
+
+export function sum(values: readonly number[]): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}
+
+export const mean = (values: readonly number[]): number => sum(values) / values.length;
+
+/** The standard deviation with N − 1 in the divisor; with N for a single value. */
+export function deviation(values: readonly number[]): number {
+  const centre = mean(values);
+  const squares = sum(values.map((value) => (value - centre) ** 2));
+  return Math.sqrt(squares / Math.max(values.length - 1, 1));
+}
+
+/** How many samples use each strategy, without degenerate ones. */
+export function clusterSizes(clusters: readonly number[]): Map<number, number> {
+  const sizes = new Map<number, number>();
+  for (const cluster of clusters)
+    if (cluster !== DEGENERATE) sizes.set(cluster, (sizes.get(cluster) ?? 0) + 1);
+  return sizes;
+}

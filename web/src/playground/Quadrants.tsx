@@ -1,0 +1,68 @@
+/** Credit that goes against correctness, in words and as a table. */
+
+import { Term } from "../components/Term";
+import { quadrants } from "../maths";
+import { listed, results } from "./results";
+
+const samples = (count: number): string => (count === 1 ? "1 sample" : `${count} samples`);
+
+export function QuadrantTable() {
+  const { columns, samples: group } = results.value;
+  const found = columns.map((column) => ({ ...column, of: quadrants(group, column.values) }));
+  const odd = found.filter(({ of }) => of.correctDown.length + of.wrongUp.length > 0);
+  return (
+    <>
+      <div class="warnings" role="status">
+        {odd.length === 0 ? (
+          <p>No method pushes a correct sample down or a wrong sample up.</p>
+        ) : (
+          odd.map(({ key, title, of }) => (
+            <p key={key} class="warning">
+              <strong>{title}</strong> {sentence(of.correctDown, of.wrongUp)}
+            </p>
+          ))
+        )}
+      </div>
+      <div class="scroll">
+        <table class="quadrants">
+          <caption>
+            <Term name="quadrants">Who is pushed where</Term>
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">Method</th>
+              <th scope="col">correct, more likely</th>
+              <th scope="col">correct, less likely</th>
+              <th scope="col">wrong, more likely</th>
+              <th scope="col">wrong, less likely</th>
+              <th scope="col">no credit</th>
+            </tr>
+          </thead>
+          <tbody>
+            {found.map(({ key, title, of }) => (
+              <tr key={key}>
+                <th scope="row">{title}</th>
+                <td>{of.correctUp.length}</td>
+                <td class={of.correctDown.length > 0 ? "odd" : ""}>{marked(of.correctDown.length)}</td>
+                <td class={of.wrongUp.length > 0 ? "odd" : ""}>{marked(of.wrongUp.length)}</td>
+                <td>{of.wrongDown.length}</td>
+                <td>{of.still.length}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+const marked = (count: number) => (count > 0 ? `! ${count}` : "0");
+
+function sentence(correctDown: readonly number[], wrongUp: readonly number[]): string {
+  const parts = [];
+  if (correctDown.length > 0)
+    parts.push(`makes ${samples(correctDown.length)} less likely that are correct (${listed(correctDown)})`);
+  if (wrongUp.length > 0)
+    parts.push(`makes ${samples(wrongUp.length)} more likely that are wrong (${listed(wrongUp)})`);
+  return `${parts.join(", and ")}.`;
+}

@@ -1,0 +1,137 @@
+/** The playground: a few samples that are changed by hand, and what every method credits them with. */
+
+import "../style.css";
+import { effect } from "@preact/signals";
+import { render } from "preact";
+import { Panel } from "../components/Controls";
+import { Term, Tip } from "../components/Term";
+import { Collapse } from "./Collapse";
+import { Group } from "./Group";
+import { Parts } from "./Parts";
+import { PassAtK } from "./PassAtK";
+import { QuadrantTable } from "./Quadrants";
+import { SetScores } from "./SetScores";
+import { Copies, Presets, Settings } from "./Settings";
+import { decode, encode, state } from "./state";
+import { Threshold } from "./Threshold";
+import { WaterFilling } from "./WaterFilling";
+
+function Playground() {
+  return (
+    <main>
+      <header>
+        <p class="kind">setrl playground</p>
+        <h1>Who gets credit, and why</h1>
+        <p class="lead">
+          A model answers one prompt several times. Training gives each <Term name="sample">sample</Term> an{" "}
+          <Term name="advantage">advantage</Term>. Change the <Term name="reward">rewards</Term> and the{" "}
+          <Term name="strategy">strategies</Term> below, and compare the methods. Words with a dotted line explain themselves.
+        </p>
+        <nav aria-label="Parts of this page">
+          <a href="#credit" onClick={jump}>Credit</a>
+          <a href="#sets" onClick={jump}>Sets</a>
+          <a href="#parts" onClick={jump}>Parts</a>
+          <a href="#collapse" onClick={jump}>Collapse</a>
+          <a href="#threshold" onClick={jump}>Threshold</a>
+          <a href="#water" onClick={jump}>Water line</a>
+          <a href="#pass" onClick={jump}>pass@k</a>
+        </nav>
+      </header>
+      <Panel
+        id="credit"
+        title="One group of samples, six ways to credit it"
+        lead="Bars to the right make a sample more likely, bars to the left less likely. A “!” marks credit that goes against correctness."
+      >
+        <Presets />
+        <Settings />
+        <Group />
+        <Copies />
+        <QuadrantTable />
+      </Panel>
+      <Panel
+        id="sets"
+        title="The score of every set"
+        lead="Set methods do not score samples but sets of K samples. A sample gets the mean score of the sets that hold it, compared with a baseline."
+      >
+        <SetScores />
+      </Panel>
+      <Panel
+        id="parts"
+        title="Where the credit of Poly-EPO comes from"
+        lead={
+          <>
+            <Term name="eq15">Equation 15</Term> splits the advantage into three parts: the sample's sets are more often
+            correct, they are more varied, or they are both at once.
+          </>
+        }
+      >
+        <Parts />
+      </Panel>
+      <Panel
+        id="collapse"
+        title="What training does with it: collapse or balance"
+        lead={
+          <>
+            Several strategies solve the same problem, some more reliably. Each method draws 16 samples a step (sets of 4) and
+            moves its <Term name="share">shares</Term>; shown is the exact mean step, without luck. The first step is equally
+            long for all methods. Watch for <Term name="collapse">collapse</Term>.
+          </>
+        }
+      >
+        <Collapse />
+      </Panel>
+      <Panel
+        id="threshold"
+        title="Reward shaping: when is a wrong but new sample encouraged?"
+        lead="A bonus for rare strategies must outweigh the missing reward. The more samples of the group are correct, the larger it must be."
+      >
+        <Threshold />
+      </Panel>
+      <Panel
+        id="water"
+        title="Which strategies survive: water-filling"
+        lead="Training on (1 − α)·mean reward + α·polychromic score of sets of two ends at these shares. Strategies that succeed less often than the water line disappear."
+      >
+        <WaterFilling />
+      </Panel>
+      <Panel
+        id="pass"
+        title="Why variety matters: pass@k of two portfolios"
+        lead="A broad portfolio of strategies that succeed rarely, against a narrow one of strategies that succeed often."
+      >
+        <PassAtK />
+      </Panel>
+      <footer>
+        <p>
+          Everything is computed in this page, which sends nothing to anybody. Its numbers are tested against the Python
+          library setrl to 1e-12.
+        </p>
+      </footer>
+      <Tip />
+    </main>
+  );
+}
+
+/** The part of the address after # holds the state, so a jump to a section must not replace it. */
+function jump(event: MouseEvent): void {
+  event.preventDefault();
+  const target = document.querySelector((event.currentTarget as HTMLAnchorElement).hash);
+  target?.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+  target?.querySelector("h2")?.focus();
+}
+
+const fromAddress = (): void => {
+  const text = decodeURIComponent(location.hash.slice(1));
+  if (text !== encode(state.value)) state.value = decode(text);
+};
+
+fromAddress();
+addEventListener("hashchange", fromAddress);
+let waiting: ReturnType<typeof setTimeout> | undefined;
+effect(() => {
+  const text = encode(state.value);
+  clearTimeout(waiting);
+  // Browsers limit how often an address may change, and a slider moves faster than that.
+  waiting = setTimeout(() => history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search), 150);
+});
+render(<Playground />, document.getElementById("page")!);

@@ -1,0 +1,38 @@
+import numpy as np
+
+from setrl import Method, credit, methods, objectives
+
+rewards = np.array([[1, 1, 0, 1]])
+strategies = np.array([[0, 1, 2, 0]])  # 0 is A; -1 is degenerate
+answers = np.array([[0, 0, 4, 0]])  # what majority votes count
+
+SETS = {  # by their size; all sets of other sizes are scored
+    2: [[0, 2], [1, 3], [0, 1]],
+}
+
+
+def listed_sets(objective, samples, set_size, rng):
+    if set_size not in SETS:
+        return credit.Exact()(objective, samples, set_size, rng)
+    sets = np.array(SETS[set_size])
+    return credit.Sampled(len(sets)).from_sets(objective, samples, sets)
+
+
+compared = {
+    "GRPO": methods.grpo(),
+    "Reward shaping": methods.grpo_div(weight=0.5),
+    "Poly-EPO": methods.poly_epo(set_size=2, estimator=listed_sets),
+    "MaxPO": methods.maxpo(set_size=2, estimator=listed_sets),
+    "Your choice": Method(
+        "chosen",
+        objectives.polychromic(),
+        2,
+        baseline="all_sets",
+        reduction="sum",
+        scale=None,
+        estimator=listed_sets,
+    ),
+}
+for name, method in compared.items():
+    found = method.advantages(rewards, clusters=strategies, answers=answers)
+    print(f"{name:16}", *(f"{value:+.4f}" for value in found.values_BN[0]))
