@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 import torch
+from transformers import AutoTokenizer
 
 from setrl import domains
 from setrl.errors import DataError
@@ -67,13 +68,14 @@ def test_an_interrupted_call_goes_on_to_the_same_file(
     samples_of(path).parent.mkdir()
     kept = b"".join(lines[:13]) + (lines[13][:50] if "half" in kept_bytes else b"")
     samples_of(path).write_bytes(kept)
-    prompts = []
-    draw = sampling.sample
-    monkeypatch.setattr(sampling, "sample", lambda *args: prompts.extend(args[2]) or draw(*args))
+    asked = []
+    draw = sampling.sample_ids
+    monkeypatch.setattr(sampling, "sample_ids", lambda *args: asked.extend(args[1]) or draw(*args))
     evaluate(tiny_checkpoint, path)
     assert path.read_bytes() == whole.read_bytes()
     assert samples_of(path).read_bytes() == samples_of(whole).read_bytes()
-    assert prompts == [record["prompt"] for record in read_records(whole)[2:]]
+    tokenizer = AutoTokenizer.from_pretrained(tiny_checkpoint)
+    assert tokenizer.batch_decode(asked) == [r["prompt"] for r in read_records(whole)[2:]]
 
 
 def test_a_finished_file_needs_no_model(whole):
@@ -107,20 +109,20 @@ def test_the_number_of_threads_is_put_back(tiny_checkpoint, tmp_path):
 def test_a_chat_model_gets_the_prompt_as_a_user_s_message(tiny_checkpoint, tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        sampling, "sample", lambda *args: asked.extend(args[2]) or [["x"] * args[3]]
+        sampling, "sample_ids", lambda *args: asked.extend(args[1]) or [[[0]] * args[2]]
     )
     evaluate(tiny_checkpoint, tmp_path / "plain.jsonl", problems=1)
     load = sampling._load
 
-    def load_chat(folder):
-        model, tokenizer = load(folder)
-        tokenizer.chat_template = "<{{ messages[0]['role'] }}>{{ messages[0]['content'] }}<model>"
+    def load_chat(*args):
+        model, tokenizer = load(*args)
+        tokenizer.chat_template = "{{ messages[0]['content'] }}{{ messages[0]['role'] | length }}"
         return model, tokenizer
 
     monkeypatch.setattr(sampling, "_load", load_chat)
     chat = evaluate(tiny_checkpoint, tmp_path / "chat.jsonl", problems=1)
-    prompt = asked[0]
-    assert asked == [prompt, f"<user>{prompt}<model>"]
+    prompt, in_template = AutoTokenizer.from_pretrained(tiny_checkpoint).batch_decode(asked)
+    assert in_template == f"{prompt}4"
     assert read_records(chat)[0]["prompt"] == prompt
 
 

@@ -18,9 +18,14 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
+from setrl import files
 from setrl.errors import ConfigError, DataError
-from setrl.models.sampler import sample
+from setrl.models.sampler import sample_ids
 from setrl.serving.generators import Ask, Sample, problem_seed
+from setrl.tasks.prompting import PromptForm
+
+ADAPTER = "adapter_config.json"
+AS_THE_MODEL_TAKES_IT = PromptForm()
 
 
 def refuse_missing_model(model_dir: str | Path) -> None:
@@ -30,10 +35,24 @@ def refuse_missing_model(model_dir: str | Path) -> None:
         ConfigError: When there is no such model.
     """
     try:
-        AutoConfig.from_pretrained(model_dir)
+        AutoConfig.from_pretrained(base_of(model_dir))
     except (OSError, ValueError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise ConfigError(f"{model_dir} is not a model's folder or name: {reason}") from error
+
+
+def base_of(model_dir: str | Path) -> str:
+    """The name or folder of the whole model: of an adapter that of its base.
+
+    Raises:
+        ConfigError: If the adapter does not say.
+    """
+    if not is_adapter(model_dir):
+        return str(model_dir)
+    base = files.read_json(Path(model_dir) / ADAPTER).get("base_model_name_or_path")
+    if not base:
+        raise ConfigError(f"{Path(model_dir) / ADAPTER} does not name the model of the adapter")
+    return str(base)
 
 
 class LocalModel:
@@ -46,23 +65,40 @@ class LocalModel:
             loaded when the first sample is wanted.
         temperature: Divides the logits.
         max_new_tokens: Where a sample is cut.
+        form: How the model sees a prompt.
+        dtype: Numbers of the weights; by default those of the checkpoint.
     """
 
     def __init__(
-        self, model_dir: str | Path, temperature: float = 1.0, max_new_tokens: int = 1024
+        self,
+        model_dir: str | Path,
+        temperature: float = 1.0,
+        max_new_tokens: int = 1024,
+        form: PromptForm = AS_THE_MODEL_TAKES_IT,
+        dtype: str = "auto",
     ) -> None:
         self.model_dir = model_dir
         self.temperature = temperature
         self.max_new_tokens = max_new_tokens
+        self.form = form
+        self.dtype = dtype
 
     @property
     def settings(self) -> dict[str, Any]:
         """What the samples depend on; the folder does not count, it may be moved."""
-        return {"temperature": self.temperature, "max_tokens": self.max_new_tokens}
+        form: dict[str, Any] = {"system": self.form.system, "chat": self.form.chat}
+        form["template"] = dict(self.form.options) or None
+        given = {key: value for key, value in form.items() if value is not None}
+        return {"temperature": self.temperature, "max_tokens": self.max_new_tokens, **given}
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether the model gets messages."""
+        return self.form.is_chat(_tokenizer(self.model_dir))
 
     @cached_property
     def _loaded(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-        return _load(self.model_dir)
+        return _load(self.model_dir, self.dtype)
 
     def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Sample]:
         """The samples of each problem in turn.
@@ -79,31 +115,45 @@ class LocalModel:
     def texts(self, prompt: str, n: int, seed: int) -> list[str]:
         """n texts for one prompt; the same seed gives the same texts."""
         model, tokenizer = self._loaded
-        asked = _as_asked(prompt, tokenizer)
+        asked = self.form.token_ids(prompt, tokenizer)
+        generator = torch.Generator(device=model.device).manual_seed(seed)
         with one_thread():
-            [texts] = sample(
-                model, tokenizer, [asked], n, self.max_new_tokens, self.temperature, seed
-            )
-        return texts
+            [ids] = sample_ids(model, [asked], n, self.max_new_tokens, self.temperature, generator)
+        return list(tokenizer.batch_decode(ids, skip_special_tokens=True))
 
 
-def _load(model_dir: str | Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+def _load(model_dir: str | Path, dtype: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     try:
-        model = AutoModelForCausalLM.from_pretrained(model_dir).eval()
-        tokenizer = AutoTokenizer.from_pretrained(model_dir)
+        model = _load_weights(model_dir, dtype).eval()
     except (OSError, ValueError) as error:
         raise ConfigError(f"{model_dir} is not a model's folder or name: {error}") from error
     except SafetensorError as error:
         raise DataError(f"{model_dir}: the file of its weights is damaged: {error}") from error
-    return model.to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return model.to(device), _tokenizer(model_dir)
 
 
-def _as_asked(prompt: str, tokenizer: PreTrainedTokenizerBase) -> str:
-    """The prompt as the model was trained to see it: a chat model gets it as a user's message."""
-    if tokenizer.chat_template is None:
-        return prompt
-    message = [{"role": "user", "content": prompt}]
-    return str(tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True))
+def _tokenizer(model_dir: str | Path) -> PreTrainedTokenizerBase:
+    try:
+        return AutoTokenizer.from_pretrained(model_dir)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{model_dir} has no tokenizer: {error}") from error
+
+
+def _load_weights(model_dir: str | Path, dtype: str) -> PreTrainedModel:
+    """A model; of the folder of an adapter its base, with the adapter in its weights."""
+    if not is_adapter(model_dir):
+        return AutoModelForCausalLM.from_pretrained(model_dir, dtype=dtype)
+    from peft import AutoPeftModelForCausalLM
+
+    whole = AutoPeftModelForCausalLM.from_pretrained(str(model_dir), dtype=dtype)
+    merged: PreTrainedModel = whole.merge_and_unload()
+    return merged
+
+
+def is_adapter(model_dir: str | Path) -> bool:
+    """Whether a folder holds an adapter (PEFT) of a model, and not a model."""
+    return (Path(model_dir) / ADAPTER).is_file()
 
 
 @contextmanager

@@ -12,23 +12,23 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from datasets import Dataset
+from pyarrow import ArrowException
 from transformers import AutoTokenizer, PrinterCallback
 from trl import GRPOConfig
 
 from setrl import files, names
 from setrl.engines.judging import make_judge
 from setrl.engines.trl import SetGRPOTrainer
-from setrl.errors import ConfigError, RunError
+from setrl.errors import ConfigError, DataError, RunError
 from setrl.evaluation.sampling import refuse_missing_model
 from setrl.lm.callbacks import Recorder, Steps
 from setrl.lm.config import ComparisonConfig
 from setrl.logs.run_folder import Status, TrainingRun, write_status
 from setrl.models import sampler
-from setrl.rewards.from_domain import Verifier
 from setrl.runs.pool import Stop
+from setrl.tasks.base import Row
 
 
 def train_arm(
@@ -96,24 +96,23 @@ def make_trainer(
     config: ComparisonConfig, arm: str, seed: int, base: str | Path, run: TrainingRun
 ) -> SetGRPOTrainer:
     """The trainer of an arm, with its dataset, reward functions and records."""
-    verifier = Verifier(config.make_domain())
+    task = config.make_task()
     tokenizer = AutoTokenizer.from_pretrained(base, padding_side="left")
     method = config.method(arm)
     spec = config.judge(arm)
     judge = None if spec is None else make_judge(spec, run.path)
-    recorder = Recorder(
-        run, method, lambda p, text: verifier.reading(p, text).strategy, config.rollouts_every
-    )
+    recorder = Recorder(run, method, task.strategy.name_of, config.rollouts_every)
     run.path.mkdir(parents=True, exist_ok=True)
     trainer = SetGRPOTrainer(
         str(base),
-        verifier.correct,
+        list(task.rewards),
         grpo_config(config, arm, seed, run.checkpoints),
-        training_prompts(config, seed, is_chat=tokenizer.chat_template is not None),
+        training_prompts(config, seed, is_chat=task.form.is_chat(tokenizer)),
         processing_class=tokenizer,
         callbacks=[recorder],
+        peft_config=peft_config(config),
         method=method,
-        cluster_func=verifier.strategy if judge is None else None,
+        cluster_func=task.strategy.function if judge is None else None,
         judge=judge,
         schedule=functools.partial(config.method, arm) if config.is_scheduled(arm) else None,
         sampler=sampler.sample_ids if config.model is None else None,
@@ -126,20 +125,52 @@ def make_trainer(
 def training_prompts(config: ComparisonConfig, seed: int, is_chat: bool = False) -> Dataset:
     """The prompts of every step in order, so that the order does not depend on epochs.
 
-    Problems are new at every step, or `train_problems` of them come again and again.
+    Problems of a domain are new at every step, or `train_problems` of them come again and again;
+    those of a file come again once all have been seen.
+
+    Raises:
+        DataError: If a column of a file holds values that no column of a data set can hold.
     """
+    task = config.make_task()
     count = math.ceil(config.steps / config.num_iterations) * config.prompts_per_step
-    different = min(count, config.train_problems or count)
+    rows = task.training_rows(count, config.train_problems, seed)
+    columns = {key: [row.columns.get(key) for row in rows] for key in _columns(rows)}
+    for key, values in columns.items():
+        try:
+            Dataset.from_dict({key: values})
+        except (ArrowException, OverflowError) as error:
+            raise DataError(
+                f"{task.name}: the field {key!r} holds values of several kinds ({error}): make "
+                "them all texts, or leave the field out"
+            ) from None
+    prompts = [task.form.prompt(row.prompt, is_chat) for row in rows]
+    return Dataset.from_dict({"prompt": prompts, **columns})
+
+
+def _columns(rows: list[Row]) -> list[str]:
+    """The names of all columns, in the order in which they first appear."""
+    return list(dict.fromkeys(key for row in rows for key in row.columns))
+
+
+def peft_config(config: ComparisonConfig) -> Any:
+    """PEFT's LoraConfig by the key `peft`; None without it.
+
+    Raises:
+        ConfigError: If PEFT is not installed, or refuses an argument.
+    """
+    if config.peft is None:
+        return None
     try:
-        problems = config.make_domain().problems("train", different, seed)
-    except ValueError as error:
-        raise ConfigError(f"{error}: set train_problems lower") from error
-    rng = np.random.default_rng(seed)
-    rounds = [rng.permutation(different) for _ in range(math.ceil(count / different))]
-    prompts = [problems[index].prompt for index in np.concatenate(rounds)[:count]]
-    if is_chat:
-        return Dataset.from_dict({"prompt": [[{"role": "user", "content": p}] for p in prompts]})
-    return Dataset.from_dict({"prompt": prompts})
+        from peft import LoraConfig
+    except ImportError:
+        raise ConfigError("peft needs the package: pip install 'setrl[peft]'") from None
+    known = {field.name: field for field in dataclasses.fields(LoraConfig)}
+    try:
+        for key in config.peft:
+            names.look_up("key of LoraConfig", key, known)
+        return LoraConfig(**{"task_type": "CAUSAL_LM", **config.peft})
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"peft: {str(error).partition(' Known:')[0]}") from error
 
 
 def grpo_config(config: ComparisonConfig, arm: str, seed: int, output: Path) -> GRPOConfig:
@@ -147,13 +178,16 @@ def grpo_config(config: ComparisonConfig, arm: str, seed: int, output: Path) -> 
     defaults = _defaults()
     if "gradient_checkpointing" in config.trainer:  # the old name, which the new one overrides
         del defaults["activation_checkpointing"]
-    return GRPOConfig(**{**defaults, **config.trainer, **_ours(config, arm, seed, output)})
+    given = {**defaults, **config.trainer, **_ours(config, arm, seed, output)}
+    given["model_init_kwargs"] = {"dtype": config.dtype, **given["model_init_kwargs"]}
+    return GRPOConfig(**given)
 
 
 def check_before_training(config: ComparisonConfig) -> None:
     """Refuse, before anything is written, what would fail once training has started."""
     check_trainer_options(config)
     check_model(config)
+    peft_config(config)
     check_problems(config)
     check_judges(config)
 
@@ -196,13 +230,10 @@ def check_judges(config: ComparisonConfig) -> None:
 
 
 def check_problems(config: ComparisonConfig) -> None:
-    """Refuse more problems than the domain has before anything is trained."""
+    """Refuse more problems than there are before anything is trained."""
     training_prompts(config, config.seeds[0])
-    for split in config.eval_splits:
-        try:
-            config.make_domain().problems(split, config.eval_problems, 0)  # type: ignore[arg-type]
-        except ValueError as error:
-            raise ConfigError(f"{error}: set eval_problems lower") from error
+    for split in config.eval_splits or ():
+        config.make_task().problems(split, config.eval_problems, 0)
 
 
 def _defaults() -> dict[str, Any]:
@@ -213,7 +244,7 @@ def _defaults() -> dict[str, Any]:
         "bf16": False,
         "activation_checkpointing": False,
         "dataloader_pin_memory": has_gpu,
-        "model_init_kwargs": {"dtype": "float32"},
+        "model_init_kwargs": {},
         "report_to": [],
         "disable_tqdm": True,
         "save_total_limit": 2,  # the last one, and a complete one while that is written
@@ -247,5 +278,12 @@ def _ours(config: ComparisonConfig, arm: str, seed: int, output: Path) -> dict[s
         "seed": seed,
         "logging_steps": 1,
         "save_steps": config.checkpoint_every,
+        **_weights(config),
         **config.arm_options(arm),
     }
+
+
+def _weights(config: ComparisonConfig) -> dict[str, Any]:
+    """The weights of the rewards, unless there is one that counts as it is."""
+    weights = list(config.make_task().weights)
+    return {} if weights == [1.0] else {"reward_weights": weights}

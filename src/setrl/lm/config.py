@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from setrl import domains, names
+from setrl import domains, names, tasks
 from setrl.core import methods
 from setrl.core.advantages import Method
-from setrl.domains import SPLITS, Domain
+from setrl.domains import Domain
 from setrl.engines.batch import check_method
+from setrl.errors import DataError
 from setrl.files.strict_yaml import KeyedError
 from setrl.models import HEAD_DIM
 from setrl.runs.config import RunConfig, require
+from setrl.tasks.base import TRAIN
+from setrl.tasks.config import located
 
 ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set beside its method
 LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps
@@ -30,13 +34,15 @@ class ComparisonConfig(RunConfig):
     penalty to the base) and `entropy_coef` (weight of an entropy bonus), so that these rivals can
     be arms. With `last_set_size: K`, its sets grow or shrink to K over the steps. With `judge`, a
     name or a mapping such as {judge: lm, endpoint: http://localhost:8000/v1, model: mine}, that
-    judge decides which samples use the same strategy, in place of the domain's own reader.
+    judge decides which samples use the same strategy, in place of the task's own reader.
     """
 
     kind = "comparison"
 
-    domain: str | Mapping[str, Any]
+    domain: str | Mapping[str, Any] | None = None
     """Name of the domain, or a mapping of name and options: {name: polynomial, strategy: point}."""
+    task: Mapping[str, Any] | None = None
+    """Or a file of problems: {data: problems.jsonl, reward: math}; see docs/your-own-task.md."""
     steps: int = 200
     """Steps of training; each draws samples, scores them and updates the model."""
     prompts_per_step: int = 16
@@ -44,9 +50,11 @@ class ComparisonConfig(RunConfig):
     samples_per_prompt: int = 16
     """N, the samples of a prompt."""
     train_problems: int | None = None
-    """Different problems to train on, seen again and again; null: new ones at every step."""
+    """Different problems to train on, seen again and again; null: of a domain new ones at every
+    step, of a file all."""
     max_new_tokens: int | None = None
-    """Length in tokens at which a sample is cut; null: what the domain's samples need."""
+    """Length in tokens at which a sample is cut; null: what the domain's samples need, or the
+    task's own limit."""
     temperature: float = 1.0
     """Divides the logits when sampling, in training and in evaluation."""
     learning_rate: float = 1e-3
@@ -68,6 +76,11 @@ class ComparisonConfig(RunConfig):
 
     model: str | None = None
     """Name or path of a transformers model to start from; null: make a small one from scratch."""
+    dtype: Literal["float32", "bfloat16", "float16", "auto"] = "float32"
+    """Numbers of the weights of `model`; auto: those of its file."""
+    peft: Mapping[str, Any] | None = None
+    """Train an adapter of `model` instead of all weights: arguments of PEFT's LoraConfig, such as
+    {r: 16, lora_alpha: 32, target_modules: all-linear}."""
     base_hidden_size: int = 128
     """Width of the model made from scratch; a multiple of 64, the size of its heads."""
     base_layers: int = 2
@@ -89,21 +102,38 @@ class ComparisonConfig(RunConfig):
     """Steps between records of all samples (rollouts/*.jsonl)."""
     checkpoint_every: int = 50
     """Steps between checkpoints, from which an interrupted run resumes."""
-    eval_splits: tuple[str, ...] = ("test", "shifted")
-    """Splits on which every arm's last model and the base are evaluated; () for none."""
+    eval_splits: tuple[str, ...] | None = None
+    """Splits on which every arm's last model and the base are evaluated; () for none; null: all but
+    that of training."""
     eval_problems: int = 100
-    """Problems of each split."""
+    """Problems of each split; of a file that has fewer, all."""
     eval_samples: int = 256
     """n, the samples of each problem; metrics at k are measured for k = 1, 2, 4, … up to n."""
 
     def _check(self) -> None:
-        for split in self.eval_splits:
-            require(split in SPLITS, "eval_splits", f"be of {', '.join(SPLITS)}", split)
         try:
-            self.make_domain()
+            known = self.make_task().splits
+        except DataError:
+            raise
         except ValueError as error:
-            raise KeyedError(str(error), "domain") from error
+            raise KeyedError(str(error), "domain" if self.task is None else "task") from error
+        usual = tuple(split for split in known if split != TRAIN)
+        for split in self.eval_splits or ():
+            require(split in known, "eval_splits", f"be of {', '.join(known)}", split)
+        object.__setattr__(
+            self, "eval_splits", usual if self.eval_splits is None else self.eval_splits
+        )
+        self._check_model()
         self._check_sizes()
+
+    def _check_model(self) -> None:
+        """Refuse keys that need a model of transformers, where one is made from scratch."""
+        if self.model is not None:
+            return
+        must = "name a model of transformers where the task is a file"
+        require(self.task is None, "model", must, self.model)
+        require(self.peft is None, "peft", "go with the key `model`", self.peft)
+        require(self.dtype == "float32", "dtype", "be float32 without the key `model`", self.dtype)
 
     def _check_sizes(self) -> None:
         n, size = self.samples_per_prompt, self.micro_batch_size
@@ -128,6 +158,10 @@ class ComparisonConfig(RunConfig):
         require(is_judge, f"arms.{arm}.judge", "be a name or a mapping", judge)
         self._try_method(arm, 0.0)
         self._try_method(arm, 1.0)
+        if "clusters" in self.method(arm).reads and judge is None:
+            is_known = self.make_task().strategy.is_known
+            must = "come with a judge, or the task with a `strategy`: the method reads clusters"
+            require(is_known, f"arms.{arm}", must, dict(self.arms[arm]))
 
     def _try_method(self, arm: str, progress: float) -> None:
         """Give the method one prompt's samples, so that an error shows before the training."""
@@ -136,8 +170,19 @@ class ComparisonConfig(RunConfig):
         zeros = np.zeros((1, num_samples))
         method.advantages(zeros, clusters=zeros, rng=0)
 
+    @classmethod
+    def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
+        """The task with the folder in which its paths start."""
+        task = values.get("task")
+        return values if task is None else {**values, "task": located(task, path)}
+
+    def make_task(self) -> tasks.Task:
+        """What is trained on: the domain, or the file of problems."""
+        return tasks.from_config(self.domain, self.task)
+
     def make_domain(self) -> Domain:
         """The domain that `domain` names."""
+        assert self.domain is not None
         return names.make("domain", self.domain, domains.DOMAINS)
 
     def method(self, arm: str, progress: float = 0.0) -> Method:
@@ -158,8 +203,9 @@ class ComparisonConfig(RunConfig):
         return LAST_SET_SIZE in self.arms[arm]
 
     def judge(self, arm: str) -> str | Mapping[str, Any] | None:
-        """The judge that sorts an arm's samples into clusters; None: the domain's own reader."""
-        return self.arms[arm].get(JUDGE)
+        """The judge that sorts an arm's samples into clusters; None: the task's own reader."""
+        own: str | Mapping[str, Any] | None = self.arms[arm].get(JUDGE)
+        return self.make_task().strategy.judge if own is None else own
 
     def arm_options(self, arm: str) -> dict[str, float]:
         """The weights of an arm's KL penalty (`beta`) and entropy bonus (`entropy_coef`)."""
@@ -168,4 +214,4 @@ class ComparisonConfig(RunConfig):
     @property
     def sample_tokens(self) -> int:
         """The length, in tokens, at which samples are cut; the end token counts."""
-        return self.max_new_tokens or self.make_domain().max_new_tokens + 1
+        return self.max_new_tokens or self.make_task().max_new_tokens

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
+import sys
 import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -22,10 +24,10 @@ from setrl.lm.arm import check_before_training, train_arm
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
 from setrl.logs.run_folder import BASE, TrainingRun, training_run
-from setrl.rewards.problem_sets import domain_problems
 from setrl.runs.claim import claimed
 from setrl.runs.pool import OnProgress, Stop
 from setrl.runs.run import Arms, cache_folder, run_arms
+from setrl.tasks.base import TRAIN
 
 EVALUATION_SEED = 0  # the same problems for every model of every comparison
 
@@ -61,6 +63,9 @@ def run_comparison(
     """
     quiet()
     check_before_training(config)
+    if os.environ.get("RANK", "0") == "0":
+        for note in config.make_task().notes((TRAIN, *(config.eval_splits or ()))):
+            print(f"note: {note}", file=sys.stderr)
     arms = LanguageModelArms(config, Path(run_dir), cache_folder(cache))
     if "RANK" in os.environ:
         return _run_on_all_processes(arms, overwrite)
@@ -92,7 +97,7 @@ class LanguageModelArms(Arms):
     def cost(self, arm: str | None) -> float:
         """Steps of training, and the evaluation in steps."""
         steps = 0 if arm is None else self.config.steps
-        return steps + self._split_cost * len(self.config.eval_splits)
+        return steps + self._split_cost * len(self.config.eval_splits or ())
 
     @property
     def _split_cost(self) -> float:
@@ -119,18 +124,19 @@ class LanguageModelArms(Arms):
     ) -> None:
         """Evaluate a model on the splits of the config, into a folder."""
         config = self.config
-        generator = LocalModel(model, config.temperature, config.sample_tokens)
-        for count, split in enumerate(config.eval_splits, start=1):
+        task = config.make_task()
+        form = dataclasses.replace(
+            task.form, options=config.trainer.get("chat_template_kwargs") or {}
+        )
+        generator = LocalModel(
+            model, config.temperature, config.sample_tokens, form=form, dtype=config.dtype
+        )
+        chat = bool(config.eval_splits) and generator.is_chat
+        for count, split in enumerate(config.eval_splits or (), start=1):
             if stop.asked:
                 return
-            problems = domain_problems(
-                config.make_domain(),
-                split,  # type: ignore[arg-type]
-                config.eval_problems,
-                EVALUATION_SEED,
-            )
             draw_and_read(
-                problems,
+                task.problems(split, config.eval_problems, EVALUATION_SEED, chat),
                 generator,
                 config.eval_samples,
                 EVALUATION_SEED,

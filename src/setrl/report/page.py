@@ -179,8 +179,10 @@ def _with_options(named: Any) -> str:
     """What a config names by a text, or by a mapping of name and options, in words."""
     if not isinstance(named, Mapping):
         return str(named or "")
-    name = str(named.get("name", ""))
-    options = ", ".join(f"{key} {value}" for key, value in named.items() if key != "name")
+    key = "name" if "name" in named else "data"  # of a domain; of a file of problems
+    name = str(named.get(key) or "")
+    rest = {other: value for other, value in named.items() if other not in (key, "folder")}
+    options = ", ".join(f"{other} {value}" for other, value in rest.items())
     return f"{name} ({options})" if options else name
 
 

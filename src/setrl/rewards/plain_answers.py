@@ -58,6 +58,11 @@ class _PlainAnswer:
         pairs = zip(completions, columns[self.gold], strict=True)
         return [self._reward(plain_text(completion), gold) for completion, gold in pairs]
 
+    def answer(self, text: str) -> str | None:
+        """What a sample states, in the form in which equal answers are equal texts; or None."""
+        found = self._answer(text)
+        return None if found is None else self._shown(found)
+
     def read(self, gold: object, texts: Sequence[str]) -> list[Reading]:
         """The reading of each text.
 

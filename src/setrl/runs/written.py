@@ -57,7 +57,7 @@ EVALUATION: Tree = {
 MODEL_FILES = (
     *("config.json", "generation_config.json", "base.json", "model.zip", "training_args.bin"),
     *("model.safetensors", "model-*-of-*.safetensors", "model.safetensors.index.json"),
-    *("adapter_config.json", "adapter_model.safetensors", "chat_template.jinja"),
+    *("adapter_config.json", "adapter_model.safetensors", "chat_template.jinja", "README.md"),
     *("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "special_tokens_map.json"),
     *("added_tokens.json", "vocab.json", "vocab.txt", "merges.txt"),
 )

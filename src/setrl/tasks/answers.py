@@ -1,0 +1,48 @@
+"""The final answer of a sample, as the reward of its task reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from setrl.core.samples import DEGENERATE
+from setrl.rewards.grades import Reason
+from setrl.rewards.interface import Reward, Text, plain_text
+from setrl.rewards.math_answer import MathAnswer
+from setrl.rewards.normal_form import spaceless
+from setrl.rewards.stated import normal_text, stated_answer
+
+Read = Callable[[str], str | None]
+
+
+def reader_of(outcome: Reward) -> Read:
+    """Reads what samples answer, in the form in which equal answers are equal texts.
+
+    Args:
+        outcome: The reward that decides which samples are correct; it says where the answer is.
+            For a function of a user it is what the sample states (`setrl.rewards.stated`).
+    """
+    if isinstance(outcome, MathAnswer):
+        return lambda text: _boxed(outcome, text)
+    own: Read | None = getattr(outcome, "answer", None)
+    return own or _stated
+
+
+def _boxed(outcome: MathAnswer, text: str) -> str | None:
+    found = outcome.read(text)
+    return None if isinstance(found, Reason) else spaceless(found)
+
+
+def _stated(text: str) -> str | None:
+    found = stated_answer(text)
+    return None if found is None else normal_text(found.text)
+
+
+def labels_of(read: Read) -> Callable[..., list[str | int]]:
+    """A function in the interface of TRL's reward functions; a sample without an answer has −1."""
+
+    def final_answer(*, completions: Sequence[Text], **_: Any) -> list[str | int]:
+        found = [read(plain_text(text)) for text in completions]
+        return [DEGENERATE if answer is None else answer for answer in found]
+
+    return final_answer

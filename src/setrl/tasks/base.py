@@ -1,0 +1,129 @@
+"""A task: problems to train on and to evaluate on, the reward of a sample, and its strategy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from setrl.rewards.interface import Reward
+from setrl.rewards.problem_sets import ProblemSet
+from setrl.tasks.prompting import PromptForm
+
+TRAIN: Final = "train"  # the split that is trained on; all others are for evaluation
+
+Labels = Callable[..., Sequence[int | str | None]]
+"""A function in the interface of TRL's reward functions: a name or an integer for each sample; −1
+is degenerate, None unknown."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One problem to train on.
+
+    Attributes:
+        prompt: The question as text, before any chat template.
+        columns: The other fields of the problem, which reward and cluster functions receive.
+    """
+
+    prompt: str
+    columns: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """What names the strategy of a sample: a function, or a judge, or nothing.
+
+    Attributes:
+        function: Names the strategy of each sample, in the interface of TRL's reward functions.
+        judge: Or the settings of a judge (`setrl.judges.config.from_config`).
+        name_of: (prompt, text) → the strategy's name for people to read, where the task has a
+            reader that is independent of the function and the judge.
+    """
+
+    function: Labels | None = None
+    judge: str | Mapping[str, Any] | None = None
+    name_of: Callable[[str, str], str | None] | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a method that reads clusters can be trained."""
+        return self.function is not None or self.judge is not None
+
+
+class Task(Protocol):
+    """Problems, rewards and strategies, wherever they come from."""
+
+    @property
+    def name(self) -> str:
+        """Its name in file names: letters, digits and ._- alone."""
+
+    @property
+    def form(self) -> PromptForm:
+        """How a model sees a prompt."""
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of its splits."""
+
+    @property
+    def max_new_tokens(self) -> int:
+        """The length in tokens at which a sample is cut, unless the config says otherwise."""
+
+    @property
+    def rewards(self) -> tuple[Reward, ...]:
+        """Reward functions in TRL's interface."""
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weight of each reward function."""
+
+    @property
+    def strategy(self) -> Strategy:
+        """What names the strategy of a sample."""
+
+    @property
+    def answers(self) -> Labels | None:
+        """Reads the final answer of each sample, for objectives that vote; None if none is read."""
+
+    def notes(self, splits: Sequence[str]) -> list[str]:
+        """What people should know of these splits before they are used; sentences."""
+        return []
+
+    def training_rows(self, count: int, different: int | None, seed: int) -> list[Row]:
+        """`count` problems of the training split, in the order in which they are trained on.
+
+        Args:
+            count: How many.
+            different: How many different ones, which come again and again; None: as many as there
+                are.
+            seed: Decides the order.
+
+        Raises:
+            ConfigError: If the task has fewer different problems.
+        """
+
+    def problems(self, split: str, count: int | None, seed: int, chat: bool = False) -> ProblemSet:
+        """`count` problems of a split for evaluation, and what reads samples of them.
+
+        Args:
+            split: One of `splits`.
+            count: How many; of a file that has fewer, all. None: all of a file.
+            seed: Decides which.
+            chat: Whether functions of a user receive messages, as they do in training with a chat
+                template.
+        """
+
+
+def in_rounds(different: int, count: int, seed: int) -> list[int]:
+    """The places of `count` problems: all different ones in a new order, again and again.
+
+    >>> in_rounds(3, 7, seed=0)
+    [2, 0, 1, 2, 1, 0, 2]
+    """
+    rng = np.random.default_rng(seed)
+    rounds = [rng.permutation(different) for _ in range(math.ceil(count / different))]
+    return [int(place) for place in np.concatenate(rounds)[:count]]

@@ -1,0 +1,85 @@
+"""Fields of a row: found by name or by a path, put into a template, and missing ones named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from setrl.errors import DataError
+
+PROMPT_KEYS = ("problem", "question", "prompt")
+GOLD_KEYS = ("answer", "gold", "final_answer", "target")
+
+_MISSING = object()
+# {{name}} stays {name}, {{}} stays {}; LaTeX such as \boxed{} and x^{2} is no field.
+_FIELD = re.compile(r"\{\{(?P<kept>\w*)\}\}|\{(?P<field>[A-Za-z_][\w.]*)\}")
+
+
+def find(row: Mapping[str, Any], field: str, where: str) -> Any:
+    """The value of a field; "a.b" is the field b inside the field a.
+
+    >>> find({"reward_model": {"ground_truth": "18"}}, "reward_model.ground_truth", "x.jsonl:1")
+    '18'
+
+    Raises:
+        DataError: If the row lacks it, with the names of the fields that there are.
+    """
+    value: Any = row.get(field, _MISSING)
+    if value is _MISSING and "." in field:
+        value = row
+        for part in field.split("."):
+            value = value.get(part, _MISSING) if isinstance(value, Mapping) else _MISSING
+    if value is _MISSING:
+        raise DataError(f"{where}: has no field {field!r}; it has {', '.join(row) or 'none'}")
+    return value
+
+
+def first_known(fields: Sequence[str], usual: Sequence[str]) -> str | None:
+    """The first of the usual names that is a field."""
+    return next((name for name in usual if name in fields), None)
+
+
+def template_fields(template: str) -> list[str]:
+    r"""The fields that a template names; none if it is the name of a field itself.
+
+    >>> template_fields("{question} Answer in \\boxed{}."), template_fields("question")
+    (['question'], [])
+    """
+    return [found["field"] for found in _FIELD.finditer(template) if found["field"]]
+
+
+def filled(template: str, row: Mapping[str, Any], where: str) -> str:
+    r"""A template with the values of a row.
+
+    >>> filled("{a} + {b.c} = \\boxed{} {{a}}", {"a": 1, "b": {"c": 2}}, "x.jsonl:1")
+    '1 + 2 = \\boxed{} {a}'
+    """
+
+    def value(found: re.Match[str]) -> str:
+        if found["field"] is None:
+            return f"{{{found['kept']}}}"
+        return as_text(find(row, found["field"], where), found["field"], where)
+
+    return _FIELD.sub(value, template)
+
+
+def as_text(value: Any, field: str, where: str) -> str:
+    """A prompt, or a part of it, as text; a conversation of one user's message is its text.
+
+    Raises:
+        DataError: If it is nothing that a prompt can hold.
+    """
+    if isinstance(value, str) and value.strip():
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 1:
+        [message] = value
+        if isinstance(message, Mapping) and message.get("role") == "user":
+            return as_text(message.get("content"), f"{field}[0].content", where)
+    what = "is empty" if value is None or value == "" or value == [] else f"is {value!r:.80}"
+    raise DataError(
+        f"{where}: the field {field!r} {what}, and must be a text, a number, or one message of a "
+        "user (put a system message under `system`)"
+    )

@@ -1,0 +1,94 @@
+"""A synthetic domain as a task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from setrl.core.samples import DEGENERATE
+from setrl.domains import SPLITS, Domain
+from setrl.errors import ConfigError
+from setrl.rewards.from_domain import Verifier
+from setrl.rewards.interface import Reward
+from setrl.rewards.problem_sets import ProblemSet, domain_problems
+from setrl.tasks.base import TRAIN, Labels, Row, Strategy, Task, in_rounds
+from setrl.tasks.prompting import PromptForm
+
+PROBLEMS = 100  # of an evaluation: a domain has as many as one wants
+
+
+@dataclass(frozen=True)
+class DomainTask(Task):
+    """A domain's problems, its verifier as the reward, and its reader of strategies."""
+
+    domain: Domain
+
+    @property
+    def name(self) -> str:
+        """The domain's."""
+        return self.domain.name
+
+    @property
+    def form(self) -> PromptForm:
+        """Text, or a user's message for models with a chat template."""
+        return PromptForm()
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Those of every domain."""
+        return SPLITS
+
+    @property
+    def max_new_tokens(self) -> int:
+        """What the domain's samples need; the end token counts."""
+        return self.domain.max_new_tokens + 1
+
+    @cached_property
+    def _verifier(self) -> Verifier:
+        return Verifier(self.domain)
+
+    @property
+    def rewards(self) -> tuple[Reward, ...]:
+        """1 for correct samples."""
+        return (self._verifier.correct,)  # type: ignore[return-value]
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """One."""
+        return (1.0,)
+
+    @property
+    def strategy(self) -> Strategy:
+        """The domain's own reader."""
+        reading = self._verifier.reading
+        return Strategy(self._verifier.strategy, name_of=lambda p, text: reading(p, text).strategy)
+
+    @property
+    def answers(self) -> Labels:
+        """The answers that the domain reads."""
+
+        def answers(*, prompts: list[Any], completions: list[Any], **_: Any) -> list[str | int]:
+            pairs = zip(prompts, completions, strict=True)
+            found = [self._verifier.reading(prompt, text).answer for prompt, text in pairs]
+            return [DEGENERATE if answer is None else answer for answer in found]
+
+        return answers
+
+    def training_rows(self, count: int, different: int | None, seed: int) -> list[Row]:
+        """New problems at every step, or `different` of them again and again."""
+        different = min(count, different or count)
+        try:
+            problems = self.domain.problems(TRAIN, different, seed)
+        except ValueError as error:
+            raise ConfigError(f"{error}: set train_problems lower") from error
+        return [Row(problems[place].prompt) for place in in_rounds(different, count, seed)]
+
+    def problems(self, split: str, count: int | None, seed: int, chat: bool = False) -> ProblemSet:
+        """Problems of a split, read by the domain."""
+        if split not in SPLITS:
+            raise ConfigError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
+        try:
+            return domain_problems(self.domain, split, count or PROBLEMS, seed)
+        except ValueError as error:
+            raise ConfigError(f"{error}: set eval_problems lower") from error

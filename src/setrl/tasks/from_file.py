@@ -1,0 +1,298 @@
+"""A file of problems as a task."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from setrl.domains import Reading
+from setrl.errors import ConfigError, DataError
+from setrl.rewards.config import RewardSet, rewards_from_config
+from setrl.rewards.golds import gold_answer, gold_problem
+from setrl.rewards.interface import Reward
+from setrl.rewards.loading import load_function
+from setrl.rewards.math_answer import MathAnswer
+from setrl.rewards.problem_sets import NamedProblem, ProblemSet
+from setrl.tasks import problems as problems_of_file
+from setrl.tasks import splits, strategies, tables
+from setrl.tasks.answers import labels_of, reader_of
+from setrl.tasks.base import TRAIN, Labels, Row, Strategy, Task, in_rounds
+from setrl.tasks.problems import Problem
+from setrl.tasks.prompting import PromptForm
+from setrl.tasks.spec import TaskSpec
+from setrl.tasks.tables import Table
+
+SHOWN = 3  # problems listed in a message
+
+
+@dataclass(frozen=True)
+class FileTask(Task):
+    """Problems of a file or of a data set, graded by the rewards that its keys name.
+
+    Nothing is read until a problem is asked for.
+    """
+
+    spec: TaskSpec
+
+    @property
+    def name(self) -> str:
+        """That of the data, or the key `name`."""
+        return self.spec.name
+
+    @property
+    def form(self) -> PromptForm:
+        """By the keys `system` and `chat`."""
+        return PromptForm(self.spec.system, self.spec.chat)
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Those of the key `splits`; of one table train and test, of a data set its own."""
+        if self.spec.splits is not None:
+            sizes = any(not isinstance(value, str) for value in self.spec.splits.values())
+            return tuple(dict.fromkeys((TRAIN, *self.spec.splits) if sizes else self.spec.splits))
+        return tuple(self._whole) if len(self._whole) > 1 else (TRAIN, *splits.USUAL)
+
+    @property
+    def max_new_tokens(self) -> int:
+        """By the key of this name."""
+        return self.spec.max_new_tokens
+
+    @property
+    def rewards(self) -> tuple[Reward, ...]:
+        """By the key `reward`."""
+        return self.reward_set.functions
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """By the key `reward`."""
+        return self.reward_set.weights
+
+    @cached_property
+    def reward_set(self) -> RewardSet:
+        """The rewards, and what reads samples in evaluation."""
+        return rewards_from_config(self.spec.reward, self._gold, self.spec.folder)
+
+    @cached_property
+    def strategy(self) -> Strategy:
+        """By the key `strategy`."""
+        return strategies.make(self.spec.strategy, self._load, self.answers)
+
+    def _check_columns(self, found: Sequence[Problem]) -> None:
+        """Refuse functions that take what no problem has."""
+        columns = list(dict.fromkeys(key for problem in found for key in problem.columns))
+        if missing := self.reward_set.missing_columns(columns):
+            raise ConfigError(
+                f"{missing[0]}, which is no field of {found[0].where}; it has "
+                f"{', '.join(columns) or 'none'}"
+            )
+
+    def _load(self, reference: str) -> Labels:
+        return load_function(reference, self.spec.folder).function
+
+    @cached_property
+    def answers(self) -> Labels:
+        """The final answers, read as the first reward reads them."""
+        return labels_of(reader_of(self.reward_set.outcome))
+
+    @cached_property
+    def _gold(self) -> str | None:
+        return problems_of_file.gold_field(next(iter(self._whole.values())), self.spec)
+
+    @cached_property
+    def _files(self) -> dict[str, str]:
+        """Split → file, where `splits` names files."""
+        named = dict(self.spec.splits or {})
+        files = {
+            split: value
+            for split, value in named.items()
+            if isinstance(value, str) and tables.looks_like_file(value)
+        }
+        if files and len(files) < len(named):
+            raise ConfigError(f"task.splits must all be files or none, got {named}")
+        return files
+
+    @cached_property
+    def _whole(self) -> dict[str, Table]:
+        """The tables as they are stored: split → table, or one table under "" of one file."""
+        spec = self.spec
+        if self._files:
+            return {split: tables.read_file(spec.path(file)) for split, file in self._files.items()}
+        assert spec.data is not None
+        if tables.looks_like_file(spec.data):
+            return {"": tables.read_file(spec.path(spec.data))}
+        folder = spec.path(spec.data)
+        return tables.read_dataset(str(folder) if folder.is_dir() else spec.data, spec.subset)
+
+    @cached_property
+    def _tables(self) -> dict[str, Table]:
+        """Split → table, with each problem in one of them."""
+        whole, wanted = self._whole, self.spec.splits
+        if self._files or (wanted is None and len(whole) > 1):
+            return whole
+        if any(isinstance(value, str) for value in (wanted or {}).values()):
+            return self._by_name(whole, wanted or {})
+        return self._by_size(whole, wanted or splits.USUAL)
+
+    def _by_name(self, whole: Mapping[str, Table], wanted: Mapping[str, Any]) -> dict[str, Table]:
+        for split, name in wanted.items():
+            if name not in whole:
+                known = ", ".join(whole) if "" not in whole else "one file without splits"
+                raise ConfigError(
+                    f"task.splits.{split}: {name!r} is neither a file (.jsonl, .json, .parquet) "
+                    f"nor a split of the data, which has {known}"
+                )
+        return {split: whole[name] for split, name in wanted.items()}
+
+    def _by_size(self, whole: Mapping[str, Table], sizes: Mapping[str, Any]) -> dict[str, Table]:
+        """One table divided; of a data set with several splits, that of train."""
+        table = whole.get(TRAIN) or next(iter(whole.values()))
+        prompts = [problem.prompt for problem in problems_of_file.read(table, self.spec)]
+        return {
+            split: Table(table.where, tuple(table.rows[place] for place in places))
+            for split, places in splits.divided(prompts, sizes).items()
+        }
+
+    @cached_property
+    def _problems(self) -> dict[str, list[Problem]]:
+        return {}
+
+    def all_problems(self, split: str) -> list[Problem]:
+        """The problems of a split in the order of the file, those with unusable golds among them.
+
+        Raises:
+            ConfigError: If there is no such split, or it is empty.
+            DataError: If a field is missing, or no gold can be used.
+        """
+        if split not in self._tables:
+            raise ConfigError(
+                f"task {self.name} has no split {split!r}, but {', '.join(self._tables)}"
+            )
+        if split not in self._problems:
+            table = self._tables[split]
+            if not table.rows:
+                raise ConfigError(f"the split {split!r} of {table.where} is empty")
+            found = problems_of_file.read(table, self.spec)
+            self._problems[split] = self._with_reasons(found)
+        return self._problems[split]
+
+    def _with_reasons(self, found: list[Problem]) -> list[Problem]:
+        """The problems with why their golds cannot be used.
+
+        Of golds of mathematics only the texts are looked at: to parse thousands takes minutes.
+        """
+        if not self.spec.needs_gold:
+            return found
+        golds = [problem.gold for problem in found]
+        if isinstance(self.reward_set.outcome, MathAnswer):
+            why = ["no answer" if g is None else gold_problem(gold_answer(g)) for g in golds]
+        else:
+            why = self.reward_set.gold_problems(golds)
+        pairs = zip(found, why, strict=True)
+        return [dataclasses.replace(problem, unfit=reason) for problem, reason in pairs]
+
+    def usable(self, split: str) -> list[Problem]:
+        """The problems of a split whose gold can be used for grading.
+
+        Raises:
+            DataError: If there are none.
+        """
+        found = self.all_problems(split)
+        usable = [problem for problem in found if problem.unfit is None]
+        if not usable:
+            first = found[0]
+            raise DataError(
+                f"no gold of the split {split!r} can be used for grading; the first: "
+                f"{first.where}, {str(first.gold)[:80]!r}: {first.unfit}"
+            )
+        return usable
+
+    def notes(self, used: Sequence[str]) -> list[str]:
+        """What people should know of these splits: golds left out, problems in two splits."""
+        found = []
+        for split in used:
+            unfit = [one for one in self.all_problems(split) if one.unfit is not None]
+            if unfit:
+                shown = ", ".join(f"{one.where} ({one.unfit})" for one in unfit[:SHOWN])
+                found.append(
+                    f"{len(unfit)} of {len(self.all_problems(split))} problems of {split} are left "
+                    f"out, because their gold cannot be used for grading: {shown}"
+                    f"{', …' if len(unfit) > SHOWN else ''}"
+                )
+        if TRAIN in used:
+            found += [
+                f"{count} of {len(self.usable(split))} problems of {split} are also in {TRAIN}: "
+                f"the evaluation on {split} is not on new problems"
+                for split in used
+                if split != TRAIN and (count := self.overlap(split))
+            ]
+        return found
+
+    def overlap(self, split: str, other: str = TRAIN) -> int:
+        """How many problems of a split have the prompt of one of another split.
+
+        Upper and lower case and white space do not count.
+        """
+        seen = {_plain(problem.prompt) for problem in self.usable(other)}
+        return sum(_plain(problem.prompt) in seen for problem in self.usable(split))
+
+    def training_rows(self, count: int, different: int | None, seed: int) -> list[Row]:
+        """All problems in a new order, again and again, or `different` of them."""
+        found = self.usable(TRAIN)
+        if different is not None and different > len(found):
+            raise ConfigError(
+                f"train_problems must be at most {len(found)}, the problems of the split "
+                f"{TRAIN!r} of {self.name}, got {different}"
+            )
+        self._check_columns(found)
+        chosen = _some(found, different, seed=0)
+        return [
+            Row(chosen[place].prompt, chosen[place].columns)
+            for place in in_rounds(len(chosen), count, seed)
+        ]
+
+    def problems(self, split: str, count: int | None, seed: int, chat: bool = False) -> ProblemSet:
+        """`count` problems of a split; all if there are fewer."""
+        chosen = _some(self.usable(split), count, seed)
+        unfit = self.reward_set.gold_problems([problem.gold for problem in chosen])
+        chosen = [problem for problem, why in zip(chosen, unfit, strict=True) if why is None]
+        if not chosen:
+            raise DataError(f"no gold of the split {split!r} can be used for grading: {unfit[0]}")
+        return ProblemSet(
+            name=f"{self.name}_{split}",
+            split=split,
+            problems=problems_of_file.named(chosen, f"{self.name}/{split}"),
+            read=lambda problem, texts: self.read(problem, texts, chat),
+            max_tokens=self.max_new_tokens,
+        )
+
+    def read(
+        self, problem: NamedProblem, texts: Sequence[str], chat: bool = False
+    ) -> list[Reading]:
+        """Whether samples of a problem are correct, their answers, and their strategies.
+
+        Functions receive messages with `chat`, as in training with a chat template.
+        """
+        readings = self.reward_set.read(problem, texts, chat=chat)
+        function = self.strategy.function
+        if function is None:
+            return readings
+        named = strategies.names(function, problem, texts, self.form, chat)
+        return [
+            dataclasses.replace(reading, strategy=name)
+            for reading, name in zip(readings, named, strict=True)
+        ]
+
+
+def _some(found: list[Problem], count: int | None, seed: int) -> list[Problem]:
+    """`count` problems, by their prompts and the seed, in the order of the file; or all."""
+    if count is None or count >= len(found):
+        return found
+    order = sorted(range(len(found)), key=lambda i: (splits.place_of(found[i].prompt, seed), i))
+    return [found[place] for place in sorted(order[:count])]
+
+
+def _plain(prompt: str) -> str:
+    return " ".join(prompt.casefold().split())

@@ -1,0 +1,152 @@
+"""The problems of a task's file: their prompts, golds and columns, checked as they are read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from setrl.errors import DataError
+from setrl.rewards.benchmarks import ID_KEYS, plain_gold
+from setrl.rewards.problem_sets import NamedProblem
+from setrl.tasks import fields
+from setrl.tasks.spec import TaskSpec
+from setrl.tasks.splits import place_of
+from setrl.tasks.tables import Table
+
+# TRL uses these names for what it passes to functions, and for pictures in prompts.
+RESERVED = frozenset({
+    "prompt", "prompts", "completion", "completions", "completion_ids", "image", "images",
+    "trainer_state", "log_extra", "log_metric", "environments",
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A problem of a file.
+
+    Attributes:
+        where: Its place, for messages.
+        prompt: The question, from the field or the template.
+        gold: The correct answer as text; None if there is none.
+        columns: The other fields, as functions receive them.
+        unfit: Why the gold cannot be used for grading; None if it can.
+    """
+
+    where: str
+    prompt: str
+    gold: str | None
+    columns: Mapping[str, Any]
+    unfit: str | None = None
+
+
+def read(table: Table, spec: TaskSpec) -> list[Problem]:
+    """The problems of a table; whether their golds can be used is not looked at.
+
+    Raises:
+        DataError: If a field is missing, or a prompt is no text; it names the row and its fields.
+    """
+    prompt = spec.prompt or fields.first_known(table.fields, fields.PROMPT_KEYS)
+    gold = gold_field(table, spec)
+    if prompt is None:
+        raise _no_field(table, "prompt", fields.PROMPT_KEYS)
+    named = fields.template_fields(prompt)
+    if gold is not None and gold in named:
+        raise DataError(
+            f"task.prompt names the field of the gold, {gold!r}: the model would read the answer"
+        )
+    template = prompt if named else f"{{{prompt}}}"
+    problems = []
+    for where, row in table.rows:
+        text = filled_prompt(prompt, template, bool(named), row, where)
+        value = None if gold is None else fields.find(row, gold, where)
+        problems.append(_problem(where, text, value, gold, row, spec.needs_gold))
+    return _without_mixed_columns(problems)
+
+
+def filled_prompt(
+    prompt: str, template: str, is_template: bool, row: Mapping[str, Any], where: str
+) -> str:
+    """The prompt of a row."""
+    if is_template:
+        return fields.filled(template, row, where)
+    return fields.as_text(fields.find(row, prompt, where), prompt, where)
+
+
+def gold_field(table: Table, spec: TaskSpec) -> str | None:
+    """The field of the gold; None if there is none and no reward needs it.
+
+    Raises:
+        DataError: If a reward needs it.
+    """
+    found = spec.gold or fields.first_known(table.fields, fields.GOLD_KEYS)
+    if found is None and spec.needs_gold:
+        raise _no_field(table, "gold", fields.GOLD_KEYS)
+    return found
+
+
+def _no_field(table: Table, key: str, usual: Sequence[str]) -> DataError:
+    return DataError(
+        f"{table.where}: has none of the fields {', '.join(usual)}; it has "
+        f"{', '.join(table.fields) or 'none'}: name the right one under task.{key}"
+    )
+
+
+def _problem(
+    where: str, prompt: str, value: Any, gold: str | None, row: Mapping[str, Any], graded: bool
+) -> Problem:
+    columns = {key: value for key, value in row.items() if key not in RESERVED}
+    if gold is None:
+        return Problem(where, prompt, None, columns)
+    text = None if value is None else plain_gold(value)
+    seen = text if graded else value  # a function reads it as it is
+    return Problem(where, prompt, text, {**columns, gold: seen})
+
+
+def _without_mixed_columns(problems: list[Problem]) -> list[Problem]:
+    """Columns of numbers and texts as texts: a data set's column holds values of one kind."""
+    kinds: dict[str, set[type]] = {}
+    for problem in problems:
+        for key, value in problem.columns.items():
+            if value is not None:
+                kinds.setdefault(key, set()).add(type(value))
+    scalars = {str, int, float, bool}
+    mixed = {key for key, found in kinds.items() if len(found) > 1 and found <= scalars}
+    if not mixed:
+        return problems
+    return [replace(one, columns=_as_texts(one.columns, mixed)) for one in problems]
+
+
+def _as_texts(columns: Mapping[str, Any], mixed: set[str]) -> dict[str, Any]:
+    return {key: _text(value) if key in mixed else value for key, value in columns.items()}
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else plain_gold(value)
+
+
+def named(problems: Sequence[Problem], prefix: str) -> tuple[NamedProblem, ...]:
+    """The problems with ids: their own if those are all different, or else hashes of prompts."""
+    own = [_own_id(problem.columns) for problem in problems]
+    if None in own or len(set(own)) < len(own):
+        own = [f"{int(place_of(problem.prompt) * 2**48):012x}" for problem in problems]
+    seen: Counter[str | None] = Counter()
+    found = []
+    for identity, problem in zip(own, problems, strict=True):
+        seen[identity] += 1
+        again = f"-{seen[identity]}" if seen[identity] > 1 else ""
+        found.append(
+            NamedProblem(
+                id=f"{prefix}/{identity}{again}",
+                prompt=problem.prompt,
+                kind=str(problem.columns.get("subject") or problem.columns.get("level") or ""),
+                gold=problem.gold,
+                columns=problem.columns,
+            )
+        )
+    return tuple(found)
+
+
+def _own_id(columns: Mapping[str, Any]) -> str | None:
+    return next((str(columns[key]) for key in ID_KEYS if columns.get(key) is not None), None)

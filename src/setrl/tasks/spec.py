@@ -1,0 +1,123 @@
+"""The keys under `task:` of a config."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from setrl import names
+from setrl.errors import ConfigError
+from setrl.rewards.config import terms_of
+from setrl.tasks import tables
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskSpec:
+    """A file of problems, and what is done with it.
+
+    Attributes:
+        data: A file (.jsonl, .json, .parquet, .jsonl.gz), or the name or folder of a Hugging Face
+            data set; not needed if `splits` names a file for each split.
+        name: Its name in file names; by default that of the data.
+        subset: The part of a data set that has several, such as main.
+        prompt: The field of the question, or a template with {field}; by default the first of
+            problem, question and prompt that there is.
+        gold: The field of the correct answer; by default the first of answer, gold, final_answer
+            and target that there is.
+        reward: math, number, choice, exact, {function: module:name}, or a list with weights.
+        strategy: final_answer, {function: module:name}, {judge: …}, or none.
+        system: The system message of chat models.
+        chat: Whether the prompt is a user's message; by default if the model has a chat template.
+        splits: Split → a file, a split of the data set, a share, or a number of problems.
+        max_new_tokens: The length in tokens at which a sample is cut.
+        folder: Where relative paths start, and where modules are looked for; the config's folder.
+    """
+
+    data: str | None = None
+    name: str = ""
+    subset: str | None = None
+    prompt: str | None = None
+    gold: str | None = None
+    reward: Any = "math"
+    strategy: Any = None
+    system: str | None = None
+    chat: bool | None = None
+    splits: Mapping[str, str | int | float] | None = None
+    max_new_tokens: int = 1024
+    folder: str = "."
+
+    def __post_init__(self) -> None:
+        for key in ("data", "subset", "prompt", "gold", "system"):
+            value = getattr(self, key)
+            _require(value is None or (isinstance(value, str) and value), key, "be a text", value)
+        _require(self.chat in (None, True, False), "chat", "be true, false or null", self.chat)
+        tokens = self.max_new_tokens
+        is_number = isinstance(tokens, int) and not isinstance(tokens, bool)
+        _require(is_number and tokens > 0, "max_new_tokens", "be a number above 0", tokens)
+        if self.chat is False and self.system is not None:
+            raise ConfigError("task.system needs chat: a plain prompt has no system message")
+        self._check_splits()
+        terms_of(self.reward)
+        object.__setattr__(self, "name", re.sub(r"[^\w.-]+", "_", self.name or self._usual_name()))
+
+    def _check_splits(self) -> None:
+        splits = self.splits
+        _require(splits is None or (isinstance(splits, Mapping) and splits), "splits",
+                 "be a mapping of names to files, shares or numbers", splits)  # fmt: skip
+        for split, value in (splits or {}).items():
+            key = f"splits.{split}"
+            fits = isinstance(split, str) and re.fullmatch(r"[\w.-]+", split)
+            _require(fits, "splits", "have names of letters, digits and ._-", split)
+            must = "be a file, a split, a share in (0, 1] or a number of problems"
+            _require(_is_size(value) or isinstance(value, str), key, must, value)
+        if self.data is None and not (splits and all(map(_is_file, splits.values()))):
+            raise ConfigError(
+                "task needs `data`, or `splits` with a file for each: {train: train.jsonl, …}"
+            )
+
+    def _usual_name(self) -> str:
+        source = self.data or str(next(iter((self.splits or {}).values())))
+        return Path(source).name.removesuffix(".gz").partition(".")[0]
+
+    @property
+    def needs_gold(self) -> bool:
+        """Whether a reward compares samples with a gold answer."""
+        return any(term.reward is not None for term in terms_of(self.reward))
+
+    def path(self, name: str) -> Path:
+        """A path that is relative to the folder of the config."""
+        return Path(self.folder) / Path(name).expanduser()
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """The keys as a config holds them.
+
+        Raises:
+            ConfigError: For an unknown key, with the nearest known one, or a wrong value.
+        """
+        known = {field.name: None for field in dataclasses.fields(cls)}
+        for key in values:
+            try:
+                names.look_up("key of task", key, known)
+            except ValueError as error:
+                raise ConfigError(f"task: {error}") from None
+        return cls(**values)
+
+
+def _is_file(value: Any) -> bool:
+    return isinstance(value, str) and tables.looks_like_file(value)
+
+
+def _is_size(value: Any) -> bool:
+    if isinstance(value, bool):
+        return False
+    return (isinstance(value, int) and value > 0) or (isinstance(value, float) and 0 < value <= 1)
+
+
+def _require(holds: Any, key: str, must: str, value: Any) -> None:
+    if not holds:
+        raise ConfigError(f"task.{key} must {must}, got {value!r}")

@@ -1,0 +1,83 @@
+"""Which problems are for training and which for evaluation: by their text, never by their order."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from setrl.errors import ConfigError
+from setrl.tasks.base import TRAIN
+
+USUAL: Mapping[str, float] = {"test": 0.1}  # of a file whose config names no splits
+WHOLE = 2**64
+
+
+def place_of(prompt: str, seed: int = 0) -> float:
+    """A pseudo-random number in [0, 1) that only the prompt and the seed decide.
+
+    >>> round(place_of("1 + 1 ="), 6), place_of("1 + 1 =") == place_of("1 + 1 =", seed=1)
+    (0.961487, False)
+    """
+    text = f"{seed}\0{prompt}".encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") / WHOLE
+
+
+def divided(prompts: Sequence[str], sizes: Mapping[str, Any]) -> dict[str, list[int]]:
+    """The places of the prompts of each split, in order.
+
+    Equal prompts are always in the same split. With shares, a prompt stays in its split when
+    others are added. Training gets the rest, unless its own size is given.
+
+    Args:
+        prompts: All prompts.
+        sizes: Split → its share of the prompts in (0, 1], or its number of different prompts.
+
+    Raises:
+        ConfigError: If the sizes are not of one kind, or more than there is.
+    """
+    shares = {split for split, size in sizes.items() if isinstance(size, float)}
+    if shares and shares != set(sizes):
+        raise ConfigError(
+            f"splits must all be shares or all be numbers of problems, got {dict(sizes)}"
+        )
+    different = sorted(dict.fromkeys(prompts), key=place_of)
+    order = sorted(sizes, key=lambda split: split == TRAIN)  # the others first
+    starts = _by_share(different, sizes, order) if shares else _by_number(different, sizes, order)
+    split_of = dict.fromkeys(different, TRAIN if TRAIN not in sizes else "")
+    for split, (start, stop) in starts.items():
+        split_of.update(dict.fromkeys(different[start:stop], split))
+    found: dict[str, list[int]] = {split: [] for split in (TRAIN, *sizes)}
+    for place, prompt in enumerate(prompts):
+        if split_of[prompt]:
+            found[split_of[prompt]].append(place)
+    return found
+
+
+def _by_number(
+    different: list[str], sizes: Mapping[str, int], order: list[str]
+) -> dict[str, tuple[int, int]]:
+    if sum(sizes.values()) > len(different):
+        raise ConfigError(
+            f"splits need {sum(sizes.values())} different problems, but there are {len(different)}"
+        )
+    starts, start = {}, 0
+    for split in order:
+        starts[split] = start, start + sizes[split]
+        start += sizes[split]
+    return starts
+
+
+def _by_share(
+    different: list[str], sizes: Mapping[str, float], order: list[str]
+) -> dict[str, tuple[int, int]]:
+    if sum(sizes.values()) > 1 + 1e-9:
+        raise ConfigError(f"the shares of splits must add up to 1 at most, got {dict(sizes)}")
+    places = [place_of(prompt) for prompt in different]
+    starts, share, start = {}, 0.0, 0
+    for split in order:
+        share += sizes[split]
+        stop = sum(place < share or share > 1 - 1e-9 for place in places)
+        starts[split] = start, stop
+        start = stop
+    return starts

@@ -1,0 +1,59 @@
+"""The strategy of a sample, as the config of a task names it: a function, the answer, a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from setrl.core.samples import DEGENERATE
+from setrl.errors import ConfigError, RunError
+from setrl.rewards.problem_sets import NamedProblem
+from setrl.tasks.base import Labels, Strategy
+from setrl.tasks.prompting import PromptForm
+
+ANSWER = "final_answer"
+FORMS = "final_answer, {function: module:name}, {judge: …} or none"
+
+
+def make(spec: Any, load: Callable[[str], Labels], answers: Labels) -> Strategy:
+    """The strategy that a config names.
+
+    Args:
+        spec: `final_answer`, {function: module:name}, {judge: …}, or none.
+        load: Loads a function by module:name.
+        answers: Reads final answers.
+
+    Raises:
+        ConfigError: If it is none of these.
+    """
+    if spec in (None, "none"):
+        return Strategy()
+    if spec == ANSWER:
+        return Strategy(answers)
+    if isinstance(spec, Mapping) and set(spec) == {"function"}:
+        return Strategy(load(spec["function"]))
+    if isinstance(spec, Mapping) and "judge" in spec:
+        return Strategy(judge=_judge(spec))
+    raise ConfigError(f"strategy must be {FORMS}, got {spec!r}")
+
+
+def _judge(spec: Mapping[str, Any]) -> str | Mapping[str, Any]:
+    """{judge: exact} and {judge: {judge: lm, …}} are what an arm's `judge` holds, or all of it."""
+    judge: str | Mapping[str, Any] = spec["judge"] if len(spec) == 1 else spec
+    return judge
+
+
+def names(
+    function: Labels, problem: NamedProblem, texts: Sequence[str], form: PromptForm, chat: bool
+) -> list[str | None]:
+    """The names of the strategies of a problem's samples in evaluation; None is no strategy."""
+    count = len(texts)
+    columns = {key: [value] * count for key, value in problem.columns.items()}
+    prompts = [form.prompt(problem.prompt, chat)] * count
+    samples = [[{"role": "assistant", "content": text}] if chat else text for text in texts]
+    found = list(function(prompts=prompts, completions=samples, **columns))
+    if len(found) != count:
+        raise RunError(
+            f"the strategy function must return one value a sample, {count}, got {len(found)}"
+        )
+    return [None if label is None or label == DEGENERATE else str(label) for label in found]

@@ -1,0 +1,145 @@
+"""Rows of a task's data: JSON Lines, a JSON array, Parquet, or a Hugging Face data set."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from setrl.errors import ConfigError, DataError
+from setrl.files import json_lines
+from setrl.logs import parquet
+
+SUFFIXES = (".jsonl", ".json", ".ndjson", ".parquet", ".gz")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of one file or of one split of a data set.
+
+    Attributes:
+        where: The file or the data set, for messages.
+        rows: The rows, in order; each knows its place for messages.
+    """
+
+    where: str
+    rows: tuple[tuple[str, Mapping[str, Any]], ...]
+
+    @property
+    def fields(self) -> list[str]:
+        """The names of all fields, in the order in which they first appear."""
+        return list(dict.fromkeys(key for _, row in self.rows for key in row))
+
+
+def looks_like_file(name: str) -> bool:
+    """Whether a text names a file of problems rather than a data set of the hub or one split."""
+    return name.endswith(SUFFIXES)
+
+
+def read_file(path: Path) -> Table:
+    """The rows of a file.
+
+    Raises:
+        ConfigError: If there is no such file.
+        DataError: If it is damaged, or of no known kind.
+    """
+    try:
+        stat = path.stat()
+    except OSError:
+        raise ConfigError(f"{path}: no such file") from None
+    return _read_file(path, stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=8)
+def _read_file(path: Path, _changed: int, _size: int) -> Table:
+    if path.suffix == ".parquet":
+        rows = parquet.rows(path)[1]
+        return Table(str(path), tuple((f"{path}, row {i}", row) for i, row in enumerate(rows)))
+    return Table(str(path), tuple(_json_rows(path)))
+
+
+def _json_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The objects of a file of JSON, compressed or not, one a line or in an array."""
+    if not (array := _array(path)):
+        if path.suffix == ".gz":
+            yield from _lines(path, _unpacked(path))
+            return
+        for number, _, row in json_lines.read(path):
+            yield f"{path}:{number}", row
+        return
+    try:
+        items = json.loads(array.decode("utf-8-sig"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise DataError(f"{path}: is not a JSON array: {error}") from None
+    for place, item in enumerate(items):
+        if not isinstance(item, dict):
+            raise DataError(f"{path}, item {place}: must be an object, got {type(item).__name__}")
+        yield f"{path}, item {place}", item
+
+
+def _array(path: Path) -> bytes | None:
+    """The bytes of a file that holds a JSON array; None if it holds something else."""
+    text = _unpacked(path) if path.suffix == ".gz" else path.read_bytes()
+    return text if json_lines.ARRAY.match(text[:4096].removeprefix(b"\xef\xbb\xbf")) else None
+
+
+def _unpacked(path: Path) -> bytes:
+    try:
+        with gzip.open(path) as file:
+            return file.read()
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be unpacked by gzip: {error}") from None
+
+
+def _lines(path: Path, text: bytes) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield f"{path}:{number}", json_lines.parse(line)
+        except ValueError as error:
+            raise DataError(f"{path}:{number}: {error}") from None
+
+
+@lru_cache(maxsize=4)
+def read_dataset(name: str, subset: str | None) -> dict[str, Table]:
+    """The splits of a Hugging Face data set, by the name on the hub or by a folder.
+
+    Raises:
+        ConfigError: If it cannot be loaded.
+    """
+    try:
+        import datasets
+    except ImportError:
+        raise ConfigError(
+            f"the data set {name} needs datasets: pip install 'setrl[train]'"
+        ) from None
+    try:
+        if Path(name).is_dir() and _was_saved(Path(name)):
+            found = datasets.load_from_disk(name)
+        else:
+            found = datasets.load_dataset(name, subset)
+    except Exception as error:  # offline, gated, renamed: datasets raises a dozen kinds
+        reason = str(error).strip().partition("\n")[0]
+        raise ConfigError(
+            f"cannot load the data set {name} ({type(error).__name__}: {reason}); a file of "
+            f"problems ends in {', '.join(SUFFIXES)}"
+        ) from error
+    parts = found if isinstance(found, dict) else {"train": found}
+    return {
+        split: Table(
+            f"{name}, split {split}",
+            tuple((f"{name}, {split} row {i}", row) for i, row in enumerate(part)),
+        )
+        for split, part in parts.items()
+    }
+
+
+def _was_saved(folder: Path) -> bool:
+    """Whether `save_to_disk` wrote the folder."""
+    return any((folder / name).exists() for name in ("dataset_dict.json", "dataset_info.json"))
