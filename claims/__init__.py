@@ -1,4 +1,4 @@
-"""The claims ledger: every statement of the source documents, checked by running code.
+"""The claims ledger: statements of the source documents and our own, checked by running code.
 
 To add a claim, write a function that yields trials in the file of its section and put `@claim` over
 it; the docstring is the statement. See `claims.claims`.
@@ -16,6 +16,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from claims import (
+    beyond_centred,
+    beyond_counts,
+    beyond_set_size,
+    beyond_water_filling,
     maxpo,
     maxpo_cost,
     maxpo_variance,
@@ -54,6 +58,10 @@ SECTIONS = (
     maxpo,
     maxpo_cost,
     maxpo_variance,
+    beyond_centred,
+    beyond_set_size,
+    beyond_water_filling,
+    beyond_counts,
 )
 
 CLAIMS: tuple[Claim, ...] = tuple(

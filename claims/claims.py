@@ -32,7 +32,8 @@ NOTE = "Set RL note (Hamid, Orney, Sadigh, Finn, Goodman)"
 TUTORIAL = "Poly-EPO tutorial"
 SUMMARIES = "Poly-EPO summaries"
 MAXPO = "MaxPO review (arXiv:2606.06080)"
-DOCUMENTS = (NOTE, TUTORIAL, SUMMARIES, MAXPO)
+BEYOND = "Beyond the sources (docs/theory.md)"  # our own results, checked in the same way
+DOCUMENTS = (NOTE, TUTORIAL, SUMMARIES, MAXPO, BEYOND)
 
 
 class Verdict(Enum):

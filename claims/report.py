@@ -22,7 +22,8 @@ OPENING = """\
 # The claims ledger
 
 This page lists every definition, lemma, proposition, example and worked number of the documents
-that this library was built from, and whether it holds. Every entry has a check, which runs with
+that this library was built from, and whether it holds. The last part lists what we found beyond
+them. Every entry has a check, which runs with
 
     make verify
 

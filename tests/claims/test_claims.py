@@ -16,6 +16,10 @@ import pytest
 
 import claims as ledger
 from claims import (
+    beyond_centred,
+    beyond_counts,
+    beyond_set_size,
+    beyond_water_filling,
     exact,
     maxpo_cost,
     note_algorithms,
@@ -262,6 +266,60 @@ MUTANTS = {
         "by_gaps",
         lambda old: lambda rewards, size: [old(rewards, size) for _ in rewards][-1],
         ["maxpo-quadratic"],
+    ),
+    "samples left out that are not": (
+        beyond_centred,
+        "_v",
+        lambda old: lambda score, rest, size: old(score, rest, size) + Fraction(1, 9),
+        ["beyond-centred"],
+    ),
+    "leave-two-out for one sample fewer": (
+        beyond_set_size,
+        "leave_two_out",
+        lambda old: lambda num, size: old(num, min(size + 1, num - 1)),
+        ["beyond-set-size", "beyond-set-size-limit", "beyond-set-size-actions"],
+    ),
+    "expected improvement that forgets the policy": (
+        beyond_set_size,
+        "improvement",
+        lambda old: lambda num, size, p: old(num, size, p / 2),
+        ["beyond-leave-two-out"],
+    ),
+    "as much water for α as for 1": (
+        beyond_water_filling,
+        "water_filling",
+        lambda old: lambda success, alpha=1: old(success),
+        ["beyond-water-filling", "beyond-price"],
+    ),
+    "a threshold for sets without the new sample": (
+        beyond_water_filling,
+        "critical_success",
+        lambda old: lambda *args: old(*args) + Fraction(1, 7),
+        ["beyond-invasion"],
+    ),
+    "growth by the sign of the advantage": (
+        beyond_water_filling,
+        "growth_of_new",
+        lambda _: lambda shares, success, new: Fraction(1),
+        ["beyond-growth"],
+    ),
+    "every right sample paid as the first": (
+        beyond_counts,
+        "paid",
+        lambda old: lambda pay: old(lambda j: pay(1)),
+        ["beyond-counts-credit", "beyond-counts-shapley"],
+    ),
+    "counts of samples, right or wrong": (
+        beyond_counts,
+        "value_of_counts",
+        lambda old: lambda shares, success, num: old(shares, [1] * len(success), num),
+        ["beyond-counts-shares"],
+    ),
+    "a variance that is not centred": (
+        beyond_counts,
+        "variance_with",
+        lambda _: lambda q, b: q * (1 - b) ** 2 + (1 - q) * b * b,
+        ["beyond-counts-baseline"],
     ),
     "removed probability shared in proportion": (
         note_specular,

@@ -1,0 +1,201 @@
+"""Beyond the sources: pay for right samples that falls with the size of their strategy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import combinations_with_replacement, permutations, product
+from math import comb
+
+from claims import scores
+from claims.claims import BEYOND, Trials, Verdict, claim, corrected, kind, remark, stated
+from claims.exact import (
+    Actions,
+    Credit,
+    Score,
+    average,
+    expected,
+    group_means,
+    logit_gradient,
+    mean_estimate,
+    policy,
+    times,
+)
+
+Pay = Callable[[int], Fraction]  # the pay of the j-th right sample of a strategy
+
+PAYS: dict[str, Pay] = {
+    "1/j": lambda j: Fraction(1, j),
+    "1": lambda j: Fraction(1),
+    "1/j²": lambda j: Fraction(1, j * j),
+    "2 − j": lambda j: Fraction(2 - j),
+}
+# Outcomes: right by two strategies, wrong by the first, degenerate.
+REWARDS, CLUSTERS = (1, 1, 0, 0), (0, 1, 0, -1)
+
+
+def counts(pay: Pay, rewards: Actions = REWARDS, clusters: Actions = CLUSTERS) -> Score:
+    """f(S) = Σ_c (pay(1) + … + pay(m_c)), m_c right samples of strategy c."""
+
+    def score(s: Actions) -> Fraction:
+        found = Counter(clusters[i] for i in s if rewards[i] and clusters[i] >= 0)
+        return sum((pay(j) for m in found.values() for j in range(1, m + 1)), Fraction(0))
+
+    return score
+
+
+def paid(pay: Pay) -> Credit:
+    """rᵢ·pay(m), m the right samples of the sample's strategy in the group."""
+
+    def credit(group: Actions) -> list[Fraction]:
+        found = Counter(CLUSTERS[a] for a in group if REWARDS[a])
+        return [REWARDS[a] * pay(found[CLUSTERS[a]]) if REWARDS[a] else Fraction(0) for a in group]
+
+    return credit
+
+
+@claim(
+    "beyond-counts-credit",
+    BEYOND,
+    "Concave counts: the credit",
+    Verdict.HOLDS,
+    how="u − w of sets of all N samples by enumeration, every multiset of N ≤ 5 of four "
+    "outcomes, four ways to pay; mean update against ∇E f for N = 2, 3, 4.",
+    truth="With pay(j) = j^(α−1) it is r·m^(α−1). α = 1 is the reward. The mean update is ∇E f "
+    "exactly, and adding −β(1 − r) to the credit adds β·N·∇E r.",
+    cases=product(PAYS, (2, 3, 4, 5)),
+)
+def counts_credit(name: str, num: int) -> Trials:
+    """With f = Σ_c (pay(1) + … + pay(m_c)) of all N samples, expected improvement is r·pay(m)."""
+    score, credit = counts(PAYS[name]), paid(PAYS[name])
+    for group in combinations_with_replacement(range(4), num):
+        means = group_means(score, group, num)
+        found = [u - w for u, w in zip(means.u, means.w, strict=True)]
+        yield stated(found == credit(group), pay=name, group=group, credit=found)
+    if num < 5:
+        p = policy(1, 2, 3, 1)
+        truth = logit_gradient(score, p, num)
+        yield remark(mean_estimate(credit, p, num) == truth)
+        single = times(Fraction(num, 5), logit_gradient(scores.mean(REWARDS), p, 1))
+        more = mean_estimate(_less_wrong(credit), p, num)
+        yield remark(more == [g + h for g, h in zip(truth, single, strict=True)])
+
+
+def _less_wrong(credit: Credit) -> Credit:
+    """Credit − (1 − r)/5."""
+    return lambda group: [
+        a - Fraction(1 - REWARDS[y], 5) for a, y in zip(credit(group), group, strict=True)
+    ]
+
+
+@claim(
+    "beyond-counts-shapley",
+    BEYOND,
+    "Concave counts: α = 0",
+    Verdict.HOLDS,
+    how="What each sample adds to the number of right strategies, averaged over all orders, every "
+    "multiset of N ≤ 5 of four outcomes.",
+    truth="So it is unbiased for Σ_{n≤N} ∇J_n/n, J_n the mean number of right strategies in n "
+    "samples.",
+    cases=product((2, 3, 4, 5)),
+)
+def counts_are_shapley(num: int) -> Trials:
+    """r/m, concave counts with α = 0, is the Shapley value of the number of right strategies."""
+    score, credit = scores.distinct_correct(REWARDS, CLUSTERS), paid(PAYS["1/j"])
+    for group in combinations_with_replacement(range(4), num):
+        found = shapley(score, group)
+        yield stated(found == credit(group), group=group, shapley=found)
+    p = policy(1, 2, 3, 1)
+    values = [expected(score, p, n) / n for n in range(1, num + 1)]
+    yield remark(expected(counts(PAYS["1/j"]), p, num) == sum(values, Fraction(0)))
+
+
+def shapley(score: Score, group: Actions) -> list[Fraction]:
+    """The mean gain of each sample over all orders in which samples can come."""
+
+    def gains(order: Actions) -> dict[int, Fraction]:
+        so_far = [score(tuple(sorted(group[i] for i in order[:k]))) for k in range(len(order) + 1)]
+        return {i: so_far[k + 1] - so_far[k] for k, i in enumerate(order)}
+
+    found = [gains(order) for order in permutations(range(len(group)))]
+    return [average(gain[i] for gain in found) for i in range(len(group))]
+
+
+@claim(
+    "beyond-counts-shares",
+    BEYOND,
+    "Concave counts: where they end",
+    Verdict.FAILS,
+    how="α = 0: E f of two strategies over all groups, in fractions, at every share k/40; N = 4, "
+    "16, 64.",
+    counterexample="N=4, s=(9/10, 1/10), share=0",
+    truth="At the best shares s·E[pay(1 + M)] is the same for all that survive, M ~ Bin(N−1, q·s) "
+    "right samples of the others, and N·s of the dead is at most N times that. So a strategy with "
+    "success s survives only if N·s is above Σ_c (1 − (1 − q_c s_c)^N) for α = 0. For N·q·s ≫ 1 "
+    "shares are ∝ s^(α/(1−α)): equal for α = 0.",
+    cases=product((4, 16, 64), ((9, 1), (9, 5), (10, 10))),
+)
+def shares_of_counts(num: int, tenths: tuple[int, int]) -> Trials:
+    """With α = 0 strategies end with equal shares, whatever their success."""
+    success = [Fraction(n, 10) for n in tenths]
+    grid = [Fraction(k, 40) for k in range(21)]
+    value = {q: value_of_counts((1 - q, q), success, num) for q in grid}
+    best = max(grid, key=value.__getitem__)
+    yield stated(best == Fraction(1, 2), N=num, s=tuple(success), share=best)
+    # The weaker strategy starts to pay where N·s passes what the other gives alone.
+    level = 1 - (1 - success[0]) ** num
+    yield corrected((best > 0) == (num * success[1] > level), N=num, s=tuple(success))
+    if num == 64:
+        yield corrected(abs(best - Fraction(1, 2)) <= Fraction(1, 20), s=tuple(success), q=best)
+    if num == 4:
+        yield remark(value[grid[8]] == _enumerated((1 - grid[8], grid[8]), success))
+
+
+def value_of_counts(shares: Sequence[Fraction], success: Sequence[Fraction], num: int) -> Fraction:
+    """Σ_c E[1 + 1/2 + … + 1/m_c], m_c ~ Bin(N, q_c·s_c)."""
+    total = Fraction(0)
+    for q, s in zip(shares, success, strict=True):
+        harmonic = Fraction(0)
+        for m in range(1, num + 1):
+            harmonic += Fraction(1, m)
+            total += comb(num, m) * (q * s) ** m * (1 - q * s) ** (num - m) * harmonic
+    return total
+
+
+def _enumerated(shares: Sequence[Fraction], success: Sequence[Fraction]) -> Fraction:
+    right = [q * s for q, s in zip(shares, success, strict=True)]
+    pi = (*right, 1 - sum(right, Fraction(0)))
+    return expected(counts(PAYS["1/j"], (1, 1, 0), (0, 1, 0)), pi, 4)
+
+
+@claim(
+    "beyond-counts-baseline",
+    BEYOND,
+    "Concave counts: why they are not centred",
+    Verdict.READING,
+    how="Variance of (r − b)·∇log π of one sample that is right with probability q, two outcomes, "
+    "in fractions: b = 0, q, 1 − q and all k/20, q = 1/20…19/20.",
+    kindly="For a success rate above 2/3 that is so. The baseline of least variance is 1 − q, and "
+    "0 is closer to it than q if and only if q > 2/3.",
+    counterexample="q=1/20, none=0.04287, centred=0.03848",
+    cases=product(range(1, 20)),
+)
+def no_baseline_is_better(twentieths: int) -> Trials:
+    """Given its strategy, credit without a baseline has a lower variance than credit centred at the
+    mean.
+    """
+    q = Fraction(twentieths, 20)
+    none, centred = variance_with(q, Fraction(0)), variance_with(q, q)
+    yield stated(none < centred, q=q, none=float(none), centred=float(centred))
+    trial = (none < centred) == (q > Fraction(2, 3))
+    yield kind(trial, q=q)
+    best = min((Fraction(k, 20) for k in range(21)), key=lambda b: variance_with(q, b))
+    yield remark(best == 1 - q)
+
+
+def variance_with(q: Fraction, baseline: Fraction) -> Fraction:
+    """Of (r − b)·(r − q): the score of the right outcome's logit is 1 − q if right, −q if wrong."""
+    drawn = ((q, (1 - baseline) * (1 - q)), (1 - q, baseline * q))
+    mean = sum((p * g for p, g in drawn), Fraction(0))
+    return sum((p * g * g for p, g in drawn), -(mean**2))
