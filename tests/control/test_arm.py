@@ -96,6 +96,20 @@ def test_an_interrupted_run_with_a_memory_ends_with_the_same_weights(
     assert "gru.weight_hh_l0" in PolyPPO.load(cut.final / "model.zip").policy.state_dict()
 
 
+@pytest.mark.parametrize("arm", ["ppo", "poly"])
+def test_an_interrupted_run_that_normalises_ends_with_the_same_weights(
+    arm: str, tmp_path: Path
+) -> None:
+    whole, cut = TrainingRun(tmp_path / "whole"), TrainingRun(tmp_path / "cut")
+    assert train(whole, arm, vec_normalize={})
+    assert not train(cut, arm, stop_at=200, vec_normalize={})
+    assert train(cut, arm, vec_normalize={})
+    assert torch.equal(weights(whole), weights(cut))
+    learnt = [files.read_json(run.final / "normalisation.json") for run in (whole, cut)]
+    assert learnt[0] == learnt[1]
+    assert learnt[0]["observations"][""]["count"] > 500
+
+
 KILLED = """
     import os, sys
     sys.path.insert(0, {tests!r})

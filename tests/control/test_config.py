@@ -40,6 +40,16 @@ def written(tmp_path: Path, *changes: tuple[str, str]) -> Path:
     return path
 
 
+def test_normalising_is_refused_where_a_policy_learnt_from_observations_as_they_are() -> None:
+    arms = {"ppo": {}}
+    named = {"name": "x", "task": "four_rooms", "arms": arms}
+    with pytest.raises(ConfigError, match="norm_obs: false"):
+        ControlConfig(**named, vec_normalize={})
+    ControlConfig(**named, vec_normalize={"norm_obs": False})
+    with pytest.raises(ConfigError, match="clip_obs"):
+        ControlConfig(**named, vec_normalize={"clip_ops": 5})
+
+
 def test_arguments_come_from_task_config_and_arm_in_that_order(tmp_path: Path) -> None:
     config = load(written(tmp_path))
     ppo = config.ppo_arguments("ppo")

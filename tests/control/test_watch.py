@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import imageio.v3 as imageio
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from setrl.control import watch
 from setrl.control.config import ControlConfig
 from setrl.control.run import run_control
 from setrl.control.tasks import from_config
-from setrl.errors import ConfigError, DataError
+from setrl.errors import ConfigError, DataError, RunError
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +70,60 @@ def test_rollouts_that_are_over_stay_on_their_last_frame():
     corner = film[-1][-1]  # of the last row of dots
     assert corner[0, 0] == 30
     assert corner[8 + watch.GAP, 0] == 10
+
+
+def of_another_machine(run_dir, tmp_path, monkeypatch):
+    """A copy of a run, read where the key of its seals is not."""
+    copy = shutil.copytree(run_dir, tmp_path / "copy")
+    monkeypatch.setenv("SETRL_CACHE", str(tmp_path / "another"))
+    return copy
+
+
+def test_a_policy_of_another_machine_can_be_watched(run_dir, tmp_path, monkeypatch):
+    copy = of_another_machine(run_dir, tmp_path, monkeypatch)
+    (copy / "ppo/seed_0/final/model.zip").unlink()  # no pickle is read
+    here, _ = watch.watch(run_dir, output=tmp_path / "here.gif", most=2, episodes=32)
+    there, _ = watch.watch(copy, output=tmp_path / "there.gif", most=2, episodes=32)
+    assert here.read_bytes() == there.read_bytes()
+
+
+def test_a_pickle_of_another_machine_is_refused_and_names_the_key(run_dir, tmp_path, monkeypatch):
+    copy = of_another_machine(run_dir, tmp_path, monkeypatch)
+    (copy / "ppo/seed_0/final/policy.safetensors").unlink()
+    with pytest.raises(RunError, match=r"holds pickles.*another/seal\.key"):
+        watch.watch(copy, most=2, episodes=8)
+
+
+@pytest.mark.parametrize("content", [b"", b"x" * 100])
+def test_a_damaged_policy_is_named(run_dir, tmp_path, content):
+    copy = shutil.copytree(run_dir, tmp_path / "copy")
+    (copy / "ppo/seed_0/final/policy.safetensors").write_bytes(content)
+    with pytest.raises(RunError, match=r"policy\.safetensors is damaged"):
+        watch.watch(copy, most=2, episodes=8)
+
+
+def test_observations_are_normalised_as_in_training(tmp_path):
+    config = ControlConfig(
+        name="normalised",
+        task={"name": "multi_goal", "max_steps": 12},
+        arms={"ppo": {}},
+        total_steps=96,
+        ppo={"n_envs": 4, "n_steps": 12, "batch_size": 48, "n_epochs": 1},
+        vec_normalize={"norm_reward": False},
+        workers=1,
+    )
+    run = run_control(config, tmp_path / "run", cache=tmp_path, show_progress=False)
+    model = watch._model(config, run, "ppo", 0)
+    normalised = model.get_vec_normalize_env()
+    assert normalised.obs_rms.count > 90
+    seen = []
+    monitored = model.predict
+    model.predict = lambda obs, *rest, **named: seen.append(obs) or monitored(obs, *rest, **named)
+    [episode] = watch.measures.sample_episodes(
+        model, config.make_task().make_env, 1, np.random.default_rng(0)
+    )
+    expected = normalised.normalize_obs(episode.observations[:-1])
+    np.testing.assert_array_equal(np.concatenate(seen), expected)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import gymnasium as gym
 from gymnasium.wrappers import RecordEpisodeStatistics
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.torch_layers import CombinedExtractor
-from stable_baselines3.common.vec_env import DummyVecEnv
+from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecNormalize
 
 from setrl import files
 from setrl.control import checkpoints
@@ -20,13 +20,12 @@ from setrl.control.envs.resettable import make_resettable
 from setrl.control.records import MetricsWriter, RunCallback, evaluation
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.sb3.recurrent import GRUPolicy, RecurrentPolyPPO
-from setrl.control.seals import seal
 from setrl.control.tasks import ControlTask
 from setrl.control.tasks.warm_start import warm_start
 from setrl.logs.run_folder import Status, TrainingRun, write_status
 from setrl.runs.pool import Stop
 
-MODEL = "model.zip"
+GAMMA = 0.99  # Stable-Baselines3's, of PPO and of VecNormalize
 
 
 def train_arm(
@@ -85,13 +84,26 @@ def make_model(
     config: ControlConfig, arm: str, seed: int, cache: Path, checkpoint: Path | None = None
 ) -> PolyPPO:
     """The model of an arm: new, pretrained if its task is, or that of a checkpoint."""
-    task, arguments = config.make_task(), config.ppo_arguments(arm)
-    env = DummyVecEnv([partial(recorded, task)] * arguments.pop("n_envs"))
-    kind = PolyPPO if config.gru is None else RecurrentPolyPPO
-    if checkpoint is not None:
-        return checkpoints.load(kind, checkpoint, env, config.vines(arm))
+    if checkpoint is None:
+        model = new_model(config, arm, seed)
+        warm_start(model, config.make_task(), cache, config.pretrain_seed)
+        return model
+    arguments = config.ppo_arguments(arm)
+    env = environments(config, arguments["n_envs"], arguments.get("gamma", GAMMA))
+    return checkpoints.load(kind_of(config), checkpoint, env, config.vines(arm))
+
+
+def kind_of(config: ControlConfig) -> type[PolyPPO]:
+    """The class of a config's models."""
+    return PolyPPO if config.gru is None else RecurrentPolyPPO
+
+
+def new_model(config: ControlConfig, arm: str, seed: int) -> PolyPPO:
+    """The model of an arm with its first weights."""
+    arguments = config.ppo_arguments(arm)
+    env = environments(config, arguments.pop("n_envs"), arguments.get("gamma", GAMMA))
     policy, policy_kwargs = policy_of(config, env.observation_space)
-    model = kind(
+    return kind_of(config)(
         policy,
         env,
         config.method(arm),
@@ -102,8 +114,14 @@ def make_model(
         seed=seed,
         device="cpu",
     )
-    warm_start(model, task, cache, config.pretrain_seed)
-    return model
+
+
+def environments(config: ControlConfig, count: int, gamma: float) -> VecEnv:
+    """The environments that PPO steps, normalised if the config says so."""
+    env: VecEnv = DummyVecEnv([partial(recorded, config.make_task())] * count)
+    if config.vec_normalize is None:
+        return env
+    return VecNormalize(env, **{"gamma": gamma, **config.vec_normalize})
 
 
 def recorded(task: ControlTask) -> gym.Env:
@@ -124,8 +142,7 @@ def policy_of(config: ControlConfig, space: gym.Space) -> tuple[Any, dict[str, A
 
 def _finish(task: ControlTask, model: PolyPPO, run: TrainingRun, about: dict[str, Any]) -> None:
     with files.writing_folder(run.final) as partial_folder:
-        model.save(partial_folder / MODEL)
-        seal(partial_folder)
+        checkpoints.save_final(model, partial_folder)
     write_evaluation(task, model, run, about)
 
 

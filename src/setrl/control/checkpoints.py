@@ -2,7 +2,12 @@
 
 checkpoint-<steps>/model.zip      weights, optimiser, counters, bonus counts: SB3's own file
 checkpoint-<steps>/state.pkl      generators, environments, values that were not yet logged
-checkpoint-<steps>/seal           both were written on this machine: they hold pickles
+checkpoint-<steps>/normalisation.json   running means, where there are any
+checkpoint-<steps>/seal           all were written on this machine: two of them hold pickles
+
+final/policy.safetensors          the weights of the policy: can be read wherever it was written
+final/normalisation.json          as above
+final/model.zip, final/seal       as above, to go on from
 """
 
 from __future__ import annotations
@@ -17,13 +22,18 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
 
+from setrl import files
 from setrl.control.credit.vines import Vines
+from setrl.control.sb3.normalise import load_statistics, statistics_of
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.seals import check_seal, seal
 from setrl.errors import RunError
 from setrl.logs.run_folder import TrainingRun
 
+MODEL, POLICY, NORMALISATION = "model.zip", "policy.safetensors", "normalisation.json"
 KEPT = 2  # the last one, and a complete one while that is written
 
 
@@ -33,18 +43,59 @@ def save(model: PolyPPO, run: TrainingRun) -> None:
     if (folder / "complete").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
-    model.save(folder / "model.zip")
+    model.save(folder / MODEL)
     (folder / "state.pkl").write_bytes(pickle.dumps(_state(model)))
+    _save_statistics(model, folder)
     seal(folder)
     run.mark_complete(model.num_timesteps)
     for old in list(run.checkpoint_folders().values())[:-KEPT]:
         shutil.rmtree(old)
 
 
+def save_final(model: PolyPPO, folder: Path) -> None:
+    """Write a trained model: its policy for everybody, and all of it for this machine."""
+    model.save(folder / MODEL)
+    weights = {name: one.detach().clone() for name, one in model.policy.state_dict().items()}
+    save_file(weights, folder / POLICY)
+    _save_statistics(model, folder)
+    seal(folder)
+
+
+def load_final(model: PolyPPO, folder: Path) -> PolyPPO:
+    """Give a model of the same config the policy that `save_final` wrote; no pickle is read.
+
+    Raises:
+        RunError: If the file is damaged, or of another policy.
+    """
+    path = folder / POLICY
+    try:
+        model.policy.load_state_dict(load_file(path))
+    except (SafetensorError, RuntimeError, OSError) as error:
+        raise RunError(
+            f"{path} is damaged, or of another config than the run's ({error}): train "
+            "this arm again in another folder"
+        ) from error
+    load_normalisation(model, folder)
+    return model
+
+
+def _save_statistics(model: PolyPPO, folder: Path) -> None:
+    env = model.get_vec_normalize_env()
+    if env is not None:
+        files.write_json(folder / NORMALISATION, statistics_of(env))
+
+
+def load_normalisation(model: PolyPPO, folder: Path) -> None:
+    """Bring back the running means of a model's VecNormalize, if it has one."""
+    env = model.get_vec_normalize_env()
+    if env is not None:
+        load_statistics(env, files.read_json(folder / NORMALISATION))
+
+
 def load(kind: type[PolyPPO], folder: Path, env: Any, vines: Vines | None) -> PolyPPO:
     """The model of a checkpoint; `restore` brings back the rest once it has its logger."""
     options = {"env": env, "force_reset": False, "vines": vines}
-    return load_model(kind, folder / "model.zip", **options)
+    return load_model(kind, folder / MODEL, **options)
 
 
 def load_model(kind: type[PolyPPO], path: Path, **options: Any) -> PolyPPO:
@@ -67,6 +118,7 @@ def restore(folder: Path, model: PolyPPO) -> None:
     assert model.env is not None
     for env, snapshot in zip(model.env.envs, state["environments"], strict=True):  # type: ignore[attr-defined]
         env.restore(snapshot, rng="keep")
+    load_normalisation(model, folder)
     torch.set_rng_state(state["torch"])
     np.random.set_state(state["numpy"])  # noqa: NPY002 - PPO samples its minibatches from it
     random.setstate(state["python"])

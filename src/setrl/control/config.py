@@ -31,6 +31,10 @@ PPO_KEYS = (
     *("clip_range", "clip_range_vf", "normalize_advantage", "ent_coef", "vf_coef"),
     *("max_grad_norm", "target_kl"),
 )
+NORMALISE_KEYS = (
+    *("norm_obs", "norm_reward", "clip_obs", "clip_reward", "gamma", "epsilon"),
+    "norm_obs_keys",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +57,8 @@ class ControlConfig(RunConfig):
     """Arguments of PPO for all arms, over the task's defaults."""
     gru: int | None = None
     """Size of the GRU memory of all policies; null: policies without a memory."""
+    vec_normalize: Mapping[str, Any] | None = None
+    """Arguments of VecNormalize for all arms, such as {norm_reward: false}; null: none."""
     eval_every: int | None = None
     """Environment steps between evaluations during training; null: only at the end."""
     rollouts_every: int = 10_000
@@ -68,6 +74,15 @@ class ControlConfig(RunConfig):
         except (ValueError, TypeError) as error:
             raise KeyedError(f"task: {error}", "task") from error
         refuse_unknown(self.ppo, PPO_KEYS, "ppo")
+        if self.vec_normalize is not None:
+            refuse_unknown(self.vec_normalize, NORMALISE_KEYS, "vec_normalize")
+            seen_as_they_are = self.vec_normalize.get("norm_obs", True) is False
+            if self.make_task().pretrain is not None and not seen_as_they_are:
+                raise KeyedError(
+                    "vec_normalize must set norm_obs: false for a task that pretrains: its "
+                    "policies start from one that learnt from observations as they are",
+                    "vec_normalize",
+                )
 
     def _check_arm(self, arm: str) -> None:
         names.look_up("algorithm", self.algorithm(arm), ALGORITHMS)

@@ -33,7 +33,8 @@ def sample_episodes(
     started is finished: short ones are not preferred.
 
     Args:
-        model: Its `predict` is called, with states where the policy is recurrent.
+        model: Its `predict` is called, with states where the policy is recurrent; observations are
+            normalised first if its environment is.
         make_env: Makes an environment; each is seeded once.
         episodes: How many, or the reset options of each.
         rng: Decides seeds and actions; the same state of it gives the same episodes.
@@ -61,12 +62,14 @@ def _run_all(
     waiting = iter(enumerate(resets))
     running = [_Episode(env, *next(waiting)) for env in envs]
     whole: dict[int, Trajectory] = {}
-    state = None
+    state, normalised = None, model.get_vec_normalize_env()
     while len(whole) < len(resets):
         seen = stack([one.observations[-1] for one in running])
         starts = np.array([not one.rewards for one in running])
         # Episodes that have ended stay in the batch where none waits: the policy's states are by
         # position, and equal batches sample equal actions.
+        if normalised is not None:
+            seen = normalised.normalize_obs(seen)
         actions, state = model.predict(seen, state, starts, deterministic=False)
         for position, one in enumerate(running):
             if one.ended:

@@ -35,7 +35,8 @@ def check_seal(folder: Path) -> None:
     if not hmac.compare_digest(written.encode(), _digest(folder).encode()):
         raise RunError(
             f"{folder} holds pickles, which can run any code, and was not written on this machine "
-            "by this version of setrl, or was changed since: train this arm again in another folder"
+            "by this version of setrl, or was changed since: train this arm again in another "
+            f"folder; the key that seals are checked with is {_key_path()}"
         )
 
 
@@ -49,9 +50,13 @@ def _digest(folder: Path) -> str:
     return code.hexdigest()
 
 
+def _key_path() -> Path:
+    return cache_folder(None) / "seal.key"
+
+
 def _key() -> bytes:
     """The key of this user; made at its first use, and then always the same."""
-    path = cache_folder(None) / "seal.key"
+    path = _key_path()
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         own = path.with_name(f"{path.name}.{os.getpid()}")

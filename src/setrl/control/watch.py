@@ -226,14 +226,18 @@ def _config(run_dir: Path) -> ControlConfig:
 
 
 def _model(config: ControlConfig, run_dir: Path, arm: str, seed: int) -> BaseAlgorithm:
-    from setrl.control.checkpoints import load_model
-    from setrl.control.sb3.poly_ppo import PolyPPO
+    from setrl.control import arm as arms
+    from setrl.control import checkpoints
 
     try:
         names.look_up("arm", arm, config.arms)
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    path = training_run(run_dir, arm, seed).final / "model.zip"
+    final = training_run(run_dir, arm, seed).final
+    if (final / checkpoints.POLICY).exists():
+        return checkpoints.load_final(arms.new_model(config, arm, seed), final)
+    # Earlier versions wrote pickles alone.
+    path = final / checkpoints.MODEL
     if not path.exists():
-        raise ConfigError(f"{arm} with seed {seed} is not finished: {path} is missing")
-    return load_model(PolyPPO, path)
+        raise ConfigError(f"{arm} with seed {seed} is not finished: {final} is missing")
+    return checkpoints.load_model(arms.kind_of(config), path)

@@ -20,7 +20,7 @@ def drawn(num_steps: int, seed: int = 0, **options: Any) -> tuple[list[Any], Fam
     def act(seen: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
         return choices.integers(0, 4, len(seen)), {}
 
-    families = sampler(num_steps, lambda _: act, lambda trunk: np.arange(len(trunk)) % 3.0)
+    families = sampler(num_steps, lambda *_: act, lambda trunk: np.arange(len(trunk)) % 3.0)
     return families, sampler
 
 
@@ -61,7 +61,7 @@ def test_every_step_is_counted_and_no_family_more_is_started() -> None:
 def test_a_known_length_of_families_fills_an_update_in_few_rounds() -> None:
     _, sampler = drawn(500)
     began = sampler.pool.steps
-    sampler(500, lambda _: lambda seen, _: (np.zeros(len(seen), int), {}), lambda trunk: trunk)
+    sampler(500, lambda *_: lambda seen, _: (np.zeros(len(seen), int), {}), lambda trunk: trunk)
     assert 500 <= sampler.pool.steps - began < 1000
 
 
@@ -96,7 +96,7 @@ def test_episodes_without_steps_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
     _, sampler = drawn(50)
     monkeypatch.setattr(sampler, "_families", lambda *_: [])
     with pytest.raises(RuntimeError, match="before their first step"):
-        sampler(50, lambda _: None, lambda trunk: trunk)
+        sampler(50, lambda *_: None, lambda trunk: trunk)
 
 
 class Heavy(Endless):

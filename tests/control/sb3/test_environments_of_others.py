@@ -58,18 +58,23 @@ def ppo(env, method=None, **options):
 
 @pytest.mark.parametrize("where", ["equal", "entropy"])
 def test_actions_may_be_matrices(where):
-    ppo(Square, where=where).learn(16)
+    model = ppo(Square, where=where).learn(16)
+    assert model.rollout_buffer.actions.shape[1:] == (4,), "a matrix is a row for the policy"
+    assert model.predict(np.zeros(3, np.float32))[0].shape == (2, 2)
 
 
 @pytest.mark.parametrize("where", ["equal", "entropy"])
 def test_reset_without_options(where):
-    ppo(WithoutOptions, where=where).learn(16)
+    assert ppo(WithoutOptions, where=where).learn(16).num_timesteps >= 16
 
 
 class Looks(BaseCallback):
     """What callbacks of others read."""
 
+    looked = 0
+
     def _on_step(self):
+        self.looked += 1
         seen = self.locals["new_obs"]
         assert len(seen) == len(self.locals["dones"]) == len(self.locals["actions"])
         assert (seen[:, 0] > 0).all(), "what follows a step, and not what was before it"
@@ -78,7 +83,9 @@ class Looks(BaseCallback):
 
 @pytest.mark.parametrize("where", ["equal", "entropy"])
 def test_callbacks_see_new_obs(where):
-    ppo(Steps, where=where).learn(16, callback=Looks())
+    looks = Looks()
+    ppo(Steps, where=where).learn(16, callback=looks)
+    assert looks.looked >= 5, "at each step of an episode"
 
 
 def hollow(rewards):
@@ -104,3 +111,25 @@ def test_vines_that_are_all_worth_the_same_get_no_credit(num_vines):
     credited = buffer.advantages[buffer.from_sets]
     assert credited.size
     np.testing.assert_allclose(credited, 0, atol=1e-6)
+
+
+class OneStep(Steps):
+    """Episodes of one step: the critic's advantages do not differ either."""
+
+    def step(self, action):
+        return np.zeros(3, np.float32), 1.0, True, False, {}
+
+
+@pytest.mark.parametrize("num_vines", [5, 7])
+def test_where_every_action_is_worth_the_same_the_policy_stays_uniform(num_vines):
+    """Credit that is zero up to rounding was divided by its own size: entropy .0005, not 1.386."""
+    numbers = iter(range(10**6))
+    options = {"label": lambda _: next(numbers), "score": lambda _: 1.0, "num_vines": num_vines}
+    vines = Vines(OneStep, num_states=1, **options)
+    sizes = {"n_steps": 24, "batch_size": 24, "n_epochs": 2, "learning_rate": 2e-2}
+    sizes["policy_kwargs"] = {"net_arch": [8]}
+    model = PolyPPO("MlpPolicy", OneStep(), methods.poly_epo(2), vines, seed=0, **sizes)
+    model.learn(40 * 24)
+    assert model._n_updates >= 40
+    entropy = model.policy.get_distribution(torch.zeros(1, 3)).entropy().item()
+    assert entropy == pytest.approx(np.log(4), abs=1e-3)

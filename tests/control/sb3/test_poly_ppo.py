@@ -15,7 +15,6 @@ import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback, StopTrainingOnMaxEpisodes
 from stable_baselines3.common.env_util import make_vec_env
-from stable_baselines3.common.vec_env import VecNormalize
 
 from setrl import methods
 from setrl.control.credit.vines import Vines
@@ -322,12 +321,6 @@ def gradient(model: PPO) -> torch.Tensor:
 def test_wrong_arguments_are_named(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         poly(**options)
-
-
-def test_running_normalisers_are_refused() -> None:
-    env = VecNormalize(make_vec_env(Goals, 2))
-    with pytest.raises(ValueError, match="VecNormalize"):
-        PolyPPO("MlpPolicy", env, methods.poly_epo(2), Vines(Goals, label=goal))
 
 
 class Pixels(gym.ObservationWrapper):

@@ -64,3 +64,15 @@ def test_only_the_critics_advantages_are_normalised() -> None:
     assert own.std().item() == pytest.approx(1.0)
     alone = torch.tensor([True, True, False, True, True])
     assert torch.equal(update.normalised(advantages, alone), advantages)
+
+
+@pytest.mark.parametrize("count", [3, 5, 7, 11])
+def test_equal_advantages_beside_those_of_sets_are_no_signal(count: int) -> None:
+    """Their mean in float32 is one digit off, which PPO divides by itself."""
+    advantages = torch.cat([torch.full((count,), 0.1), torch.tensor([1.0, -1.0])])
+    from_sets = torch.arange(count + 2) >= count
+    found = update.normalised(advantages, from_sets)
+    assert found[:count].tolist() == [0.0] * count
+    assert found[count:].tolist() == [1.0, -1.0]
+    advantages[0] += 1e-4  # small, and real
+    assert update.normalised(advantages, from_sets)[:count].std() == pytest.approx(1, rel=1e-2)

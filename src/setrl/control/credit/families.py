@@ -16,7 +16,8 @@ from setrl.control.envs.resettable import Snapshot
 SEEDS = 2**31  # environments are reset with seeds below it
 
 Memories = Sequence[np.ndarray | None]  # of a recurrent policy at starts; None: no memory
-StartPolicy = Callable[[Memories], Act]  # the policy, ready to continue from as many starts
+# The policy, ready to continue from as many starts; whether those are resets, which it never saw.
+StartPolicy = Callable[[Memories, bool], Act]
 Entropies = Callable[[Trajectory], np.ndarray]  # of the policy at each step, (T,)
 
 
@@ -90,7 +91,7 @@ class FamilySampler:
         keeps = not (self.vines.where == "equal" and self.vines.num_states == 1)
         trunks = self.pool.run(
             starts,
-            policy([None] * count),
+            policy([None] * count, True),
             cut,
             keep_snapshots=keeps,
             most_snapshots=self.vines.most_snapshots,
@@ -122,7 +123,7 @@ class FamilySampler:
         n = self.vines.num_vines
         if not states:
             return []
-        act = policy([memory for memory in memories for _ in range(n)])
+        act = policy([memory for memory in memories for _ in range(n)], False)
         repeated = [state for state in states for _ in range(n)]
         grown = self.pool.run(repeated, act, self.vines.max_steps)
         return [tuple(grown[first : first + n]) for first in range(0, len(grown), n)]

@@ -16,6 +16,7 @@ import numpy as np
 # Keys of a trajectory's extras.
 TAKEN = "taken"  # actions before they were clipped to the action space
 MEMORY = "memory"  # the memory of a recurrent policy before each step
+SEEN = "seen"  # observations as the policy saw them, where they are normalised
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Trajectory:
         infos: T+1 of them, as the observations.
         terminated: whether the environment ended the episode.
         truncated: whether it was cut, by the environment's time limit or by the pool's max_steps.
-        extras: what the policy noted at each step (actions before clipping, memories),
-            each (T, …).
+        extras: what the policy noted at each step (actions before clipping, memories, normalised
+            observations), each (T, …).
         snapshots: T+1 states, as the observations, None where one was not kept; or none at all.
     """
 
@@ -56,6 +57,11 @@ class Trajectory:
     def taken_T(self) -> np.ndarray:
         """The actions as the policy sampled them; the environment may have got them clipped."""
         return self.extras.get(TAKEN, self.actions_T)
+
+    @property
+    def seen_T(self) -> Any:
+        """The observations that the policy acted on, as it saw them: (T, …)."""
+        return self.extras[SEEN] if SEEN in self.extras else part(self.observations, slice(-1))
 
     @property
     def is_finite(self) -> bool:

@@ -162,7 +162,7 @@ class VinePool:
                 f"act must give one action for each of {len(live)} live vines, got {len(actions)}"
             )
         for i, vine in enumerate(live):
-            vine.grow(actions[i], {name: each[i] for name, each in extras.items()}, max_steps)
+            vine.grow(actions[i], {name: part(each, i) for name, each in extras.items()}, max_steps)
         self.steps += len(live)
         if self.on_step is not None:
             rewards, dones = ([vine.rewards[-1] for vine in live], [vine.ended for vine in live])

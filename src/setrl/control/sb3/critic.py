@@ -16,6 +16,7 @@ from setrl.control.credit.assign import Segment
 from setrl.control.credit.trajectories import Trajectory, concatenated, on_arrays, part, stack
 from setrl.control.sb3.bonuses import CountBonus
 from setrl.control.sb3.buffer import Transitions
+from setrl.control.sb3.normalise import NONE, Normaliser
 
 CHUNK = 4096  # steps that the policy evaluates in one batch
 SIZE_FLOOR = 1e-8  # below it an advantage is no signal, and must not be divided up to one
@@ -32,6 +33,7 @@ class Critic:
         bonus: For rare actions, added to the rewards; None for none.
         scales_sets: Whether set advantages that replace the critic's are divided by the root of
             their mean square over all steps that have one.
+        normaliser: Of the rewards, and of the last observations, on which nobody acted.
     """
 
     policy: ActorCriticPolicy
@@ -39,6 +41,7 @@ class Critic:
     gae_lambda: float
     bonus: CountBonus | None = None
     scales_sets: bool = True
+    normaliser: Normaliser = NONE
 
     def transitions(self, segments: Sequence[Segment]) -> Transitions:
         """All steps of usable segments, with GAE where no set advantage replaces it.
@@ -54,7 +57,7 @@ class Critic:
                 f"none of {len(segments)} trajectories has steps and only finite rewards: "
                 "nothing can be learnt"
             )
-        seen = concatenated([part(one.trajectory.observations, slice(-1)) for one in usable])
+        seen = concatenated([one.trajectory.seen_T for one in usable])
         # Images come with their channels last; the policy's space has them first.
         observations = on_arrays(maybe_transpose, seen, self.policy.observation_space)
         actions = np.concatenate([one.trajectory.taken_T for one in usable])
@@ -95,7 +98,8 @@ class Critic:
         self, segments: Sequence[Segment], observations: Any, actions: np.ndarray
     ) -> np.ndarray:
         """Rewards of all steps: the environment's, bonuses, set rewards, values after cuts."""
-        rewards = np.concatenate([one.trajectory.rewards_T for one in segments]).astype(np.float64)
+        given = np.concatenate([one.trajectory.rewards_T for one in segments])
+        rewards = self.normaliser.rewards(given).astype(np.float64)
         if self.bonus is not None:
             rewards += self.bonus(observations, actions)
         last = np.cumsum([len(one.trajectory) for one in segments]) - 1
@@ -113,7 +117,7 @@ class Critic:
         """The critic's value of the last state of each."""
         reached = stack([part(one.observations, -1) for one in trajectories])
         with torch.no_grad():
-            seen, _ = self.policy.obs_to_tensor(reached)
+            seen, _ = self.policy.obs_to_tensor(self.normaliser.seen(reached))
             return self.policy.predict_values(seen).flatten().cpu().numpy()
 
     def _gae(

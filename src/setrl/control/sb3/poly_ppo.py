@@ -16,14 +16,15 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.distributions import Distribution
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.utils import check_for_correct_spaces
-from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env import VecEnv, VecFrameStack, is_vecenv_wrapped
 
 from setrl.control.credit.assign import Segment, metrics, score_vines, segments_of
 from setrl.control.credit.families import Family, FamilySampler, Memories
-from setrl.control.credit.trajectories import TAKEN, Trajectory, part
+from setrl.control.credit.trajectories import SEEN, TAKEN, Trajectory, part
 from setrl.control.credit.vine_pool import Act, Stepped, VinePool
 from setrl.control.credit.vines import Vines, check_vines
 from setrl.control.sb3.critic import Critic
+from setrl.control.sb3.normalise import Normaliser
 from setrl.control.sb3.ppo import RegularisedPPO
 from setrl.core.advantages import Method
 
@@ -42,7 +43,8 @@ class PolyPPO(RegularisedPPO):
 
     Args:
         policy: As for PPO.
-        env: As for PPO; with `vines` only its spaces are used.
+        env: As for PPO; with `vines` only its spaces are used, and its VecNormalize, if any, for
+            trunks and vines too.
         method: What sets are worth, such as `setrl.methods.poly_epo(4)`; needs `vines`.
         vines: How trajectories are sampled from earlier states; None for plain PPO.
         **options: Arguments of PPO, and `kl_coef`, `kl_anchor`, `ucb_coef` of `RegularisedPPO`. The
@@ -88,10 +90,11 @@ class PolyPPO(RegularisedPPO):
             self._check_env()
 
     def _check_env(self) -> None:
-        if self._vec_normalize_env is not None:
+        if is_vecenv_wrapped(self.env, VecFrameStack):  # type: ignore[arg-type]
             raise ValueError(
-                "vines use environments of their own, which VecNormalize does not reach: "
-                "normalise in make_env, for instance by gymnasium.wrappers.NormalizeObservation"
+                "vines use environments of their own, which VecFrameStack does not reach: stack in "
+                "make_env by gymnasium.wrappers.FrameStackObservation, which is set back with the "
+                "environment, and give the model an environment that is made the same way"
             )
         if self.use_sde:
             raise ValueError("vines mix steps of several trajectories: use_sde must be False")
@@ -120,7 +123,7 @@ class PolyPPO(RegularisedPPO):
         segments = self._segments(self.vines, families, callback)
         scales_sets = self.normalize_advantage
         critic = self.critic_class(
-            self.policy, self.gamma, self.gae_lambda, self.bonus, scales_sets
+            self.policy, self.gamma, self.gae_lambda, self.bonus, scales_sets, self.normaliser
         )
         rollout_buffer.load(critic.transitions(segments))
         callback.on_rollout_end()
@@ -132,9 +135,9 @@ class PolyPPO(RegularisedPPO):
             self._sampler = FamilySampler(vines, self._pool(vines), self.vine_rng)
         self._sampler.family_steps = self.family_steps
 
-        def policy(memories: Memories) -> Act:
-            known = list(memories)
-            return lambda seen, places: self._sampled(seen, places, known)
+        def policy(memories: Memories, are_resets: bool) -> Act:
+            known, is_new = list(memories), np.full(len(memories), are_resets)
+            return lambda seen, places: self._act(seen, places, known, is_new)
 
         def on_step(stepped: Stepped) -> None:
             self.num_timesteps += len(stepped.dones)
@@ -145,7 +148,37 @@ class PolyPPO(RegularisedPPO):
         self._sampler.pool.on_step = on_step
         families = self._sampler(num_steps, policy, self._entropies)
         self.family_steps = self._sampler.family_steps
+        self.normaliser.learn_rewards(families)
         return families
+
+    @property
+    def normaliser(self) -> Normaliser:
+        """What normalises observations and rewards: the VecNormalize around the model's, if any."""
+        return Normaliser(self._vec_normalize_env)
+
+    def _act(
+        self,
+        observations: Any,
+        places: np.ndarray,
+        memories: list[np.ndarray | None],
+        is_new: np.ndarray,
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """As `_sampled`, of observations that are not normalised yet.
+
+        Args:
+            observations: Of the live trajectories.
+            places: Which of the starts each began from.
+            memories: Of a recurrent policy, by start; it updates them.
+            is_new: By start, whether its observation was never seen; it updates them.
+        """
+        normaliser = self.normaliser
+        if normaliser.env is None:
+            return self._sampled(observations, places, memories)
+        normaliser.learn(part(observations, is_new[places]))
+        is_new[places] = True  # what follows a step is new, on a vine too
+        seen = normaliser.seen(observations)
+        actions, extras = self._sampled(seen, places, memories)
+        return actions, {**extras, SEEN: seen}
 
     def _pool(self, vines: Vines) -> VinePool:
         """The environments that vines grow in.
@@ -155,8 +188,11 @@ class PolyPPO(RegularisedPPO):
         """
         pool = VinePool(vines.make_env, max(self.n_envs, vines.num_vines), self.vine_rng)
         as_seen = self._wrap_env(pool.envs[0], monitor_wrapper=False)  # images with channels first
+        space, normalised = self.observation_space, self._vec_normalize_env
+        if normalised is not None:
+            space = self._wrap_env(normalised.venv, monitor_wrapper=False).observation_space
         try:
-            check_for_correct_spaces(as_seen, self.observation_space, self.action_space)
+            check_for_correct_spaces(as_seen, space, self.action_space)
         except ValueError as error:
             raise ValueError(f"vines' environments must be like the model's: {error}") from error
         return pool
@@ -212,7 +248,7 @@ class PolyPPO(RegularisedPPO):
 
     def _distribution_along(self, trunk: Trajectory) -> Distribution:
         """The policy's distributions of actions at each step of a trajectory."""
-        seen, _ = self.policy.obs_to_tensor(part(trunk.observations, slice(-1)))
+        seen, _ = self.policy.obs_to_tensor(trunk.seen_T)
         return self.policy.get_distribution(seen)
 
 

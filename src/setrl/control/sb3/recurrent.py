@@ -147,8 +147,8 @@ class MemoryCritic(Critic):
     def _last_values(self, trajectories: Sequence[Trajectory]) -> np.ndarray:
         # The last memory that was stored is the one before the last action. Two observations lead
         # from it to the value that is wanted: the one acted on, and the one that was reached.
-        before = stack([part(one.observations, -2) for one in trajectories])
-        reached = stack([part(one.observations, -1) for one in trajectories])
+        before = stack([part(one.seen_T, -1) for one in trajectories])
+        reached = self.normaliser.seen(stack([part(one.observations, -1) for one in trajectories]))
         memories = np.stack([one.extras[MEMORY][-1] for one in trajectories])
         with torch.no_grad():
             known = self.policy.remembered(before, memories).cpu().numpy()
@@ -213,8 +213,7 @@ class RecurrentPolyPPO(PolyPPO):
         return clipped, {**extras, MEMORY: before}
 
     def _distribution_along(self, trunk: Trajectory) -> Distribution:
-        observations = part(trunk.observations, slice(-1))
-        return self.policy.heads(self.policy.remembered(observations, trunk.extras[MEMORY]))[0]
+        return self.policy.heads(self.policy.remembered(trunk.seen_T, trunk.extras[MEMORY]))[0]
 
     def _evaluated(self, batch: Any, actions: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         return self.policy.evaluate_pieces(

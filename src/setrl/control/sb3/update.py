@@ -18,8 +18,14 @@ def normalised(advantages: Tensor, from_sets: Tensor) -> Tensor:
     own = advantages[~from_sets]
     if len(own) < 2:
         return advantages
+    centred, size = own - own.mean(), own.std()
+    # PPO divides even the rounding error of equal advantages up to 1; beside set advantages, of
+    # which there may be few, that would be all that is learnt from.
+    rounding = 8 * torch.finfo(own.dtype).eps * own.abs().max()
+    if from_sets.any() and size <= rounding:
+        centred = torch.zeros_like(own)
     scaled = advantages.clone()
-    scaled[~from_sets] = (own - own.mean()) / (own.std() + 1e-8)
+    scaled[~from_sets] = centred / (size + 1e-8)
     return scaled
 
 
