@@ -1,11 +1,12 @@
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from setrl.errors import ConfigError, DataError
-from setrl.rewards.config import rewards_from_config, terms_of
+from setrl.rewards import Combine
+from setrl.rewards.config import combine_of, rewards_from_config, terms_of
 from setrl.rewards.problem_sets import NamedProblem
 
 OWN = """
@@ -71,6 +72,15 @@ def test_several_rewards(folder):
     assert (own.timeout, own.on_error, own.path) == (5, "unknown", str(folder / "own.py"))
 
 
+def test_gates_and_normalisation(folder):
+    entries = ["math", {"function": "own:long", "weight": 0.2, "gate": "group"}]
+    gated = Combine((1.0, 0.2), (None, "group"))
+    assert rewards_from_config(entries, "answer", folder).combine == gated
+    spec = {"rewards": entries, "normalize": "group"}
+    assert combine_of(spec) == replace(gated, normalize="group")
+    assert combine_of("math") == Combine((1.0,))
+
+
 @dataclass(frozen=True)
 class Problem:
     prompt: str = "3 + 4"
@@ -117,6 +127,11 @@ def test_columns_that_the_data_do_not_have(folder):
         ({"function": "own:long", "timeout": -1}, "timeout must be a number of seconds above 0"),
         ({"function": "own:long", "on_error": "skip"}, "on_error must be stop or unknown"),
         ({"function": "own:long", "name": 3}, "name of a reward must be a text"),
+        ({"function": "own:long", "gate": "prompt"}, "gate must be sample or group, got 'prompt'"),
+        ([{"reward": "math", "gate": "group"}], "the outcome cannot be gated"),
+        ({"rewards": ["math"], "normalise": "group"}, "'normalise'; did you mean 'normalize'?"),
+        ({"rewards": ["math"], "normalize": "batch"}, "normalize must be one of None, group"),
+        ({"rewards": []}, "at least one reward"),
         ({"reward": "math", "timeout": 3}, "timeout and on_error belong to a function"),
         ([{"function": "own:long"}] * 2, "two rewards are called 'long': give one of them a 'n"),
         ({"function": "own:longg"}, "has no function 'longg'; did you mean 'long'?"),

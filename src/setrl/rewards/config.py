@@ -4,9 +4,10 @@
     reward: {function: my_rewards:score, timeout: 10, on_error: unknown}
     reward:
       - math
-      - {function: my_rewards:brevity, weight: 0.2}
+      - {function: my_rewards:brevity, weight: 0.2, gate: group}
+    reward: {normalize: group, rewards: [math, {function: my_rewards:brevity, weight: 0.2}]}
 
-The first reward is the *outcome*: it decides which samples are correct.
+The first reward is the *outcome*: it decides which samples are correct, and it opens the gates.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 from setrl import names
 from setrl.domains import Reading
 from setrl.errors import ConfigError
+from setrl.rewards.combine import CORRECT, Combine, Gate
 from setrl.rewards.guarded import GuardedReward, OnError
 from setrl.rewards.interface import Reward, Text, plain_text
 from setrl.rewards.loading import check_reference, load_function
@@ -29,7 +31,6 @@ from setrl.rewards.plain_answers import ChoiceAnswer, ExactAnswer, NumberAnswer
 from setrl.rewards.stated import normal_text, stated_answer
 from setrl.rewards.verifier import MathVerifier
 
-CORRECT = 0.5  # a sample is correct if its outcome reward is above it, as in any_correct
 KINDS: dict[str, type] = {
     "math": MathAnswer,
     "number": NumberAnswer,
@@ -59,6 +60,8 @@ class Term:
         reward: `math`, `number`, `choice` or `exact`; None with a function.
         function: `module:name`; None with a reward by name.
         weight: What its values are multiplied with.
+        gate: `sample` if it counts only for right samples, `group` if only in groups with at least
+            one: see `Combine`.
         timeout: Seconds of one call of the function; None for no limit.
         on_error: What happens where the function fails: see `GuardedReward`.
         name: What logs call it; by default its own name.
@@ -67,6 +70,7 @@ class Term:
     reward: str | None = None
     function: str | None = None
     weight: float = 1.0
+    gate: Gate | None = None
     timeout: float | None = None
     on_error: OnError = "stop"
     name: str | None = None
@@ -86,6 +90,8 @@ class Term:
             value = getattr(self, key)
             if value is not None and not _is_number(value):
                 raise ConfigError(f"{key} must be a finite number, got {value!r}")
+        if self.gate not in (None, *get_args(Gate)):
+            raise ConfigError(f"gate must be sample or group, got {self.gate!r}")
         if self.name is not None and not isinstance(self.name, str):
             raise ConfigError(f"the name of a reward must be a text, got {self.name!r}")
 
@@ -96,13 +102,18 @@ class RewardSet:
 
     Attributes:
         functions: The reward functions, each with a name of its own; the first is the outcome.
-        weights: Their weights.
+        combine: How their values become one reward.
         gold: The column of the gold answers; None if there is none.
     """
 
     functions: tuple[Reward, ...]
-    weights: tuple[float, ...]
+    combine: Combine
     gold: str | None
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weights of the functions."""
+        return self.combine.weights
 
     @property
     def outcome(self) -> Reward:
@@ -177,18 +188,27 @@ def terms_of(spec: Any) -> tuple[Term, ...]:
     Raises:
         ConfigError: Naming what is wrong, and for an unknown key or name the nearest known one.
     """
-    entries = list(spec) if isinstance(spec, list | tuple) else [spec]
-    if not entries:
-        raise ConfigError("reward must name at least one reward, got an empty list")
-    return tuple(_term(entry) for entry in entries)
+    return _parts(spec)[0]
+
+
+def combine_of(spec: Any) -> Combine:
+    """How the rewards that a config asks for become one; checked as in `terms_of`.
+
+    Raises:
+        ConfigError: Naming what is wrong.
+    """
+    terms, normalize = _parts(spec)
+    gates = tuple(term.gate for term in terms)
+    weights = tuple(float(term.weight) for term in terms)
+    return Combine(weights, gates if any(gates) else (), normalize)
 
 
 def rewards_from_config(spec: Any, gold: str | None, config_dir: str | Path) -> RewardSet:
     """The rewards that a config asks for, with functions loaded from the config's folder.
 
     Args:
-        spec: `math`, `number`, `choice`, `exact`, `{function: module:name}`, or a list of these or
-            of mappings with the keys of `Term`.
+        spec: `math`, `number`, `choice`, `exact`, `{function: module:name}`, a list of these or
+            of mappings with the keys of `Term`, or {rewards: such a list, normalize: group}.
         gold: The column of the gold answers; None if the data have none.
         config_dir: The folder of the config, where modules are looked up first.
 
@@ -196,12 +216,25 @@ def rewards_from_config(spec: Any, gold: str | None, config_dir: str | Path) -> 
         ConfigError: If the spec is wrong, a function cannot be loaded, a reward by name has no
             gold answers, or two rewards have the same name.
     """
-    terms = terms_of(spec)
+    terms, combine = terms_of(spec), combine_of(spec)
     functions = tuple(_made(term, gold, Path(config_dir)) for term in terms)
     called = [function.__name__ for function in functions]
     if twice := {name for name in called if called.count(name) > 1}:
         raise ConfigError(f"two rewards are called {min(twice)!r}: give one of them a 'name'")
-    return RewardSet(functions, tuple(float(term.weight) for term in terms), gold)
+    return RewardSet(functions, combine, gold)
+
+
+def _parts(spec: Any) -> tuple[tuple[Term, ...], Any]:
+    """The rewards of a spec, and how they are normalised."""
+    normalize = None
+    if isinstance(spec, Mapping) and "rewards" in spec:
+        for key in spec:
+            _look_up("key beside rewards", key, dict.fromkeys(("rewards", "normalize")))
+        spec, normalize = spec["rewards"], spec.get("normalize")
+    entries = list(spec) if isinstance(spec, list | tuple) else [spec]
+    if not entries:
+        raise ConfigError("reward must name at least one reward, got an empty list")
+    return tuple(_term(entry) for entry in entries), normalize
 
 
 def _term(entry: Any) -> Term:
