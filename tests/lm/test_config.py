@@ -4,6 +4,7 @@ import pytest
 
 from setrl.errors import ConfigError
 from setrl.lm.config import ComparisonConfig
+from setrl.rewards import Truncation
 
 load = ComparisonConfig.load
 
@@ -104,6 +105,8 @@ def test_what_is_wrong_is_named_with_its_line(path, old, new, message):
         ("micro_batch_size=100", "must divide prompts_per_step × samples_per_prompt = 256"),
         ("base_hidden_size=100", "must be a multiple of 64, got 100"),
         ("eval_splits=[tests]", "eval_splits must be of train, test, shifted, got 'tests'"),
+        ("truncated=punsh", "'truncated=punsh': truncated must be one of count, mask, punish, got"),
+        ("truncated={mask: 1}", "a reward for truncated samples must be a finite number, as in"),
         ("loss_type=ppo", "loss_type must be one of grpo, dr_grpo, dapo, bnpo, got 'ppo'"),
     ],
 )
@@ -124,6 +127,20 @@ def test_checkpoints_do_not_cut_a_batch_in_two(path):
         ConfigError, match="checkpoint_every must be a multiple of num_iterations=3"
     ):
         load(path, ["num_iterations=3"])
+
+
+def test_truncated_samples(path):
+    masked = "trainer={mask_truncated_completions: true}"
+    cases = {
+        (): Truncation("count"),
+        ("truncated=mask",): Truncation("mask"),
+        ("truncated={punish: -1}",): Truncation("punish", -1),
+        (masked,): Truncation("mask"),
+    }
+    for overrides, expected in cases.items():
+        assert load(path, overrides).truncation() == expected
+    with pytest.raises(ConfigError, match="truncated is punish, and trainer"):
+        load(path, [masked, "truncated=punish"])
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -15,6 +15,9 @@ def numbers(completions, **_):
     return [float(text) for text in completions]
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*such samples have no reward")
+
+
 def call(function, texts=TEXTS, prompts=None, fields=None, **options):
     reward = GuardedReward(function, function.__name__, "own.py", **options)
     prompts = ["?"] * len(texts) if prompts is None else prompts
@@ -66,7 +69,8 @@ def test_samples_on_which_it_fails_are_unknown_and_the_others_are_scored_togethe
         values = numbers(completions)
         return [value / sum(values) for value in values]
 
-    reward, found = call(share, on_error="unknown")
+    with pytest.warns(UserWarning, match="'share' .* on the sample 'x' .*: such samples have no r"):
+        reward, found = call(share, on_error="unknown")
     assert found == [1 / 7, 2 / 7, None, 4 / 7]
     assert reward.record.failures == {"ValueError": 1}
     assert reward.record.calls == 1

@@ -251,9 +251,10 @@ class SetCredit(Sampling):
         if self._truncated is not None:
             rewards_BN = self.truncated(rewards_BN, np.reshape(self._truncated, rewards_BN.shape))
         if np.isnan(rewards_BN).all():
+            masked = ", or all are truncated" if self.truncated.policy == "mask" else ""
             warnings.warn(
                 f"no sample of step {self.state.global_step + 1} got a reward from "
-                f"{', '.join(self.reward_func_names)}: the step trains on nothing",
+                f"{', '.join(self.reward_func_names)}{masked}: the step trains on nothing",
                 stacklevel=2,
             )
         return rewards_BN, columns_BNR[..., self.combine.outcome] if self.combine else None

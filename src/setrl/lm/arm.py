@@ -117,6 +117,7 @@ def make_trainer(
         schedule=functools.partial(config.method, arm) if config.is_scheduled(arm) else None,
         sampler=sampler.sample_ids if config.model is None else None,
         on_batch=recorder.on_batch,
+        truncated=config.truncation(),
     )
     trainer.remove_callback(PrinterCallback)  # it prints what the recorder writes
     return trainer

@@ -14,9 +14,11 @@ from setrl.core import methods
 from setrl.core.advantages import Method
 from setrl.domains import Domain
 from setrl.engines.batch import check_method
-from setrl.errors import DataError
+from setrl.errors import ConfigError, DataError
 from setrl.files.strict_yaml import KeyedError
 from setrl.models import HEAD_DIM
+from setrl.rewards import Truncation
+from setrl.rewards.truncation import truncation_from_config
 from setrl.runs.config import RunConfig, require
 from setrl.tasks.base import TRAIN
 from setrl.tasks.config import located
@@ -71,6 +73,9 @@ class ComparisonConfig(RunConfig):
     """Updates from each batch of samples (μ in the GRPO paper)."""
     micro_batch_size: int | None = None
     """Samples in one forward and backward pass on one device; null: all of the step."""
+    truncated: str | Mapping[str, Any] = "count"
+    """Samples cut at the length limit: count, mask (out of the sets and the loss), or punish: with
+    the lower of 0 and the lowest reward of the group, or with a reward, as in {punish: -1.0}."""
     trainer: Mapping[str, Any] = field(default_factory=dict)
     """Further arguments of TRL's GRPOConfig for all arms, such as {bf16: true, use_vllm: true}."""
 
@@ -123,6 +128,10 @@ class ComparisonConfig(RunConfig):
         object.__setattr__(
             self, "eval_splits", usual if self.eval_splits is None else self.eval_splits
         )
+        try:
+            self.truncation()
+        except ValueError as error:
+            raise KeyedError(str(error), "truncated") from error
         self._check_model()
         self._check_sizes()
 
@@ -134,6 +143,19 @@ class ComparisonConfig(RunConfig):
         require(self.task is None, "model", must, self.model)
         require(self.peft is None, "peft", "go with the key `model`", self.peft)
         require(self.dtype == "float32", "dtype", "be float32 without the key `model`", self.dtype)
+
+    def truncation(self) -> Truncation:
+        """What samples count that were cut at the length limit.
+
+        Raises:
+            ConfigError: If `trainer` contradicts it.
+        """
+        chosen = truncation_from_config(self.truncated)
+        if not self.trainer.get("mask_truncated_completions"):
+            return chosen
+        if chosen.policy == "punish":
+            raise ConfigError("truncated is punish, and trainer.mask_truncated_completions masks")
+        return Truncation("mask")
 
     def _check_sizes(self) -> None:
         n, size = self.samples_per_prompt, self.micro_batch_size

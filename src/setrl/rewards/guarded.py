@@ -6,6 +6,7 @@ import inspect
 import math
 import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -157,6 +158,7 @@ class GuardedReward:
                 bad = dict.fromkeys(range(count), failed)
         except _CallError as again:
             bad |= dict.fromkeys(good, again)
+        self._warn_once(fields, bad)
         failures += [each.kind for each in bad.values()]
         return values
 
@@ -178,6 +180,15 @@ class GuardedReward:
                 if first_only:
                     break
         return found
+
+    def _warn_once(self, fields: dict[str, Any], bad: dict[int, _CallError]) -> None:
+        """Tell of the first failure; the others are counted."""
+        if not self.record.failures:
+            warnings.warn(
+                f"{self._error(fields, next(iter(bad.values())), bad)}: such samples have no "
+                "reward (on_error: unknown); further ones are only counted",
+                stacklevel=2,
+            )
 
     def _error(
         self, fields: dict[str, Any], failed: _CallError, bad: dict[int, _CallError]
