@@ -52,6 +52,19 @@ def distinct_share(clusters: Labels = None) -> Score:
     return cache(lambda s: count(s) / len(s))
 
 
+def family_share(families: Sequence[int], clusters: Sequence[int], weight: Fraction) -> Score:
+    """(families + weight · (variants beyond one a family)) / n; a variant is a pair of labels."""
+
+    def score(s: Actions) -> Fraction:
+        variants = {
+            (families[i], clusters[i]) for i in s if DEGENERATE not in (families[i], clusters[i])
+        }
+        of_family = Counter(family for family, _ in variants)
+        return sum((1 + weight * (v - 1) for v in of_family.values()), Fraction(0)) / len(s)
+
+    return cache(score)
+
+
 def product(left: Score, right: Score) -> Score:
     """left · right."""
     return cache(lambda s: left(s) * right(s))

@@ -7,8 +7,8 @@
 array([[ 0.   ,  0.   ,  0.167, -0.167]])
 """
 
-from setrl.core import credit, methods, objectives
-from setrl.core.advantages import Advantages, Method, set_advantages
+from setrl.core import credit, methods, objectives, schedules
+from setrl.core.advantages import Advantages, AnyMethod, Method, set_advantages
 from setrl.core.check_objective import ObjectiveReport, check_objective
 from setrl.core.grouped import grouped_advantages
 from setrl.core.mean_scores import mean_set_scores
@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 __all__ = [
     "DEGENERATE",
     "Advantages",
+    "AnyMethod",
     "Method",
     "ObjectiveReport",
     "Samples",
@@ -28,5 +29,6 @@ __all__ = [
     "mean_set_scores",
     "methods",
     "objectives",
+    "schedules",
     "set_advantages",
 ]

@@ -24,6 +24,15 @@ class Case:
     answers: list[int]
     proxy: list[float]
     pairs: list[list[float]]
+    families: list[int] = None  # type: ignore[assignment]  # a family for each cluster
+
+    def __post_init__(self) -> None:
+        if self.families is None:
+            object.__setattr__(self, "families", self.clusters)
+
+    @property
+    def second(self) -> list[float]:
+        return [1 - p for p in self.proxy]
 
 
 @dataclass(frozen=True)
@@ -130,6 +139,15 @@ EXACT = [
         lambda c: times(c, scores.mixed_share(c.clusters)),
     ),
     Entry(objectives.product(MEAN, PROXY), lambda c: times(c, scores.mean(c.proxy))),
+    Entry(MEAN * objectives.mean(of="second"), lambda c: times(c, scores.mean(c.second))),
+    Entry(
+        objectives.family_share(0.25),
+        lambda c: scores.family_share(c.families, c.clusters, Fraction(1, 4)),
+    ),
+    Entry(
+        objectives.polychromic(objectives.family_share()),
+        lambda c: times(c, scores.family_share(c.families, c.clusters, Fraction(1, 2))),
+    ),
     Entry(objectives.pairwise_distance(), lambda c: scores.pairwise_distance(c.pairs)),
     Entry(
         objectives.polychromic(objectives.pairwise_distance()),
@@ -200,6 +218,8 @@ def _case(rewards, clusters, answers, n, rng) -> Case:
         [int(a) for a in answers],
         [float(p) for p in proxy],
         [[float(x) for x in row] for row in pairs],
+        # Families share labels of clusters, and a sample may be degenerate at one level.
+        families=[-1 if i % 5 == 4 else int(c + i) % 2 for i, c in enumerate(clusters)],
     )
 
 
@@ -209,6 +229,7 @@ ACTIONS = Case(
     answers=[1, 0, 2],
     proxy=[0.5, 1.0, 0.5],
     pairs=[[1.0, 0.5, 0.0], [0.5, 1.0, 0.25], [0.0, 0.25, 1.0]],
+    families=[0, 1, 0],
 )
 
 
@@ -216,7 +237,8 @@ def drawn(actions) -> Case:
     """The samples that come of actions."""
     pairs = [[ACTIONS.pairs[a][b] for b in actions] for a in actions]
     fields = (ACTIONS.rewards, ACTIONS.clusters, ACTIONS.answers, ACTIONS.proxy)
-    return Case(*([field[a] for a in actions] for field in fields), pairs)
+    families = [ACTIONS.families[a] for a in actions]
+    return Case(*([field[a] for a in actions] for field in fields), pairs, families)
 
 
 def samples_of(listed: list[Case]) -> Samples:
@@ -227,4 +249,6 @@ def samples_of(listed: list[Case]) -> Samples:
         answers=np.array([c.answers for c in listed]),
         proxy=np.array([c.proxy for c in listed]),
         pairs=np.array([c.pairs for c in listed]),
+        families=np.array([c.families for c in listed]),
+        second=np.array([c.second for c in listed]),
     )

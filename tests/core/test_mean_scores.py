@@ -12,7 +12,7 @@ from claims.exact import average
 from setrl import DEGENERATE, Samples, credit, mean_set_scores, objectives, set_advantages
 from tests.core.catalogue import EXACT, cases, samples_of
 
-FIELDS = ("clusters", "answers", "proxy", "pairs")
+FIELDS = ("clusters", "answers", "proxy", "pairs", "families", "second")
 
 
 def fields_of(listed):

@@ -13,7 +13,7 @@ from tyro.conf import Positional
 
 from setrl import files
 from setrl.core import methods
-from setrl.core.advantages import Advantages, Method
+from setrl.core.advantages import Advantages, AnyMethod
 from setrl.errors import usage_errors
 from setrl.logs.fields import DEGENERATE_NOTE, seems_to_mark_degenerate
 from setrl.logs.groups import UNJUDGED, CreditGroup, Keys, credit_groups, read_groups
@@ -65,7 +65,7 @@ class CreditLog:
         print(_summary(groups, advantages, method), file=sys.stderr)
 
 
-def _summary(groups: list[CreditGroup], advantages: Advantages, method: Method) -> str:
+def _summary(groups: list[CreditGroup], advantages: Advantages, method: AnyMethod) -> str:
     """What the advantages look like, in a few lines."""
     sizes = [len(group.rewards) for group in groups]
     each = str(sizes[0]) if len(set(sizes)) == 1 else f"{min(sizes)} to {max(sizes)}"
@@ -88,7 +88,7 @@ def _summary(groups: list[CreditGroup], advantages: Advantages, method: Method) 
 
 
 def _records(
-    groups: list[CreditGroup], advantages: Advantages, method: Method
+    groups: list[CreditGroup], advantages: Advantages, method: AnyMethod
 ) -> Iterator[dict[str, Any]]:
     for row, group in enumerate(groups):
         yield {

@@ -10,7 +10,7 @@ from setrl import names
 from setrl.control.credit.vines import Vines, check_vines
 from setrl.control.tasks import ControlTask, from_config
 from setrl.core import methods
-from setrl.core.advantages import Method
+from setrl.core.advantages import AnyMethod
 from setrl.files.strict_yaml import KeyedError
 from setrl.runs.config import RunConfig, refuse_unknown
 
@@ -99,7 +99,7 @@ class ControlConfig(RunConfig):
         """The algorithm of an arm; PPO by default."""
         return str(self.arms[arm].get("algorithm", "ppo"))
 
-    def method(self, arm: str) -> Method | None:
+    def method(self, arm: str) -> AnyMethod | None:
         """What sets of vines are worth in an arm; None without vines."""
         if self.algorithm(arm) != "poly_ppo":
             return None

@@ -119,7 +119,8 @@ def draw_samples(num_prompts: int, num_samples: int, rng: np.random.Generator) -
     """Prompts of every difficulty: the first half with rewards of 0 and 1, the others graded.
 
     A sample in eight is degenerate. Samples with the same answer have the same reward. The pairs
-    are a kernel: inner products of unit vectors, near 1 within a cluster.
+    are a kernel: inner products of unit vectors, near 1 within a cluster. A family has two
+    clusters.
     """
     shape = (num_prompts, num_samples)
     clusters_BN = rng.integers(0, 1 + rng.integers(1, 6, (num_prompts, 1)), shape)
@@ -130,12 +131,15 @@ def draw_samples(num_prompts: int, num_samples: int, rng: np.random.Generator) -
     rewards_BN = np.take_along_axis(reward_BA, answers_BN, axis=1)
     feature_BNF = np.eye(6)[clusters_BN] + 0.3 * rng.normal(size=(*shape, 6))
     feature_BNF /= np.linalg.norm(feature_BNF, axis=-1, keepdims=True)
+    clusters_BN = np.where(rng.random(shape) < 1 / 8, DEGENERATE, clusters_BN)
     return Samples(
         rewards=rewards_BN,
-        clusters=np.where(rng.random(shape) < 1 / 8, DEGENERATE, clusters_BN),
+        clusters=clusters_BN,
         answers=answers_BN,
         proxy=rewards_BN + 0.5 * rng.normal(size=shape),
         pairs=feature_BNF @ np.swapaxes(feature_BNF, -1, -2),
+        families=clusters_BN // 2,  # of a degenerate sample −1 // 2 = −1
+        second=np.roll(rewards_BN, 1, axis=-1),
     )
 
 

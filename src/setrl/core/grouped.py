@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from setrl.core.advantages import Method, require_method, set_advantages
+from setrl.core.advantages import AnyMethod, require_method, set_advantages
 from setrl.core.inputs import Array, like, to_numpy
 
 Place = tuple[np.ndarray, np.ndarray]  # row and column in a (B, N) array
@@ -17,11 +17,13 @@ Place = tuple[np.ndarray, np.ndarray]  # row and column in a (B, N) array
 def grouped_advantages(
     rewards_M: Array,
     groups_M: Array | Sequence[Any],
-    method: Method,
+    method: AnyMethod,
     *,
     clusters: Array | None = None,
     answers: Array | None = None,
     proxy: Array | None = None,
+    families: Array | None = None,
+    second: Array | None = None,
     rng: np.random.Generator | int | None = None,
 ) -> Array:
     """The advantages of a flat batch, in which each sample names its prompt.
@@ -38,6 +40,8 @@ def grouped_advantages(
         clusters: (M,) labels of strategies, integers or names, as in `set_advantages`.
         answers: (M,) final answers, numbers or strings.
         proxy: (M,) the number by which a selector chooses.
+        families: (M,) labels of the families of strategies.
+        second: (M,) another reward.
         rng: A generator, or its seed; needed where sets are sampled.
 
     Returns:
@@ -56,6 +60,7 @@ def grouped_advantages(
     """
     require_method(method)
     fields = {"rewards": rewards_M, "clusters": clusters, "answers": answers, "proxy": proxy}
+    fields |= {"families": families, "second": second}
     flat = {name: _flat(name, value) for name, value in fields.items() if value is not None}
     groups = _flat("groups", groups_M)
     for name, values_M in flat.items():

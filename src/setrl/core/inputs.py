@@ -16,6 +16,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
+from setrl import names
 from setrl.core.samples import DEGENERATE, Samples
 
 Array = Any  # an array of NumPy, PyTorch, JAX, CuPy …
@@ -67,7 +68,8 @@ def read_batch(
     Args:
         rewards_BN: (B, N) rewards.
         reads: The names of the fields that must be given, and known for a sample to be usable.
-        fields: `clusters`, `answers`, `proxy` of shape (B, N) and `pairs` of shape (B, N, N).
+        fields: `clusters`, `answers`, `proxy`, `families`, `second` of shape (B, N), and `pairs` of
+            shape (B, N, N).
         mask: (B, N) bool, False where there is no sample.
         abstain: Whether a sample without an answer stays, with the label `DEGENERATE`.
     """
@@ -81,7 +83,8 @@ def read_batch(
     known: dict[str, np.ndarray] = {}
     for name, value in fields.items():
         if value is not None:
-            checked, is_known_BN = _FIELDS[name](value, rewards.shape)
+            read = names.look_up("field", name, _FIELDS)
+            checked, is_known_BN = read(value, rewards.shape)
             if abstain and name == "answers":
                 checked[~is_known_BN] = DEGENERATE
                 is_known_BN[:] = True
@@ -192,13 +195,21 @@ def _mask(mask: Array | None, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _clusters(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    array = _array("clusters", value)
+    return _strategies("clusters", value, shape)
+
+
+def _families(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    return _strategies("families", value, shape)
+
+
+def _strategies(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    array = _array(name, value)
     if array.dtype.kind in "OU" and any(isinstance(label, str) for label in array.flat):
-        return _named_clusters(array.astype(object), shape)
+        return _named_strategies(name, array.astype(object), shape)
     if array.dtype.kind in "iu":
-        labels_BN, known_BN = _shaped("clusters", array, shape), np.ones(shape, dtype=bool)
+        labels_BN, known_BN = _shaped(name, array, shape), np.ones(shape, dtype=bool)
     else:
-        numbers_BN = _shaped("clusters", _numbers("clusters", array), shape)
+        numbers_BN = _shaped(name, _numbers(name, array), shape)
         known_BN = ~np.isnan(numbers_BN)
         labels_BN = np.where(known_BN, numbers_BN, DEGENERATE)
     is_wrong_BN = (labels_BN < DEGENERATE) | (labels_BN > LARGEST_LABEL)
@@ -207,17 +218,19 @@ def _clusters(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndar
     wrong = labels_BN[is_wrong_BN]
     if wrong.size:
         raise ValueError(
-            f"clusters must be integers from 0 to 2^53, {DEGENERATE} (degenerate) or NaN "
+            f"{name} must be integers from 0 to 2^53, {DEGENERATE} (degenerate) or NaN "
             f"(unknown), got {wrong[0]:g}"
         )
     return labels_BN.astype(np.int64, copy=False), known_BN
 
 
-def _named_clusters(array: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _named_strategies(
+    name: str, array: np.ndarray, shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
     """Labels that are names; −1 among them is degenerate, as it is among numbers."""
-    is_degenerate_BN = _shaped("clusters", array, shape) == DEGENERATE
+    is_degenerate_BN = _shaped(name, array, shape) == DEGENERATE
     array[is_degenerate_BN] = None
-    labels_BN, known_BN = _labels("clusters", array, shape)
+    labels_BN, known_BN = _labels(name, array, shape)
     labels_BN[is_degenerate_BN] = DEGENERATE
     return labels_BN, known_BN | is_degenerate_BN
 
@@ -247,6 +260,13 @@ def _proxy(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray
     return array, ~np.isnan(array)
 
 
+def _second(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    array = _shaped("second", _numbers("second", value), shape)
+    if np.isinf(array).any():
+        raise ValueError("second must be finite, or NaN where there is no second reward; got inf")
+    return array, ~np.isnan(array)
+
+
 def _pairs(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     array = _shaped("pairs", _numbers("pairs", value), (*shape, shape[1]))
     if not np.allclose(array, np.swapaxes(array, -1, -2), equal_nan=True):
@@ -260,4 +280,11 @@ def _pairs(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray
     return array, known_BN
 
 
-_FIELDS = {"clusters": _clusters, "answers": _answers, "proxy": _proxy, "pairs": _pairs}
+_FIELDS = {
+    "clusters": _clusters,
+    "answers": _answers,
+    "proxy": _proxy,
+    "pairs": _pairs,
+    "families": _families,
+    "second": _second,
+}

@@ -21,6 +21,8 @@ def mean_set_scores(
     answers: Array | None = None,
     proxy: Array | None = None,
     pairs: Array | None = None,
+    families: Array | None = None,
+    second: Array | None = None,
     mask: Array | None = None,
     abstain: bool = False,
     rng: np.random.Generator | int | None = None,
@@ -38,7 +40,7 @@ def mean_set_scores(
         rewards_BN: (B, N) rewards; NaN or None marks a sample without one, which leaves the sets.
         objective: What a set is worth; see `setrl.objectives`.
         set_sizes: The sizes K, each from 1 to N.
-        clusters, answers, proxy, pairs, mask: As in `set_advantages`.
+        clusters, answers, proxy, pairs, families, second, mask: As in `set_advantages`.
         abstain: Whether a sample without an answer (None or NaN) stays in the sets and votes for
             nobody; a set in which everybody abstains scores 0. By default it leaves the sets.
         rng: A generator, or its seed; needed where sets are sampled, because the objective has no
@@ -60,6 +62,7 @@ def mean_set_scores(
     if not sizes:
         raise ValueError("set_sizes must hold at least one set size, got none")
     fields = {"clusters": clusters, "answers": answers, "proxy": proxy, "pairs": pairs}
+    fields |= {"families": families, "second": second}
     batch = read_batch(rewards_BN, objective.reads, fields, mask=mask, abstain=abstain)
     num_prompts, width = batch.usable_BN.shape
     for size in sizes:

@@ -6,19 +6,21 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from setrl import names
 from setrl.core import objectives
-from setrl.core.advantages import Method
+from setrl.core.adjusting import HardPrompts, InverseClusterSize, Uniformity
 from setrl.core.credit import Estimator
+from setrl.core.method import AnyMethod, Method, Scale
+from setrl.core.method_config import method_of
 from setrl.core.objectives import Objective
 from setrl.core.shaping import (
+    ConcaveCounts,
     DiversityBonus,
     QualityTimesDiversity,
     ShareOfMean,
+    Signed,
     UnlikelinessBonus,
 )
 
@@ -145,23 +147,121 @@ def unlikeliness(beta: float = 0.25) -> Method:
     return Method("unlikeliness", objectives.mean(), 1, scale="group_std", shaping=shaping)
 
 
-def from_config(config: Mapping[str, Any]) -> Method:
+@_published("Set RL")
+def set_rl(
+    objective: Objective | None = None,
+    set_size: SetSize | None = None,
+    baseline: str = "all_sets",
+    scale: Scale | None = None,
+    estimator: Estimator | None = None,
+) -> Method:
+    """u − U of any objective, `polychromic()` if none is given: Set RL, Algorithm 1, in mean form.
+
+    It is a method for every objective of `setrl.objectives`, by name in configs. K is 4 unless the
+    objective has its own.
+    """
+    objective = objective or objectives.polychromic()
+    if set_size is None:
+        set_size = objective.set_size or 4
+    sized = _sized(objective, set_size)
+    return Method("set_rl", *sized, baseline, scale=scale, estimator=estimator)
+
+
+@_published("Poly-families")
+def poly_families(
+    set_size: SetSize = 4, variant_weight: float = 0.5, estimator: Estimator | None = None
+) -> Method:
+    """u − U of mean reward × `family_share`: Poly-EPO in which a family of strategies counts 1 and
+    each further variant of it `variant_weight`. Ours: after the two levels of Poly-EPO's judge.
+    """
+    objective = objectives.polychromic(objectives.family_share(variant_weight))
+    return Method("poly_families", *_sized(objective, set_size), estimator=estimator)
+
+
+@_published("Poly-mixture")
+def poly_mixture(
+    alpha: float = 0.5, set_size: int = 4, diversity: Objective | None = None
+) -> Method:
+    """u − U of (1 − α)·mean reward + α·mean reward × diversity, α from 0 to 1; often α falls.
+
+    It equals ((1 − α)·(1/K − 1/N)·N/(N − 1))·dr_grpo + α·poly_epo. Not from a paper.
+    """
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"alpha must be from 0 to 1, got {alpha}")
+    polychromic = objectives.polychromic(diversity or objectives.distinct_share())
+    return Method("poly_mixture", (1 - alpha) * objectives.mean() + alpha * polychromic, set_size)
+
+
+@_published("Concave counts")
+def concave_counts(alpha: float = 0.25, penalty: float = 0.0) -> Method:
+    """rᵢ·mᵢ^(α−1) − β·(1 − rᵢ), mᵢ right samples with i's strategy; no baseline.
+
+    It is the gain f(S) − f(S∖i) of f(S) = Σ_c Σ_{j≤m_c} j^(α−1), all N samples as the set; so it is
+    unbiased for the gradient of E[f + β·Σr]. α = 0 is the Shapley value of
+    `distinct_correct`, α = 1 mean reward without a baseline. Not from a paper.
+    """
+    shaping = ConcaveCounts(alpha, penalty)
+    return Method("concave_counts", objectives.mean(), 1, "none", shaping=shaping)
+
+
+@_published("RAFT")
+def raft() -> Method:
+    """rᵢ, without a baseline: imitation of one's own right samples (arXiv:2304.06767).
+
+    Unbiased: N·∇J. The best of a prompt's samples, which the paper keeps, are the right ones.
+    """
+    return Method("raft", objectives.mean(), 1, "none")
+
+
+@_published("W-REINFORCE")
+def w_reinforce(right: float = 0.1) -> Method:
+    """λ for right samples and −1 for wrong ones, no baseline: arXiv:2506.01347, λ = .1.
+
+    Unbiased: N·(1 + λ)·∇J, with rewards of 0 and 1.
+    """
+    return Method("w_reinforce", objectives.mean(), 1, "none", shaping=Signed(right))
+
+
+@_published("F-GRPO")
+def f_grpo(gamma: float = 1.0) -> Method:
+    """(1 − p̂)^γ · `grpo`, p̂ the share of right samples: arXiv:2602.06717.
+
+    Biased: prompts are re-weighted. We do not know the paper's γ.
+    """
+    adjustment = HardPrompts(gamma)
+    return Method("f_grpo", objectives.mean(), 1, scale="group_std", adjustment=adjustment)
+
+
+@_published("UCPO")
+def ucpo(tau: float = 0.1) -> Method:
+    """`grpo` + τ·(−log qᵢ − H(q)) on right samples, q = softmax of their `proxy`: arXiv:2605.00365.
+
+    The proxy is a sample's mean log-probability. Biased: prompts are re-weighted, q is a constant.
+    """
+    adjustment = Uniformity(tau)
+    return Method("ucpo", objectives.mean(), 1, scale="group_std", adjustment=adjustment)
+
+
+@_published("UARL")
+def uarl() -> Method:
+    """`grpo` / m, m samples that use the same strategy: arXiv:2601.08763, from its abstract.
+
+    Biased: prompts are re-weighted, the other samples count as constants, and the sum is not 0.
+    """
+    adjustment = InverseClusterSize()
+    return Method("uarl", objectives.mean(), 1, scale="group_std", adjustment=adjustment)
+
+
+def from_config(config: Mapping[str, Any], progress: float = 0.0) -> AnyMethod:
     """The method of a config such as {"method": "poly_epo", "set_size": 4}.
+
+    Args:
+        config: As in `setrl.core.method_config`: also a sum of methods, objectives by name, and
+            schedules in the place of numbers.
+        progress: The share of the steps that is done, for schedules.
 
     Raises:
         ValueError: Naming the unknown method or argument, the near miss, and all that are known;
             or the argument that is missing.
     """
-    if "method" not in config:
-        raise ValueError(f"a method's config needs the key 'method', got {dict(config)!r}")
-    arguments = {key: value for key, value in config.items() if key != "method"}
-    make = names.look_up("method", config["method"], by_name)
-    parameters = inspect.signature(make).parameters
-    for key, value in arguments.items():
-        names.look_up(f"argument of {config['method']}", key, parameters)
-        if key == "diversity" and isinstance(value, str):
-            arguments[key] = names.look_up("diversity", value, objectives.by_name)()
-    for key, parameter in parameters.items():
-        if parameter.default is parameter.empty and key not in arguments:
-            raise ValueError(f"{config['method']} needs the argument {key!r}")
-    return make(**arguments)
+    return method_of(config, by_name, progress)

@@ -22,6 +22,9 @@ class Samples:
         answers: (…, N) int64, labels of final answers, ordered as the answers are.
         proxy: (…, N) float64, the number by which a selector that cannot see the rewards chooses.
         pairs: (…, N, N) float64, a number for every pair of samples: a distance, or a kernel.
+        families: (…, N) int64, the family of strategies that a sample's strategy belongs to, with
+            `DEGENERATE` as in `clusters`.
+        second: (…, N) float64, another reward, for objectives of two.
     """
 
     rewards: np.ndarray
@@ -29,6 +32,8 @@ class Samples:
     answers: Any = None
     proxy: Any = None
     pairs: Any = None
+    families: Any = None
+    second: Any = None
 
     @property
     def num_samples(self) -> int:

@@ -93,3 +93,57 @@ class ShareOfMean:
             raise ValueError(f"maxrl needs rewards of at least 0, got {samples.rewards.min():g}")
         mean_B1 = samples.rewards.mean(axis=-1, keepdims=True)
         return samples.rewards / np.where(mean_B1 > 0, mean_B1, 1.0)
+
+
+@dataclass(frozen=True)
+class ConcaveCounts:
+    """mᵢ^(α−1) for right samples and −β for wrong ones, mᵢ right samples with i's strategy.
+
+    With no baseline it is the gain f(S) − f(S∖i) of i among all N samples for the concave counts
+    f(S) = Σ_c Σ_{j≤m_c} j^(α−1). A right sample that is degenerate is in no count, and gets 0.
+
+    Attributes:
+        alpha: From 0, where f counts the right strategies, to 1, where it counts right samples.
+        penalty: β, at least 0.
+        threshold: A sample is right if its reward is above it.
+    """
+
+    alpha: float
+    penalty: float = 0.0
+    threshold: float = 0.5
+
+    reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.alpha <= 1:
+            raise ValueError(f"alpha must be from 0 to 1, got {self.alpha}")
+        if not self.penalty >= 0:
+            raise ValueError(f"penalty must be at least 0, got {self.penalty}")
+
+    def __call__(self, samples: Samples) -> np.ndarray:
+        """The credit of each sample."""
+        right_BN = samples.rewards > self.threshold
+        clusters = find_clusters(samples.clusters)
+        count_BN = clusters.of_own(clusters.total(right_BN))
+        is_paid_BN = right_BN & (count_BN > 0)
+        gain_BN = np.where(is_paid_BN, np.maximum(count_BN, 1.0) ** (self.alpha - 1), 0.0)
+        return gain_BN - self.penalty * ~right_BN
+
+
+@dataclass(frozen=True)
+class Signed:
+    """`right` for right samples, −1 for wrong ones: W-REINFORCE (arXiv:2506.01347).
+
+    Attributes:
+        right: What a right sample is worth, λ in the paper.
+        threshold: A sample is right if its reward is above it.
+    """
+
+    right: float = 0.1
+    threshold: float = 0.5
+
+    reads: ClassVar[tuple[str, ...]] = ("rewards",)
+
+    def __call__(self, samples: Samples) -> np.ndarray:
+        """The signed rewards."""
+        return np.where(samples.rewards > self.threshold, self.right, -1.0)

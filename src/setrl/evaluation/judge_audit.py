@@ -13,7 +13,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.core.advantages import Method
+from setrl.core.advantages import AnyMethod
 from setrl.core.samples import DEGENERATE
 from setrl.evaluation.agreement import Labels, agreement
 from setrl.judges.base import Group, Judge, by_first_appearance
@@ -65,7 +65,7 @@ def audit(
     pairwise: Judge | None = None,
     gold: Sequence[Labels | None] | None = None,
     rewards: Sequence[Sequence[float]] | None = None,
-    method: Method | None = None,
+    method: AnyMethod | None = None,
 ) -> Audit:
     """Judge all groups in several orders of their samples, and compare.
 
@@ -145,7 +145,7 @@ def _signs(values_N: NDArray[np.float64]) -> NDArray[np.float64]:
 class _Credit:
     """The advantages of one group under several labelings."""
 
-    def __init__(self, method: Method | None, rewards: Sequence[float] | None):
+    def __init__(self, method: AnyMethod | None, rewards: Sequence[float] | None):
         self._method, self._rewards = method, rewards
         self._values: dict[tuple[int, ...], NDArray[np.float64]] = {}
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from setrl import domains, names, tasks
-from setrl.core import methods
-from setrl.core.advantages import Method
+from setrl.core import methods, schedules
+from setrl.core.advantages import AnyMethod
 from setrl.domains import Domain
 from setrl.engines.batch import check_method
 from setrl.errors import ConfigError, DataError
@@ -34,9 +34,11 @@ class ComparisonConfig(RunConfig):
 
     An arm is {method: name, …arguments of the method}. It may also set `beta` (weight of the KL
     penalty to the base) and `entropy_coef` (weight of an entropy bonus), so that these rivals can
-    be arms. With `last_set_size: K`, its sets grow or shrink to K over the steps. With `judge`, a
-    name or a mapping such as {judge: lm, endpoint: http://localhost:8000/v1, model: mine}, that
-    judge decides which samples use the same strategy, in place of the task's own reader.
+    be arms. A schedule can stand for any number of its method: {schedule: linear, first: 8,
+    last: 2} as `set_size` moves K from 8 to 2 over the steps, and `last_set_size: 2` is short for
+    that. With `judge`, a name or a mapping such as {judge: lm, endpoint: http://localhost:8000/v1,
+    model: mine}, that judge decides which samples use the same strategy, in place of the task's own
+    reader.
     """
 
     kind = "comparison"
@@ -207,22 +209,24 @@ class ComparisonConfig(RunConfig):
         assert self.domain is not None
         return names.make("domain", self.domain, domains.DOMAINS)
 
-    def method(self, arm: str, progress: float = 0.0) -> Method:
-        """The method of an arm, when that share of its steps is done.
-
-        With `last_set_size`, K moves from `set_size` to it, linearly and rounded.
-        """
-        others = {*ARM_OPTIONS, LAST_SET_SIZE, JUDGE}
-        spec = {key: value for key, value in self.arms[arm].items() if key not in others}
-        method = methods.from_config(spec)
-        if not self.is_scheduled(arm):
-            return method
-        first, last = method.set_size, self.arms[arm][LAST_SET_SIZE]
-        return replace(method, set_size=round(first + progress * (last - first)))
+    def method(self, arm: str, progress: float = 0.0) -> AnyMethod:
+        """The method of an arm, when that share of its steps is done."""
+        return methods.from_config(self._method_spec(arm), progress)
 
     def is_scheduled(self, arm: str) -> bool:
         """Whether the method of an arm changes over its steps."""
-        return LAST_SET_SIZE in self.arms[arm]
+        return schedules.has_schedule(schedules.read(self._method_spec(arm)))
+
+    def _method_spec(self, arm: str) -> dict[str, Any]:
+        """The keys of an arm that name its method; `last_set_size` as a schedule of `set_size`."""
+        others = {*ARM_OPTIONS, LAST_SET_SIZE, JUDGE}
+        spec = {key: value for key, value in self.arms[arm].items() if key not in others}
+        if LAST_SET_SIZE not in self.arms[arm]:
+            return spec
+        if isinstance(spec.get("set_size"), Mapping):
+            raise ValueError("last_set_size needs a number as set_size, and set_size is a mapping")
+        first = methods.from_config(spec).set_size
+        return spec | {"set_size": schedules.Linear(first, self.arms[arm][LAST_SET_SIZE])}
 
     def judge(self, arm: str) -> str | Mapping[str, Any] | None:
         """The judge that sorts an arm's samples into clusters; None: the task's own reader."""

@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from setrl.core.advantages import Advantages, Method
+from setrl.core.advantages import Advantages, AnyMethod
 from setrl.core.samples import DEGENERATE
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
@@ -272,7 +272,7 @@ def _list(record: Mapping[str, Any]) -> str:
     return ", ".join(map(repr, record))
 
 
-def credit_groups(groups: list[CreditGroup], method: Method) -> Advantages:
+def credit_groups(groups: list[CreditGroup], method: AnyMethod) -> Advantages:
     """The advantages of ragged groups: (B, N) with N the size of the largest.
 
     Raises:

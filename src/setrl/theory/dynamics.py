@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from setrl.core.advantages import Method
+from setrl.core.advantages import AnyMethod
 from setrl.theory.policies import check_policy, log_policy, shift_logits, softmax
 from setrl.theory.tabular import ActionTable
 
@@ -146,7 +146,7 @@ class Success:
 
 
 def simulate(
-    method: Method,
+    method: AnyMethod,
     table: ActionTable,
     policy_A: ArrayLike,
     num_samples: int,
@@ -187,7 +187,7 @@ def simulate(
 
 
 def _noisy_update(
-    method: Method,
+    method: AnyMethod,
     table: ActionTable,
     policy_RA: np.ndarray,
     num_samples: int,

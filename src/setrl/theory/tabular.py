@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from setrl.core.advantages import Advantages, Method
+from setrl.core.advantages import Advantages, AnyMethod
 from setrl.core.credit.estimators import score_sets
 from setrl.core.inputs import Batch, read_batch
 from setrl.core.objectives.base import Objective
@@ -24,6 +24,7 @@ from setrl.core.samples import Samples
 from setrl.theory.multisets import Multisets, multisets
 from setrl.theory.policies import check_policy
 
+FIELDS = ("clusters", "answers", "proxy", "pairs", "families", "second")
 CHUNK = 1 << 21  # samples given to a method at once
 
 
@@ -38,6 +39,8 @@ class ActionTable:
         proxy: (A,) the number by which a selector chooses.
         pairs: (A, A) a number for each pair of actions. The diagonal is for two samples of the same
             action.
+        families: (A,) labels of the families of strategies, as clusters.
+        second: (A,) another reward.
     """
 
     rewards: ArrayLike
@@ -45,6 +48,8 @@ class ActionTable:
     answers: ArrayLike | None = None
     proxy: ArrayLike | None = None
     pairs: ArrayLike | None = None
+    families: ArrayLike | None = None
+    second: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         shape = np.shape(self.rewards)
@@ -77,7 +82,7 @@ class ActionTable:
                 raise ValueError(f"the objective reads {name}: pass ActionTable({name}=...)")
 
     def credit(
-        self, method: Method, actions_BN: np.ndarray, rng: np.random.Generator | None = None
+        self, method: AnyMethod, actions_BN: np.ndarray, rng: np.random.Generator | None = None
     ) -> Advantages:
         """The credit that a method gives to B groups of N samples, given by their actions."""
         members = self.samples.sets(actions_BN)
@@ -89,7 +94,7 @@ class ActionTable:
         return np.asarray(self.rewards)
 
     def _given(self) -> dict[str, ArrayLike]:
-        named = {name: getattr(self, name) for name in ("clusters", "answers", "proxy", "pairs")}
+        named = {name: getattr(self, name) for name in FIELDS}
         return {name: value for name, value in named.items() if value is not None}
 
     @cached_property
@@ -176,7 +181,7 @@ class TabularMethod:
         num_samples: N, the number of samples that the method gets.
     """
 
-    method: Method
+    method: AnyMethod
     table: ActionTable
     num_samples: int
 

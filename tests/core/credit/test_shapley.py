@@ -31,7 +31,7 @@ def test_equals_the_mean_over_orders(entry):
         listed = cases(n)
         fields = {
             name: np.array([getattr(case, name) for case in listed])
-            for name in ("clusters", "answers", "proxy", "pairs")
+            for name in ("clusters", "answers", "proxy", "pairs", "families", "second")
         }
         rewards = np.array([case.rewards for case in listed])
         found = credit.shapley(entry.objective, rewards, **fields)

@@ -106,6 +106,8 @@ def test_large_groups_against_big_integers(entry, name):
         clusters=np.array([case.clusters]),
         answers=np.array([case.answers]),
         proxy=np.array([case.proxy]),
+        families=np.array([case.families]),
+        second=np.array([case.second]),
         baseline="leave_one_out",
     )
     assert found.estimator == "closed form"

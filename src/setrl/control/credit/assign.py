@@ -12,7 +12,7 @@ from setrl.control.credit import vine_advantages
 from setrl.control.credit.families import Family
 from setrl.control.credit.trajectories import Trajectory
 from setrl.control.credit.vines import Vines
-from setrl.core.advantages import Method
+from setrl.core.advantages import AnyMethod, Method
 
 Use = Literal["replaces", "adds", "rewards"]
 USES: dict[str, Use] = {"bonus": "adds", "reward": "rewards"}  # all other credit replaces
@@ -66,7 +66,7 @@ class ScoredVines:
     vines_BN: list[tuple[Trajectory, ...]]
 
 
-def score_vines(families: Sequence[Family], method: Method, vines: Vines) -> ScoredVines:
+def score_vines(families: Sequence[Family], method: AnyMethod, vines: Vines) -> ScoredVines:
     """Score and label all vines; one without steps or with a reward that is not finite has NaN."""
     states = [(i, index) for i, each in enumerate(families) for index in range(len(each.times))]
     episodes = [row for family in families for row in family.episodes_BN()]
@@ -82,7 +82,7 @@ def score_vines(families: Sequence[Family], method: Method, vines: Vines) -> Sco
 def segments_of(
     families: Sequence[Family],
     scored: ScoredVines,
-    method: Method,
+    method: AnyMethod,
     vines: Vines,
     rng: np.random.Generator,
 ) -> tuple[list[Segment], np.ndarray]:
@@ -108,26 +108,28 @@ def segments_of(
 
 
 def _advantages(
-    scored: ScoredVines, method: Method, vines: Vines, rng: np.random.Generator
+    scored: ScoredVines, method: AnyMethod, vines: Vines, rng: np.random.Generator
 ) -> np.ndarray:
     """The set advantage of each vine, (B, N); NaN for none."""
     scores_BN, fields = scored.scores_BN, scored.fields
+    if vines.credit not in ("shared", "action"):
+        return vine_advantages.by_trajectory(method, scores_BN, fields, rng)
+    assert isinstance(method, Method)  # `check_vines` refused a sum
     if vines.credit == "shared":
         return vine_advantages.shared(method, scores_BN, fields, vines.num_sets, rng)
-    if vines.credit == "action":
-        actions_BN = first_actions(scored.vines_BN)
-        return vine_advantages.by_action(method, scores_BN, fields, actions_BN)
-    return vine_advantages.by_trajectory(method, scores_BN, fields, rng)
+    actions_BN = first_actions(scored.vines_BN)
+    return vine_advantages.by_action(method, scores_BN, fields, actions_BN)
 
 
 def _credited_trunks(
     families: Sequence[Family],
     scored: ScoredVines,
-    method: Method,
+    method: AnyMethod,
     vines: Vines,
     rng: np.random.Generator,
 ) -> list[Segment]:
     """The trunks, each with the gain of a state's best set on its steps from that state on."""
+    assert isinstance(method, Method)  # `check_vines` refused a sum
     gains_B = vine_advantages.best_set_gain(
         method, scored.scores_BN, scored.fields, vines.num_sets, rng
     )

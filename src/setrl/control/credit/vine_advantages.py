@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from setrl.core.advantages import Advantages, Method
+from setrl.core.advantages import Advantages, AnyMethod, Method
 from setrl.core.credit.designs import draw_sets
 from setrl.core.credit.estimators import Sampled, score_sets
 from setrl.core.credit.rounding import centred, difference
@@ -24,7 +24,7 @@ Fields = Mapping[str, Any]  # "clusters" (B, N), "pairs" (B, N, N): what a metho
 
 
 def by_trajectory(
-    method: Method, scores_BN: np.ndarray, fields: Fields, rng: np.random.Generator | None = None
+    method: AnyMethod, scores_BN: np.ndarray, fields: Fields, rng: np.random.Generator | None = None
 ) -> np.ndarray:
     """Credit of each vine: mean score of the sets that hold it, against the method's baseline.
 
@@ -57,7 +57,7 @@ def by_action(
     Args:
         actions_BN: (B, N) integers, equal where the first actions are.
     """
-    plain = replace(method, baseline="none", reduction="mean", scale=None)
+    plain = replace(method, baseline="none", reduction="mean", scale=None, adjustment=None)
     found = plain.advantages(scores_BN, **fields)
     has_credit_BN = _has_credit(found)
     values_BN, n = np.where(has_credit_BN, 0.0, np.nan), scores_BN.shape[1]
@@ -79,14 +79,19 @@ def _odds(num_vines: int, num_others: int, set_size: int) -> float:
 
 
 def shared(
-    method: Method, scores_BN: np.ndarray, fields: Fields, num_sets: int, rng: np.random.Generator
+    method: Method,
+    scores_BN: np.ndarray,
+    fields: Fields,
+    num_sets: int,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """Set-shared credit: all members of a sampled set get the set's own advantage.
 
     A(S) = f(S) − mean f of the `num_sets` sampled sets; a vine in several of them gets the mean,
     one in none gets no credit. arXiv:2509.25424, with its M sets.
     """
-    sampled = replace(method, baseline="all_sets", scale=None, estimator=Sampled(num_sets))
+    plain = replace(method, baseline="all_sets", scale=None, adjustment=None)
+    sampled = replace(plain, estimator=Sampled(num_sets))
     found = sampled.advantages(scores_BN, rng=rng, **fields)
     # `with_BN` is NaN for a vine in no sampled set.
     return np.where(_has_credit(found), found.with_BN - found.mean_B[:, None], np.nan)
@@ -98,7 +103,11 @@ def _has_credit(found: Advantages) -> np.ndarray:
 
 
 def best_set_gain(
-    method: Method, scores_BN: np.ndarray, fields: Fields, num_sets: int, rng: np.random.Generator
+    method: Method,
+    scores_BN: np.ndarray,
+    fields: Fields,
+    num_sets: int,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """max f(S) − mean f(S) over `num_sets` sampled sets of each state, (B,); NaN where too few."""
     gains_B = np.full(len(scores_BN), np.nan)

@@ -17,7 +17,7 @@ import numpy as np
 
 from setrl.control.credit.diversity import clusters
 from setrl.control.credit.trajectories import Trajectory
-from setrl.core.advantages import Method
+from setrl.core.advantages import AnyMethod, Method
 
 Label = Callable[[Trajectory], Hashable | None]
 Score = Callable[[Trajectory], float]
@@ -113,7 +113,7 @@ class Vines:
         return {name: np.array([of(row) for row in episodes_BN]) for name, of in found.items()}
 
 
-def check_vines(method: Method | None, vines: Vines | None) -> None:
+def check_vines(method: AnyMethod | None, vines: Vines | None) -> None:
     """Refuse a method without vines or the reverse, sets that vines cannot fill, missing functions.
 
     Raises:
@@ -131,5 +131,12 @@ def check_vines(method: Method | None, vines: Vines | None) -> None:
             raise ValueError(f"{method.name} reads {field}, which trajectories do not have")
         if getattr(vines, givers[field]) is None:
             raise ValueError(f"{method.name} reads {field}: give Vines({givers[field]}=...)")
-    compared = replace(method, baseline="all_sets") if vines.credit in COMPARES_SETS else method
+    compared = method
+    if vines.credit in COMPARES_SETS:
+        if not isinstance(method, Method):
+            raise ValueError(
+                f"credit={vines.credit!r} compares sets of one objective, and {method.name} is a "
+                "sum of methods: use credit='marginal'"
+            )
+        compared = replace(method, baseline="all_sets")
     compared.check_samples(vines.num_vines, "num_vines")

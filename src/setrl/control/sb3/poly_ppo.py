@@ -26,7 +26,7 @@ from setrl.control.credit.vines import Vines, check_vines
 from setrl.control.sb3.critic import Critic
 from setrl.control.sb3.normalise import Normaliser
 from setrl.control.sb3.ppo import RegularisedPPO
-from setrl.core.advantages import Method
+from setrl.core.advantages import AnyMethod
 
 
 class PolyPPO(RegularisedPPO):
@@ -63,7 +63,7 @@ class PolyPPO(RegularisedPPO):
         self,
         policy: str | type[ActorCriticPolicy],
         env: Any,
-        method: Method | None = None,
+        method: AnyMethod | None = None,
         vines: Vines | None = None,
         **options: Any,
     ):

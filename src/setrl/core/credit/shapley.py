@@ -21,6 +21,8 @@ def shapley(
     answers: Array | None = None,
     proxy: Array | None = None,
     pairs: Array | None = None,
+    families: Array | None = None,
+    second: Array | None = None,
     mask: Array | None = None,
 ) -> Array:
     """φᵢ = (1/N) Σ_K (u − w of the K-sets): the sample's gain, averaged over sets of every size.
@@ -40,6 +42,8 @@ def shapley(
         answers: (B, N) final answers.
         proxy: (B, N) the number by which a selector chooses.
         pairs: (B, N, N) a number for each pair of samples.
+        families: (B, N) labels of the families of strategies.
+        second: (B, N) another reward.
         mask: (B, N) bool, False where there is no sample.
 
     Returns:
@@ -53,6 +57,7 @@ def shapley(
     if objective.set_size is not None:
         raise ValueError(f"shapley needs sets of every size, and {objective!r} is made for one")
     fields = {"clusters": clusters, "answers": answers, "proxy": proxy, "pairs": pairs}
+    fields |= {"families": families, "second": second}
     batch = read_batch(rewards_BN, objective.reads, fields, mask=mask)
     values_BN = np.zeros(batch.usable_BN.shape)
     for at, samples in batch.equal_sizes(1):

@@ -28,6 +28,7 @@ from setrl.core.objectives.diversity import DistinctShare as distinct_share
 from setrl.core.objectives.diversity import ExtraShare as extra_share
 from setrl.core.objectives.diversity import MixedShare as mixed_share
 from setrl.core.objectives.diversity import Polychromic as polychromic
+from setrl.core.objectives.families import FamilyShare as family_share
 from setrl.core.objectives.pairs import PairwiseDistance as pairwise_distance
 from setrl.core.objectives.pairs import Volume as volume
 from setrl.core.objectives.ranks import Cvar as cvar

@@ -221,33 +221,39 @@ class Sum(Objective):
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
         """The weighted sums of the terms' means."""
-        return self._sum([term.set_means(samples, set_size) for term in self.terms])
+        means = [term.set_means(samples, set_size) for term in self.terms]
+        return weighted_means(self.weights, means)
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans | None:
         """Each term times the mean of the values."""
-        return self._sum([term.times_mean(values_BN, samples, set_size) for term in self.terms])
+        means = [term.times_mean(values_BN, samples, set_size) for term in self.terms]
+        return weighted_means(self.weights, means)
 
-    def _sum(self, means: list[SetMeans | None]) -> SetMeans | None:
-        """The weighted sum, field by field; the variance of a sum is known of one term only."""
-        known = [term for term in means if term is not None]
-        if len(known) < len(means):
-            return None
 
-        def total(name: str) -> np.ndarray:
-            return sum(w * getattr(term, name) for w, term in zip(self.weights, known, strict=True))
+def weighted_means(weights: Sequence[float], means: Sequence[SetMeans | None]) -> SetMeans | None:
+    """The means of Σ_t weight_t · f_t, field by field; None where one is not known.
 
-        variance_B = known[0].variance_B if len(known) == 1 else None
-        return SetMeans(
-            with_BN=total("with_BN"),
-            contrast_BN=total("contrast_BN"),
-            mean_B=total("mean_B"),
-            gain=(lambda: total("gain_BN")) if all(term.gain for term in known) else None,
-            variance_B=None if variance_B is None else self.weights[0] ** 2 * variance_B,
-            size_B=sum(
-                (abs(w) * term.scale_B for w, term in zip(self.weights, known, strict=True)),
-                np.zeros(()),
-            ),
-        )
+    The variance of a sum is known of one term only.
+    """
+    known = [term for term in means if term is not None]
+    if len(known) < len(means):
+        return None
+
+    def total(name: str) -> np.ndarray:
+        return sum(w * getattr(term, name) for w, term in zip(weights, known, strict=True))
+
+    variance_B = known[0].variance_B if len(known) == 1 else None
+    return SetMeans(
+        with_BN=total("with_BN"),
+        contrast_BN=total("contrast_BN"),
+        mean_B=total("mean_B"),
+        gain=(lambda: total("gain_BN")) if all(term.gain for term in known) else None,
+        variance_B=None if variance_B is None else weights[0] ** 2 * variance_B,
+        size_B=sum(
+            (abs(w) * term.scale_B for w, term in zip(weights, known, strict=True)),
+            np.zeros(()),
+        ),
+    )
 
 
 @dataclass(frozen=True, repr=False)

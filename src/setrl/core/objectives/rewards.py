@@ -25,14 +25,16 @@ class Mean(Objective):
     """f(S) = (1/K) Σ_{i∈S} rᵢ, with which set RL is standard RL.
 
     Attributes:
-        of: The field whose mean it is: "rewards" or "proxy".
+        of: The field whose mean it is: "rewards", "proxy" or "second".
     """
 
     of: str = "rewards"
 
     def __post_init__(self) -> None:
-        if self.of not in ("rewards", "proxy"):
-            raise ValueError(f"mean(of=...) must be 'rewards' or 'proxy', got {self.of!r}")
+        if self.of not in ("rewards", "proxy", "second"):
+            raise ValueError(
+                f"mean(of=...) must be 'rewards', 'proxy' or 'second', got {self.of!r}"
+            )
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -1,0 +1,421 @@
+"""`Method`: objective × set size × baseline × scale as one value, and how methods add up.
+
+`Sum` is in the same file as `Method`, whose operators make it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Literal, get_args
+
+import numpy as np
+
+from setrl.core.adjusting import Adjustment
+from setrl.core.credit import baselines
+from setrl.core.credit.baselines import Baseline
+from setrl.core.credit.estimators import Credit, Estimator, Exact
+from setrl.core.inputs import Array, Batch, check_set_size, like, read_batch
+from setrl.core.objectives.base import Objective, all_reads
+from setrl.core.samples import Samples
+from setrl.core.shaping import Shaping
+
+Reduction = Literal["mean", "sum"]
+Scale = Literal["group_std", "score_std"]
+
+STD_FLOOR = 1e-4  # added to a standard deviation before it divides, as GRPO's trainers do
+
+
+@dataclass(frozen=True)
+class Advantages:
+    """The credit of each sample, and the means that it was computed from; all float64.
+
+    Attributes:
+        values_BN: The advantage that goes into the loss; 0 for samples that were left out.
+        with_BN: u, the mean score of the sets that hold the sample; NaN if left out.
+        without_BN: v, that of the sets that do not; NaN if left out, or at K = N.
+        mean_B: U, the mean score of all sets; NaN for skipped prompts.
+        stderr_BN: Standard error of the values where sets were sampled; None when exact.
+        usable_BN: False for samples that were left out: masked, or a field that is needed is NaN.
+        skipped_B: True for prompts with too few usable samples; their advantages are 0.
+        estimator: How the means were computed, in words.
+        is_exact: False where sets were sampled.
+    """
+
+    values_BN: Array
+    with_BN: Array
+    without_BN: Array
+    mean_B: Array
+    stderr_BN: Array | None
+    usable_BN: Array
+    skipped_B: Array
+    estimator: str
+    is_exact: bool = True
+
+
+class AnyMethod:
+    """What gives samples their advantages: a `Method`, or a `Sum` of them.
+
+    Methods add, and multiply by numbers:
+
+    >>> from setrl import methods
+    >>> 0.5 * methods.dr_grpo() + 0.5 * methods.maxpo(set_size=4)
+    0.5 dr_grpo + 0.5 maxpo
+    """
+
+    name: str
+    set_size: int
+    scale: Scale | None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The fields that it must be given: of "rewards", "clusters", "answers", …."""
+        raise NotImplementedError
+
+    @property
+    def needs_contrast(self) -> bool:
+        """Whether sets with a sample are compared with sets without it, so that K < N."""
+        raise NotImplementedError
+
+    @property
+    def fewest_samples(self) -> int:
+        """How many usable samples a prompt must have: fewer give advantages of 0."""
+        raise NotImplementedError
+
+    def check_samples(self, num_samples: int, called: str = "num_samples") -> None:
+        """Refuse a K that leaves prompts of so many samples without credit.
+
+        Args:
+            num_samples: N.
+            called: What the caller calls N, for the message.
+
+        Raises:
+            ValueError: If N is below `fewest_samples`.
+        """
+        raise NotImplementedError
+
+    def of_dense(self, samples: Samples, rng: np.random.Generator | None) -> Advantages:
+        """The advantages of prompts that have all their samples, fields (B, N)."""
+        raise NotImplementedError
+
+    def advantages(
+        self,
+        rewards_BN: Array,
+        *,
+        mask: Array | None = None,
+        rng: np.random.Generator | int | None = None,
+        **fields: Array | None,
+    ) -> Advantages:
+        """The advantages of samples; `fields` are those of `set_advantages`."""
+        batch = read_batch(rewards_BN, self.reads, fields, mask=mask)
+        # The width of a batch is known beforehand: too narrow is a mistake, not a prompt to be
+        # skipped.
+        self.check_samples(batch.usable_BN.shape[1])
+        generator = None if rng is None else np.random.default_rng(rng)
+        return _as_given(_of_batch(batch, self, generator), rewards_BN)
+
+    def __add__(self, other: AnyMethod) -> Sum:
+        """Aᵢ + Bᵢ, as one flat sum."""
+        if not isinstance(other, AnyMethod):
+            return NotImplemented
+        left, right = _as_sum(self), _as_sum(other)
+        return Sum(left.parts + right.parts, left.weights + right.weights)
+
+    def __mul__(self, weight: float) -> Sum:
+        """weight·Aᵢ."""
+        if not isinstance(weight, Real):
+            return NotImplemented
+        own = _as_sum(self)
+        return Sum(own.parts, tuple(float(weight) * each for each in own.weights))
+
+    __rmul__ = __mul__
+
+
+@dataclass(frozen=True)
+class Method(AnyMethod):
+    """Everything that decides the advantages of samples, as one value.
+
+    `setrl.methods` holds the published ones. A method is checked when it is made.
+
+    Attributes:
+        name: The name that configs and figures use.
+        objective: What a set is worth; see `setrl.objectives`.
+        set_size: K, at least 1; may be left out where the objective has one of its own.
+        baseline: What u is compared with: `all_sets` U, `leave_one_out` v, `smaller_sets` w,
+            `none` 0, or a value such as `credit.Mixture(0.5)`.
+        reduction: `mean` over the sets of a sample, or their `sum`.
+        scale: Divide a prompt's advantages by their standard deviation (`group_std`, GRPO's for
+            K = 1) or by that of its set scores (`score_std`); 1e-4 is added to it. Both bias.
+        shaping: A change of a prompt's rewards before sets are scored; see `setrl.core.shaping`.
+        estimator: How set means are computed; None for `credit.Exact()`.
+        adjustment: A change of the advantages, after the scale; see `setrl.core.adjusting`.
+
+    Raises:
+        ValueError: Naming the field, its value, and what would be right.
+    """
+
+    name: str
+    objective: Objective
+    set_size: int = None  # type: ignore[assignment]  # the objective's own, once it is made
+    baseline: str | Baseline = "all_sets"
+    reduction: Reduction = "mean"
+    scale: Scale | None = None
+    shaping: Shaping | None = None
+    estimator: Estimator | None = None
+    adjustment: Adjustment | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.objective, Objective):
+            raise ValueError(
+                "objective must be a value such as objectives.max(), or "
+                f"objectives.from_function(f) for a function, got {self.objective!r}"
+            )
+        object.__setattr__(self, "set_size", self.objective.resolve_set_size(self.set_size))
+        check_set_size(self.set_size)
+        baselines.resolve(self.baseline)
+        _check_choice("reduction", self.reduction, get_args(Reduction))
+        _check_choice("scale", self.scale, (None, *get_args(Scale)))
+        if isinstance(self.estimator, type | str):
+            raise ValueError(
+                f"estimator must be a value such as credit.Exact(), got {self.estimator!r}"
+            )
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The fields that it must be given: of "rewards", "clusters", "answers", …."""
+        others = [part for part in (self.shaping, self.adjustment) if part is not None]
+        return all_reads(self.objective, *others)
+
+    @property
+    def needs_contrast(self) -> bool:
+        """Whether sets with a sample are compared with sets without it, so that K < N."""
+        return baselines.resolve(self.baseline).needs_contrast
+
+    @property
+    def fewest_samples(self) -> int:
+        """How many usable samples a prompt must have: fewer give advantages of 0."""
+        return self.set_size + self.needs_contrast
+
+    def check_samples(self, num_samples: int, called: str = "num_samples") -> None:
+        """Refuse a K that leaves prompts of so many samples without credit."""
+        check_set_size(
+            self.set_size, num_samples, needs_contrast=self.needs_contrast, called=called
+        )
+
+    def of_dense(self, samples: Samples, rng: np.random.Generator | None) -> Advantages:
+        """The advantages of prompts that have all their samples, fields (B, N)."""
+        return _of_dense(samples, self, rng)
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(AnyMethod):
+    """Aᵢ = Σ_t weight_t · Aᵢ(part_t): several methods at once, such as accuracy and diversity.
+
+    Its mean update is the same sum of the parts' mean updates. All parts see the same samples: a
+    sample counts if every part can use it, and a prompt that is too small for one part is skipped
+    by all. `with_BN`, `without_BN` and `mean_B` are the weighted sums of the parts' means.
+
+    The parts draw their sets one after the other, and independently. So the squares of their
+    standard errors add: stderr = √Σ (weight·stderr)², where an exact part has 0. It is None where a
+    part samples its sets and knows none of its own.
+
+    Attributes:
+        parts: The methods.
+        weights: One number for each.
+
+    Raises:
+        ValueError: If there are no parts, or not one finite weight for each.
+    """
+
+    parts: tuple[AnyMethod, ...]
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts or len(self.parts) != len(self.weights):
+            raise ValueError(
+                f"a sum of methods needs a weight for each part, got {len(self.parts)} parts and "
+                f"{len(self.weights)} weights"
+            )
+        if not np.isfinite(self.weights).all():
+            raise ValueError(f"the weights of a sum must be finite, got {self.weights}")
+        for part in self.parts:
+            if not isinstance(part, AnyMethod):
+                raise ValueError(f"the parts of a sum must be methods, got {part!r}")
+
+    def __repr__(self) -> str:
+        weighted = zip(self.weights, self.parts, strict=True)
+        return " + ".join(f"{weight:g} {part.name}" for weight, part in weighted)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The parts with their weights."""
+        return repr(self)
+
+    @property
+    def set_size(self) -> int:  # type: ignore[override]
+        """The largest K of the parts."""
+        return max(part.set_size for part in self.parts)
+
+    @property
+    def scale(self) -> Scale | None:  # type: ignore[override]
+        """The first scale of a part."""
+        return next((part.scale for part in self.parts if part.scale is not None), None)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What any part reads."""
+        return all_reads(*self.parts)
+
+    @property
+    def needs_contrast(self) -> bool:
+        """Whether a part needs it."""
+        return any(part.needs_contrast for part in self.parts)
+
+    @property
+    def fewest_samples(self) -> int:
+        """As many as every part needs."""
+        return max(part.fewest_samples for part in self.parts)
+
+    def check_samples(self, num_samples: int, called: str = "num_samples") -> None:
+        """Refuse a K of a part that leaves prompts of so many samples without credit."""
+        for part in self.parts:
+            part.check_samples(num_samples, called)
+
+    def of_dense(self, samples: Samples, rng: np.random.Generator | None) -> Advantages:
+        """The weighted sums of the parts' advantages and means."""
+        found = [part.of_dense(samples, rng) for part in self.parts]
+
+        def total(name: str) -> np.ndarray:
+            pairs = zip(self.weights, found, strict=True)
+            return np.asarray(sum(weight * getattr(one, name) for weight, one in pairs))
+
+        used = dict.fromkeys(one.estimator for one in found)
+        return Advantages(
+            values_BN=total("values_BN"),
+            with_BN=total("with_BN"),
+            without_BN=total("without_BN"),
+            mean_B=total("mean_B"),
+            stderr_BN=_joint_stderr(self.weights, found),
+            usable_BN=found[0].usable_BN,
+            skipped_B=found[0].skipped_B,
+            estimator="; ".join(used),
+            is_exact=all(one.is_exact for one in found),
+        )
+
+
+def _joint_stderr(weights: tuple[float, ...], found: list[Advantages]) -> np.ndarray | None:
+    """√Σ (weight·stderr)²; None where all parts are exact, or where one is not known."""
+    if any(one.stderr_BN is None and not one.is_exact for one in found):
+        return None
+    pairs = zip(weights, found, strict=True)
+    squares = [(w * one.stderr_BN) ** 2 for w, one in pairs if one.stderr_BN is not None]
+    return np.sqrt(sum(squares)) if squares else None
+
+
+def _as_sum(method: AnyMethod) -> Sum:
+    return method if isinstance(method, Sum) else Sum((method,), (1.0,))
+
+
+def _of_batch(batch: Batch, method: AnyMethod, rng: np.random.Generator | None) -> Advantages:
+    """Advantages of ragged prompts: those of equally many samples together, put in place."""
+    shape = batch.usable_BN.shape
+    values_BN, with_BN, without_BN = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
+    mean_B, skipped_B = np.full(shape[0], np.nan), np.ones(shape[0], dtype=bool)
+    stderr_BN, used, is_exact = None, "none", True
+    for at, samples in batch.equal_sizes(method.fewest_samples):
+        part = method.of_dense(samples, rng)
+        if isinstance(at[0], slice):  # every prompt has all its samples: there is nothing to place
+            return part
+        rows = at[0][:, 0]
+        values_BN[at], with_BN[at], without_BN[at] = part.values_BN, part.with_BN, part.without_BN
+        mean_B[rows], skipped_B[rows], used = part.mean_B, False, part.estimator
+        is_exact &= part.is_exact
+        if part.stderr_BN is not None:
+            stderr_BN = np.zeros(shape) if stderr_BN is None else stderr_BN
+            stderr_BN[at] = part.stderr_BN
+    usable_BN = batch.usable_BN
+    return Advantages(
+        values_BN, with_BN, without_BN, mean_B, stderr_BN, usable_BN, skipped_B, used, is_exact
+    )
+
+
+def _of_dense(samples: Samples, method: Method, rng: np.random.Generator | None) -> Advantages:
+    """Advantages of prompts that have all their samples."""
+    given = samples
+    if method.shaping is not None:
+        samples = samples.with_rewards(method.shaping(samples))
+    estimator, baseline = method.estimator or Exact(), baselines.resolve(method.baseline)
+    credit = estimator(method.objective, samples, method.set_size, rng)
+    gain_BN = _gain(credit, samples, method, rng) if baseline.needs_gain else None
+    values_BN, stderr_BN = baseline(credit, gain_BN), baseline.stderr(credit)
+    if credit.stderr_contrast_BN is not None:
+        # A sample that no drawn set holds, or that all of them hold, shows no difference.
+        values_BN = np.where(np.isnan(values_BN), 0.0, values_BN)
+    if method.reduction != "mean" or method.scale is not None:
+        factor_BN = _factor(values_BN, credit, method)
+        values_BN = values_BN * factor_BN
+        stderr_BN = None if stderr_BN is None else stderr_BN * factor_BN
+    if method.adjustment is not None:
+        factor, term = method.adjustment(values_BN, given)
+        values_BN = values_BN * factor + term
+        stderr_BN = None if stderr_BN is None else stderr_BN * np.abs(factor)
+    return Advantages(
+        values_BN,
+        credit.means.with_BN,
+        credit.means.without_BN,
+        credit.means.mean_B,
+        stderr_BN,
+        usable_BN=np.ones(samples.rewards.shape, dtype=bool),
+        skipped_B=np.zeros(len(samples.rewards), dtype=bool),
+        estimator=credit.used,
+        is_exact=credit.stderr_contrast_BN is None,
+    )
+
+
+def _gain(
+    credit: Credit, samples: Samples, method: Method, rng: np.random.Generator | None
+) -> np.ndarray:
+    """u − w, from the closed form where there is one; w is 0 for K = 1."""
+    if method.set_size == 1:
+        return credit.means.with_BN
+    if credit.means.gain_BN is not None:
+        return credit.means.gain_BN
+    smaller = (method.estimator or Exact())(method.objective, samples, method.set_size - 1, rng)
+    return credit.means.with_BN - smaller.means.without_BN
+
+
+def _factor(values_BN: np.ndarray, credit: Credit, method: Method) -> np.ndarray:
+    """What the reduction and the scale multiply the advantages by; (N,) or (B, 1)."""
+    factor = credit.share_N * credit.num_sets if method.reduction == "sum" else np.ones(1)
+    if np.isinf(factor).any():
+        raise ValueError(
+            f"reduction='sum' over the sets of {method.set_size} has no float: use reduction='mean'"
+        )
+    if method.scale is None:
+        return factor
+    if method.scale == "group_std":
+        std_B = np.std(values_BN, axis=-1, ddof=1 if values_BN.shape[-1] > 1 else 0)
+    elif credit.means.variance_B is not None:
+        std_B = np.sqrt(np.maximum(credit.means.variance_B, 0.0))
+    else:
+        raise ValueError(
+            f"scale='score_std' has no closed form for {method.objective!r}: "
+            "use estimator=credit.Enumerated() or credit.Sampled(num_sets)"
+        )
+    return factor / (std_B[:, None] + STD_FLOOR)
+
+
+def _as_given(advantages: Advantages, reference: Array) -> Advantages:
+    """The same with arrays of the reference's kind."""
+    parts = vars(advantages).items()
+    return Advantages(
+        **{
+            name: like(part, reference) if isinstance(part, np.ndarray) else part
+            for name, part in parts
+        }
+    )
+
+
+def _check_choice(name: str, value: str | None, choices: tuple[str | None, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")

@@ -1,0 +1,238 @@
+"""Methods that keep many strategies: each against its formula, and schedules as values."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from claims import exact
+from setrl import Method, credit, methods, objectives, schedules
+from setrl.core.adjusting import Gate
+from setrl.core.method import STD_FLOOR
+
+RNG = np.random.default_rng(5)
+BINARY = RNG.integers(0, 2, (6, 8)) * 1.0
+CLUSTERS = RNG.integers(-1, 3, (6, 8))
+Z = (BINARY - BINARY.mean(1, keepdims=True)) / (BINARY.std(1, ddof=1, keepdims=True) + STD_FLOOR)
+
+
+def values(method, **fields):
+    return method.advantages(BINARY, **fields).values_BN
+
+
+def concave(alpha, rewards, clusters):
+    """f(S) = Σ_c Σ_{j≤m_c} j^(α−1) by its definition."""
+
+    def score(members):
+        right = [clusters[i] for i in members if rewards[i] > 0.5 and clusters[i] >= 0]
+        counts = [right.count(c) for c in set(right)]
+        return sum(j ** (alpha - 1) for m in counts for j in range(1, m + 1))
+
+    return score
+
+
+@pytest.mark.parametrize("alpha", [0, 0.25, 0.5, 1])
+def test_concave_counts_are_the_gain_of_their_objective(alpha):
+    """f(all) − f(all but i) is r·m^(α−1), less β for wrong samples."""
+    found = values(methods.concave_counts(alpha, penalty=0.125), clusters=CLUSTERS)
+    for rewards, clusters, row in zip(BINARY, CLUSTERS, found, strict=True):
+        score, everybody = concave(alpha, rewards, clusters), range(8)
+        gains = [
+            score(everybody) - score([j for j in everybody if j != i]) - 0.125 * (rewards[i] == 0)
+            for i in everybody
+        ]
+        np.testing.assert_allclose(row, gains, atol=1e-14)
+
+
+def test_concave_counts_at_0_are_shapley_values_of_distinct_correct():
+    """By enumeration over all orders, in fractions, and as `credit.shapley`."""
+    rewards, clusters = [1, 1, 0, 1, 1, 1], [0, 0, 0, 1, -1, 0]
+
+    def worth(members):
+        return Fraction(len({clusters[i] for i in members if rewards[i] and clusters[i] >= 0}))
+
+    n, want = 6, []
+    for i in range(n):
+        total = Fraction(0)
+        for others in product([False, True], repeat=n - 1):
+            rest = [j for j in range(n) if j != i]
+            members = [j for j, holds in zip(rest, others, strict=True) if holds]
+            ways = exact.factorial(len(members)) * exact.factorial(n - 1 - len(members))
+            total += ways * (worth([*members, i]) - worth(members))
+        want.append(total / exact.factorial(n))
+    found = methods.concave_counts(0).advantages(np.array([rewards]), clusters=np.array([clusters]))
+    np.testing.assert_allclose(found.values_BN[0], np.array(want, dtype=float), atol=1e-15)
+    shapley = credit.shapley(objectives.distinct_correct(), BINARY, clusters=CLUSTERS)
+    np.testing.assert_allclose(
+        values(methods.concave_counts(0), clusters=CLUSTERS), shapley, atol=1e-15
+    )
+
+
+def test_concave_counts_follow_the_gradient_of_their_objective():
+    """E Σ ∇log π·A = ∇E[f + β·Σr], over every draw of four samples from three actions."""
+    n, alpha, beta = 4, 0.25, 0.5
+    policy, reward, cluster = [0.2, 0.3, 0.5], np.array([1.0, 1.0, 0.0]), np.array([0, 1, 1])
+    draws = np.array(list(product(range(3), repeat=n)))
+    method = methods.concave_counts(alpha, beta)
+    found = method.advantages(reward[draws], clusters=cluster[draws]).values_BN
+    chance = np.prod(np.array(policy)[draws], axis=1)
+    update = np.einsum("d,dn,dna->a", chance, found, np.eye(3)[draws] - policy)
+    score = concave(alpha, reward, cluster)
+
+    def whole(drawn):
+        return score(drawn) + beta * reward[list(drawn)].sum()
+
+    np.testing.assert_allclose(
+        update, np.array(exact.logit_gradient(whole, policy, n), dtype=float), atol=1e-12
+    )
+
+
+def test_raft_is_the_reward():
+    np.testing.assert_array_equal(values(methods.raft()), BINARY)
+
+
+def test_w_reinforce_weighs_what_is_right():
+    want = np.where(BINARY, 0.1, -1.0)
+    np.testing.assert_allclose(values(methods.w_reinforce()), want, atol=1e-15)
+
+
+def test_f_grpo_weighs_hard_prompts():
+    want = (1 - BINARY.mean(1, keepdims=True)) ** 1.5 * Z
+    np.testing.assert_allclose(values(methods.f_grpo(1.5)), want, atol=1e-12)
+
+
+def test_uarl_divides_by_the_cluster():
+    sizes = (CLUSTERS[:, :, None] == CLUSTERS[:, None, :]).sum(-1)
+    np.testing.assert_allclose(values(methods.uarl(), clusters=CLUSTERS), Z / sizes, atol=1e-12)
+
+
+def test_ucpo_pays_surprise_among_right_samples():
+    log_prob = RNG.normal(size=BINARY.shape) - 900  # far from where exp has floats
+    rewards = np.concatenate([BINARY, np.zeros((1, 8))])
+    log_prob = np.concatenate([log_prob, log_prob[:1]])
+    found = methods.ucpo(0.3).advantages(rewards, proxy=log_prob).values_BN
+    want = methods.grpo().advantages(rewards).values_BN
+    for b, row in enumerate(rewards > 0.5):
+        if row.any():
+            q = np.exp(log_prob[b, row] - log_prob[b, row].max())
+            q /= q.sum()
+            want[b, row] += 0.3 * (-np.log(q) + (q * np.log(q)).sum())
+    np.testing.assert_allclose(found, want, atol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
+def test_poly_mixture_is_a_sum_of_two_methods(alpha):
+    n, k = 8, 3
+    own = (1 - alpha) * (1 / k - 1 / n) * n / (n - 1)
+    both = own * methods.dr_grpo() + alpha * methods.poly_epo(k)
+    found = values(methods.poly_mixture(alpha, k), clusters=CLUSTERS)
+    np.testing.assert_allclose(found, values(both, clusters=CLUSTERS), atol=1e-15)
+
+
+def test_the_gate_clips_what_is_wrong():
+    plain = Method("plain", objectives.distinct(), 3)
+    gated = Method("gated", objectives.distinct(), 3, adjustment=Gate())
+    before, after = values(plain, clusters=CLUSTERS), values(gated, clusters=CLUSTERS)
+    wrong = BINARY < 0.5
+    assert (before[wrong] > 0).any()
+    np.testing.assert_array_equal(after, np.where(wrong, np.minimum(before, 0), before))
+    assert gated.reads == ("clusters", "rewards")
+    named = methods.from_config({"method": "poly_epo", "gate": True})
+    assert named.adjustment == Gate()
+    assert named.objective == methods.poly_epo().objective
+
+
+def test_an_adjustment_scales_standard_errors():
+    drawn, hard = credit.Sampled(20), methods.f_grpo().adjustment
+    plain = Method("plain", objectives.max(), 3, estimator=drawn)
+    scaled = Method("scaled", objectives.max(), 3, estimator=drawn, adjustment=hard)
+    one, other = plain.advantages(BINARY, rng=0), scaled.advantages(BINARY, rng=0)
+    share = 1 - BINARY.mean(1, keepdims=True)
+    np.testing.assert_allclose(other.stderr_BN, share * one.stderr_BN, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "numbers"),
+    [
+        (schedules.Linear(8, 2), [8, 6.5, 5, 3.5, 2]),
+        (schedules.Linear(1, 0, begin=0.5), [1, 1, 1, 0.5, 0]),
+        (schedules.Linear(0, 1, end=0.25), [0, 1, 1, 1, 1]),
+        (schedules.Cosine(0, 1), [0, (1 - 0.5**0.5) / 2, 0.5, (1 + 0.5**0.5) / 2, 1]),
+    ],
+)
+def test_schedules(schedule, numbers):
+    found = [schedule(progress) for progress in (0, 0.25, 0.5, 0.75, 1)]
+    np.testing.assert_allclose(found, numbers, atol=1e-15)
+
+
+def test_schedules_stand_for_any_number_of_a_config():
+    falling = {"schedule": "linear", "first": 1.0, "last": 0.0}
+    config = {"method": "poly_mixture", "alpha": falling, "set_size": 3}
+    assert methods.from_config(config, 0.25) == methods.poly_mixture(0.75, 3)
+    both = {
+        "method": "sum",
+        "of": [
+            {"method": "grpo", "weight": falling},
+            {
+                "method": "poly_epo",
+                "set_size": {"schedule": "cosine", "first": 7, "last": 2},
+            },
+        ],
+    }
+    halfway = methods.from_config(both, 0.5)
+    assert halfway == 0.5 * methods.grpo() + methods.poly_epo(4)
+    assert schedules.has_schedule(schedules.read(both))
+    assert not schedules.has_schedule(schedules.read({"method": "grpo"}))
+    value = schedules.Scheduled(methods.concave_counts, {"alpha": schedules.Linear(0.5, 0)})
+    assert value(0.5) == methods.concave_counts(0.25)
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        ({"schedule": "liner", "first": 1, "last": 2}, "unknown schedule 'liner'; did you mean"),
+        ({"schedule": "linear", "first": 1}, "options of the schedule 'linear'.*'last'"),
+        ({"schedule": "linear", "first": "1", "last": 2}, "first of a schedule must be a number"),
+        (
+            {"schedule": "linear", "first": 1, "last": 2, "begin": 0.5, "end": 0.5},
+            "a schedule needs 0 ≤ begin < end ≤ 1",
+        ),
+    ],
+)
+def test_wrong_schedules(size, message):
+    with pytest.raises(ValueError, match=message):
+        methods.from_config({"method": "poly_epo", "set_size": size})
+
+
+def test_objectives_by_name_make_methods():
+    config = {
+        "objective": "product",
+        "left": "mean",
+        "right": {"objective": "mean", "of": "second"},
+    }
+    found = methods.from_config({"method": "set_rl", "objective": config, "set_size": 3})
+    assert found.objective == objectives.mean() * objectives.mean(of="second")
+    total = {"objective": "sum", "of": ["any_correct", {"objective": "distinct", "weight": 0.1}]}
+    found = methods.from_config({"method": "set_rl", "objective": total, "set_size": 3})
+    assert found.objective == objectives.any_correct() + 0.1 * objectives.distinct()
+    sizes = methods.from_config({"method": "set_rl", "objective": "max", "set_size": {2: 1, 3: 1}})
+    assert sizes.objective == objectives.over_sizes(objectives.max(), {2: 1, 3: 1})
+    ranks = {"objective": "l_statistic", "a": [0, 1]}
+    assert methods.from_config({"method": "set_rl", "objective": ranks}).set_size == 2
+
+
+@pytest.mark.parametrize(
+    ("objective", "message"),
+    [
+        ("majorty", "unknown objective 'majorty'; did you mean 'majority'"),
+        ({"name": "max"}, "an objective's config needs the key 'objective'"),
+        ({"objective": "mean", "off": 1}, "options of the objective 'mean'"),
+        ("from_function", "a config cannot hold the function of from_function"),
+        ({"objective": "over_sizes"}, "over_sizes is written set_size"),
+        ({"objective": "sum"}, "a sum of objectives needs of"),
+    ],
+)
+def test_wrong_objectives(objective, message):
+    with pytest.raises(ValueError, match=message):
+        methods.from_config({"method": "set_rl", "objective": objective})

@@ -1,0 +1,174 @@
+"""Sums of methods: linear, exactly; what they need follows from their parts."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from claims import exact, scores
+from setrl import credit, grouped_advantages, methods, objectives, set_advantages
+from setrl.core.advantages import Sum
+from tests.core.catalogue import cases
+
+RNG = np.random.default_rng(3)
+REWARDS = RNG.integers(0, 2, (5, 7)) * 1.0
+CLUSTERS = RNG.integers(-1, 3, (5, 7))
+MIXED = 0.5 * methods.poly_epo(3) + 2 * methods.maxpo(2) + methods.dr_grpo()
+
+
+def test_a_sum_equals_the_enumeration_of_its_parts_in_fractions():
+    """½·(u − U) of polychromic, K = 3, − 3/4·(u − v) of max, K = 2, + (u − w) of max, K = 4."""
+    n = 6
+    both = 0.5 * methods.poly_epo(3) + (-0.75) * methods.maxpo(2) + methods.pkpo(4)
+    for case in cases(n):
+        poly = exact.GroupMeans(scores.polychromic(case.rewards, case.clusters), n, 3)
+        best = exact.GroupMeans(scores.maximum(case.rewards), n, 2)
+        gain = exact.GroupMeans(scores.maximum(case.rewards), n, 4)
+        want = [
+            Fraction(1, 2) * (poly.u[i] - poly.U)
+            - Fraction(3, 4) * (best.u[i] - best.v[i])
+            + gain.u[i]
+            - gain.w[i]
+            for i in range(n)
+        ]
+        found = both.advantages([case.rewards], clusters=[case.clusters])
+        np.testing.assert_allclose(found.values_BN[0], np.array(want, dtype=float), atol=1e-13)
+        mean = Fraction(1, 2) * poly.U - Fraction(3, 4) * best.U + gain.U
+        np.testing.assert_allclose(found.mean_B, float(mean), atol=1e-13)
+
+
+def test_sums_are_flat_and_scale():
+    assert MIXED.weights == (0.5, 2.0, 1.0)
+    assert [part.name for part in MIXED.parts] == ["poly_epo", "maxpo", "dr_grpo"]
+    assert repr(MIXED) == MIXED.name == "0.5 poly_epo + 2 maxpo + 1 dr_grpo"
+    assert (2 * MIXED).weights == (MIXED * 2).weights == (1.0, 4.0, 2.0)
+    assert 1.0 * methods.grpo() + methods.rloo() == Sum(
+        (methods.grpo(), methods.rloo()), (1.0, 1.0)
+    )
+
+
+def test_what_a_sum_needs_follows_from_its_parts():
+    assert MIXED.reads == ("rewards", "clusters")
+    assert (MIXED.set_size, MIXED.fewest_samples, MIXED.needs_contrast) == (3, 4, True)
+    whole = methods.pkpo(8) + methods.dr_grpo()
+    assert (whole.fewest_samples, whole.needs_contrast) == (8, True)
+    assert not (methods.pkpo(8) + methods.raft()).needs_contrast
+    assert (methods.dr_grpo() + methods.grpo()).scale == "group_std"
+    with pytest.raises(ValueError, match=r"set_size must be an integer in \[1, 2\] .* got 3"):
+        MIXED.advantages(REWARDS[:, :3], clusters=CLUSTERS[:, :3])
+
+
+def test_a_sample_that_one_part_cannot_use_is_left_out_by_all():
+    clusters = CLUSTERS * 1.0
+    clusters[0, 2] = np.nan
+    found = set_advantages(REWARDS, MIXED, clusters=clusters)
+    kept = [0, 1, 3, 4, 5, 6]
+    want = MIXED.advantages(REWARDS[:1, kept], clusters=CLUSTERS[:1, kept])
+    np.testing.assert_allclose(found.values_BN[0, kept], want.values_BN[0], atol=1e-15)
+    assert found.values_BN[0, 2] == 0
+    clusters[1, :4] = np.nan  # three are too few for one part: all parts skip the prompt
+    found = set_advantages(REWARDS, MIXED, clusters=clusters)
+    assert found.skipped_B.tolist() == [False, True, False, False, False]
+    assert not found.values_BN[1].any()
+
+
+def test_flat_batches_take_sums():
+    groups = np.repeat(np.arange(5), 7)
+    found = grouped_advantages(REWARDS.ravel(), groups, MIXED, clusters=CLUSTERS.ravel())
+    want = MIXED.advantages(REWARDS, clusters=CLUSTERS).values_BN
+    np.testing.assert_allclose(found.reshape(5, 7), want, atol=1e-15)
+
+
+def test_the_squares_of_standard_errors_add():
+    """The spread of many draws is the standard error: the parts draw independently."""
+    drawn = methods.maxpo(3, credit.Sampled(25))
+    both = 3 * drawn + (-2) * drawn + methods.dr_grpo()
+    rewards = RNG.random((1, 7))
+    runs = [both.advantages(rewards, rng=seed) for seed in range(300)]
+    spread = np.std([run.values_BN[0] for run in runs], axis=0)
+    stderr = np.sqrt(np.nanmean([run.stderr_BN[0] ** 2 for run in runs], axis=0))
+    np.testing.assert_allclose(stderr, spread, rtol=0.15)  # a plain sum would be 39% more
+    assert runs[0].estimator == "sampled (25 of 35 sets); closed form"
+    assert not runs[0].is_exact
+    alone = drawn.advantages(rewards, rng=0).stderr_BN
+    np.testing.assert_allclose((5 * drawn).advantages(rewards, rng=0).stderr_BN, 5 * alone)
+
+
+def test_a_standard_error_that_is_not_known_is_none():
+    drawn = methods.pkpo(3, credit.Sampled(12))  # two samplings, of which none is known
+    assert (drawn + methods.maxpo(2)).advantages(REWARDS, rng=0).stderr_BN is None
+    assert MIXED.advantages(REWARDS, clusters=CLUSTERS).stderr_BN is None
+
+
+def test_the_mean_update_is_the_sum_of_gradients():
+    """Over every draw: N/2·∇max@2·½ + N·∇mean·¼, in a softmax of three actions."""
+    n, policy, reward = 4, [0.2, 0.3, 0.5], [1.0, 0.0, 0.5]
+    both = 0.5 * methods.maxpo(2) + 0.25 * methods.rloo()
+    draws = np.array(np.meshgrid(*[range(3)] * n)).reshape(n, -1).T
+    values = both.advantages(np.array(reward)[draws]).values_BN
+    chance = np.prod(np.array(policy)[draws], axis=1)
+    found = np.einsum("d,dn,dna->a", chance, values, np.eye(3)[draws] - policy)
+
+    def gradient(size):
+        score = scores.maximum(reward)
+        return np.array(exact.logit_gradient(score, policy, size), dtype=float)
+
+    np.testing.assert_allclose(
+        found, 0.5 * n / 2 * gradient(2) + 0.25 * n * gradient(1), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Sum((), ()), "a sum of methods needs a weight for each part, got 0 parts"),
+        (lambda: Sum((methods.grpo(),), (1.0, 2.0)), "got 1 parts and 2 weights"),
+        (lambda: float("nan") * methods.grpo(), "weights of a sum must be finite"),
+        (lambda: Sum(("grpo",), (1.0,)), "parts of a sum must be methods, got 'grpo'"),
+    ],
+)
+def test_what_is_no_sum_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_method_adds_to_methods_alone():
+    with pytest.raises(TypeError):
+        methods.grpo() + 1
+    with pytest.raises(TypeError):
+        methods.grpo() * methods.grpo()
+
+
+def test_configs_name_sums():
+    config = {
+        "method": "sum",
+        "of": [
+            {"method": "grpo", "weight": 0.5},
+            {"method": "set_rl", "objective": "majority", "set_size": 3},
+        ],
+    }
+    found = methods.from_config(config)
+    majority = methods.set_rl(objectives.majority(), 3)
+    assert found == 0.5 * methods.grpo() + majority
+    assert found.reads == ("rewards", "answers")
+    nested = {"method": "sum", "of": [{**config, "weight": 2.0}, {"method": "rloo"}]}
+    rewards, answers = REWARDS, RNG.integers(0, 3, REWARDS.shape)
+    want = (2 * found + methods.rloo()).advantages(rewards, answers=answers).values_BN
+    got = methods.from_config(nested).advantages(rewards, answers=answers).values_BN
+    np.testing.assert_allclose(got, want, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"method": "sum"}, r"needs of: \[\{method: grpo, weight: 0.5\}, …\], a list .* got None"),
+        ({"method": "sum", "of": ["grpo"]}, r"a list of methods, got \['grpo'\]"),
+        ({"method": "sum", "of": []}, "got 0 parts"),
+        ({"method": "sum", "off": []}, "unknown argument of sum 'off'; did you mean 'of'"),
+        ({"method": "sum", "of": [{"method": "grpo", "weight": "1"}]}, "must be a number, got '1'"),
+        ({"method": "sum", "of": [{"method": "grp"}]}, "unknown method 'grp'; did you mean 'grpo'"),
+    ],
+)
+def test_wrong_sums_in_configs(config, message):
+    with pytest.raises(ValueError, match=message):
+        methods.from_config(config)
