@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from setrl import Advantages, Method
+from setrl import Advantages, AnyMethod
 from setrl.core.advantages import require_method
 from setrl.engines.judging import JudgingTimes
 from setrl.engines.labels import Label
 
-FIELDS = frozenset({"rewards", "clusters"})  # what a trainer knows of a sample
+FIELDS = frozenset({"rewards", "clusters"})  # what every trainer can know of a sample
 
 
-def check_method(method: Method, num_samples: int, called: str) -> None:
+def check_method(
+    method: AnyMethod, num_samples: int, called: str, known: Collection[str] = FIELDS
+) -> None:
     """Refuse a method that no trainer can use: N is too small, or it reads unknown fields.
 
     Args:
         method: The method.
         num_samples: N.
         called: What the caller calls N, for the message.
+        known: The fields that it can be given.
 
     Raises:
         ValueError: Naming the method and what is wrong.
@@ -30,10 +34,10 @@ def check_method(method: Method, num_samples: int, called: str) -> None:
         method.check_samples(num_samples, called)
     except ValueError as error:
         raise ValueError(f"{method.name}: {error}") from None
-    if unknown := set(method.reads) - FIELDS:
+    if unknown := sorted(set(method.reads) - set(known)):
         raise ValueError(
-            f"{method.name} reads {', '.join(sorted(unknown))}, which a trainer does not know: it "
-            f"knows {' and '.join(sorted(FIELDS))}"
+            f"{method.name} reads {' and '.join(unknown)}: pass fields={{{unknown[0]!r}: …}}, a "
+            "function or the name of a column"
         )
 
 
@@ -54,6 +58,8 @@ class ScoredBatch:
             where it gives no names; −1 degenerate, None unknown. None as a whole if not asked for.
         outcomes_BN: Where rewards are combined, the one that decides which samples are right; NaN
             unknown. None: `rewards_BN` decides.
+        fields: Further fields that the method was given: `answers`, `proxy`, `second`, `families`
+            (B, N) and `pairs` (B, N, N), with NaN or None where unknown.
     """
 
     prompts_B: list[str]
@@ -65,3 +71,4 @@ class ScoredBatch:
     judging: JudgingTimes | None = None
     labels_BN: list[list[Label]] | None = None
     outcomes_BN: np.ndarray | None = None
+    fields: Mapping[str, np.ndarray] = field(default_factory=dict)

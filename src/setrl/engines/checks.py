@@ -6,7 +6,7 @@ import functools
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,8 +15,9 @@ import torch
 from trl import GRPOConfig, RLOOConfig
 from trl.trainer.utils import get_callable_name, is_async_callable
 
-from setrl import Method
-from setrl.engines.batch import check_method
+from setrl import AnyMethod
+from setrl.engines.batch import FIELDS, check_method
+from setrl.engines.fields import READERS
 from setrl.engines.labels import read_label
 from setrl.errors import RunError
 from setrl.rewards import Combine, Truncation
@@ -27,12 +28,22 @@ NARROWING = {"top_p": 1.0, "top_k": 0, "min_p": None, "repetition_penalty": 1.0}
 
 
 def check_arguments(
-    method: Method, has_rewards: bool, has_clusters: bool, args: GRPOConfig, has_sampler: bool
+    method: AnyMethod,
+    has_rewards: bool,
+    has_clusters: bool,
+    fields: Collection[str],
+    args: GRPOConfig,
+    has_sampler: bool,
 ) -> None:
     """Refuse, before anything is sampled, what a method cannot be trained with."""
-    check_method(method, args.num_generations or 0, "num_generations")
+    check_method(method, args.num_generations or 0, "num_generations", FIELDS | set(fields))
     if "clusters" in method.reads and not has_clusters:
         raise ValueError(f"{method.name} reads clusters: pass cluster_func=... or judge=...")
+    for name in fields:
+        if name not in method.reads:
+            warnings.warn(
+                f"fields[{name!r}] has no effect: {method.name} does not read it", stacklevel=3
+            )
     if not has_rewards:
         raise ValueError(
             "reward_funcs must hold at least one function, unless an environment gives the reward"
@@ -92,7 +103,7 @@ def _check_rloo(args: RLOOConfig, has_sampler: bool) -> None:
         raise ValueError("RLOO takes no sampler: train with GRPO")
 
 
-def _warn_of_no_effect(method: Method, args: GRPOConfig, has_sampler: bool) -> None:
+def _warn_of_no_effect(method: AnyMethod, args: GRPOConfig, has_sampler: bool) -> None:
     """Warn of arguments that were set and change nothing."""
     scale = getattr(args, "scale_rewards", None)
     if scale == "batch" or (scale == "none" and method.scale is not None):
@@ -128,6 +139,12 @@ def checked_labels(function: Any) -> Any:
     return _checked(function, "cluster", read_label)
 
 
+def checked_field(function: Any, name: str) -> Any:
+    """The same function of a field, with errors that name it; a matrix a prompt is not read yet."""
+    convert = READERS.get(name)
+    return function if convert is None else _checked(function, name, convert)
+
+
 def _checked(function: Any, kind: str, convert: Callable[[Any], Any]) -> Any:
     if not callable(function) or isinstance(function, torch.nn.Module):
         return function
@@ -136,12 +153,12 @@ def _checked(function: Any, kind: str, convert: Callable[[Any], Any]) -> Any:
     log_as = f"reward/{name}" if kind == "reward" else None
 
     def call(**fields: Any) -> list[Any]:
-        with _named(place), _measured(function, log_as, fields):
+        with named(place), _measured(function, log_as, fields):
             values = function(**fields)
         return _converted(values, len(fields["completions"]), place, convert)
 
     async def call_async(**fields: Any) -> list[Any]:
-        with _named(place), _measured(function, log_as, fields):
+        with named(place), _measured(function, log_as, fields):
             values = await function(**fields)
         return _converted(values, len(fields["completions"]), place, convert)
 
@@ -167,7 +184,7 @@ def _measured(function: Any, log_as: str | None, fields: dict[str, Any]) -> Iter
 
 
 @contextmanager
-def _named(place: str) -> Iterator[None]:
+def named(place: str) -> Iterator[None]:
     """Say in which function an error was raised."""
     try:
         yield

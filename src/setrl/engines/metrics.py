@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from setrl import DEGENERATE, Method
+from setrl import DEGENERATE, AnyMethod
 from setrl.core import methods
 from setrl.engines.batch import ScoredBatch
 from setrl.logs.run_folder import SCHEMA_VERSION
@@ -91,7 +91,7 @@ def _mean(values: Any) -> float:
 
 
 def rollout_records(
-    batch: ScoredBatch, names_BN: Names | None, step: int, method: Method
+    batch: ScoredBatch, names_BN: Names | None, step: int, method: AnyMethod
 ) -> list[dict[str, Any]]:
     """One record a prompt: its samples, their advantages, and those of other methods."""
     others = _counterfactual(batch, method)
@@ -118,7 +118,7 @@ def rollout_records(
     ]
 
 
-def _counterfactual(batch: ScoredBatch, method: Method) -> dict[str, np.ndarray]:
+def _counterfactual(batch: ScoredBatch, method: AnyMethod) -> dict[str, np.ndarray]:
     """The advantages that three methods would have given, with the method's own K if it has one."""
     most = batch.rewards_BN.shape[1] - 1
     set_size = min(method.set_size if method.set_size > 1 else 4, most)

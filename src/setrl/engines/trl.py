@@ -20,7 +20,7 @@ import math
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any
@@ -32,14 +32,17 @@ from accelerate.utils import gather_object
 from torch import Tensor
 from trl import GRPOConfig, GRPOTrainer, RLOOTrainer
 from trl.trainer.utils import (
+    get_callable_name,
     is_async_callable,
     shutdown_event_loop_in_daemon,
     start_event_loop_in_daemon,
 )
 
-from setrl import DEGENERATE, Method
+from setrl import DEGENERATE, AnyMethod
+from setrl.core.schedules import Scheduled
 from setrl.engines import checks
 from setrl.engines.batch import ScoredBatch
+from setrl.engines.fields import PAIRS, Source, as_array, check_sources, column, read_matrix
 from setrl.engines.judging import JudgeQueue, JudgingTimes, clusters_array
 from setrl.engines.labels import Label, numbered, shown
 from setrl.engines.metrics import batch_metrics
@@ -62,7 +65,7 @@ class SetCredit(Sampling):
     `set_credit(GRPOTrainer)` returns. In addition to the arguments of the trainer:
 
     Args:
-        method: A value of `setrl.methods`.
+        method: A value of `setrl.methods`, a sum of them, or a `schedules.Scheduled`.
         cluster_func: A function in the interface of TRL's reward functions that returns the
             strategy of each sample: its name, or an integer that is the same on all processes; −1
             for a degenerate sample, None for an unknown one, which is left out. It may be
@@ -73,6 +76,12 @@ class SetCredit(Sampling):
             `judge_parts` parts, and each part is judged while the next is sampled. A prompt that
             cannot be judged is left out of the step.
         judge_parts: The number of parts in which a step is sampled for that.
+        fields: What the method reads beside rewards and clusters: {"answers": function, "proxy":
+            "column", …}. A function has the interface of TRL's reward functions and returns a value
+            for each sample, None if unknown: `answers` texts or numbers, `proxy` and `second`
+            numbers, `families` names or integers. That of `pairs` is called once for each prompt,
+            with all its samples, and returns N × N numbers. A column is one of the data set, or a
+            further field of a rollout function. A sample of which a field is unknown is left out.
         schedule: The method that takes over when a share of the steps, from 0 to 1, is done; None
             keeps `method` throughout.
         sampler: Generates the samples instead of `model.generate`; see `sampler.sample_ids`.
@@ -89,9 +98,9 @@ class SetCredit(Sampling):
 
     Raises:
         ValueError: If `num_generations` is too small for K, or the method reads clusters without a
-            `cluster_func`, or fields that a trainer does not know.
-        RunError: While training, if a reward or cluster function raises, or does not return one
-            fitting value for each sample; it names the function.
+            `cluster_func`, or fields that were not given.
+        RunError: While training, if a reward or cluster function or one of a field raises, or does
+            not return one fitting value for each sample; it names the function.
     """
 
     def __init__(
@@ -100,11 +109,12 @@ class SetCredit(Sampling):
         reward_funcs: RewardFunction | list[RewardFunction] | None = None,
         args: GRPOConfig | None = None,
         *more: Any,
-        method: Method,
+        method: AnyMethod | Scheduled,
         cluster_func: ClusterFunction | None = None,
         judge: Judge | None = None,
         judge_parts: int = 4,
-        schedule: Callable[[float], Method] | None = None,
+        fields: Mapping[str, Source] | None = None,
+        schedule: Callable[[float], AnyMethod] | None = None,
         sampler: Sampler | None = None,
         on_batch: Callable[[ScoredBatch], None] | None = None,
         combine: Combine | None = None,
@@ -118,7 +128,11 @@ class SetCredit(Sampling):
         has_labels = cluster_func is not None or judge is not None
         if cluster_func is not None and judge is not None:
             raise ValueError("pass cluster_func or judge, not both: each gives samples clusters")
-        check = functools.partial(checks.check_arguments, method, has_rewards, has_labels)
+        if isinstance(method, Scheduled):
+            schedule, method = method, method(0.0)
+        fields = dict(fields or {})
+        check_sources(fields)
+        check = functools.partial(checks.check_arguments, method, has_rewards, has_labels, fields)
         if args is not None:  # otherwise they are checked once the trainer has made its own
             check(args, has_sampler=sampler is not None)
         self.method = method
@@ -129,6 +143,11 @@ class SetCredit(Sampling):
         self.judge_queue = JudgeQueue(judge) if judge is not None else None
         self.judge_parts = judge_parts
         self.combine = combine
+        self.fields = {
+            name: one if isinstance(one, str) else checks.checked_field(one, name)
+            for name, one in fields.items()
+        }
+        self._fields: dict[str, np.ndarray] = {}  # of the samples of all processes
         self._columns: Tensor | None = None  # what the reward functions gave, of all processes
         self._truncated: list[bool] | None = None  # which samples were cut, likewise
         self._labels: list[Label] | None = None  # what the cluster function gave, likewise
@@ -144,8 +163,13 @@ class SetCredit(Sampling):
             checks.check_combine(combine, made, self.reward_func_names)
             self.reward_weights = torch.tensor(combine.weights, dtype=torch.float32)  # TRL's log
         self._shown_labels: deque[str | None] = deque(maxlen=made.generation_batch_size)
-        if self.cluster_func is not None and is_async_callable(self.cluster_func):
+        if any(callable(one) and is_async_callable(one) for one in self._own_functions):
             self._start_event_loop()
+
+    @property
+    def _own_functions(self) -> list[Any]:
+        """What is called beside the reward functions, or None, or the name of a column."""
+        return [self.cluster_func, *self.fields.values()]
 
     def _start_event_loop(self) -> None:
         """Start the loop of asynchronous functions, unless TRL has started it."""
@@ -164,21 +188,23 @@ class SetCredit(Sampling):
         self, inputs: list[dict[str, Any]], prompts: list, completions: list, ids: list
     ) -> Tensor:
         with self._timed("verification"):
-            labels = self._label(inputs, prompts, completions, ids)
+            arguments = self._arguments(inputs, prompts, completions, ids)
+            cluster_func = self.cluster_func
+            labels = None if cluster_func is None else self._started(cluster_func, arguments)
+            asked = self._ask_fields(inputs, arguments) if self._is_training else {}
             columns = super()._calculate_rewards(inputs, prompts, completions, ids)
             self._columns = columns.clone()
             self._labels = gather_object(labels()) if labels is not None else None
             if self.truncated.changes_rewards:
                 ends = {*self.eos_token_ids, self._tokenizer.pad_token_id}
                 self._truncated = gather_object([one[-1] not in ends for one in ids])
+            self._fields = {name: values() for name, values in asked.items()}
         return columns
 
-    def _label(
+    def _arguments(
         self, inputs: list[dict[str, Any]], prompts: list, completions: list, ids: list
-    ) -> Callable[[], list[Label]] | None:
-        """What gives the labels once the rewards are known; it has what reward functions have."""
-        if self.cluster_func is None:
-            return None
+    ) -> dict[str, Any]:
+        """What TRL passes to reward functions."""
         own = ("prompt", "completion", "completion_ids")
         fields: dict[str, Any] = {
             key: [one[key] for one in inputs] for key in inputs[0] if key not in own
@@ -188,10 +214,62 @@ class SetCredit(Sampling):
         fields |= {"log_extra": self._log_completion_extra}
         if getattr(self, "environments", None) is not None:  # RLOO has none
             fields["environments"] = self.environments
-        if not is_async_callable(self.cluster_func):
-            return functools.partial(self.cluster_func, **fields)
-        call = self.cluster_func(**fields)
+        return fields
+
+    def _started(self, function: Any, arguments: dict[str, Any]) -> Callable[[], Any]:
+        """What gives the values of a function; an asynchronous one works until then."""
+        if not is_async_callable(function):
+            return functools.partial(function, **arguments)
+        call = function(**arguments)
         return asyncio.run_coroutine_threadsafe(call, self.async_loop).result
+
+    def _ask_fields(
+        self, inputs: list[dict[str, Any]], arguments: dict[str, Any]
+    ) -> dict[str, Callable[[], np.ndarray]]:
+        """What gives each field of the samples of all processes, once the rewards are known."""
+
+        def gathered(name: str, values: Callable[[], Any]) -> np.ndarray:
+            return as_array(name, gather_object(values()), self._num_samples)
+
+        asked: dict[str, Callable[[], np.ndarray]] = {}
+        for name, source in self.fields.items():
+            if name == PAIRS:
+                asked[name] = functools.partial(self._pairs, source, arguments)
+                continue
+            if isinstance(source, str):
+                own: Callable[[], Any] = functools.partial(column, inputs, source, name)
+            else:
+                own = self._started(source, arguments)
+            asked[name] = functools.partial(gathered, name, own)
+        return asked
+
+    def _pairs(self, function: Any, arguments: dict[str, Any]) -> np.ndarray:
+        """A matrix for each prompt, (B, N, N); each process asks about its share of the prompts.
+
+        A group may span processes, so that the samples are gathered first.
+        """
+        n, own = self._num_samples, len(arguments["completions"])
+        kept = [key for key, one in arguments.items() if isinstance(one, list)]
+        kept = [key for key in kept if key != "environments"]  # they live in their process
+        rows = [{key: arguments[key][i] for key in kept} for i in range(own)]
+        rows = gather_object(rows)
+        groups = [rows[start : start + n] for start in range(0, len(rows), n)]
+        place = f"the pairs function {get_callable_name(function)!r}"
+        matrices = []
+        for group in self._share(groups):
+            samples = {key: [row[key] for row in group] for key in kept}
+            with checks.named(place):
+                found = self._started(function, samples | {"trainer_state": self.state})()
+            matrices.append(read_matrix(found, n, place))
+        if self.accelerator.num_processes > 1:
+            matrices = gather_object(matrices)
+        return np.stack(matrices)
+
+    def _share(self, groups: list[Any]) -> list[Any]:
+        """The part of all groups, in their order, that is for this process."""
+        share = math.ceil(len(groups) / self.accelerator.num_processes)
+        first = share * self.accelerator.process_index
+        return groups[first : first + share]
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         output = super()._generate_and_score_completions(inputs)
@@ -221,7 +299,9 @@ class SetCredit(Sampling):
         if self.schedule is not None:
             self.method = self.schedule(self.state.global_step / max(self.state.max_steps, 1))
         with self._timed("credit"):
-            advantages = self.method.advantages(rewards_BN, rng=rng, clusters=clusters_BN)
+            advantages = self.method.advantages(
+                rewards_BN, rng=rng, clusters=clusters_BN, **self._fields
+            )
         return ScoredBatch(
             prompts_B,
             texts_BN,
@@ -232,6 +312,7 @@ class SetCredit(Sampling):
             times,
             labels_BN,
             outcomes_BN,
+            self._fields,
         )
 
     def _texts(self, num_samples: int) -> tuple[list[str], list[list[str]]]:
@@ -280,11 +361,9 @@ class SetCredit(Sampling):
         """What the judge says; each process asks about its share of the groups."""
         assert self.judge_queue is not None
         groups = [Group(p, tuple(t)) for p, t in zip(prompts_B, texts_BN, strict=True)]
-        state = self.accelerator
-        share = math.ceil(len(groups) / state.num_processes)
-        first = share * state.process_index
-        judgements, times = self.judge_queue.collect(groups[first : first + share])
-        return gather_object(judgements) if state.num_processes > 1 else judgements, times
+        judgements, times = self.judge_queue.collect(self._share(groups))
+        is_alone = self.accelerator.num_processes == 1
+        return judgements if is_alone else gather_object(judgements), times
 
     def _relog(self, values: list[float]) -> None:
         """Put the advantages that enter the loss in the place of those that TRL logged."""

@@ -25,7 +25,7 @@ from trl.experimental.async_grpo.async_rollout_worker import (
 )
 from trl.trainer.utils import is_async_callable
 
-from setrl import Method
+from setrl import AnyMethod
 from setrl.engines import checks
 from setrl.engines.batch import ScoredBatch, check_method
 from setrl.engines.labels import Label, numbered
@@ -41,7 +41,7 @@ MARK = TrainingSequence([], [], [], rollout_id="")
 
 
 def credit_worker(
-    worker: AsyncRolloutWorker, method: Method, cluster_func: ClusterFunction | None = None
+    worker: AsyncRolloutWorker, method: AnyMethod, cluster_func: ClusterFunction | None = None
 ) -> None:
     """Let a worker credit its groups with a method, before training starts.
 
@@ -87,7 +87,7 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         cluster_func: The strategy of each sample of a group.
     """
 
-    def __init__(self, *, method: Method, cluster_func: ClusterFunction | None, **others: Any):
+    def __init__(self, *, method: AnyMethod, cluster_func: ClusterFunction | None, **others: Any):
         self.method = method
         self.cluster_func = None if cluster_func is None else checks.checked_labels(cluster_func)
         super().__init__(**others)

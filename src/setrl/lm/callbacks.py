@@ -8,7 +8,7 @@ from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from setrl import Method, files
+from setrl import AnyMethod, files
 from setrl.engines.batch import ScoredBatch
 from setrl.engines.metrics import Names, batch_metrics, rollout_records
 from setrl.logs.run_folder import TrainingRun
@@ -30,7 +30,7 @@ class Recorder(TrainerCallback):
     """
 
     def __init__(
-        self, run: TrainingRun, method: Method, name_of: NameOf | None, rollouts_every: int
+        self, run: TrainingRun, method: AnyMethod, name_of: NameOf | None, rollouts_every: int
     ):
         self.run = run
         self.method = method

@@ -1,0 +1,218 @@
+"""Objectives of answers, proxies, pairs, families and second rewards, trained in TRL."""
+
+import numpy as np
+import pytest
+from datasets import Dataset
+
+from setrl import Method, methods, objectives, schedules
+from setrl.engines.checks import checked_field
+from setrl.engines.fields import as_array, column, read_matrix
+from setrl.engines.trl import SetGRPOTrainer
+from setrl.errors import RunError
+from tests.engines.test_trainer import PROMPTS, Losses, arguments, first_letters, length
+
+
+def last_letter(completions, **_):
+    return [text[-1:] or None for text in completions]
+
+
+def vowels(completions, **_):
+    return [sum(letter in "x=+" for letter in text) * 1.0 for text in completions]
+
+
+def overlap(completions, prompts, number, **_):
+    """Of one prompt: how many letters two samples share; it also sees the columns."""
+    assert len(set(prompts)) == len(set(number)) == 1
+    return [[float(len(set(one) & set(two))) for two in completions] for one in completions]
+
+
+def families(completions, **_):
+    return [len(text) // 3 for text in completions]
+
+
+SOURCES = {
+    "answers": last_letter,
+    "proxy": vowels,
+    "second": vowels,
+    "pairs": overlap,
+    "families": families,
+}
+PRODUCT = objectives.mean() * objectives.mean(of="second")
+METHODS = {
+    "majority": methods.set_rl(objectives.majority(), 3),
+    "best of": methods.set_rl(objectives.best_of(), 2),
+    "two rewards": methods.set_rl(PRODUCT, 3),
+    "distance": methods.poly_epo(3, diversity=objectives.pairwise_distance()),
+    "families": methods.poly_families(2),
+    "sum": 0.5 * methods.grpo() + methods.set_rl(objectives.majority(), 3),
+}
+
+
+def make(base, folder, method, fields, kind=Losses, **changes):
+    ours = {key: changes.pop(key) for key in ("on_batch", "cluster_func") if key in changes}
+    rows = [{"prompt": prompt, "number": i} for i, prompt in enumerate(PROMPTS * 6)]
+    return kind(
+        str(base),
+        length,
+        arguments(folder, **{"max_steps": 2, "max_completion_length": 4, **changes}),
+        Dataset.from_list(rows),
+        method=method,
+        fields=fields,
+        **{"cluster_func": first_letters, **ours},
+    )
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_advantages_in_the_loss_are_the_methods(base, tmp_path, name):
+    method, batches = METHODS[name], []
+    fields = {field: SOURCES[field] for field in method.reads if field in SOURCES}
+    trainer = make(base, tmp_path, method, fields, on_batch=batches.append)
+    trainer.train()
+    expected = []
+    for batch in batches:
+        flat = [text for texts in batch.texts_BN for text in texts]
+        given = {
+            field: [overlap(texts, [0], [0]) for texts in batch.texts_BN]
+            if field == "pairs"
+            else np.array(source(flat), dtype=object).reshape(4, 4)
+            for field, source in fields.items()
+        }
+        assert batch.fields.keys() == given.keys()
+        values_BN = method.advantages(
+            batch.rewards_BN, clusters=batch.clusters_BN, **given
+        ).values_BN
+        assert np.ptp(values_BN) > 0
+        for prompt, texts, values in zip(PROMPTS, batch.texts_BN, values_BN, strict=True):
+            pairs = zip(texts, np.float32(values).tolist(), strict=True)
+            expected += [(prompt, *pair) for pair in pairs]
+    assert len(batches) == 2
+    assert sorted(trainer.entered) == sorted(expected)
+
+
+def test_a_sample_whose_field_is_unknown_is_left_out(base, tmp_path):
+    batches = []
+
+    def second_is_missing(completions, **_):
+        return [None if i % 4 == 1 else float(i) for i in range(len(completions))]
+
+    trainer = make(
+        base,
+        tmp_path,
+        METHODS["best of"],
+        {"proxy": second_is_missing},
+        on_batch=batches.append,
+        max_steps=1,
+    )
+    trainer.train()
+    [batch] = batches
+    assert batch.advantages.usable_BN.tolist() == [[True, False, True, True]] * 4
+    assert not batch.advantages.values_BN[:, 1].any()
+    assert np.isnan(batch.fields["proxy"][:, 1]).all()
+
+
+def test_columns_and_asynchronous_functions_are_sources(base, tmp_path):
+    batches = []
+
+    async def later(completions, **_):
+        return vowels(completions)
+
+    method = 0.5 * METHODS["best of"] + METHODS["two rewards"]
+    fields = {"proxy": "number", "second": later}
+    make(base, tmp_path, method, fields, on_batch=batches.append, max_steps=1).train()
+    [batch] = batches
+    np.testing.assert_array_equal(batch.fields["proxy"], np.repeat(np.arange(4.0), 4).reshape(4, 4))
+    flat = [text for texts in batch.texts_BN for text in texts]
+    np.testing.assert_array_equal(batch.fields["second"].ravel(), vowels(flat))
+
+
+def test_a_scheduled_method_trains(base, tmp_path):
+    method = schedules.Scheduled(methods.poly_epo, {"set_size": schedules.Linear(3, 1)})
+    trainer = make(base, tmp_path, method, {}, kind=SetGRPOTrainer)
+    assert trainer.method == methods.poly_epo(3)
+    trainer.train()
+    assert trainer.method == methods.poly_epo(2)
+
+
+@pytest.mark.parametrize(
+    ("method", "fields", "message"),
+    [
+        ("majority", {}, r"set_rl reads answers: pass fields=\{'answers': …\}, a function or"),
+        ("best of", {"proxi": vowels}, "unknown field 'proxi'; did you mean 'proxy'"),
+        ("best of", {"proxy": 3}, r"fields\['proxy'\] must be a function or the name .* got 3"),
+        ("best of", {"clusters": vowels}, "clusters are no entry of fields: pass cluster_func"),
+        ("distance", {"pairs": "number"}, "must be a function, which gets the samples of one"),
+        ("families", {}, "poly_families reads families"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_first(base, tmp_path, method, fields, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        make(base, tmp_path, METHODS[method], fields)
+
+
+def test_a_field_that_is_not_read_is_warned_of(base, tmp_path):
+    with pytest.warns(UserWarning, match=r"fields\['proxy'\] has no effect: grpo does not read it"):
+        make(base, tmp_path, methods.grpo(), {"proxy": vowels})
+
+
+def raises(**_):
+    raise KeyError("no such thing")
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "message"),
+    [
+        ("answers", raises, "answers function 'raises' raised KeyError"),
+        ("answers", lambda **_: ["a"], "must return one value a sample, 4, got 1"),
+        ("answers", lambda **_: [["a"]] * 4, r"texts, numbers or None \(unknown\), got \['a'\]"),
+        ("answers", lambda **_: ["a", 1, 2, 3], "must be all texts or all numbers, got both"),
+        ("proxy", lambda **_: [np.inf] * 4, "must return finite numbers or None .* got inf"),
+        ("second", lambda **_: ["1"] * 4, "must return finite numbers or None .* got '1'"),
+        ("families", lambda **_: [0.5] * 4, r"names or integers .* got 0.5"),
+    ],
+)
+def test_what_a_function_does_wrong_is_named(name, source, message):
+    with pytest.raises(RunError, match=message):
+        as_array(name, checked_field(source, name)(completions=list("abcd")), 4)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("nummer", "the samples have no column 'nummer'; they have 'prompt', 'number'"),
+        ("prompt", r"column 'prompt' of fields\['proxy'\] must hold finite numbers"),
+    ],
+)
+def test_what_is_wrong_with_a_column_is_named(source, message):
+    with pytest.raises(RunError, match=message):
+        column([{"prompt": "x", "number": 1}], source, "proxy")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        (raises, "pairs function 'raises' raised KeyError"),
+        (lambda **_: [1.0], r"4 × 4 numbers for a prompt, got the shape"),
+    ],
+)
+def test_what_a_function_of_pairs_does_wrong_is_named(base, tmp_path, pairs, message):
+    with pytest.raises(RunError, match=message):
+        make(base, tmp_path, METHODS["distance"], {"pairs": pairs}, max_steps=1).train()
+
+
+def test_matrices():
+    known = np.array([[0, 1, 9], [1, 0, 9], [9, 9, np.nan]])
+    found = read_matrix(known, 3, "f")
+    np.testing.assert_array_equal(found, [[0, 1, np.nan], [1, 0, np.nan], [np.nan] * 3])
+    assert np.isnan(read_matrix(None, 2, "f")).all()
+    for wrong in ([[0, 1], [2, 0]], [[0, np.inf], [np.inf, 0]], [[0, np.nan], [np.nan, 0]]):
+        with pytest.raises(RunError, match="f must return 2 × 2 numbers"):
+            read_matrix(wrong, 2, "f")
+    with pytest.raises(RunError, match="2 × 2 numbers for a prompt, got 'ab'"):
+        read_matrix("ab", 2, "f")
+
+
+def test_arrays_keep_what_is_unknown():
+    answers = as_array("answers", ["a", None, "b", float("nan")], 2)
+    found = Method("m", objectives.majority(), 1).advantages(np.ones((2, 2)), answers=answers)
+    assert found.usable_BN.tolist() == [[True, False], [True, False]]
+    assert as_array("families", ["x", None, "y", "x"], 2)[0, 0] == 0
