@@ -10,7 +10,7 @@ from setrl import Samples, objectives, set_advantages
 from tests.core.catalogue import cases, samples_of
 
 REFUSED = [
-    (lambda: objectives.mean(of="answers"), "mean(of=...) must be 'rewards', 'proxy' or 'second', got 'a"),
+    (lambda: objectives.mean(of="answers"), "mean(of=...) must be 'rewards', 'proxy' or 'second'"),
     (lambda: objectives.top_mean(0), "top_mean(m) must be an integer of at least 1, got 0"),
     (lambda: objectives.top_mean(1.5), "top_mean(m) must be an integer of at least 1, got 1.5"),
     (lambda: objectives.trimmed_mean(-1), "trimmed_mean(m) must be an integer of at least 0, got"),
