@@ -4,7 +4,7 @@ import pytest
 
 from setrl.errors import ConfigError
 from setrl.lm.config import ComparisonConfig
-from setrl.rewards import Truncation
+from setrl.rewards import Combine, Truncation
 
 load = ComparisonConfig.load
 
@@ -141,6 +141,32 @@ def test_truncated_samples(path):
         assert load(path, overrides).truncation() == expected
     with pytest.raises(ConfigError, match="truncated is punish, and trainer"):
         load(path, [masked, "truncated=punish"])
+
+
+TASK = """\
+name: small
+task: {data: problems.jsonl, reward: {rewards: [number, {function: own:f}], normalize: group}}
+model: none
+arms:
+  grpo: {method: grpo}
+  other: {method: poly_epo, set_size: 2}
+"""
+
+
+def test_rewards_that_are_normalised_apart(tmp_path):
+    (tmp_path / "problems.jsonl").write_text('{"question": "1 + 1?", "answer": "2"}\n' * 30)
+    (tmp_path / "own.py").write_text("def f(completions): return [0] * len(completions)")
+    path = tmp_path / "config.yaml"
+    path.write_text(TASK.replace("{method: poly_epo, set_size: 2}", "{method: rloo}"))
+    assert load(path).make_task().combine == Combine((1.0, 1.0), normalize="group")
+    wrong = {
+        "{method: maxrl}": r":6: arm 'other' cannot be trained with normalised rewards, .*maxrl",
+        "{method: pass_k_training, set_size: 2}": r":6: arm 'other': .* counts rewards above a",
+    }
+    for method, message in wrong.items():
+        path.write_text(TASK.replace("{method: poly_epo, set_size: 2}", method))
+        with pytest.raises(ConfigError, match=message):
+            load(path)
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -67,7 +67,7 @@ def test_several_rewards(folder):
     spec = ["number", {"function": "own:long", "weight": 0.2, "timeout": 5, "on_error": "unknown"}]
     rewards = rewards_from_config(spec, "answer", folder)
     assert [function.__name__ for function in rewards.functions] == ["number", "long"]
-    assert rewards.weights == (1.0, 0.2)
+    assert rewards.combine == Combine((1.0, 0.2))
     own = rewards.functions[1]
     assert (own.timeout, own.on_error, own.path) == (5, "unknown", str(folder / "own.py"))
 

@@ -117,6 +117,7 @@ def make_trainer(
         schedule=functools.partial(config.method, arm) if config.is_scheduled(arm) else None,
         sampler=sampler.sample_ids if config.model is None else None,
         on_batch=recorder.on_batch,
+        combine=task.combine,
         truncated=config.truncation(),
     )
     trainer.remove_callback(PrinterCallback)  # it prints what the recorder writes
@@ -279,12 +280,5 @@ def _ours(config: ComparisonConfig, arm: str, seed: int, output: Path) -> dict[s
         "seed": seed,
         "logging_steps": 1,
         "save_steps": config.checkpoint_every,
-        **_weights(config),
         **config.arm_options(arm),
     }
-
-
-def _weights(config: ComparisonConfig) -> dict[str, Any]:
-    """The weights of the rewards, unless there is one that counts as it is."""
-    weights = list(config.make_task().weights)
-    return {} if weights == [1.0] else {"reward_weights": weights}

@@ -186,6 +186,33 @@ class ComparisonConfig(RunConfig):
             is_known = self.make_task().strategy.is_known
             must = "come with a judge, or the task with a `strategy`: the method reads clusters"
             require(is_known, f"arms.{arm}", must, dict(self.arms[arm]))
+        if self.make_task().combine.normalize:
+            self._check_normalized(arm)
+
+    def _check_normalized(self, arm: str) -> None:
+        """Refuse a method that reads more of rewards than how they differ in a group."""
+        method, key = self.method(arm), f"arms.{arm}"
+        if set(method.reads) - {"rewards", "clusters"}:
+            return
+        places_BN = np.arange(self.samples_per_prompt)[None]
+        signs_BN = np.where(places_BN % 2, 1.0, -1.0)
+        try:
+            low, high = (
+                method.advantages(size * signs_BN, clusters=places_BN, rng=0).values_BN
+                for size in (0.1, 1.0)
+            )
+        except ValueError as error:
+            raise KeyedError(
+                f"arm {arm!r} cannot be trained with normalised rewards, which may be below 0: "
+                f"{error}",
+                key,
+            ) from error
+        if high.any() and not low.any():
+            raise KeyedError(
+                f"arm {arm!r}: {method.name} counts rewards above a threshold as correct, which "
+                "normalised rewards do not have: leave out normalize",
+                key,
+            )
 
     def _try_method(self, arm: str, progress: float) -> None:
         """Give the method one prompt's samples, so that an error shows before the training."""

@@ -111,11 +111,6 @@ class RewardSet:
     gold: str | None
 
     @property
-    def weights(self) -> tuple[float, ...]:
-        """The weights of the functions."""
-        return self.combine.weights
-
-    @property
     def outcome(self) -> Reward:
         """The reward that decides which samples are correct."""
         return self.functions[0]

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
+from setrl.rewards.combine import Combine
 from setrl.rewards.interface import Reward
 from setrl.rewards.problem_sets import ProblemSet
 from setrl.tasks.prompting import PromptForm
@@ -78,8 +79,8 @@ class Task(Protocol):
         """Reward functions in TRL's interface."""
 
     @property
-    def weights(self) -> tuple[float, ...]:
-        """The weight of each reward function."""
+    def combine(self) -> Combine:
+        """How the values of the reward functions become one reward."""
 
     @property
     def strategy(self) -> Strategy:

@@ -9,6 +9,7 @@ from typing import Any
 from setrl.core.samples import DEGENERATE
 from setrl.domains import SPLITS, Domain
 from setrl.errors import ConfigError
+from setrl.rewards.combine import Combine
 from setrl.rewards.from_domain import Verifier
 from setrl.rewards.interface import Reward
 from setrl.rewards.problem_sets import ProblemSet, domain_problems
@@ -54,9 +55,9 @@ class DomainTask(Task):
         return (self._verifier.correct,)  # type: ignore[return-value]
 
     @property
-    def weights(self) -> tuple[float, ...]:
-        """One."""
-        return (1.0,)
+    def combine(self) -> Combine:
+        """There is one reward."""
+        return Combine((1.0,))
 
     @property
     def strategy(self) -> Strategy:

@@ -10,7 +10,8 @@ from typing import Any
 
 from setrl.domains import Reading
 from setrl.errors import ConfigError, DataError
-from setrl.rewards.config import RewardSet, rewards_from_config
+from setrl.rewards.combine import Combine
+from setrl.rewards.config import RewardSet, combine_of, rewards_from_config
 from setrl.rewards.golds import gold_answer, gold_problem
 from setrl.rewards.interface import Reward
 from setrl.rewards.loading import load_function
@@ -66,9 +67,9 @@ class FileTask(Task):
         return self.reward_set.functions
 
     @property
-    def weights(self) -> tuple[float, ...]:
+    def combine(self) -> Combine:
         """By the key `reward`."""
-        return self.reward_set.weights
+        return combine_of(self.spec.reward)
 
     @cached_property
     def reward_set(self) -> RewardSet:

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from setrl import names
 from setrl.errors import ConfigError
-from setrl.rewards.config import terms_of
+from setrl.rewards.config import combine_of, terms_of
 from setrl.tasks import tables
 
 
@@ -28,7 +28,8 @@ class TaskSpec:
             problem, question and prompt that there is.
         gold: The field of the correct answer; by default the first of answer, gold, final_answer
             and target that there is.
-        reward: math, number, choice, exact, {function: module:name}, or a list with weights.
+        reward: math, number, choice, exact, {function: module:name}, a list of these with weights
+            and gates, or {rewards: such a list, normalize: group}; see docs/rewards.md.
         strategy: final_answer, {function: module:name}, {judge: …}, or none.
         system: The system message of chat models.
         chat: Whether the prompt is a user's message; by default if the model has a chat template.
@@ -61,7 +62,7 @@ class TaskSpec:
         if self.chat is False and self.system is not None:
             raise ConfigError("task.system needs chat: a plain prompt has no system message")
         self._check_splits()
-        terms_of(self.reward)
+        combine_of(self.reward)
         object.__setattr__(self, "name", re.sub(r"[^\w.-]+", "_", self.name or self._usual_name()))
 
     def _check_splits(self) -> None:
