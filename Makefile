@@ -7,7 +7,7 @@ RUN ?= runs/demo
 CORE_PYTHON ?= python3.12
 CORE_VENV ?= .venv-core
 
-.PHONY: demo test core adversary golden lint format verify web web-check web-browser clean help
+.PHONY: demo test core distributed adversary golden lint format verify web web-check web-browser clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -19,6 +19,9 @@ test: $(VENV)/ready  ## Run all tests.
 
 core: $(CORE_VENV)/ready  ## Test the core with NumPy alone, on another Python: CORE_PYTHON=python3.12.
 	$(CORE_VENV)/bin/pytest -n 2 tests/core tests/theory tests/claims
+
+distributed: $(VENV)/ready  ## Compare one, two and four training processes on the same samples.
+	$(BIN)/python -m tests.distributed.run
 
 adversary: $(VENV)/ready  ## Try to cheat the grader: near misses and rewrites of 3,000 golds.
 	$(BIN)/python -m tests.rewards.adversary
