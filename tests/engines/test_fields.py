@@ -79,7 +79,7 @@ def test_advantages_in_the_loss_are_the_methods(base, tmp_path, name):
         }
         assert batch.fields.keys() == given.keys()
         values_BN = method.advantages(
-            batch.rewards_BN, clusters=batch.clusters_BN, **given
+            batch.rewards_BN, clusters=batch.clusters_BN, abstain=True, **given
         ).values_BN
         assert np.ptp(values_BN) > 0
         for prompt, texts, values in zip(PROMPTS, batch.texts_BN, values_BN, strict=True):

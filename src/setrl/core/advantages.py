@@ -33,6 +33,7 @@ def set_advantages(
     families: Array | None = None,
     second: Array | None = None,
     mask: Array | None = None,
+    abstain: bool = False,
     rng: np.random.Generator | int | None = None,
     **options: Any,
 ) -> Advantages:
@@ -54,6 +55,8 @@ def set_advantages(
         families: (B, N) labels of the families of strategies, as clusters.
         second: (B, N) another reward, for objectives of two.
         mask: (B, N) bool, False where a prompt has no such sample (ragged groups).
+        abstain: Whether a sample without an answer (None or NaN) stays in the sets and votes for
+            nobody. By default it leaves the sets.
         rng: A generator, or its seed; needed where sets are sampled.
         **options: In place of a method, the fields of one: `objective`, and where they differ from
             the defaults `set_size`, `baseline`, `reduction`, `scale`, `shaping`, `estimator`,
@@ -76,7 +79,7 @@ def set_advantages(
     method = require_method(method, options)
     fields = {"clusters": clusters, "answers": answers, "proxy": proxy, "pairs": pairs}
     more = {"families": families, "second": second}
-    return method.advantages(rewards_BN, mask=mask, rng=rng, **fields, **more)
+    return method.advantages(rewards_BN, mask=mask, abstain=abstain, rng=rng, **fields, **more)
 
 
 def require_method(method: AnyMethod | None, options: dict[str, Any] | None = None) -> AnyMethod:

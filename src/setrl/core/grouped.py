@@ -73,7 +73,9 @@ def grouped_advantages(
     places = _places(groups)
     # At least as wide as the method needs: that groups are small is no mistake of their caller.
     shape = places[0].max() + 1, max(places[1].max() + 1, method.fewest_samples)
-    dense = {name: _dense(values_M, places, shape) for name, values_M in flat.items()}
+    dense: dict[str, Any] = {
+        name: _dense(values_M, places, shape) for name, values_M in flat.items()
+    }
     found = set_advantages(dense.pop("rewards"), method, rng=rng, **dense)
     if found.skipped_B.all():
         warnings.warn(

@@ -103,11 +103,12 @@ class AnyMethod:
         rewards_BN: Array,
         *,
         mask: Array | None = None,
+        abstain: bool = False,
         rng: np.random.Generator | int | None = None,
         **fields: Array | None,
     ) -> Advantages:
         """The advantages of samples; `fields` are those of `set_advantages`."""
-        batch = read_batch(rewards_BN, self.reads, fields, mask=mask)
+        batch = read_batch(rewards_BN, self.reads, fields, mask=mask, abstain=abstain)
         # The width of a batch is known beforehand: too narrow is a mistake, not a prompt to be
         # skipped.
         self.check_samples(batch.usable_BN.shape[1])

@@ -78,10 +78,11 @@ class SetCredit(Sampling):
         judge_parts: The number of parts in which a step is sampled for that.
         fields: What the method reads beside rewards and clusters: {"answers": function, "proxy":
             "column", …}. A function has the interface of TRL's reward functions and returns a value
-            for each sample, None if unknown: `answers` texts or numbers, `proxy` and `second`
-            numbers, `families` names or integers. That of `pairs` is called once for each prompt,
-            with all its samples, and returns N × N numbers. A column is one of the data set, or a
-            further field of a rollout function. A sample of which a field is unknown is left out.
+            for each sample: `answers` texts or numbers, None where a sample has none, which then
+            votes for nobody; `proxy` and `second` numbers, `families` names or integers, None where
+            one is unknown, and the sample is left out. That of `pairs` is called once for each
+            prompt, with all its samples, and returns N × N numbers. A column is one of the data
+            set, or a further field of a rollout function.
         schedule: The method that takes over when a share of the steps, from 0 to 1, is done; None
             keeps `method` throughout.
         sampler: Generates the samples instead of `model.generate`; see `sampler.sample_ids`.
@@ -300,7 +301,7 @@ class SetCredit(Sampling):
             self.method = self.schedule(self.state.global_step / max(self.state.max_steps, 1))
         with self._timed("credit"):
             advantages = self.method.advantages(
-                rewards_BN, rng=rng, clusters=clusters_BN, **self._fields
+                rewards_BN, rng=rng, clusters=clusters_BN, abstain=True, **self._fields
             )
         return ScoredBatch(
             prompts_B,

@@ -19,15 +19,18 @@ from transformers import AutoTokenizer, PrinterCallback
 from trl import GRPOConfig
 
 from setrl import files, names
+from setrl.engines.fields import Source
 from setrl.engines.judging import make_judge
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.errors import ConfigError, DataError, RunError
 from setrl.evaluation.sampling import refuse_missing_model
+from setrl.lm import fields
 from setrl.lm.callbacks import Recorder, Steps
 from setrl.lm.config import ComparisonConfig
 from setrl.logs.run_folder import Status, TrainingRun, write_status
 from setrl.models import sampler
 from setrl.runs.pool import Stop
+from setrl.tasks import Task
 from setrl.tasks.base import Row
 
 
@@ -118,10 +121,16 @@ def make_trainer(
         sampler=sampler.sample_ids if config.model is None else None,
         on_batch=recorder.on_batch,
         combine=task.combine,
+        fields=field_sources(config, arm, task),
         truncated=config.truncation(),
     )
     trainer.remove_callback(PrinterCallback)  # it prints what the recorder writes
     return trainer
+
+
+def field_sources(config: ComparisonConfig, arm: str, task: Task) -> dict[str, Source]:
+    """Where the fields come from that the method of an arm reads."""
+    return fields.sources(config.fields, config.method(arm).reads, task)
 
 
 def training_prompts(config: ComparisonConfig, seed: int, is_chat: bool = False) -> Dataset:
@@ -192,6 +201,7 @@ def check_before_training(config: ComparisonConfig) -> None:
     peft_config(config)
     check_problems(config)
     check_judges(config)
+    check_fields(config)
 
 
 def check_trainer_options(config: ComparisonConfig) -> None:
@@ -229,6 +239,21 @@ def check_judges(config: ComparisonConfig) -> None:
                     make_judge(spec, Path(folder)).close()
         except (ValueError, ImportError) as error:
             raise ConfigError(f"arms.{arm}.judge: {error}") from error
+
+
+def check_fields(config: ComparisonConfig) -> None:
+    """Refuse functions that cannot be loaded, and columns that the problems lack."""
+    task = config.make_task()
+    found = [field_sources(config, arm, task) for arm in config.arms]
+    columns = {one for sources in found for one in sources.values() if isinstance(one, str)}
+    if not columns:
+        return
+    known = training_prompts(config, config.seeds[0]).column_names
+    for column in sorted(columns - set(known)):
+        raise ConfigError(
+            f"fields: the problems of {task.name} have no column {column!r}; they have "
+            f"{', '.join(known)}"
+        )
 
 
 def check_problems(config: ComparisonConfig) -> None:

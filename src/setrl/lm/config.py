@@ -16,6 +16,7 @@ from setrl.domains import Domain
 from setrl.engines.batch import check_method
 from setrl.errors import ConfigError, DataError
 from setrl.files.strict_yaml import KeyedError
+from setrl.lm import fields
 from setrl.models import HEAD_DIM
 from setrl.rewards import Truncation
 from setrl.rewards.truncation import truncation_from_config
@@ -78,6 +79,9 @@ class ComparisonConfig(RunConfig):
     truncated: str | Mapping[str, Any] = "count"
     """Samples cut at the length limit: count, mask (out of the sets and the loss), or punish: with
     the lower of 0 and the lowest reward of the group, or with a reward, as in {punish: -1.0}."""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """What methods read beside rewards and clusters: {proxy: {function: module:name}, second:
+    {column: name}}; answers are the task's final answers unless they are given here."""
     trainer: Mapping[str, Any] = field(default_factory=dict)
     """Further arguments of TRL's GRPOConfig for all arms, such as {bf16: true, use_vllm: true}."""
 
@@ -134,6 +138,7 @@ class ComparisonConfig(RunConfig):
             self.truncation()
         except ValueError as error:
             raise KeyedError(str(error), "truncated") from error
+        fields.check(self.fields)
         self._check_model()
         self._check_sizes()
 
@@ -180,6 +185,7 @@ class ComparisonConfig(RunConfig):
         judge = self.judge(arm)
         is_judge = judge is None or isinstance(judge, str | Mapping)
         require(is_judge, f"arms.{arm}.judge", "be a name or a mapping", judge)
+        self._check_fields(arm)
         self._try_method(arm, 0.0)
         self._try_method(arm, 1.0)
         if "clusters" in self.method(arm).reads and judge is None:
@@ -217,14 +223,30 @@ class ComparisonConfig(RunConfig):
     def _try_method(self, arm: str, progress: float) -> None:
         """Give the method one prompt's samples, so that an error shows before the training."""
         method, num_samples = self.method(arm, progress), self.samples_per_prompt
-        check_method(method, num_samples, "samples_per_prompt")
+        check_method(method, num_samples, "samples_per_prompt", known=method.reads)
         zeros = np.zeros((1, num_samples))
-        method.advantages(zeros, clusters=zeros, rng=0)
+        given: dict[str, Any] = {name: zeros for name in method.reads if name != "rewards"}
+        if "pairs" in given:
+            given["pairs"] = np.zeros((1, num_samples, num_samples))
+        method.advantages(zeros, rng=0, **given)
+
+    def _check_fields(self, arm: str) -> None:
+        """Refuse a method that reads a field that nothing gives."""
+        method = self.method(arm)
+        known = {"rewards", "clusters", *fields.available(self.fields, self.make_task())}
+        for name in method.reads:
+            if name not in known:
+                raise ValueError(
+                    f"{method.name} reads {name}, which nothing gives: add fields: {{{name}: …}}, "
+                    f"with {fields.FORMS}"
+                )
 
     @classmethod
     def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
-        """The task with the folder in which its paths start."""
-        task = values.get("task")
+        """The task and the fields with the folder in which their paths start."""
+        task, own = values.get("task"), values.get("fields")
+        if own is not None:
+            values = {**values, "fields": fields.located(own, path)}
         return values if task is None else {**values, "task": located(task, path)}
 
     def make_task(self) -> tasks.Task:

@@ -1,0 +1,98 @@
+"""Where the fields come from that an arm's method reads beside rewards and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from setrl import names
+from setrl.core.samples import DEGENERATE
+from setrl.engines.fields import KNOWN, PAIRS, Source
+from setrl.errors import ConfigError
+from setrl.files.strict_yaml import KeyedError
+from setrl.rewards.loading import check_reference, load_function
+from setrl.tasks import Task
+from setrl.tasks.base import Labels
+
+ANSWERS, FINAL_ANSWER = "answers", "final_answer"
+FORMS = "{function: module:name} or {column: name}"
+
+
+def located(specs: Any, path: Path) -> Any:
+    """The fields of a config's file with the folder in which their functions are looked up."""
+    if not isinstance(specs, Mapping):
+        return specs
+    folder = str(Path(path).resolve().parent)
+    return {
+        name: {"folder": folder, **spec}
+        if isinstance(spec, Mapping) and "function" in spec
+        else spec
+        for name, spec in specs.items()
+    }
+
+
+def check(specs: Mapping[str, Any]) -> None:
+    """Refuse a field that there is not, and a source of another form; this runs no code.
+
+    Raises:
+        KeyedError: Naming the field.
+    """
+    for name, spec in specs.items():
+        key = f"fields.{name}"
+        try:
+            if name == "clusters":
+                raise ValueError("clusters come from a judge, or from the task: remove them here")
+            names.look_up("field", name, dict.fromkeys(KNOWN))
+            _check_form(name, spec)
+        except ValueError as error:
+            raise KeyedError(f"fields: {error}", key) from error
+
+
+def _check_form(name: str, spec: Any) -> None:
+    if name == ANSWERS and spec == FINAL_ANSWER:
+        return
+    keys = set(spec) - {"folder"} if isinstance(spec, Mapping) else set()
+    if keys == {"function"}:
+        check_reference(spec["function"])
+        return
+    if keys == {"column"} and isinstance(spec["column"], str) and name != PAIRS:
+        return
+    forms = FORMS if name != PAIRS else "{function: module:name}"
+    also = f"{FINAL_ANSWER}, " if name == ANSWERS else ""
+    raise ValueError(f"{name} must be {also}{forms}, got {spec!r}")
+
+
+def available(specs: Mapping[str, Any], task: Task) -> set[str]:
+    """The fields that there is a source for: those of the config, and answers that a task reads."""
+    return {*specs, *([ANSWERS] if task.answers is not None else [])}
+
+
+def sources(specs: Mapping[str, Any], reads: Sequence[str], task: Task) -> dict[str, Source]:
+    """The source of each field that a method reads; this runs the code of their modules.
+
+    Raises:
+        ConfigError: If a function cannot be loaded, or the task reads no answers.
+    """
+    wanted = [name for name in KNOWN if name in reads]
+    return {name: _source(specs.get(name, FINAL_ANSWER), task) for name in wanted}
+
+
+def _source(spec: Any, task: Task) -> Source:
+    if spec == FINAL_ANSWER:
+        if task.answers is None:
+            raise ConfigError(f"fields: {task.name} reads no answers: give answers {FORMS}")
+        return _final_answers(task.answers)
+    if "column" in spec:
+        column: str = spec["column"]
+        return column
+    return load_function(spec["function"], spec.get("folder", ".")).function
+
+
+def _final_answers(read: Labels) -> Source:
+    """The answers that a task reads, as a field: None where there is none."""
+
+    def final_answers(**arguments: Any) -> list[Any]:
+        return [None if answer == DEGENERATE else answer for answer in read(**arguments)]
+
+    return final_answers

@@ -1,0 +1,13 @@
+"""What a person puts beside a config: functions of fields, in the interface of TRL's rewards."""
+
+
+def length(completions, **_):
+    return [float(len(text)) for text in completions]
+
+
+def overlap(completions, **_):
+    return [[float(len(set(one) & set(two))) for two in completions] for one in completions]
+
+
+def family(completions, **_):
+    return [text[:1] or "none" for text in completions]

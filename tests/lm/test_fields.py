@@ -1,0 +1,178 @@
+"""Arms whose methods read answers, proxies, second rewards, pairs and families."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from setrl import domains, files
+from setrl.errors import ConfigError
+from setrl.lm.arm import check_fields, field_sources, make_trainer, train_arm
+from setrl.lm.config import ComparisonConfig
+from setrl.logs.run_folder import TrainingRun
+from setrl.runs.pool import Stop
+from tests.lm import fields_of_mine as mine
+
+ARMS = {
+    "majority": {"method": "set_rl", "objective": "majority", "set_size": 3},
+    "best_of": {"method": "set_rl", "objective": "best_of", "set_size": 2},
+    "both": {
+        "method": "set_rl",
+        "objective": {
+            "objective": "product",
+            "left": {"objective": "mean", "of": "proxy"},
+            "right": {"objective": "mean", "of": "second"},
+        },
+        "set_size": 3,
+    },
+    "distance": {"method": "set_rl", "objective": "pairwise_distance", "set_size": 2},
+    "families": {
+        "method": "sum",
+        "of": [
+            {"method": "dr_grpo", "weight": 0.5},
+            {"method": "set_rl", "objective": "family_share", "set_size": 2},
+        ],
+    },
+}
+FIELDS = {
+    "proxy": {"function": "fields_of_mine:length"},
+    "second": {"function": "fields_of_mine:length"},
+    "pairs": {"function": "fields_of_mine:overlap"},
+    "families": {"function": "fields_of_mine:family"},
+}
+OF_TEXTS = {
+    "answers": mine.family,
+    "proxy": mine.length,
+    "second": mine.length,
+    "families": mine.family,
+}
+
+
+@pytest.fixture
+def load(make_config, tmp_path):
+    """A config read from a folder that has the functions."""
+    shutil.copy(Path(mine.__file__), tmp_path)
+
+    def load(**changes):
+        own = {key: changes.pop(key) for key in ("answers", "proxy") if key in changes}
+        config = make_config(steps=2, arms=ARMS, fields={**FIELDS, **own}, **changes)
+        (tmp_path / "config.yaml").write_text(config.to_yaml())
+        return ComparisonConfig.load(tmp_path / "config.yaml")
+
+    return load
+
+
+@pytest.fixture
+def problems(tmp_path):
+    """A task in a file, in which every sample earns something."""
+    rows = [{"question": f"y={i}x, x!={i}: ", "difficulty": i} for i in range(1, 5)]
+    files.write_lines(tmp_path / "train.jsonl", rows)
+    return {
+        "splits": {"train": "train.jsonl"},
+        "folder": str(tmp_path),
+        "prompt": "question",
+        "reward": {"function": "fields_of_mine:length"},
+        "strategy": {"function": "fields_of_mine:family"},
+    }
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_every_objective_trains_and_its_advantages_are_the_cores(
+    load, problems, base, tmp_path, arm
+):
+    own = {"domain": None, "task": problems, "model": str(base), "max_new_tokens": 8}
+    config, batches = load(answers={"function": "fields_of_mine:family"}, **own), []
+    trainer = make_trainer(config, arm, 0, str(base), TrainingRun(tmp_path / "run"))
+    trainer.on_batch = batches.append
+    trainer.train()
+    method = config.method(arm)
+    assert len(batches) == 2
+    for batch in batches:
+        given = {
+            "pairs": [mine.overlap(texts) for texts in batch.texts_BN],
+            **{k: [of(texts) for texts in batch.texts_BN] for k, of in OF_TEXTS.items()},
+        }
+        read = {name: np.array(one, dtype=object) for name, one in given.items()}
+        read = {name: one for name, one in read.items() if name in method.reads}
+        want = method.advantages(
+            batch.rewards_BN, clusters=batch.clusters_BN, abstain=True, **read
+        ).values_BN
+        assert np.ptp(want) > 0
+        np.testing.assert_array_equal(batch.advantages.values_BN, want)
+    assert list(trainer._logs["advantages"])[-8:] == pytest.approx(want.ravel(), abs=1e-12)
+
+
+def test_columns_of_a_file_are_fields(load, problems, base):
+    own = {"domain": None, "task": problems, "model": str(base), "max_new_tokens": 8}
+    config = load(proxy={"column": "difficulty"}, **own)
+    check_fields(config)
+    assert field_sources(config, "best_of", config.make_task()) == {"proxy": "difficulty"}
+
+
+def test_the_answers_of_a_domain_are_those_that_it_reads(load):
+    config, domain = load(), domains.by_name("polynomial")
+    [problem] = domain.problems("train", 1, 0)
+    rng = np.random.default_rng(0)
+    texts = [*(domain.write(problem, rng).text for _ in range(3)), "no answer"]
+    read = field_sources(config, "majority", config.make_task())["answers"]
+    found = read(prompts=[problem.prompt] * 4, completions=texts)
+    assert found == [domain.read(problem.prompt, text).answer for text in texts]
+    assert found[-1] is None
+
+
+def test_an_arm_of_majority_runs_to_its_end(load, base, tmp_path):
+    run = TrainingRun(tmp_path / "run")
+    assert train_arm(load(), "majority", 0, str(base), run, lambda _: None, Stop())
+    assert len(files.read_lines(run.metrics)) == 2
+
+
+def test_a_resolved_config_reads_back_as_itself(load, tmp_path):
+    config = load()
+    assert config.fields["proxy"] == {**FIELDS["proxy"], "folder": str(tmp_path)}
+    (tmp_path / "deeper").mkdir()
+    (tmp_path / "deeper" / "resolved.yaml").write_text(config.to_yaml())
+    assert ComparisonConfig.load(tmp_path / "deeper" / "resolved.yaml") == config
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({}, "arm 'best_of': set_rl reads proxy, which nothing gives: add fields: {proxy: …}"),
+        ({"proxi": FIELDS["proxy"]}, "unknown field 'proxi'; did you mean 'proxy'"),
+        ({"clusters": FIELDS["proxy"]}, "clusters come from a judge, or from the task"),
+        ({"proxy": "length"}, r"proxy must be \{function: module:name\} or .*, got 'length'"),
+        ({"proxy": {"function": "length"}}, "a function is given as 'module:name'"),
+        ({"answers": "first"}, "answers must be final_answer, {function.*got 'first'"),
+        ({"pairs": {"column": "x"}}, "pairs must be {function: module:name}, got"),
+    ],
+)
+def test_what_is_wrong_is_named(make_config, fields, message):
+    with pytest.raises(ConfigError, match=message):
+        make_config(arms={"best_of": ARMS["best_of"]}, fields=fields)
+
+
+def test_functions_and_columns_that_are_not_there(make_config, tmp_path):
+    arms = {"best_of": ARMS["best_of"]}
+    config = make_config(arms=arms, fields={"proxy": {"column": "difficulty"}})
+    with pytest.raises(ConfigError, match="have no column 'difficulty'; they have prompt"):
+        check_fields(config)
+    own = {"function": "no_such_module_of_mine:length", "folder": str(tmp_path)}
+    with pytest.raises(ConfigError, match="no module 'no_such_module_of_mine'"):
+        check_fields(make_config(arms=arms, fields={"proxy": own}))
+
+
+def test_schedules_are_part_of_an_arm(make_config):
+    falling = {"schedule": "linear", "first": 1.0, "last": 0.0}
+    arms = {"mixed": {"method": "poly_mixture", "alpha": falling, "set_size": 2}}
+    config = make_config(arms=arms)
+    assert config.is_scheduled("mixed")
+    weights = [config.method("mixed", step / 4).objective.weights[1] for step in range(5)]
+    assert weights == [1.0, 0.75, 0.5, 0.25, 0.0]
+    growing = {"method": "poly_epo", "set_size": 1, "last_set_size": 3}
+    same = {"method": "poly_epo", "set_size": {"schedule": "linear", "first": 1, "last": 3}}
+    both = make_config(arms={"old": growing, "new": same})
+    for progress in (0, 0.2, 0.3, 0.7, 1):
+        assert both.method("old", progress) == both.method("new", progress)
+    with pytest.raises(ConfigError, match="last_set_size needs a number as set_size"):
+        make_config(arms={"a": {**growing, "set_size": {1: 1.0}}})
