@@ -49,6 +49,17 @@ def test_a_log_of_trl_evaluates_without_a_model(tmp_path, capsys):
         (["import", "trl", "nowhere", "--output", "o"], 3, "no such file or folder"),
         (["import", "wandb", "x", "--output", "o"], 2, "wandb"),
         (["import", "verl", "x", "--output", "o", "--steps", "a"], 2, "--steps must be FIRST"),
+        (
+            ["import", "verl", "x", "--output", "o", "--group", "a"],
+            2,
+            "--group is of a log of your",
+        ),
+        (["import", "jsonl", "x", "--output", "o", "--steps", "1"], 2, "--steps and --filter are"),
+        (["evaluate", "nowhere.jsonl"], 3, "nowhere.jsonl: no such file"),
+        (["evaluate", "a", "--samples", "b"], 2, "give one file of samples, not a and b"),
+        (["evaluate", "a", "--k", "0"], 2, "each --k must be at least 1, got 0"),
+        (["evaluate", "a", "--domain", "d"], 2, "it does not go with --domain"),
+        (["evaluate", "--checkpoint", "c", "--domain", "d", "--group", "g"], 2, "--group is of a"),
         (["evaluate", "--samples", "nowhere.jsonl"], 3, "nowhere.jsonl: no such file"),
         (["evaluate", "--samples", "4"], 2, "give --checkpoint or --endpoint, got neither"),
     ],
@@ -57,6 +68,58 @@ def test_what_is_wrong_is_said(capsys, arguments, code, message):
     left, printed = run(capsys, *arguments)
     assert left == code
     assert message in printed.err
+
+
+LOG = [
+    {"qid": q, "is_right": (i * 7 + len(q)) % 3 > 0, "prompt": f"what is {q}?"}
+    for q in ("a", "bb", "ccc")
+    for i in range(6 if q == "a" else 4)
+]
+
+
+def test_a_log_of_one_s_own_is_evaluated_compared_and_imported(tmp_path, capsys):
+    path, other, output = (tmp_path / name for name in ("log.jsonl", "b.jsonl", "out.jsonl"))
+    path.write_text("".join(json.dumps(row) + "\n" for row in LOG))
+    code, printed = run(capsys, "evaluate", path)
+    assert code == 0
+    assert "3 problems × 4 to 6 samples" in printed.out
+    assert "correct  is_right  its name; true or false" in printed.err
+    assert "problems have 4 to 6 samples: k ends at 4" in printed.err
+    code, printed = run(capsys, "evaluate", path, "--k", 1, 5, "--json")
+    found = json.loads(printed.out)
+    assert found["problems"] == 1
+    assert {name for name in found["metrics"] if name.startswith("pass")} == {"pass@1", "pass@5"}
+    assert "2 of 3 problems have fewer than 5 samples" in printed.err
+
+    code, printed = run(capsys, "import", "jsonl", path, "--output", output, "--group", "qid")
+    assert (code, printed.out) == (0, "")
+    assert "group    qid       --group" in printed.err
+    assert "3 problems × 4 to 6 samples from jsonl" in printed.err
+    of_log, of_import = (
+        json.loads(run(capsys, "evaluate", file, "--json")[1].out) for file in (path, output)
+    )
+    assert of_log["metrics"] == of_import["metrics"]
+
+    rows = [{**row, "qid": row["qid"], "is_right": True, "prompt": "else"} for row in LOG[::-1]]
+    other.write_text(json.dumps([{k: v for k, v in row.items() if k != "prompt"} for row in rows]))
+    code, printed = run(capsys, "compare", other, path, "--k", 1, 2, "--metrics", "pass", "--json")
+    found = json.loads(printed.out)
+    assert (code, found["problems"], len(found["rows"])) == (0, 3, 2)
+    assert [row["first"]["value"] for row in found["rows"]] == [1, 1]
+    assert found["band"]["ks"] == [1, 2, 3, 4]
+    assert not list(tmp_path.glob("summary.json"))  # a log's folder is not ours
+
+    code, printed = run(capsys, "compare", output, other, "--metrics", "pass")
+    assert code == 3  # an evaluation file is joined on prompts, and this log has none
+    assert "must have common problems: the first has 'what is a?'" in printed.err
+
+
+def test_a_folder_named_evaluation_gets_no_summary_of_a_log(tmp_path, capsys):
+    folder = tmp_path / "evaluation"
+    folder.mkdir()
+    (folder / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in LOG))
+    assert run(capsys, "evaluate", folder / "log.jsonl")[0] == 0
+    assert [path.name for path in folder.iterdir()] == ["log.jsonl"]
 
 
 LM_EVAL = {"doc_id": 1, "doc": "x", "resps": [["a"]], "metrics": ["m"], "m": 1}

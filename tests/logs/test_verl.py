@@ -96,7 +96,7 @@ def test_the_file_that_is_written_evaluates(tmp_path, capsys):
     path = write(tmp_path / "1.jsonl", line("a", "x", 1.0), line("a", "y", 0.0))
     output = tmp_path / "deep" / "out.jsonl"
     ImportLog(tool="verl", path=path, output=output).run()
-    assert "1 problems × 2 samples from verl" in capsys.readouterr().err
+    assert "1 problem × 2 samples from verl" in capsys.readouterr().err
     assert load_evaluation(output).correct_PN.tolist() == [[True, False]]
 
 

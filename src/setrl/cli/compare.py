@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from tyro.conf import Positional
 
+from setrl.cli.log_fields import LogFields, own_log
+from setrl.errors import ConfigError
 
-@dataclass(frozen=True)
-class Compare:
+
+@dataclass(frozen=True, kw_only=True)
+class Compare(LogFields):
     """Compare two runs on the same problems: paired differences, and what these problems can see.
 
     Attributes:
-        first: Run A: an evaluation file, a model's folder, or an arm's folder with its seeds.
+        first: Run A: an evaluation file, a log of your own (JSON Lines, a JSON array or Parquet,
+            whose fields are recognised and shown), a model's folder, or an arm's folder with its
+            seeds. Two logs are joined on the ids of their problems, others on the prompts.
         second: Run B.
         split: The evaluation to compare, as its file is named; test by default.
         metrics: {metrics}; support for what became in B of what A can solve; or all.
@@ -46,6 +52,8 @@ class Compare:
         from setrl.files import refuse_own_input
         from setrl.report import draw_comparison
 
+        if min(self.k, default=1) < 1:
+            raise ConfigError(f"each --k must be at least 1, got {min(self.k)}")
         read = [path for path in (self.first, self.second) if path.is_file()]
         refuse_own_input(self.figure, *read)
         result = compare_paths(
@@ -56,7 +64,10 @@ class Compare:
             self.common,
             allow_damaged=self.allow_damaged,
             ks=self.k,
+            log=own_log(self),
         )
+        for line in result.reading:
+            print(line, file=sys.stderr)
         print(dumps(result.to_json(), indent=2) if self.json else comparison_text(result))
         if self.figure is not None:
             draw_comparison(result, self.metrics[0], self.figure)

@@ -11,12 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from tyro.conf import Positional
+
 from setrl import names
+from setrl.cli.log_fields import LogFields, own_log
 from setrl.errors import ConfigError, DataError, RunError, usage_errors
 from setrl.files import refuse_own_input
 
 if TYPE_CHECKING:
     from setrl.evaluation.collecting import Drawn
+    from setrl.logs.records import Evaluation
     from setrl.rewards.problem_sets import ProblemSet
     from setrl.serving.generators import Generator
 
@@ -25,13 +29,19 @@ AGAIN = "run the same command again to finish them"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluate:
-    """Sample a model and print unbiased pass@k, majority@k and strategies@k.
+class Evaluate(LogFields):
+    """Print unbiased pass@k, majority@k and strategies@k of a file of samples, or sample a model.
 
-    Samples are kept as they arrive: run the same command again to resume. The exit code is 1 if
-    problems are unfinished.
+    `setrl evaluate FILE` reads an evaluation file or a log of your own. Samples of a model are
+    kept as they arrive: run the same command again to resume. The exit code is 1 if problems are
+    unfinished.
 
     Attributes:
+        file: A file that holds the samples: an evaluation file, or a log of your own in JSON
+            Lines, a JSON array or Parquet, whose fields are recognised and shown.
+        k: Where curves over k are computed, as --k 1 5 30; 1, 2, 4, … by default, up to the
+            number of samples that every problem has. Problems with fewer samples than the largest
+            k are left out of all figures, and counted.
         checkpoint: The folder of a model and its tokenizer.
         endpoint: Or the address of an OpenAI-compatible server, as http://localhost:8000/v1.
         model: The name that the server knows the model by.
@@ -60,6 +70,8 @@ class Evaluate:
         json: Print one JSON object, with all metrics.
     """
 
+    file: Positional[Path | None] = None
+    k: tuple[int, ...] = ()
     checkpoint: Path | None = None
     endpoint: str | None = None
     model: str | None = None
@@ -92,10 +104,10 @@ class Evaluate:
         outcome = self._outcome()
         if not outcome.path.exists():
             raise RunError(f"no problem was finished: {outcome.why}; {AGAIN}")
-        self._print(outcome)
+        is_log = self._print(outcome)
         for note in outcome.notes:
             print(f"note: {note}", file=sys.stderr)
-        if outcome.path.parent.name == "evaluation":
+        if outcome.path.parent.name == "evaluation" and not is_log:
             from setrl.evaluation.summary import write_checkpoint_summary
 
             write_checkpoint_summary(outcome.path.parent, allow_damaged=self.allow_damaged)
@@ -114,11 +126,18 @@ class Evaluate:
                 names.look_up("metric", metric, {**METRICS, "all": None})
         sources = {"--checkpoint": self.checkpoint, "--endpoint": self.endpoint}
         tasks = {"--domain": self.domain, "--benchmark or --data": self.benchmark or self.data}
-        if isinstance(self.samples, Path):
+        if min(self.k, default=1) < 1:
+            raise ConfigError(f"each --k must be at least 1, got {min(self.k)}")
+        if self._file is not None:
             if given := _given({**sources, **tasks}):
                 raise ConfigError("a file of samples is evaluated as it is: "
                                   f"it does not go with {given}")  # fmt: skip
+            if self.file is not None and isinstance(self.samples, Path):
+                raise ConfigError(f"give one file of samples, not {self.file} and {self.samples}")
             return
+        if named := own_log(self).fields.named():
+            option = next(iter(named)).replace("_", "-")
+            raise ConfigError(f"--{option} is of a log of your own: give its file")
         _one_of(sources, "what generates the samples")
         _one_of(tasks, "what the problems are")
         if (self.endpoint is None) != (self.model is None):
@@ -127,6 +146,7 @@ class Evaluate:
             raise ConfigError(
                 f"split must be one of {', '.join(get_args(Split))}, got {self.split!r}"
             )
+        assert isinstance(self.samples, int)
         if self.samples < 1 or (self.problems is not None and self.problems < 1):
             raise ConfigError("problems and samples must be at least 1, "
                               f"got {self.problems} and {self.samples}")  # fmt: skip
@@ -134,13 +154,19 @@ class Evaluate:
             raise ConfigError("--top-p needs --endpoint: a checkpoint samples from the whole "
                               f"distribution, got {self.top_p:g}")  # fmt: skip
 
+    @property
+    def _file(self) -> Path | None:
+        """The file that holds the samples, if one was given."""
+        return self.samples if isinstance(self.samples, Path) else self.file
+
     def _outcome(self) -> _Outcome:
-        if isinstance(self.samples, Path):
-            if not self.samples.is_file():
-                what = "is a folder" if self.samples.is_dir() else "no such file"
-                raise DataError(f"{self.samples}: {what}; give the evaluation file")
-            return _Outcome(self.samples, str(self.samples))
-        return self._sampled(self.samples)
+        if self._file is None:
+            assert isinstance(self.samples, int)
+            return self._sampled(self.samples)
+        if not self._file.is_file():
+            what = "is a folder" if self._file.is_dir() else "no such file"
+            raise DataError(f"{self._file}: {what}; give the evaluation file")
+        return _Outcome(self._file, str(self._file))
 
     def _sampled(self, n: int) -> _Outcome:
         from setrl.evaluation.collecting import draw_and_read
@@ -216,13 +242,19 @@ class Evaluate:
             )
         return tuple(notes)
 
-    def _print(self, outcome: _Outcome) -> None:
+    def _print(self, outcome: _Outcome) -> bool:
+        """Print the metrics; returns whether the samples are those of a log of one's own."""
         from setrl.evaluation.summary import summarise
         from setrl.evaluation.text import metric_table
-        from setrl.logs.records import load_evaluation
+        from setrl.logs.jsonl import load_samples
 
-        evaluation = load_evaluation(outcome.path, self.allow_damaged)
-        summary = summarise({"all": {"model": {0: evaluation}}}, reference=None)
+        loaded = load_samples(outcome.path, own_log(self))
+        for line in loaded.reading:
+            print(line, file=sys.stderr)
+        evaluation = loaded.evaluation.with_samples(max(self.k, default=1))
+        for line in _ragged(loaded.evaluation, evaluation, self.k):
+            print(f"note: {line}", file=sys.stderr)
+        summary = summarise({"all": {"model": {0: evaluation}}}, reference=None, ks=self.k)
         if self.json:
             metrics = summary.to_json()["splits"]["all"]["arms"]["model"]
             about = {**dataclasses.asdict(outcome), "path": str(outcome.path)}
@@ -232,6 +264,7 @@ class Evaluate:
             arm = summary.splits["all"].arms["model"]
             print(outcome.title)
             print(metric_table(arm, self.metrics, of_domain=self.domain is not None))
+        return loaded.is_log
 
 
 @dataclass(frozen=True)
@@ -253,6 +286,19 @@ class _Outcome:
             for reason, count in sorted(self.failures.items())
             for detail in [self.details.get(reason)]
         )
+
+
+def _ragged(given: Evaluation, kept: Evaluation, ks: tuple[int, ...]) -> list[str]:
+    """What becomes of problems with fewer samples than others."""
+    left_out = len(given.prompts) - len(kept.prompts)
+    if left_out:
+        of_all = f"{left_out:,} of {len(given.prompts):,} problems"
+        return [f"{of_all} have fewer than {max(ks)} samples and are in no figure, so that every k "
+                "is of the same problems"]  # fmt: skip
+    if not ks and given.n < given.most:
+        return [f"problems have {given.n:,} to {given.most:,} samples: k ends at {given.n:,}, "
+                "which every problem has; a larger --k leaves out those with fewer"]  # fmt: skip
+    return []
 
 
 def _given(options: Mapping[str, Any]) -> str:

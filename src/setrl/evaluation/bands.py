@@ -112,6 +112,7 @@ def simultaneous_band(
     first_KRP: ArrayLike,
     second_KRP: ArrayLike | None = None,
     config: IntervalConfig | None = None,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Band:
     """A band over a curve, the mean over problems and seeds, or over a difference of two curves.
 
@@ -129,6 +130,7 @@ def simultaneous_band(
         first_KRP: Values by place, seed and problem.
         second_KRP: Of the curve that is subtracted, on the same problems.
         config: Level, number of draws and their seed.
+        bounds: What the true curve lies within, as 0 and 1 for a share; the band ends there.
 
     Raises:
         ValueError: If the arrays do not fit each other.
@@ -147,14 +149,14 @@ def simultaneous_band(
     value_K = gap_KP.mean(axis=1) if problems else np.full(len(ks), np.nan)
     if problems < 2:
         unknown = np.full(len(ks), np.nan)
-        return _band(ks, value_K, unknown, float("nan"), config.level)
+        return _band(ks, value_K, unknown, float("nan"), config.level, bounds)
     seeds = [arm.mean(axis=2) for arm in arms if arm.shape[1] > 1]
     terms_MK = np.concatenate([_terms(values).T for values in (gap_KP, *seeds)])
     stderr_K = np.sqrt((terms_MK**2).sum(axis=0))
     known_K = stderr_K > ROUNDING
     critical = _critical(terms_MK[:, known_K] / stderr_K[known_K], problems, config)
-    return _band(ks, value_K, np.where(known_K, critical * stderr_K, np.nan), critical,
-                 config.level)  # fmt: skip
+    reach_K = np.where(known_K, critical * stderr_K, np.nan)
+    return _band(ks, value_K, reach_K, critical, config.level, bounds)
 
 
 def first_loss(band: Band) -> FirstLoss:
@@ -200,8 +202,13 @@ def _critical(scaled_MK: Floats, problems: int, config: IntervalConfig) -> float
 
 
 def _band(
-    ks: Sequence[int], value_K: Floats, reach_K: Floats, critical: float, level: float
+    ks: Sequence[int],
+    value_K: Floats,
+    reach_K: Floats,
+    critical: float,
+    level: float,
+    bounds: tuple[float, float],
 ) -> Band:
-    low_K, high_K = value_K - reach_K, value_K + reach_K
+    low_K, high_K = (np.clip(value_K + sign * reach_K, *bounds) for sign in (-1, 1))
     value, low, high = (tuple(map(float, x)) for x in (value_K, low_K, high_K))
     return Band(tuple(ks), value, low, high, critical, level)

@@ -29,8 +29,9 @@ from setrl.evaluation.intervals import (
     paired_difference,
 )
 from setrl.evaluation.metrics import by_metric, powers_of_two, seed_values
-from setrl.evaluation.sides import Run, common_split, load_run
+from setrl.evaluation.sides import Run, common_split, load_run, refuse_repeated
 from setrl.evaluation.support import Item, SupportDynamics, support_of
+from setrl.logs.jsonl import OwnLog
 from setrl.names import look_up
 
 SCHEMA_VERSION = 1
@@ -78,6 +79,8 @@ class Comparison:
             support dynamics for the same k, with A as the base.
         band: The difference of pass@k at every k, with a band that holds for all k at once; None
             unless pass was chosen.
+        left_out: Problems that both have, but with fewer samples than the largest k.
+        reading: How the fields of logs of one's own were read.
         first_loss: "A" and "B" → where the first k may lie at which it is below the other.
     """
 
@@ -95,6 +98,8 @@ class Comparison:
     support: dict[str, tuple[SupportDynamics, ...]] = field(default_factory=dict)
     band: Band | None = None
     first_loss: dict[str, FirstLoss] = field(default_factory=dict)
+    left_out: int = 0
+    reading: tuple[str, ...] = ()
 
     def of(self, metric: str) -> list[Row]:
         """The rows of one metric, by k."""
@@ -119,11 +124,12 @@ def compare_paths(
     intervals: IntervalConfig | None = None,
     allow_damaged: bool = False,
     ks: Sequence[int] = (),
+    log: OwnLog | None = None,
 ) -> Comparison:
     """Compare two runs by their paths.
 
     Args:
-        first: An evaluation file, a model's folder or an arm's folder.
+        first: An evaluation file, a log of one's own, a model's folder or an arm's folder.
         second: The run that it is compared with.
         split: Name of the evaluation file in folders; by default "test" where both have it, or
             the only one that both have.
@@ -133,13 +139,14 @@ def compare_paths(
         intervals: How intervals are made.
         allow_damaged: See `setrl.logs.records.load_evaluation`.
         ks: See `compare`.
+        log: How logs of one's own are read.
 
     Raises:
         ConfigError: When there is no such run, split or metric.
         DataError: When a file is not an evaluation, or the problems do not match.
     """
     chosen = split or common_split(first, second)
-    run_a, run_b = (load_run(path, chosen, allow_damaged) for path in (first, second))
+    run_a, run_b = (load_run(path, chosen, allow_damaged, log) for path in (first, second))
     return compare(run_a, run_b, metrics, common, intervals, ks)
 
 
@@ -151,7 +158,7 @@ def compare(
     intervals: IntervalConfig | None = None,
     ks: Sequence[int] = (),
 ) -> Comparison:
-    """Compare two runs; problems are matched by their prompts.
+    """Compare two runs; problems are matched by their prompts, those of two logs by their ids.
 
     Args:
         first: Run A.
@@ -167,6 +174,7 @@ def compare(
         DataError: When the runs have different problems and `common` is not set, or share none.
     """
     intervals = intervals or IntervalConfig()
+    first, second = _with_ids(first, second)
     prompts = _matched(first, second, common)
     first, second = _with_samples(first.on(prompts), second.on(prompts), max(ks, default=1))
     first, second = _with_equal_texts(first, second)
@@ -195,7 +203,24 @@ def compare(
         support=_support(first, second, intervals) if SUPPORT in chosen else {},
         band=band,
         first_loss={"A": first_loss(band), "B": first_loss(band.negated())} if band else {},
+        left_out=len(prompts) - len(first.prompts),
+        reading=(*first.reading, *second.reading),
     )
+
+
+def _with_ids(*runs: Run) -> list[Run]:
+    """The runs with the ids of problems for prompts, if both are logs that have ids."""
+    if all(evaluation.ids for run in runs for evaluation in run.evaluations):
+        return [
+            dataclasses.replace(
+                run,
+                evaluations=tuple(dataclasses.replace(e, prompts=e.ids) for e in run.evaluations),
+            )
+            for run in runs
+        ]
+    for run in runs:
+        refuse_repeated(run.name, run.prompts)
+    return list(runs)
 
 
 def _with_samples(first: Run, second: Run, least: int) -> tuple[Run, Run]:
@@ -214,7 +239,7 @@ def _pass_band(first: Run, second: Run, intervals: IntervalConfig) -> Band:
     """The difference of pass@k at every k up to the smaller n, with its simultaneous band."""
     ks = every_k(min(first.n, second.n))
     of_first, of_second = (pass_values(run.evaluations, ks) for run in (first, second))
-    return simultaneous_band(ks, of_first, of_second, intervals)
+    return simultaneous_band(ks, of_first, of_second, intervals, bounds=(-1, 1))
 
 
 def _row(name: str, first_RP: Floats, second_RP: Floats, intervals: IntervalConfig) -> Row:

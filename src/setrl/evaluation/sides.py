@@ -9,10 +9,11 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from setrl.errors import ConfigError, DataError
+from setrl.logs.jsonl import OwnLog, load_samples
 from setrl.logs.records import Evaluation, load_evaluation
 from setrl.logs.run_folder import evaluation_files, seed_folders
 
@@ -25,11 +26,13 @@ class Run:
         name: Its path.
         split: Which evaluation file was read.
         evaluations: One for each training seed, all of the same problems in the same order.
+        reading: How the fields of a log of one's own were read.
     """
 
     name: str
     split: str
     evaluations: tuple[Evaluation, ...]
+    reading: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
@@ -51,20 +54,26 @@ class Run:
         return dataclasses.replace(self, evaluations=tuple(e.on(prompts) for e in self.evaluations))
 
 
-def load_run(path: Path, split: str = "test", allow_damaged: bool = False) -> Run:
+def load_run(
+    path: Path, split: str = "test", allow_damaged: bool = False, log: OwnLog | None = None
+) -> Run:
     """Read one side of a comparison.
 
     Args:
-        path: An evaluation file, a model's folder or an arm's folder.
+        path: An evaluation file, a log of one's own, a model's folder or an arm's folder.
         split: Which evaluation file of a folder.
         allow_damaged: See `setrl.logs.records.load_evaluation`.
+        log: How a log of one's own is read.
 
     Raises:
         ConfigError: When the path holds no evaluation of this split.
         DataError: When a file is not an evaluation, holds a prompt twice, or seeds do not match.
     """
     if path.is_file():
-        return Run(str(path), path.stem, (_read(path, allow_damaged),))
+        loaded = load_samples(path, replace(log or OwnLog(), allow_damaged=allow_damaged))
+        if not loaded.evaluation.ids:
+            refuse_repeated(str(path), loaded.evaluation.prompts)
+        return Run(str(path), path.stem, (loaded.evaluation,), loaded.reading)
     found = [files[split] for files in _files(path) if split in files]
     if not found:
         raise ConfigError(_no_evaluation(path, split))
@@ -107,11 +116,20 @@ def _no_evaluation(path: Path, split: str) -> str:
 
 def _read(path: Path, allow_damaged: bool) -> Evaluation:
     evaluation = load_evaluation(path, allow_damaged)
-    prompt, times = Counter(evaluation.prompts).most_common(1)[0]
-    if times > 1:
-        raise DataError(f"{path}: problems are matched by their prompts, which must differ, but "
-                        f"{prompt!r} occurs {times} times")  # fmt: skip
+    refuse_repeated(str(path), evaluation.prompts)
     return evaluation
+
+
+def refuse_repeated(name: str, prompts: Sequence[str]) -> None:
+    """Refuse prompts that do not tell problems apart.
+
+    Raises:
+        DataError: If one occurs twice.
+    """
+    prompt, times = Counter(prompts).most_common(1)[0]
+    if times > 1:
+        raise DataError(f"{name}: problems are matched by their prompts, which must differ, but "
+                        f"{prompt!r} occurs {times} times")  # fmt: skip
 
 
 def _check_seeds(path: Path, split: str, evaluations: Sequence[Evaluation]) -> None:

@@ -273,4 +273,5 @@ def _band(
     """The band of pass@k of one arm, or of its difference to another."""
     ks = every_k(min(e.n for e in (*first, *(second or ()))))
     subtracted = None if second is None else pass_values(second, ks)
-    return simultaneous_band(ks, pass_values(first, ks), subtracted, intervals)
+    bounds = (0.0 if second is None else -1.0, 1.0)
+    return simultaneous_band(ks, pass_values(first, ks), subtracted, intervals, bounds)

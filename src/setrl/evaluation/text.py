@@ -175,6 +175,9 @@ def _head(comparison: Comparison) -> str:
         f"{count(comparison.problems, 'problem')}, {comparison.split}; "
         f"{100 * comparison.intervals.level:g}% {comparison.intervals.method} intervals over {over}"
     )
+    if comparison.left_out:
+        lines.append(f"{count(comparison.left_out, 'problem')} with fewer samples than the largest "
+                     "k left out")  # fmt: skip
     first, second = comparison.temperatures
     if first != second and not math.isnan(first + second):
         lines.append("The temperatures differ, which alone can make the runs differ.")

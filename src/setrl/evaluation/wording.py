@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from setrl.evaluation.intervals import Difference, Estimate
+from setrl.logs.fields import between as between
 
 MISSING = "—"
 
@@ -87,15 +88,6 @@ def count(number: int, noun: str, plural: str = "") -> str:
     ('1 seed', '2,000 seeds', '2 strategies')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-def between(fewest: int, most: int) -> str:
-    """A number that problems may differ in.
-
-    >>> between(8, 8), between(3, 30)
-    ('8', '3 to 30')
-    """
-    return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
 
 
 def chosen_range(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,33 @@ def rows(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
         ConfigError: When pyarrow is missing.
         DataError: When it is no Parquet file.
     """
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise ConfigError("reading Parquet needs pyarrow: pip install 'setrl[train]'") from None
+    pyarrow = _pyarrow()
     try:
         table = pyarrow.parquet.read_table(path)
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"{path}: is not a Parquet file: {error}") from None
     return table.column_names, table.to_pylist()
+
+
+def each_row(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a file, of which few are in memory at a time.
+
+    Raises:
+        ConfigError: When pyarrow is missing.
+        DataError: When it is no Parquet file.
+    """
+    pyarrow = _pyarrow()
+    try:
+        for batch in pyarrow.parquet.ParquetFile(path).iter_batches(1000):
+            yield from batch.to_pylist()
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"{path}: is not a Parquet file: {error}") from None
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise ConfigError("reading Parquet needs pyarrow: pip install 'setrl[train]'") from None
+    return pyarrow
