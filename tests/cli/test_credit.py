@@ -48,3 +48,35 @@ def test_a_log_may_mark_degenerate_samples_by_100(setrl, tmp_path):
     assert code == 0
     assert "--degenerate" not in error
     assert json.loads(output.read_text())["strategies"] == ["1", None, "2", "1"]
+
+
+def test_a_method_may_be_a_config(setrl, tmp_path):
+    path = tmp_path / "groups.jsonl"
+    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "clusters": [0, 1, 2, 0]}))
+    both = "{method: sum, of: [{method: dr_grpo, weight: 0.5}, {method: poly_epo, set_size: 2}]}"
+    code, out, error = setrl("credit", path, "--method", both)
+    assert code == 0
+    assert "0.5 dr_grpo + 1 poly_epo, K = 2: 1 groups of 4 samples" in error
+    parts = []
+    for name in ("dr_grpo", "{method: poly_epo, set_size: 2}"):
+        _, part, _ = setrl("credit", path, "--method", name)
+        parts.append(json.loads(part)["advantages"])
+    want = [0.5 * one + other for one, other in zip(*parts, strict=True)]
+    assert json.loads(out)["advantages"] == pytest.approx(want)
+    assert json.loads(out)["method"] == "0.5 dr_grpo + 1 poly_epo"
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ("{method: sum", "expected a mapping such as {key: value}, got '{method: sum'"),
+        ("{method: sum}", "a sum of methods needs of"),
+        ("{method: set_rl, objective: majority}", "reads answers, which a file of groups does not"),
+    ],
+)
+def test_a_wrong_config_of_a_method_is_answered(setrl, tmp_path, method, message):
+    path = tmp_path / "groups.jsonl"
+    path.write_text(json.dumps({"rewards": [1, 0, 1, 1, 0], "clusters": [0, 1, 2, 0, 1]}))
+    code, _, error = setrl("credit", path, "--method", method)
+    assert code == 2
+    assert message in error

@@ -14,7 +14,7 @@ from datasets import Dataset
 from peft import LoraConfig
 from trl import GRPOConfig
 
-from setrl import Method, methods
+from setrl import AnyMethod, methods, objectives
 from setrl.core.credit import Sampled
 from setrl.engines.batch import ScoredBatch
 from setrl.engines.trl import SetGRPOTrainer
@@ -24,6 +24,9 @@ PROMPTS = [f"y={a}x, x!=1: " for a in range(2, 8)]
 N = 4
 ROWS = 12  # samples of a step: three groups; 2 and 4 processes have 6 and 3 of them
 METHOD = methods.poly_epo(2)
+OF_FIELDS = methods.set_rl(objectives.majority() + objectives.mean(of="second"), 2) + (
+    methods.set_rl(objectives.pairwise_distance(), 3)
+)
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,10 @@ class Setting:
 
     accumulation: int = 1
     steps: int = 2
-    method: Method = METHOD
+    method: AnyMethod = METHOD
     adapters: bool = False
     judged: bool = False
+    fields: bool = False
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -46,6 +50,7 @@ SETTINGS = {
     "judged": Setting(judged=True),
     "sampled": Setting(method=dataclasses.replace(METHOD, estimator=Sampled(5))),
     "all": Setting(3, 4, adapters=True, options={"num_iterations": 2, "beta": 0.1}),
+    "fields": Setting(method=OF_FIELDS, fields=True),
     "resumed": Setting(steps=4, options={"save_steps": 2, "save_strategy": "steps"}),
 }
 
@@ -88,6 +93,7 @@ def train(setting: Setting, base: Path, output: Path, resume: Path | None = None
         method=setting.method,
         cluster_func=None if setting.judged else kinds,
         judge=ExactJudge(first_letter) if setting.judged else None,
+        fields=FIELDS if setting.fields else None,
         sampler=lambda *asked, **_: written(trainer, *asked),
         on_batch=batches.append,
     )
@@ -143,6 +149,26 @@ def one_sample(tokenizer: Any, place: tuple[int, int]) -> list[int]:
     rng = np.random.default_rng(place)
     tokens = sorted({*tokenizer.get_vocab().values()} - {*tokenizer.all_special_ids})
     return [*rng.choice(tokens, size=rng.integers(1, 8)).tolist(), tokenizer.eos_token_id]
+
+
+def last_letter(completions: list[str], **_: Any) -> list[str | None]:
+    """The answer; None where there is none."""
+    return [text[-1:] or None for text in completions]
+
+
+def shared(prompts: list[str], completions: list[str], **_: Any) -> list[list[float]]:
+    """How many letters two samples of a prompt share, and the prompt."""
+    assert len(set(prompts)) == 1
+    asked = len(prompts[0])
+    return [[asked + len({*one} & {*two}) for two in completions] for one in completions]
+
+
+async def later(completions: list[str], **_: Any) -> list[float]:
+    """The second reward, asynchronously."""
+    return [text.count("x") for text in completions]
+
+
+FIELDS = {"answers": last_letter, "second": later, "pairs": shared}
 
 
 def length(completions: list[str], **_: Any) -> list[float]:

@@ -13,7 +13,7 @@ from setrl.logs.run_folder import training_run
 from tests.distributed.run import check, free_port
 from tests.distributed.training import METHOD, ROWS, SETTINGS, N, train
 
-TRAINED = ("plain", "all")
+TRAINED = ("plain", "all", "fields")
 PROGRAM = """
     import os, sys
     from pathlib import Path
@@ -58,9 +58,10 @@ def test_two_processes_train_as_one(make_config, base, tmp_path):
         for prompts, texts_BN, rewards_BN, clusters_BN, values_BN in alone.batches:
             assert len(prompts) == ROWS // N == 3  # the second group straddles the two
             assert rewards_BN.tolist() == [[len(text) / 8 for text in row] for row in texts_BN]
-            expected_BN = METHOD.advantages(rewards_BN, clusters=clusters_BN).values_BN
-            np.testing.assert_array_equal(values_BN, expected_BN)
-            assert np.ptp(expected_BN[1]) > 0
+            assert np.ptp(values_BN[1]) > 0
+            if SETTINGS[name].method == METHOD:
+                expected_BN = METHOD.advantages(rewards_BN, clusters=clusters_BN).values_BN
+                np.testing.assert_array_equal(values_BN, expected_BN)
 
     # And a comparison: all processes train each arm, the first one writes.
     for arm in config.arms:

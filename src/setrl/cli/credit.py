@@ -15,6 +15,7 @@ from setrl import files
 from setrl.core import methods
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.errors import usage_errors
+from setrl.files import strict_yaml
 from setrl.logs.fields import DEGENERATE_NOTE, seems_to_mark_degenerate
 from setrl.logs.groups import UNJUDGED, CreditGroup, Keys, credit_groups, read_groups
 
@@ -25,7 +26,8 @@ class CreditLog:
 
     Attributes:
         file: JSON Lines: a group a line, or a sample a line.
-        method: {methods}.
+        method: {methods}; or a method as a config has it, such as "{method: sum, of:
+            [{method: grpo, weight: 0.5}, {method: poly_epo}]}".
         set_size: K, for methods that have one.
         reward: The key of a sample's reward, if it is not reward, correct or score.
         cluster: The key of its strategy, if it is not cluster, strategy, final or answer.
@@ -47,9 +49,8 @@ class CreditLog:
     def run(self) -> None:
         """Write the groups with their advantages, and a summary to stderr."""
         files.refuse_own_input(self.output, self.file)
-        size = {} if self.set_size is None else {"set_size": self.set_size}
         with usage_errors():
-            method = methods.from_config({"method": self.method, **size})
+            method = methods.from_config(self._spec())
             keys = Keys(self.reward, self.cluster, group=self.group)
             groups = read_groups(self.file, keys, self.degenerate)
             advantages = credit_groups(groups, method)
@@ -63,6 +64,13 @@ class CreditLog:
         if self.degenerate is None and seems_to_mark_degenerate(labels):
             print(f"note: {DEGENERATE_NOTE}", file=sys.stderr)
         print(_summary(groups, advantages, method), file=sys.stderr)
+
+    def _spec(self) -> dict[str, Any]:
+        """The method and its K, as a config has them."""
+        size = {} if self.set_size is None else {"set_size": self.set_size}
+        if not self.method.lstrip().startswith("{"):
+            return {"method": self.method, **size}
+        return strict_yaml.mapping(self.method) | size
 
 
 def _summary(groups: list[CreditGroup], advantages: Advantages, method: AnyMethod) -> str:

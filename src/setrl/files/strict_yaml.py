@@ -55,6 +55,21 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, int]]:
         raise KeyedError(f"{path}: is nested too deep to be read") from None
 
 
+def mapping(text: str) -> dict[str, Any]:
+    """The mapping of a text such as "{method: poly_epo, set_size: 8}".
+
+    Raises:
+        ConfigError: If it is no mapping.
+    """
+    try:
+        found = yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError:
+        found = None
+    if not isinstance(found, dict):
+        raise ConfigError(f"expected a mapping such as {{key: value}}, got {text!r}")
+    return found
+
+
 def _lines(node: yaml.Node | None, path: str | Path) -> dict[str, int]:
     if not isinstance(node, yaml.MappingNode):
         raise KeyedError(f"{path}: a config is a mapping of keys to values")

@@ -122,3 +122,11 @@ def test_too_few_scores_mean_no_credit_at_all() -> None:
     assert np.isnan(credit.by_action(POLY, lost_BN, fields, ACTIONS_BN[:1])).all()
     assert np.isnan(credit.shared(POLY, lost_BN, fields, 4, np.random.default_rng(0))).all()
     assert np.isnan(credit.best_set_gain(POLY, lost_BN, fields, 4, np.random.default_rng(0))).all()
+
+
+def test_sums_of_methods_credit_trajectories() -> None:
+    both = 0.5 * POLY + 2 * methods.rloo()
+    found = credit.by_trajectory(both, SCORES_BN, FIELDS)
+    poly = credit.by_trajectory(POLY, SCORES_BN, FIELDS)
+    rloo = credit.by_trajectory(methods.rloo(), SCORES_BN, {})
+    np.testing.assert_allclose(found, 0.5 * poly + 2 * rloo, atol=1e-15)

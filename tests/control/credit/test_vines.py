@@ -125,3 +125,11 @@ def test_credit_that_compares_sets_needs_two_of_them(credit: Any) -> None:
 def test_no_vines_or_no_states_are_fine_for_any_set_size() -> None:
     check_vines(methods.poly_epo(8), Vines(Goals, num_vines=0))
     check_vines(methods.poly_epo(99), Vines(Goals, num_states=0))
+
+
+def test_a_sum_of_methods_credits_trajectories_alone() -> None:
+    both = methods.dr_grpo() + 0.5 * methods.maxpo(2)
+    vines = Vines(make_env=Goals, num_vines=4)
+    check_vines(both, vines)
+    with pytest.raises(ValueError, match=r"'shared' compares sets of one objective.*'marginal'"):
+        check_vines(both, Vines(make_env=Goals, num_vines=4, credit="shared"))

@@ -41,7 +41,7 @@ class FromFunction(OfFunction):
         function: Fields of the set's members, arrays of shape (…, K) → scores (…). It must be
             symmetric in the members.
         reads: The names of the fields that it takes, in order: "rewards", "clusters", "answers",
-            "proxy", "pairs".
+            "proxy", "pairs", "families", "second".
         one_set_at_a_time: Call it with the fields of a single set, shape (K,); slower.
 
     >>> from setrl import objectives
