@@ -31,8 +31,8 @@ class Combine:
 
     Step 2 and 3 are GDPO's (arXiv:2601.05242). It also divides the sums by their standard deviation
     over the batch, to make advantages of them; here they are rewards, from which a method makes
-    advantages, with its own scale. GDPO gates before it normalises, so that a closed gate counts as
-    a reward of 0 among others; here it adds nothing.
+    advantages, with its own scale. A reward behind a closed gate takes no part in step 2, where a 0
+    would be one value among others.
 
     *Unknown rewards* (NaN). With `missing="unknown"` a sample without one of its rewards has no
     reward, unless the gate of that reward is closed for it or its weight is 0. With
