@@ -193,17 +193,22 @@ def _frontier(
             theme, headline, len(panels), row_height=3.2, gap=0.7, margins=(0.6, 1.9)
         )
         for ax, panel in zip(axes, panels, strict=True):
-            most = 1.004 if panel.is_pass else np.inf
+            most = 1.0 if panel.is_pass else np.inf
             drawing.frontier(ax, panel.points, data.looks, theme, most)
             set_title(ax, panel.title, theme)
             ax.set_xlabel(across)
             for axis in (ax.xaxis, ax.yaxis)[: 1 + panel.is_pass]:
-                axis.set_major_formatter(FuncFormatter(percent_tick))
+                axis.set_major_formatter(FuncFormatter(_up_to_all))
         shown = {arm: data.looks[arm] for panel in panels for arm in panel.points}
         drawing.frontier_legend(figure, shown, theme)
         return figure
 
     return Chart(name, headline, note, draw)
+
+
+def _up_to_all(share: float, _position: int | None = None) -> str:
+    """A tick's percentage; none beyond 100%, where the axis only has room for markers."""
+    return percent_tick(share) if share <= 1 + 1e-9 else ""
 
 
 def write_figure(comparison: Comparison, metric: str, path: Path) -> Path:

@@ -35,6 +35,7 @@ KINDS: dict[str, Style] = {
     BASE: (GREY, ":", "X"),
     "grpo": (VERMILION, "--", "s"),
     "grpo_kl": (ORANGE, "--", "v"),
+    "grpo_entropy": (SKY, "-.", "P"),
     "grpo_div": (PINK, DASH_DOT_DOT, "D"),
     "poly_epo": (BLUE, "-", "o"),
     "maxpo": (GREEN, "-.", "^"),
