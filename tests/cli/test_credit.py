@@ -15,6 +15,19 @@ def test_a_label_may_be_declared_degenerate(setrl, tmp_path):
     assert json.loads(out)["advantages"] == json.loads(expected)["advantages"]
 
 
+def test_order_grad_takes_its_weights(setrl, tmp_path):
+    path = tmp_path / "groups.jsonl"
+    path.write_text(json.dumps({"rewards": [1, 0, 1, 1, 0.5]}))
+    spelled = "{method: order_grad, weights: [0, 0, 1]}"
+    code, out, _ = setrl("credit", path, "--method", spelled)
+    assert code == 0
+    _, expected, _ = setrl("credit", path, "--method", "maxpo", "--set-size", 3)
+    assert json.loads(out)["advantages"] == pytest.approx(json.loads(expected)["advantages"])
+    code, _, error = setrl("credit", path, "--method", "order_grad")
+    assert code == 2
+    assert "weights" in error
+
+
 def test_a_label_of_100_beside_small_ones_is_warned_about(setrl, tmp_path):
     path = tmp_path / "groups.jsonl"
     path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "clusters": [100, 1, 2, 100]}))

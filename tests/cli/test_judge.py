@@ -2,11 +2,14 @@
 
 import json
 import re
+import socket
 from pathlib import Path
 
 import pytest
 
 from setrl import cli
+from setrl.cli.judge_audit import JudgeAudit
+from setrl.logs.groups import Keys, read_texts
 from tests.judges.helpers import make_groups, right_clusters
 from tests.judges.server import FaultyServer
 
@@ -79,6 +82,62 @@ def test_a_server_that_answers_nothing_ends_the_command(tmp_path, capsys):
         groups, code, _ = served(tmp_path, server.url, count=200)
     assert code == 0
     assert [tuple(line["clusters"]) for line in read(output)] == list(map(right_clusters, groups))
+
+
+def nobody_listens():
+    """An address at which nothing listens."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{bound.getsockname()[1]}/v1"
+
+
+def asleep(monkeypatch):
+    """The pauses between attempts, which are not waited for."""
+    pauses = []
+
+    async def sleep(seconds, *_):
+        pauses.append(seconds)
+
+    monkeypatch.setattr("setrl.serving.client.asyncio.sleep", sleep)
+    return pauses
+
+
+def test_a_dead_endpoint_is_named_before_any_pause(tmp_path, capsys, monkeypatch):
+    pauses = asleep(monkeypatch)
+    _, code, output = served(tmp_path, nobody_listens())
+    assert code == 1
+    assert "cannot be reached" in capsys.readouterr().err
+    assert not output.exists()
+    assert not pauses
+    config = ["--config", tmp_path / "judge.yaml", "--endpoint", nobody_listens()]
+    assert run("judge-audit", tmp_path / "in.jsonl", *config) == 1
+    assert "cannot be reached" in capsys.readouterr().err
+
+
+def test_earlier_judgements_are_enough_where_nothing_listens(tmp_path, capsys, monkeypatch):
+    with FaultyServer() as server:
+        _, _, output = served(tmp_path, server.url)
+    labels = read(output)
+    output.unlink()
+    pauses = asleep(monkeypatch)
+    url = nobody_listens()
+    assert served(tmp_path, url)[1] == 0
+    assert read(output) == labels
+    assert "only" in capsys.readouterr().err
+    served(tmp_path, url, count=14)  # two are new
+    assert not pauses, "a new one is asked once"
+
+
+def test_the_label_of_degenerate_golds_is_an_option_of_the_audit(tmp_path, capsys):
+    texts, golds = ["a", "b", "c", "d"], [1, 2, 100, 100]
+    samples = [{"text": t, "gold": g} for t, g in zip(texts, golds, strict=True)]
+    path = write(tmp_path / "in.jsonl", [{"prompt": "p", "samples": samples}])
+    logged = read_texts(path, Keys())
+    assert JudgeAudit(file=path, judge="exact")._gold(logged) == [[0, 1, 2, 2]]
+    assert "note: the label 100 stands beside small ones" in capsys.readouterr().err
+    audit = JudgeAudit(file=path, judge="exact", degenerate="100")
+    assert audit._gold(logged) == [[0, 1, -1, -1]]
+    assert not capsys.readouterr().err
 
 
 def test_wrong_usage_ends_with_exit_code_2(tmp_path, capsys):

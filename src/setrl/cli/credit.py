@@ -26,7 +26,8 @@ class CreditLog:
 
     Attributes:
         file: JSON Lines: a group a line, or a sample a line.
-        method: {methods}; or a method as a config has it, such as "{method: sum, of:
+        method: {methods}; or a method as a config has it, with its arguments, such as
+            "{method: order_grad, weights: [0, 0.5, 1]}" or "{method: sum, of:
             [{method: grpo, weight: 0.5}, {method: poly_epo}]}".
         set_size: K, for methods that have one.
         reward: The key of a sample's reward, if it is not reward, correct or score.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tyro.conf import Positional
 
-from setrl.errors import ConfigError, DataError, usage_errors
+from setrl.errors import ConfigError, DataError, RunError, usage_errors
 from setrl.files import refuse_own_input
 from setrl.logs.groups import Keys
 
@@ -102,9 +103,36 @@ def opened(settings: Mapping[str, Any]) -> Iterator[Judge]:
     from setrl.judges.config import from_config
 
     with usage_errors(TypeError, ImportError, OSError):
-        judge = from_config(settings)
+        judge = from_config(_for_endpoints(settings))
     with closing(judge):
         yield judge
+
+
+def _for_endpoints(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The same settings, unless nothing listens where a language model should be.
+
+    Then each question is asked once, as earlier judgements may be all that is needed.
+
+    Raises:
+        RunError: If there are no earlier judgements.
+    """
+    from setrl.serving.reachable import refuse_unreachable
+
+    found = dict(settings)
+    if isinstance(found.get("of"), Mapping):
+        found["of"] = _for_endpoints(found["of"])
+    if "judges" in found:
+        inner = found["judges"]
+        found["judges"] = [_for_endpoints(j) if isinstance(j, Mapping) else j for j in inner]
+    if found.get("judge") == "lm" and re.match("https?://.", str(found.get("endpoint"))):
+        try:
+            refuse_unreachable(found["endpoint"])
+        except RunError as error:
+            if not Path(found.get("cache") or "").is_file():
+                raise
+            print(f"note: {error}; until then only {found['cache']} answers", file=sys.stderr)
+            found["limits"] = {**found.get("limits", {}), "attempts": 1}
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,15 @@ from setrl.cli.judge import JudgeOptions, opened
 from setrl.core import methods
 from setrl.errors import ConfigError, DataError
 from setrl.files import refuse_own_input
-from setrl.logs.groups import REWARD_KEYS, LoggedGroup, labels_of, read_texts, reward_of
+from setrl.logs.fields import DEGENERATE_NOTE, seems_to_mark_degenerate
+from setrl.logs.groups import (
+    REWARD_KEYS,
+    LoggedGroup,
+    labels_of,
+    read_texts,
+    reward_of,
+    without,
+)
 
 if TYPE_CHECKING:
     from setrl.judges.base import Judge
@@ -38,6 +46,8 @@ class JudgeAudit(JudgeOptions):
         pairs: Whether the judge is asked about pairs, too: each sample with one of each cluster,
             or all pairs.
         gold: The key of a sample's right label, if it is not gold or strategy.
+        degenerate: The right label of samples in no cluster, as 100 in Poly-EPO's code; null and −1
+            always are.
         set_size: K of Poly-EPO, whose advantages are compared.
         reward: The key of a sample's reward, if it is not reward, correct or score.
     """
@@ -46,6 +56,7 @@ class JudgeAudit(JudgeOptions):
     seed: int = 0
     pairs: Literal["none", "representatives", "all_pairs"] = "none"
     gold: str | None = None
+    degenerate: str | None = None
     set_size: int = 4
     reward: str | None = None
 
@@ -115,7 +126,10 @@ class JudgeAudit(JudgeOptions):
             return None
         if not _all_have(logged, key):
             raise DataError(f"{self.file}: a sample has no {key!r}, which --gold names")
-        labels_G = [labels_of([sample[key] for sample in group.samples]) for group in logged]
+        golds_G = [[sample[key] for sample in group.samples] for group in logged]
+        if self.degenerate is None and seems_to_mark_degenerate(golds_G):
+            print(f"note: {DEGENERATE_NOTE}", file=sys.stderr)
+        labels_G = [labels_of(without(golds, self.degenerate)) for golds in golds_G]
         return [[int(label) for label in labels] for labels in labels_G]
 
     def _rewards(self, logged: list[LoggedGroup]) -> list[list[float]] | None:

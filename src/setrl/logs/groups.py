@@ -127,19 +127,23 @@ def read_groups(path: Path, keys: Keys, degenerate: str | None = None) -> list[C
     """
 
     def read(line: LoggedLine) -> list[tuple[float, Any]]:
-        return [
-            (reward_of(sample, keys.reward), named(cluster_of(sample, keys.cluster, line.record)))
-            for sample in line.samples
-        ]
-
-    def named(cluster: Any) -> Any:
-        return None if degenerate is not None and label(cluster) == degenerate else cluster
+        clusters = [cluster_of(sample, keys.cluster, line.record) for sample in line.samples]
+        rewards = [reward_of(sample, keys.reward) for sample in line.samples]
+        return list(zip(rewards, without(clusters, degenerate), strict=True))
 
     groups = []
     for name, lines in _by_group(path, keys, read).items():
         pairs = list(chain.from_iterable(lines))
         groups.append(CreditGroup(name, [one for one, _ in pairs], [one for _, one in pairs]))
     return groups
+
+
+def without(clusters: Sequence[Any], degenerate: str | None) -> list[Any]:
+    """Clusters with None, which is degenerate, in place of the label that stands for it."""
+    return [
+        None if degenerate is not None and label(cluster) == degenerate else cluster
+        for cluster in clusters
+    ]
 
 
 def read_texts(path: Path, keys: Keys) -> list[LoggedGroup]:
