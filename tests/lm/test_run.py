@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 from transformers import AutoConfig
 
 from setrl import cli, files
-from setrl.errors import ConfigError, RunError
+from setrl.errors import ConfigError, DataError, RunError
 from setrl.lm import run as comparison
 from setrl.lm.arm import train_arm
 from setrl.lm.run import LanguageModelArms, run_comparison
@@ -98,6 +99,35 @@ def test_an_arm_that_fails_does_not_stop_the_others(make_config, base, tmp_path)
         run_jobs(jobs, workers=1, show_progress=False, preload=comparison.__name__)
     assert statuses(tmp_path)["poly_epo/seed_0"] == "finished"
     assert "Traceback" in (tmp_path / "grpo" / "seed_0" / "traceback.txt").read_text()
+
+
+@pytest.mark.parametrize("content", [b"", b"x" * 64, None])
+@pytest.mark.parametrize("own", [True, False])
+def test_damaged_weights_of_the_base_are_named(make_config, base, tmp_path, own, content):
+    """None: the file was cut off in the middle."""
+    folder = tmp_path / "run" / "base" if own else tmp_path / "mine"
+    shutil.copytree(base, folder)
+    file = folder / "model.safetensors"
+    whole = file.read_bytes()
+    config = make_config(model=None if own else str(folder))
+    arms = LanguageModelArms(config, tmp_path / "run", tmp_path / "cache")
+    arms.prepare(show_progress=False)
+    file.write_bytes(whole[: len(whole) // 2] if content is None else content)
+    with pytest.raises(DataError) as error:
+        arms.prepare(show_progress=False)
+    assert str(file) in str(error.value)
+    assert (f"remove {folder} and run" if own else "save or download") in str(error.value)
+
+
+def test_a_damaged_model_in_the_cache_is_named(make_config, base, tmp_path, monkeypatch):
+    made = tmp_path / "cache" / "base-x"
+    shutil.copytree(base, made)
+    (made / "model.safetensors").write_bytes(b"")
+    monkeypatch.setattr(comparison, "base_model", lambda *_: made)
+    arms = LanguageModelArms(make_config(model=None), tmp_path / "run", tmp_path / "cache")
+    with pytest.raises(DataError, match=f"remove {made}"):
+        arms.prepare(show_progress=False)
+    assert not (tmp_path / "run" / "base").exists()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -39,6 +39,25 @@ def refuse_missing_model(model_dir: str | Path) -> None:
     except (OSError, ValueError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise ConfigError(f"{model_dir} is not a model's folder or name: {reason}") from error
+
+
+def refuse_damaged_weights(folder: Path, remedy: str) -> None:
+    """Look at the files of a model's weights, whose sizes stand at their beginnings.
+
+    Args:
+        folder: The model's; nothing is looked at if it is a name on a hub.
+        remedy: What to do about a damaged file; it may name the {folder}.
+
+    Raises:
+        DataError: Naming the file that was cut off or overwritten.
+    """
+    for path in sorted(folder.glob("*.safetensors")):
+        try:
+            with safe_open(path, framework="np"):
+                pass
+        except (SafetensorError, OSError) as error:
+            what = remedy.format(folder=folder)
+            raise DataError(f"{path} is damaged ({error}): {what}") from error
 
 
 def base_of(model_dir: str | Path) -> str:

@@ -18,7 +18,7 @@ from accelerate import PartialState
 
 from setrl import files
 from setrl.evaluation.collecting import draw_and_read
-from setrl.evaluation.sampling import LocalModel
+from setrl.evaluation.sampling import LocalModel, refuse_damaged_weights
 from setrl.evaluation.summary import write_checkpoint_summary
 from setrl.lm.arm import check_before_training, train_arm
 from setrl.lm.base_model import base_model
@@ -29,6 +29,8 @@ from setrl.runs.pool import OnProgress, Stop
 from setrl.runs.run import Arms, cache_folder, run_arms
 from setrl.tasks.base import TRAIN
 
+MADE_AGAIN = "remove {folder} and run the same command again, which makes the same model again"
+SAVED_AGAIN = "save or download this model again"
 EVALUATION_SEED = 0  # the same problems for every model of every comparison
 
 
@@ -90,8 +92,10 @@ class LanguageModelArms(Arms):
             files.write_json(folder / "base.json", {"schema_version": 1, "path": model})
         elif not (folder / "config.json").exists():
             made = base_model(self.config, self.cache, show_progress)
+            refuse_damaged_weights(made, MADE_AGAIN)
             with files.writing_folder(folder) as partial:
                 shutil.copytree(made, partial, dirs_exist_ok=True)
+        refuse_damaged_weights(Path(self.base), MADE_AGAIN if model is None else SAVED_AGAIN)
         return bool(self.config.eval_splits)
 
     def cost(self, arm: str | None) -> float:
