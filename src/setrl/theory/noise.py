@@ -1,0 +1,48 @@
+"""How much noise pass@K has on one prompt, and which K has the least.
+
+On one prompt all ∇pass@K are parallel, so that K decides about nothing but the noise and the length
+of a step. With c right samples of N, Σᵢ ∇log π(yᵢ)(u − v) has the length
+
+    h(c) = c·C(N−c, K) / C(N−1, K)
+
+along ∇p; it is stationary at c ≈ N/(K+1). So its noise is least at success rate p ≈ 1/(K+1).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from setrl.core.inputs import check_set_size
+from setrl.core.objectives.chances import chances
+
+
+def relative_variance(success: float, num_samples: int, set_size: int) -> float:
+    """Var h / (E h)², h the estimate along ∇p from the N samples of a prompt.
+
+    To first order in 1/N it is (1 − (K+1)p)² / (N·p(1−p)).
+
+    Args:
+        success: p, in (0, 1).
+        num_samples: N.
+        set_size: K < N.
+    """
+    if not 0 < success < 1:
+        raise ValueError(f"success must be in (0, 1), got {success}")
+    check_set_size(set_size, num_samples, needs_contrast=True)
+    c_N = np.arange(1, num_samples + 1)
+    estimate_N = c_N * chances(num_samples, set_size).missed_without[c_N - 1]
+    log_odds = np.log(success) - np.log1p(-success)
+    log_ways_N = np.cumsum(np.log((num_samples - c_N + 1) / c_N))
+    log_N = log_ways_N + c_N * log_odds + num_samples * np.log1p(-success)
+    mean = num_samples * success * (1 - success) ** set_size
+    return float(np.exp(log_N) @ (estimate_N / mean) ** 2 - 1)
+
+
+def quietest_set_size(success: float, num_samples: int) -> int:
+    """The K < N of the smallest relative variance: about 1/p − 1, less if N·p is below 4.
+
+    >>> quietest_set_size(0.2, 32), quietest_set_size(0.1, 32), quietest_set_size(0.1, 8)
+    (4, 8, 3)
+    """
+    sizes = range(1, num_samples)
+    return min(sizes, key=lambda size: relative_variance(success, num_samples, size))

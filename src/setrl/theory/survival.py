@@ -1,0 +1,143 @@
+"""Which strategies an objective keeps in the long run, if each keeps its success rate.
+
+A policy chooses among strategies; strategy c is right with probability s_c whatever its share q_c.
+Wrong samples are recognised as their strategy's. Proofs are in docs/theory.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from setrl.core.inputs import check_set_size
+from setrl.theory.policies import check_policy
+
+STEPS, RATE, TOLERANCE = 20_000, 2.0, 1e-10
+
+
+def water_filling(success_C: ArrayLike, alpha: float = 1.0) -> np.ndarray:
+    """The shares that are best for (1 − α)·mean reward + α·polychromic, sets of two.
+
+        q_c = (1 − λ/s_c)₊ / α,   λ = (m − α) / Σ 1/s_c over the m strategies with s_c > λ
+
+    α = 1 is Poly-EPO with K = 2. Equal strategies get equal shares for every α > 0.
+
+    >>> water_filling([0.9, 0.8, 0.4]).round(3)
+    array([0.529, 0.471, 0.   ])
+    """
+    success = _success(success_C)
+    if not 0 < alpha <= 1:
+        raise ValueError(f"alpha must be above 0 and at most 1, got {alpha}")
+    if not success.any():
+        raise ValueError("a strategy must have success above 0")
+    best = np.sort(success[success > 0])[::-1]
+    levels = (np.arange(1, len(best) + 1) - alpha) / np.cumsum(1 / best)
+    # A strategy survives if it is above the level of those that are better; the level then rises.
+    above = np.append(0.0, levels[:-1])
+    level = levels[np.flatnonzero(best > above)[-1]]
+    shares = np.where(success > level, 1 - level / np.where(success > 0, success, 1.0), 0.0)
+    return shares / alpha
+
+
+def critical_success(shares_C: ArrayLike, success_C: ArrayLike, set_size: int) -> float:
+    """The success above which a new strategy has a positive polychromic advantage.
+
+        s_crit = (K²·J − (K−1)·E[R̄(1 + D)]) / E[1 + D]
+
+    D is the number of strategies among K − 1 samples of the incumbents, R̄ their mean reward. For
+    K = 2, at the incumbents' best shares, it is the λ of `water_filling`. Below 0, a strategy that
+    is always wrong is encouraged too.
+    """
+    shares, success = check_policy(shares_C), _success(success_C)
+    check_set_size(set_size)
+    k, right = set_size, shares * success
+    accuracy = right.sum()
+    num_strategies = (1 - (1 - shares) ** (k - 1)).sum()
+    missed = _power(1 - shares, k - 2)
+    # Σ of rewards × strategies, over the K members of a set and over K − 1 of them.
+    whole = k * (accuracy - (accuracy - right) * (1 - shares) ** (k - 1)).sum()
+    others = (k - 1) * (accuracy + (accuracy - (accuracy - right) * missed).sum())
+    return float((whole - others) / (1 + num_strategies))
+
+
+def polychromic_shares(success_C: ArrayLike, set_size: int) -> np.ndarray:
+    """The shares to which the polychromic objective leads from equal ones, for any K ≥ 2.
+
+    Found by replicator steps q ← q·exp(η·A), along which J rises; for K = 2 they are the best ones.
+    """
+    success = _success(success_C)
+    check_set_size(set_size)
+    shares = np.full(len(success), 1 / len(success))
+    for _ in range(STEPS):
+        advantages = polychromic_advantages(shares, success, set_size)
+        moved = shares * np.exp(RATE * set_size * (advantages - shares @ advantages))
+        moved /= moved.sum()
+        if np.abs(moved - shares).max() < TOLERANCE:
+            break
+        shares = moved
+    return moved
+
+
+def polychromic_advantages(
+    shares_C: np.ndarray, success_C: np.ndarray, set_size: int
+) -> np.ndarray:
+    """E[f | y₁ uses strategy c] of the polychromic objective, up to a constant, in closed form."""
+    k, right = set_size, shares_C * success_C
+    accuracy = right.sum()
+    hit = 1 - (1 - shares_C) ** (k - 1)
+    joint = (k - 1) * (accuracy - (accuracy - right) * _power(1 - shares_C, k - 2))
+    others = hit.sum() - hit, joint.sum() - joint
+    return (success_C * (1 + others[0]) + (k - 1) * accuracy + others[1]) / k**2
+
+
+def counts_shares(success_C: ArrayLike, num_samples: int, alpha: float = 0.0) -> np.ndarray:
+    """The shares that are best for concave counts, Σ_c Σ_{j ≤ m_c} j^(α−1) of N samples.
+
+        s_c·E[(1 + M)^(α−1)] = λ for those that survive, M ~ Bin(N − 1, q_c·s_c)
+
+    A strategy survives if s_c > λ. For many samples shares are ∝ s_c^(α/(1−α)): equal for α = 0.
+
+    >>> counts_shares([0.9, 0.5, 0.05], num_samples=16).round(3)
+    array([0.503, 0.497, 0.   ])
+    """
+    success = _success(success_C)
+    if not 0 <= alpha < 1:
+        raise ValueError(f"alpha must be in [0, 1), got {alpha}")
+    pay_N = np.arange(1, num_samples + 1) ** (alpha - 1.0)
+    low, high = 0.0, float(success.max())
+    for _ in range(60):
+        level = (low + high) / 2
+        shares = _shares_at(level, success, pay_N)
+        low, high = (level, high) if shares.sum() > 1 else (low, level)
+    return shares / shares.sum()
+
+
+def _shares_at(level: float, success: np.ndarray, pay_N: np.ndarray) -> np.ndarray:
+    """The q of each strategy at which the marginal pay s·E pay(1 + M) falls to the level."""
+    low, high = np.zeros(len(success)), np.ones(len(success))
+    for _ in range(50):
+        middle = (low + high) / 2
+        above = success * _mean_pay(middle * success, pay_N) > level
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return low
+
+
+def _mean_pay(chance_C: np.ndarray, pay_N: np.ndarray) -> np.ndarray:
+    """E pay(1 + M), M ~ Bin(N − 1, chance)."""
+    num = len(pay_N) - 1
+    m_n = np.arange(num + 1)
+    ways_n = np.append(1.0, np.cumprod((num - m_n[:-1]) / (m_n[:-1] + 1)))
+    chance = chance_C[:, None]
+    return (ways_n * chance**m_n * (1 - chance) ** (num - m_n)) @ pay_N
+
+
+def _power(base: np.ndarray, exponent: int) -> np.ndarray:
+    """base^exponent; 0 for K − 2 = −1, where there is no other member."""
+    return base**exponent if exponent >= 0 else np.zeros_like(base)
+
+
+def _success(success_C: ArrayLike) -> np.ndarray:
+    success = np.asarray(success_C, dtype=np.float64)
+    if success.ndim != 1 or not success.size or not ((success >= 0) & (success <= 1)).all():
+        raise ValueError(f"success_C must be (C,) numbers in [0, 1], got {success.tolist()}")
+    return success
