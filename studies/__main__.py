@@ -7,26 +7,46 @@ from typing import Annotated, Literal
 
 import tyro
 
-from studies import bandits, biased_maze, dynamics, rollout_trees
+from studies import (
+    bandits,
+    bases,
+    biased_maze,
+    dynamics,
+    predictions,
+    rollout_trees,
+    theory_figures,
+)
 
 STUDIES = {
     "bandits": lambda folder: bandits.run(bandits.BanditsConfig(), folder),
+    "bases": bases.run,
     "biased_maze": lambda folder: biased_maze.run(biased_maze.BiasedMazeConfig(), folder),
     "dynamics": dynamics.run,
+    "predictions": predictions.run,
     "rollout_trees": lambda folder: rollout_trees.run(rollout_trees.RolloutTreesConfig(), folder),
+    "theory_figures": theory_figures.run,
 }
 
 
 def main(
     study: Annotated[
-        Literal["bandits", "biased_maze", "dynamics", "rollout_trees"], tyro.conf.Positional
+        Literal[
+            "bandits",
+            "bases",
+            "biased_maze",
+            "dynamics",
+            "predictions",
+            "rollout_trees",
+            "theory_figures",
+        ],
+        tyro.conf.Positional,
     ],
     folder: Annotated[Path, tyro.conf.Positional],
 ) -> None:
-    """Run a study on exactly known policies; each takes two minutes or less.
+    """Run a study. Each takes two minutes or less; `bases` must first make the base models.
 
     Args:
-        study: bandits, biased_maze, dynamics or rollout_trees.
+        study: Its name.
         folder: Where its figures and numbers are written; the folder is made if missing.
     """
     print(STUDIES[study](folder))

@@ -9,7 +9,7 @@ from claims import beyond_counts, beyond_set_size, beyond_water_filling
 from setrl import objectives
 from setrl.theory import TabularObjective
 from setrl.theory.dynamics import Success
-from setrl.theory.noise import quietest_set_size, relative_variance
+from setrl.theory.noise import leave_two_out_edge, quietest_set_size, relative_variance
 from setrl.theory.survival import (
     counts_shares,
     critical_success,
@@ -93,6 +93,14 @@ def test_the_quietest_set_size_is_that_of_the_claims():
     for n in (2, 5, 8):
         assert quietest_set_size(1 / n, 16) == beyond_set_size.quietest(16, Fraction(1, n))
     assert quietest_set_size(0.9, 16) == 1
+
+
+def test_leave_two_out_pays_on_one_side_of_the_edge():
+    for num, size in ((8, 1), (8, 3), (9, 4), (16, 6)):
+        edge = Fraction(leave_two_out_edge(num, size)).limit_denominator(10_000)
+        assert beyond_set_size.pays(num, size, edge - Fraction(1, 1000))
+        assert not beyond_set_size.pays(num, size, edge + Fraction(1, 1000))
+    assert leave_two_out_edge(8, 4) == 0
 
 
 @pytest.mark.parametrize(

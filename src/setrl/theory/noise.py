@@ -46,3 +46,31 @@ def quietest_set_size(success: float, num_samples: int) -> int:
     """
     sizes = range(1, num_samples)
     return min(sizes, key=lambda size: relative_variance(success, num_samples, size))
+
+
+def leave_two_out_edge(num_samples: int, set_size: int) -> float:
+    """The success rate below which u − v has less variance than u − w, for two actions.
+
+    0 if K ≥ N/2: it then never has. For K < N/2 there is exactly one edge; docs/theory.md proves
+    both, with m ~ Bin(L, p), L = N − K, from
+
+        Var(u − w) − Var(u − v) ∝ E[(m + 1)·q(m)·((1 − p)² − (1 − m/L)²)],
+        q(m) = C(N−1−m, K−1) / C(N−1, K−1).
+    """
+    check_set_size(set_size, num_samples, needs_contrast=True)
+    if 2 * set_size >= num_samples:
+        return 0.0
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _gap(middle, num_samples, set_size) > 0 else (low, middle)
+    return low
+
+
+def _gap(success: float, num_samples: int, set_size: int) -> float:
+    left = num_samples - set_size
+    m_L = np.arange(left + 1)
+    log_ways_L = np.append(0.0, np.cumsum(np.log((left - m_L[:-1]) / (m_L[:-1] + 1))))
+    log_L = log_ways_L + m_L * np.log(success) + (left - m_L) * np.log1p(-success)
+    paid_L = (m_L + 1) * chances(num_samples, set_size).missed_with[m_L]
+    return float(np.exp(log_L) @ (paid_L * ((1 - success) ** 2 - (1 - m_L / left) ** 2)))

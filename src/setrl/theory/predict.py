@@ -1,4 +1,4 @@
-"""What a method will do to a model's strategies, predicted from the base's samples, before training.
+"""What a method will do to a model's strategies, forecast from its samples before any training.
 
 The model is replaced by a miniature, with two logits for each strategy: how likely it is chosen and
 how likely it then succeeds. The miniature is trained with the real method, group size, batch size
@@ -17,9 +17,10 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -84,9 +85,7 @@ class Strategies:
         )
 
     @classmethod
-    def of_counts(
-        cls, counts: dict[Hashable, tuple[int, int]], degenerate: int = 0
-    ) -> Strategies:
+    def of_counts(cls, counts: Mapping[Any, tuple[int, int]], degenerate: int = 0) -> Strategies:
         """Those of right and wrong samples of each strategy, the most frequent first."""
         used = {label: pair for label, pair in counts.items() if sum(pair)}
         if not used:
@@ -213,12 +212,10 @@ class _Model:
     def table(self) -> ActionTable:
         """The reward and the cluster of each of the 2C + 1 outcomes."""
         rewards = np.repeat([1.0, 0.0], [self.num, self.num + 1])
-        return ActionTable(
-            rewards, clusters=np.append(np.tile(np.arange(self.num), 2), DEGENERATE)
-        )
+        return ActionTable(rewards, clusters=np.append(np.tile(np.arange(self.num), 2), DEGENERATE))
 
     def start(self) -> tuple[np.ndarray, np.ndarray]:
-        """The logits of the base: C + 1 of choice, the last for degenerate samples, C of success."""
+        """The logits of the base: C + 1 of choice, degenerate samples last, and C of success."""
         rest = max(1 - self.base.shares_C.sum(), 1e-9)
         rates = np.clip(self.base.success_C, FLOOR, 1 - FLOOR)
         return np.log(np.append(self.base.shares_C, rest)), np.log(rates / (1 - rates))

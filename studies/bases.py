@@ -1,0 +1,67 @@
+"""`python -m studies bases`: what the base models of the recipes do before any training.
+
+For each problem of a recipe's test split: how many samples use each strategy, and how many of those
+are right. `setrl.theory.predict` needs nothing else of a base.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from setrl.evaluation.sampling import LocalModel
+from setrl.lm.base_model import base_model
+from setrl.lm.config import ComparisonConfig
+from setrl.lm.run import EVALUATION_SEED
+from setrl.runs.run import cache_folder
+from setrl.serving.generators import problem_seed
+
+RECIPES = Path(__file__).parents[1] / "recipes"
+DOMAINS = ("polynomial", "multiplication", "quadratic")
+SAMPLES = 256
+
+
+def measure(config: ComparisonConfig, samples: int = SAMPLES) -> list[dict[str, list[int]]]:
+    """For each problem: strategy → [right samples, wrong samples]; "" where none can be read."""
+    domain = config.make_domain()
+    folder = base_model(config, cache_folder(None))
+    model = LocalModel(folder, config.temperature, config.sample_tokens)
+    counted = []
+    problems = domain.problems("test", config.eval_problems, EVALUATION_SEED)
+    for place, problem in enumerate(problems):
+        texts = model.texts(problem.prompt, samples, problem_seed(EVALUATION_SEED, place))
+        readings = [domain.read(problem.prompt, text) for text in texts]
+        found = Counter((reading.strategy or "", reading.correct) for reading in readings)
+        names = sorted({name for name, _ in found})
+        counted.append({name: [found[name, True], found[name, False]] for name in names})
+    return counted
+
+
+def write(path: Path, counted: list[dict[str, list[int]]], samples: int) -> Path:
+    """One line for each problem."""
+    lines = ",\n".join(f"  {json.dumps(problem, ensure_ascii=False)}" for problem in counted)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    head = f'{{"schema_version": 1, "samples": {samples}, "problems": [\n'
+    path.write_text(f"{head}{lines}\n]}}\n", encoding="utf-8")
+    return path
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A file that `write` wrote."""
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def run(out_dir: Path | str) -> Path:
+    """Make or load the base model of each recipe, and write bases/<domain>.json.
+
+    Returns:
+        Their folder.
+    """
+    folder = Path(out_dir) / "bases"
+    for name in DOMAINS:
+        config = ComparisonConfig.load(RECIPES / name / "config.yaml")
+        write(folder / f"{name}.json", measure(config), SAMPLES)
+    return folder

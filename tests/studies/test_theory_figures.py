@@ -1,0 +1,48 @@
+"""The figures of docs/theory.md: the page shows all of them, and they show what the library has."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from setrl import methods
+from setrl.theory import ActionTable
+
+pytest.importorskip("matplotlib")
+
+from studies import theory_figures as figures
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_page_shows_every_figure_and_they_are_small():
+    page = (DOCS / "theory.md").read_text(encoding="utf-8")
+    for name in figures.FIGURES:
+        assert f"](results/theory/{name}.png)" in page
+        assert (DOCS / "results" / "theory" / f"{name}.png").stat().st_size < 100_000
+
+
+def test_the_picture_of_sets_has_the_credit_of_the_library():
+    """Its arrows lead from v to u of the polychromic objective."""
+    table: ActionTable = figures.GROUP
+    method = methods.poly_epo(set_size=2)
+    credit = method.advantages(np.array([table.rewards]), clusters=np.array([table.clusters]))
+    _, axes = figures.sets_and_marginals().axes
+    without, with_ = (line.get_xdata() for line in axes.lines)
+    np.testing.assert_allclose(with_, credit.with_BN[0])
+    np.testing.assert_allclose(without, credit.without_BN[0])
+
+
+def test_values_of_the_tree_are_sums_over_subtrees():
+    value = figures.tree_value(1, 1, 3, 0.3)
+    places = [(level, node) for level in (1, 2, 3) for node in range(2**level)]
+    below = [(level, node) for level, node in places if node >> (level - 1) == 1]
+    assert len(below) == 7
+    scored = sum(0.3 ** (level - 1) * figures.state_score(level, node) for level, node in below)
+    assert value == pytest.approx(scored)
+
+
+@pytest.mark.parametrize("name", ["scaffold", "tree", "sets"])
+def test_figures_are_written(name, tmp_path):
+    folder = figures.run(tmp_path, only=[name])
+    assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
