@@ -10,6 +10,7 @@ from setrl.rewards.stated import normal_text, stated_answer
     [
         (r"The answer is 3. \boxed{4}", "4", "marked"),
         ("<answer>a</answer> then <answer>b</answer> #### c", "b", "marked"),
+        ("<answer>a</answer> </answer> <answer>", "a", "marked"),
         ("#### 3\n#### 18 \nso", "18", "marked"),
         ("The answer is 3.\nNo, the answer is **7**.\nBye", "7**.", "prose"),
         ("Answer: B", "B", "prose"),
@@ -27,6 +28,15 @@ def test_where_an_answer_is_read(text, stated, place):
 )
 def test_texts_that_state_nothing(text):
     assert stated_answer(text) is None
+
+
+@pytest.mark.parametrize(
+    "part", ["<answer>", "answer is ", "#### ", "</think>", "9,", "(A", "\n", "\\boxed{"]
+)
+def test_hostile_texts_are_read_in_linear_time(part):
+    """A quadratic reader would take minutes."""
+    for kind, gold in ((NumberAnswer, "7"), (ChoiceAnswer, "B")):
+        assert reward_of(kind, gold, part * 50_000) == 0.0
 
 
 def test_normal_text_keeps_what_is_not_dress():

@@ -12,7 +12,7 @@ from setrl.rewards.boxes import final_boxes
 Place = Literal["marked", "prose", "end"]
 
 _THINK_END = "</think>"
-_TAGGED = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
 _ANSWER_IS = re.compile(r"\banswer(?: is|:)[ \t*:]*(?=\S)", re.IGNORECASE)
 
 
@@ -48,14 +48,25 @@ def stated_answer(text: str) -> Stated | None:
     if boxes.answers or boxes.cut_off:
         same = len(set(boxes.answers)) == 1
         return Stated(boxes.answers[-1], "marked") if same else None
-    if tagged := _TAGGED.findall(after):
-        return Stated(tagged[-1], "marked")
+    if (tagged := _last_tagged(after)) is not None:
+        return Stated(tagged, "marked")
     if "####" in after:
         return Stated(after.rpartition("####")[2].strip().partition("\n")[0].rstrip(), "marked")
     if phrases := list(_ANSWER_IS.finditer(after)):
         return Stated(after[phrases[-1].end() :].partition("\n")[0], "prose")
     lines = [line for line in after.splitlines() if line.strip()]
     return Stated(lines[-1], "end") if lines else None
+
+
+def _last_tagged(text: str) -> str | None:
+    """The text of the last tag that is closed; linear, also with a million tags."""
+    start, found = None, None
+    for tag in _TAG.finditer(text):
+        if not tag[1]:
+            start = tag.end()
+        elif start is not None:
+            start, found = None, (start, tag.start())
+    return None if found is None else text[slice(*found)]
 
 
 def normal_text(text: str) -> str | None:
