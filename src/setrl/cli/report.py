@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from tyro.conf import Positional
 
+from setrl.cli.log_fields import LogFields, own_log
+from setrl.errors import ConfigError
 
-@dataclass(frozen=True)
-class Report:
-    """Write the report of a run: one self-contained page, and figures.
+
+@dataclass(frozen=True, kw_only=True)
+class Report(LogFields):
+    """Write the report of a run, or of files of samples: one self-contained page, and figures.
 
     Attributes:
-        run_dir: The folder of the run.
+        paths: The folder of a run; or evaluation files, logs of your own and output folders of
+            TRL's trainers (log_completions=True), one for each arm, compared with the first.
+        output: Where the report of files goes; reports/<name of the first> by default. That of a
+            run goes into its folder.
+        k: Of files: where curves over k are computed beside 1, 2, 4, …, as --k 5 30. Problems with
+            fewer samples than the largest are left out.
         publish: Also write a page in Markdown, with figures and numbers, into this folder.
-        reference: The arm that the others are compared with.
+        reference: The arm of a run that the others are compared with.
         allow_damaged: Leave out lines of evaluation files that were cut off or hold a problem
             again, rather than stop.
     """
 
-    run_dir: Positional[Path]
+    paths: Positional[tuple[Path, ...]]
+    output: Path | None = None
+    k: tuple[int, ...] = ()
     publish: Path | None = None
     reference: str = "grpo"
     allow_damaged: bool = False
@@ -29,8 +40,38 @@ class Report:
         """Write the pages and print where they are."""
         from setrl.report import publish_report, write_report
 
+        if not self.paths:
+            raise ConfigError("give the folder of a run, or files of samples")
+        if len(self.paths) > 1 or self._is_own(self.paths[0]):
+            self._of_files()
+            return
+        if self.output is not None or self.k:
+            raise ConfigError("--output and --k are of a report of files; that of a run goes into "
+                              "its folder")  # fmt: skip
         how = (self.reference, self.allow_damaged)
         if self.publish is None:
-            print(write_report(self.run_dir, *how))
+            print(write_report(self.paths[0], *how))
         else:
-            print(publish_report(self.run_dir, self.publish, *how))
+            print(publish_report(self.paths[0], self.publish, *how))
+
+    def _is_own(self, path: Path) -> bool:
+        """Whether a path holds samples, and is not the folder of a run."""
+        from setrl.logs.run_folder import kind_of
+        from setrl.logs.trl import completions_folder
+
+        return path.is_file() or (kind_of(path) is None and completions_folder(path) is not None)
+
+    def _of_files(self) -> None:
+        from setrl.logs.importing import ImportOptions
+        from setrl.report import report_files
+
+        if self.publish is not None:
+            raise ConfigError("--publish is of the folder of a run")
+        names = ("reward", "strategy", "answer", "gold", "verify", "correct_above", "degenerate")
+        options = ImportOptions(**{name: getattr(self, name) for name in names})
+        stem = self.paths[0].resolve().name.partition(".")[0]
+        folder = self.output or Path("reports") / stem
+        page, reading = report_files(self.paths, folder, own_log(self), options, self.k)
+        for line in reading:
+            print(line, file=sys.stderr)
+        print(page)

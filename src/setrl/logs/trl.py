@@ -16,7 +16,16 @@ from setrl.logs import parquet
 from setrl.logs.fields import choose_score, field, label, number, plain, reading
 from setrl.logs.importing import ImportOptions, LoggedSample, LogReader
 
+COMPLETIONS = "completions_*.parquet"
 FIXED = ("step", "prompt", "completion", "advantage")
+
+
+def completions_folder(folder: Path) -> Path | None:
+    """Where a trainer of TRL has logged its completions: the folder itself, or one in it."""
+    for found in (folder, folder / "completions"):
+        if found.is_dir() and any(found.glob(COMPLETIONS)):
+            return found
+    return None
 
 
 def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
@@ -70,4 +79,4 @@ def _shared_prompts(samples: list[LoggedSample]) -> list[str]:
             "the log does not tell apart: they count as one group"]  # fmt: skip
 
 
-READER = LogReader(("completions_*.parquet",), _samples, by_step=True, notice=_shared_prompts)
+READER = LogReader((COMPLETIONS,), _samples, by_step=True, notice=_shared_prompts)

@@ -1,15 +1,17 @@
 """A run's report: figures and one self-contained page, from what the folder of the run holds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from setrl.errors import ConfigError
 from setrl.evaluation.comparison import Comparison
+from setrl.logs.importing import ImportOptions
+from setrl.logs.jsonl import OwnLog
 from setrl.logs.run_folder import CONFIG, kind_of
-from setrl.runs.written import REPORT, refuse_page_of_others
+from setrl.runs.written import REPORT, is_our_page, refuse_page_of_others
 
-__all__ = ["draw_comparison", "publish_report", "write_report"]
+__all__ = ["draw_comparison", "publish_report", "report_files", "write_report"]
 
 PUBLISHED = "Written by `setrl report "  # every published README.md contains it
 
@@ -33,6 +35,39 @@ def write_report(run_dir: Path, reference: str = "grpo", allow_damaged: bool = F
     _refuse_other_folders(run_dir)
     write_page(run_dir, reference, allow_damaged)
     return run_dir / REPORT
+
+
+def report_files(
+    paths: Sequence[Path], folder: Path, how: OwnLog, options: ImportOptions, ks: Sequence[int] = ()
+) -> tuple[Path, list[str]]:
+    """Write the report of evaluation files, logs of one's own or TRL's completions into a folder.
+
+    Args:
+        paths: One for each arm; the others are compared with the first.
+        folder: Where report.html, figures/ and summary.json go: a new or empty folder, or one of an
+            earlier report of files.
+        how: How logs of one's own are read.
+        options: How TRL's completions are read.
+        ks: Where curves over k are computed beside 1, 2, 4, ….
+
+    Returns:
+        The page's path, and how the fields of logs were read.
+
+    Raises:
+        ConfigError: If the folder holds other files, or the packages that draw are not installed.
+        DataError: If a file cannot be read.
+    """
+    with _needs_drawing():
+        from setrl.report.own_files import data_of
+        from setrl.report.page import write_data
+    page = folder / REPORT
+    if folder.exists() and (kind_of(folder) is not None or not folder.is_dir() or (
+        any(folder.iterdir()) and not is_our_page(page))):  # fmt: skip
+        raise ConfigError(f"{folder} holds other files: give a new folder with --output")
+    data, reading = data_of(paths, folder, how, options, ks)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_data(data)
+    return page, reading
 
 
 def publish_report(

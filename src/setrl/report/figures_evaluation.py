@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from setrl.errors import ConfigError
+from setrl.evaluation.bands import Band
 from setrl.evaluation.comparison import Comparison
 from setrl.evaluation.intervals import Difference, Estimate
 from setrl.evaluation.metrics import METRICS
@@ -58,7 +59,8 @@ def pass_at_k(data: RunData, split: SplitSummary) -> Chart:
     level = f"{100 * data.summary.intervals.level:g}%"
     note = (
         f"Left: unbiased pass@k from n = {sizes} samples of {problems} problems, mean over seeds. "
-        f"The bands are {level} bootstrap intervals over problems and seeds. Beyond k = n/2 few of "
+        f"The bands are {level} bootstrap intervals over problems and seeds, for each k alone; the "
+        f"dotted lines hold for all k at once ({level}). Beyond k = n/2 few of "
         f"the subsets are independent. Right: the difference on the same problems. The title says "
         f"“above” or “below” only for intervals that exclude 0."
     )
@@ -68,6 +70,8 @@ def pass_at_k(data: RunData, split: SplitSummary) -> Chart:
 def _draw_pass_curves(ax: Axes, data: RunData, split: SplitSummary, theme: Theme) -> None:
     curves = {arm: _over_k(split.arms[arm].metrics) for arm in main_arms(list(split.arms))}
     ends = [interval_curve(ax, *found, data.looks[arm]) for arm, found in curves.items()]
+    for arm in curves:
+        _draw_band(ax, split.arms[arm].band, data.looks[arm])
     ks = max((ks for ks, _ in curves.values()), key=len)
     k_axis(ax, ks)
     ax.set_ylim(top=min(1.02, ax.get_ylim()[1]))
@@ -87,6 +91,8 @@ def _draw_differences(ax: Axes, data: RunData, split: SplitSummary, theme: Theme
         ax.set_axis_off()
         return
     ends = [interval_curve(ax, *curve, data.looks[arm]) for arm, curve in found.items()]
+    for arm in found:
+        _draw_band(ax, _band_to(split, arm, reference), data.looks[arm])
     ks = max((ks for ks, _ in found.values()), key=len)
     ax.axhline(0, color=theme.muted, linewidth=1)
     k_axis(ax, ks)
@@ -106,6 +112,23 @@ def _difference_to(
         return found.metrics if found else None
     found = split.difference(reference, BASE)
     return {name: d.negated() for name, d in found.metrics.items()} if found else None
+
+
+def _band_to(split: SplitSummary, arm: str, reference: str) -> Band | None:
+    """The band of arm minus reference."""
+    pair = (reference, arm) if arm == BASE else (arm, reference)
+    found = split.difference(*pair)
+    if found is None or found.band is None:
+        return None
+    return found.band.negated() if arm == BASE else found.band
+
+
+def _draw_band(ax: Axes, band: Band | None, look: Look) -> None:
+    """The ends of a band that holds for all k at once, as dotted lines."""
+    if band is None:
+        return
+    for ends in (band.low, band.high):
+        ax.plot(band.ks, ends, color=look.hue, linestyle=":", linewidth=0.9)
 
 
 def _over_k(
@@ -233,6 +256,8 @@ def write_figure(comparison: Comparison, metric: str, path: Path) -> Path:
     set_title(values, shown.title, LIGHT)
     gaps.axhline(0, color=LIGHT.muted, linewidth=0.8)
     interval_curve(gaps, ks, [row.difference for row in rows], GAP, marker="o")
+    if metric == "pass":
+        _draw_band(gaps, comparison.band, GAP)
     set_title(gaps, "A − B, paired" + (", points" if shown.share else ""), LIGHT)
     if shown.share:
         percent_axis(values, bottom=None)

@@ -59,11 +59,16 @@ def write_page(run_dir: Path, reference: str = "grpo", allow_damaged: bool = Fal
         DataError: If an evaluation file is invalid.
     """
     data = read_run(Path(run_dir), reference, allow_damaged)
+    write_data(data)
+    return data
+
+
+def write_data(data: RunData) -> None:
+    """Write report.html, figures/*.png and summary.json of what was read into its folder."""
     files.write_json(data.folder / NUMBERS, _numbers(data))
     (data.folder / FIGURES).mkdir(exist_ok=True)
     pictures = [_picture(chart, data.folder / FIGURES) for chart in charts(data)]
     files.write_text(data.folder / REPORT, render(data, pictures))
-    return data
 
 
 def publish(

@@ -1,0 +1,90 @@
+"""Evaluation files, logs of one's own and TRL's completions as a report reads a run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from setrl.errors import ConfigError, DataError
+from setrl.evaluation.metrics import powers_of_two
+from setrl.evaluation.sides import refuse_repeated
+from setrl.evaluation.summary import summarise
+from setrl.logs.importing import ImportOptions
+from setrl.logs.jsonl import Loaded, OwnLog, load_samples
+from setrl.logs.records import evaluation_of
+from setrl.logs.tools import read_log
+from setrl.logs.trl import COMPLETIONS, completions_folder
+from setrl.report.run import RunData
+from setrl.report.style import looks
+
+
+def data_of(
+    paths: Sequence[Path], folder: Path, how: OwnLog, options: ImportOptions,
+    ks: Sequence[int] = (),
+) -> tuple[RunData, list[str]]:  # fmt: skip
+    """What a report of files shows, one arm a file, and how their fields were read.
+
+    Args:
+        paths: Evaluation files, logs of one's own, or output folders of TRL. The first one is what
+            the others are compared with, on the problems that both have.
+        folder: Where the report goes.
+        how: How logs of one's own are read.
+        options: How TRL's completions are read.
+        ks: Where curves over k are computed beside 1, 2, 4, …; problems with fewer samples than the
+            largest are left out.
+
+    Raises:
+        ConfigError: When a path is none of these.
+        DataError: When a file cannot be read, or files share no problem.
+    """
+    loaded = {name: _load(path, how, options) for name, path in _names(paths).items()}
+    reading = [line for one in loaded.values() for line in one.reading]
+    found = {name: one.evaluation for name, one in loaded.items()}
+    if all(evaluation.ids for evaluation in found.values()):
+        found = {n: dataclasses.replace(e, prompts=e.ids) for n, e in found.items()}
+    for name, evaluation in found.items():
+        refuse_repeated(name, evaluation.prompts)
+    found = {name: e.with_samples(max(ks, default=1)) for name, e in found.items()}
+    first = next(iter(found.values()))
+    for name, evaluation in found.items():
+        shared = len({*first.prompts} & {*evaluation.prompts})
+        if not shared:
+            raise DataError(f"{name} shares no problem with {next(iter(found))}")
+        if shared < max(len(first.prompts), len(evaluation.prompts)):
+            reading.append(f"note: {name} and {next(iter(found))} are compared on the {shared} "
+                           "problems that both have")  # fmt: skip
+    of_arms = {name: {0: evaluation} for name, evaluation in found.items()}
+    places = {*ks, *powers_of_two(min(e.n for e in found.values()))} if ks else ()
+    summary = summarise({"given": of_arms}, next(iter(found)), ks=sorted(places))
+    run = {"name": " and ".join(found), "command": f"setrl report {' '.join(map(str, paths))}"}
+    arms = dict.fromkeys(found, ())
+    return RunData(folder, "comparison", run, {}, arms, looks(list(arms)), summary), reading
+
+
+def _load(path: Path, how: OwnLog, options: ImportOptions) -> Loaded:
+    if path.is_file():
+        return load_samples(path, how)
+    completions = completions_folder(path)
+    if completions is None:
+        raise ConfigError(
+            f"{path} is neither a run of setrl, an evaluation file or a log, nor a folder with "
+            f"{COMPLETIONS} of TRL in it"
+        )
+    imported = read_log("trl", completions, options)
+    notes = tuple(f"note: {note}" for note in imported.notes)
+    return Loaded(evaluation_of(imported.records, str(path)), notes)
+
+
+def _names(paths: Sequence[Path]) -> dict[str, Path]:
+    """A name for each path: of files that have one name, with their folder."""
+    short = [path.name.partition(".")[0] or str(path) for path in paths]
+    times = Counter(short)
+    names = {
+        name if times[name] == 1 else str(path): path
+        for name, path in zip(short, paths, strict=True)
+    }
+    if len(names) < len(paths):
+        raise ConfigError("each file must be given once")
+    return names

@@ -1,0 +1,82 @@
+"""Reports of evaluation files, logs of one's own and TRL's folder, without a run."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+@pytest.fixture
+def setrl(capsys):
+    from setrl import cli
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            cli.main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return left.value.code, printed.out, printed.err
+
+    return run
+
+
+def log(path, rates, problems=6):
+    rows = [{"qid": p, "correct": i < rate} for p, rate in zip(range(problems), rates, strict=True)
+            for i in range(4)]  # fmt: skip
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_two_logs_are_compared_on_one_page(setrl, tmp_path):
+    first = log(tmp_path / "first.jsonl", [0, 1, 1, 2, 3, 4])
+    second = log(tmp_path / "second.jsonl", [1, 1, 2, 2, 4], problems=5)
+    folder = tmp_path / "report"
+    code, out, err = setrl("report", first, second, "--output", folder, "--k", 1, 3)
+    assert (code, out) == (0, f"{folder / 'report.html'}\n")
+    assert "correct  correct  its name; true or false" in err
+    assert "second and first are compared on the 5 problems that both have" in err
+    numbers = json.loads((folder / "summary.json").read_text())["splits"]["given"]
+    assert numbers["arms"]["first"]["metrics"]["pass@1"]["value"] == pytest.approx(11 / 24)
+    [difference] = numbers["differences"]
+    assert (difference["arm"], difference["against"]) == ("second", "first")
+    assert difference["metrics"]["pass@1"]["value"] == pytest.approx((10 - 7) / 20)
+    assert difference["band"]["ks"] == [1, 2, 3, 4]
+    assert set(difference["metrics"]) >= {"pass@1", "pass@3"}
+    page = (folder / "report.html").read_text()
+    assert "first: 6 problems" in page
+    assert (folder / "figures" / "pass_at_k_given.png").exists()
+    assert setrl("report", first, "--output", folder)[0] == 0  # over an earlier report of files
+
+
+def test_trl_s_folder_of_completions_is_a_report(setrl, tmp_path):
+    pytest.importorskip("pyarrow")
+    code, out, err = setrl(
+        "report", DATA / "trl_completions", "--output", tmp_path / "r", "--reward", "brevity",
+        "--correct-above", 0.03,
+    )  # fmt: skip
+    assert code == 0
+    assert "step 3 alone is read" in err
+    assert "trl_completions" in Path(out.strip()).read_text()
+
+
+def test_nothing_of_others_is_overwritten(setrl, tmp_path):
+    first = log(tmp_path / "first.jsonl", [0, 1, 1, 2, 3, 4])
+    code, _, err = setrl("report", first, "--output", tmp_path)
+    assert (code, "holds other files" in err) == (2, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["first.jsonl"]
+    for arguments, message in (
+        ((first, first), "each file must be given once"),
+        ((first, tmp_path), "is neither a run of setrl, an evaluation file or a log"),
+        ((first, "--publish", tmp_path / "p"), "--publish is of the folder of a run"),
+        ((tmp_path / "none", "--k", 2), "--output and --k are of a report of files"),
+    ):
+        code, _, err = setrl("report", *arguments)
+        assert (code, message in err) == (2, True), err
+    other = tmp_path / "other.jsonl"
+    other.write_text(json.dumps({"qid": "x", "correct": 1}) + "\n")
+    code, _, err = setrl("report", first, other, "--output", tmp_path / "new")
+    assert (code, "other shares no problem with first" in err) == (3, True)
+    assert not (tmp_path / "new").exists()
