@@ -6,6 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from setrl.errors import ConfigError, DataError
 from setrl.evaluation.metrics import powers_of_two
