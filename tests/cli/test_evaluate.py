@@ -162,6 +162,40 @@ def test_problems_whose_gold_cannot_be_graded_are_left_out(tmp_path, capsys):
     assert "1 problems × 1 samples" in printed.out
 
 
+TASK = """
+task:
+  splits: {test: own.jsonl}
+  reward: number
+  strategy: final_answer
+  system: Be brief.
+  max_new_tokens: 7
+"""
+
+
+def test_the_problems_of_a_config(tiny_checkpoint, tmp_path, capsys):
+    (tmp_path / "config.yaml").write_text(TASK)
+    (tmp_path / "own.jsonl").write_text(
+        '{"question": "2 + 2", "answer": 4}\n{"question": "x", "answer": "x"}\n'
+    )
+    with SampleServer() as server:
+        where = {"endpoint": server.url, "model": "m", "samples": 3}
+        out = tmp_path / "evaluation" / "test.jsonl"
+        evaluate(**where, task=tmp_path / "config.yaml", output=out)
+        [request, *_] = server.bodies
+    assert request["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "2 + 2"},
+    ]
+    assert request["max_tokens"] == 7
+    [record] = read_records(out)
+    assert (record["gold"], record["split"], record["system"]) == ("4", "test", "Be brief.")
+    assert "1 of 2 problems of test are left out" in capsys.readouterr().err
+    with pytest.raises(ConfigError, match="has no split 'dev', but test"):
+        evaluate(**where, task=tmp_path / "config.yaml", split="dev", output=out)
+    with pytest.raises(ConfigError, match="the model has no chat template"):
+        evaluate(checkpoint=tiny_checkpoint, samples=1, task=tmp_path / "config.yaml", output=out)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -172,7 +206,7 @@ def test_problems_whose_gold_cannot_be_graded_are_left_out(tmp_path, capsys):
         ({"checkpoint": "nowhere"}, "nowhere is not a model's folder or name"),
         ({"checkpoint": None}, "give --checkpoint or --endpoint, got neither"),
         ({"endpoint": "http://x", "model": "m"}, "got --checkpoint and --endpoint"),
-        ({"domain": None}, "give --domain or --benchmark or --data, got neither"),
+        ({"domain": None}, "give --domain or --task or --benchmark or --data, got neither"),
         ({"benchmark": "gsm8k"}, "got --domain and --benchmark or --data"),
         ({"model": "m"}, "--endpoint and --model go together"),
         ({"top_p": 0.5}, "--top-p needs --endpoint"),

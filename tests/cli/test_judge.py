@@ -143,15 +143,32 @@ def test_the_label_of_degenerate_golds_is_an_option_of_the_audit(tmp_path, capsy
 def test_wrong_usage_ends_with_exit_code_2(tmp_path, capsys):
     path = write(tmp_path / "in.jsonl", [OBJECTS])
     (tmp_path / "j.yaml").write_text("judge: exact\nflips: 1\n")
+    (tmp_path / "t.yaml").write_text("task: {data: own.jsonl, strategy: final_answer}\n")
     for options, message in [
         ([], "name the judge with --judge"),
         (["--judge", "exat"], "did you mean 'exact'"),
         (["--judge", "lm:m"], "judge lm needs the setting 'endpoint'"),
         (["--judge", "exact", "--config", tmp_path / "j.yaml"], "name the judge with --judge, or"),
         (["--config", tmp_path / "j.yaml"], "unknown setting of judge exact 'flips'"),
+        (["--config", tmp_path / "t.yaml"], "the strategy of the task is no judge"),
         (["--judge", "exact", "--max-unknown", "5"], r"--max-unknown must be in [0, 1]"),
         (["--judge", "oracle:quadratik"], "did you mean 'quadratic'"),
     ]:
         assert run("judge", path, *options) == 2
         assert message in capsys.readouterr().err
     assert not Path(tmp_path / "in.judged.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "judge", ["exact", "{judge: exact}", "{judge: noisy, of: exact, flips: 0}"]
+)
+def test_the_judge_of_a_task(tmp_path, judge):
+    path = write(tmp_path / "in.jsonl", [OBJECTS])
+    strategy = judge if judge.startswith("{judge: noisy") else f"{{judge: {judge}}}"
+    text = f"task:\n  data: nowhere.jsonl\n  strategy: {strategy}\n"
+    (tmp_path / "config.yaml").write_text(text)
+    assert run("judge", path, "--config", tmp_path / "config.yaml") == 0
+    own, named = tmp_path / "in.judged.jsonl", tmp_path / "named.jsonl"
+    assert run("judge", path, "--judge", "exact", "--output", named) == 0
+    found, expected = (read(each)[0]["samples"] for each in (own, named))
+    assert [one["cluster"] for one in found] == [one["cluster"] for one in expected]

@@ -1,16 +1,23 @@
 """Files of problems through training and evaluation, with models that chat."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
+import torch
 
 from setrl import domains, files
-from setrl.lm.arm import train_arm
+from setrl.engines.trl import SetGRPOTrainer
+from setrl.errors import ConfigError
+from setrl.evaluation.sampling import LocalModel
+from setrl.evaluation.summary import summarise_run
+from setrl.lm.arm import check_before_training, make_trainer, train_arm
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
-from setrl.lm.run import LanguageModelArms
-from setrl.logs.run_folder import TrainingRun, training_run
+from setrl.lm.run import LanguageModelArms, run_comparison
+from setrl.logs.run_folder import TrainingRun, find_arms, training_run
 from setrl.runs.pool import Stop
+from setrl.tasks import PromptForm
 from tests.tasks import models
 from tests.tiny import tiny_config
 
@@ -93,3 +100,137 @@ def test_real_problems_through_the_whole_path(chat_models, tmp_path, kind, data)
     [group, _] = files.read_lines(run.rollouts(1))
     assert group["prompt"] not in {record["prompt"] for record in records}
     assert (run.final / "adapter_config.json").exists() == (kind == "llama")
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Runs do their jobs one after another in this process; their names are collected."""
+
+    def run_jobs(jobs, *_, **__):
+        for job in jobs:
+            job.do(lambda _: None, Stop())
+
+    monkeypatch.setattr("setrl.runs.run.run_jobs", run_jobs)
+    trained = []
+    train_steps = SetGRPOTrainer.train
+
+    def train(trainer, *args, **options):
+        trained.append(str(Path(trainer.args.output_dir).parent))
+        return train_steps(trainer, *args, **options)
+
+    monkeypatch.setattr(SetGRPOTrainer, "train", train)
+    return trained
+
+
+def test_arms_and_seeds_are_added_to_a_finished_run(chat_models, tmp_path, in_this_process):
+    folder, rows = tmp_path / "run", files.read_lines(DATA / "gsm8k_50.jsonl")
+    files.write_lines(tmp_path / "own.jsonl", rows)
+    task = {"data": "own.jsonl", "folder": str(tmp_path), "strategy": "final_answer"}
+    first = own_config(chat_models["qwen3"], task, trainer={"gradient_checkpointing": True})
+    run_comparison(first, folder, show_progress=False)
+    before = (folder / "poly_epo" / "seed_0" / "final" / "model.safetensors").stat()
+    assert in_this_process == [str(folder / "poly_epo" / "seed_0")]
+    more = dataclasses.replace(first, arms={**ARMS, "grpo": {"method": "grpo"}}, seeds=(0, 1))
+    run_comparison(more, folder, show_progress=False)
+    assert [Path(path).relative_to(folder).as_posix() for path in in_this_process[1:]] == [
+        "grpo/seed_0",
+        "poly_epo/seed_1",
+        "grpo/seed_1",
+    ]
+    assert (folder / "poly_epo" / "seed_0" / "final" / "model.safetensors").stat() == before
+    assert {(arm.arm, *arm.seeds) for arm in find_arms(folder)} == {
+        ("base", 0),
+        ("poly_epo", 0, 1),
+        ("grpo", 0, 1),
+    }
+    summary = summarise_run(folder)
+    assert set(summary.splits["test"].arms) == {"base", "poly_epo", "grpo"}
+    with pytest.raises(ConfigError, match=r"task\.reward: 'math' → 'number'"):
+        run_comparison(dataclasses.replace(more, task={**task, "reward": "number"}), folder)
+    files.write_lines(tmp_path / "own.jsonl", [*rows, {"problem": "1 + 1", "answer": 2}])
+    with pytest.raises(ConfigError, match="the problems of the split 'train' of own have changed"):
+        run_comparison(more, folder, show_progress=False)
+
+
+def test_a_model_sees_the_same_in_training_and_in_evaluation(chat_models, tmp_path):
+    for kind, folder in chat_models.items():
+        config = own_config(
+            folder,
+            {"data": str(DATA / "svamp_30.jsonl"), "system": "S.", "template": {"think": "<t>"}},
+            arms={"grpo": {"method": "grpo"}},
+        )
+        trainer = make_trainer(config, "grpo", 0, folder, TrainingRun(tmp_path / kind))
+        row = trainer.train_dataset[0]
+        [trained], *_ = trainer._tokenize_prompts([row["prompt"]])
+        question = row["prompt"][-1]["content"]
+        asked = config.form.token_ids(question, trainer.processing_class)
+        assert asked == trained
+        text = trainer.processing_class.decode(asked)
+        assert text == config.form.shown(question, trainer.processing_class)
+        assert text.count("S.") == 1
+        assert text.endswith("<assistant><t>" if kind == "qwen3" else "[assistant] ")
+        plain = PromptForm(chat=False).token_ids(question, trainer.processing_class)
+        [trained], *_ = trainer._tokenize_prompts([question])
+        assert plain == trained
+
+
+def test_an_adapter_is_evaluated_with_its_model(chat_models, tmp_path):
+    config = own_config(
+        chat_models["qwen3"],
+        {"data": str(DATA / "svamp_30.jsonl")},
+        arms={"grpo": {"method": "grpo"}},
+        peft={"r": 2, "init_lora_weights": False, "target_modules": "all-linear"},
+    )
+    trainer = make_trainer(config, "grpo", 0, chat_models["qwen3"], TrainingRun(tmp_path / "run"))
+    trainer.save_model(str(tmp_path / "adapter"))
+    ids = torch.arange(9)[None]
+    model, _ = LocalModel(tmp_path / "adapter")._loaded
+    base, _ = LocalModel(chat_models["qwen3"])._loaded
+    with torch.no_grad():
+        expected = trainer.model.eval()(ids).logits
+        torch.testing.assert_close(model(ids).logits, expected, atol=1e-5, rtol=1e-4)
+        assert not torch.allclose(base(ids).logits, expected, atol=1e-3)
+    assert type(model).__name__ == "Qwen3ForCausalLM"
+    with pytest.raises(ConfigError, match="adapter is an adapter: merge it"):
+        check_before_training(dataclasses.replace(config, model=str(tmp_path / "adapter")))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"max_new_tokens": 4000},
+            r"has \d+ tokens; with 4000 new ones that is more than the 2048",
+        ),
+        ({"peft": {"rank": 2}}, "peft: unknown key of LoraConfig 'rank'"),
+        ({"train_problems": 51}, "train_problems must be at most"),
+        ({"model": None}, "model must name a model of transformers where the task is a file"),
+        ({"task": None}, "give domain .* or task"),
+        ({"eval_splits": ["dev"]}, "eval_splits must be of train, test"),
+        ({"task": {"data": "x.jsonl", "stratgy": "none"}}, "unknown key of task 'stratgy'"),
+    ],
+)
+def test_what_is_refused_before_anything_is_written(chat_models, changes, message):
+    with pytest.raises(ConfigError, match=message):
+        check_before_training(
+            dataclasses.replace(
+                own_config(chat_models["qwen3"], {"data": str(DATA / "gsm8k_50.jsonl")}, arms={
+                    "grpo": {"method": "grpo"}
+                }),
+                **changes,
+            )
+        )  # fmt: skip
+
+
+def test_a_method_of_clusters_needs_a_strategy_and_messages_a_template(tmp_path):
+    plain = models.make(tmp_path / "plain", chat=False)
+    task = {"data": str(DATA / "gsm8k_50.jsonl")}
+    with pytest.raises(ConfigError, match="the task with a `strategy`: the method reads clusters"):
+        own_config(plain, task)
+    for keys, message in (
+        ({"chat": True}, "chat: true needs a chat template"),
+        ({"system": "S."}, "system needs messages, and the model has no chat template"),
+    ):
+        config = own_config(plain, {**task, **keys, "strategy": "final_answer"})
+        with pytest.raises(ConfigError, match=message):
+            check_before_training(config)

@@ -103,3 +103,22 @@ def test_a_full_disk_is_named(tmp_path):
     message = "cannot write: No space left on device; once fixed, the same command resumes the run"
     with pytest.raises(RunError, match=message), claimed(tmp_path, Config()):
         raise OSError(28, "No space left on device")
+
+
+def test_arms_and_seeds_can_be_added_and_nothing_else(tmp_path):
+    first = {"one": {"size": 2}}
+    claim(tmp_path, Config(arms=first))
+    more = {"two": {}, **first}
+    claim(tmp_path, Config(arms=more, seeds=(3, 0)))
+    assert Config.load(tmp_path / "config.yaml") == Config(arms=more, seeds=(3, 0))
+    for changed, message in (
+        ({"arms": {"one": {"size": 3}, "two": {}}}, "arms.one.size: 2 → 3"),
+        ({"arms": {"one": {"size": 2, "beta": 1}, "two": {}}}, "arms.one.beta: not given → 1"),
+        ({"arms": first}, "arms.two: {} → not given"),
+        ({"seeds": (3, 1)}, r"seeds: \[3, 0\] → \[3, 1\]"),
+        ({"steps": 2}, "steps: 1 → 2"),
+    ):
+        values = {"arms": more, "seeds": (3, 0), **changed}
+        with pytest.raises(ConfigError, match=f"another config:\n  {message}\n"):
+            claim(tmp_path, Config(**values))
+    assert Config.load(tmp_path / "config.yaml") == Config(arms=more, seeds=(3, 0))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from setrl.logs.records import Evaluation
     from setrl.rewards.problem_sets import ProblemSet
     from setrl.serving.generators import Generator
+    from setrl.tasks import Task
 
 DOMAIN_PROBLEMS = 100  # a domain has as many problems as one wants
 AGAIN = "run the same command again to finish them"
@@ -46,18 +47,19 @@ class Evaluate(LogFields):
         endpoint: Or the address of an OpenAI-compatible server, as http://localhost:8000/v1.
         model: The name that the server knows the model by.
         domain: Problems of a domain: {domains}.
-        split: Of the domain: train, test or shifted.
+        task: Or those of a config's task, graded by its rewards: a YAML file with the key task.
+        split: Of the domain or task: train, test or shifted of a domain.
         benchmark: Or those of a benchmark: {benchmarks}. docs/importing.md says which sets these
             are.
         data: Or those of a JSON Lines file, with "problem" and "answer" in each line; with
             --benchmark a local copy of it.
-        problems: How many problems: 100 of a domain, all of a benchmark or file by default.
+        problems: How many problems: 100 of a domain, all of a benchmark, task or file by default.
         samples: How many samples of each, which is the largest k; or an evaluation file that
             holds samples already, from `setrl import` or an earlier call.
         temperature: Divides the logits.
         top_p: Share of the probability that is drawn from; of an endpoint.
-        max_tokens: Where a sample is cut. By default the domain's own limit, 1,024 tokens of a
-            checkpoint, or the server's limit.
+        max_tokens: Where a sample is cut. By default the limit of the domain or task, 1,024 tokens
+            of a checkpoint, or the server's limit.
         chat: Whether an endpoint gets the prompt as a user's message, or as plain text.
         concurrency: Requests under way at an endpoint at once.
         seed: Of the problems and the samples.
@@ -76,6 +78,7 @@ class Evaluate(LogFields):
     endpoint: str | None = None
     model: str | None = None
     domain: str | None = None
+    task: Path | None = None
     split: str = "test"
     benchmark: str | None = None
     data: Path | None = None
@@ -125,7 +128,11 @@ class Evaluate(LogFields):
             for metric in self.metrics:
                 names.look_up("metric", metric, {**METRICS, "all": None})
         sources = {"--checkpoint": self.checkpoint, "--endpoint": self.endpoint}
-        tasks = {"--domain": self.domain, "--benchmark or --data": self.benchmark or self.data}
+        tasks = {
+            "--domain": self.domain,
+            "--task": self.task,
+            "--benchmark or --data": self.benchmark or self.data,
+        }
         if min(self.k, default=1) < 1:
             raise ConfigError(f"each --k must be at least 1, got {min(self.k)}")
         if self._file is not None:
@@ -142,7 +149,7 @@ class Evaluate(LogFields):
         _one_of(tasks, "what the problems are")
         if (self.endpoint is None) != (self.model is None):
             raise ConfigError("--endpoint and --model go together")
-        if self.split not in get_args(Split):
+        if self.task is None and self.split not in get_args(Split):
             raise ConfigError(
                 f"split must be one of {', '.join(get_args(Split))}, got {self.split!r}"
             )
@@ -171,22 +178,37 @@ class Evaluate(LogFields):
     def _sampled(self, n: int) -> _Outcome:
         from setrl.evaluation.collecting import draw_and_read
 
-        problems = self._problems()
+        task = self._task()
+        generator = self._generator(task)
+        problems = self._problems(task, generator)
         path = self.output or self._default_output(problems)
         for written in (path, path.parent / "samples" / path.name):
-            refuse_own_input(written, self.data)
-        drawn = draw_and_read(problems, self._generator(problems.max_tokens), n, self.seed, path)
+            refuse_own_input(written, self.data, self.task)
+        drawn = draw_and_read(problems, generator, n, self.seed, path)
         title = f"{self.model or self.checkpoint} on {problems.name}"
         return _Outcome(
             path, title, drawn.unfinished, drawn.failures, self._notes(drawn), drawn.details
         )
 
-    def _problems(self) -> ProblemSet:
+    def _task(self) -> Task | None:
+        from setrl import tasks
+
+        if self.task is None:
+            return None
+        task = tasks.read_config(self.task)
+        for note in task.notes([self.split]):
+            print(f"note: {note}", file=sys.stderr)
+        return task
+
+    def _problems(self, task: Task | None, generator: Generator) -> ProblemSet:
         from setrl import domains
         from setrl.rewards import benchmarks
         from setrl.rewards.problem_sets import domain_problems
         from setrl.rewards.verifier import math_problems
 
+        if task is not None:
+            chat = self.chat if self.checkpoint is None else generator.is_chat  # type: ignore[attr-defined]
+            return task.problems(self.split, self.problems, self.seed, chat)
         if self.domain is not None:
             with usage_errors():
                 domain = domains.by_name(self.domain)
@@ -199,14 +221,10 @@ class Evaluate(LogFields):
             name, problems = self.data.stem, benchmarks.load_file(self.data)
         return math_problems(name, problems[: self.problems])
 
-    def _generator(self, max_tokens: int) -> Generator:
+    def _generator(self, task: Task | None) -> Generator:
+        max_tokens = self.max_tokens or (None if task is None else task.max_new_tokens)
         if self.checkpoint is not None:
-            from setrl.evaluation.sampling import LocalModel, refuse_missing_model
-
-            if not self.checkpoint.is_dir() and len(self.checkpoint.parts) != 2:  # no OWNER/NAME
-                raise ConfigError(f"{self.checkpoint} is not a model's folder or name")
-            refuse_missing_model(self.checkpoint)
-            return LocalModel(self.checkpoint, self.temperature, self.max_tokens or max_tokens)
+            return self._local(task, max_tokens)
         from setrl.serving.endpoint import Endpoint
         from setrl.serving.served_model import PATIENT, ServedModel
 
@@ -218,11 +236,38 @@ class Evaluate(LogFields):
                 self.model,
                 temperature=self.temperature,
                 top_p=self.top_p,
-                max_reply_tokens=self.max_tokens,
+                max_reply_tokens=max_tokens,
                 chat=self.chat,
                 limits=dataclasses.replace(PATIENT, concurrency=self.concurrency),
-            )
+            ),
+            system=None if task is None else task.form.system,
         )
+
+    def _local(self, task: Task | None, max_tokens: int | None) -> Generator:
+        from setrl.evaluation.sampling import (
+            AS_THE_MODEL_TAKES_IT,
+            LocalModel,
+            refuse_missing_model,
+        )
+
+        assert self.checkpoint is not None
+        if not self.checkpoint.is_dir() and len(self.checkpoint.parts) != 2:  # no OWNER/NAME
+            raise ConfigError(f"{self.checkpoint} is not a model's folder or name")
+        refuse_missing_model(self.checkpoint)
+        form = AS_THE_MODEL_TAKES_IT if task is None else task.form
+        return LocalModel(
+            self.checkpoint, self.temperature, max_tokens or self._usual_length(), form
+        )
+
+    def _usual_length(self) -> int:
+        """Where samples of a checkpoint are cut without a task."""
+        from setrl import domains
+        from setrl.rewards.problem_sets import ProblemSet
+
+        if self.domain is None:
+            return ProblemSet.max_tokens
+        with usage_errors():
+            return domains.by_name(self.domain).max_new_tokens
 
     def _default_output(self, problems: ProblemSet) -> Path:
         if self.checkpoint is not None:

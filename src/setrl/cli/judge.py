@@ -31,7 +31,8 @@ class JudgeOptions:
         file: JSON Lines: a group a line, or a sample a line.
         judge: {judges}; its first setting may follow: oracle:DOMAIN, embedding:MODEL,
             cross_encoder:MODEL or lm:MODEL.
-        config: A YAML file with the judge's settings, the key judge among them.
+        config: A YAML file with the judge's settings, the key judge among them; or a config with
+            the key task, whose strategy is a judge.
         endpoint: Address of an OpenAI-compatible server, for lm: http://localhost:8000/v1.
         model: The name of the model.
         style: Instructions for lm: {styles}, or a file of your own.
@@ -89,8 +90,27 @@ def _named(judge: str | None, config: Path | None) -> dict[str, Any]:
         with usage_errors():
             return spelled_out(judge)
     if judge is None and config is not None:
-        return strict_yaml.read(config)[0]
+        values = strict_yaml.read(config)[0]
+        return _of_task(config) if "task" in values else values
     raise ConfigError("name the judge with --judge, or its YAML file with --config")
+
+
+def _of_task(config: Path) -> dict[str, Any]:
+    """The settings of the judge of a config's task.
+
+    Raises:
+        ConfigError: If the task has no judge.
+    """
+    from setrl.judges.config import spelled_out
+    from setrl.tasks import read_config
+
+    judge = read_config(config).strategy.judge
+    if judge is None:
+        raise ConfigError(
+            f"{config}: the strategy of the task is no judge: write strategy: {{judge: …}}"
+        )
+    with usage_errors():
+        return spelled_out(judge) if isinstance(judge, str) else dict(judge)
 
 
 @contextmanager

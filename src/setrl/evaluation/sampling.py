@@ -113,7 +113,7 @@ class LocalModel:
     @property
     def is_chat(self) -> bool:
         """Whether the model gets messages."""
-        return self.form.is_chat(_tokenizer(self.model_dir))
+        return self.form.is_chat(load_tokenizer(self.model_dir))
 
     @cached_property
     def _loaded(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -149,10 +149,15 @@ def _load(model_dir: str | Path, dtype: str) -> tuple[PreTrainedModel, PreTraine
     except SafetensorError as error:
         raise DataError(f"{model_dir}: the file of its weights is damaged: {error}") from error
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    return model.to(device), _tokenizer(model_dir)
+    return model.to(device), load_tokenizer(model_dir)
 
 
-def _tokenizer(model_dir: str | Path) -> PreTrainedTokenizerBase:
+def load_tokenizer(model_dir: str | Path) -> PreTrainedTokenizerBase:
+    """The tokenizer of a model or of an adapter.
+
+    Raises:
+        ConfigError: If there is none.
+    """
     try:
         return AutoTokenizer.from_pretrained(model_dir)
     except (OSError, ValueError) as error:

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from datasets import Dataset
 from pyarrow import ArrowException
-from transformers import AutoTokenizer, PrinterCallback
+from transformers import AutoConfig, AutoTokenizer, PrinterCallback
 from trl import GRPOConfig
 
 from setrl import files, names
@@ -23,7 +23,7 @@ from setrl.engines.fields import Source
 from setrl.engines.judging import make_judge
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.errors import ConfigError, DataError, RunError
-from setrl.evaluation.sampling import refuse_missing_model
+from setrl.evaluation.sampling import is_adapter, load_tokenizer, refuse_missing_model
 from setrl.lm import fields
 from setrl.lm.callbacks import Recorder, Steps
 from setrl.lm.config import ComparisonConfig
@@ -190,6 +190,7 @@ def grpo_config(config: ComparisonConfig, arm: str, seed: int, output: Path) -> 
     if "gradient_checkpointing" in config.trainer:  # the old name, which the new one overrides
         del defaults["activation_checkpointing"]
     given = {**defaults, **config.trainer, **_ours(config, arm, seed, output)}
+    given["chat_template_kwargs"] = dict(config.form.options) or None
     given["model_init_kwargs"] = {"dtype": config.dtype, **given["model_init_kwargs"]}
     return GRPOConfig(**given)
 
@@ -200,6 +201,7 @@ def check_before_training(config: ComparisonConfig) -> None:
     check_model(config)
     peft_config(config)
     check_problems(config)
+    check_prompts(config)
     check_judges(config)
     check_fields(config)
 
@@ -227,6 +229,11 @@ def check_model(config: ComparisonConfig) -> None:
         refuse_missing_model(config.model)
     except ConfigError as error:
         raise ConfigError(f"model: {error}") from error
+    if is_adapter(config.model):
+        raise ConfigError(
+            f"model: {config.model} is an adapter: merge it into its model first "
+            "(merge_and_unload of PEFT), and give that folder"
+        )
 
 
 def check_judges(config: ComparisonConfig) -> None:
@@ -261,6 +268,45 @@ def check_problems(config: ComparisonConfig) -> None:
     training_prompts(config, config.seeds[0])
     for split in config.eval_splits or ():
         config.make_task().problems(split, config.eval_problems, 0)
+
+
+def check_prompts(config: ComparisonConfig) -> None:
+    """Refuse prompts that the model cannot read whole, and a chat template that is not there."""
+    if config.model is None:
+        return
+    tokenizer, form = load_tokenizer(config.model), config.form
+    form.is_chat(tokenizer)
+    context = _context(config.model)
+    if context is None:
+        return
+    room = context - config.sample_tokens
+    around = len(form.token_ids("", tokenizer)) + 1
+    for prompt in _prompts(config):
+        if len(prompt.encode()) + around <= room:  # a token has at least one byte
+            continue
+        if (count := len(form.token_ids(prompt, tokenizer))) > room:
+            raise ConfigError(
+                f"the prompt {prompt[:60]!r}… of {config.make_task().name} has {count} tokens; "
+                f"with {config.sample_tokens} new ones that is more than the {context} of the "
+                "model's context: leave it out, or set max_new_tokens lower"
+            )
+
+
+def _context(model: str) -> int | None:
+    """The largest number of tokens that a model reads, if its config says so."""
+    config = AutoConfig.from_pretrained(model).get_text_config()
+    return getattr(config, "max_position_embeddings", None)
+
+
+def _prompts(config: ComparisonConfig) -> list[str]:
+    """The different prompts of training and evaluation."""
+    task = config.make_task()
+    count = config.steps * config.prompts_per_step
+    found = [row.prompt for row in task.training_rows(count, config.train_problems, 0)]
+    for split in config.eval_splits or ():
+        problems = task.problems(split, config.eval_problems, 0).problems
+        found += [problem.prompt for problem in problems]
+    return list(dict.fromkeys(found))
 
 
 def _defaults() -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from setrl.rewards.truncation import truncation_from_config
 from setrl.runs.config import RunConfig, require
 from setrl.tasks.base import TRAIN
 from setrl.tasks.config import located
+from setrl.tasks.spec import TaskSpec
 
 ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set beside its method
 LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps
@@ -128,6 +129,8 @@ class ComparisonConfig(RunConfig):
             raise
         except ValueError as error:
             raise KeyedError(str(error), "domain" if self.task is None else "task") from error
+        if self.task is not None:
+            object.__setattr__(self, "task", TaskSpec.of(self.task).values)
         usual = tuple(split for split in known if split != TRAIN)
         for split in self.eval_splits or ():
             require(split in known, "eval_splits", f"be of {', '.join(known)}", split)
@@ -252,6 +255,13 @@ class ComparisonConfig(RunConfig):
     def make_task(self) -> tasks.Task:
         """What is trained on: the domain, or the file of problems."""
         return tasks.from_config(self.domain, self.task)
+
+    @property
+    def form(self) -> tasks.PromptForm:
+        """How models see prompts; the trainer's own `chat_template_kwargs` come first."""
+        form = self.make_task().form
+        options = {**form.options, **(self.trainer.get("chat_template_kwargs") or {})}
+        return replace(form, options=options)
 
     def make_domain(self) -> Domain:
         """The domain that `domain` names."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import shutil
 import sys
@@ -17,6 +16,7 @@ import transformers
 from accelerate import PartialState
 
 from setrl import files
+from setrl.errors import ConfigError
 from setrl.evaluation.collecting import draw_and_read
 from setrl.evaluation.sampling import LocalModel, refuse_damaged_weights
 from setrl.evaluation.summary import write_checkpoint_summary
@@ -31,6 +31,7 @@ from setrl.tasks.base import TRAIN
 
 MADE_AGAIN = "remove {folder} and run the same command again, which makes the same model again"
 SAVED_AGAIN = "save or download this model again"
+TASK = "task.json"  # in the folder of the base: fingerprints of the problems
 EVALUATION_SEED = 0  # the same problems for every model of every comparison
 
 
@@ -88,6 +89,7 @@ class LanguageModelArms(Arms):
     def prepare(self, show_progress: bool) -> bool:
         """Put the base model, or a record of where it is, in the run's folder."""
         folder, model = self.run_dir / BASE, self.config.model
+        self._keep_digests(folder / TASK)
         if model is not None:
             files.write_json(folder / "base.json", {"schema_version": 1, "path": model})
         elif not (folder / "config.json").exists():
@@ -97,6 +99,19 @@ class LanguageModelArms(Arms):
                 shutil.copytree(made, partial, dirs_exist_ok=True)
         refuse_damaged_weights(Path(self.base), MADE_AGAIN if model is None else SAVED_AGAIN)
         return bool(self.config.eval_splits)
+
+    def _keep_digests(self, path: Path) -> None:
+        """Refuse to go on with other problems than those that the run began with."""
+        task, known = self.config.make_task(), files.read_json(path).get("digests", {})
+        found = {split: task.digest(split) for split in (TRAIN, *(self.config.eval_splits or ()))}
+        for split, digest in found.items():
+            if known.get(split, digest) != digest:
+                raise ConfigError(
+                    f"the problems of the split {split!r} of {task.name} have changed since this "
+                    "run began: put the file back, or give another --run-dir"
+                )
+        if any(found.values()):
+            files.write_json(path, {"schema_version": 1, "digests": {**known, **found}})
 
     def cost(self, arm: str | None) -> float:
         """Steps of training, and the evaluation in steps."""
@@ -129,11 +144,8 @@ class LanguageModelArms(Arms):
         """Evaluate a model on the splits of the config, into a folder."""
         config = self.config
         task = config.make_task()
-        form = dataclasses.replace(
-            task.form, options=config.trainer.get("chat_template_kwargs") or {}
-        )
         generator = LocalModel(
-            model, config.temperature, config.sample_tokens, form=form, dtype=config.dtype
+            model, config.temperature, config.sample_tokens, form=config.form, dtype=config.dtype
         )
         chat = bool(config.eval_splits) and generator.is_chat
         for count, split in enumerate(config.eval_splits or (), start=1):

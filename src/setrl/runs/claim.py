@@ -1,4 +1,4 @@
-"""A run's folder, claimed by one process at a time, with one config forever."""
+"""A run's folder, claimed by one process at a time; its config may gain arms and seeds alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def claimed(run_dir: Path, config: RunConfig, *, overwrite: bool = False) -> Ite
 
     Args:
         run_dir: The folder; made if missing.
-        config: The config of the run; if the folder holds a run, it must be the same.
+        config: The config of the run; if the folder holds a run, it must be the same, up to arms
+            and seeds that are added.
         overwrite: Remove the run of this kind in the folder, but no file that setrl did not write.
 
     Raises:
@@ -90,7 +91,8 @@ def _check_folder(run_dir: Path, config: RunConfig, overwrite: bool) -> None:
         raise ConfigError(
             f"{run_dir} holds a run with another config:\n  "
             + "\n  ".join(differences)
-            + "\ngive another --run-dir, or --overwrite to remove that run and start again"
+            + "\ngive another --run-dir, or --overwrite to remove that run and start again "
+            "(arms and seeds alone can be added to a run)"
         )
 
 

@@ -18,7 +18,7 @@ from setrl.files.typed import typed
 from setrl.logs.run_folder import BASE, FIGURES, Kind
 
 OTHER_FOLDERS = {BASE, FIGURES}  # the folders beside the arms in a run's folder
-NO_RESULT = {"workers"}  # keys that change no result
+NO_RESULT = {"workers", "task.folder"}  # keys that change no result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,13 +120,37 @@ class RunConfig:
         return yaml.safe_dump(_plain(vars(self)), sort_keys=False, allow_unicode=True)
 
     def differences(self, other: Self) -> list[str]:
-        """What differs in `other` that changes results, one line a key."""
+        """What differs in `other` that changes results which are there already, one line a key.
+
+        Arms and seeds that `other` adds are no difference.
+        """
         mine, theirs = _plain(vars(self)), _plain(vars(other))
+        theirs["arms"] = {arm: theirs["arms"].get(arm, _ABSENT) for arm in mine["arms"]}
+        if set(mine["seeds"]) <= set(theirs["seeds"]):
+            theirs["seeds"] = mine["seeds"]
+        return [line for key in mine for line in _differences(key, mine[key], theirs[key])]
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "not given"
+
+
+_ABSENT = _Absent()
+
+
+def _differences(key: str, mine: Any, theirs: Any) -> list[str]:
+    """One line for each key below `key` whose value differs."""
+    if isinstance(mine, dict) and isinstance(theirs, dict):
         return [
-            f"{key}: {mine[key]!r} → {theirs[key]!r}"
-            for key in mine
-            if key not in NO_RESULT and mine[key] != theirs[key]
+            line
+            for name in dict.fromkeys([*mine, *theirs])
+            for line in _differences(
+                f"{key}.{name}", mine.get(name, _ABSENT), theirs.get(name, _ABSENT)
+            )
         ]
+    is_same = mine == theirs or key in NO_RESULT
+    return [] if is_same else [f"{key}: {mine!r} → {theirs!r}"]
 
 
 def require(holds: bool, key: str, must: str, value: Any) -> None:

@@ -55,8 +55,8 @@ EVALUATION: Tree = {
     "samples": {"*.jsonl": _has_our_records},
 }
 MODEL_FILES = (
-    *("config.json", "generation_config.json", "base.json", "training_args.bin"),
-    *("model.zip", "policy.safetensors", "normalisation.json", "seal"),
+    *("config.json", "generation_config.json", "base.json", "task.json"),
+    *("training_args.bin", "model.zip", "policy.safetensors", "normalisation.json", "seal"),
     *("model.safetensors", "model-*-of-*.safetensors", "model.safetensors.index.json"),
     *("adapter_config.json", "adapter_model.safetensors", "chat_template.jinja", "README.md"),
     *("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "special_tokens_map.json"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from setrl.errors import ConfigError, RunError
 from setrl.serving.client import Client, RequestError
-from setrl.serving.endpoint import Endpoint, Limits
+from setrl.serving.endpoint import Endpoint, Limits, Message
 from setrl.serving.generators import Ask, Failure, Sample, problem_seed
 from setrl.serving.reachable import refuse_unreachable
 
@@ -35,16 +35,20 @@ class ServedModel:
         samples_per_request: Samples asked for at once. Finished requests are kept: fewer samples
             in each lose less when the process is killed, more let the server share work.
         give_up_after: Requests failing in a row at which the run ends with `RunError`.
+        system: A system message before each prompt, for an endpoint of messages.
     """
 
     endpoint: Endpoint
     samples_per_request: int = 8
     give_up_after: int = 20
+    system: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("samples_per_request", "give_up_after"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.system is not None and not self.endpoint.chat:
+            raise ConfigError("a system message needs messages: leave out --no-chat")
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -55,6 +59,7 @@ class ServedModel:
             "top_p": self.endpoint.top_p,
             "max_tokens": self.endpoint.max_reply_tokens,
             "chat": self.endpoint.chat,
+            **({} if self.system is None else {"system": self.system}),
         }
 
     def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Sample | Failure]:
@@ -125,7 +130,11 @@ class _Work:
     def _question(self, ask: Ask) -> tuple[dict[str, Any], str]:
         first = problem_seed(self.seed, ask.problem) + ask.numbers[0]
         count, seed = len(ask.numbers), first % 2**31
-        body = self.model.endpoint.body(ask.prompt, n=count, seed=seed)
+        prompt: str | list[Message] = ask.prompt
+        if self.model.system is not None:
+            system = {"role": "system", "content": self.model.system}
+            prompt = [system, {"role": "user", "content": ask.prompt}]
+        body = self.model.endpoint.body(prompt, n=count, seed=seed)
         return body, f"{ask.problem} {ask.numbers[0]}"
 
     def _refuse_wrong_setup(self, failure: RequestError) -> None:

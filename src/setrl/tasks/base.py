@@ -94,6 +94,10 @@ class Task(Protocol):
         """What people should know of these splits before they are used; sentences."""
         return []
 
+    def digest(self, split: str) -> str:
+        """A fingerprint of the problems of a split; empty if the config alone decides them."""
+        return ""
+
     def training_rows(self, count: int, different: int | None, seed: int) -> list[Row]:
         """`count` problems of the training split, in the order in which they are trained on.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +35,27 @@ def from_config(
             f"{'neither' if domain is None else 'both'}"
         )
     if task is not None:
-        return FileTask(TaskSpec.of(task))
+        spec = TaskSpec.of(task)
+        return _file_task(repr(spec), spec.stamps(), _Unhashed(spec))
     assert domain is not None
     return DomainTask(names.make("domain", domain, domains.DOMAINS))
+
+
+@dataclass(frozen=True, eq=False)
+class _Unhashed:
+    spec: TaskSpec
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Unhashed)  # the arguments beside it say whether it is the same
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@lru_cache(maxsize=8)
+def _file_task(_keys: str, _stamps: tuple[Any, ...], unhashed: _Unhashed) -> FileTask:
+    """The same value for the same keys and unchanged files, which are then read once."""
+    return FileTask(unhashed.spec)
 
 
 def read_config(path: Path) -> Task:
@@ -48,6 +68,8 @@ def read_config(path: Path) -> Task:
     if not {"domain", "task"} & set(values):
         raise ConfigError(f"{path}: has neither the key 'task' nor 'domain'")
     task = values.get("task")
+    if isinstance(task, Mapping) and values.get("max_new_tokens"):  # the config's comes first
+        task = {**task, "max_new_tokens": values["max_new_tokens"]}
     try:
         return from_config(values.get("domain"), None if task is None else located(task, path))
     except ValueError as error:

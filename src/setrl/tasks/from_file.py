@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import Any
 
 from setrl.domains import Reading
 from setrl.errors import ConfigError, DataError
+from setrl.files import json_text
 from setrl.rewards.combine import Combine
 from setrl.rewards.config import RewardSet, combine_of, rewards_from_config
 from setrl.rewards.golds import gold_answer, gold_problem
@@ -19,7 +21,7 @@ from setrl.rewards.math_answer import MathAnswer
 from setrl.rewards.problem_sets import NamedProblem, ProblemSet
 from setrl.tasks import problems as problems_of_file
 from setrl.tasks import splits, strategies, tables
-from setrl.tasks.answers import labels_of, reader_of
+from setrl.tasks.answers import Read, labels_of, reader_of
 from setrl.tasks.base import TRAIN, Labels, Row, Strategy, Task, in_rounds
 from setrl.tasks.problems import Problem
 from setrl.tasks.prompting import PromptForm
@@ -45,8 +47,8 @@ class FileTask(Task):
 
     @property
     def form(self) -> PromptForm:
-        """By the keys `system` and `chat`."""
-        return PromptForm(self.spec.system, self.spec.chat)
+        """By the keys `system`, `chat` and `template`."""
+        return PromptForm(self.spec.system, self.spec.chat, dict(self.spec.template or {}))
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -96,7 +98,11 @@ class FileTask(Task):
     @cached_property
     def answers(self) -> Labels:
         """The final answers, read as the first reward reads them."""
-        return labels_of(reader_of(self.reward_set.outcome))
+        return labels_of(lambda text: self._read_answer(text))
+
+    @cached_property
+    def _read_answer(self) -> Read:
+        return reader_of(self.reward_set.outcome)
 
     @cached_property
     def _gold(self) -> str | None:
@@ -230,6 +236,14 @@ class FileTask(Task):
                 if split != TRAIN and (count := self.overlap(split))
             ]
         return found
+
+    def digest(self, split: str) -> str:
+        """A fingerprint of all prompts, golds and columns in order."""
+        found = hashlib.sha256()
+        for one in self.all_problems(split):
+            row = {"prompt": one.prompt, "gold": one.gold, "columns": one.columns}
+            found.update(json_text(row).encode())
+        return found.hexdigest()[:16]
 
     def overlap(self, split: str, other: str = TRAIN) -> int:
         """How many problems of a split have the prompt of one of another split.

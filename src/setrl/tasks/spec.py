@@ -33,6 +33,7 @@ class TaskSpec:
         strategy: final_answer, {function: module:name}, {judge: …}, or none.
         system: The system message of chat models.
         chat: Whether the prompt is a user's message; by default if the model has a chat template.
+        template: Further arguments of the chat template, such as {enable_thinking: false}.
         splits: Split → a file, a split of the data set, a share, or a number of problems.
         max_new_tokens: The length in tokens at which a sample is cut.
         folder: Where relative paths start, and where modules are looked for; the config's folder.
@@ -47,6 +48,7 @@ class TaskSpec:
     strategy: Any = None
     system: str | None = None
     chat: bool | None = None
+    template: Mapping[str, Any] | None = None
     splits: Mapping[str, str | int | float] | None = None
     max_new_tokens: int = 1024
     folder: str = "."
@@ -56,6 +58,9 @@ class TaskSpec:
             value = getattr(self, key)
             _require(value is None or (isinstance(value, str) and value), key, "be a text", value)
         _require(self.chat in (None, True, False), "chat", "be true, false or null", self.chat)
+        template = self.template
+        is_mapping = template is None or isinstance(template, Mapping)
+        _require(is_mapping, "template", "be a mapping such as {enable_thinking: false}", template)
         tokens = self.max_new_tokens
         is_number = isinstance(tokens, int) and not isinstance(tokens, bool)
         _require(is_number and tokens > 0, "max_new_tokens", "be a number above 0", tokens)
@@ -93,6 +98,21 @@ class TaskSpec:
         """A path that is relative to the folder of the config."""
         return Path(self.folder) / Path(name).expanduser()
 
+    @property
+    def values(self) -> dict[str, Any]:
+        """The keys with every default written out."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that it names, whether they exist or not."""
+        named = [self.data, *(self.splits or {}).values()]
+        return [self.path(str(name)) for name in named if _is_file(name)]
+
+    def stamps(self) -> tuple[tuple[int, int] | None, ...]:
+        """When each file was changed and how large it is; None for one that does not exist."""
+        return tuple(_stamp(path) for path in self.files)
+
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
         """The keys as a config holds them.
@@ -107,6 +127,14 @@ class TaskSpec:
             except ValueError as error:
                 raise ConfigError(f"task: {error}") from None
         return cls(**values)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_mtime_ns, stat.st_size
 
 
 def _is_file(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import zlib
@@ -85,7 +86,7 @@ def _json_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def _array(path: Path) -> bytes | None:
     """The bytes of a file that holds a JSON array; None if it holds something else."""
     text = _unpacked(path) if path.suffix == ".gz" else path.read_bytes()
-    return text if json_lines.ARRAY.match(text[:4096].removeprefix(b"\xef\xbb\xbf")) else None
+    return text if text[:4096].removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"[" else None
 
 
 def _unpacked(path: Path) -> bytes:
@@ -97,7 +98,7 @@ def _unpacked(path: Path) -> bytes:
 
 
 def _lines(path: Path, text: bytes) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+    for number, line in enumerate(text.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1):
         if not line.strip():
             continue
         try:

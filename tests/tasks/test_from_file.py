@@ -1,0 +1,216 @@
+"""Files of problems: every format, splits by text alone, and a sentence for each thing wrong."""
+
+import gzip
+import json
+
+import datasets
+import pytest
+
+from setrl import tasks
+from setrl.errors import ConfigError, DataError
+from setrl.tasks.base import TRAIN
+from setrl.tasks.fields import filled
+from setrl.tasks.splits import divided, place_of
+
+ROWS = [
+    {"problem": f"What is {i} + {i}?", "answer": 2 * i, "level": i % 3, "tags": [str(i)]}
+    for i in range(40)
+]
+TEST = {row["problem"] for row in ROWS if place_of(row["problem"]) < 0.1}
+
+
+def lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+WRITERS = {
+    "own.jsonl": lambda path: path.write_bytes(lines(ROWS)),
+    "bom.jsonl": lambda path: path.write_bytes(b"\xef\xbb\xbf" + lines(ROWS)),
+    "own.jsonl.gz": lambda path: path.write_bytes(gzip.compress(lines(ROWS))),
+    "own.json": lambda path: path.write_text(json.dumps(ROWS, indent=1)),
+    "own.json.gz": lambda path: path.write_bytes(gzip.compress(json.dumps(ROWS).encode())),
+    "own.parquet": lambda path: datasets.Dataset.from_list(ROWS).to_parquet(path),
+    "saved": lambda path: datasets.Dataset.from_list(ROWS).save_to_disk(path),
+    "folder": lambda path: (path.mkdir(), (path / "data.jsonl").write_bytes(lines(ROWS))),
+}
+
+
+def file_task(folder, rows=ROWS, **keys):
+    (folder / "own.jsonl").write_bytes(lines(rows))
+    return tasks.from_config(task={"data": "own.jsonl", "folder": str(folder), **keys})
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_holds_the_same_problems(tmp_path, name, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    WRITERS[name](tmp_path / name)
+    found = tasks.from_config(task={"data": name, "folder": str(tmp_path)})
+    of_split = {split: found.problems(split, None, 0).problems for split in found.splits}
+    assert {one.prompt for one in of_split["test"]} == TEST
+    everything = [one for problems in of_split.values() for one in problems]
+    assert {(one.prompt, one.gold) for one in everything} == {
+        (row["problem"], str(row["answer"])) for row in ROWS
+    }
+    [third] = [one for one in everything if one.prompt == ROWS[3]["problem"]]
+    assert third.columns["tags"] == ["3"]
+
+
+def test_samples_are_read_by_the_reward_and_the_strategy(tmp_path):
+    found = file_task(tmp_path, strategy="final_answer").problems("test", 1, 0)
+    [problem] = found.problems
+    texts = [rf"\boxed{{{problem.gold}.0}}", r"\boxed{-1}", "no idea"]
+    readings = found.read(problem, texts)
+    assert [one.correct for one in readings] == [True, False, False]
+    assert [one.strategy for one in readings] == [f"{problem.gold}.0", "-1", None]
+
+
+def test_training_goes_through_all_problems_in_a_new_order(tmp_path):
+    task = file_task(tmp_path)
+    rows = [row.prompt for row in task.training_rows(80, None, seed=0)]
+    size = len(ROWS) - len(TEST)
+    first, second = rows[:size], rows[size : 2 * size]
+    assert set(first) == set(second) == {row["problem"] for row in ROWS} - TEST
+    assert first != second
+    assert rows != [row.prompt for row in task.training_rows(80, None, seed=1)]
+    few = {row.prompt for row in task.training_rows(80, 5, seed=0)}
+    assert len(few) == 5
+    assert few == {row.prompt for row in task.training_rows(80, 5, seed=1)}
+    with pytest.raises(ConfigError, match=f"train_problems must be at most {size}"):
+        task.training_rows(80, size + 1, seed=0)
+
+
+def test_splits_go_by_the_text_and_not_by_the_order():
+    prompts = [str(i) for i in range(500)] + ["7", "7"]
+    found = divided(prompts, {"test": 0.2, "dev": 0.1})
+    by_text = {split: {prompts[i] for i in places} for split, places in found.items()}
+    assert sum(map(len, by_text.values())) == 500
+    for split, low, high in (("test", 0, 0.2), ("dev", 0.2, 0.3), (TRAIN, 0.3, 1)):
+        assert by_text[split] == {p for p in prompts if low <= place_of(p) < high}
+    reverse = divided(prompts[::-1], {"test": 0.2, "dev": 0.1})
+    assert {prompts[::-1][i] for i in reverse["test"]} == by_text["test"]
+    counted = divided(prompts, {"test": 20, "train": 30})
+    assert [len({prompts[i] for i in counted[s]}) for s in ("test", "train")] == [20, 30]
+    assert not {prompts[i] for i in counted["test"]} & {prompts[i] for i in counted["train"]}
+    with pytest.raises(ConfigError, match="need 501 different problems, but there are 500"):
+        divided(prompts, {"test": 501})
+    with pytest.raises(ConfigError, match="add up to 1 at most"):
+        divided(prompts, {"test": 0.6, "train": 0.6})
+    with pytest.raises(ConfigError, match="all be shares or all be numbers"):
+        divided(prompts, {"test": 0.6, "train": 6})
+
+
+def test_templates_and_paths_of_fields(tmp_path):
+    rows = [{"q": {"en": f"{i}?"}, "solution": {"value": [f"${i}$"]}} for i in range(20)]
+    task = file_task(
+        tmp_path, rows, prompt=r"{q.en} Put it in \boxed{}.", gold="solution.value", reward="exact"
+    )
+    problem = task.problems("train", None, 0).problems[0]
+    assert problem.prompt == rf"{problem.gold}? Put it in \boxed{{}}."
+    assert problem.columns["solution.value"] == problem.gold
+    assert filled(r"{{a}} {a} \frac{1}{2} {{}}", {"a": 3}, "") == r"{a} 3 \frac{1}{2} {}"
+
+
+def test_what_is_noted(tmp_path):
+    (tmp_path / "test.jsonl").write_bytes(lines([ROWS[3], ROWS[4], {**ROWS[5], "problem": "x"}]))
+    rows = [*ROWS, {"problem": "y", "answer": None}, {"problem": "z", "answer": "\\frac{}{2}"}]
+    (tmp_path / "train.jsonl").write_bytes(lines(rows))
+    files = {"train": "train.jsonl", "test": "test.jsonl"}
+    task = tasks.from_config(task={"splits": files, "folder": str(tmp_path)})
+    bad, overlap = task.notes(["train", "test"])
+    assert "2 of 42 problems of train are left out" in bad
+    assert "train.jsonl:41 (no answer), " in bad
+    assert "2 of 3 problems of test are also in train" in overlap
+    assert task.overlap("test") == 2
+    before = task.digest("test")
+    (tmp_path / "test.jsonl").write_bytes(lines([ROWS[3]]))
+    after = tasks.from_config(task={"splits": files, "folder": str(tmp_path)})
+    assert after.digest("test") != before
+
+
+def use(folder, keys):
+    task = file_task(folder, **keys)
+    assert task.strategy is not None
+    task.training_rows(4, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"dat": "x"}, "unknown key of task 'dat'; did you mean 'data'"),
+        ({"data": "none.jsonl"}, "none.jsonl: no such file"),
+        ({"data": None}, "task needs `data`"),
+        ({"prompt": "text"}, r"own.jsonl:1: has no field 'text'; it has problem, answer, level"),
+        ({"prompt": "{text}?"}, "has no field 'text'"),
+        ({"prompt": "{problem} {answer}"}, "the model would read the answer"),
+        ({"prompt": "tags"}, r"the field 'tags' is \['0'\], and must be a text"),
+        ({"gold": "right"}, "has no field 'right'; it has problem, answer"),
+        ({"reward": "maths"}, "unknown reward 'maths'; did you mean 'math'"),
+        ({"reward": {"function": "no_such_module:f"}}, "no module 'no_such_module'"),
+        ({"strategy": "cluster"}, "strategy must be final_answer, {function: module:name}"),
+        ({"splits": {"test": "validation"}}, "'validation' is neither a file"),
+        ({"splits": {"test": 41}}, "need 41 different problems, but there are 40"),
+        ({"splits": {"test": 40}}, "the split 'train' of .*own.jsonl is empty"),
+        ({"splits": {"test": True}}, "splits.test must be a file"),
+        ({"system": "s", "chat": False}, "system needs chat"),
+        ({"chat": "yes"}, "chat must be true, false or null"),
+        ({"max_new_tokens": 0}, "max_new_tokens must be a number above 0"),
+    ],
+)
+def test_wrong_keys_get_a_sentence(tmp_path, keys, message):
+    with pytest.raises((ConfigError, DataError), match=message):
+        use(tmp_path, keys)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "is empty"),
+        (b"[]", "is empty"),
+        (b'{"problem": "a"\n', "is not JSON"),
+        (b'[{"problem": "a"}, 3]', "item 1: must be an object, got int"),
+        (b'{"problem": "a"}\n', "has none of the fields answer, gold, final_answer, target"),
+        (b'{"question": "", "answer": 1}\n', "the field 'question' is empty"),
+        (b'{"problem": "a", "answer": ""}\n' * 30, "no gold of the split 'train' can be used"),
+        (b"\x1f\x8b broken", "is compressed by gzip"),
+    ],
+)
+def test_damaged_data_get_a_sentence(tmp_path, text, message):
+    (tmp_path / "own.jsonl").write_bytes(text)
+    with pytest.raises((ConfigError, DataError), match=message):
+        tasks.from_config(
+            task={"splits": {"train": "own.jsonl"}, "folder": str(tmp_path)}
+        ).training_rows(4, None, 0)
+
+
+def test_a_data_set_that_cannot_be_loaded(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise ConnectionError("offline\nand more")
+
+    monkeypatch.setattr(datasets, "load_dataset", refuse)
+    task = file_task(tmp_path, data="nobody/nothing")
+    with pytest.raises(ConfigError, match=r"data set nobody/nothing \(ConnectionError: offline\)"):
+        task.training_rows(4, None, 0)
+
+
+def test_the_splits_of_a_data_set(tmp_path):
+    parts = {"train": ROWS[:30], "validation": ROWS[30:36], "test": ROWS[36:]}
+    whole = {split: datasets.Dataset.from_list(rows) for split, rows in parts.items()}
+    datasets.DatasetDict(whole).save_to_disk(tmp_path / "saved")
+    task = file_task(tmp_path, data="saved")
+    assert task.splits == ("train", "validation", "test")
+    assert len(task.problems("validation", None, 0).problems) == 6
+    named = file_task(tmp_path, data="saved", splits={"train": "train", "dev": "validation"})
+    assert named.splits == ("train", "dev")
+    assert named.problems("dev", 2, 0).split == "dev"
+    with pytest.raises(ConfigError, match=r"'dev' is neither .* which has train, validation, test"):
+        file_task(tmp_path, data="saved", splits={"test": "dev"}).usable("test")
+
+
+def test_a_domain_and_a_task_exclude_each_other(tmp_path):
+    with pytest.raises(ConfigError, match=r"give domain .* or task .*, got neither"):
+        tasks.from_config()
+    with pytest.raises(ConfigError, match="got both"):
+        tasks.from_config("polynomial", {"data": "own.jsonl"})
+    (tmp_path / "c.yaml").write_text("name: x\n")
+    with pytest.raises(ConfigError, match="neither the key 'task' nor 'domain'"):
+        tasks.read_config(tmp_path / "c.yaml")
