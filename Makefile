@@ -53,7 +53,7 @@ web-check: web/node_modules/.package-lock.json  ## Check that the committed bund
 	{ echo "src/setrl/lab/bundle is not what web/ builds: run make web and commit it"; exit 1; }; }
 
 web-browser: web/node_modules/.package-lock.json  ## Test the pages in headless Chromium; needs Chromium.
-	cd web && BIN=$(abspath $(BIN)) npm run --silent browser
+	cd web && LAB_PYTHON=$(abspath $(BIN))/python npm run --silent browser
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund

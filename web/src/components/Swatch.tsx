@@ -26,18 +26,17 @@ const SHAPES = [
   "M7 0h10v7h7v10h-7v7H7v-7H0V7h7z",
 ];
 
-export function Swatch({ cluster, size = 22 }: { cluster: number; size?: number }) {
-  const drop = cluster === 2 ? 17.5 : cluster === 6 ? 13 : 16;
+export function Swatch({ cluster, size = 18 }: { cluster: number; size?: number }) {
   return (
-    <svg class="swatch" width={size} height={size} viewBox="-1 -1 26 26" aria-hidden="true">
-      {cluster === DEGENERATE ? (
-        <circle cx="12" cy="12" r="10" class="degenerate" />
-      ) : (
-        <path d={SHAPES[cluster % SHAPES.length]} fill={strategyColour(cluster)} />
-      )}
-      <text x="12" y={drop} class={cluster === 4 ? "on-dark" : ""}>
-        {letter(cluster)}
-      </text>
-    </svg>
+    <span class="swatch" aria-hidden="true">
+      <svg width={size} height={size} viewBox="-1 -1 26 26">
+        {cluster === DEGENERATE ? (
+          <circle cx="12" cy="12" r="10" class="degenerate" />
+        ) : (
+          <path d={SHAPES[cluster % SHAPES.length]} fill={strategyColour(cluster)} />
+        )}
+      </svg>
+      {letter(cluster)}
+    </span>
   );
 }

@@ -48,6 +48,10 @@ export const GLOSSARY = {
   score: "The value of the objective for one set.",
   eq15:
     "Equation 15 of the set RL note: because a polychromic score is a product, its mean over a sample's sets is E[reward] × E[diversity] + covariance. The difference to all sets has three parts, which add up to the advantage exactly.",
+  rewardWith: "E[reward]: the mean reward of the sample's sets.",
+  diversityWith: "E[diversity]: the mean share of different strategies in the sample's sets.",
+  covarianceWith:
+    "Cov: the covariance of reward and diversity over the sample's sets. It is positive if the sets with more reward are also the more varied ones.",
   rewardPart: "How much more reward the sample's sets have than all sets, times the diversity of its sets.",
   diversityPart: "How much more diverse the sample's sets are than all sets, times the mean reward of all sets.",
   covariancePart:

@@ -1,6 +1,6 @@
 /** How the shares of strategies change in training, on average: one method beside the other. */
 
-import { areaY, axisX, axisY, ruleX } from "@observablehq/plot";
+import { areaY, axisX, axisY, ruleX, text } from "@observablehq/plot";
 import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Chart } from "../components/Chart";
@@ -159,7 +159,7 @@ function Shares({ title, path, success, step }: SharesProps) {
         height={170}
         options={() => ({
           marginLeft: 40,
-          marginRight: 8,
+          marginRight: 14,
           marginBottom: 32,
           x: { domain: [0, STEPS] },
           y: { domain: [0, 1] },
@@ -173,6 +173,16 @@ function Shares({ title, path, success, step }: SharesProps) {
               stroke: "var(--paper)",
               strokeWidth: 0.8,
             }),
+            text(layers(path, step).filter((d) => d.step === step && step > 24 && d.high - d.low > 0.07), {
+              x: "step",
+              y: (d: Layer) => (d.low + d.high) / 2,
+              dx: -8,
+              text: (d: Layer) => letter(d.cluster),
+              fill: "#111",
+              stroke: "#fff",
+              strokeWidth: 3,
+              fontWeight: 700,
+            }),
             ruleX([step], { stroke: "var(--ink)" }),
             axisX({ label: "step →", ticks: 5, labelAnchor: "right" }),
             axisY({ label: null, ticks: 3, tickFormat: "%" }),
@@ -182,7 +192,7 @@ function Shares({ title, path, success, step }: SharesProps) {
       <ul class="shares">
         {now.map((share, a) => (
           <li key={a}>
-            <Swatch cluster={a} size={16} /> {percent(share)}
+            <Swatch cluster={a} size={14} /> {percent(share)}
           </li>
         ))}
       </ul>

@@ -1,5 +1,6 @@
 /** The samples as rows: what they are, and what each method credits them with. */
 
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { SignedBar } from "../components/SignedBar";
 import { LETTERS, strategyName, Swatch } from "../components/Swatch";
@@ -10,6 +11,9 @@ import { change, FEWEST, MOST, type Sample, state } from "./state";
 
 const replace = (at: number, part: Partial<Sample>): void =>
   change({ samples: state.value.samples.map((sample, i) => (i === at ? { ...sample, ...part } : sample)) });
+
+/** The sample whose name was pressed: pressing it again puts the lights out. */
+const chosen = signal<number | null>(null);
 
 /** A → B → … → H → degenerate → A. */
 const following = (cluster: number): number =>
@@ -71,22 +75,23 @@ function Row({ i, sample, columns, peaks }: RowProps) {
   const point = () => {
     pointed.value = i;
   };
+  const again = () => {
+    pointed.value = pointed.value === i && chosen.value === i ? null : i;
+    chosen.value = pointed.value;
+  };
   return (
     <tr
       class={pointed.value === i ? "pointed" : undefined}
       onMouseEnter={point}
-      onMouseLeave={() => {
-        pointed.value = null;
-      }}
       onFocusIn={point}
     >
       <th scope="row">
         <button
           type="button"
           class="name"
-          aria-label={`Light up the sets of sample ${i + 1}`}
+          aria-label={`y${i + 1}: light up its sets`}
           aria-pressed={pointed.value === i}
-          onClick={point}
+          onClick={again}
         >
           y{i + 1}
         </button>
@@ -98,7 +103,7 @@ function Row({ i, sample, columns, peaks }: RowProps) {
         <button
           type="button"
           class="strategy"
-          aria-label={`Sample ${i + 1} uses ${strategyName(sample.cluster)}: change to ${strategyName(following(sample.cluster))}`}
+          aria-label={`y${i + 1} uses ${strategyName(sample.cluster)}: change to ${strategyName(following(sample.cluster))}`}
           onClick={() => replace(i, { cluster: following(sample.cluster) })}
         >
           <Swatch cluster={sample.cluster} />
@@ -127,7 +132,7 @@ function Reward({ i, sample }: { i: number; sample: Sample }) {
       <input
         type="number"
         class="grade"
-        aria-label={`Reward of sample ${i + 1}, from 0 to 1`}
+        aria-label={`Reward of y${i + 1}, from 0 to 1`}
         min={0}
         max={1}
         step={0.1}
@@ -142,7 +147,7 @@ function Reward({ i, sample }: { i: number; sample: Sample }) {
     <button
       type="button"
       class={correct ? "verdict right" : "verdict wrong"}
-      aria-label={`Sample ${i + 1} is ${correct ? "correct" : "wrong"}: change to ${correct ? "wrong" : "correct"}`}
+      aria-label={`y${i + 1} is ${correct ? "right" : "wrong"}: change to ${correct ? "wrong" : "right"}`}
       onClick={() => replace(i, { reward: correct ? 0 : 1 })}
     >
       {correct ? "✓ right" : "✗ wrong"}

@@ -33,15 +33,15 @@ export function Parts() {
           their sum: the advantage
         </span>
       </p>
-      <div class="scroll">
+      <div class="scroll" role="region" tabIndex={0} aria-label="The parts of each sample">
         <table class="parts">
           <caption class="hidden">The advantage of Poly-EPO in three parts</caption>
           <thead>
             <tr>
               <th scope="col">Sample</th>
-              <th scope="col">E[reward]</th>
-              <th scope="col">E[diversity]</th>
-              <th scope="col">Cov</th>
+              <th scope="col" class="steps">
+                the parts, one after the other
+              </th>
               <th scope="col">
                 <Term name="rewardPart">more reward</Term>
               </th>
@@ -52,16 +52,24 @@ export function Parts() {
                 <Term name="covariancePart">+ both together</Term>
               </th>
               <th scope="col">= advantage</th>
-              <th scope="col">the parts, one after the other</th>
+              <th scope="col">
+                <Term name="rewardWith">E[reward]</Term>
+              </th>
+              <th scope="col">
+                <Term name="diversityWith">E[diversity]</Term>
+              </th>
+              <th scope="col">
+                <Term name="covarianceWith">Cov</Term>
+              </th>
             </tr>
           </thead>
           <tbody>
             <tr class="all">
               <th scope="row">all sets</th>
+              <td colSpan={5} />
               <td>{parts.reward.toFixed(3)}</td>
               <td>{parts.diversity.toFixed(3)}</td>
               <td>{signed(parts.covariance)}</td>
-              <td colSpan={5} />
             </tr>
             {rows.map((row, i) => (
               <tr
@@ -72,18 +80,18 @@ export function Parts() {
                 }}
               >
                 <th scope="row">y{i + 1}</th>
-                <td>{fixed(parts.rewardWith[i]!)}</td>
-                <td>{fixed(parts.diversityWith[i]!)}</td>
-                <td>{signed(parts.covarianceWith[i]!)}</td>
+                <td class="steps">
+                  <Steps row={row} reach={reach} />
+                </td>
                 {row.map((part, at) => (
                   <td key={at}>{signed(part)}</td>
                 ))}
                 <td>
                   <strong>{signed(sum(row))}</strong>
                 </td>
-                <td class="steps">
-                  <Steps row={row} reach={reach} />
-                </td>
+                <td>{fixed(parts.rewardWith[i]!)}</td>
+                <td>{fixed(parts.diversityWith[i]!)}</td>
+                <td>{signed(parts.covarianceWith[i]!)}</td>
               </tr>
             ))}
           </tbody>
@@ -100,14 +108,14 @@ function Steps({ row, reach }: { row: readonly number[]; reach: number }) {
   const place = (value: number) => 100 + (92 * value) / reach;
   if (row.some(Number.isNaN)) return null;
   return (
-    <svg viewBox="0 0 200 34" class="waterfall" aria-hidden="true">
-      <line x1="100" x2="100" y1="0" y2="34" class="zero" />
+    <svg viewBox="0 0 200 44" class="waterfall" aria-hidden="true">
+      <line x1="100" x2="100" y1="0" y2="44" class="zero" />
       {row.map((part, at) => {
         const from = sum(row.slice(0, at));
         const [left, right] = [place(Math.min(from, from + part)), place(Math.max(from, from + part))];
         return <rect key={at} x={left} width={right - left} y={2 + at * 10} height="9" class={`part ${KINDS[at]![0]}`} />;
       })}
-      <circle cx={place(sum(row))} cy="26.5" r="4.5" class="total" />
+      <circle cx={place(sum(row))} cy="37.5" r="4.5" class="total" />
     </svg>
   );
 }

@@ -4,12 +4,14 @@ import { Term } from "../components/Term";
 import { quadrants } from "../maths";
 import { listed, results } from "./results";
 
-const samples = (count: number): string => (count === 1 ? "1 sample" : `${count} samples`);
+const samples = (kind: string, which: readonly number[]): string =>
+  `${which.length} ${kind} ${which.length === 1 ? "sample" : "samples"}`;
 
 export function QuadrantTable() {
   const { columns, samples: group } = results.value;
   const found = columns.map((column) => ({ ...column, of: quadrants(group, column.values) }));
   const odd = found.filter(({ of }) => of.correctDown.length + of.wrongUp.length > 0);
+  const silent = found.filter(({ of, values }) => of.still.length === values.length);
   return (
     <>
       <div class="warnings" role="status">
@@ -22,8 +24,14 @@ export function QuadrantTable() {
             </p>
           ))
         )}
+        {silent.length > 0 ? (
+          <p>
+            No credit at all from {silent.map(({ title }) => title).join(", ")}: everything that they compare is equal in this
+            group, so it teaches them nothing.
+          </p>
+        ) : null}
       </div>
-      <div class="scroll">
+      <div class="scroll" role="region" tabIndex={0} aria-label="Who is pushed where">
         <table class="quadrants">
           <caption>
             <Term name="quadrants">Who is pushed where</Term>
@@ -60,9 +68,7 @@ const marked = (count: number) => (count > 0 ? `! ${count}` : "0");
 
 function sentence(correctDown: readonly number[], wrongUp: readonly number[]): string {
   const parts = [];
-  if (correctDown.length > 0)
-    parts.push(`makes ${samples(correctDown.length)} less likely that are correct (${listed(correctDown)})`);
-  if (wrongUp.length > 0)
-    parts.push(`makes ${samples(wrongUp.length)} more likely that are wrong (${listed(wrongUp)})`);
-  return `${parts.join(", and ")}.`;
+  if (correctDown.length > 0) parts.push(`${samples("correct", correctDown)} less likely (${listed(correctDown)})`);
+  if (wrongUp.length > 0) parts.push(`${samples("wrong", wrongUp)} more likely (${listed(wrongUp)})`);
+  return `makes ${parts.join(", and ")}.`;
 }

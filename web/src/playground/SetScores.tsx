@@ -34,7 +34,7 @@ function Explanation({ scored }: { scored: ScoredSets }) {
     return (
       <p class="explanation">
         {means.count.toLocaleString("en")} sets; their mean <Term name="score">score</Term> is <Term name="U">U</Term> ={" "}
-        {exact(means.mean)}. Point at a sample to light up its sets.
+        {exact(means.mean)}. Point at a sample above, or move the focus to it, to light up its sets.
       </p>
     );
   const u = means.with[at]!;
@@ -130,7 +130,7 @@ function SetItem({ members, score, mean }: { members: readonly number[]; score: 
           const { reward, cluster } = samples[i]!;
           return (
             <span key={i} class="member">
-              <Swatch cluster={cluster} size={18} />
+              <Swatch cluster={cluster} size={15} />
               <span aria-hidden="true">{isCorrect(reward) ? "✓" : "✗"}</span>
               <span class="hidden">
                 y{i + 1}, {isCorrect(reward) ? "correct" : "wrong"}, {strategyName(cluster)};

@@ -8,7 +8,7 @@ import { pythonOf } from "./python";
 import { change, encode, largestSet, state } from "./state";
 
 const OBJECTIVE_NAMES: readonly (readonly [ObjectiveName, string])[] = [
-  ["polychromic", "polychromic (Poly-EPO)"],
+  ["polychromic", "polychromic"],
   ["any_correct", "pass@K"],
   ["max", "max@K"],
   ["majority", "majority vote"],

@@ -57,7 +57,7 @@ export function Threshold() {
             }),
             ruleX([p], { stroke: "var(--muted)", strokeDasharray: "3 3" }),
             dot([[p, d]], { fill: credit > 0 ? "var(--plus)" : "var(--minus)", r: 7, stroke: "var(--paper)", symbol: credit > 0 ? "circle" : "times" }),
-            text([[0.02, 0.97]], { text: ["shaded: a wrong sample is made more likely"], textAnchor: "start", fill: "var(--ink)" }),
+            text([[0.02, 0.92]], { text: ["shaded: a wrong sample is made more likely"], textAnchor: "start", fill: "var(--ink)" }),
             axisX({ label: "p: share of correct samples in the group →", labelAnchor: "right" }),
             axisY({ label: "↑ d: how rare the wrong sample's strategy is", ticks: 5 }),
           ],

@@ -58,9 +58,9 @@ export function WaterFilling() {
                   fill: (row: { a: number }) => strategyColour(row.a),
                 }),
                 ruleY([Math.max(0, level)], { stroke: "var(--ink)", strokeDasharray: "4 3", strokeWidth: 1.5 }),
-                text(rows, { x: "name", y: "s", dy: -7, text: (row: { share: number }) => percent(row.share), fill: "var(--ink)" }),
+                text(rows, { x: "name", y: 0, dy: -9, text: (row: { share: number }) => percent(row.share), fill: "var(--ink)" }),
                 axisX({ label: null }),
-                axisY({ label: "↑ success (on the bars: share at the optimum)", ticks: 4, tickFormat: "%" }),
+                axisY({ label: "↑ success (in the bars: share at the optimum)", ticks: 4, tickFormat: "%" }),
               ],
             })}
           />

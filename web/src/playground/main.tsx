@@ -45,15 +45,11 @@ function Playground() {
         <Presets />
         <Settings />
         <Group />
-        <Copies />
-        <QuadrantTable />
-      </Panel>
-      <Panel
-        id="sets"
-        title="The score of every set"
-        lead="Set methods do not score samples but sets of K samples. A sample gets the mean score of the sets that hold it, compared with a baseline."
-      >
+        <h3 id="sets">The score of every set</h3>
         <SetScores />
+        <h3>Credit that goes against correctness</h3>
+        <QuadrantTable />
+        <Copies />
       </Panel>
       <Panel
         id="parts"
@@ -117,11 +113,19 @@ function jump(event: MouseEvent): void {
   event.preventDefault();
   const target = document.querySelector((event.currentTarget as HTMLAnchorElement).hash);
   target?.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
-  target?.querySelector("h2")?.focus();
+}
+
+/** Some programs write < and others as %3C into an address; what is no such code stays as it is. */
+function plain(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 const fromAddress = (): void => {
-  const text = decodeURIComponent(location.hash.slice(1));
+  const text = plain(location.hash.slice(1));
   if (text !== encode(state.value)) state.value = decode(text);
 };
 

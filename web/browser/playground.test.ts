@@ -1,0 +1,150 @@
+/** The playground in a real browser: keyboard, values, requests, accessibility. */
+
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { launch, open, PYTHON, written } from "./open";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let browser: Browser;
+let address: string;
+
+beforeAll(async () => {
+  browser = await launch();
+  address = written();
+});
+
+afterAll(() => browser?.close());
+
+const GROUPS = {
+  start: "",
+  "worked example": "#s=1A1B0C1A&k=2&r=sum&sets=1.3_2.4_1.2",
+  "drawn sets": "#s=1A1B0C0A1D0-1A0B&f=any_correct&k=3&b=smaller_sets&d=group_std&sets=12,7&l=1.5&a=0",
+  "graded rewards": "#s=0.3A1B0.7-0.5A0C1A&g=1&f=max&k=2&b=leave_one_out&r=sum&d=score_std",
+  "majority, 16 samples": "#s=1A0B0B0C1D0C1A0A1A0B0B0C1D0C1A0E&f=majority&k=5&b=all_sets",
+};
+
+it.each(Object.entries(GROUPS))("values of Python: %s", async (_, hash) => {
+  const { page, misdeeds } = await open(browser, address + hash);
+  await page.getByText("show the Python code").click();
+  const code = await page.locator("pre").innerText();
+  const report = `\nimport json\nfound = {name: method.advantages(rewards, clusters=strategies, answers=answers)
+    .values_BN[0].tolist() for name, method in compared.items()}\nprint(json.dumps(found))\n`;
+  const printed = execFileSync(PYTHON, ["-c", code + report], { encoding: "utf8" });
+  const wanted = JSON.parse(printed.trim().split("\n").at(-1)!) as Record<string, number[]>;
+  expect(Object.keys(wanted).length).toBeGreaterThanOrEqual(5);
+  for (const [name, values] of Object.entries(wanted)) {
+    const cells = page.locator(`td[data-method="${name}"]`);
+    const shown = await cells.evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.value)));
+    expect(shown.length).toBe(values.length);
+    shown.forEach((value, i) => expect(Math.abs(value - values[i]!), name).toBeLessThanOrEqual(1e-12));
+  }
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+const value = (page: Page, method: string, sample: number): Promise<string | null> =>
+  page.locator(`td[data-method="${method}"]`).nth(sample - 1).getAttribute("data-value");
+
+it("everything works with the keyboard alone", async () => {
+  const { page, misdeeds } = await open(browser, address);
+  const tabTo = async (name: RegExp, kind = "*") => {
+    for (let presses = 0; presses < 200; presses++) {
+      await page.keyboard.press("Tab");
+      const label = await page.evaluate((selector) => {
+        const at = document.activeElement;
+        if (!at?.matches(selector)) return "";
+        const by = at.getAttribute("aria-labelledby");
+        return at.getAttribute("aria-label") ?? (by ? document.getElementById(by)?.textContent : at.textContent) ?? "";
+      }, kind);
+      if (name.test(label)) return;
+    }
+    throw new Error(`nothing called ${name} can be reached with Tab`);
+  };
+  const before = await value(page, "GRPO", 1);
+  await tabTo(/^advantage$/);
+  expect(await page.locator("#tip").isVisible()).toBe(true);
+  await page.keyboard.press("Escape");
+  expect(await page.locator("#tip").isVisible()).toBe(false);
+  await tabTo(/^Set size K$/, "input");
+  await page.keyboard.press("ArrowLeft");
+  expect(await page.locator(".explanation").first().innerText()).toContain("56 sets");
+  await tabTo(/^y1 is right/);
+  expect(await page.locator(".explanation").first().innerText()).toContain("y1 is in 21 of 56 sets");
+  await page.keyboard.press("Space");
+  expect(await value(page, "GRPO", 1)).not.toBe(before);
+  await tabTo(/^y1 uses strategy A/);
+  await page.keyboard.press("Enter");
+  expect(await page.getByLabel(/^y1 uses strategy B/).count()).toBe(1);
+  const ring = await page.evaluate(() => getComputedStyle(document.activeElement!).outlineStyle);
+  expect(ring).toBe("solid");
+  await tabTo(/The sets one by one/);
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".sets li.lit");
+  await tabTo(/play/);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => Number(document.querySelector(".player output")?.textContent) > 8);
+  await page.keyboard.press("Enter");
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+it("the address holds the state", async () => {
+  const { page } = await open(browser, address);
+  await page.getByRole("button", { name: "7 correct A + 1 wrong B" }).click();
+  await page.getByLabel(/^y2 is right/).click();
+  await page.waitForFunction(() => location.hash.includes("s=1A0A1A"));
+  const shown = await value(page, "Poly-EPO", 8);
+  await page.reload();
+  await page.waitForSelector("tbody .number");
+  expect(await value(page, "Poly-EPO", 8)).toBe(shown);
+  await page.goBack().catch(() => undefined);
+  await page.context().close();
+});
+
+it.each(["#s=<img src=x onerror=alert(1)>", "#%E0%A4%A", "#s=1A1A&k=99&sets=9.9_1.1&q=NaN", "#constructor=1&__proto__=2"])(
+  "a hostile address is harmless: %s",
+  async (hash) => {
+    const { page, misdeeds } = await open(browser, address + hash);
+    expect(await page.locator("tbody .number").count()).toBeGreaterThan(10);
+    expect(misdeeds).toEqual([]);
+    await page.context().close();
+  },
+);
+
+it("one warning in words for each method that goes against correctness", async () => {
+  const { page } = await open(browser, `${address}#s=1A1A1A1A1A1A1A0B`);
+  const warnings = await page.locator(".warning").allInnerTexts();
+  expect(warnings[0]).toContain("Poly-EPO makes 7 correct samples less likely (y1, y2, y3, y4, y5, y6 and y7)");
+  expect(warnings[0]).toContain("and 1 wrong sample more likely (y8)");
+  await page.context().close();
+});
+
+const LOOKS = [
+  { width: 1280, colorScheme: "light" },
+  { width: 1280, colorScheme: "dark" },
+  { width: 400, colorScheme: "light" },
+  { width: 400, colorScheme: "dark" },
+] as const;
+
+it.each(LOOKS)("axe finds nothing: $width pixels, $colorScheme", async ({ width, colorScheme }) => {
+  const { page } = await open(browser, `${address}#s=1A1A1A0A1B0C0-0B&g=1&sets=9,3&t=100`, {
+    viewport: { width, height: 900 },
+    colorScheme,
+    bypassCSP: true, // axe is not a part of the page
+  });
+  await page.getByText("The sets one by one").click();
+  await page.getByText("show the Python code").click();
+  await page.evaluate(AXE);
+  const violations = await page.evaluate(async () => {
+    const axe = (window as unknown as { axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }).axe;
+    return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+  });
+  expect(violations).toEqual([]);
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect(over).toBe(0);
+  await page.context().close();
+});
