@@ -38,6 +38,7 @@ OBJECTIVES: dict[str, Objective] = {
 BASELINES = ("all_sets", "leave_one_out", "smaller_sets", "none")
 REDUCTIONS, SCALES = ("mean", "sum"), ("none", "group_std", "score_std")
 LAMBDAS, ALPHAS = (0.3, 2.0), (0.0, 0.25, 1.0)
+COUNTS_ALPHA = 0.4  # in the dynamics
 
 
 class Group(NamedTuple):
@@ -184,17 +185,8 @@ def _methods() -> Iterator[dict[str, Any]]:
             "shaping": {str(weight): values(methods.grpo_div(weight)) for weight in LAMBDAS},
             "poly_epo": {str(k): values(methods.poly_epo(k)) for k in group.set_sizes},
             "maxpo": {str(k): values(methods.maxpo(k)) for k in group.set_sizes},
-            "counts": {str(alpha): _counts(group, alpha) for alpha in ALPHAS},
+            "counts": {str(alpha): values(methods.concave_counts(alpha)) for alpha in ALPHAS},
         }
-
-
-def _counts(group: Group, alpha: float) -> list[float]:
-    """m^(α−1) of correct samples, m the number of correct samples of the same strategy."""
-    right = [c for r, c in zip(group.rewards, group.clusters, strict=True) if r > 0.5 and c >= 0]
-    return [
-        right.count(c) ** (alpha - 1) if r > 0.5 and c >= 0 else 0.0
-        for r, c in zip(group.rewards, group.clusters, strict=True)
-    ]
 
 
 def _scores() -> Iterator[dict[str, Any]]:
@@ -253,6 +245,7 @@ def _dynamics() -> Iterator[dict[str, Any]]:
             "grpo": methods.grpo(),
             "maxpo": methods.maxpo(set_size),
             "poly_epo": methods.poly_epo(set_size),
+            "counts": methods.concave_counts(COUNTS_ALPHA),
         }
         velocities = {
             name: rates.velocity(TabularMethod(method, rates.table, num_samples).advantages)
@@ -263,28 +256,13 @@ def _dynamics() -> Iterator[dict[str, Any]]:
             "success": success,
             "num_samples": num_samples,
             "set_size": set_size,
+            "alpha": COUNTS_ALPHA,
             "velocity": {name: v(np.array(shares)).tolist() for name, v in velocities.items()},
             "path": {
                 name: expected_steps(v, shares, 2.0, 10).policies_TA[-1].tolist()
                 for name, v in velocities.items()
             },
-            "counts": {str(alpha): _counts_given_right(shares, success, num_samples, alpha)
-                       for alpha in ALPHAS},
-        }  # fmt: skip
-
-
-def _counts_given_right(
-    shares: list[float], success: list[float], num_samples: int, alpha: float
-) -> list[float]:
-    """E[m^(α−1) | a, correct] of each strategy, over all that the other samples can be."""
-    means = []
-    for share, rate in zip(shares, success, strict=True):
-        chance = {True: share * rate, False: 1 - share * rate}
-        total = 0.0
-        for others in product((True, False), repeat=num_samples - 1):
-            total += np.prod([chance[o] for o in others]) * (1 + sum(others)) ** (alpha - 1)
-        means.append(float(total))
-    return means
+        }
 
 
 def _water_filling() -> Iterator[dict[str, Any]]:

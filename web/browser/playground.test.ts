@@ -35,7 +35,7 @@ it.each(Object.entries(GROUPS))("values of Python: %s", async (_, hash) => {
     .values_BN[0].tolist() for name, method in compared.items()}\nprint(json.dumps(found))\n`;
   const printed = execFileSync(PYTHON, ["-c", code + report], { encoding: "utf8" });
   const wanted = JSON.parse(printed.trim().split("\n").at(-1)!) as Record<string, number[]>;
-  expect(Object.keys(wanted).length).toBeGreaterThanOrEqual(5);
+  expect(Object.keys(wanted).length).toBe(6);
   for (const [name, values] of Object.entries(wanted)) {
     const cells = page.locator(`td[data-method="${name}"]`);
     const shown = await cells.evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.value)));

@@ -1,7 +1,7 @@
 /** A chart of Observable Plot that is as wide as its place, with its content in words. */
 
 import { plot, type PlotOptions } from "@observablehq/plot";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface Props {
   /** What the chart shows, for readers who do not see it. */
@@ -18,7 +18,8 @@ export function Chart({ label, height, options }: Props) {
     observer.observe(place.current!);
     return () => observer.disconnect();
   }, []);
-  useEffect(() => {
+  // Before the frame is painted, so that a click is laid out and painted once.
+  useLayoutEffect(() => {
     if (width < 50) return;
     const drawn = plot({ style: { background: "none", fontSize: "12px" }, ...options(width), width, height });
     drawn.setAttribute("aria-hidden", "true");

@@ -19,7 +19,7 @@ import {
   polyEpoDynamics,
   velocity,
 } from "../maths";
-import { change, state, STEPS } from "./state";
+import { change, parts, state, STEPS } from "./state";
 
 const SAMPLES = 16;
 const SET_SIZE = 4;
@@ -34,9 +34,12 @@ const METHODS: readonly (readonly [string, Dynamics])[] = [
 
 const playing = signal(false);
 
+const before = parts("success", "start", "alpha");
+const time = parts("step");
+
 /** Uneven success, and the shares before the first step. */
 const setup = computed(() => {
-  const { success, start, alpha } = state.value;
+  const { success, start, alpha } = before.value;
   const size = success.length;
   const skewed = success.map((_, a) => (a === 0 ? 0.6 : 0.4 / (size - 1)));
   return { success, shares: start === "even" ? success.map(() => 1 / size) : skewed, alpha };
@@ -54,7 +57,8 @@ const paths = computed(() => {
 });
 
 export function Collapse() {
-  const { success, start, step } = state.value;
+  const { success, start } = before.value;
+  const { step } = time.value;
   usePlay();
   return (
     <>
@@ -110,7 +114,7 @@ function usePlay(): void {
   useEffect(() => {
     if (!on) return;
     const timer = setInterval(() => {
-      const next = Math.min(STEPS, state.value.step + 4);
+      const next = Math.min(STEPS, state.peek().step + 4);
       change({ step: next });
       if (next === STEPS) playing.value = false;
     }, 60);

@@ -7,10 +7,12 @@ import { LETTERS, strategyName, Swatch } from "../components/Swatch";
 import { Term } from "../components/Term";
 import { DEGENERATE, isCorrect } from "../maths";
 import { type Column, pointed, results } from "./results";
-import { change, FEWEST, MOST, type Sample, state } from "./state";
+import { change, FEWEST, group, MOST, parts, type Sample } from "./state";
+
+const bars = parts("oneScale");
 
 const replace = (at: number, part: Partial<Sample>): void =>
-  change({ samples: state.value.samples.map((sample, i) => (i === at ? { ...sample, ...part } : sample)) });
+  change({ samples: group.peek().samples.map((sample, i) => (i === at ? { ...sample, ...part } : sample)) });
 
 /** The sample whose name was pressed: pressing it again puts the lights out. */
 const chosen = signal<number | null>(null);
@@ -21,7 +23,8 @@ const following = (cluster: number): number =>
 
 export function Group() {
   const { columns } = results.value;
-  const { samples, oneScale } = state.value;
+  const { samples } = group.value;
+  const { oneScale } = bars.value;
   const peaks = columns.map(({ values }) => Math.max(...values.map(Math.abs)));
   const peak = Math.max(...peaks);
   return (
@@ -127,7 +130,7 @@ function against(correct: boolean, value: number): string | undefined {
 
 function Reward({ i, sample }: { i: number; sample: Sample }) {
   const correct = isCorrect(sample.reward);
-  if (state.value.graded)
+  if (group.value.graded)
     return (
       <input
         type="number"
@@ -156,7 +159,8 @@ function Reward({ i, sample }: { i: number; sample: Sample }) {
 }
 
 function AddAndRemove() {
-  const { samples, graded, oneScale } = state.value;
+  const { samples, graded } = group.value;
+  const { oneScale } = bars.value;
   return (
     <div class="below">
       <button

@@ -4,15 +4,16 @@ import { axisX, axisY, dot, line, text } from "@observablehq/plot";
 import { Chart } from "../components/Chart";
 import { Segments, Slider } from "../components/Controls";
 import { passAtK } from "../maths";
-import { change, state } from "./state";
+import { change, parts } from "./state";
 
+const now = parts("broad", "narrow", "chance");
 const KS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const percent = (value: number): string => `${(100 * value).toFixed(1)}%`;
 
 type Portfolio = { readonly count: number; readonly success: number };
 
 export function PassAtK() {
-  const { broad, narrow, chance } = state.value;
+  const { broad, narrow, chance } = now.value;
   const curve = ({ count, success }: Portfolio) => {
     const shares = new Array<number>(count).fill(1 / count);
     const rates = new Array<number>(count).fill(success);

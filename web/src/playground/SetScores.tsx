@@ -8,9 +8,9 @@ import { strategyName, Swatch } from "../components/Swatch";
 import { Term } from "../components/Term";
 import { isCorrect, membersOf } from "../maths";
 import { pointed, results, type ScoredSets } from "./results";
-import { state } from "./state";
+import { group } from "./state";
 
-const FIRST = 24;
+const FIRST = 12;
 
 export function SetScores() {
   const { scored } = results.value;
@@ -29,7 +29,7 @@ const exact = (value: number): string => (Number.isNaN(value) ? "–" : value.to
 function Explanation({ scored }: { scored: ScoredSets }) {
   const { means } = scored;
   const at = pointed.value;
-  const { samples } = state.value;
+  const { samples } = group.value;
   if (at === null || at >= samples.length)
     return (
       <p class="explanation">
@@ -50,9 +50,9 @@ function Explanation({ scored }: { scored: ScoredSets }) {
 
 /** How many sets have each score, and how many of them hold a sample. */
 function levels({ sets, scores }: ScoredSets, at: number | null) {
-  const found = new Map<string, { score: number; count: number; lit: number }>();
+  const found = new Map<number, { score: number; count: number; lit: number }>();
   for (let s = 0; s < sets.count; s++) {
-    const key = scores[s]!.toFixed(9);
+    const key = Math.round(scores[s]! * 1e9);
     const level = found.get(key) ?? { score: scores[s]!, count: 0, lit: 0 };
     level.count++;
     if (at !== null && sets.members.subarray(s * sets.size, (s + 1) * sets.size).includes(at)) level.lit++;
@@ -105,7 +105,7 @@ function List({ scored }: { scored: ScoredSets }) {
         ))}
       </ul>
       {shown < sets.count ? (
-        <button type="button" onClick={() => setShown(shown + 4 * FIRST)}>
+        <button type="button" onClick={() => setShown(shown + 8 * FIRST)}>
           show more of the {sets.count.toLocaleString("en")} sets
         </button>
       ) : null}
@@ -115,12 +115,16 @@ function List({ scored }: { scored: ScoredSets }) {
 
 /** The places of the highest scores; the order of the list among equal ones. */
 function best(scores: Float64Array, count: number): number[] {
-  const places = Uint32Array.from(scores.keys());
-  return [...places.sort((a, b) => scores[b]! - scores[a]! || a - b).subarray(0, count)];
+  const found: number[] = [];
+  for (const level of [...new Set(scores)].sort((a, b) => b - a)) {
+    for (let s = 0; s < scores.length && found.length < count; s++) if (scores[s] === level) found.push(s);
+    if (found.length === count) break;
+  }
+  return found;
 }
 
 function SetItem({ members, score, mean }: { members: readonly number[]; score: number; mean: number }) {
-  const { samples } = state.value;
+  const { samples } = group.value;
   const at = pointed.value;
   const lit = at === null ? "" : members.includes(at) ? "lit" : "dim";
   return (

@@ -5,7 +5,7 @@ import { Choice, Slider } from "../components/Controls";
 import { type Baseline, choose, type ObjectiveName, type Reduction, type Scale } from "../maths";
 import { PRESETS } from "./presets";
 import { pythonOf } from "./python";
-import { change, encode, largestSet, state } from "./state";
+import { type Credit, change, encode, group, largestSet, START } from "./state";
 
 const OBJECTIVE_NAMES: readonly (readonly [ObjectiveName, string])[] = [
   ["polychromic", "polychromic"],
@@ -30,8 +30,8 @@ const SCALE_NAMES: readonly (readonly [Scale, string])[] = [
 ];
 
 export function Presets() {
-  const now = encode(state.value);
-  const current = PRESETS.find((preset) => encode(groupOf(preset.state)) === encode(groupOf(state.value)));
+  const now = textOf(group.value);
+  const current = PRESETS.find((preset) => textOf(preset.state) === now);
   return (
     <div class="presets">
       <div class="segments" role="group" aria-label="Examples">
@@ -40,13 +40,13 @@ export function Presets() {
             key={preset.name}
             type="button"
             aria-pressed={preset === current}
-            onClick={() => change(groupOf(preset.state))}
+            onClick={() => change(creditOf(preset.state))}
           >
             {preset.title}
           </button>
         ))}
       </div>
-      <p class="note" role="status" data-state={now}>
+      <p class="note" role="status">
         {current?.note ?? "Your own group. The address of this page holds it: copy it to share what you see."}
       </p>
     </div>
@@ -54,13 +54,15 @@ export function Presets() {
 }
 
 /** The part of the state that a preset sets; what the other panels show stays. */
-function groupOf(preset: typeof state.value) {
+function creditOf(preset: Credit): Credit {
   const { samples, graded, objective, setSize, baseline, reduction, scale, sets, lambda, alpha } = preset;
-  return { ...state.value, samples, graded, objective, setSize, baseline, reduction, scale, sets, lambda, alpha };
+  return { samples, graded, objective, setSize, baseline, reduction, scale, sets, lambda, alpha };
 }
 
+const textOf = (credit: Credit): string => encode({ ...START, ...creditOf(credit) });
+
 export function Settings() {
-  const now = state.value;
+  const now = group.value;
   return (
     <div class="settings">
       <Choice
@@ -125,7 +127,7 @@ export function Settings() {
 const newSeed = () => Math.floor(Math.random() * 1e6);
 
 function SetChoice() {
-  const { sets, samples, setSize } = state.value;
+  const { sets, samples, setSize } = group.value;
   const all = choose(samples.length, setSize).toLocaleString("en");
   const listed: readonly (readonly [typeof sets.kind, string])[] =
     sets.kind === "listed" ? [["listed", `the ${sets.lists.length} of the example`]] : [];
@@ -174,7 +176,7 @@ export function Copies() {
       setDone("the browser does not allow copying: open “show the Python code” and select it");
     }
   };
-  const code = pythonOf(state.value);
+  const code = pythonOf(group.value);
   return (
     <div class="copies">
       <button type="button" onClick={() => copy("Python code", code)}>

@@ -6,12 +6,13 @@ import { Slider } from "../components/Controls";
 import { signed } from "../components/SignedBar";
 import { Term } from "../components/Term";
 import { bonusNeeded, shapedCreditOfWrong } from "../maths";
-import { change, type State, state } from "./state";
+import { change, parts, type State } from "./state";
 
+const now = parts("threshold");
 const POINTS = Array.from({ length: 101 }, (_, i) => i / 100);
 
 export function Threshold() {
-  const { threshold } = state.value;
+  const { threshold } = now.value;
   const { p, lambda, d, dMean } = threshold;
   const set = (part: Partial<State["threshold"]>) => change({ threshold: { ...threshold, ...part } });
   const credit = shapedCreditOfWrong(p, lambda, d, dMean);

@@ -6,13 +6,14 @@ import { Slider } from "../components/Controls";
 import { letter, strategyColour } from "../components/Swatch";
 import { Term } from "../components/Term";
 import { waterFilling } from "../maths";
-import { change, state } from "./state";
+import { change, parts } from "./state";
 
+const now = parts("success", "mixture");
 const WEIGHTS = Array.from({ length: 96 }, (_, i) => (i + 5) / 100);
 const percent = (value: number): string => `${(100 * value).toFixed(1)}%`;
 
 export function WaterFilling() {
-  const { success, mixture } = state.value;
+  const { success, mixture } = now.value;
   const { shares, level, passAt1 } = waterFilling(success, mixture);
   const kept = shares.filter((share) => share > 0).length;
   const rows = success.map((s, a) => ({ name: letter(a), s, share: shares[a]!, a }));

@@ -2,9 +2,9 @@
 
 import { allSets, choose, membersOf, type Sets } from "../maths";
 import { drawnSets, samplesOf } from "./results";
-import type { State } from "./state";
+import type { Credit } from "./state";
 
-export function pythonOf(state: State): string {
+export function pythonOf(state: Credit): string {
   const { rewards, clusters, answers } = samplesOf(state);
   const drawn = drawnSets(state);
   const estimator = drawn ? "listed_sets" : state.scale === "score_std" ? "credit.Enumerated()" : null;
@@ -24,6 +24,7 @@ export function pythonOf(state: State): string {
     `    "Reward shaping": methods.grpo_div(weight=${state.lambda}),`,
     `    "Poly-EPO": methods.poly_epo(set_size=${state.setSize}${drawn ? how : ""}),`,
     `    "MaxPO": methods.maxpo(set_size=${state.setSize}${drawn ? how : ""}),`,
+    `    "Concave counts": methods.concave_counts(alpha=${state.alpha}),`,
     `    "Your choice": Method(`,
     `        "chosen",`,
     `        objectives.${state.objective}(),`,
@@ -42,7 +43,7 @@ export function pythonOf(state: State): string {
 }
 
 /** An estimator that scores the sets of the page, so that both show the same draw. */
-function listedSets({ samples, setSize }: State, sets: Sets, smaller: Sets | null): string[] {
+function listedSets({ samples, setSize }: Credit, sets: Sets, smaller: Sets | null): string[] {
   const n = samples.length;
   const sizes = [sets, ...(setSize > 1 ? [smaller ?? allSets(n, setSize - 1)] : [])];
   const rows = sizes

@@ -25,12 +25,12 @@ import {
   shaping,
 } from "../maths";
 import type { TermName } from "../components/glossary";
-import { type State, state } from "./state";
+import { type Credit, group } from "./state";
 
 /** The sample that the reader points at; null for none. */
 export const pointed = signal<number | null>(null);
 
-export const samplesOf = ({ samples }: State): Samples => {
+export const samplesOf = ({ samples }: Pick<Credit, "samples">): Samples => {
   const rewards = samples.map(({ reward }) => reward);
   const clusters = samples.map(({ cluster }) => cluster);
   // Correct samples give the right answer; wrong ones of a strategy share a wrong answer.
@@ -39,7 +39,7 @@ export const samplesOf = ({ samples }: State): Samples => {
 };
 
 /** The sets that are scored where not all are; null where every set counts. */
-export function drawnSets({ samples, setSize, sets }: State): Drawn | null {
+export function drawnSets({ samples, setSize, sets }: Credit): Drawn | null {
   const n = samples.length;
   if (sets.kind === "all") return null;
   if (sets.kind === "listed") {
@@ -53,7 +53,7 @@ export function drawnSets({ samples, setSize, sets }: State): Drawn | null {
   return { sets: drawn, smaller: fewer ? drawSets(n, setSize - 1, sets.count, random) : null };
 }
 
-export const methodOf = ({ objective, setSize, baseline, reduction, scale }: State): Method => ({
+export const methodOf = ({ objective, setSize, baseline, reduction, scale }: Credit): Method => ({
   objective,
   setSize,
   baseline,
@@ -75,7 +75,7 @@ export interface ScoredSets {
 }
 
 export const results = computed(() => {
-  const now = state.value;
+  const now = group.value;
   const samples = samplesOf(now);
   const drawn = drawnSets(now);
   return { samples, drawn, columns: columns(now, samples, drawn), scored: scored(now, samples, drawn) };
@@ -84,10 +84,10 @@ export const results = computed(() => {
 /** Only while its panel is read: the decomposition scores all sets three times. */
 export const decomposition = computed<Decomposition>(() => {
   const { samples, drawn } = results.value;
-  return decompose(samples, state.value.setSize, drawn?.sets ?? null);
+  return decompose(samples, group.value.setSize, drawn?.sets ?? null);
 });
 
-function columns(now: State, samples: Samples, drawn: Drawn | null): Column[] {
+function columns(now: Credit, samples: Samples, drawn: Drawn | null): Column[] {
   const { setSize: k, lambda, alpha } = now;
   return [
     { key: "grpo", title: "GRPO", term: "grpo", values: grpo(samples) },
@@ -99,7 +99,7 @@ function columns(now: State, samples: Samples, drawn: Drawn | null): Column[] {
   ];
 }
 
-function scored(now: State, samples: Samples, drawn: Drawn | null): ScoredSets {
+function scored(now: Credit, samples: Samples, drawn: Drawn | null): ScoredSets {
   const objective = OBJECTIVES[now.objective];
   const sets = drawn?.sets ?? allSets(samples.rewards.length, now.setSize);
   return {

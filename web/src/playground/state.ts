@@ -1,6 +1,6 @@
 /** What the page shows, as one value; the part of the URL after # is this value as text. */
 
-import { signal } from "@preact/signals";
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { LETTERS } from "../components/Swatch";
 import {
   BASELINES,
@@ -90,6 +90,38 @@ export const state = signal<State>(START);
 export const change = (part: Partial<State>): void => {
   state.value = repaired({ ...state.value, ...part });
 };
+
+/**
+ * Some parts of the state: whoever reads them is drawn again only when one of these changes, so that a
+ * click in one panel does not draw the charts of all others.
+ */
+export function parts<K extends keyof State>(...keys: readonly K[]): ReadonlySignal<Pick<State, K>> {
+  let last: State | null = null;
+  return computed(() => {
+    const [now, then] = [state.value, last];
+    if (then !== null && keys.every((key) => now[key] === then[key])) return then;
+    last = now;
+    return now;
+  });
+}
+
+/** What decides the credit of the group. */
+const GROUP = [
+  "samples",
+  "graded",
+  "objective",
+  "setSize",
+  "baseline",
+  "reduction",
+  "scale",
+  "sets",
+  "lambda",
+  "alpha",
+] as const;
+
+export type Credit = Pick<State, (typeof GROUP)[number]>;
+
+export const group = parts(...GROUP);
 
 /** The largest K for which every method is defined: one sample must be outside the set. */
 export const largestSet = (samples: readonly Sample[]): number => samples.length - 1;
