@@ -6,7 +6,6 @@ import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
 
 from setrl.errors import ConfigError, DataError
 from setrl.evaluation.metrics import powers_of_two
@@ -17,7 +16,7 @@ from setrl.logs.jsonl import Loaded, OwnLog, load_samples
 from setrl.logs.records import evaluation_of
 from setrl.logs.tools import read_log
 from setrl.logs.trl import COMPLETIONS, completions_folder
-from setrl.report.run import RunData
+from setrl.report.run import ArmRun, RunData
 from setrl.report.style import looks
 
 
@@ -60,7 +59,8 @@ def data_of(
     places = {*ks, *powers_of_two(min(e.n for e in found.values()))} if ks else ()
     summary = summarise({"given": of_arms}, next(iter(found)), ks=sorted(places))
     run = {"name": " and ".join(found), "command": f"setrl report {' '.join(map(str, paths))}"}
-    arms = dict.fromkeys(found, ())
+    arms: dict[str, tuple[ArmRun, ...]] = {}
+    arms.update(dict.fromkeys(found, ()))
     return RunData(folder, "comparison", run, {}, arms, looks(list(arms)), summary), reading
 
 
