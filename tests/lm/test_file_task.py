@@ -1,12 +1,13 @@
 """Files of problems through training and evaluation, with models that chat."""
 
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
 import torch
 
-from setrl import domains, files
+from setrl import domains, files, tasks
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.errors import ConfigError
 from setrl.evaluation.sampling import LocalModel
@@ -234,3 +235,30 @@ def test_a_method_of_clusters_needs_a_strategy_and_messages_a_template(tmp_path)
         config = own_config(plain, {**task, **keys, "strategy": "final_answer"})
         with pytest.raises(ConfigError, match=message):
             check_before_training(config)
+
+
+def test_the_config_of_the_guide_trains(chat_models, tmp_path):
+    text = (DATA.parents[1] / "docs" / "your-own-task.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "config.yaml").write_text(block, encoding="utf-8")
+    rows = files.read_lines(DATA / "gsm8k_50.jsonl")
+    renamed = [{"question": row["problem"], "answer": row["answer"]} for row in rows]
+    files.write_lines(tmp_path / "problems.jsonl", renamed)
+    small = {"prompts_per_step": 2, "samples_per_prompt": 6, "max_new_tokens": 8, "steps": 1}
+    small |= {"model": chat_models["qwen3"], "eval_problems": 2, "eval_samples": 4}
+    config = ComparisonConfig.load(
+        tmp_path / "config.yaml", [f"{key}={value}" for key, value in small.items()]
+    )
+    check_before_training(config)
+    run = train(config, tmp_path / "run")
+    assert len(files.read_lines(run.path / "evaluation" / "test.jsonl")) == 2
+    assert (run.final / "adapter_config.json").exists()
+    task = tasks.read_config(tmp_path / "config.yaml")
+    assert task.max_new_tokens == 512
+    again = config.load(_written(tmp_path / "run.yaml", config.to_yaml()))
+    assert config.differences(again) == []
+
+
+def _written(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
