@@ -160,6 +160,9 @@ def test_rewards_that_are_normalised_apart(tmp_path):
     path = tmp_path / "config.yaml"
     path.write_text(TASK.replace("{method: poly_epo, set_size: 2}", "{method: rloo}"))
     assert load(path).make_task().combine == Combine((1.0, 1.0), normalize="group")
+    path.write_text(TASK.replace("own:f", "own:g"))
+    with pytest.raises(ConfigError, match=r"config.yaml:2: own:g: .*own.py has no function 'g'"):
+        load(path)
     wrong = {
         "{method: maxrl}": r":6: arm 'other' cannot be trained with normalised rewards, .*maxrl",
         "{method: pass_k_training, set_size: 2}": r":6: arm 'other': .* counts rewards above a",

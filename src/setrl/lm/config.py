@@ -124,7 +124,8 @@ class ComparisonConfig(RunConfig):
 
     def _check(self) -> None:
         try:
-            known = self.make_task().splits
+            task = self.make_task()
+            known, _ = task.splits, task.rewards  # functions that are missing show here
         except DataError:
             raise
         except ValueError as error:
