@@ -140,6 +140,7 @@ EXACT = [
     ),
     Entry(objectives.product(MEAN, PROXY), lambda c: times(c, scores.mean(c.proxy))),
     Entry(MEAN * objectives.mean(of="second"), lambda c: times(c, scores.mean(c.second))),
+    Entry(objectives.vector_max(), lambda c: scores.vector_max(c.rewards, c.second)),
     Entry(
         objectives.family_share(0.25),
         lambda c: scores.family_share(c.families, c.clusters, Fraction(1, 4)),

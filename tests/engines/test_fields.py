@@ -95,11 +95,14 @@ def test_a_sample_whose_field_is_unknown_is_left_out(base, tmp_path):
     def second_is_missing(completions, **_):
         return [None if i % 4 == 1 else float(i) for i in range(len(completions))]
 
+    def third_has_none(completions, **_):
+        return [None if i % 4 == 2 else "a" for i in range(len(completions))]
+
     trainer = make(
         base,
         tmp_path,
-        METHODS["best of"],
-        {"proxy": second_is_missing},
+        METHODS["best of"] + methods.set_rl(objectives.majority(), 2),
+        {"proxy": second_is_missing, "answers": third_has_none},
         on_batch=batches.append,
         max_steps=1,
     )
@@ -107,6 +110,7 @@ def test_a_sample_whose_field_is_unknown_is_left_out(base, tmp_path):
     [batch] = batches
     assert batch.advantages.usable_BN.tolist() == [[True, False, True, True]] * 4
     assert not batch.advantages.values_BN[:, 1].any()
+    assert batch.fields["answers"][:, 2].tolist() == [None] * 4  # it votes for nobody, and stays
     assert np.isnan(batch.fields["proxy"][:, 1]).all()
 
 
