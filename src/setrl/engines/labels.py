@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from setrl import DEGENERATE
+from setrl.rewards.from_domain import strategy_label
 
 Label = str | int | None  # a name or an integer, −1 for degenerate; None for unknown
 
@@ -39,16 +40,22 @@ def read_label(value: Any) -> Label:
 def numbered(labels: Sequence[Label]) -> np.ndarray:
     """Labels as numbers: integers stay, names get the integers above them, None becomes NaN.
 
+    Which name comes first does not depend on the order of the samples, so that credit does not
+    either, to the last bit.
+
     >>> numbered(["factor", 3, "formula", -1, "factor"])
-    array([ 4.,  3.,  5., -1.,  4.])
+    array([ 5.,  3.,  4., -1.,  5.])
     """
     free = 1 + max((one for one in labels if isinstance(one, int)), default=DEGENERATE)
-    numbers: dict[str, int] = {}
-    for one in labels:
-        if isinstance(one, str):
-            numbers.setdefault(one, max(free, 0) + len(numbers))
+    names = sorted({one for one in labels if isinstance(one, str)}, key=_order)
+    numbers = {name: max(free, 0) + place for place, name in enumerate(names)}
     values = [numbers[one] if isinstance(one, str) else one for one in labels]
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def _order(name: str) -> tuple[int, str]:
+    """The order of strategies' numbers in earlier versions, which were hashes of three bytes."""
+    return strategy_label(name), name
 
 
 def shown(label: Label) -> str | None:

@@ -32,10 +32,13 @@ class Verifier:
         pairs = zip(prompts, completions, strict=True)
         return [float(self.reading(prompt, text).correct) for prompt, text in pairs]
 
-    def strategy(self, prompts: Sequence[Text], completions: Sequence[Text], **_: Any) -> list[int]:
-        """The label of each sample's strategy; −1 where none can be read."""
+    def strategy(
+        self, prompts: Sequence[Text], completions: Sequence[Text], **_: Any
+    ) -> list[str | int]:
+        """The name of each sample's strategy; −1 where none can be read."""
         pairs = zip(prompts, completions, strict=True)
-        return [strategy_label(self.reading(prompt, text).strategy) for prompt, text in pairs]
+        found = [self.reading(prompt, text).strategy for prompt, text in pairs]
+        return [DEGENERATE if name is None else name for name in found]
 
 
 @lru_cache(maxsize=2**16)
