@@ -10,11 +10,14 @@ from claims import scores
 from claims.claims import NOTE, Trials, Verdict, claim, corrected, kind, remark, stated
 from claims.exact import (
     Actions,
+    Credit,
     Policy,
     Score,
     advantages,
     average,
+    contrast,
     dot,
+    estimate,
     expected,
     logit_gradient,
     mean_estimate,
@@ -293,3 +296,57 @@ def coupling(size: int, score: Score, p: Policy) -> Trials:
     left = shared_signal(score, p, size, lambda s, i: Fraction(0))
     right = times(size, weighted(p, advantages(score, p, size)))
     yield stated(left == right, f=score, n=size, π=p, gradient=left)
+
+
+@claim(
+    "note-naive",
+    NOTE,
+    "§2.2, before §2.3: the naive algorithm",
+    Verdict.HOLDS,
+    how="N samples split into N/n sets, each scored against the mean of the others, and all sets "
+    "of the same samples: trace variances over all ordered groups of N = 4, n = 2, four objectives, "
+    "in fractions. The mean over all splits is u − v.",
+    truth="At the same number of samples all sets never have a larger variance: u − v is the mean "
+    "of the naive credit over all ways to split the samples. Polychromic, N = 4, n = 2, π = (1, 2, "
+    "3)/6: 2.6 times less.",
+    cases=product(scores.OBJECTIVES),
+)
+def naive_algorithm(score: Score) -> Trials:
+    """An estimate from separate sets needs many more samples than one from all sets."""
+    num, size, p = 4, 2, policy(1, 2, 3)
+    split = [tuple(range(at, at + size)) for at in range(0, num, size)]
+    both = (_separate(score, split), contrast(score, size))
+    naive, all_of_them = (_ordered_variance(credit, p, num) for credit in both)
+    yield stated(naive > all_of_them, N=num, n=size, f=score, ratio=float(naive / all_of_them))
+    if score is scores.OBJECTIVES[1]:
+        yield remark(abs(naive / all_of_them - Fraction("2.6")) < Fraction("0.05"))
+    group = tuple(i % 3 for i in range(num))
+    orders = list(permutations(range(num)))
+    mean = [Fraction(0)] * num
+    for order in orders:
+        credits = both[0](tuple(group[i] for i in order))
+        for place, i in enumerate(order):
+            mean[i] += credits[place] / len(orders)
+    yield remark(mean == both[1](group))
+
+
+def _separate(score: Score, split: list[Actions]) -> Credit:
+    """The score of a sample's set, less the mean score of the other sets."""
+
+    def credit(group: Actions) -> list[Fraction]:
+        f = [score(tuple(sorted(group[i] for i in s))) for s in split]
+        total = sum(f, Fraction(0))
+        against = [mine - (total - mine) / (len(f) - 1) for mine in f]
+        return [a for a, s in zip(against, split, strict=True) for _ in s]
+
+    return credit
+
+
+def _ordered_variance(credit: Credit, p: Policy, num: int) -> Fraction:
+    """The trace variance of a credit that depends on the order of the samples."""
+    second = Fraction(0)
+    for group, chance in ordered_draws(p, num):
+        update = estimate(credit(group), group, p)
+        second += chance * dot(update, update)
+    mean = mean_estimate(credit, p, num, ordered_draws)
+    return second - dot(mean, mean)

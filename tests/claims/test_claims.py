@@ -26,6 +26,7 @@ from claims import (
     note_estimator,
     note_propositions,
     note_sequential,
+    note_single_turn,
     note_specular,
     report,
     scores,
@@ -266,6 +267,12 @@ MUTANTS = {
         "by_gaps",
         lambda old: lambda rewards, size: [old(rewards, size) for _ in rewards][-1],
         ["maxpo-quadratic"],
+    ),
+    "separate sets against the mean of all": (
+        note_single_turn,
+        "_separate",
+        lambda old: lambda score, split: lambda group: [a / 2 for a in old(score, split)(group)],
+        ["note-naive"],
     ),
     "samples left out that are not": (
         beyond_centred,

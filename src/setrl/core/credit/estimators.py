@@ -72,7 +72,7 @@ class Enumerated:
                 f"Enumerated(max_sets={self.max_sets:,}) scores; use Exact() or Sampled(num_sets)"
             )
         sets_SK = all_sets(samples.num_samples, set_size)
-        return _credit(objective, samples, sets_SK, f"enumerated ({num_sets:,} sets)")
+        return credit_from_sets(objective, samples, sets_SK, f"enumerated ({num_sets:,} sets)")
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Sampled(DrawnSets):
         """Means over the drawn sets, with their standard errors."""
         total = comb(samples.num_samples, sets_SK.shape[1])
         used = f"sampled ({self.num_sets:,} of {total:,} sets)"
-        return _credit(objective, samples, sets_SK, used)
+        return credit_from_sets(objective, samples, sets_SK, used)
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,10 @@ def score_sets(objective: Objective, samples: Samples, sets_SK: np.ndarray) -> n
     return finite(objective, np.concatenate(parts, axis=-1))
 
 
-def _credit(objective: Objective, samples: Samples, sets_SK: np.ndarray, used: str) -> Credit:
-    """Means and standard errors from scored sets."""
+def credit_from_sets(
+    objective: Objective, samples: Samples, sets_SK: np.ndarray, used: str
+) -> Credit:
+    """Means over these sets, all of which are scored, and their standard errors."""
     n, set_size = samples.num_samples, sets_SK.shape[1]
     scores_BS = score_sets(objective, samples, sets_SK)
     member_SN = membership(sets_SK, n)
