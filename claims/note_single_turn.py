@@ -304,8 +304,8 @@ def coupling(size: int, score: Score, p: Policy) -> Trials:
     "§2.2, before §2.3: the naive algorithm",
     Verdict.HOLDS,
     how="N samples split into N/n sets, each scored against the mean of the others, and all sets "
-    "of the same samples: trace variances over all ordered groups of N = 4, n = 2, four objectives, "
-    "in fractions. The mean over all splits is u − v.",
+    "of the same samples: trace variances over all ordered groups of N = 4, n = 2, four "
+    "objectives, in fractions. The mean over all splits is u − v.",
     truth="At the same number of samples all sets never have a larger variance: u − v is the mean "
     "of the naive credit over all ways to split the samples. Polychromic, N = 4, n = 2, π = (1, 2, "
     "3)/6: 2.6 times less.",
