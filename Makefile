@@ -7,7 +7,7 @@ RUN ?= runs/demo
 CORE_PYTHON ?= python3.12
 CORE_VENV ?= .venv-core
 
-.PHONY: demo test core distributed adversary golden lint format verify web web-check web-browser clean help
+.PHONY: demo test core distributed adversary golden lint format verify web web-check web-browser web-pictures clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -54,6 +54,9 @@ web-check: web/node_modules/.package-lock.json  ## Check that the committed bund
 
 web-browser: web/node_modules/.package-lock.json  ## Test the pages in headless Chromium; needs Chromium.
 	cd web && LAB_PYTHON=$(abspath $(BIN))/python npm run --silent browser
+
+web-pictures: web/node_modules/.package-lock.json  ## Take the pictures of docs/lab again; needs Chromium.
+	cd web && LAB_PICTURES=1 LAB_PYTHON=$(abspath $(BIN))/python npm run --silent browser
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund

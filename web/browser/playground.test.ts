@@ -118,7 +118,7 @@ it.each(["#s=<img src=x onerror=alert(1)>", "#%E0%A4%A", "#s=1A1A&k=99&sets=9.9_
 it("one warning in words for each method that goes against correctness", async () => {
   const { page } = await open(browser, `${address}#s=1A1A1A1A1A1A1A0B`);
   const warnings = await page.locator(".warning").allInnerTexts();
-  expect(warnings[0]).toContain("Poly-EPO makes 7 correct samples less likely (y1, y2, y3, y4, y5, y6 and y7)");
+  expect(warnings[0]).toContain("Poly-EPO, Your choice: 7 correct samples less likely (y1, y2, y3, y4, y5, y6 and y7)");
   expect(warnings[0]).toContain("and 1 wrong sample more likely (y8)");
   await page.context().close();
 });

@@ -1,7 +1,7 @@
 /** Credit that goes against correctness, in words and as a table. */
 
 import { Term } from "../components/Term";
-import { quadrants } from "../maths";
+import { type Quadrants, quadrants } from "../maths";
 import { listed, results } from "./results";
 
 const samples = (kind: string, which: readonly number[]): string =>
@@ -18,16 +18,16 @@ export function QuadrantTable() {
         {odd.length === 0 ? (
           <p>No method pushes a correct sample down or a wrong sample up.</p>
         ) : (
-          odd.map(({ key, title, of }) => (
-            <p key={key} class="warning">
-              <strong>{title}</strong> {sentence(of.correctDown, of.wrongUp)}
+          bySentence(odd).map(([text, titles]) => (
+            <p key={text} class="warning">
+              <strong>{titles.join(", ")}</strong>: {text}
             </p>
           ))
         )}
         {silent.length > 0 ? (
           <p>
-            No credit at all from {silent.map(({ title }) => title).join(", ")}: everything that they compare is equal in this
-            group, so it teaches them nothing.
+            <strong>{silent.map(({ title }) => title).join(", ")}</strong>: no credit in this group, because nothing that is
+            compared differs.
           </p>
         ) : null}
       </div>
@@ -66,9 +66,19 @@ export function QuadrantTable() {
 
 const marked = (count: number) => (count > 0 ? `! ${count}` : "0");
 
+/** The sentences, each with the methods that it is true of. */
+function bySentence(odd: readonly { title: string; of: Quadrants }[]): [string, string[]][] {
+  const found = new Map<string, string[]>();
+  for (const { title, of } of odd) {
+    const text = sentence(of.correctDown, of.wrongUp);
+    found.set(text, [...(found.get(text) ?? []), title]);
+  }
+  return [...found];
+}
+
 function sentence(correctDown: readonly number[], wrongUp: readonly number[]): string {
   const parts = [];
   if (correctDown.length > 0) parts.push(`${samples("correct", correctDown)} less likely (${listed(correctDown)})`);
   if (wrongUp.length > 0) parts.push(`${samples("wrong", wrongUp)} more likely (${listed(wrongUp)})`);
-  return `makes ${parts.join(", and ")}.`;
+  return `${parts.join(", and ")}.`;
 }

@@ -72,10 +72,10 @@ function Histogram({ scored }: { scored: ScoredSets }) {
       options={(width) => ({
         marginLeft: 48,
         marginBottom: 38,
-        x: { domain: bars.map(({ score }) => score.toFixed(3)), padding: 0.15 },
+        x: { domain: bars.map(({ score }) => score.toFixed(3)), padding: Math.max(0.15, 1 - (110 * bars.length) / width) },
         marks: [
           axisX({ label: "score of the set →", labelAnchor: "right", ...(width / bars.length < 42 ? { ticks: every(bars, width) } : {}) }),
-          axisY({ label: "↑ number of sets", ticks: 4, tickFormat: ",d" }),
+          axisY({ label: "↑ number of sets", ticks: Math.min(4, Math.max(...bars.map(({ count }) => count))), tickFormat: ",d" }),
           barY(bars, { x: (d) => d.score.toFixed(3), y: "count", fill: "var(--bar)" }),
           barY(bars, { x: (d) => d.score.toFixed(3), y: "lit", fill: "var(--accent)" }),
           ruleY([0], { stroke: "var(--ink)" }),

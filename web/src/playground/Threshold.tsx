@@ -1,6 +1,6 @@
 /** When reward shaping encourages a wrong sample: λ·d > p + λ·d̄. */
 
-import { areaY, axisX, axisY, dot, line, ruleX, text } from "@observablehq/plot";
+import { areaY, axisX, axisY, dot, line, ruleX } from "@observablehq/plot";
 import { Chart } from "../components/Chart";
 import { Slider } from "../components/Controls";
 import { signed } from "../components/SignedBar";
@@ -30,6 +30,7 @@ export function Threshold() {
         The wrong sample gets <Term name="threshold">λ·d − p − λ·d̄</Term> = {two(lambda * d)} − {two(p)} −{" "}
         {two(lambda * dMean)} = <strong>{signed(credit, 2)}</strong>, so it is made{" "}
         <strong>{credit > 0 ? "more" : credit < 0 ? "less" : "neither more nor less"} likely</strong>.{" "}
+        In the shaded area of the chart a wrong sample is made more likely.{" "}
         {Number.isFinite(needed)
           ? `It needs λ > ${two(needed)}.`
           : "No λ is large enough, because the sample is not more diverse than its group."}
@@ -58,7 +59,6 @@ export function Threshold() {
             }),
             ruleX([p], { stroke: "var(--muted)", strokeDasharray: "3 3" }),
             dot([[p, d]], { fill: credit > 0 ? "var(--plus)" : "var(--minus)", r: 7, stroke: "var(--paper)", symbol: credit > 0 ? "circle" : "times" }),
-            text([[0.02, 0.92]], { text: ["shaded: a wrong sample is made more likely"], textAnchor: "start", fill: "var(--ink)" }),
             axisX({ label: "p: share of correct samples in the group →", labelAnchor: "right" }),
             axisY({ label: "↑ d: how rare the wrong sample's strategy is", ticks: 5 }),
           ],

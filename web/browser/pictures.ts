@@ -1,0 +1,37 @@
+/** Pictures of the pages for the documentation: `make web-pictures`. */
+
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { launch, open, written } from "./open";
+
+const FOLDER = join(import.meta.dirname, "../../docs/lab");
+
+const PICTURES = [
+  { name: "credit", part: "#credit", hash: "#s=1A1A1A1A1A1A1A0B", width: 1180, colorScheme: "light", point: 7 },
+  { name: "parts", part: "#parts", hash: "", width: 1180, colorScheme: "light" },
+  { name: "collapse", part: "#collapse", hash: "#t=200", width: 1180, colorScheme: "dark" },
+  { name: "water", part: "#water", hash: "#mix=0.6", width: 1180, colorScheme: "light" },
+  { name: "phone", part: "#credit", hash: "#s=1A1B0C1A&k=2&r=sum&sets=1.3_2.4_1.2", width: 400, colorScheme: "dark" },
+] as const;
+
+let browser: Browser;
+let address: string;
+
+beforeAll(async () => {
+  browser = await launch();
+  address = written();
+});
+
+afterAll(() => browser?.close());
+
+it.each(PICTURES)("$name", async ({ name, part, hash, width, colorScheme, ...rest }) => {
+  const { page, misdeeds } = await open(browser, address + hash, { viewport: { width, height: 1000 }, colorScheme });
+  if ("point" in rest) await page.locator("tbody button.name").nth(rest.point).click();
+  await page.waitForTimeout(300);
+  const box = (await page.locator(part).boundingBox())!;
+  const clip = { ...box, height: Math.min(box.height, 1250) };
+  await page.screenshot({ path: join(FOLDER, `${name}.png`), clip, fullPage: true });
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
