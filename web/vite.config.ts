@@ -1,19 +1,23 @@
 import { defineConfig } from "vitest/config";
 
-// One classic script and one style sheet: a page that is opened from disk cannot load modules.
+/** The page that is built; `build.js` builds one after the other. */
+const page = process.env.LAB_PAGE ?? "playground";
+
+// One classic script and one style sheet for each page: a page that is opened from disk cannot load
+// modules, and no page should carry the code of another.
 export default defineConfig({
   build: {
     outDir: process.env.LAB_BUNDLE ?? "../src/setrl/lab/bundle",
-    emptyOutDir: true,
+    emptyOutDir: false,
     target: "es2022",
-    license: { fileName: "licenses.md" },
+    license: { fileName: `${page}.licenses.md` },
     reportCompressedSize: false,
     lib: {
-      entry: "src/playground/main.tsx",
+      entry: `src/${page}/main.tsx`,
       formats: ["iife"],
       name: "setrlLab",
-      fileName: () => "playground.js",
-      cssFileName: "playground",
+      fileName: () => `${page}.js`,
+      cssFileName: page,
     },
   },
   define: { "process.env.NODE_ENV": '"production"' },

@@ -1,0 +1,12 @@
+/** Builds every page into src/setrl/lab/bundle, or into the folder LAB_BUNDLE. */
+
+import { rmSync } from "node:fs";
+import { build } from "vite";
+
+const PAGES = ["playground"];
+
+rmSync(process.env.LAB_BUNDLE ?? "../src/setrl/lab/bundle", { recursive: true, force: true });
+for (const page of PAGES) {
+  process.env.LAB_PAGE = page;
+  await build({ logLevel: "warn" });
+}
