@@ -16,7 +16,7 @@ FIELDS = frozenset({"rewards", "clusters"})  # what every trainer can know of a 
 
 
 def check_method(
-    method: AnyMethod, num_samples: int, called: str, known: Collection[str] = FIELDS
+    method: AnyMethod, num_samples: int, called: str, known: Collection[str] | None = None
 ) -> None:
     """Refuse a method that no trainer can use: N is too small, or it reads unknown fields.
 
@@ -24,7 +24,7 @@ def check_method(
         method: The method.
         num_samples: N.
         called: What the caller calls N, for the message.
-        known: The fields that it can be given.
+        known: The fields that it is given; None where a trainer takes no others than `FIELDS`.
 
     Raises:
         ValueError: Naming the method and what is wrong.
@@ -34,10 +34,14 @@ def check_method(
         method.check_samples(num_samples, called)
     except ValueError as error:
         raise ValueError(f"{method.name}: {error}") from None
-    if unknown := sorted(set(method.reads) - set(known)):
+    if unknown := sorted(set(method.reads) - set(FIELDS if known is None else known)):
         raise ValueError(
-            f"{method.name} reads {' and '.join(unknown)}: pass fields={{{unknown[0]!r}: …}}, a "
-            "function or the name of a column"
+            f"{method.name} reads {' and '.join(unknown)}"
+            + (
+                f", which this trainer does not know: it knows {' and '.join(sorted(FIELDS))}"
+                if known is None
+                else f": pass fields={{{unknown[0]!r}: …}}, a function or the name of a column"
+            )
         )
 
 
