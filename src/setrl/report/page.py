@@ -186,7 +186,7 @@ def _with_options(named: Any) -> str:
         return str(named or "")
     key = "name" if "name" in named else "data"  # of a domain; of a file of problems
     name = str(named.get(key) or "")
-    rest = {other: value for other, value in named.items() if other not in (key, "folder")}
+    rest = {k: v for k, v in named.items() if k not in (key, "folder") and v is not None}
     options = ", ".join(f"{other} {value}" for other, value in rest.items())
     return f"{name} ({options})" if options else name
 
