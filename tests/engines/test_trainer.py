@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 import torch
 from datasets import Dataset
-from trl import GRPOConfig, GRPOTrainer
+from trl import GRPOTrainer
 
 from setrl import DEGENERATE, methods
 from setrl.engines.metrics import batch_metrics
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.errors import RunError
 from setrl.models import sampler
+from tests.engines import chat
 
 PROMPTS = ["y=x^2+3x+7, x!=4: ", "y=2x+1, x!=-4: ", "y=x^2+2x+2, x!=6: ", "y=3x+5, x!=7: "]
 
@@ -29,26 +30,13 @@ def first_letters(completions, **_):
 
 def arguments(folder, **changes):
     usual = {
-        "output_dir": str(folder),
         "max_steps": 3,
         "per_device_train_batch_size": 16,
-        "num_generations": 4,
         "max_completion_length": 6,
         "learning_rate": 1e-3,
         "loss_type": "dr_grpo",
-        "shuffle_dataset": False,
-        "seed": 5,
-        "use_cpu": True,
-        "bf16": False,
-        "activation_checkpointing": False,
-        "dataloader_pin_memory": False,
-        "report_to": [],
-        "save_strategy": "no",
-        "disable_tqdm": True,
-        "logging_steps": 1,
-        "model_init_kwargs": {"dtype": "float32"},
     }
-    return GRPOConfig(**{**usual, **changes})
+    return chat.arguments(folder, **{**usual, **changes})
 
 
 def make(base, folder, method, rewards=length, clusters=first_letters, **changes):

@@ -6,30 +6,17 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from stable_baselines3 import PPO
 
 from setrl.control.credit.vines import Vines
 from setrl.control.sb3 import behaviour_cloning
 from setrl.control.sb3.behaviour_cloning import Demonstrations
 from setrl.control.sb3.recurrent import GRUPolicy, RecurrentPolyPPO
-from setrl.control.tasks.triangles import Triangles
+from tests.control.cloned import new_model, triangles
 
 
 @pytest.fixture
 def task():
-    return Triangles(nodes=12, edge_probability=0.5, pretrain_epochs=3)
-
-
-def new_model(task, seed=0):
-    return PPO(
-        "MlpPolicy",
-        task.make_env(),
-        n_steps=6,
-        batch_size=6,
-        policy_kwargs=dict(task.policy_kwargs),
-        seed=seed,
-        device="cpu",
-    )
+    return triangles()
 
 
 def shares(model, observations):

@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import pytest
 import torch
-from stable_baselines3 import PPO
 
 from setrl.control.tasks import warm_start
 from setrl.control.tasks.triangles import Triangles
+from tests.control.cloned import new_model, triangles
 
 
 @pytest.fixture
 def task():
-    return Triangles(nodes=12, edge_probability=0.5, pretrain_epochs=3)
-
-
-def new_model(task, seed=0):
-    return PPO(
-        "MlpPolicy",
-        task.make_env(),
-        n_steps=6,
-        batch_size=6,
-        policy_kwargs=dict(task.policy_kwargs),
-        seed=seed,
-        device="cpu",
-    )
+    return triangles()
 
 
 def test_a_warm_start_is_the_same_for_every_seed_and_made_once(task, tmp_path, monkeypatch):
