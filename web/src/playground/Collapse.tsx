@@ -9,6 +9,7 @@ import { letter, strategyColour, Swatch } from "../components/Swatch";
 import { Term } from "../components/Term";
 import {
   countsDynamics,
+  creditSpread,
   type Dynamics,
   effectiveNumber,
   expectedSteps,
@@ -17,15 +18,15 @@ import {
   passAt1,
   passAtK,
   polyEpoDynamics,
-  velocity,
 } from "../maths";
 import { change, parts, state, STEPS } from "./state";
 
 const SAMPLES = 16;
 const SET_SIZE = 4;
-const FIRST_STEP = 0.05; // how far the first step moves the logits, for every method alike
+const RATE = 0.6; // of credit with a standard deviation of 1 before training, for every method alike
+const NOTHING = 1e-9; // credit that differs by less is rounding error
 
-const METHODS: readonly (readonly [string, Dynamics])[] = [
+export const METHODS: readonly (readonly [string, Dynamics])[] = [
   ["GRPO", grpoDynamics],
   ["Poly-EPO", polyEpoDynamics],
   ["MaxPO", maxpoDynamics],
@@ -46,12 +47,12 @@ const setup = computed(() => {
 });
 
 /** The shares after each step, for each method; computed again only when the setup changes. */
-const paths = computed(() => {
+export const paths = computed(() => {
   const { success, shares, alpha } = setup.value;
   const how = { samples: SAMPLES, setSize: SET_SIZE, alpha };
   return METHODS.map(([title, dynamics]) => {
-    const first = Math.max(...velocity(dynamics, shares, { success }, how).map(Math.abs));
-    const rate = first > 0 ? FIRST_STEP / first : 0;
+    const spread = creditSpread(dynamics, shares, { success }, how);
+    const rate = spread > NOTHING ? RATE / spread : 0;
     return { title, path: expectedSteps(dynamics, shares, { success }, how, rate, STEPS) };
   });
 });

@@ -137,7 +137,7 @@ function SetChoice() {
         label="Sets that are scored"
         term="sets"
         value={sets.kind}
-        options={[["all", `all ${all}`], ["drawn", "some, drawn at random"], ...listed]}
+        options={[["all", `all ${all}`], ["drawn", "drawn at random"], ...listed]}
         onChange={(kind) =>
           change({ sets: kind === "drawn" ? { kind, count: 20, seed: newSeed() } : { kind: "all" } })
         }

@@ -69,8 +69,8 @@ function Playground() {
         lead={
           <>
             Several strategies solve the same problem, some more reliably. Each method draws 16 samples a step (sets of 4) and
-            moves its <Term name="share">shares</Term>; shown is the exact mean step, without luck. The first step is equally
-            long for all methods. Watch for <Term name="collapse">collapse</Term>.
+            moves its <Term name="share">shares</Term>; shown is the exact mean step, without luck. The credit of all methods
+            has the same spread before training, so that their speeds compare. Watch for <Term name="collapse">collapse</Term>.
           </>
         }
       >
