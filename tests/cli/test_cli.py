@@ -149,10 +149,17 @@ def test_both_signals_end_a_command_with_a_sentence(tmp_path, number, code, word
     assert len(error.splitlines()) == 1
 
 
-@pytest.mark.parametrize("command", ["train", "control"])
-def test_a_wrong_config_is_refused_before_anything_heavy_is_imported(tmp_path, command):
+@pytest.mark.parametrize(
+    ("command", "wrong"),
+    [
+        ("train", "task: {data: own.jsonl}\nmodel: mine\ntruncated: stepz"),  # checked last
+        ("control", "stepz: 3"),
+    ],
+)
+def test_a_wrong_config_is_refused_before_anything_heavy_is_imported(tmp_path, command, wrong):
     path = tmp_path / "config.yaml"
-    path.write_text("name: mine\narms: {a: {}}\nstepz: 3\n")
+    path.write_text(f"name: mine\narms: {{a: {{}}}}\n{wrong}\n")
+    (tmp_path / "own.jsonl").write_text('{"problem": "1 + 1", "answer": "2"}\n')
     code = (
         "import sys; from setrl import cli\n"
         f"try: cli.main(['{command}', '--config', {str(path)!r}])\n"

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 from datasets import Dataset
 
 from setrl import Method, methods, objectives, schedules
 from setrl.engines.checks import checked_field
-from setrl.engines.fields import as_array, column, read_matrix
+from setrl.engines.fields import as_array, column, read_answer, read_matrix, read_number
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.errors import RunError
 from tests.engines.test_trainer import PROMPTS, Losses, arguments, first_letters, length
@@ -220,3 +221,11 @@ def test_arrays_keep_what_is_unknown():
     found = Method("m", objectives.majority(), 1).advantages(np.ones((2, 2)), answers=answers)
     assert found.usable_BN.tolist() == [[True, False], [True, False]]
     assert as_array("families", ["x", None, "y", "x"], 2)[0, 0] == 0
+
+
+def test_an_array_of_one_element_is_its_number():
+    assert read_number(torch.tensor([2.0], dtype=torch.bfloat16)) == 2.0
+    assert read_answer(np.array([[3]])) == read_answer(torch.tensor(3)) == 3
+    for value in (torch.ones(2), np.ones((1, 2)), torch.tensor(float("inf"))):
+        with pytest.raises(ValueError, match="finite numbers or None"):
+            read_number(value)

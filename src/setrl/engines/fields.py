@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 
 from setrl import names
 from setrl.engines.labels import numbered, read_label
@@ -50,10 +49,12 @@ def read_number(value: Any) -> float:
 
 
 def _plain(value: Any) -> Any:
-    """The number in an array or tensor of one element; other values are themselves."""
-    if isinstance(value, torch.Tensor):
-        return value.item() if value.numel() == 1 else value
-    return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+    """The number in an array or tensor of one element; other values are themselves.
+
+    Tensors are known by what they have: configs read this module, and must not wait for PyTorch.
+    """
+    is_array = hasattr(value, "shape") and hasattr(value, "item")
+    return value.item() if is_array and math.prod(value.shape) == 1 else value
 
 
 READERS: dict[str, Callable[[Any], Any]] = {
