@@ -18,6 +18,7 @@ from trl.trainer.utils import get_callable_name, is_async_callable
 from setrl import AnyMethod
 from setrl.engines.batch import FIELDS, check_method
 from setrl.engines.fields import READERS
+from setrl.engines.importance import warn_of_truncated_sampling
 from setrl.engines.labels import read_label
 from setrl.errors import RunError
 from setrl.rewards import Combine, Truncation
@@ -57,6 +58,7 @@ def check_arguments(
             "normalise rewards apart, pass combine=Combine(weights, normalize='group')"
         )
     _warn_of_no_effect(method, args, has_sampler)
+    warn_of_truncated_sampling(args, has_sampler)
 
 
 def check_combine(combine: Combine, args: GRPOConfig, names: Sequence[str]) -> None:

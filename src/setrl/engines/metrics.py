@@ -71,9 +71,22 @@ def _advantages(batch: ScoredBatch) -> dict[str, float]:
     return {
         "advantage/wrong_positive": _mean(values_BN[wrong_BN] > 0),
         "advantage/correct_negative": _mean(values_BN[usable_BN & correct_BN] < 0),
-        "advantage/dead_groups": _mean((values_BN == 0).all(axis=1)),
+        "advantage/dead_groups": _mean(dead_groups(batch)),
+        "reward/dead_groups": _mean(_equal_rewards(batch.rewards_BN)),
         "advantage/left_out": _mean(~usable_BN),
     }
+
+
+def dead_groups(batch: ScoredBatch) -> np.ndarray:
+    """Which prompts train nothing, (B,) bool: all their advantages are 0."""
+    return (batch.advantages.values_BN == 0).all(axis=1)
+
+
+def _equal_rewards(rewards_BN: np.ndarray) -> np.ndarray:
+    """Which prompts a filter on the variance of rewards would drop, (B,) bool."""
+    known_BN = ~np.isnan(rewards_BN)
+    least = np.where(known_BN, rewards_BN, np.inf).min(axis=1)
+    return np.where(known_BN, rewards_BN, -np.inf).max(axis=1) <= least
 
 
 def _correct(batch: ScoredBatch) -> np.ndarray:

@@ -40,12 +40,12 @@ from trl.trainer.utils import (
 
 from setrl import DEGENERATE, AnyMethod
 from setrl.core.schedules import Scheduled
-from setrl.engines import checks
+from setrl.engines import checks, importance
 from setrl.engines.batch import ScoredBatch
 from setrl.engines.fields import PAIRS, Source, as_array, check_sources, column, read_matrix
 from setrl.engines.judging import JudgeQueue, JudgingTimes, clusters_array
 from setrl.engines.labels import Label, numbered, shown
-from setrl.engines.metrics import batch_metrics
+from setrl.engines.metrics import batch_metrics, dead_groups
 from setrl.engines.sampling import Sampler, Sampling
 from setrl.engines.texts import prompt_text, sample_text
 from setrl.judges import Group, Judge, Judgement
@@ -92,6 +92,10 @@ class SetCredit(Sampling):
         truncated: What samples that were cut at the length limit count
             (`setrl.rewards.Truncation`); by default they are masked, out of the sets as out of the
             loss, if `mask_truncated_completions` is set, and else count as other samples do.
+        mask_dead_groups: Whether groups in which all advantages are 0 leave the loss: its KL and
+            entropy terms, and the number of tokens by which DAPO's loss divides. In the place of a
+            filter on the variance of rewards, which would drop groups of equal rewards whose
+            strategies carry a signal. No other groups are drawn for them.
 
     The method scales advantages: `scale_rewards` of the arguments has no effect on training. A step
     in which no sample gets a reward warns and trains on nothing. The metrics of docs/metrics.md are
@@ -120,6 +124,7 @@ class SetCredit(Sampling):
         on_batch: Callable[[ScoredBatch], None] | None = None,
         combine: Combine | None = None,
         truncated: Truncation | None = None,
+        mask_dead_groups: bool = False,
         **others: Any,
     ):
         _warn_of_other_trl()
@@ -144,6 +149,7 @@ class SetCredit(Sampling):
         self.judge_queue = JudgeQueue(judge) if judge is not None else None
         self.judge_parts = judge_parts
         self.combine = combine
+        self.mask_dead_groups = mask_dead_groups
         self.fields = {
             name: one if isinstance(one, str) else checks.checked_field(one, name)
             for name, one in fields.items()
@@ -280,9 +286,15 @@ class SetCredit(Sampling):
             batch = self._score(num_samples)
             values = torch.as_tensor(batch.advantages.values_BN).flatten()
             start = len(inputs) * self.accelerator.process_index
-            output["advantages"] = values[start : start + len(inputs)].to(output["advantages"])
+            rows = slice(start, start + len(inputs))
+            output["advantages"] = values[rows].to(output["advantages"])
+            if self.mask_dead_groups:
+                dead = torch.as_tensor(dead_groups(batch)).repeat_interleave(self._num_samples)
+                importance.leave_out(output, dead[rows], self.accelerator)
             self._relog(values.tolist())
             self._log_batch(batch)
+            for key, value in importance.ratio_metrics(output, self.accelerator).items():
+                self._metrics["train"][key].append(value)
             if self.on_batch is not None:
                 self.on_batch(batch)
             labels_BN = batch.labels_BN or []

@@ -1,0 +1,97 @@
+"""Importance ratios between the policy that drew the samples and the one that is trained."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor
+from trl import GRPOConfig
+
+WHOLE = {"top_p": 1.0, "top_k": 0, "min_p": None}
+
+
+def warn_of_truncated_sampling(args: GRPOConfig, has_sampler: bool) -> None:
+    """Warn, when a trainer is made, that samples come from another policy than the trained one.
+
+    With top_p, top_k or min_p the tokens are drawn from the most likely ones, π(y)/m, where m is
+    their mass, and the loss takes them for samples of π. The ratio of the two policies is then m,
+    never above 1, and tokens that the rule leaves out can never be drawn.
+    """
+    if has_sampler:  # which draws from all tokens: there is a warning that they have no effect
+        return
+    narrow = [f"{name}={getattr(args, name, whole)!r}" for name, whole in WHOLE.items()]
+    narrow = [
+        text
+        for text, (name, whole) in zip(narrow, WHOLE.items(), strict=True)
+        if getattr(args, name, whole) not in (whole, None)
+    ]
+    if narrow:
+        warnings.warn(
+            f"{', '.join(narrow)}: samples are drawn from a part of the tokens and trained on as "
+            "samples of the whole policy, so ratios and gradients are biased; use top_p=1.0, "
+            "top_k=0 and no min_p in training",
+            stacklevel=4,
+        )
+
+
+def ratio_metrics(output: dict[str, Any], accelerator: Accelerator) -> dict[str, float]:
+    """How far the samples are from the trained policy, over the trained tokens of all processes.
+
+    With ρ = π(token)/π_sampled(token), of TRL's correction for vLLM or of a rollout function that
+    gives log-probabilities:
+
+        sampling/log_ratio_std    the standard deviation of log ρ
+        sampling/masked           the share of tokens whose ratio TRL has set to 0
+        sampling/masked_credit    the same share, each token weighted by |advantage|
+
+    Args:
+        output: What TRL's `_generate_and_score_completions` returns, with the method's advantages.
+        accelerator: The trainer's.
+
+    Returns:
+        The metrics; none where the log-probabilities of the sampled policy are not known.
+    """
+    sampled, trained = output.get("sampling_per_token_logps"), output.get("old_per_token_logps")
+    if sampled is None or trained is None:
+        return {}
+    log_ratio = trained.double() - sampled.double()
+    kept = _trained_tokens(output) & log_ratio.isfinite()
+    credit = output["advantages"].double().abs()[:, None].expand_as(log_ratio)
+    ratio = output.get("importance_sampling_ratio")
+    masked = kept & (torch.zeros_like(kept) if ratio is None else ratio.expand_as(kept) == 0)
+    logs = log_ratio[kept]
+    sums = [kept.sum(), logs.sum(), (logs**2).sum(), masked.sum()]
+    sums += [credit[masked].sum(), credit[kept].sum()]
+    found = accelerator.reduce(torch.stack([one.double() for one in sums]), reduction="sum")
+    count, total, squares, masks, masked_credit, all_credit = found.tolist()
+    if count == 0:
+        return {}
+    variance = max(squares / count - (total / count) ** 2, 0.0)
+    return {
+        "sampling/log_ratio_std": variance**0.5,
+        "sampling/masked": masks / count,
+        "sampling/masked_credit": masked_credit / all_credit if all_credit else float("nan"),
+    }
+
+
+def _trained_tokens(output: dict[str, Any]) -> Tensor:
+    """Tokens of samples that the model wrote itself, (samples, tokens)."""
+    mask = output["completion_mask"].bool()
+    return mask & output["tool_mask"].bool() if "tool_mask" in output else mask
+
+
+def leave_out(output: dict[str, Any], rows: Tensor, accelerator: Accelerator) -> None:
+    """Take samples out of the loss: their tokens are masked and no longer counted.
+
+    Args:
+        output: As above; its mask and its number of tokens are replaced.
+        rows: Which samples of this process, (samples,) bool.
+        accelerator: The trainer's.
+    """
+    keep = ~rows.to(output["completion_mask"].device)[:, None]
+    output["completion_mask"] = output["completion_mask"] * keep
+    trained = _trained_tokens(output).sum()
+    output["num_items_in_batch"] = accelerator.gather(trained).sum()
