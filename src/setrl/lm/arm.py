@@ -27,6 +27,7 @@ from setrl.evaluation.sampling import is_adapter, load_tokenizer, refuse_missing
 from setrl.lm import fields
 from setrl.lm.callbacks import Recorder, Steps
 from setrl.lm.config import ComparisonConfig
+from setrl.lm.trackers import check_trackers, keep_events_in, tracker_names
 from setrl.logs.run_folder import Status, TrainingRun, write_status
 from setrl.models import sampler
 from setrl.runs.pool import Stop
@@ -124,6 +125,7 @@ def make_trainer(
         fields=field_sources(config, arm, task),
         truncated=config.truncation(),
     )
+    keep_events_in(run.path, trainer)
     trainer.remove_callback(PrinterCallback)  # it prints what the recorder writes
     return trainer
 
@@ -189,6 +191,7 @@ def grpo_config(config: ComparisonConfig, arm: str, seed: int, output: Path) -> 
     defaults = _defaults()
     if "gradient_checkpointing" in config.trainer:  # the old name, which the new one overrides
         del defaults["activation_checkpointing"]
+    defaults |= tracker_names(config, arm, seed)
     given = {**defaults, **config.trainer, **_ours(config, arm, seed, output)}
     given["chat_template_kwargs"] = dict(config.form.options) or None
     given["model_init_kwargs"] = {"dtype": config.dtype, **given["model_init_kwargs"]}
@@ -219,6 +222,7 @@ def check_trainer_options(config: ComparisonConfig) -> None:
             raise ConfigError(
                 f"trainer: {key} is set by the other keys of the config: remove it here"
             )
+    check_trackers(config.trainer.get("report_to"))
 
 
 def check_model(config: ComparisonConfig) -> None:

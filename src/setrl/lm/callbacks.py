@@ -98,7 +98,7 @@ class Recorder(TrainerCallback):
             "completions/clipped_ratio": "length/truncated",
         }
         found = {ours: logs[theirs] for theirs, ours in names.items() if theirs in logs}
-        found |= {key: value for key, value in logs.items() if _is_of_functions(key)}
+        found |= {key: value for key, value in logs.items() if _keeps_its_name(key)}
         seconds = batch.seconds if batch is not None else {}
         if batch is not None:
             tokens = logs["completions/mean_length"] * batch.rewards_BN.size
@@ -118,9 +118,9 @@ class Recorder(TrainerCallback):
             self.run.mark_complete(state.global_step)
 
 
-def _is_of_functions(key: str) -> bool:
-    """Whether a metric is one that each reward function has of its own."""
-    return key.startswith("time/reward/") or key.endswith("/failures")
+def _keeps_its_name(key: str) -> bool:
+    """Whether a metric is one of a reward function, or of the ratios to the sampled policy."""
+    return key.startswith(("time/reward/", "sampling/")) or key.endswith("/failures")
 
 
 class Steps(TrainerCallback):

@@ -1,0 +1,49 @@
+"""What `report_to` in a config names: trackers of experiments, with one run a training run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from transformers.integrations import integration_utils as integrations
+
+from setrl import names
+from setrl.errors import ConfigError
+from setrl.lm.config import ComparisonConfig
+
+if TYPE_CHECKING:
+    from transformers import Trainer
+
+
+def check_trackers(report_to: Any) -> None:
+    """Refuse, before anything is written, trackers that do not exist or are not installed."""
+    listed = [report_to] if isinstance(report_to, str) else list(report_to or [])
+    for name in listed:
+        if listed == [name] and name in ("none", "all"):
+            return
+        try:
+            names.look_up("tracker", name, integrations.INTEGRATION_TO_CALLBACK)
+        except ValueError as error:
+            raise ConfigError(f"trainer: report_to: {error}") from error
+        if name not in integrations.get_available_reporting_integrations():
+            raise ConfigError(f"trainer: report_to: {name} is not installed: pip install {name}")
+
+
+def tracker_names(config: ComparisonConfig, arm: str, seed: int) -> dict[str, str]:
+    """What trackers call a training run: one name an arm and seed, in a project a config.
+
+    W&B takes its project from the variable WANDB_PROJECT alone.
+    """
+    return {"run_name": f"{config.name}, {arm}, seed {seed}", "project": config.name}
+
+
+def keep_events_in(folder: Path, trainer: Trainer) -> None:
+    """Let TensorBoard write into the training run's folder, unless TENSORBOARD_LOGGING_DIR is set.
+
+    Its default is a folder among the checkpoints.
+    """
+    for callback in trainer.callback_handler.callbacks:
+        is_board = isinstance(callback, integrations.TensorBoardCallback)
+        if is_board and "TENSORBOARD_LOGGING_DIR" not in os.environ:
+            callback.logging_dir = str(folder / "tensorboard")
