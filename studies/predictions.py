@@ -71,6 +71,12 @@ RECORDED = (
     Recorded("quadratic", "quadratic", 100, THREE),
 )
 
+UNTRAINED = {
+    "concave_counts_0": methods.concave_counts(alpha=0.0),
+    "concave_counts_0.25": methods.concave_counts(alpha=0.25),
+    "grpo_div_0.25": methods.grpo_div(0.25),
+}
+
 
 @dataclass(frozen=True)
 class PredictionsConfig:
@@ -82,7 +88,7 @@ class PredictionsConfig:
         runs: Runs of each forecast.
     """
 
-    step: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2)
+    step: tuple[float, ...] = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6)
     skill: tuple[float, ...] = (0.0, 0.03, 0.06, 0.12, 0.25, 0.5, 1.0)
     runs: int = 4
 
@@ -94,13 +100,14 @@ class Point:
     Attributes:
         folder, domain, arm: Which.
         forecast, measured: pass@1, right strategies in 32 samples, share of the most frequent one.
+            An arm that was not trained yet has no measured numbers.
     """
 
     folder: str
     domain: str
     arm: str
     forecast: dict[str, float]
-    measured: dict[str, float]
+    measured: dict[str, float] | None
 
 
 def base_strategies(domain: str, results: Path = RESULTS) -> Strategies:
@@ -129,15 +136,17 @@ def measured(folder: str, arm: str, results: Path = RESULTS) -> dict[str, float]
     """The same numbers of a trained arm, on the test split."""
     summary = json.loads((results / folder / "summary.json").read_text(encoding="utf-8"))
     found = summary["splits"]["test"]["arms"][arm]["metrics"]
-    return {name: found[name]["value"] for name in _NAMES}
+    return {name: found[name]["value"] for name in NAMES}
 
 
-_NAMES = ("pass@1", f"correct_strategies@{SAMPLES}", "top_share")
+LOST = "pass@1 lost"
+NAMES = ("pass@1", f"correct_strategies@{SAMPLES}", "top_share")
 
 
 def fit(config: PredictionsConfig) -> Miniature:
-    """The step and skill whose forecast is nearest to the one arm, in points and tenths of a
-    strategy.
+    """The step and skill whose forecast is nearest to the one arm.
+
+    A point of pass@1 counts as much as half a strategy.
     """
     [run] = [run for run in RECORDED if run.folder == FITTED[0]]
     base, truth = base_strategies(run.domain), measured(*FITTED)
@@ -145,8 +154,8 @@ def fit(config: PredictionsConfig) -> Miniature:
     def distance(training: Miniature) -> float:
         found = numbers(forecast(base, run.arms[FITTED[1]], training))
         points = 100 * (found["pass@1"] - truth["pass@1"])
-        tenths = 10 * (found[_NAMES[1]] - truth[_NAMES[1]])
-        return points**2 + tenths**2
+        halves = 2 * (found[NAMES[1]] - truth[NAMES[1]])
+        return points**2 + halves**2
 
     tried = [
         Miniature(steps=run.steps, step=step, skill=skill, runs=config.runs)
@@ -155,23 +164,50 @@ def fit(config: PredictionsConfig) -> Miniature:
     return min(tried, key=distance)
 
 
+def with_losses(points: list[Point]) -> list[Point]:
+    """The points with what each arm loses in pass@1 against GRPO, after as many steps."""
+
+    def lost(point: Point, side: str) -> dict[str, float] | None:
+        mine = getattr(point, side)
+        folder = "polynomial" if point.folder == "set_size" else point.folder
+        [grpo] = [p for p in points if (p.folder, p.arm) == (folder, "grpo")]
+        return mine and {**mine, LOST: getattr(grpo, side)["pass@1"] - mine["pass@1"]}
+
+    return [
+        replace(p, forecast=lost(p, "forecast"), measured=lost(p, "measured"))  # type: ignore[arg-type]
+        for p in points
+    ]
+
+
 def compare(training: Miniature) -> Iterator[Point]:
-    """Forecast and training of every recorded arm whose base was measured."""
+    """Forecast and training of every recorded arm, and forecasts of arms that were not trained."""
     for run in RECORDED:
-        if not (RESULTS / "bases" / f"{run.domain}.json").exists():
-            continue
-        base = base_strategies(run.domain)
+        base, steps = base_strategies(run.domain), replace(training, steps=run.steps)
         for arm, method in run.arms.items():
-            found = forecast(base, method, replace(training, steps=run.steps))
-            yield Point(run.folder, run.domain, arm, numbers(found), measured(run.folder, arm))
+            found = numbers(forecast(base, method, steps))
+            yield Point(run.folder, run.domain, arm, found, measured(run.folder, arm))
+        for arm, method in UNTRAINED.items() if run.folder == run.domain else ():
+            yield Point(run.folder, run.domain, arm, numbers(forecast(base, method, steps)), None)
+
+
+def agreement(points: list[Point], name: str) -> dict[str, float]:
+    """Of the trained arms but the fitted one: the mean error, and the correlation."""
+    trained = [p for p in points if p.measured and (p.folder, p.arm) != FITTED]
+    if name == LOST:  # against itself GRPO loses nothing, whatever the forecast
+        trained = [p for p in trained if p.arm != "grpo"]
+    pairs = np.array([(p.forecast[name], p.measured[name]) for p in trained if p.measured])
+    return {
+        "mean_absolute_error": float(np.abs(pairs[:, 0] - pairs[:, 1]).mean()),
+        "correlation": float(np.corrcoef(pairs.T)[0, 1]),
+    }
 
 
 HUES = {"polynomial": BLUE, "multiplication": VERMILION, "quadratic": GREEN}
 MARKERS = {"grpo": "s", "maxpo": "^", "grpo_div": "D"}
 PANELS = {
     "pass@1": "pass@1 after training",
-    _NAMES[1]: f"right strategies in {SAMPLES} samples",
-    "top_share": "share of the most frequent strategy",
+    NAMES[1]: f"right strategies in {SAMPLES} samples",
+    LOST: "pass@1 lost against GRPO",
 }
 
 
@@ -189,6 +225,7 @@ def draw(points: list[Point]) -> Figure:
 
 def _draw_panel(ax: Axes, points: list[Point], name: str) -> None:
     for point in points:
+        assert point.measured is not None
         fitted = (point.folder, point.arm) == FITTED
         ax.plot(
             point.forecast[name],
@@ -198,7 +235,7 @@ def _draw_panel(ax: Axes, points: list[Point], name: str) -> None:
             markerfacecolor="none" if fitted else HUES[point.domain],
             markersize=8 if "longer" in point.folder else 6,
         )
-        if point.arm.startswith("poly_epo_k") and name != "top_share":
+        if point.arm.startswith("poly_epo_k") and name != LOST:
             at = point.forecast[name], point.measured[name]
             ax.annotate(f"K={point.arm[10:]}", at, xytext=(5, -9), textcoords="offset points")
     low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
@@ -223,33 +260,15 @@ def run(out_dir: Path | str) -> Path:
     """
     config, folder = PredictionsConfig(), Path(out_dir)
     training = fit(config)
-    points = list(compare(training))
-    others = [p for p in points if (p.folder, p.arm) != FITTED]
-    agreement = {
-        name: {
-            "mean_absolute_error": float(
-                np.mean([abs(p.forecast[name] - p.measured[name]) for p in others])
-            ),
-            "correlation": float(
-                np.corrcoef(*np.transpose([(p.forecast[name], p.measured[name]) for p in others]))[
-                    0, 1
-                ]
-            ),
-        }
-        for name in _NAMES
-    }
-    bases = {
-        run.domain: numbers(base_strategies(run.domain))
-        for run in RECORDED
-        if (RESULTS / "bases" / f"{run.domain}.json").exists()
-    }
+    points = with_losses(list(compare(training)))
+    bases = {run.domain: numbers(base_strategies(run.domain)) for run in RECORDED}
     path = write_numbers(
         folder / "predictions.json",
         config,
         fitted=asdict(training),
         bases=bases,
-        agreement=agreement,
+        agreement={name: agreement(points, name) for name in (*NAMES, LOST)},
         arms=[asdict(point) for point in points],
     )
-    save(draw(points), folder / "predictions.png")
+    save(draw([point for point in points if point.measured]), folder / "predictions.png")
     return path

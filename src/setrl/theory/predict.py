@@ -132,8 +132,8 @@ class Miniature:
     steps: int = 200
     prompts: int = 16
     num_samples: int = 16
-    step: float = 0.2
-    skill: float = 0.25
+    step: float = 0.6
+    skill: float = 0.12
     runs: int = 4
     seed: int = 0
 
