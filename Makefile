@@ -47,10 +47,11 @@ web: web/node_modules/.package-lock.json  ## Check and build the pages of the la
 
 web-check: web/node_modules/.package-lock.json  ## Check that the committed bundle is what web/ builds.
 	cd web && npm run --silent types && npm run --silent test
-	cd web && built=$$(mktemp -d) && trap 'rm -rf "$$built"' EXIT && \
+	@cd web && built=$$(mktemp -d) && trap 'rm -rf "$$built"' EXIT && \
 	LAB_BUNDLE="$$built" npm run --silent build && \
 	{ diff -r "$$built" ../src/setrl/lab/bundle > /dev/null || \
-	{ echo "src/setrl/lab/bundle is not what web/ builds: run make web and commit it"; exit 1; }; }
+	{ echo "src/setrl/lab/bundle is not what web/ builds: run make web and commit it"; exit 1; }; } && \
+	echo "src/setrl/lab/bundle is what web/ builds"
 
 web-browser: web/node_modules/.package-lock.json  ## Test the pages in headless Chromium; needs Chromium.
 	cd web && LAB_PYTHON=$(abspath $(BIN))/python npm run --silent browser

@@ -88,6 +88,10 @@ it("everything works with the keyboard alone", async () => {
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => Number(document.querySelector(".player output")?.textContent) > 8);
   await page.keyboard.press("Enter");
+  await tabTo(/^water line$/); // far below: the browser scrolls, and the explanation must stay
+  await page.waitForTimeout(300);
+  const [word, tip] = [await page.getByText("water line", { exact: true }).boundingBox(), await page.locator("#tip").boundingBox()];
+  expect(Math.abs(tip!.y - word!.y)).toBeLessThan(200);
   expect(misdeeds).toEqual([]);
   await page.context().close();
 });

@@ -8,19 +8,32 @@ import { GLOSSARY, type TermName } from "./glossary";
 interface Open {
   readonly id: string;
   readonly text: string;
-  readonly under: DOMRect;
+  readonly word: HTMLElement;
 }
 
+const LINGER = 150; // milliseconds in which the pointer may move from the word to its explanation
+const GAP = 6;
+
 const open = signal<Open | null>(null);
+let closing: ReturnType<typeof setTimeout> | undefined;
+
+const keep = (): void => clearTimeout(closing);
+
+const close = (): void => {
+  keep();
+  open.value = null;
+};
+
+const closeSoon = (): void => {
+  keep();
+  closing = setTimeout(close, LINGER);
+};
 
 export function Term({ name, children }: { name: TermName; children: ComponentChildren }) {
   const id = useId();
   const show = (event: Event) => {
-    const under = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    open.value = { id, text: GLOSSARY[name], under };
-  };
-  const hide = () => {
-    if (open.value?.id === id) open.value = null;
+    keep();
+    open.value = { id, text: GLOSSARY[name], word: event.currentTarget as HTMLElement };
   };
   return (
     <button
@@ -28,9 +41,9 @@ export function Term({ name, children }: { name: TermName; children: ComponentCh
       class="term"
       aria-describedby={open.value?.id === id ? "tip" : undefined}
       onMouseEnter={show}
-      onMouseLeave={hide}
+      onMouseLeave={closeSoon}
       onFocus={show}
-      onBlur={hide}
+      onBlur={close}
       onClick={show}
     >
       {children}
@@ -42,28 +55,41 @@ export function Term({ name, children }: { name: TermName; children: ComponentCh
 export function Tip() {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const close = (event: Event) => {
-      if (!(event instanceof KeyboardEvent) || event.key === "Escape") open.value = null;
+    const escape = (event: KeyboardEvent) => {
+      if (event.key === "Escape") close();
     };
-    addEventListener("keydown", close);
-    addEventListener("scroll", close, { passive: true, capture: true });
+    const follow = () => {
+      if (box.current && open.value) place(box.current, open.value.word);
+    };
+    addEventListener("keydown", escape);
+    addEventListener("scroll", follow, { passive: true, capture: true });
     return () => {
-      removeEventListener("keydown", close);
-      removeEventListener("scroll", close, { capture: true });
+      removeEventListener("keydown", escape);
+      removeEventListener("scroll", follow, { capture: true });
     };
   }, []);
   useLayoutEffect(() => {
-    const [element, tip] = [box.current, open.value];
-    if (!element || !tip) return;
-    const { width, height } = element.getBoundingClientRect();
-    const left = Math.min(tip.under.left, document.documentElement.clientWidth - width - 8);
-    const below = tip.under.bottom + 6 + height < innerHeight;
-    element.style.left = `${Math.max(8, left)}px`;
-    element.style.top = `${below ? tip.under.bottom + 6 : Math.max(8, tip.under.top - 6 - height)}px`;
+    if (box.current && open.value) place(box.current, open.value.word);
   });
   return (
-    <div id="tip" role="tooltip" ref={box} hidden={open.value === null}>
+    <div
+      id="tip"
+      role="tooltip"
+      ref={box}
+      hidden={open.value === null}
+      onMouseEnter={keep}
+      onMouseLeave={closeSoon}
+    >
       {open.value?.text}
     </div>
   );
+}
+
+/** Under the word, or above it where there is no room, and inside the window. */
+function place(box: HTMLElement, word: HTMLElement): void {
+  const [own, at] = [box.getBoundingClientRect(), word.getBoundingClientRect()];
+  const left = Math.min(at.left, document.documentElement.clientWidth - own.width - 8);
+  const fits = at.bottom + GAP + own.height < innerHeight;
+  box.style.left = `${Math.max(8, left)}px`;
+  box.style.top = `${fits ? at.bottom + GAP : at.top - GAP - own.height}px`;
 }
