@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -54,16 +53,6 @@ SETTINGS = {
     "fields": Setting(method=OF_FIELDS, fields=True),
     "resumed": Setting(steps=4, options={"save_steps": 2, "save_strategy": "steps"}),
 }
-
-
-ZERO = {
-    "zero_optimization": {"stage": 2},
-    "zero_allow_untested_optimizer": True,
-    "train_micro_batch_size_per_gpu": "auto",
-    "gradient_accumulation_steps": "auto",
-}
-if find_spec("deepspeed"):  # no requirement of ours
-    SETTINGS["ZeRO 2"] = Setting(options={"deepspeed": ZERO})
 
 
 @dataclass
@@ -138,10 +127,7 @@ def arguments(setting: Setting, output: Path, rows: int) -> GRPOConfig:
         "logging_steps": 1,
         "model_init_kwargs": {"dtype": "float32"},
     }
-    made = {**usual, **setting.options}
-    if os.environ.get("WORLD_SIZE", "1") == "1":
-        made.pop("deepspeed", None)  # what one process is compared with is plain PyTorch
-    return GRPOConfig(str(output), **made)
+    return GRPOConfig(str(output), **{**usual, **setting.options})
 
 
 def adapters() -> LoraConfig:
