@@ -29,6 +29,7 @@ MODULES = {
     "trl": "train",
     "accelerate": "train",
     "datasets": "train",
+    "safetensors": "train",  # and gym
     "peft": "peft",
     "math_verify": "math",
     "sympy": "math",
@@ -45,7 +46,7 @@ MODULES = {
     "mujoco": "mujoco",
     "ale_py": "atari",
 }
-"""Module → the extra that installs it."""
+"""Module → the extra that installs it; the first, where several do."""
 
 
 def needs(error: ImportError, command: str) -> str | None:
