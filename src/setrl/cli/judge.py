@@ -136,6 +136,7 @@ def _for_endpoints(settings: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         RunError: If there are no earlier judgements.
     """
+    from setrl.serving.client import refuse_missing_package
     from setrl.serving.reachable import refuse_unreachable
 
     found = dict(settings)
@@ -145,6 +146,7 @@ def _for_endpoints(settings: Mapping[str, Any]) -> dict[str, Any]:
         inner = found["judges"]
         found["judges"] = [_for_endpoints(j) if isinstance(j, Mapping) else j for j in inner]
     if found.get("judge") == "lm" and re.match("https?://.", str(found.get("endpoint"))):
+        refuse_missing_package()
         try:
             refuse_unreachable(found["endpoint"])
         except RunError as error:

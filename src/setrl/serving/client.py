@@ -64,6 +64,18 @@ class Choice:
     finish: str | None
 
 
+def refuse_missing_package() -> None:
+    """Look for the package that sends requests.
+
+    Raises:
+        ConfigError: Without aiohttp: pip install 'setrl[judge]'.
+    """
+    try:
+        import aiohttp  # noqa: F401
+    except ImportError as error:
+        raise ConfigError("requests need aiohttp: pip install 'setrl[judge]'") from error
+
+
 class Client:
     """Asks one endpoint, from an event loop in a thread of its own.
 
@@ -77,10 +89,7 @@ class Client:
     """
 
     def __init__(self, endpoint: Endpoint, usage: Usage | None = None, seed: int = 0):
-        try:
-            import aiohttp  # noqa: F401
-        except ImportError as error:
-            raise ConfigError("requests need aiohttp: pip install 'setrl[judge]'") from error
+        refuse_missing_package()
         self.endpoint, self.usage = endpoint, usage or Usage()
         self._seed = seed
         self._session: aiohttp.ClientSession | None = None
