@@ -179,6 +179,23 @@ def best_of(rewards: Numbers, proxy: Numbers) -> Score:
     return score
 
 
+def top_by_proxy(rewards: Numbers, proxy: Numbers, m: int) -> Score:
+    """The mean reward of the m members with the highest proxy, over all orders of those that tie.
+
+    That is over all ways to choose m members of which none has a lower proxy than one left out.
+    """
+
+    def is_best(chosen: Actions, s: Actions) -> bool:
+        left = [proxy[i] for i in s if i not in chosen]
+        return not left or min(proxy[i] for i in chosen) >= max(left)
+
+    def score(s: Actions) -> Fraction:
+        best = [chosen for chosen in combinations(s, m) if is_best(chosen, s)]
+        return average(average(Fraction(rewards[i]) for i in chosen) for chosen in best)
+
+    return cache(score)
+
+
 def mean_difference(rewards: Numbers) -> Score:
     """The mean of |rᵢ − rⱼ| over pairs."""
     return pairwise_distance([[abs(Fraction(r) - Fraction(q)) for q in rewards] for r in rewards])

@@ -110,6 +110,16 @@ EXACT = [
     Entry(objectives.gini_mean_difference(), lambda c: scores.mean_difference(c.rewards)),
     Entry(objectives.l_statistic([1, 0, -2, 0.5]), l_statistic(lambda k: [1, 0, -2, 0.5])),
     Entry(objectives.best_of(), lambda c: scores.best_of(c.rewards, c.proxy)),
+    Entry(
+        objectives.top_by_proxy(2),
+        lambda c: scores.top_by_proxy(c.rewards, c.proxy, 2),
+        smallest=2,
+    ),
+    Entry(
+        objectives.top_by_proxy(3),
+        lambda c: scores.top_by_proxy(c.rewards, c.proxy, 3),
+        smallest=3,
+    ),
     *(
         Entry(
             objectives.majority(ties),

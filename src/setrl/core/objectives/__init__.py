@@ -47,6 +47,7 @@ from setrl.core.objectives.rewards import Mean as mean
 from setrl.core.objectives.rewards import SmoothMax as smooth_max
 from setrl.core.objectives.rewards import SoftAny as soft_any
 from setrl.core.objectives.selection import BestOf as best_of
+from setrl.core.objectives.selection import TopByProxy as top_by_proxy
 from setrl.core.objectives.sizes import OverSizes as over_sizes
 from setrl.core.objectives.vector import VectorMax as vector_max
 from setrl.core.objectives.votes import Majority as majority

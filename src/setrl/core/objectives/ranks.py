@@ -16,7 +16,7 @@ import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import chances, marked_chances, one_if_any_outside
-from setrl.core.objectives.thresholds import rank, top_means
+from setrl.core.objectives.thresholds import Ranked, rank, top_means
 from setrl.core.samples import Samples
 
 
@@ -65,9 +65,13 @@ class RankWeighted(Objective):
 
         The tables are O(N·K) once for each N, K and weights.
         """
+        return self.ranked_means(rank(samples.rewards), set_size)
+
+    def ranked_means(self, ranked: Ranked, set_size: int) -> SetMeans:
+        """The same of values whose ranks are given: they need not be in the order of the values."""
+        num_samples = ranked.values_BN.shape[1]
         weights = self.weights(set_size)
-        table = _rank_table(samples.num_samples, tuple(weights), self._smaller_weights(set_size))
-        ranked = rank(samples.rewards)
+        table = _rank_table(num_samples, tuple(weights), self._smaller_weights(set_size))
         lowest_B1 = ranked.values_BN[:, :1]
 
         with_BN = weights.sum() * lowest_B1 + ranked.over_thresholds(*table.with_n)
@@ -76,7 +80,7 @@ class RankWeighted(Objective):
             assert table.gain_n is not None
             return table.gained * lowest_B1 + ranked.over_thresholds(*table.gain_n)
 
-        undefined = one_if_any_outside(samples.num_samples, set_size)
+        undefined = one_if_any_outside(num_samples, set_size)
         contrast_BN = ranked.over_thresholds(*table.contrast_n) * undefined
         return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1), gain if table.gain_n else None)
 
@@ -127,11 +131,11 @@ class TopMean(RankWeighted):
     m: int
 
     def __post_init__(self) -> None:
-        _check_count("top_mean(m)", self.m, 1)
+        check_count("top_mean(m)", self.m, 1)
 
     def weights(self, set_size: int) -> np.ndarray:
         """1/m for the m largest."""
-        _check_enough(f"top_mean(m={self.m})", set_size, self.m)
+        check_enough(f"top_mean(m={self.m})", set_size, self.m)
         return _equal(set_size, set_size - self.m, set_size)
 
 
@@ -160,11 +164,11 @@ class TrimmedMean(RankWeighted):
     m: int
 
     def __post_init__(self) -> None:
-        _check_count("trimmed_mean(m)", self.m, 0)
+        check_count("trimmed_mean(m)", self.m, 0)
 
     def weights(self, set_size: int) -> np.ndarray:
         """1/(K − 2m) for those that stay."""
-        _check_enough(f"trimmed_mean(m={self.m})", set_size, 2 * self.m + 1)
+        check_enough(f"trimmed_mean(m={self.m})", set_size, 2 * self.m + 1)
         return _equal(set_size, self.m, set_size - self.m)
 
 
@@ -175,11 +179,11 @@ class WinsorisedMean(RankWeighted):
     m: int
 
     def __post_init__(self) -> None:
-        _check_count("winsorised_mean(m)", self.m, 0)
+        check_count("winsorised_mean(m)", self.m, 0)
 
     def weights(self, set_size: int) -> np.ndarray:
         """1/K for those that stay, and m/K more for the first and the last of them."""
-        _check_enough(f"winsorised_mean(m={self.m})", set_size, 2 * self.m + 1)
+        check_enough(f"winsorised_mean(m={self.m})", set_size, 2 * self.m + 1)
         kept = slice(self.m, set_size - self.m)
         weights = np.zeros(set_size)
         weights[kept] = 1 / set_size
@@ -302,11 +306,13 @@ def _equal(set_size: int, start: int, stop: int) -> np.ndarray:
     return weights
 
 
-def _check_count(what: str, value: int, least: int) -> None:
+def check_count(what: str, value: int, least: int) -> None:
+    """Refuse a count that is not an integer, or too small."""
     if not isinstance(value, int | np.integer) or value < least:
         raise ValueError(f"{what} must be an integer of at least {least}, got {value!r}")
 
 
-def _check_enough(what: str, set_size: int, least: int) -> None:
+def check_enough(what: str, set_size: int, least: int) -> None:
+    """Refuse sets that are too small."""
     if set_size < least:
         raise ValueError(f"{what} needs a set_size of at least {least}, got {set_size}")
