@@ -156,6 +156,16 @@ ESTIMATORS: dict[str, Estimator] = {
     "standardised": Estimator("(u − U)/std, biased", standardised, biased=True),
 }
 
+# Not among the others: it depends on the order of a batch's samples, so that batches must be drawn.
+NAIVE = Estimator(
+    "separate sets (Set RL's naive algorithm)",
+    _scaled(
+        lambda num_samples, set_size: num_samples // set_size * set_size,
+        baseline="leave_one_out",
+        estimator=credit.Disjoint(),
+    ),
+)
+
 
 def gradients(bandit: Bandit, arms_BN: np.ndarray, advantages_BN: np.ndarray) -> np.ndarray:
     """Σᵢ Aᵢ ∇_z log π(yᵢ) of every batch: (B, A)."""

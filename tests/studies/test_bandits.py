@@ -13,6 +13,7 @@ from setrl.theory import ActionTable, TabularObjective
 from studies import bandit, bandits
 from studies.bandit import (
     ESTIMATORS,
+    NAIVE,
     Bandit,
     draw_bandit,
     gradients,
@@ -169,3 +170,13 @@ def test_the_study_writes_its_numbers_and_figures(tmp_path):
         assert 1_000 < (path.parent / name).stat().st_size < 200_000
     again = bandits.run(SMALL, tmp_path / "again")
     assert again.read_text(encoding="utf-8") == path.read_text(encoding="utf-8")
+
+
+def test_the_naive_estimator_is_unbiased_and_noisier_than_all_sets():
+    rng = np.random.default_rng(0)
+    bandit = draw_bandit(10, rng)
+    truth = max_gradient(bandit, 4)
+    [mean] = running_means(bandit, NAIVE, 4, 8, [20_000], rng)
+    assert np.linalg.norm(mean - truth) < 0.08 * np.linalg.norm(truth)
+    noise = [relative_variance(bandit, e, 4, 40, 500, rng) for e in (NAIVE, ESTIMATORS["l2o"])]
+    assert noise[0] > 2 * noise[1]

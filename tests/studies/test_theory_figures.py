@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from setrl import methods
-from setrl.theory import ActionTable
+from setrl.theory import ActionTable, entropy, softmax
+from setrl.theory.survival import counts_shares, water_filling
 
 pytest.importorskip("matplotlib")
 
@@ -40,6 +41,17 @@ def test_values_of_the_tree_are_sums_over_subtrees():
     assert len(below) == 7
     scored = sum(0.3 ** (level - 1) * figures.state_score(level, node) for level, node in below)
     assert value == pytest.approx(scored)
+
+
+def test_both_objectives_are_within_two_points_of_the_best_front():
+    """Of the shares exp(s/T), which have the most pass@1 of all with the same entropy."""
+    rates = np.array(figures.RATES)
+    best = np.array([softmax(rates / t) for t in np.geomspace(0.005, 50, 2000)])
+    found = [water_filling(rates, alpha) for alpha in (0.2, 0.4, 0.7, 1)]
+    found += [counts_shares(rates, 16, alpha) for alpha in (0, 0.3, 0.6, 0.9)]
+    most = np.interp(entropy(found), entropy(best), best @ rates)
+    gap = most - np.array(found) @ rates
+    assert 0 < gap.min() < gap.max() < 0.02
 
 
 @pytest.mark.parametrize("name", ["scaffold", "tree", "sets"])

@@ -105,7 +105,7 @@ def counts_shares(success_C: ArrayLike, num_samples: int, alpha: float = 0.0) ->
         raise ValueError(f"alpha must be in [0, 1), got {alpha}")
     pay_N = np.arange(1, num_samples + 1) ** (alpha - 1.0)
     low, high = 0.0, float(success.max())
-    for _ in range(60):
+    for _ in range(40):
         level = (low + high) / 2
         shares = _shares_at(level, success, pay_N)
         low, high = (level, high) if shares.sum() > 1 else (low, level)
@@ -115,7 +115,7 @@ def counts_shares(success_C: ArrayLike, num_samples: int, alpha: float = 0.0) ->
 def _shares_at(level: float, success: np.ndarray, pay_N: np.ndarray) -> np.ndarray:
     """The q of each strategy at which the marginal pay s·E pay(1 + M) falls to the level."""
     low, high = np.zeros(len(success)), np.ones(len(success))
-    for _ in range(50):
+    for _ in range(40):
         middle = (low + high) / 2
         above = success * _mean_pay(middle * success, pay_N) > level
         low, high = np.where(above, middle, low), np.where(above, high, middle)
