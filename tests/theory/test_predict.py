@@ -77,6 +77,7 @@ def test_degenerate_samples_die_out():
     [
         (lambda: Strategies.of_groups([[1.0]], [[-1]]), "no sample has a strategy"),
         (lambda: Strategies.of_groups([[1.0]], [[1, 2]]), "must have one shape"),
+        (lambda: Strategies.of_groups([[1.0]], [["a"]]), "clusters_BN must be integers"),
         (lambda: Strategies(np.array([0.0]), np.array([1.0]), "a"), "must be positive"),
         (lambda: Strategies(np.array([0.5]), np.array([1.5]), "a"), r"must be in \[0, 1\]"),
         (lambda: Strategies(np.array([0.5]), np.array([0.5]), "ab"), "equally long"),

@@ -76,6 +76,11 @@ class Strategies:
                 f"rewards_BN and clusters_BN must have one shape, got {rewards.shape} and "
                 f"{labels.shape}"
             )
+        if labels.size and labels.dtype.kind not in "iu":
+            raise ValueError(
+                f"clusters_BN must be integers, -1 for degenerate, got {labels.dtype}: number the "
+                "strategies, or count them for Strategies.of_counts"
+            )
         known = ~np.isnan(rewards)
         right = {c: int((rewards[known & (labels == c)] > 0.5).sum()) for c in np.unique(labels)}
         counts = {c: (n, int((known & (labels == c)).sum()) - n) for c, n in right.items()}
