@@ -14,6 +14,7 @@ COMMANDS = {
     "import": "cli",
     "validate-data": "cli,math",
     "playground": "cli",
+    "view": "lab",
     "control": "gym",
 }
 """Command → the extras that it always needs. Some options need more."""
@@ -37,7 +38,8 @@ MODULES = {
     "sklearn": "judge",
     "sentence_transformers": "embed",
     "fastapi": "serve",
-    "uvicorn": "serve",
+    "starlette": "lab",
+    "uvicorn": "lab",
     "openai": "serve",
     "gymnasium": "gym",
     "minigrid": "gym",

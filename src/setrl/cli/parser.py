@@ -24,6 +24,7 @@ from setrl.cli.report import Report
 from setrl.cli.train import Train
 from setrl.cli.train_judge import TrainJudge
 from setrl.cli.validate_data import ValidateData
+from setrl.cli.view import View
 
 COMMANDS: dict[str, Any] = {
     "train": Train,
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Any] = {
     "import": ImportLog,
     "validate-data": ValidateData,
     "playground": Playground,
+    "view": View,
 }
 CONTROL: dict[str, Any] = {"train": Control, "watch": Watch}  # what follows `setrl control`
 

@@ -30,6 +30,7 @@ class LoggedSample:
         gold: The right answer, where the log holds it.
         strategy: Its strategy or cluster, where the log holds one.
         step: The training step that it is of.
+        advantage: What entered the loss, where the log holds it.
     """
 
     group: str
@@ -40,6 +41,7 @@ class LoggedSample:
     gold: str | None = None
     strategy: str | None = None
     step: int | None = None
+    advantage: float | None = None
 
 
 @dataclass(frozen=True)

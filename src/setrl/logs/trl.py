@@ -60,6 +60,7 @@ def _sample(
         gold=label(named(options.gold)),
         strategy=label(named(options.strategy)),
         step=step,
+        advantage=number(row.get("advantage"), where),
     )
 
 

@@ -1,0 +1,283 @@
+"""What a folder holds: runs, logs of other tools, files of samples, audits; each under an id.
+
+A client names things by these ids alone, so that no path from a client reaches the disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from setrl import files
+from setrl.errors import ConfigError, DataError, explain
+from setrl.lab.view.rollouts import Index, Rollouts, ToolLog
+from setrl.logs.importing import ImportOptions
+from setrl.logs.jsonl import OwnLog, is_evaluation_file, load_samples
+from setrl.logs.records import Evaluation, evaluation_of, load_evaluation
+from setrl.logs.run_folder import (
+    FIGURES,
+    RECORD,
+    TrainingRun,
+    evaluation_files,
+    find_arms,
+    kind_of,
+    read_config,
+)
+from setrl.logs.tools import READERS, read_log
+
+DEEPEST = 6  # folders below the one that is shown
+MOST_FOLDERS = 20_000
+FILMS = {".gif": "image/gif", ".mp4": "video/mp4", ".png": "image/png"}
+AUDIT = "audit.json"
+
+# Tool → the names of its files; a group is the training step, where there is a file for each.
+TOOL_FILES = {
+    "trl": re.compile(r"completions_(\d+)\.parquet"),
+    "verl": re.compile(r"(\d+)\.jsonl"),
+    "lm-eval": re.compile(r"samples_.*\.jsonl"),
+    "lighteval": re.compile(r"details_.*\.parquet"),
+    "inspect": re.compile(r".*\.eval"),
+}
+
+Kind = Literal["comparison", "control", "log", "files"]
+Load = Callable[[], Evaluation]
+
+
+@dataclass(frozen=True)
+class Seed:
+    """One training run.
+
+    Attributes:
+        metrics: Its metrics.jsonl; None for a log that has none.
+        index: Its groups; None where none are logged.
+    """
+
+    metrics: Path | None = None
+    index: Index | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where an evaluation is read: its files, whose changes are noticed, and how."""
+
+    paths: tuple[Path, ...]
+    load: Load
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run, a log or some files.
+
+    Attributes:
+        id: What clients call it.
+        name: What people call it.
+        where: Its place in the folder that is shown.
+        kind: What it is.
+        about: run.json of a run.
+        config: The config of a run.
+        arms: Arm → seed → training run.
+        evaluations: Split → arm → seed → where its evaluation is read.
+        films: Id → film or picture of a control run.
+    """
+
+    id: str
+    name: str
+    where: str
+    kind: Kind
+    about: Mapping[str, Any] = field(default_factory=dict)
+    config: Mapping[str, Any] = field(default_factory=dict)
+    arms: Mapping[str, Mapping[int, Seed]] = field(default_factory=dict)
+    evaluations: Mapping[str, Mapping[str, Mapping[int, Source]]] = field(default_factory=dict)
+    films: Mapping[str, Path] = field(default_factory=dict)
+
+    def training_run(self, arm: str, seed: int) -> Seed:
+        """A training run.
+
+        Raises:
+            LookupError: If there is none.
+        """
+        return self.arms[arm][seed]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a folder holds now.
+
+    Attributes:
+        entries: Id → run, log or files, the newest run first.
+        audits: Id → place and audit.json of a judge.
+        notes: What could not be read, in sentences.
+    """
+
+    entries: Mapping[str, Entry]
+    audits: Mapping[str, tuple[str, Path]]
+    notes: tuple[str, ...]
+
+
+class Catalogue:
+    """Looks for runs in a folder; indexes of groups are kept from one look to the next.
+
+    Args:
+        root: The folder, or a file of samples.
+        options: Which columns of other tools' logs are meant.
+        own: How logs of one's own are read.
+    """
+
+    def __init__(
+        self, root: Path, options: ImportOptions | None = None, own: OwnLog | None = None
+    ) -> None:
+        self.root = root
+        self.options = options or ImportOptions()
+        self.own = own or OwnLog()
+        self._indexes: dict[Path, Index] = {}
+
+    def look(self) -> Found:
+        """What the folder holds now."""
+        entries: list[Entry] = []
+        audits: dict[str, tuple[str, Path]] = {}
+        notes: list[str] = []
+        for folder, names in self._folders():
+            try:
+                entries += self._entries(folder, names)
+            except (ConfigError, DataError, OSError) as error:
+                notes.append(explain(error))
+            if AUDIT in names and _is_audit(folder / AUDIT):
+                audits[self._id(folder / AUDIT)] = (self._where(folder), folder / AUDIT)
+        entries.sort(key=lambda entry: str(entry.about.get("created", "")), reverse=True)
+        return Found({entry.id: entry for entry in entries}, audits, tuple(notes))
+
+    def _folders(self) -> Iterator[tuple[Path, list[str]]]:
+        """Folders and the names of their files; what is inside a run belongs to the run."""
+        if self.root.is_file():
+            yield self.root.parent, [self.root.name]
+            return
+        depth = len(self.root.parts)
+        walk = os.walk(self.root)  # follows no links
+        for number, (path, folders, names) in enumerate(walk):
+            folder = Path(path)
+            is_deep = len(folder.parts) - depth >= DEEPEST
+            if number >= MOST_FOLDERS or is_deep or RECORD in names:
+                folders.clear()
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            yield folder, sorted(names)
+            if number >= MOST_FOLDERS:
+                return
+
+    def _entries(self, folder: Path, names: list[str]) -> Iterator[Entry]:
+        kind = kind_of(folder) if RECORD in names else None
+        if kind is not None:
+            yield self._run(folder, kind)
+            return
+        for tool, pattern in TOOL_FILES.items():
+            found = [match for name in names if (match := pattern.fullmatch(name))]
+            if found:
+                yield self._tool_log(folder, tool, found)
+                return
+        given = [folder / name for name in names if self._is_samples(folder / name)]
+        if given:
+            yield self._files(folder, given)
+
+    def _run(self, folder: Path, kind: Literal["comparison", "control"]) -> Entry:
+        about = files.read_json(folder / RECORD)
+        arms: dict[str, dict[int, Seed]] = {}
+        evaluations: dict[str, dict[str, dict[int, Source]]] = {}
+        for arm in find_arms(folder):
+            for seed, path in arm.seeds.items():
+                run = TrainingRun(path)
+                if run.metrics.exists():
+                    arms.setdefault(arm.arm, {})[seed] = self._seed(run, kind)
+                for name, model in _evaluated(arm.arm, run).items():
+                    for split, file in evaluation_files(model).items():
+                        of_split = evaluations.setdefault(split, {})
+                        of_split.setdefault(name, {})[seed] = _evaluation_file(file)
+        films = [path for path in sorted((folder / FIGURES).glob("*")) if path.suffix in FILMS]
+        return Entry(
+            id=self._id(folder),
+            name=str(about.get("name") or folder.name),
+            where=self._where(folder),
+            kind=kind,
+            about=about,
+            config=read_config(folder),
+            arms=arms,
+            evaluations=evaluations,
+            films={self._id(path): path for path in films} if kind == "control" else {},
+        )
+
+    def _seed(self, run: TrainingRun, kind: Kind) -> Seed:
+        if kind == "control":  # its rollouts are trunks and vines, which have no prompts
+            return Seed(run.metrics)
+        return Seed(run.metrics, self._index(run.path, Rollouts(run.rollout_files())))
+
+    def _tool_log(self, folder: Path, tool: str, found: list[re.Match[str]]) -> Entry:
+        paths = tuple(folder / match[0] for match in found)
+        name = folder.parent.name if folder.name == "completions" else folder.name
+        arms: dict[str, dict[int, Seed]] = {}
+        if READERS[tool].by_step:
+            steps = {int(match[1]): folder / match[0] for match in found}
+            log = ToolLog(dict(sorted(steps.items())), READERS[tool], self.options)
+            arms = {name: {0: Seed(index=self._index(folder, log))}}
+        load = partial(_imported, tool, folder, self.options)
+        evaluations = {tool: {name: {0: Source(paths, load)}}}
+        about = {"command": f"a log of {tool}"}
+        return Entry(self._id(folder), name, self._where(folder), "log", about, {}, arms,
+                     evaluations)  # fmt: skip
+
+    def _files(self, folder: Path, paths: list[Path]) -> Entry:
+        of_arms = {
+            path.name.partition(".")[0]: {0: Source((path,), partial(_own, path, self.own))}
+            for path in paths
+        }
+        named = folder / paths[0].name if self.root.is_file() else folder
+        return Entry(self._id(named), named.name, self._where(named), "files",
+                     evaluations={"given": of_arms})  # fmt: skip
+
+    def _is_samples(self, path: Path) -> bool:
+        if path == self.root:
+            return True
+        return path.suffix == ".jsonl" and path.is_file() and is_evaluation_file(path)
+
+    def _index(self, path: Path, log: Rollouts | ToolLog) -> Index | None:
+        """The index of a training run: a known one, where only its list of files is renewed."""
+        if not log.files:
+            return None
+        index = self._indexes.setdefault(path, Index(log))
+        if index.log.files != log.files:
+            index.log = log
+        return index
+
+    def _where(self, path: Path) -> str:
+        return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else path.name
+
+    def _id(self, path: Path) -> str:
+        return hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:12]
+
+
+def _evaluated(arm: str, run: TrainingRun) -> dict[str, Path]:
+    """Name → folder of the models of a training run that may have been evaluated."""
+    steps = run.checkpoint_folders()
+    return {arm: run.path} | {f"{arm}, step {step}": path for step, path in steps.items()}
+
+
+def _evaluation_file(path: Path) -> Source:
+    return Source((path,), partial(load_evaluation, path, allow_damaged=True))
+
+
+def _own(path: Path, how: OwnLog) -> Evaluation:
+    return load_samples(path, how).evaluation
+
+
+def _imported(tool: str, folder: Path, options: ImportOptions) -> Evaluation:
+    return evaluation_of(read_log(tool, folder, options).records, str(folder))
+
+
+def _is_audit(path: Path) -> bool:
+    try:
+        return "agreement" in files.read_json(path)
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,168 @@
+"""Why each sample of a group got its credit: what entered the loss, and what the core computes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from setrl import files
+from setrl.core import methods
+from setrl.core.method import AnyMethod
+from setrl.lab.view.rollouts import LoggedGroup, Sample, against
+from setrl.theory.decomposition import decompose_group
+
+TEXT_SHOWN = 20_000  # letters of a sample that come with its group
+USUAL_SET_SIZE = 4
+
+
+def group_page(group: LoggedGroup, set_size: int | None = None) -> dict[str, Any]:
+    """Everything about one group, as JSON.
+
+    Args:
+        group: The group.
+        set_size: K of the methods that compare sets; made to fit the group.
+    """
+    samples, notes = group.samples, list(group.notes)
+    rewards_1N = np.array([[_number(sample.reward) for sample in samples]])
+    clusters_1N = np.array([[_number(sample.cluster) for sample in samples]])
+    most = int((~np.isnan(rewards_1N)).sum()) - 1
+    k = max(1, min(set_size or USUAL_SET_SIZE, most))
+    notes += _missing(samples, group.is_graded)
+    has_clusters = not np.isnan(clusters_1N).all()
+    others = _others(rewards_1N, clusters_1N if has_clusters else None, k, most)
+    parts = _parts(rewards_1N, clusters_1N, k) if has_clusters and most >= 1 else {}
+    texts = [sample.text for sample in samples]
+    found = {
+        "step": group.step,
+        "prompt": group.prompt,
+        "set_size": k,
+        "largest_set_size": max(1, most),
+        "notes": notes,
+        "shared_prefix": shared_prefix(texts),
+        "methods": {name: methods.labels[name] for name in others},
+        "samples": [_sample(sample, branch) for sample, branch in zip(
+            samples, branch_points(texts), strict=True)],
+        "others": {name: values.tolist() for name, values in others.items()},
+        "parts": parts,
+    }  # fmt: skip
+    return files.plain_json(found)
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _sample(sample: Sample, branch: int) -> dict[str, Any]:
+    return {
+        "text": sample.text[:TEXT_SHOWN],
+        "length": len(sample.text),
+        "reward": sample.reward,
+        "correct": sample.is_correct,
+        "advantage": sample.advantage,
+        "against": against(sample) > 0,
+        "strategy": sample.strategy,
+        "cluster": sample.cluster,
+        "branch": branch,
+    }
+
+
+def _missing(samples: Sequence[Sample], is_graded: bool) -> list[str]:
+    """What the log does not hold, in sentences."""
+    notes = []
+    if all(sample.advantage is None for sample in samples):
+        notes.append("The log does not hold the advantages that entered the loss.")
+    if all(sample.reward is None for sample in samples):
+        notes.append("The log does not hold rewards: no method's credit can be computed.")
+    if all(sample.cluster is None for sample in samples):
+        notes.append("The log does not hold strategies: methods that read them are left out.")
+    elif any(sample.cluster is None for sample in samples):
+        notes.append("Some samples have no strategy in the log: methods that read them leave "
+                     "these samples out.")  # fmt: skip
+    if is_graded:
+        notes.append("The rewards are graded: samples with more than 0.5 count as correct.")
+    return notes
+
+
+def _others(
+    rewards_1N: np.ndarray, clusters_1N: np.ndarray | None, k: int, most: int
+) -> dict[str, np.ndarray]:
+    """Name → the advantages that a method would have given; NaN for samples that it leaves out."""
+    if most < 1:
+        return {}
+    chosen: dict[str, AnyMethod] = {
+        "grpo": methods.grpo(),
+        "dr_grpo": methods.dr_grpo(),
+        "maxpo": methods.maxpo(k),
+    }
+    if clusters_1N is not None:
+        chosen["poly_epo"] = methods.poly_epo(k)
+        chosen["grpo_div"] = methods.grpo_div()
+        chosen["concave_counts"] = methods.concave_counts()
+    return {name: _advantages(method, rewards_1N, clusters_1N) for name, method in chosen.items()}
+
+
+def _advantages(
+    method: AnyMethod, rewards_1N: np.ndarray, clusters_1N: np.ndarray | None
+) -> np.ndarray:
+    read = clusters_1N if "clusters" in method.reads else None
+    found = method.advantages(rewards_1N, clusters=read)
+    known = found.usable_BN & ~found.skipped_B[:, None]
+    return np.where(known, found.values_BN, math.nan)[0]
+
+
+def _parts(rewards_1N: np.ndarray, clusters_1N: np.ndarray, k: int) -> dict[str, Any]:
+    """Eq. 15 of Poly-EPO's advantages: three parts for each sample, which add up to the total."""
+    found = decompose_group(rewards_1N, set_size=k, clusters=clusters_1N)
+    reward = (found.reward_with - found.reward) * found.diversity_with
+    diversity = found.reward * (found.diversity_with - found.diversity)
+    return {
+        "reward": reward[0].tolist(),
+        "diversity": diversity[0].tolist(),
+        "covariance": found.covariance_part[0].tolist(),
+        "total": found.advantages[0].tolist(),
+        "reward_with": found.reward_with[0].tolist(),
+        "diversity_with": found.diversity_with[0].tolist(),
+        "covariance_with": found.covariance_with[0].tolist(),
+        "all": [float(x[0, 0]) for x in (found.reward, found.diversity, found.covariance)],
+    }
+
+
+def shared_prefix(texts: Sequence[str]) -> int:
+    """How many first letters all texts share.
+
+    >>> shared_prefix(["x=1, y", "x=1; y"]), shared_prefix([])
+    (3, 0)
+    """
+    return _shared(min(texts), max(texts)) if texts else 0
+
+
+def branch_points(texts: Sequence[str]) -> list[int]:
+    """For each text, the letters that it shares with the text that it shares most with.
+
+    Texts that share a prefix are neighbours in the order of the alphabet.
+
+    >>> branch_points(["abc", "x", "abd", "abd"])
+    [2, 0, 3, 3]
+    """
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    found = [0] * len(texts)
+    for one, other in pairwise(order):
+        length = _shared(texts[one], texts[other])
+        found[one], found[other] = max(found[one], length), max(found[other], length)
+    return found
+
+
+def _shared(one: str, other: str) -> int:
+    """The length of a common prefix, by halving: slices are compared at the speed of memory."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

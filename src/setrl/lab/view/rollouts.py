@@ -1,0 +1,317 @@
+"""Logged groups, one in memory at a time, and an index that tells which groups deserve a look.
+
+A log is a file for each step. The index of a file has one row for each group: the place where the
+group is, and what a table of groups shows. A million samples in groups of 16 are 62,500 rows, about
+70 bytes each; texts are read again when somebody looks at a group.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any, Protocol
+
+import numpy as np
+
+from setrl.core.samples import DEGENERATE
+from setrl.errors import DataError
+from setrl.files import json_lines
+from setrl.logs.importing import ImportOptions, LoggedSample, LogReader
+
+CORRECT = 0.5  # rewards above it count as correct, as in training
+PROMPT_KEPT = 160  # letters of a prompt that a table shows
+FILES_KEPT = 2  # of other tools' logs, whose files are read as a whole
+
+ROW = np.dtype(
+    [
+        ("step", np.int64),
+        ("place", np.int64),
+        ("samples", np.int32),
+        ("correct", np.float32),
+        ("strategies", np.float32),
+        ("dead", np.float32),
+        ("largest", np.float64),
+        ("surprise", np.float64),
+    ]
+)
+"""A group: its step and place; numbers of samples, of correct ones and of strategies; whether all
+advantages are 0; the largest |A|; the largest |A| against correctness. NaN where it is unknown."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample of a group; None for what the log does not hold.
+
+    Attributes:
+        text: What the model wrote.
+        reward: Its reward.
+        advantage: What entered the loss.
+        strategy: The name of its strategy, or its cluster as text.
+        cluster: A number, equal for equal strategies; −1 is degenerate.
+    """
+
+    text: str
+    reward: float | None
+    advantage: float | None
+    strategy: str | None
+    cluster: int | None
+
+    @property
+    def is_correct(self) -> bool | None:
+        """Whether its reward is above ½; None without a reward."""
+        return None if self.reward is None else self.reward > CORRECT
+
+
+@dataclass(frozen=True)
+class LoggedGroup:
+    """The samples of one prompt in one step.
+
+    Attributes:
+        step: The training step.
+        prompt: What the model was given.
+        samples: In the log's order.
+        notes: What the log says of the group, or does not hold, in sentences.
+    """
+
+    step: int
+    prompt: str
+    samples: tuple[Sample, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether a reward is neither 0 nor 1."""
+        return any(s.reward not in (0, 1, None) for s in self.samples)
+
+
+class GroupLog(Protocol):
+    """Where the groups of one training run are."""
+
+    @property
+    def files(self) -> Mapping[int, Path]:
+        """Step → file."""
+
+    def groups(self, step: int) -> Iterator[tuple[int, LoggedGroup]]:
+        """Place and group, of every group of a step."""
+
+    def group(self, step: int, place: int) -> LoggedGroup:
+        """The group at a place of a step's file.
+
+        Raises:
+            LookupError: If no group begins there.
+        """
+
+
+@dataclass(frozen=True)
+class Rollouts:
+    """The rollouts of setrl's own training runs; a group's place is the byte at which it begins."""
+
+    files: Mapping[int, Path]
+
+    def groups(self, step: int) -> Iterator[tuple[int, LoggedGroup]]:
+        """Place and group, of every group of a step; a line that is still written is passed over.
+
+        Raises:
+            DataError: If the file is damaged.
+        """
+        for number, start, record in json_lines.read(self.files[step], "leave_out"):
+            yield start, _own_group(record, step, f"{self.files[step]}:{number}")
+
+    def group(self, step: int, place: int) -> LoggedGroup:
+        """The group that begins at a byte.
+
+        Raises:
+            LookupError: If no group begins there.
+        """
+        path = self.files[step]
+        with path.open("rb") as file:
+            file.seek(max(place - 1, 0))
+            if place < 0 or (place and file.read(1) != b"\n"):
+                raise LookupError(place)
+            line = file.readline()
+        try:
+            record = json_lines.parse(line)
+        except ValueError:
+            raise LookupError(place) from None
+        return _own_group(record, step, str(path))
+
+
+def _own_group(record: dict[str, Any], step: int, where: str) -> LoggedGroup:
+    try:
+        samples = tuple(_own_sample(sample) for sample in record["samples"])
+        prompt = str(record["prompt"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"{where}: is not a group of samples ({error!r})") from None
+    unknown = (record.get("judged") or {}).get("cluster", {}).get("unknown")
+    notes = (f"The strategies are unknown: {unknown}.",) if unknown else ()
+    return LoggedGroup(step, prompt, samples, notes)
+
+
+def _own_sample(record: dict[str, Any]) -> Sample:
+    cluster, strategy = record.get("cluster"), record.get("strategy")
+    if strategy is None and cluster is not None and cluster != DEGENERATE:
+        strategy = f"cluster {cluster}"
+    return Sample(
+        text=str(record["text"]),
+        reward=_finite(record.get("reward")),
+        advantage=_finite(record.get("advantage")),
+        strategy=None if strategy is None else str(strategy),
+        cluster=None if cluster is None else int(cluster),
+    )
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class ToolLog:
+    """The log of another tool, a file for each step; a group's place is its number in the file.
+
+    Attributes:
+        files: Step → file.
+        reader: How the tool's files are read.
+        options: Which of their columns are meant.
+    """
+
+    files: Mapping[int, Path]
+    reader: LogReader
+    options: ImportOptions
+    _read: OrderedDict[int, list[LoggedGroup]] = field(default_factory=OrderedDict, compare=False)
+    _lock: Any = field(default_factory=Lock, compare=False)
+
+    def groups(self, step: int) -> Iterator[tuple[int, LoggedGroup]]:
+        """Place and group, of every group of a step.
+
+        Raises:
+            ConfigError: If an option must say which column is meant.
+            DataError: If the file is not of the tool's form.
+        """
+        yield from enumerate(self._of_step(step))
+
+    def group(self, step: int, place: int) -> LoggedGroup:
+        """The group with a number."""
+        if place < 0:
+            raise LookupError(place)
+        return self._of_step(step)[place]
+
+    def _of_step(self, step: int) -> list[LoggedGroup]:
+        with self._lock:
+            if step not in self._read:
+                self._read[step] = self._loaded(step)
+                while len(self._read) > FILES_KEPT:
+                    self._read.popitem(last=False)
+            return self._read[step]
+
+    def _loaded(self, step: int) -> list[LoggedGroup]:
+        by_name: dict[str, list[LoggedSample]] = {}
+        notes: list[str] = []
+        for sample in self.reader.samples(self.files[step], self.options, notes):
+            by_name.setdefault(sample.group, []).append(sample)
+        notes += self.reader.notice([sample for group in by_name.values() for sample in group])
+        said = tuple(f"{note[:1].upper()}{note[1:]}." for note in notes)
+        return [_tool_group(group, step, said, self.options) for group in by_name.values()]
+
+
+def _tool_group(
+    samples: Sequence[LoggedSample], step: int, notes: tuple[str, ...], options: ImportOptions
+) -> LoggedGroup:
+    """A group; strategies count as logged if any sample of it has one."""
+    named = [None if s.strategy == options.degenerate else s.strategy for s in samples]
+    known = {name: place for place, name in enumerate(dict.fromkeys(filter(None, named)))}
+    return LoggedGroup(
+        step,
+        samples[0].prompt,
+        tuple(
+            Sample(
+                text=sample.text,
+                reward=sample.score,
+                advantage=sample.advantage,
+                strategy=name,
+                cluster=(DEGENERATE if name is None else known[name]) if known else None,
+            )
+            for sample, name in zip(samples, named, strict=True)
+        ),
+        notes,
+    )
+
+
+def summary(place: int, group: LoggedGroup) -> tuple[Any, ...]:
+    """The row of a group in the index."""
+    samples = group.samples
+    known = [s for s in samples if s.advantage is not None]
+    clusters = {s.cluster for s in samples if s.cluster is not None}
+    rewards = [s.reward for s in samples if s.reward is not None]
+    return (
+        group.step,
+        place,
+        len(samples),
+        sum(reward > CORRECT for reward in rewards) if rewards else math.nan,
+        len(clusters - {DEGENERATE}) if clusters else math.nan,
+        all(s.advantage == 0 for s in known) if known else math.nan,
+        max((abs(s.advantage or 0) for s in known), default=math.nan),
+        max(map(against, known), default=math.nan),
+    )
+
+
+def against(sample: Sample) -> float:
+    """|A| where it goes against correctness: positive for a wrong sample, negative for a right one.
+
+    0 where it does not.
+    """
+    if sample.advantage is None or sample.is_correct is None:
+        return 0.0
+    return max(0.0, -sample.advantage if sample.is_correct else sample.advantage)
+
+
+@dataclass(frozen=True)
+class FileIndex:
+    """The groups of one file.
+
+    Attributes:
+        rows: A `ROW` for each group.
+        prompts: The beginning of each group's prompt.
+    """
+
+    rows: np.ndarray
+    prompts: tuple[str, ...]
+
+
+class Index:
+    """The groups of a training run, indexed file by file when they are first asked for.
+
+    A file that has changed since is indexed again.
+    """
+
+    def __init__(self, log: GroupLog) -> None:
+        self.log = log
+        self._known: dict[int, tuple[tuple[int, int], FileIndex]] = {}
+        self._lock = Lock()
+
+    def of_step(self, step: int) -> FileIndex:
+        """The groups of a step."""
+        about = self.log.files[step].stat()
+        state = (about.st_size, about.st_mtime_ns)
+        with self._lock:
+            known = self._known.get(step)
+            if known is None or known[0] != state:
+                known = self._known[step] = (state, self._indexed(step))
+        return known[1]
+
+    def of_all(self) -> FileIndex:
+        """The groups of all steps."""
+        found = [self.of_step(step) for step in self.log.files]
+        rows = np.concatenate([one.rows for one in found]) if found else np.empty(0, ROW)
+        return FileIndex(rows, tuple(prompt for one in found for prompt in one.prompts))
+
+    def _indexed(self, step: int) -> FileIndex:
+        rows, prompts = [], []
+        for place, group in self.log.groups(step):
+            rows.append(summary(place, group))
+            prompts.append(sys.intern(group.prompt[:PROMPT_KEPT]))  # prompts come again
+        return FileIndex(np.array(rows, dtype=ROW), tuple(prompts))

@@ -1,0 +1,604 @@
+"""The run explorer: what each address answers, and what it refuses."""
+
+import asyncio
+import json
+import math
+import socket
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from setrl import methods
+from setrl.errors import ConfigError
+from setrl.lab.view import metrics, serve
+from setrl.lab.view.app import application
+from setrl.lab.view.catalogue import Catalogue
+from setrl.lab.view.credit import branch_points, group_page, shared_prefix
+from setrl.lab.view.rollouts import Index, LoggedGroup, Rollouts, Sample, against
+from setrl.logs.importing import ImportOptions
+
+DATA = Path(__file__).parents[1] / "data"
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '<img src=x onerror="alert(1)">',
+    "left \u202e right \u2066 more",
+    "\x1b[31mred\x1b[0m",
+    "nul \x00 and half a pair \ud800",
+    "line\u2028separator\r\n</pre>",
+]
+REWARDS = [1, 1, 1, 1, 1, 0]
+CLUSTERS = [3, 3, 3, 3, 3, 9]  # the wrong sample alone has another strategy
+
+
+def sample(text, reward, cluster, advantage=0.5):
+    strategy = None if cluster is None else f"way {cluster}"
+    return {
+        "text": text,
+        "reward": reward,
+        "strategy": strategy,
+        "cluster": cluster,
+        "advantage": advantage,
+        "counterfactual": {},
+    }
+
+
+def group(step, number, samples, prompt="1 + 1"):
+    about = {"schema_version": 1, "step": step, "group": number, "prompt": prompt}
+    return {**about, "samples": samples}
+
+
+def write(path, records):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+def evaluation(prompt, correct):
+    n = len(correct)
+    return {
+        "schema_version": 1,
+        "prompt": prompt,
+        "split": "test",
+        "n": n,
+        "correct": correct,
+        "strategies": [None] * n,
+        "answers": [None] * n,
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    root = tmp_path_factory.mktemp("view")
+    run = root / "deep" / "mine"
+    about = {"schema_version": 1, "kind": "comparison", "name": "mine", "status": "finished"}
+    run.mkdir(parents=True)
+    (run / "run.json").write_text(json.dumps(about))
+    (run / "config.yaml").write_text("name: mine\nsteps: 2\narms: {grpo: {method: grpo}, poly: "
+                                     "{method: poly_epo, set_size: 3}}\n")  # fmt: skip
+    advantages = methods.poly_epo(3).advantages([REWARDS], clusters=[CLUSTERS]).values_BN[0]
+    credited = [
+        sample(f"y = {i}", *both)
+        for i, both in enumerate(zip(REWARDS, CLUSTERS, advantages.tolist(), strict=True))
+    ]
+    dead = [sample("same", 1, 0, 0.0)] * 4
+    hostile = [sample(text, 1, i, 0.1) for i, text in enumerate(HOSTILE)]
+    unjudged = group(2, 1, [sample("a", 1, None, 0.01), sample("b", 0, None, -0.01)], "unjudged")
+    unjudged["judged"] = {"cluster": {"unknown": "the judge failed"}}
+    seed = run / "poly" / "seed_0"
+    write(seed / "rollouts" / "step_000001.jsonl",
+          [group(1, 0, dead, "dead"), group(1, 1, credited, "Surprise <b>")])  # fmt: skip
+    write(seed / "rollouts" / "step_000002.jsonl", [group(2, 0, hostile, HOSTILE[0]), unjudged])
+    write(seed / "metrics.jsonl", [{"step": i, "reward/mean": i / 4, "policy/entropy": 1.0,
+                                    "length/mean": math.nan} for i in range(1, 4)])  # fmt: skip
+    write(run / "grpo" / "seed_0" / "metrics.jsonl", [{"step": 1}])
+    for arm, right in {"poly": [1, 1, 0, 1], "grpo": [1, 0, 0, 0]}.items():
+        write(run / arm / "seed_0" / "evaluation" / "test.jsonl", [
+            evaluation("p", right), evaluation("q", right[::-1]), evaluation("r", [0, 0, 0, 1]),
+        ])  # fmt: skip
+    other = root / "other"
+    other.mkdir()
+    (other / "run.json").write_text(json.dumps({**about, "name": "other"}))
+    (other / "config.yaml").write_text("name: other\nsteps: 2\narms: {grpo: {method: grpo}}\n")
+    (other / "poly").mkdir()
+    write(root / "given" / "small.jsonl", [evaluation("p", [1, 0]), evaluation("q", [1, 1])])
+    control = root / "control"
+    (control / "figures").mkdir(parents=True)
+    (control / "run.json").write_text(json.dumps({**about, "kind": "control", "name": "maze"}))
+    (control / "figures" / "poly_seed_0.gif").write_bytes(b"GIF89a")
+    write(control / "poly" / "seed_0" / "metrics.jsonl", [{"step": 5, "evaluation/success": 0.5}])
+    write(control / "poly" / "seed_0" / "rollouts" / "step_000005.jsonl", [{"reset_seed": 1}])
+    (root / "judge.audit").mkdir()
+    (root / "judge.audit" / "audit.json").write_text('{"judge": "exact", "agreement": {}}')
+    return root
+
+
+@pytest.fixture(scope="module")
+def client(folder):
+    return TestClient(application(Catalogue(folder)), base_url="http://127.0.0.1:8710")
+
+
+@pytest.fixture(scope="module")
+def ids(client):
+    return {run["name"]: run["id"] for run in client.get("/api/runs").json()["runs"]}
+
+
+@pytest.fixture
+def ask(client, ids):
+    """Ask about a training run of the run `mine`."""
+
+    def get(what, **query):
+        about = {"run": ids["mine"], "arm": "poly", "seed": 0}
+        return client.get(f"/api/{what}", params=about | query)
+
+    return get
+
+
+def test_everything_in_the_folder_is_listed(client, ids):
+    found = client.get("/api/runs").json()
+    assert ids.keys() == {"mine", "other", "given", "maze"}
+    mine = next(run for run in found["runs"] if run["name"] == "mine")
+    assert mine["where"] == "deep/mine"
+    assert mine["splits"] == ["test"]
+    assert [arm["name"] for arm in mine["arms"]] == ["grpo", "poly"]
+    assert mine["arms"][1]["set_size"] == 3
+    assert mine["arms"][1]["seeds"] == [{"seed": 0, "has_metrics": True, "steps": [1, 2]}]
+    assert [audit["where"] for audit in found["audits"]] == ["judge.audit"]
+    assert client.get("/api/audit", params=found["audits"][0]).json()["judge"] == "exact"
+
+
+def test_a_damaged_run_is_a_note_and_hides_no_other(folder, client):
+    damaged = folder / "damaged"
+    damaged.mkdir()
+    (damaged / "run.json").write_text('{"schema_version": 1, "ki')
+    try:
+        found = client.get("/api/runs").json()
+    finally:
+        (damaged / "run.json").unlink()
+    assert len(found["runs"]) == 4
+    assert "is damaged" in found["notes"][0]
+
+
+def test_groups_are_summed_up_sorted_and_filtered(ask):
+    found = ask("groups", sort="surprise", desc=1).json()
+    assert (found["total"], found["chosen"]) == (4, 4)
+    first = found["rows"][0]
+    assert (first["prompt"], first["samples"], first["correct"]) == ("Surprise <b>", 6, 5)
+    assert (first["strategies"], first["dead"]) == (2, 0)
+    advantages = methods.poly_epo(3).advantages([REWARDS], clusters=[CLUSTERS]).values_BN[0]
+    assert first["largest"] == pytest.approx(np.abs(advantages).max())
+    assert first["surprise"] == pytest.approx(advantages[5])  # wrong, and credited
+    assert advantages[5] > 0
+    prompts = [row["prompt"] for row in ask("groups", show="dead").json()["rows"]]
+    assert prompts == ["dead"]
+    assert ask("groups", step=2, text="UNJ").json()["rows"][0]["strategies"] is None
+    assert ask("groups", show="surprising").json()["chosen"] == 1
+    assert ask("groups", sort="prompt").json()["rows"][0]["prompt"] == HOSTILE[0]
+    assert ask("groups", **{"from": 3}).json()["rows"][0]["prompt"] == "unjudged"
+
+
+def test_credit_against_correctness():
+    def one(reward, advantage):
+        return against(Sample("", reward, advantage, None, None))
+
+    assert [one(0.0, 2.0), one(1.0, -3.0), one(1.0, 2.0), one(0.0, -3.0)] == [2, 3, 0, 0]
+    assert [one(None, 2.0), one(1.0, None)] == [0, 0]
+
+
+def place_of(ask, prompt):
+    rows = ask("groups", text=prompt).json()["rows"]
+    return {"step": rows[0]["step"], "place": rows[0]["place"]}
+
+
+def test_one_group_has_what_the_core_computes(ask):
+    found = ask("group", **place_of(ask, "Surprise"), set_size=3).json()
+    wanted = {
+        "grpo": methods.grpo(),
+        "dr_grpo": methods.dr_grpo(),
+        "maxpo": methods.maxpo(3),
+        "poly_epo": methods.poly_epo(3),
+        "grpo_div": methods.grpo_div(),
+        "concave_counts": methods.concave_counts(),
+    }
+    assert found["others"].keys() == wanted.keys() == found["methods"].keys()
+    for name, method in wanted.items():
+        clusters = [CLUSTERS] if "clusters" in method.reads else None
+        values = method.advantages(np.array([REWARDS], float), clusters=clusters).values_BN[0]
+        assert found["others"][name] == pytest.approx(values.tolist()), name
+    used = [one["advantage"] for one in found["samples"]]
+    assert used == pytest.approx(found["others"]["poly_epo"])
+    parts = found["parts"]
+    together = np.add(np.add(parts["reward"], parts["diversity"]), parts["covariance"])
+    assert together == pytest.approx(parts["total"])
+    assert parts["total"] == pytest.approx(found["others"]["poly_epo"])
+    assert [one["against"] for one in found["samples"]] == [a * (r - 0.5) < 0 for a, r in zip(
+        used, REWARDS, strict=True)]  # fmt: skip
+    assert found["shared_prefix"] == 4  # "y = "
+    assert (found["before"], found["after"], found["number"]) == (0, None, 1)
+    assert found["notes"] == []
+
+
+def test_the_set_size_is_made_to_fit_the_group(ask):
+    place = place_of(ask, "Surprise")
+    for asked, used in [(1, 1), (5, 5), (99, 5), (-3, 1)]:
+        assert ask("group", **place, set_size=asked).json()["set_size"] == used
+
+
+def test_what_a_log_lacks_is_said(ask):
+    found = ask("group", **place_of(ask, "unjudged")).json()
+    assert found["notes"] == [
+        "The strategies are unknown: the judge failed.",
+        "The log does not hold strategies: methods that read them are left out.",
+    ]
+    assert "poly_epo" not in found["others"]
+    assert found["parts"] == {}
+
+
+def of(*samples):
+    return group_page(LoggedGroup(1, "p", tuple(samples)))
+
+
+def test_groups_that_no_method_can_credit():
+    alone = of(Sample("a", 1.0, 0.0, "x", 0))
+    assert alone["others"] == {}
+    bare = of(Sample("a", None, None, None, None), Sample("b", None, None, None, None))
+    assert bare["others"] == {}
+    assert len(bare["notes"]) == 3
+    gap = of(*(Sample("a", 0.3, 1.0, "x", c) for c in (0, None, 1, 1)))
+    assert gap["others"]["poly_epo"][1] is None
+    assert gap["others"]["maxpo"][1] is not None
+    assert gap["parts"]["total"][1] is None
+    assert any("graded" in note for note in gap["notes"])
+    json.dumps(gap, allow_nan=False)
+
+
+def test_hostile_samples_arrive_as_they_are(ask, client):
+    answer = ask("group", **place_of(ask, "<script>"))
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert [one["text"] for one in json.loads(answer.content)["samples"]] == HOSTILE
+    assert "alert" not in client.get("/").text
+
+
+def test_a_long_sample_comes_in_parts(tmp_path, ask):
+    long = "é" * 1_200_000
+    path = tmp_path / "step_000001.jsonl"
+    write(path, [group(1, 0, [sample(long, 1, 0), sample("short", 0, 1)])])
+    log = Rollouts({1: path})
+    page = group_page(log.group(1, 0))
+    assert page["samples"][0]["length"] == 1_200_000
+    assert len(page["samples"][0]["text"]) == 20_000
+    place = place_of(ask, "Surprise")
+    found = ask("text", **place, sample=1, **{"from": 2}).json()
+    assert found == {"text": "= 1", "from": 2, "length": 5}
+    assert ask("text", **place, sample=99).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("texts", "wanted"),
+    [
+        (["abc", "x", "abd", "abd"], (0, [2, 0, 3, 3])),
+        (["same", "same"], (4, [4, 4])),
+        (["", "a"], (0, [0, 0])),
+        (["one"], (3, [0])),
+        ([], (0, [])),
+    ],
+)
+def test_shared_prefixes(texts, wanted):
+    assert (shared_prefix(texts), branch_points(texts)) == wanted
+
+
+def test_branch_points_against_their_definition():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        texts = ["".join(rng.choice(["a", "b"], rng.integers(0, 6))) for _ in range(6)]
+        for place, text in enumerate(texts):
+            others = texts[:place] + texts[place + 1 :]
+            most = max(n for other in others for n in range(7) if text[:n] == other[:n]
+                       and n <= min(len(text), len(other)))  # fmt: skip
+            assert branch_points(texts)[place] == most
+
+
+@pytest.mark.parametrize("place", [-1, 1, 7, 10**9])
+def test_only_the_beginning_of_a_group_is_a_place(ask, place):
+    assert ask("group", step=1, place=place).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"run": "../../etc"},
+        {"arm": "../grpo"},
+        {"seed": "9"},
+        {"step": "7"},
+        {"seed": "x"},
+        {"step": "1e3"},
+        {"place": "1" * 30},
+        {"arm": "grpo"},
+    ],
+)
+def test_wrong_questions_are_refused_in_a_sentence(ask, query):
+    answer = ask("group", **{"step": 1, "place": 0, **query})
+    assert answer.status_code in (404, 422)
+    assert answer.json()["error"]
+
+
+def test_a_key_that_is_missing_is_refused(client):
+    for name in ("groups", "group", "text", "evaluation", "audit", "configs", "metrics"):
+        assert client.get(f"/api/{name}").status_code == 404
+
+
+def test_unknown_sorts_are_refused_and_pages_end(ask):
+    assert "sorted by step" in ask("groups", sort="place").json()["error"]
+    assert ask("groups", **{"from": 10_000}).json()["rows"] == []
+
+
+def test_a_log_that_grows_is_indexed_again(tmp_path):
+    path = tmp_path / "step_000001.jsonl"
+    write(path, [group(1, 0, [sample("a", 1, 0)])])
+    index = Index(Rollouts({1: path}))
+    assert len(index.of_step(1).rows) == 1
+    with path.open("a") as file:
+        file.write(json.dumps(group(1, 1, [sample("b", 1, 0)])) + '\n{"step": 1, "sam')
+    assert len(index.of_step(1).rows) == 2  # the line that is still written is passed over
+    assert index.log.group(1, int(index.of_step(1).rows["place"][1])).samples[0].text == "b"
+
+
+def test_memory_does_not_grow_with_the_texts(tmp_path):
+    path = tmp_path / "step_000001.jsonl"
+    write(path, (group(1, i, [sample("text " * 4_000, 1, 0)] * 4) for i in range(40)))
+    tracemalloc.start()
+    index = Index(Rollouts({1: path}))
+    assert len(index.of_all().rows) == 40
+    kept, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert path.stat().st_size > 3_000_000
+    assert most < 1_000_000
+    assert kept < 50_000
+
+
+def events(text):
+    found = [dict(line.split(": ", 1) for line in part.split("\n")) for part in
+             text.strip().split("\n\n") if not part.startswith(":")]  # fmt: skip
+    return [(one["event"], int(one["id"]), json.loads(one["data"])) for one in found]
+
+
+def test_metrics_come_from_a_byte_on(ask, folder, client, ids):
+    first, steps, end = events(ask("metrics", follow=0).text)
+    assert first == ("restart", 0, {"keys": ["reward/mean", "policy/entropy", "length/mean"]})
+    assert [step["step"] for step in steps[2]] == [1, 2, 3]
+    assert steps[2][0]["length/mean"] is None
+    assert end[:2] == ("end", steps[1])
+    path = folder / "deep" / "mine" / "poly" / "seed_0" / "metrics.jsonl"
+    after_two = sum(len(line) + 1 for line in path.read_bytes().split(b"\n")[:2])
+    query = {"run": ids["mine"], "arm": "poly", "seed": 0, "follow": 0}
+    again = client.get("/api/metrics", params=query, headers={"last-event-id": str(after_two)})
+    assert [step["step"] for _, _, data in events(again.text)[:1] for step in data] == [3]
+
+
+def test_metrics_follow_a_file_that_grows_and_one_that_shrinks(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    write(path, [{"step": 1, "loss": 1.0}, {"step": 2, "loss": 2.0}])
+
+    async def never():
+        return False
+
+    async def story():
+        seen, kinds = [], []
+        async for text in metrics.events(path, 0, True, never, every=0.001):
+            if text.startswith(":"):
+                if seen == [1, 2]:
+                    with path.open("a") as file:
+                        file.write('{"step": 3, "loss": 3.0}\n{"step": 4')
+                elif seen == [1, 2, 3]:  # half a line waits; a resumed run writes the file anew
+                    write(path, [{"step": 1, "loss": 9.0}])
+                elif len(seen) == 4:
+                    break
+                continue
+            kind, _, data = events(text)[0]
+            kinds.append(kind)
+            seen += [step["step"] for step in data] if kind == "steps" else []
+        return seen, kinds
+
+    seen, kinds = asyncio.run(asyncio.wait_for(story(), 5))
+    assert seen == [1, 2, 3, 1]
+    assert kinds == ["restart", "steps", "steps", "restart", "steps"]
+
+
+def test_a_metrics_file_of_control_shows_its_evaluation_first():
+    record = {"step": 1, "a": 1.0, "evaluation/success": 0.5, "on": True, "text": "x"}
+    assert metrics.chosen(record) == ["evaluation/success", "a"]
+
+
+def test_evaluations_have_curves_bands_differences_and_a_matrix(client, ids):
+    query = {"run": ids["mine"]}
+    found = client.get("/api/evaluation", params=query).json()
+    assert (found["splits"], found["split"], found["reference"]) == (["test"], "test", "grpo")
+    grpo, poly = found["arms"]
+    assert found["shown_ks"] == [1, 2, 4]
+    assert poly["values"] == pytest.approx([1.75 / 3, 2.5 / 3, 2.75 / 3, 1])
+    assert grpo["intervals"][0][0] == pytest.approx(0.25)
+    (difference,) = found["differences"]
+    assert difference["name"] == "poly"
+    assert difference["values"][0] == pytest.approx(1 / 3)
+    assert all(low <= value for low, value in zip(difference["low"][:2], difference["values"],
+                                                  strict=False))  # fmt: skip
+    assert difference["loses_first"] is None or difference["loses_first"]["high"] is None
+    rows = found["matrix"]["rows"]
+    assert [row["prompt"] for row in rows] == ["p", "q", "r"]  # the largest differences first
+    assert rows[0]["shares"] == [0.25, 0.75]
+    other = client.get("/api/evaluation", params={**query, "against": "poly"}).json()
+    assert other["reference"] == "poly"
+    assert other["differences"][0]["values"][0] == pytest.approx(-1 / 3)
+    assert client.get("/api/evaluation", params={**query, "split": "no"}).status_code == 404
+
+
+def test_files_of_evaluations_alone_are_compared(client, ids):
+    found = client.get("/api/evaluation", params={"run": ids["given"]}).json()
+    assert [arm["name"] for arm in found["arms"]] == ["small"]
+    assert found["arms"][0]["values"][0] == pytest.approx(0.75)
+
+
+def test_arms_on_different_problems_are_compared_on_the_common_ones(tmp_path):
+    write(tmp_path / "a.jsonl", [evaluation("p", [1, 0]), evaluation("q", [1, 1])])
+    write(tmp_path / "b.jsonl", [evaluation("q", [0, 1]), evaluation("x", [0, 0])])
+    write(tmp_path / "c.jsonl", [evaluation("y", [0, 1])])
+    (tmp_path / "d.jsonl").write_text(json.dumps(evaluation("p", [1, 0])) + "\n{}\n")
+    client = TestClient(application(Catalogue(tmp_path)), base_url="http://localhost")
+    run = client.get("/api/runs").json()["runs"][0]["id"]
+    found = client.get("/api/evaluation", params={"run": run}).json()
+    assert [(arm["name"], arm["values"][0]) for arm in found["arms"]] == [("a", 1), ("b", 0.5)]
+    notes = " / ".join(found["notes"])
+    assert "d is left out" in notes
+    assert "c is left out: it shares no problem with a" in notes
+    assert "only the 1 problems" in notes
+
+
+def test_configs_are_compared(client, ids):
+    query = {"first": ids["mine"], "second": ids["other"]}
+    found = client.get("/api/configs", params=query).json()
+    assert found["different"] == [
+        ["name", "mine", "other"],
+        ["arms.poly.method", "poly_epo", "–"],
+        ["arms.poly.set_size", "3", "–"],
+    ]
+    assert found["equal"] == 2
+    query["second"] = ids["given"]
+    assert "has no config.yaml" in client.get("/api/configs", params=query).json()["error"]
+
+
+def test_control_runs_have_metrics_and_films_and_no_groups(client, ids):
+    found = next(r for r in client.get("/api/runs").json()["runs"] if r["name"] == "maze")
+    (film,) = found["films"]
+    answer = client.get(f"/film/{film['id']}")
+    assert (answer.content, answer.headers["content-type"]) == (b"GIF89a", "image/gif")
+    assert client.get("/film/0123").status_code == 404
+    query = {"run": ids["maze"], "arm": "poly", "seed": 0}
+    assert "no groups" in client.get("/api/groups", params=query).json()["error"]
+    assert "success" in client.get("/api/metrics", params={**query, "follow": 0}).text
+
+
+def test_completions_of_trl_open_with_the_advantages_that_were_used():
+    folder = Catalogue(DATA / "trl_completions")
+    unnamed = TestClient(application(folder), base_url="http://localhost")
+    run = unnamed.get("/api/runs").json()["runs"][0]
+    query = {"run": run["id"], "arm": run["arms"][0]["name"], "seed": 0}
+    assert "--reward" in unnamed.get("/api/groups", params=query).json()["error"]
+    named = Catalogue(DATA / "trl_completions", ImportOptions(reward="short"))
+    client = TestClient(application(named), base_url="http://localhost")
+    rows = client.get("/api/groups", params=query).json()["rows"]
+    assert len({row["step"] for row in rows}) == 3
+    assert all(row["largest"] is not None and row["strategies"] is None for row in rows)
+    place = {"step": rows[-1]["step"], "place": rows[-1]["place"]}
+    found = client.get("/api/group", params={**query, **place}).json()
+    assert "does not hold strategies" in " ".join(found["notes"])
+    assert "no metrics" in client.get("/api/metrics", params=query).json()["error"]
+
+
+def test_a_log_of_verl_opens_and_says_what_it_lacks(tmp_path):
+    line = {"input": "q", "gts": "7", "step": 3}
+    write(tmp_path / "3.jsonl", [{**line, "output": str(i), "score": i % 2} for i in range(4)])
+    client = TestClient(application(Catalogue(tmp_path)), base_url="http://localhost")
+    run = client.get("/api/runs").json()["runs"][0]
+    query = {"run": run["id"], "arm": run["arms"][0]["name"], "seed": 0, "step": 3}
+    (row,) = client.get("/api/groups", params=query).json()["rows"]
+    assert (row["samples"], row["correct"], row["largest"]) == (4, 2, None)
+    found = client.get("/api/group", params={**query, "place": 0}).json()
+    assert found["notes"][0] == "The log does not hold the advantages that entered the loss."
+    assert client.get("/api/group", params={**query, "place": 5}).status_code == 404
+    found = client.get("/api/evaluation", params={"run": run["id"]}).json()
+    assert found["arms"][0]["values"][0] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200),
+        ("127.0.0.1:8710", 200),
+        ("[::1]:8710", 200),
+        ("LocalHost:1", 200),
+        ("evil.example", 403),
+        ("localhost.evil.example", 403),
+        ("127.0.0.1.evil.example:8710", 403),
+        ("localhost:80@evil.example", 403),
+        ("", 403),
+    ],
+)
+def test_a_server_of_this_machine_answers_to_its_own_names_alone(client, host, status):
+    for path in ("/", "/api/runs"):
+        answer = client.get(path, headers={"host": host})
+        assert answer.status_code == status
+        assert "default-src 'self'" in answer.headers["content-security-policy"]
+        assert "script-src 'self';" in answer.headers["content-security-policy"]
+        assert "access-control-allow-origin" not in answer.headers
+
+
+def test_beyond_this_machine_a_token_is_needed(folder):
+    app = application(Catalogue(folder), token="secret")
+    client = TestClient(app, base_url="http://10.0.0.5:8710")
+    for path in ("/", "/?token=wrong", "/?token=", "/api/runs", "/static/view.js"):
+        assert client.get(path).status_code == 403
+    assert client.get("/api/runs", headers={"cookie": "setrl_view=wrong"}).status_code == 403
+    answer = client.get("/?token=secret")
+    assert answer.status_code == 200
+    assert "HttpOnly; SameSite=Strict" in answer.headers["set-cookie"]
+    assert client.get("/api/runs").status_code == 200  # by the cookie
+    assert "set-cookie" not in client.get("/api/runs").headers
+
+
+@pytest.mark.parametrize("path", ["/static/../page.py", "/static/%2e%2e%2fpage.py", "/static/x",
+                                  "/api/nothing", "/film/..%2f..%2fetc%2fpasswd"])  # fmt: skip
+def test_no_path_reaches_the_disk(client, path):
+    assert client.get(path).status_code == 404
+
+
+def test_nothing_can_be_written(client):
+    for method in ("POST", "PUT", "DELETE", "PATCH"):
+        assert client.request(method, "/api/runs").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("host", "is_ours"),
+    [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True),
+     ("0.0.0.0", False), ("::", False), ("192.168.1.2", False), ("my.host", False)],
+)  # fmt: skip
+def test_which_addresses_only_this_machine_can_reach(host, is_ours):
+    assert serve.is_loopback(host) is is_ours
+
+
+def test_a_port_in_use_is_an_error_unless_any_port_will_do():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=f"port {port} is in use"):
+            serve.bound("127.0.0.1", port)
+    serve.bound("127.0.0.1", 0).close()
+    with pytest.raises(ConfigError, match="--port must be"):
+        serve.bound("127.0.0.1", 70_000)
+    with pytest.raises(ConfigError, match="cannot listen on"):
+        serve.bound("203.0.113.7", 0)
+
+
+def test_a_folder_without_runs_is_refused(tmp_path, setrl):
+    code, _, error = setrl("view", tmp_path / "none", "--no-open")
+    assert (code, "no such folder" in error) == (2, True)
+    (tmp_path / "notes.txt").write_text("hello")
+    code, _, error = setrl("view", tmp_path, "--no-open")
+    assert code == 2
+    assert "holds no run of setrl" in error
+
+
+def test_ctrl_c_ends_the_server_without_an_error(folder, setrl, monkeypatch):
+    async def interrupted(server, sockets):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("uvicorn.Server.serve", interrupted)
+    code, printed, error = setrl("view", folder, "--no-open", "--port", "0")
+    assert (code, error) == (0, "")
+    assert printed.startswith("http://127.0.0.1:")
+    assert "token" not in printed
+    code, printed, _ = setrl("view", folder, "--no-open", "--port", "0", "--host", "0.0.0.0")
+    assert "?token=" in printed
