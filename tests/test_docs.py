@@ -30,21 +30,15 @@ def test_every_block_of_the_guide_prints_what_it_shows():
             pytest.fail(f"this block:\n{code}\nprints:\n{printed.getvalue()}")
 
 
-SESSION = re.compile(r"```console\n\$ setrl (.*?)\n(.*?)```", re.DOTALL)
-
-
 def test_every_command_of_the_log_session_prints_what_it_shows(monkeypatch, capsys):
     pytest.importorskip("tyro")
-    from setrl.cli import main
+    from tests import sessions
 
     monkeypatch.chdir(DOCS.parent / "tests" / "data")
-    blocks = SESSION.findall((DOCS / "from-a-log.md").read_text())
+    blocks = sessions.commands("from-a-log.md")
     assert len(blocks) == 3
     for command, shown in blocks:
-        with pytest.raises(SystemExit):
-            main(command.split())
-        printed = capsys.readouterr()
-        assert (printed.err + printed.out).rstrip() == shown.rstrip(), command
+        assert sessions.printed(capsys, command) == shown.rstrip(), command
 
 
 def test_every_method_has_a_line_in_the_table():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from setrl.cli.train import Train
+from setrl.cli.train import RunOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class Control(Train):
+class Control(RunOptions):
     """Train the arms of a control run, evaluate them and write the report; resumes by itself."""
 
     def run(self) -> None:

@@ -13,6 +13,7 @@ COMMANDS = {
     "train-judge": "train",
     "import": "cli",
     "validate-data": "cli,math",
+    "check-task": "train",
     "playground": "cli",
     "view": "lab",
     "control": "gym",

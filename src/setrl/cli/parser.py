@@ -11,6 +11,7 @@ from typing import Any
 
 import tyro
 
+from setrl.cli.check_task import CheckTask
 from setrl.cli.compare import Compare
 from setrl.cli.control import Control
 from setrl.cli.control_watch import Watch
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Any] = {
     "train-judge": TrainJudge,
     "import": ImportLog,
     "validate-data": ValidateData,
+    "check-task": CheckTask,
     "playground": Playground,
     "view": View,
 }

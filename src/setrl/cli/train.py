@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,8 @@ import tyro
 
 
 @dataclass(frozen=True, kw_only=True)
-class Train:
-    """Train the arms of a comparison, evaluate them and write the report; resumes by itself.
+class RunOptions:
+    """A run of any kind.
 
     Attributes:
         config: The YAML file of the run; see recipes/.
@@ -27,19 +28,49 @@ class Train:
     overwrite: bool = False
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
 
-    def run(self) -> None:
-        """Train on language models."""
-        from setrl.lm.config import ComparisonConfig
-
-        config = ComparisonConfig.load(self.config, self.set)  # wrong ones are refused at once
-        from setrl.lm.run import run_comparison
-
-        self.train(config, run_comparison)
+    def folder(self, config: Any) -> Path:
+        """Where the run is written."""
+        return self.run_dir or Path("runs") / config.name
 
     def train(self, config: Any, run: Callable[..., Path]) -> None:
         """Do a run of whichever kind, write its report and print where it is."""
         from setrl.report import write_report
 
-        folder = run(config, self.run_dir or Path("runs") / config.name, overwrite=self.overwrite)
+        folder = run(config, self.folder(config), overwrite=self.overwrite)
         if os.environ.get("RANK", "0") == "0":  # of several processes, the first one writes
             print(f"report: {write_report(folder)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Train(RunOptions):
+    """Train the arms of a comparison, evaluate them and write the report; resumes by itself.
+
+    Attributes:
+        dry_run: Do all checks and print what would be trained; nothing is written.
+    """
+
+    dry_run: bool = False
+
+    def run(self) -> None:
+        """Train on language models."""
+        if self.dry_run:
+            sys.dont_write_bytecode = True  # of modules that the config names
+        from setrl.lm.config import ComparisonConfig
+
+        config = ComparisonConfig.load(self.config, self.set)  # wrong ones are refused at once
+        if self.dry_run:
+            self._plan(config)
+            return
+        from setrl.lm.run import run_comparison
+
+        self.train(config, run_comparison)
+
+    def _plan(self, config: Any) -> None:
+        from setrl.lm.plan import plan, plan_text
+        from setrl.lm.run import quiet
+
+        quiet()
+        found = plan(config, self.folder(config), overwrite=self.overwrite)
+        for note in found.notes:
+            print(f"note: {note}", file=sys.stderr)
+        print(plan_text(found))

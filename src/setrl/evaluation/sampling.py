@@ -133,12 +133,19 @@ class LocalModel:
 
     def texts(self, prompt: str, n: int, seed: int) -> list[str]:
         """n texts for one prompt; the same seed gives the same texts."""
+        ids, tokenizer = self.ids(prompt, n, seed)
+        return list(tokenizer.batch_decode(ids, skip_special_tokens=True))
+
+    def ids(
+        self, prompt: str, n: int, seed: int
+    ) -> tuple[list[list[int]], PreTrainedTokenizerBase]:
+        """The same samples as tokens, and what turns them into texts."""
         model, tokenizer = self._loaded
         asked = self.form.token_ids(prompt, tokenizer)
         generator = torch.Generator(device=model.device).manual_seed(seed)
         with one_thread():
             [ids] = sample_ids(model, [asked], n, self.max_new_tokens, self.temperature, generator)
-        return list(tokenizer.batch_decode(ids, skip_special_tokens=True))
+        return ids, tokenizer
 
 
 def _load(model_dir: str | Path, dtype: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:

@@ -7,7 +7,7 @@ import functools
 import math
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from setrl.lm.trackers import check_trackers, keep_events_in, tracker_names
 from setrl.logs.run_folder import Status, TrainingRun, write_status
 from setrl.models import sampler
 from setrl.runs.pool import Stop
+from setrl.serving.reachable import refuse_unreachable
 from setrl.tasks import Task
 from setrl.tasks.base import Row
 
@@ -198,14 +199,20 @@ def grpo_config(config: ComparisonConfig, arm: str, seed: int, output: Path) -> 
     return GRPOConfig(**given)
 
 
-def check_before_training(config: ComparisonConfig) -> None:
-    """Refuse, before anything is written, what would fail once training has started."""
+def check_before_training(config: ComparisonConfig, *, opens_caches: bool = True) -> None:
+    """Refuse, before anything is written, what would fail once training has started.
+
+    Args:
+        config: The comparison.
+        opens_caches: Whether to open the files, too, in which judges keep their judgements; a file
+            that is not there is made.
+    """
     check_trainer_options(config)
     check_model(config)
     peft_config(config)
     check_problems(config)
     check_prompts(config)
-    check_judges(config)
+    check_judges(config, opens_caches)
     check_fields(config)
 
 
@@ -240,16 +247,40 @@ def check_model(config: ComparisonConfig) -> None:
         )
 
 
-def check_judges(config: ComparisonConfig) -> None:
+def check_judges(config: ComparisonConfig, opens_caches: bool = True) -> None:
     """Refuse judges that cannot be made before anything is trained."""
     for arm in config.arms:
         spec = config.judge(arm)
+        if not opens_caches:
+            spec = _without_caches(spec)
         try:
             if spec is not None:
                 with tempfile.TemporaryDirectory() as folder:
                     make_judge(spec, Path(folder)).close()
+                refuse_unreachable_judge(spec)
         except (ValueError, ImportError) as error:
             raise ConfigError(f"arms.{arm}.judge: {error}") from error
+
+
+def _without_caches(spec: Any) -> Any:
+    """The settings of a judge, and of those that it asks, without files of judgements."""
+    if isinstance(spec, Mapping):
+        return {key: _without_caches(value) for key, value in spec.items() if key != "cache"}
+    return [_without_caches(one) for one in spec] if isinstance(spec, list) else spec
+
+
+def refuse_unreachable_judge(spec: Any) -> None:
+    """Open a connection to the server of a judge, and of those that it asks, and close it again.
+
+    Raises:
+        RunError: If there is none, before many requests have waited for it.
+    """
+    if not isinstance(spec, Mapping):
+        return
+    if "endpoint" in spec:
+        refuse_unreachable(spec["endpoint"])
+    for other in (spec.get("of"), *(spec.get("judges") or ())):
+        refuse_unreachable_judge(other)
 
 
 def check_fields(config: ComparisonConfig) -> None:
@@ -280,7 +311,7 @@ def check_prompts(config: ComparisonConfig) -> None:
         return
     tokenizer, form = load_tokenizer(config.model), config.form
     form.is_chat(tokenizer)
-    context = _context(config.model)
+    context = context_of(config.model)
     if context is None:
         return
     room = context - config.sample_tokens
@@ -296,7 +327,7 @@ def check_prompts(config: ComparisonConfig) -> None:
             )
 
 
-def _context(model: str) -> int | None:
+def context_of(model: str) -> int | None:
     """The largest number of tokens that a model reads, if its config says so."""
     config = AutoConfig.from_pretrained(model).get_text_config()
     return getattr(config, "max_position_embeddings", None)

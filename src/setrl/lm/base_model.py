@@ -22,7 +22,7 @@ def base_model(config: ComparisonConfig, cache: Path, show_progress: bool = True
     The folder's name is a hash of all that decides the model: the base_* keys, the domain and its
     source text. The folder appears once the model is complete.
     """
-    folder = cache / f"base-{config.make_domain().name}-{fingerprint(config)}"
+    folder = base_folder(config, cache)
     if not folder.exists():
         model, tokenizer = make_base(config, show_progress)
         with files.writing_folder(folder) as partial:
@@ -30,6 +30,11 @@ def base_model(config: ComparisonConfig, cache: Path, show_progress: bool = True
             tokenizer.save_pretrained(partial)
             files.write_json(partial / "base.json", describe(config))
     return folder
+
+
+def base_folder(config: ComparisonConfig, cache: Path) -> Path:
+    """Where that model is kept, whether it was made or not."""
+    return cache / f"base-{config.make_domain().name}-{fingerprint(config)}"
 
 
 def describe(config: ComparisonConfig) -> dict[str, Any]:

@@ -101,7 +101,16 @@ class LanguageModelArms(Arms):
         return bool(self.config.eval_splits)
 
     def _keep_digests(self, path: Path) -> None:
-        """Refuse to go on with other problems than those that the run began with."""
+        """Write fingerprints of the problems, beside those of splits that were known before."""
+        if found := self.digests(path):
+            files.write_json(path, {"schema_version": 1, "digests": found})
+
+    def digests(self, path: Path) -> dict[str, str]:
+        """Fingerprints of the problems of each split, those that are known among them.
+
+        Raises:
+            ConfigError: If they are others than those that the run began with.
+        """
         task, known = self.config.make_task(), files.read_json(path).get("digests", {})
         found = {split: task.digest(split) for split in (TRAIN, *(self.config.eval_splits or ()))}
         for split, digest in found.items():
@@ -110,8 +119,7 @@ class LanguageModelArms(Arms):
                     f"the problems of the split {split!r} of {task.name} have changed since this "
                     "run began: put the file back, or give another --run-dir"
                 )
-        if any(found.values()):
-            files.write_json(path, {"schema_version": 1, "digests": {**known, **found}})
+        return {**known, **found} if any(found.values()) else {}
 
     def cost(self, arm: str | None) -> float:
         """Steps of training, and the evaluation in steps."""

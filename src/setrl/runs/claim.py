@@ -55,6 +55,18 @@ def _locked(run_dir: Path) -> Iterator[None]:
         yield
 
 
+def is_claimed(run_dir: Path) -> bool:
+    """Whether a process holds a run's folder; nothing is written."""
+    try:
+        with (run_dir / LOCK).open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # there is no lock, or no folder
+        return False
+    return False
+
+
 @contextmanager
 def _status_at_the_end(run_dir: Path) -> Iterator[None]:
     try:
@@ -70,9 +82,26 @@ def _status_at_the_end(run_dir: Path) -> Iterator[None]:
 
 def _check_folder(run_dir: Path, config: RunConfig, overwrite: bool) -> None:
     """Refuse a folder with another run, or without a run of setrl; remove this run if asked to."""
-    content = sorted(path.name for path in run_dir.iterdir() if path.name != LOCK)
+    held = refuse_other_run(run_dir, config, overwrite)
+    if held is not None and overwrite:
+        remove_written(run_dir, run_tree(held.arms))
+
+
+def refuse_other_run(run_dir: Path, config: RunConfig, overwrite: bool = False) -> RunConfig | None:
+    """Refuse a folder with another run, or without a run of setrl; nothing is written or removed.
+
+    Returns:
+        The config of the run in the folder; None if there is none.
+
+    Raises:
+        ConfigError: If the folder holds something else, or another run that is to stay.
+    """
+    if run_dir.exists() and not run_dir.is_dir():
+        raise ConfigError(f"{run_dir} is a file: give a folder for the run")
+    found = run_dir.iterdir() if run_dir.is_dir() else ()
+    content = sorted(path.name for path in found if path.name != LOCK)
     if not content:
-        return
+        return None
     kind = kind_of(run_dir)
     if kind is None or not (run_dir / CONFIG).exists():
         raise ConfigError(
@@ -85,15 +114,14 @@ def _check_folder(run_dir: Path, config: RunConfig, overwrite: bool) -> None:
         )
     refuse_page_of_others(run_dir / REPORT)
     held = config.load(run_dir / CONFIG)
-    if overwrite:
-        remove_written(run_dir, run_tree(held.arms))
-    elif differences := held.differences(config):
+    if not overwrite and (differences := held.differences(config)):
         raise ConfigError(
             f"{run_dir} holds a run with another config:\n  "
             + "\n  ".join(differences)
             + "\ngive another --run-dir, or --overwrite to remove that run and start again "
             "(arms and seeds alone can be added to a run)"
         )
+    return held
 
 
 def _first(names: list[str], most: int = 3) -> str:

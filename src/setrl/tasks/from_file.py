@@ -23,6 +23,7 @@ from setrl.tasks import problems as problems_of_file
 from setrl.tasks import splits, strategies, tables
 from setrl.tasks.answers import Read, labels_of, reader_of
 from setrl.tasks.base import TRAIN, Labels, Row, Strategy, Task, in_rounds
+from setrl.tasks.duplicates import shared
 from setrl.tasks.problems import Problem
 from setrl.tasks.prompting import PromptForm
 from setrl.tasks.spec import TaskSpec
@@ -83,7 +84,7 @@ class FileTask(Task):
         """By the key `strategy`."""
         return strategies.make(self.spec.strategy, self._load, self.answers)
 
-    def _check_columns(self, found: Sequence[Problem]) -> None:
+    def check_columns(self, found: Sequence[Problem]) -> None:
         """Refuse functions that take what no problem has."""
         columns = list(dict.fromkeys(key for problem in found for key in problem.columns))
         if missing := self.reward_set.missing_columns(columns):
@@ -131,6 +132,7 @@ class FileTask(Task):
         if tables.looks_like_file(spec.data):
             return {"": tables.read_file(spec.path(spec.data))}
         folder = spec.path(spec.data)
+        tables.refuse_other_file(folder)
         return tables.read_dataset(str(folder) if folder.is_dir() else spec.data, spec.subset)
 
     @cached_property
@@ -250,8 +252,7 @@ class FileTask(Task):
 
         Upper and lower case and white space do not count.
         """
-        seen = {_plain(problem.prompt) for problem in self.usable(other)}
-        return sum(_plain(problem.prompt) in seen for problem in self.usable(split))
+        return len(shared(self.usable(split), self.usable(other)))
 
     def training_rows(self, count: int, different: int | None, seed: int) -> list[Row]:
         """All problems in a new order, again and again, or `different` of them."""
@@ -261,7 +262,7 @@ class FileTask(Task):
                 f"train_problems must be at most {len(found)}, the problems of the split "
                 f"{TRAIN!r} of {self.name}, got {different}"
             )
-        self._check_columns(found)
+        self.check_columns(found)
         chosen = _some(found, different, seed=0)
         return [
             Row(chosen[place].prompt, chosen[place].columns)
@@ -307,7 +308,3 @@ def _some(found: list[Problem], count: int | None, seed: int) -> list[Problem]:
         return found
     order = sorted(range(len(found)), key=lambda i: (splits.place_of(found[i].prompt, seed), i))
     return [found[place] for place in sorted(order[:count])]
-
-
-def _plain(prompt: str) -> str:
-    return " ".join(prompt.casefold().split())

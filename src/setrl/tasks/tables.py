@@ -17,6 +17,7 @@ from setrl.files import json_lines
 from setrl.logs import parquet
 
 SUFFIXES = (".jsonl", ".json", ".ndjson", ".parquet", ".gz")
+OTHER_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".arrow", ".yaml", ".zip")
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,19 @@ class Table:
 def looks_like_file(name: str) -> bool:
     """Whether a text names a file of problems rather than a data set of the hub or one split."""
     return name.endswith(SUFFIXES)
+
+
+def refuse_other_file(path: Path) -> None:
+    """Refuse a file of another kind, which is no data set of a hub either.
+
+    Raises:
+        ConfigError: If it is one.
+    """
+    if path.suffix.lower() in OTHER_SUFFIXES or path.is_file():
+        raise ConfigError(
+            f"{path}: a file of problems ends in {', '.join(SUFFIXES)}: save this one as such a "
+            "file first (of CSV: pandas.read_csv(…).to_json(…, orient='records', lines=True))"
+        )
 
 
 def read_file(path: Path) -> Table:

@@ -1,0 +1,93 @@
+"""`setrl check-task`."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+from tyro.conf import Positional
+
+from setrl.errors import ConfigError, usage_errors
+
+if TYPE_CHECKING:
+    from setrl.lm.config import ComparisonConfig
+    from setrl.tasks import FileTask
+
+PROBLEMS = 3  # the exit code if there are any
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckTask:
+    """Look at a file of problems before it is trained on; the exit code is 3 if something is wrong.
+
+    Prints prompts as the model reads them, golds that cannot be graded, lengths against the model's
+    context, problems that are there twice or in two splits, and one group of samples with its
+    rewards, strategies and advantages. Warnings do not change the exit code.
+
+    Attributes:
+        config: The YAML file of a run with the key task, or a file with that key alone.
+        prompts: How many prompts are shown.
+        sample: Whether to draw a group from the model; --no-sample where there is none yet.
+        json: Print JSON instead of text.
+        set: KEY=VALUE, changes one key of the config; can be repeated.
+    """
+
+    config: Positional[Path]
+    prompts: int = 10
+    sample: bool = True
+    json: bool = False
+    set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+
+    def run(self) -> None:
+        """Print what was found; problems go to stderr, a sentence each."""
+        from json import dumps
+
+        from setrl.files import plain_json
+        from setrl.lm.task_check import check_task
+
+        if self.prompts < 0:
+            raise ConfigError(f"--prompts must be at least 0, got {self.prompts}")
+        task, config = self._read()
+        if self.sample and (config is None or config.model is None):
+            raise ConfigError(
+                f"{self.config}: has no model to draw samples from: add the key `model`, or give "
+                "--no-sample"
+            )
+        if config is not None:
+            from setrl.lm.run import quiet
+
+            quiet()
+        with usage_errors():
+            found = check_task(task, config, prompts=self.prompts, sample=self.sample)
+        if self.json:
+            print(dumps(plain_json(dataclasses.asdict(found)), indent=2, ensure_ascii=False))
+        else:
+            from setrl.lm.task_check_text import task_check_text
+
+            print(task_check_text(found))
+        for kind, sentences in (("warning", found.warnings), ("problem", found.problems)):
+            for sentence in sentences:
+                print(f"{kind}: {sentence}", file=sys.stderr)
+        if found.problems:
+            raise SystemExit(PROBLEMS)
+
+    def _read(self) -> tuple[FileTask, ComparisonConfig | None]:
+        """The task of the config, and the whole config if it has a model."""
+        from setrl.files import strict_yaml
+        from setrl.lm.config import ComparisonConfig
+        from setrl.tasks import FileTask, read_config
+
+        values, _ = strict_yaml.read(self.config)
+        strict_yaml.override(values, self.set)
+        config = ComparisonConfig.load(self.config, self.set) if "model" in values else None
+        task = read_config(self.config) if config is None else config.make_task()
+        if not isinstance(task, FileTask):
+            raise ConfigError(
+                f"{self.config}: its problems are made by the domain {task.name}, and need no "
+                "check; check-task is for the key `task`"
+            )
+        return task, config

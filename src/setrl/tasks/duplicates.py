@@ -1,0 +1,46 @@
+"""Problems that are asked twice, within a split or in two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from setrl.rewards.golds import gold_answer
+from setrl.tasks.problems import Problem
+
+Pair = tuple[Problem, Problem]
+
+
+def same_prompt(prompt: str) -> str:
+    """What two prompts share that ask the same: upper and lower case and white space do not count.
+
+    >>> same_prompt("What is  2 + 2?") == same_prompt("what is 2 + 2?")
+    True
+    """
+    return " ".join(prompt.casefold().split())
+
+
+def repeated(problems: Sequence[Problem]) -> list[Pair]:
+    """Each problem that was asked before, beside the first that asks the same."""
+    first: dict[str, Problem] = {}
+    pairs = [(first.setdefault(same_prompt(one.prompt), one), one) for one in problems]
+    return [(before, one) for before, one in pairs if before is not one]
+
+
+def shared(problems: Sequence[Problem], others: Sequence[Problem]) -> list[Pair]:
+    """Each problem that is also among others, beside the first of those."""
+    known: dict[str, Problem] = {}
+    for other in others:
+        known.setdefault(same_prompt(other.prompt), other)
+    found = ((known.get(same_prompt(one.prompt)), one) for one in problems)
+    return [(other, one) for other, one in found if other is not None]
+
+
+def contradicting(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs that ask the same and have different golds."""
+    return [
+        (one, two)
+        for one, two in pairs
+        if one.gold is not None
+        and two.gold is not None
+        and same_prompt(gold_answer(one.gold)) != same_prompt(gold_answer(two.gold))
+    ]

@@ -1,0 +1,203 @@
+"""`setrl check-task`, and bad problems through all commands: a sentence each, nothing lost."""
+
+import json
+import socket
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from setrl import cli, files
+from setrl.lm.config import ComparisonConfig
+from tests.tasks import models
+
+FUNCTIONS = """
+def digits(completions, **_):
+    return [sum(c.isdigit() for c in text[-1]["content"]) / 4 for text in completions]
+
+def fails(completions, **_):
+    raise KeyError("score")
+"""
+ROWS = [{"problem": f"What is {i} + {i}?", "answer": str(2 * i)} for i in range(12)]
+TEST = [{"problem": f"What is {i} + 1?", "answer": str(i + 1)} for i in range(20, 24)]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return models.make(tmp_path_factory.mktemp("model") / "qwen3", context=256)
+
+
+@pytest.fixture
+def own(tmp_path, model, monkeypatch):
+    """Writes a config and its files; its rows, its task and other keys can be changed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_rewards.py").write_text(FUNCTIONS)
+
+    def write(train=ROWS, test=TEST, task=None, **changes):
+        files.write_lines(tmp_path / "train.jsonl", train)
+        files.write_lines(tmp_path / "test.jsonl", test)
+        splits = {"train": "train.jsonl", "test": "test.jsonl"}
+        reward = ["number", {"function": "my_rewards:digits", "weight": 0.5}]
+        usual = {"splits": splits, "reward": reward, "strategy": "final_answer"}
+        values = {
+            "name": "own",
+            "model": str(model),
+            "task": {**usual, **(task or {})},
+            "arms": {"grpo": {"method": "grpo"}, "poly": {"method": "poly_epo", "set_size": 2}},
+            "steps": 2,
+            "prompts_per_step": 2,
+            "samples_per_prompt": 6,
+            "max_new_tokens": 24,
+            **changes,
+        }
+        kept = {key: value for key, value in values.items() if value is not None}
+        Path("config.yaml").write_text(yaml.safe_dump(kept, sort_keys=False))
+        return "config.yaml"
+
+    return write
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as left:
+        cli.main(list(arguments))
+    return left.value.code or 0, capsys.readouterr()
+
+
+def checked(capsys, path, *options):
+    code, printed = run(capsys, "check-task", path, "--json", *options)
+    return code, json.loads(printed.out), printed.err
+
+
+def test_nothing_wrong_ends_with_0_and_a_group_is_credited_as_in_training(own, capsys):
+    path = own(arms={"grpo": {"method": "grpo"}, "poly": {"method": "poly_epo", "set_size": 2,
+                                                            "judge": "exact"}})  # fmt: skip
+    code, found, _ = checked(capsys, path)
+    assert (code, found["problems"]) == (0, [])
+    samples = found["group"]["samples"]
+    assert len(samples) == 6
+    for one in samples:
+        assert one["rewards"]["digits"] == sum(map(str.isdigit, one["text"])) / 4
+        total = one["rewards"]["number"] + 0.5 * one["rewards"]["digits"]
+        assert one["reward"] == pytest.approx(total)
+    rewards_BN = np.array([[one["reward"] for one in samples]])
+    assert np.ptp(rewards_BN) > 0
+    config = ComparisonConfig.load(path)
+    values_BN = config.method("grpo").advantages(rewards_BN).values_BN
+    assert [one["advantages"]["grpo"] for one in samples] == pytest.approx(values_BN[0].tolist())
+    names = [one["strategies"]["poly"] for one in samples]
+    clusters_BN = np.array([[-1 if name == "degenerate" else names.index(name) for name in names]])
+    credited = config.method("poly").advantages(rewards_BN, clusters=clusters_BN)
+    assert [one["advantages"]["poly"] for one in samples] == pytest.approx(
+        credited.values_BN[0].tolist()
+    )
+    assert {"sampling", "number", "digits"} < set(found["group"]["seconds"])
+
+
+def test_prompts_are_shown_as_the_model_reads_them_and_cannot_act(own, capsys):
+    bad = {"problem": "Clear\x1b[2J \u202eit <|end|> 3?", "answer": "3"}
+    path = own(train=[bad, *ROWS[:1]])
+    code, printed = run(capsys, "check-task", path, "--no-sample")
+    assert code == 0
+    assert "<user>What is 0 + 0?⟦<|end|>⟧<assistant>" in printed.out
+    assert r"<user>Clear\x1b[2J \u202eit ⟦<|end|>⟧ 3?⟦<|end|>⟧<assistant>" in printed.out
+    assert not {"\x1b", "\u202e"} & set(printed.out + printed.err)
+    assert "1 prompts of train contain special tokens of the model in their own" in printed.err
+
+
+def test_each_problem_is_a_sentence_and_warnings_are_none(own, capsys):
+    long = {"problem": "x" * 250, "answer": "1"}
+    twice = [{"problem": "what is 1 +  1?", "answer": "3"}, ROWS[2]]
+    path = own(
+        train=[*ROWS, *twice, long], test=[*TEST, ROWS[5], {"problem": "Why?", "answer": "Because"}]
+    )
+    code, found, errors = checked(capsys, path, "--no-sample")
+    assert code == 3
+    train, test = found["splits"]
+    assert (train["problems"], train["repeated"], train["too_long"]) == (15, 2, 1)
+    assert (test["in_train"], [one["gold"] for one in test["unfit"]]) == (1, ["Because"])
+    for sentence in (
+        "1 of the problems of train ask what another asks, and have another gold: ",
+        "train.jsonl:13 ('3') = ",
+        "1 prompts of train do not fit: with 24 new tokens there is room for 232 of the model's "
+        "context of 256, and ",
+        "1 of 5 problems of test are also in train, so that an evaluation on test is not on new",
+        "1 of 6 golds of test cannot be graded, and training leaves them out: ",
+    ):
+        assert sentence in errors
+    assert len(found["problems"]) == 4
+    assert [one.partition(":")[0] for one in found["warnings"]] == [
+        "1 problems of train are there twice"
+    ]
+    lengths = [len(f"<user>{row['problem']}") + 1 + len("<assistant>") for row in [*ROWS, *twice]]
+    assert (train["median"], train["longest"]) == (np.median([*lengths, 268]), 268)
+
+
+def closed_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def test_what_fails_in_the_group_is_a_problem_and_the_others_are_shown(own, capsys):
+    judge = {"judge": "lm", "model": "m", "endpoint": f"http://127.0.0.1:{closed_port()}/v1"}
+    reward = ["number", {"function": "my_rewards:fails"}]
+    code, found, errors = checked(capsys, own(task={"reward": reward, "strategy": judge}))
+    assert code == 3
+    assert "the reward function 'fails'" in errors
+    assert "raised KeyError: 'score'" in errors
+    assert "/v1 cannot be reached (Connection refused): start the server" in errors
+    first = found["group"]["samples"][0]
+    assert (first["rewards"], first["reward"]) == ({"number": 0.0, "fails": None}, None)
+
+
+def test_a_task_without_a_model_and_a_domain(own, capsys):
+    own(model=None)
+    code, printed = run(capsys, "check-task", "config.yaml")
+    assert (code, "add the key `model`, or give --no-sample" in printed.err) == (2, True)
+    code, printed = run(capsys, "check-task", "config.yaml", "--no-sample", "--prompts", "1")
+    assert code == 0
+    assert "characters: median" in printed.out
+    Path("domain.yaml").write_text("name: d\ndomain: polynomial\narms: {a: {method: grpo}}\n")
+    code, printed = run(capsys, "check-task", "domain.yaml", "--no-sample")
+    assert (code, "made by the domain polynomial" in printed.err) == (2, True)
+
+
+def without_gold(rows):
+    return [{"problem": row["problem"]} for row in rows]
+
+
+BAD = {
+    "missing field": ({"task": {"prompt": "question"}}, 3, "has no field 'question'; it has"),
+    "a row without the field": ({"train": [*ROWS, {"problem": "1?"}]}, 3, "train.jsonl:13"),
+    "no gold can be graded": (
+        {"train": [{"problem": "Why?", "answer": "Because"}]},
+        3,
+        "no gold of the split 'train' can be used for grading",
+    ),
+    "empty split": ({"test": []}, 2, "the split 'test' of"),
+    "unknown split": ({"eval_splits": ["dev"]}, 2, "eval_splits must be of train, test"),
+    "no such function": (
+        {"task": {"reward": {"function": "my_rewards:digit"}}},
+        2,
+        "has no function 'digit'; did you mean 'digits'?",
+    ),
+    "CSV": (
+        {"task": {"splits": {"test": 0.1}, "data": "problems.csv"}},
+        2,
+        "problems.csv: a file of problems ends in .jsonl, .json, .ndjson, .parquet, .gz: ",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("command", ["check-task", "train"])
+def test_bad_problems_are_one_sentence_before_anything_is_written(own, capsys, case, command):
+    changes, code, sentence = BAD[case]
+    path = own(**changes)
+    Path("problems.csv").write_text("problem,answer\n1 + 1,2\n")
+    options = ["--config", path] if command == "train" else [path, "--no-sample"]
+    left, printed = run(capsys, command, *options)
+    assert left == code
+    assert sentence in printed.err
+    assert printed.err.strip().splitlines()[-1].startswith("setrl: ")
+    assert not Path("runs").exists()
