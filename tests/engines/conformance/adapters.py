@@ -1,0 +1,150 @@
+"""One small function an engine: samples as it meets them → the advantages of its rows."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from setrl import AnyMethod, grouped_advantages, set_advantages
+from setrl.cli.credit import CreditLog
+from setrl.engines.trl_async import credit_worker
+from tests.engines.conformance.groups import Case, Sample
+from tests.engines.test_async import group as trl_group
+from tests.engines.test_async import loop_of
+
+Rows = list[list[float]]  # of each sample, the advantages of its rows
+Credit = Callable[[Case, AnyMethod, Any], Rows]
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A way into the library.
+
+    Attributes:
+        credit: (case, method, what the engine needs) → the advantages of each sample's rows.
+        lacks: What the engine's own batches never hold.
+        rewards_only: Whether it passes no strategies.
+        digits: Absolute tolerance: engines keep advantages in float32.
+    """
+
+    credit: Credit
+    lacks: frozenset[str] = frozenset()
+    rewards_only: bool = False
+    digits: float = 1e-12
+
+
+def in_rows(case: Case, values: Any) -> Rows:
+    """The advantage of each sample, once for each of its rows."""
+    return [[float(v)] * one.rows for one, v in zip(case.samples, values, strict=True)]
+
+
+def rewards_of(case: Case) -> torch.Tensor:
+    kind = torch.bfloat16 if "bf16" in case.needs else torch.float32
+    return torch.tensor([one.reward for one in case.samples], dtype=kind)
+
+
+def dense(case: Case, method: AnyMethod, _: Any) -> Rows:
+    """`set_advantages`: (B, N) with a mask where a group is narrower."""
+    groups = list(case.groups.values())
+    width = max(map(len, groups)) + case.padding
+    rewards_BN = torch.zeros((len(groups), width), dtype=rewards_of(case).dtype)
+    mask_BN = np.zeros(rewards_BN.shape, dtype=bool)
+    labels_BN = np.full(rewards_BN.shape, None)
+    for row, places in enumerate(groups):
+        rewards_BN[row, : len(places)] = rewards_of(case)[places]
+        labels_BN[row, : len(places)] = [case.samples[place].label for place in places]
+        mask_BN[row, : len(places)] = True
+    found = set_advantages(rewards_BN, method, clusters=labels_BN, mask=mask_BN)
+    assert not found.values_BN[~torch.as_tensor(mask_BN)].any()
+    values = dict(zip(chain(*groups), found.values_BN[torch.as_tensor(mask_BN)], strict=True))
+    return in_rows(case, [values[place] for place in range(len(case.samples))])
+
+
+def flat(case: Case, method: AnyMethod, _: Any) -> Rows:
+    """`grouped_advantages`: a row a sample, padding as a group of its own without rewards."""
+    pad = case.padding
+    rewards_M = torch.cat([rewards_of(case), torch.full((pad,), torch.nan)])
+    names = [one.group for one in case.samples] + ["padding"] * pad
+    labels_M = [one.label for one in case.samples] + [None] * pad
+    values = grouped_advantages(rewards_M, names, method, clusters=labels_M)
+    assert not values[len(case.samples) :].any()
+    return in_rows(case, values[: len(case.samples)])
+
+
+def log(case: Case, method: AnyMethod, folder: Path) -> Rows:
+    """`setrl credit` on a file of a sample a line, in which null is degenerate."""
+    path = folder / "log.jsonl"
+    path.write_text("".join(json.dumps(_record(one)) + "\n" for one in case.samples))
+    size = None if method.name == "grpo" else method.set_size
+    command = CreditLog(path, method.name, size, output=folder / "credit.jsonl")
+    with contextlib.redirect_stderr(io.StringIO()):
+        command.run()
+    found = map(json.loads, (folder / "credit.jsonl").read_text().splitlines())
+    left = {one["group"]: iter(one["advantages"]) for one in found}
+    return in_rows(case, [next(left[one.group]) for one in case.samples])
+
+
+def _record(sample: Sample) -> dict[str, Any]:
+    missing = sample.reward != sample.reward
+    record = {"group": sample.group, "reward": None if missing else sample.reward}
+    return record if sample.label is None else record | {"cluster": sample.label}
+
+
+def trl(case: Case, method: AnyMethod, trainer: Any) -> Rows:
+    """`SetGRPOTrainer`: what its step hands to the loss."""
+    trainer.method = method
+    trainer.fixed = list(rewards_of(case)), labels_of(case)
+    inputs = [{"prompt": [{"role": "user", "content": one.group}]} for one in case.samples]
+    return in_rows(case, trainer._generate_and_score_completions(inputs)["advantages"])
+
+
+def labels_of(case: Case) -> list[Any]:
+    return [one.label for one in case.samples]
+
+
+class Fixed:
+    """Functions for a worker, which asks about one group: they are sent to its process."""
+
+    def __init__(self, values: list[Any], name: str):
+        self.values, self.__name__ = values, name
+
+    def __call__(self, completions: list[Any], **_: Any) -> list[Any]:
+        return self.values
+
+
+def trl_async(case: Case, method: AnyMethod, make_worker: Any) -> Rows:
+    """`credit_worker`: what a group's rows carry to the trainer."""
+    rows: dict[int, list[float]] = {}
+    for places in case.groups.values():
+        members = [case.samples[place] for place in places]
+        rewards = [None if one.reward != one.reward else one.reward for one in members]
+        worker = make_worker(reward_funcs=[Fixed(rewards, "rewards")], num_generations=len(places))
+        credit_worker(worker, method, Fixed([one.label for one in members], "labels"))
+        samples = asyncio.run(loop_of(worker)._score_group(trl_group([m.rows for m in members])))
+        left = iter(samples)
+        for place in places:
+            rows[place] = [next(left).advantage for _ in range(case.samples[place].rows)]
+    return [rows[place] for place in range(len(case.samples))]
+
+
+ADAPTERS = {
+    "set_advantages": Adapter(dense),
+    "grouped_advantages": Adapter(flat),
+    "setrl credit": Adapter(log, frozenset({"padding"})),
+    # TRL's sampler keeps the N samples of a prompt together; a conversation is one row.
+    "SetGRPOTrainer": Adapter(
+        trl, frozenset({"ragged", "any_order", "turns", "padding"}), digits=1e-6
+    ),
+    # A group at a time, always whole.
+    "credit_worker": Adapter(trl_async, frozenset({"ragged", "any_order", "padding", "bf16"})),
+}
