@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from setrl import methods
 from setrl.errors import ConfigError
 from setrl.lab.view import metrics, serve
-from setrl.lab.view.app import application
+from setrl.lab.view.app import SHOWN, application
 from setrl.lab.view.catalogue import Catalogue
 from setrl.lab.view.credit import branch_points, group_page, shared_prefix
 from setrl.lab.view.rollouts import Index, LoggedGroup, Rollouts, Sample, against
@@ -174,7 +174,9 @@ def test_groups_are_summed_up_sorted_and_filtered(ask):
     prompts = [row["prompt"] for row in ask("groups", show="dead").json()["rows"]]
     assert prompts == ["dead"]
     assert ask("groups", step=2, text="UNJ").json()["rows"][0]["strategies"] is None
-    assert ask("groups", show="surprising").json()["chosen"] == 1
+    assert [ask("groups", show=kind).json()["chosen"] for kind in SHOWN] == [4, 1, 1, 2, 3, 1]
+    assert first["wrong_up"] == first["surprise"]
+    assert "groups can be all" in ask("groups", show="x").json()["error"]
     assert ask("groups", sort="prompt").json()["rows"][0]["prompt"] == HOSTILE[0]
     assert ask("groups", **{"from": 3}).json()["rows"][0]["prompt"] == "unjudged"
 

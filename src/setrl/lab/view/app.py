@@ -30,6 +30,16 @@ ROWS_SHOWN = 100
 TEXT_PART = 200_000  # letters of a sample that one answer holds
 SORTS = (*(name for name in ROW.names or () if name != "place"), "prompt")
 
+SHOWN: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "all": lambda rows: np.ones(len(rows), dtype=bool),
+    "surprising": lambda rows: rows["surprise"] > 0,
+    "wrong_up": lambda rows: rows["wrong_up"] > 0,
+    "mixed": lambda rows: (rows["correct"] > 0) & (rows["correct"] < rows["samples"]),
+    "alive": lambda rows: rows["dead"] == 0,
+    "dead": lambda rows: rows["dead"] == 1,
+}
+"""What a table of groups can be narrowed to."""
+
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -281,16 +291,11 @@ def _arm(entry: Entry, arm: str) -> dict[str, Any]:
 
 def _filtered(found: FileIndex, request: Request) -> np.ndarray:
     """The numbers of the groups that a request asks for."""
-    query, rows = request.query_params, found.rows
-    keep = np.ones(len(rows), dtype=bool)
-    if query.get("show") == "dead":
-        keep &= rows["dead"] == 1
-    elif query.get("show") == "alive":
-        keep &= rows["dead"] == 0
-    elif query.get("show") == "surprising":
-        keep &= rows["surprise"] > 0
-    elif query.get("show") == "mixed":
-        keep &= (rows["correct"] > 0) & (rows["correct"] < rows["samples"])
+    query = request.query_params
+    show = query.get("show") or "all"
+    if show not in SHOWN:
+        raise ConfigError(f"groups can be {', '.join(SHOWN)}, not {show[:40]!r}")
+    keep = SHOWN[show](found.rows)
     if text := query.get("text", "").lower():
         keep &= np.array([text in prompt.lower() for prompt in found.prompts], dtype=bool)
     return np.flatnonzero(keep)

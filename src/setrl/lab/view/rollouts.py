@@ -37,10 +37,12 @@ ROW = np.dtype(
         ("dead", np.float32),
         ("largest", np.float64),
         ("surprise", np.float64),
+        ("wrong_up", np.float64),
     ]
 )
 """A group: its step and place; numbers of samples, of correct ones and of strategies; whether all
-advantages are 0; the largest |A|; the largest |A| against correctness. NaN where it is unknown."""
+advantages are 0; the largest |A|; the largest |A| against correctness, and that of wrong samples
+alone. NaN where it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -245,6 +247,7 @@ def summary(place: int, group: LoggedGroup) -> tuple[Any, ...]:
     """The row of a group in the index."""
     samples = group.samples
     known = [s for s in samples if s.advantage is not None]
+    wrong = [against(s) for s in known if s.is_correct is False]
     clusters = {s.cluster for s in samples if s.cluster is not None}
     rewards = [s.reward for s in samples if s.reward is not None]
     return (
@@ -256,6 +259,9 @@ def summary(place: int, group: LoggedGroup) -> tuple[Any, ...]:
         all(s.advantage == 0 for s in known) if known else math.nan,
         max((abs(s.advantage or 0) for s in known), default=math.nan),
         max(map(against, known), default=math.nan),
+        max(
+            (against(s) for s in known if s.is_correct is False), default=0.0 if known else math.nan
+        ),
     )
 
 

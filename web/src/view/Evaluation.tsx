@@ -1,0 +1,192 @@
+/** pass@k of all arms with bands, differences, the first k at which an arm loses, problems by arm. */
+
+import * as Plot from "@observablehq/plot";
+import { useState } from "preact/hooks";
+import { Chart } from "../components/Chart";
+import { Choice, Panel } from "../components/Controls";
+import { Term } from "../components/Term";
+import { type ArmCurve, type Curve, type Difference, type Evaluation as Answer, type Loss, type Run, useAnswer } from "./api";
+import { lookOf } from "./looks";
+import { go, route } from "./route";
+import { Notes, Status } from "./Status";
+import { visible } from "./visible";
+
+export function Evaluation({ run }: { run: Run }) {
+  const { split, against } = route.value;
+  const asked = useAnswer<Answer>("evaluation", { run: run.id, split, against });
+  return (
+    <Panel
+      id="evaluation"
+      title="Evaluation"
+      lead={<><Term name="passAtK">pass@k</Term> of every arm on the same problems. A band holds the whole true curve at once; an interval holds the value at one k.</>}
+    >
+      <Status asked={asked}>{(found) => <Shown found={found} />}</Status>
+    </Panel>
+  );
+}
+
+const percent = (share: number | null | undefined): string => (share == null ? "unknown" : `${(100 * share).toFixed(1).replace("-", "−")}%`);
+const points = (share: number | null | undefined): string =>
+  share == null ? "unknown" : `${share > 0 ? "+" : ""}${(100 * share).toFixed(1).replace("-", "−")}`;
+
+function Shown({ found }: { found: Answer }) {
+  const names = found.arms.map(({ name }) => name);
+  return (
+    <>
+      <div class="settings">
+        <Choice label="Problems" value={found.split} options={found.splits.map((one) => [one, visible(one)] as const)} onChange={(split) => go({ split })} />
+        <Choice label="Compare with" value={found.reference} options={names.map((one) => [one, visible(one)] as const)} onChange={(against) => go({ against })} />
+      </div>
+      <Notes notes={found.notes} />
+      <p class="small">
+        {found.problems} problems, {Math.min(...found.arms.map(({ samples }) => samples))} samples of each. Bands and intervals: {100 * found.level}%, over
+        problems{found.arms.some(({ seeds }) => seeds > 1) ? " and seeds" : ""}.
+      </p>
+      <Legend names={names} />
+      <div class="charts two">
+        <figure>
+          <figcaption><h3>pass@k, with bands for all k at once</h3></figcaption>
+          <Curves found={found} curves={found.arms} names={names} zero={false} />
+        </figure>
+        {found.differences.length ? (
+          <figure>
+            <figcaption><h3>difference to {visible(found.reference)}, in points</h3></figcaption>
+            <Curves found={found} curves={found.differences} names={names} zero />
+          </figure>
+        ) : null}
+      </div>
+      {found.differences.length ? <Verdicts found={found} /> : null}
+      <Numbers found={found} />
+      <Matrix found={found} />
+    </>
+  );
+}
+
+function Legend({ names }: { names: readonly string[] }) {
+  return (
+    <ul class="legend">
+      {names.map((name) => (
+        <li key={name}>
+          <span class="line" aria-hidden="true" style={{ borderTopColor: lookOf(name, names).colour, borderTopStyle: lookOf(name, names).dash ? "dashed" : "solid" }} />
+          {visible(name)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface CurvesProps {
+  found: Answer;
+  curves: readonly Curve[];
+  names: readonly string[];
+  zero: boolean;
+}
+
+function Curves({ found, curves, names, zero }: CurvesProps) {
+  const of = (curve: Curve) => found.ks.map((k, i) => ({ k, value: curve.values[i]!, low: curve.low[i], high: curve.high[i] }));
+  const label = curves.map((curve) => `${curve.name}: ${found.shown_ks.map((k, i) => `${k}: ${zero ? points(curve.intervals[i]![0]) : percent(curve.intervals[i]![0])}`).join(", ")}`);
+  return (
+    <Chart
+      label={`${zero ? `difference of pass@k to ${found.reference}` : "pass@k"} by k. ${label.map(visible).join(". ")}`}
+      height={300}
+      options={() => ({
+        marginLeft: 48,
+        x: { type: "log", base: 2, label: "k", ticks: [...found.shown_ks], tickFormat: (k: number) => String(k) },
+        y: { label: null, grid: true, percent: true, ...(zero ? {} : { domain: [0, 100] }) },
+        marks: [
+          zero ? Plot.ruleY([0], { stroke: "currentColor" }) : null,
+          ...curves.flatMap((curve) => {
+            const { colour, dash } = lookOf(curve.name, names);
+            const data = of(curve);
+            return [
+              Plot.areaY(data.filter(({ low, high }) => low != null && high != null), { x: "k", y1: "low", y2: "high", fill: colour, fillOpacity: 0.14 }),
+              Plot.line(data, { x: "k", y: "value", stroke: colour, strokeWidth: 2, ...(dash ? { strokeDasharray: dash } : {}) }),
+            ];
+          }),
+        ],
+      })}
+    />
+  );
+}
+
+const ranges = (found: readonly (readonly [number, number])[]): string => found.map(([low, high]) => (low === high ? `${low}` : `${low} to ${high}`)).join(", ");
+
+const loss = (name: string, other: string, found: Loss | null, last: number): string => {
+  if (found === null) return `Where ${name} may lose to ${other} is unknown: the problems do not differ enough.`;
+  if (found.low > last) return `${name} loses to ${other} at no k up to ${last}.`;
+  if (found.high === null) return `If ${name} loses to ${other} at all, it is first at k = ${found.low} or later: no loss is shown.`;
+  return found.low === found.high
+    ? `${name} first loses to ${other} at k = ${found.low}.`
+    : `${name} first loses to ${other} at a k from ${found.low} to ${found.high}.`;
+};
+
+function Verdicts({ found }: { found: Answer }) {
+  const last = found.ks.at(-1)!;
+  return (
+    <ul class="verdicts">
+      {found.differences.map((one) => {
+        const [name, other] = [visible(one.name), visible(found.reference)];
+        return (
+          <li key={one.name}>
+            {shownWhere(one, name, other)} {loss(name, other, one.loses_first, last)} {loss(other, name, one.reference_loses_first, last)}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function shownWhere(one: Difference, name: string, other: string): string {
+  const above = one.above.length ? `${name} is above ${other} at k = ${ranges(one.above)}, for all of these at once.` : "";
+  const below = one.below.length ? `${name} is below ${other} at k = ${ranges(one.below)}, for all of these at once.` : "";
+  return above || below ? `${above} ${below}`.trim() : `No difference between ${name} and ${other} is shown at any k.`;
+}
+
+function Numbers({ found }: { found: Answer }) {
+  const row = (curve: ArmCurve | Difference, shown: (share: number | null | undefined) => string, kind: string) => (
+    <tr key={kind + curve.name}>
+      <th scope="row">{kind}{visible(curve.name)}</th>
+      {curve.intervals.map(([value, low, high], i) => (
+        <td key={found.shown_ks[i]}>{shown(value)} <small>[{shown(low)}, {shown(high)}]</small></td>
+      ))}
+    </tr>
+  );
+  return (
+    <div class="scroll" role="region" aria-label="pass@k in numbers" tabIndex={0}>
+      <table class="numbers">
+        <caption>pass@k and paired differences, with the interval at each k</caption>
+        <thead><tr><th scope="col">k</th>{found.shown_ks.map((k) => <th key={k} scope="col">{k}</th>)}</tr></thead>
+        <tbody>
+          {found.arms.map((arm) => row(arm, percent, ""))}
+          {found.differences.map((one) => row(one, points, "Δ "))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Matrix({ found }: { found: Answer }) {
+  const [shown, setShown] = useState(25);
+  const { arms, rows, problems } = found.matrix;
+  return (
+    <>
+      <div class="scroll" role="region" aria-label="Problems by arm" tabIndex={0}>
+        <table class="matrix">
+          <caption>How often each problem is solved, by arm: the largest differences first</caption>
+          <thead><tr><th scope="col">problem</th>{arms.map((arm) => <th key={arm} scope="col">{visible(arm)}</th>)}</tr></thead>
+          <tbody>
+            {rows.slice(0, shown).map((row) => (
+              <tr key={row.prompt}>
+                <th scope="row">{visible(row.prompt)}</th>
+                {row.shares.map((share, i) => (
+                  <td key={arms[i]}><span class="share"><span style={{ width: `${100 * share}%` }} /></span>{percent(share)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {shown < rows.length ? <button type="button" onClick={() => setShown(shown + 100)}>show more of {problems} problems</button> : null}
+    </>
+  );
+}

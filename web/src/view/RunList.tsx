@@ -1,0 +1,94 @@
+/** All runs of the folder, and how two configs differ. */
+
+import { Panel } from "../components/Controls";
+import type { Run, Runs } from "./api";
+import { hash, route, type View } from "./route";
+import { Notes } from "./Status";
+import { visible } from "./visible";
+
+const KINDS = {
+  comparison: "comparison of language models",
+  control: "control run",
+  log: "log of another tool",
+  files: "files of samples",
+} as const;
+
+/** The views that a run has, the most telling first. */
+export function viewsOf(run: Run): readonly (readonly [View, string])[] {
+  const seeds = run.arms.flatMap((arm) => arm.seeds);
+  const views: (readonly [View, string])[] = [];
+  if (seeds.some((seed) => seed.steps.length)) views.push(["groups", "Groups"]);
+  if (seeds.some((seed) => seed.has_metrics)) views.push(["metrics", "Metrics"]);
+  if (run.splits.length) views.push(["evaluation", "Evaluation"]);
+  if (run.films.length) views.push(["films", "Films"]);
+  return views;
+}
+
+export function RunList({ runs }: { runs: Runs }) {
+  return (
+    <>
+      <Panel id="runs" title={`Runs in ${visible(runs.folder)}`} lead="Choose what to look at. Nothing here changes a run.">
+        <Notes notes={runs.notes} />
+        {runs.runs.length ? <RunTable runs={runs.runs} /> : <p>There is no run.</p>}
+      </Panel>
+      {runs.runs.filter((run) => run.has_config).length > 1 ? (
+        <p><a href={hash({ view: "configs" })}>Compare the configs of two runs</a></p>
+      ) : null}
+      {runs.audits.length ? (
+        <Panel id="audits" title="Audits of judges" lead="How far a judge can be trusted: setrl judge-audit.">
+          <ul>
+            {runs.audits.map(({ id, where }) => (
+              <li key={id}><a href={hash({ view: "audit" }, { id })}>{visible(where)}</a></li>
+            ))}
+          </ul>
+        </Panel>
+      ) : null}
+    </>
+  );
+}
+
+function RunTable({ runs }: { runs: readonly Run[] }) {
+  return (
+    <ul class="cards">
+      {runs.map((run) => (
+        <li key={run.id} class="card">
+          <h3>{visible(run.name)}</h3>
+          <p class="small">
+            {KINDS[run.kind]} · {visible(run.where)}
+            {run.status ? ` · ${run.status}` : ""}
+            {run.created ? ` · ${run.created.slice(0, 16).replace("T", " ")}` : ""}
+          </p>
+          {run.error ? <p class="warning">{visible(run.error)}</p> : null}
+          <p class="small">{run.arms.map((arm) => visible(arm.name)).join(", ")}</p>
+          <nav aria-label={`Views of ${visible(run.name)}, ${visible(run.where)}`}>
+            {viewsOf(run).map(([view, name]) => (
+              <a key={view} href={hash({ view }, { run: run.id })}>{name}</a>
+            ))}
+          </nav>
+          {run.command ? <code class="small">{visible(run.command)}</code> : null}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Films({ run }: { run: Run }) {
+  return (
+    <Panel id="films" title="Films" lead="Rollouts side by side, one for each way that the policy takes: setrl control watch.">
+      <div class="films">
+        {run.films.map(({ id, name }) => (
+          <figure key={id}>
+            {name.endsWith(".mp4") ? (
+              <video src={`/film/${id}`} controls muted aria-label={visible(name)} />
+            ) : (
+              <img src={`/film/${id}`} alt={visible(name)} />
+            )}
+            <figcaption>{visible(name)}</figcaption>
+          </figure>
+        ))}
+      </div>
+    </Panel>
+  );
+}
+
+export const chosenRun = (runs: Runs): Run | undefined => runs.runs.find((run) => run.id === route.value.run);

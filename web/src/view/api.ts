@@ -1,0 +1,196 @@
+/** What the server answers, and how it is asked. Texts of samples are data, never HTML. */
+
+import { useEffect, useState } from "preact/hooks";
+
+export interface Training {
+  readonly seed: number;
+  readonly has_metrics: boolean;
+  readonly steps: readonly number[];
+}
+
+export interface Arm {
+  readonly name: string;
+  readonly set_size: number | null;
+  readonly seeds: readonly Training[];
+}
+
+export interface Run {
+  readonly id: string;
+  readonly name: string;
+  readonly where: string;
+  readonly kind: "comparison" | "control" | "log" | "files";
+  readonly status: string | null;
+  readonly created: string | null;
+  readonly error: string | null;
+  readonly command: string | null;
+  readonly arms: readonly Arm[];
+  readonly splits: readonly string[];
+  readonly has_config: boolean;
+  readonly films: readonly { readonly id: string; readonly name: string }[];
+}
+
+export interface Runs {
+  readonly folder: string;
+  readonly runs: readonly Run[];
+  readonly audits: readonly { readonly id: string; readonly where: string }[];
+  readonly notes: readonly string[];
+}
+
+export interface GroupRow {
+  readonly step: number;
+  readonly place: number;
+  readonly samples: number;
+  readonly correct: number | null;
+  readonly strategies: number | null;
+  readonly dead: number | null;
+  readonly largest: number | null;
+  readonly surprise: number | null;
+  readonly wrong_up: number | null;
+  readonly prompt: string;
+}
+
+export interface Groups {
+  readonly total: number;
+  readonly chosen: number;
+  readonly from: number;
+  readonly rows: readonly GroupRow[];
+}
+
+export interface Sample {
+  readonly text: string;
+  readonly length: number;
+  readonly reward: number | null;
+  readonly correct: boolean | null;
+  readonly advantage: number | null;
+  readonly against: boolean;
+  readonly strategy: string | null;
+  readonly cluster: number | null;
+  readonly branch: number;
+}
+
+type Values = readonly (number | null)[];
+
+export interface Parts {
+  readonly reward: Values;
+  readonly diversity: Values;
+  readonly covariance: Values;
+  readonly total: Values;
+  readonly reward_with: Values;
+  readonly diversity_with: Values;
+  readonly covariance_with: Values;
+  readonly all: Values;
+}
+
+export interface Group {
+  readonly step: number;
+  readonly place: number;
+  readonly number: number;
+  readonly before: number | null;
+  readonly after: number | null;
+  readonly prompt: string;
+  readonly set_size: number;
+  readonly largest_set_size: number;
+  readonly notes: readonly string[];
+  readonly shared_prefix: number;
+  readonly methods: Readonly<Record<string, string>>;
+  readonly samples: readonly Sample[];
+  readonly others: Readonly<Record<string, Values>>;
+  readonly parts: Parts | Record<string, never>;
+}
+
+export interface Loss {
+  readonly low: number;
+  readonly high: number | null;
+}
+
+export interface Curve {
+  readonly name: string;
+  readonly values: Values;
+  readonly low: Values;
+  readonly high: Values;
+  readonly intervals: readonly Values[];
+}
+
+export interface ArmCurve extends Curve {
+  readonly seeds: number;
+  readonly samples: number;
+}
+
+export interface Difference extends Curve {
+  readonly above: readonly (readonly [number, number])[];
+  readonly below: readonly (readonly [number, number])[];
+  readonly loses_first: Loss | null;
+  readonly reference_loses_first: Loss | null;
+}
+
+export interface Evaluation {
+  readonly splits: readonly string[];
+  readonly split: string;
+  readonly notes: readonly string[];
+  readonly reference: string;
+  readonly ks: readonly number[];
+  readonly shown_ks: readonly number[];
+  readonly level: number;
+  readonly problems: number;
+  readonly arms: readonly ArmCurve[];
+  readonly differences: readonly Difference[];
+  readonly matrix: {
+    readonly arms: readonly string[];
+    readonly problems: number;
+    readonly rows: readonly { readonly prompt: string; readonly shares: readonly number[] }[];
+  };
+}
+
+export interface ConfigDifference {
+  readonly names: readonly string[];
+  readonly different: readonly (readonly [string, string, string])[];
+  readonly equal: number;
+}
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+export const address = (what: string, query: Query = {}): string => {
+  const given = Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]));
+  return `/api/${what}?${new URLSearchParams(given).toString()}`;
+};
+
+export async function ask<T>(what: string, query: Query, signal?: AbortSignal): Promise<T> {
+  const answer = await fetch(address(what, query), signal ? { signal } : {}).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new Error("The server does not answer: is setrl view still running?");
+  });
+  if (answer.ok) return (await answer.json()) as T;
+  const text = await answer.text();
+  let sentence = text;
+  try {
+    sentence = (JSON.parse(text) as { error?: string }).error ?? text;
+  } catch {
+    // a refusal in plain text
+  }
+  throw new Error(sentence || `the server answered ${answer.status}`);
+}
+
+export interface Asked<T> {
+  readonly found: T | null;
+  readonly error: string | null;
+  readonly waits: boolean;
+}
+
+/** An answer, asked again whenever the question changes; the last one stays until the new one is there. */
+export function useAnswer<T>(what: string, query: Query | null): Asked<T> {
+  const [state, setState] = useState<Asked<T>>({ found: null, error: null, waits: true });
+  const question = query === null ? null : address(what, query);
+  useEffect(() => {
+    if (query === null) return undefined;
+    const leaving = new AbortController();
+    setState((known) => ({ ...known, waits: true }));
+    ask<T>(what, query, leaving.signal).then(
+      (found) => setState({ found, error: null, waits: false }),
+      (error: unknown) => {
+        if (!leaving.signal.aborted) setState({ found: null, error: (error as Error).message, waits: false });
+      },
+    );
+    return () => leaving.abort();
+  }, [question]);
+  return state;
+}

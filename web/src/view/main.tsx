@@ -1,0 +1,68 @@
+/** The run explorer: `setrl view`. */
+
+import "../style.css";
+import "./view.css";
+import { render } from "preact";
+import { useEffect } from "preact/hooks";
+import { Tip } from "../components/Term";
+import { type Run, type Runs, useAnswer } from "./api";
+import { Audit } from "./Audit";
+import { Configs } from "./Configs";
+import { Evaluation } from "./Evaluation";
+import { Group } from "./Group";
+import { Groups } from "./Groups";
+import { Metrics } from "./Metrics";
+import { hash, route } from "./route";
+import { chosenRun, Films, RunList, viewsOf } from "./RunList";
+import { Status } from "./Status";
+import { visible } from "./visible";
+
+const OF_RUNS = { metrics: Metrics, groups: Groups, group: Group, evaluation: Evaluation, films: Films } as const;
+
+function Explorer() {
+  const asked = useAnswer<Runs>("runs", {});
+  const { view } = route.value;
+  useEffect(() => document.querySelector("h1")?.scrollIntoView({ block: "start" }), [view]);
+  return (
+    <main>
+      <Status asked={asked}>{(runs) => <Page runs={runs} />}</Status>
+      <Tip />
+      <footer>This page only reads. It is served by setrl view on your machine and asks no other host.</footer>
+    </main>
+  );
+}
+
+function Page({ runs }: { runs: Runs }) {
+  const { view } = route.value;
+  const run = chosenRun(runs);
+  if (view in OF_RUNS && run) {
+    const View = OF_RUNS[view as keyof typeof OF_RUNS];
+    return <><Head title={visible(run.name)} run={run} /><View key={run.id} run={run} /></>;
+  }
+  return (
+    <>
+      <Head title={view === "configs" ? "Configs" : view === "audit" ? "Audit" : "Runs"} />
+      {view in OF_RUNS ? <p class="warning" role="alert">There is no such run here (any more).</p> : null}
+      {view === "configs" ? <Configs runs={runs} /> : view === "audit" ? <Audit /> : <RunList runs={runs} />}
+    </>
+  );
+}
+
+function Head({ title, run }: { title: string; run?: Run }) {
+  const { view } = route.value;
+  document.title = `${title} – setrl view`;
+  return (
+    <header>
+      <p class="kind">setrl view</p>
+      <h1>{title}</h1>
+      <nav aria-label="Pages">
+        <a href={hash({ view: "runs" })}>All runs</a>
+        {run ? viewsOf(run).map(([name, label]) => (
+          <a key={name} href={hash({ view: name }, { run: run.id })} aria-current={name === view ? "page" : undefined}>{label}</a>
+        )) : null}
+      </nav>
+    </header>
+  );
+}
+
+render(<Explorer />, document.getElementById("page")!);
