@@ -51,4 +51,4 @@ def _number(value: float | None) -> str:
 
 
 def _signed(value: float | None) -> str:
-    return "?" if value is None else f"{value:+.3g}"
+    return "?" if value is None else f"{value + 0.0:+.3g}"

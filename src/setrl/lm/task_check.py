@@ -18,7 +18,7 @@ from setrl.tasks.base import TRAIN
 from setrl.tasks.duplicates import Pair, contradicting, repeated, shared
 from setrl.tasks.problems import Problem
 from setrl.tasks.splits import place_of
-from setrl.tasks.visible import escaped, special_ids, visible
+from setrl.tasks.visible import escaped, from_here, special_ids, visible
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -181,7 +181,9 @@ class _Checking:
         return SplitCheck(
             split=split,
             problems=len(found),
-            unfit=[Unfit(one.where, one.gold, str(one.unfit)) for one in found if one.unfit],
+            unfit=[
+                Unfit(from_here(one.where), one.gold, str(one.unfit)) for one in found if one.unfit
+            ],
             repeated=len(twice),
             in_train=in_train,
             median=float(np.median(lengths)),
@@ -203,11 +205,11 @@ class _Checking:
         if len(unfit) == len(found):
             raise DataError(
                 f"no gold of the split {split!r} can be used for grading; the first: "
-                f"{unfit[0].where}, {str(unfit[0].gold)[:80]!r}: {unfit[0].unfit}"
+                f"{from_here(unfit[0].where)}, {str(unfit[0].gold)[:80]!r}: {unfit[0].unfit}"
             )
         if unfit:
             shown = "; ".join(
-                f"{one.where}, {escaped(str(one.gold), '')[:40]!r}: {one.unfit}"
+                f"{from_here(one.where)}, {escaped(str(one.gold), '')[:40]!r}: {one.unfit}"
                 for one in unfit[:SHOWN]
             )
             sentence = (
@@ -262,7 +264,7 @@ class _Checking:
         if marked:
             self.warnings.append(
                 f"{len(marked):,} prompts of {split} contain special tokens of the model in their "
-                f"own text, the first: {marked[0].where}"
+                f"own text, the first: {from_here(marked[0].where)}"
             )
         if self.context is not None and max(lengths) > self._room:
             self._too_long(split, usable, lengths)
@@ -270,12 +272,12 @@ class _Checking:
 
     def _too_long(self, split: str, usable: Sequence[Problem], lengths: list[int]) -> None:
         long = [one for one, length in zip(usable, lengths, strict=True) if length > self._room]
-        count = lengths[usable.index(long[0])]
+        first, count = from_here(long[0].where), lengths[usable.index(long[0])]
         self.problems.append(
             f"{len(long):,} prompts of {split} do not fit: with {self.max_new_tokens:,} new tokens "
             f"there is room for {max(self._room, 0):,} of the model's context of "
-            f"{self.context:,}, and {long[0].where} has {count:,}: leave them out, or set "
-            "max_new_tokens lower"
+            f"{self.context:,}, and {first} has {count:,}: leave them out, or set max_new_tokens "
+            "lower"
         )
 
     def _shown(self, count: int) -> list[Shown]:
@@ -285,10 +287,10 @@ class _Checking:
         found = []
         for one in chosen:
             if self.tokenizer is None:
-                found.append(Shown(one.where, len(one.prompt), escaped(one.prompt)))
+                found.append(Shown(from_here(one.where), len(one.prompt), escaped(one.prompt)))
                 continue
             ids = self.form.token_ids(one.prompt, self.tokenizer)
-            found.append(Shown(one.where, len(ids), visible(ids, self.tokenizer)))
+            found.append(Shown(from_here(one.where), len(ids), visible(ids, self.tokenizer)))
         return found
 
     def _group(self) -> GroupCheck | None:
@@ -311,7 +313,7 @@ def _places(pairs: Sequence[Pair], with_golds: bool = False) -> str:
 
     def shown(problem: Any) -> str:
         gold = f" ({str(problem.gold)[-40:]!r})" if with_golds else ""
-        return f"{problem.where}{gold}"
+        return f"{from_here(problem.where)}{gold}"
 
     listed = "; ".join(f"{shown(two)} = {shown(one)}" for one, two in pairs[:SHOWN])
     return listed + ("; …" if len(pairs) > SHOWN else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ def shortened(text: str, most: int) -> str:
         return text
     half = most // 2
     return f"{text[:half]} … ({len(text) - 2 * half:,} characters) … {text[-half:]}"
+
+
+def from_here(place: str) -> str:
+    """A place in a file, without the folder in which the command was given."""
+    return place.removeprefix(f"{Path.cwd()}/")
 
 
 def special_ids(tokenizer: PreTrainedTokenizerBase) -> set[int]:

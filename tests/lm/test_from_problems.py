@@ -1,0 +1,60 @@
+"""docs/from-problems.md: every command prints what the page shows, with a tiny random model."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from setrl import files
+from setrl.rewards import loading
+from setrl.runs.pool import Stop
+from setrl.tasks import config
+from tests import sessions
+from tests.tasks import models
+
+PAGE = "from-problems.md"
+DATA = Path(__file__).parents[1] / "data"
+SHOWN_FOLDER = "/home/you/own"  # where the page runs its commands
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """What the page begins with: a model, problems, and the files that it shows."""
+    monkeypatch.chdir(tmp_path)
+    models.make(Path("my-model"))
+    rows = files.read_lines(DATA / "gsm8k_50.jsonl")
+    renamed = [{"question": row["problem"], "answer": row["answer"]} for row in rows]
+    files.write_lines(Path("problems.jsonl"), renamed)
+    text = (sessions.DOCS / PAGE).read_text(encoding="utf-8")
+    for name, kind in (("config.yaml", "yaml"), ("my_functions.py", "python")):
+        [block] = re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL)
+        Path(name).write_text(block, encoding="utf-8")
+    return tmp_path
+
+
+def do_at_once(jobs, *_, **__):
+    for job in jobs:
+        job.do(lambda _: None, Stop())
+
+
+def without_times(text):
+    return re.sub(r"\d+\.\d\d s\b", "… s", text)
+
+
+def test_every_command_prints_what_the_page_shows(folder, monkeypatch, capsys):
+    monkeypatch.setattr("setrl.runs.run.run_jobs", do_at_once)
+    capsys.readouterr()
+    blocks = sessions.commands(PAGE)
+    assert [command.split()[0] for command, _ in blocks] == [
+        "check-task",
+        "train",
+        "compare",
+        "train",
+    ]
+    for command, shown in blocks:
+        monkeypatch.setattr(loading, "_announced", set())  # each command is a process of its own
+        config._file_task.cache_clear()
+        printed = sessions.printed(capsys, command).replace(str(folder), SHOWN_FOLDER)
+        if without_times(printed) != without_times(shown.rstrip()):
+            pytest.fail(f"{command} prints:\n{printed}")
+    assert Path("runs/own/report.html").exists()
