@@ -262,10 +262,10 @@ MUTANTS = {
         lambda _: lambda f, p, num, size: [float(g) for g in exact.logit_gradient(f, p, size)],
         ["note-grpo-drop-in"],
     ),
-    "every gap added up for every pair of samples": (
+    "every gap added up twice": (
         maxpo_cost,
         "by_gaps",
-        lambda old: lambda rewards, size: [old(rewards, size) for _ in rewards][-1],
+        lambda old: lambda rewards, size: [old(rewards, size) for _ in range(2)][-1],
         ["maxpo-quadratic"],
     ),
     "separate sets against the mean of all": (

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +41,11 @@ ARMS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def goals_are_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(tasks.by_name, "goals", GoalsTask)
+@pytest.fixture(scope="module", autouse=True)
+def goals_are_a_task() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(tasks.by_name, "goals", GoalsTask)
+        yield
 
 
 def config(**changes: Any) -> ControlConfig:
@@ -59,6 +64,43 @@ def train(run: TrainingRun, arm: str, stop_at: int | None = None, **changes: Any
     return train_arm(config(**changes), arm, 3, cache, run, on_step, stop)
 
 
+Trained = Callable[..., TrainingRun]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """Arm → its run that nothing interrupted, trained once for all tests."""
+
+    @cache
+    def trained(arm: str) -> TrainingRun:
+        run = TrainingRun(tmp_path_factory.mktemp(arm))
+        assert train(run, arm)
+        return run
+
+    return trained
+
+
+@pytest.fixture(scope="module")
+def stopped_once(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """Steps → the same run of the arm `poly`, stopped after that many steps."""
+
+    @cache
+    def trained(steps: int) -> TrainingRun:
+        run = TrainingRun(tmp_path_factory.mktemp("stopped"))
+        assert not train(run, "poly", stop_at=steps)
+        return run
+
+    return trained
+
+
+@pytest.fixture
+def stopped(stopped_once: Trained, tmp_path: Path) -> Trained:
+    """As `stopped_once`, in a folder of the test's own."""
+    return lambda steps: TrainingRun(
+        shutil.copytree(stopped_once(steps).path, tmp_path / "stopped")
+    )
+
+
 def weights(run: TrainingRun) -> torch.Tensor:
     model = PolyPPO.load(run.final / "model.zip")
     return torch.cat([p.detach().flatten() for p in model.policy.parameters()])
@@ -70,16 +112,17 @@ def logged(run: TrainingRun) -> list[dict[str, float]]:
 
 
 @pytest.mark.parametrize("arm", list(ARMS))
-def test_an_interrupted_run_ends_with_the_same_weights(arm: str, tmp_path: Path) -> None:
-    whole, cut = TrainingRun(tmp_path / "whole"), TrainingRun(tmp_path / "cut")
-    assert train(whole, arm)
+def test_an_interrupted_run_ends_with_the_same_weights(
+    arm: str, whole: Trained, tmp_path: Path
+) -> None:
+    full, cut = whole(arm), TrainingRun(tmp_path / "cut")
     assert not train(cut, arm, stop_at=200)
     assert files.read_json(cut.path / "run.json")["status"] == "interrupted"
     assert not cut.final.exists()
     assert train(cut, arm)
-    assert torch.equal(weights(whole), weights(cut))
-    assert logged(whole) == logged(cut)
-    assert files.read_json(whole.path / "evaluation.json") == files.read_json(
+    assert torch.equal(weights(full), weights(cut))
+    assert logged(full) == logged(cut)
+    assert files.read_json(full.path / "evaluation.json") == files.read_json(
         cut.path / "evaluation.json"
     )
 
@@ -133,9 +176,8 @@ KILLED = """
 """
 
 
-def test_a_killed_run_ends_with_the_same_weights(tmp_path: Path) -> None:
-    whole, cut = TrainingRun(tmp_path / "whole"), TrainingRun(tmp_path / "cut")
-    train(whole, "poly")
+def test_a_killed_run_ends_with_the_same_weights(whole: Trained, tmp_path: Path) -> None:
+    full, cut = whole("poly"), TrainingRun(tmp_path / "cut")
     every = {"checkpoint_every": 150, "rollouts_every": 200, "eval_every": 200}
     script = textwrap.dedent(KILLED).format(
         tests=str(Path(__file__).parents[2]),
@@ -148,32 +190,31 @@ def test_a_killed_run_ends_with_the_same_weights(tmp_path: Path) -> None:
     assert killed.returncode == -signal.SIGKILL
     assert cut.last_checkpoint() is not None
     train(cut, "poly")
-    assert torch.equal(weights(whole), weights(cut))
-    assert logged(whole) == logged(cut)
+    assert torch.equal(weights(full), weights(cut))
+    assert logged(full) == logged(cut)
 
 
 @pytest.mark.parametrize("file", ["model.zip", "state.pkl"])
-def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(file: str, tmp_path: Path) -> None:
-    whole, stopped = TrainingRun(tmp_path / "whole"), TrainingRun(tmp_path / "stopped")
-    train(whole, "poly")
-    assert not train(stopped, "poly", stop_at=400)
-    last = stopped.last_checkpoint()
+def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
+    file: str, whole: Trained, stopped: Trained
+) -> None:
+    full, cut = whole("poly"), stopped(400)
+    last = cut.last_checkpoint()
     assert last is not None
     (last / file).write_bytes(b"")
-    before = stopped.usable_checkpoint()
+    before = cut.usable_checkpoint()
     assert before is not None
     assert before.name != last.name
-    assert train(stopped, "poly")
-    assert torch.equal(weights(whole), weights(stopped))
-    assert logged(whole) == logged(stopped)
+    assert train(cut, "poly")
+    assert torch.equal(weights(full), weights(cut))
+    assert logged(full) == logged(cut)
 
 
 @pytest.mark.parametrize("file", ["model.zip", "state.pkl"])
 def test_a_checkpoint_whose_classes_have_moved_is_refused(
-    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file: str, stopped: Trained, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = TrainingRun(tmp_path / "run")
-    assert not train(run, "poly", stop_at=200)
+    run = stopped(200)
 
     def moved(*_: Any, **__: Any) -> None:
         raise ModuleNotFoundError("No module named 'setrl.methods'", name="setrl.methods")
@@ -188,11 +229,9 @@ def test_a_checkpoint_whose_classes_have_moved_is_refused(
 
 @pytest.mark.parametrize("what", ["changed", "of another machine", "without a seal"])
 def test_a_checkpoint_that_was_not_made_here_is_refused(
-    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    what: str, stopped: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SETRL_CACHE", str(tmp_path / "here"))
-    run = TrainingRun(tmp_path / "run")
-    assert not train(run, "poly", stop_at=200)
+    run = stopped(200)
     folder = run.last_checkpoint()
     assert folder is not None
     if what == "changed":
@@ -206,9 +245,8 @@ def test_a_checkpoint_that_was_not_made_here_is_refused(
         train(run, "poly")
 
 
-def test_what_a_run_leaves(tmp_path: Path) -> None:
-    run = TrainingRun(tmp_path / "run")
-    train(run, "poly")
+def test_what_a_run_leaves(whole: Trained) -> None:
+    run = whole("poly")
     status = files.read_json(run.path / "run.json")
     assert (status["status"], status["arm"], status["seed"]) == ("finished", "poly", 3)
     found = files.read_json(run.path / "evaluation.json")
@@ -221,9 +259,8 @@ def test_what_a_run_leaves(tmp_path: Path) -> None:
     assert len(list(run.checkpoints.iterdir())) <= 2
 
 
-def test_records_hold_what_every_vine_did_and_its_advantage(tmp_path: Path) -> None:
-    run = TrainingRun(tmp_path / "run")
-    train(run, "poly")
+def test_records_hold_what_every_vine_did_and_its_advantage(whole: Trained) -> None:
+    run = whole("poly")
     path = sorted((run.path / "rollouts").iterdir())[0]
     families = [json.loads(line) for line in path.read_text().splitlines()]
     state = families[0]["states"][1]
@@ -233,9 +270,8 @@ def test_records_hold_what_every_vine_did_and_its_advantage(tmp_path: Path) -> N
     assert set(vine) == {"return", "terminated", "actions", "score", "cluster", "advantage"}
 
 
-def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
-    run = TrainingRun(tmp_path / "run")
-    train(run, "ppo")
+def test_a_finished_run_is_not_trained_again(whole: Trained, tmp_path: Path) -> None:
+    run = whole("ppo")
     written = (run.final / "model.zip").stat().st_mtime_ns
     steps: list[int] = []
     assert train_arm(config(), "ppo", 3, tmp_path, run, steps.append, Stop())
@@ -243,10 +279,6 @@ def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
     assert steps == [600]
 
 
-def test_arms_have_equal_environment_steps(tmp_path: Path) -> None:
-    steps = {}
-    for arm in ARMS:
-        run = TrainingRun(tmp_path / arm)
-        train(run, arm)
-        steps[arm] = files.read_json(run.path / "evaluation.json")["steps"]
+def test_arms_have_equal_environment_steps(whole: Trained) -> None:
+    steps = {arm: files.read_json(whole(arm).path / "evaluation.json")["steps"] for arm in ARMS}
     assert all(600 <= number < 600 + 200 for number in steps.values())

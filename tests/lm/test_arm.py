@@ -2,6 +2,7 @@ import dataclasses
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,9 +24,10 @@ from setrl.lm.arm import (
 from setrl.lm.config import ComparisonConfig
 from setrl.logs.run_folder import TrainingRun
 from setrl.runs.pool import Stop
+from tests.tiny import tiny_config
 
 CHANGES = {
-    "plain": {"steps": 5},
+    "plain": {},
     # Two updates from each batch, in micro-batches, with a reference model.
     "iterations": {
         "steps": 7,
@@ -46,6 +48,22 @@ def train(config, base, folder, stop_at=None):
 
     finished = train_arm(config, "poly_epo", 3, str(base), run, on_step, stop)
     return run, finished
+
+
+@pytest.fixture(scope="module")
+def whole(base, tmp_path_factory):
+    """A run of the plain config that nothing interrupted."""
+    run, finished = train(tiny_config(), base, tmp_path_factory.mktemp("whole"))
+    assert finished
+    return run
+
+
+@pytest.fixture(scope="module")
+def stopped_at_4(base, tmp_path_factory):
+    """The folder of the same run, stopped after step 4, where it has a checkpoint."""
+    run, finished = train(tiny_config(), base, tmp_path_factory.mktemp("stopped"), stop_at=4)
+    assert not finished
+    return run.path
 
 
 def weights(run):
@@ -73,10 +91,12 @@ def slow_sampler(request, monkeypatch):
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_stopped_run_ends_with_the_same_bits(make_config, base, tmp_path, name):
+def test_a_stopped_run_ends_with_the_same_bits(request, make_config, base, tmp_path, name):
     config = make(make_config, name)
-    whole, finished = train(config, base, tmp_path / "whole")
-    assert finished
+    if name == "plain":
+        whole = request.getfixturevalue("whole")
+    else:
+        whole, _ = train(config, base, tmp_path / "whole")
     stopped, finished = train(config, base, tmp_path / "stopped", stop_at=3)
     assert not finished
     assert json.loads((stopped.path / "run.json").read_text())["status"] == "interrupted"
@@ -102,18 +122,15 @@ def zeros(path):
 @pytest.mark.parametrize("spoil", [cut, zeros])
 @pytest.mark.parametrize("file", ["model.safetensors", "trainer_state.json", "optimizer.pt"])
 def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
-    make_config, base, tmp_path, caplog, spoil, file
+    whole, stopped_at_4, base, tmp_path, caplog, spoil, file
 ):
-    config = make_config(steps=6, checkpoint_every=2)
-    stopped, finished = train(config, base, tmp_path / "stopped", stop_at=4)
-    assert not finished
+    stopped = TrainingRun(shutil.copytree(stopped_at_4, tmp_path / "stopped"))
     spoil(stopped.last_checkpoint() / file)
-    _, finished = train(config, base, stopped.path)
+    _, finished = train(tiny_config(), base, stopped.path)
     assert finished
     assert f"checkpoint-4/{file} is damaged: the steps after checkpoint-2 are lost" in caplog.text
     steps = [record["step"] for record in files.read_lines(stopped.metrics)]
     assert steps == [1, 2, 3, 4, 5, 6]
-    whole, _ = train(config, base, tmp_path / "whole")
     assert weights(stopped) == weights(whole)
 
 
@@ -136,9 +153,8 @@ KILLED = """
 """
 
 
-def test_a_killed_run_ends_with_the_same_bits(make_config, base, tmp_path):
-    config = make_config(steps=6)
-    whole, _ = train(config, base, tmp_path / "whole")
+def test_a_killed_run_ends_with_the_same_bits(whole, base, tmp_path):
+    config = tiny_config()
     killed = TrainingRun(tmp_path / "killed")
     (tmp_path / "config.yaml").write_text(config.to_yaml())
     arguments = [tmp_path / "config.yaml", base, killed.path, 5]
@@ -179,11 +195,10 @@ def test_a_checkpoint_that_does_not_fit(make_config, base, tmp_path):
     assert weights(resumed) == weights(whole)
 
 
-def test_a_finished_run_is_not_run_again(make_config, base, tmp_path):
-    run, _ = train(make_config(steps=2), base, tmp_path)
-    before = run.metrics.stat().st_mtime_ns
-    assert train(make_config(steps=2), base, tmp_path)[1]
-    assert run.metrics.stat().st_mtime_ns == before
+def test_a_finished_run_is_not_run_again(whole, base):
+    before = whole.metrics.stat().st_mtime_ns
+    assert train(tiny_config(), base, whole.path)[1]
+    assert whole.metrics.stat().st_mtime_ns == before
 
 
 def test_arms_differ_but_start_alike(make_config, base, tmp_path):
@@ -210,13 +225,12 @@ def test_seeds_differ_in_their_prompts(make_config, base, tmp_path):
     assert one != other
 
 
-def test_the_final_folder_is_a_model(make_config, base, tmp_path):
-    run, _ = train(make_config(steps=1), base, tmp_path)
+def test_the_final_folder_is_a_model(whole, base):
     assert (
-        load_file(run.final / "model.safetensors").keys()
+        load_file(whole.final / "model.safetensors").keys()
         == load_file(base / "model.safetensors").keys()
     )
-    assert (run.final / "tokenizer.json").exists()
+    assert (whole.final / "tokenizer.json").exists()
 
 
 def test_prompts_are_new_at_every_step(make_config):

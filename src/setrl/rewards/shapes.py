@@ -116,15 +116,6 @@ def sides(text: str) -> list[str]:
     return _cut(text, ("=",))
 
 
-def terms_of_ratio(text: str) -> list[str]:
-    """The terms of a ratio: the parts between its outermost colons.
-
-    >>> terms_of_ratio("1:2:3"), terms_of_ratio("5")
-    (['1', '2', '3'], ['5'])
-    """
-    return [term.strip() for term in _cut(text, (":",))]
-
-
 def is_name(text: str) -> bool:
     r"""Whether a left-hand side only names what is on the right: x, a_{n}, f(x), |AB|, V_1:V_2.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 
 Tokens = list[str]
@@ -131,6 +132,19 @@ def _plain(token: str) -> str:
 
 # ------------------------------------------------------------------ passes, in their order
 
+# found, at, kept → what is written instead of the tokens from `at` on, and where the walk goes on;
+# None keeps the token. A step may change the end of `kept`, which is what is written before.
+_Step = Callable[[Tokens, int, Tokens], tuple[Tokens, int] | None]
+
+
+def _walk(step: _Step, found: Tokens) -> Tokens:
+    kept: Tokens = []
+    at = 0
+    while at < len(found):
+        written, at = step(found, at, kept) or ([found[at]], at + 1)
+        kept += written
+    return kept
+
 
 def _without_dressing(found: Tokens) -> Tokens:
     r"""Drop what only changes the looks: dollar signs, sizes of brackets, negative spaces.
@@ -151,34 +165,25 @@ def _without_dressing(found: Tokens) -> Tokens:
     return kept
 
 
-def _without_fonts(found: Tokens) -> Tokens:
+def _font(found: Tokens, at: int, _: Tokens) -> tuple[Tokens, int] | None:
     r"""\text{cm} → cm; \operatorname{sin} → \sin."""
-    kept: Tokens = []
-    at = 0
-    while at < len(found):
-        if found[at] not in _FONTS:
-            kept.append(found[at])
-            at += 1
-            continue
-        start = at + 1 + (found[at + 1 : at + 2] == [" "])
-        end = group_at(found, start)
-        inner = found[start:end]
-        inner = inner[1:-1] if inner[:1] == ["{"] else inner
-        name = "\\" + "".join(inner)
-        is_function = "operatorname" in found[at] and name in FUNCTIONS
-        kept += [name] if is_function else _without_fonts(inner)
-        at = end
-    return kept
+    if found[at] not in _FONTS:
+        return None
+    start = at + 1 + (found[at + 1 : at + 2] == [" "])
+    end = group_at(found, start)
+    inner = _bare(found[start:end])
+    name = "\\" + "".join(inner)
+    is_function = "operatorname" in found[at] and name in FUNCTIONS
+    return ([name] if is_function else _walk(_font, inner)), end
 
 
-def _without_hspace(found: Tokens) -> Tokens:
-    kept: Tokens = []
-    at = 0
-    while at < len(found):
-        is_space = found[at] in (r"\hspace", r"\phantom", r"\hspace*", r"\vspace")
-        kept.append(" " if is_space else found[at])
-        at = group_at(found, at + 1) if is_space else at + 1
-    return kept
+def _bare(argument: Tokens) -> Tokens:
+    return argument[1:-1] if argument[:1] == ["{"] else argument
+
+
+def _hspace(found: Tokens, at: int, _: Tokens) -> tuple[Tokens, int] | None:
+    is_space = found[at] in (r"\hspace", r"\phantom", r"\hspace*", r"\vspace")
+    return ([" "], group_at(found, at + 1)) if is_space else None
 
 
 def _one_space(found: Tokens) -> Tokens:
@@ -200,69 +205,49 @@ def _relations(found: Tokens) -> Tokens:
     return kept
 
 
-def _marks(found: Tokens) -> Tokens:
-    r"""^\circ and ^{\circ} → °; ^{\prime\prime} → ''."""
-    kept: Tokens = []
-    at = 0
-    while at < len(found):
-        start = at + 1 + (found[at + 1 : at + 2] == [" "])
-        end = group_at(found, start)
-        inner = [token for token in found[start:end] if token not in ("{", "}", " ")]
-        is_mark = found[at] == "^" and inner and set(inner) in ({r"\circ"}, {"'"}, {"°"})
-        if is_mark:
-            kept = kept[:-1] if kept[-1:] == [" "] else kept
-            kept += ["°"] if "'" not in inner else inner
-            at = end
-        else:
-            kept.append(found[at])
-            at += 1
-    return [part for token in kept for part in (["'", "'"] if token in ('"', "″") else [token])]
+def _mark(found: Tokens, at: int, kept: Tokens) -> tuple[Tokens, int] | None:
+    r"""^\circ and ^{\circ} → °; ^{\prime\prime} → ''; a double prime is two."""
+    if found[at] in ('"', "″"):
+        return ["'", "'"], at + 1
+    start = at + 1 + (found[at + 1 : at + 2] == [" "])
+    end = group_at(found, start)
+    inner = [token for token in found[start:end] if token not in ("{", "}", " ")]
+    if found[at] != "^" or set(inner) not in ({r"\circ"}, {"'"}, {"°"}):
+        return None
+    if kept[-1:] == [" "]:
+        kept.pop()
+    return (["°"] if "'" not in inner else inner), end
 
 
 _FUNCTION_NAMES = set("fghFGHy")
 
 
-def _derivatives(found: Tokens) -> Tokens:
+def _derivative(found: Tokens, at: int, kept: Tokens) -> tuple[Tokens, int] | None:
     r"""f^{(1)} → f', f^{(n)} → f_{(n)}, f^{-1}(x) → f_{-1}(x): these are no powers."""
-    kept: Tokens = []
-    at = 0
-    while at < len(found):
-        end = group_at(found, at + 1)
-        inner = "".join(found[at + 2 : end - 1])
-        raised = found[at] == "^" and kept and kept[-1] in _FUNCTION_NAMES
-        applied = found[end : end + 1] == ["("]
-        if raised and re.fullmatch(r"\([1-9]\)", inner):
-            kept += ["'"] * int(inner[1])
-            at = end
-        elif raised and (inner.startswith("(") or applied) and inner:
-            kept.append("_")
-            at += 1
-        else:
-            kept.append(found[at])
-            at += 1
-    return kept
+    end = group_at(found, at + 1)
+    inner = "".join(found[at + 2 : end - 1])
+    raised = found[at] == "^" and kept and kept[-1] in _FUNCTION_NAMES
+    applied = found[end : end + 1] == ["("]
+    if raised and re.fullmatch(r"\([1-9]\)", inner):
+        return ["'"] * int(inner[1]), end
+    return (["_"], at + 1) if raised and inner and (inner[0] == "(" or applied) else None
 
 
-def _arguments(found: Tokens) -> Tokens:
+def _arguments(found: Tokens, at: int, _: Tokens) -> tuple[Tokens, int] | None:
     r"""Braces around the arguments of \frac, \binom and \sqrt: \frac12 → \frac{1}{2}."""
-    kept: Tokens = []
-    at = 0
-    while at < len(found):
-        token = found[at]
-        kept.append(token)
-        at += 1
-        for _ in range({r"\frac": 2, r"\binom": 2, r"\sqrt": 1}.get(token, 0)):
-            at += found[at : at + 1] == [" "]
-            if token == r"\sqrt" and found[at : at + 1] == ["["]:
-                end = found.index("]", at) + 1 if "]" in found[at:] else at
-                kept += found[at:end]
-                at = end
-            end = group_at(found, at)
-            argument = found[at:end]
-            inner = argument[1:-1] if argument[:1] == ["{"] else argument
-            kept += ["{", *_strip(_arguments(inner)), "}"] if argument else []
+    written, token = [found[at]], found[at]
+    at += 1
+    for _turn in range({r"\frac": 2, r"\binom": 2, r"\sqrt": 1}.get(token, 0)):
+        at += found[at : at + 1] == [" "]
+        if token == r"\sqrt" and found[at : at + 1] == ["["]:
+            end = found.index("]", at) + 1 if "]" in found[at:] else at
+            written += found[at:end]
             at = end
-    return kept
+        end = group_at(found, at)
+        if argument := found[at:end]:
+            written += ["{", *_strip(_walk(_arguments, _bare(argument))), "}"]
+        at = end
+    return written, at
 
 
 def _strip(found: Tokens) -> Tokens:
@@ -286,27 +271,21 @@ def _choose(found: Tokens) -> Tokens:
     return [*found[: max(start, 0)], *binomial, *_choose(found[end:])]
 
 
-def _matrices(found: Tokens) -> Tokens:
+def _matrix(found: Tokens, at: int, kept: Tokens) -> tuple[Tokens, int] | None:
     r"""Every matrix in round brackets: bmatrix, \left[\begin{array}{cc}…\end{array}\right]."""
-    kept: Tokens = []
-    at = 0
-    while at < len(found):
-        end = group_at(found, at + 1)
-        name = "".join(found[at + 2 : end - 1])
-        if found[at] in (r"\begin", r"\end") and name in _MATRICES:
-            bare = name in ("array", "matrix", "smallmatrix")
-            if found[at] == r"\begin":
-                end = group_at(found, end) if name == "array" else end
-                kept = _without_bracket(kept, "[(") if bare else kept
-            kept += [found[at], "{", *"pmatrix", "}"]
-            at = end
-            if found[at - 1 : at] == ["}"] and kept[-10:-9] == [r"\end"] and bare:
-                rest = at + (found[at : at + 1] == [" "])
-                at = rest + 1 if found[rest : rest + 1] in (["]"], [")"]) else at
-        else:
-            kept.append(found[at])
-            at += 1
-    return kept
+    end = group_at(found, at + 1)
+    name = "".join(found[at + 2 : end - 1])
+    if found[at] not in (r"\begin", r"\end") or name not in _MATRICES:
+        return None
+    bare = name in ("array", "matrix", "smallmatrix")
+    if found[at] == r"\begin":
+        end = group_at(found, end) if name == "array" else end
+        if bare:
+            kept[:] = _without_bracket(kept, "[(")
+    elif bare:
+        rest = end + (found[end : end + 1] == [" "])
+        end = rest + 1 if found[rest : rest + 1] in (["]"], [")"]) else end
+    return [found[at], "{", *"pmatrix", "}"], end
 
 
 def _without_bracket(kept: Tokens, brackets: str) -> Tokens:
@@ -314,19 +293,10 @@ def _without_bracket(kept: Tokens, brackets: str) -> Tokens:
     return stripped[:-1] if stripped and stripped[-1] in brackets else kept
 
 
-def _thousands(found: Tokens) -> Tokens:
+def _thousands(found: Tokens, at: int, kept: Tokens) -> tuple[Tokens, int] | None:
     """1{,}234 → 1234; separators of another kind are seen to in `normal_form`."""
-    kept: Tokens = []
-    at = 0
-    while at < len(found):
-        is_group = found[at : at + 3] == ["{", ",", "}"]
-        before = bool(kept) and kept[-1].isdigit()
-        if is_group and before and _three_digits(found, at + 3):
-            at += 3
-        else:
-            kept.append(found[at])
-            at += 1
-    return kept
+    is_group = found[at : at + 3] == ["{", ",", "}"] and kept and kept[-1].isdigit()
+    return ([], at + 3) if is_group and _three_digits(found, at + 3) else None
 
 
 def _three_digits(found: Tokens, at: int) -> bool:
@@ -341,14 +311,14 @@ FUNCTIONS = {rf"\{name}" for name in _NAMES.split()}
 
 _PASSES: tuple[Callable[[Tokens], Tokens], ...] = (
     _without_dressing,
-    _without_hspace,
-    _without_fonts,
+    partial(_walk, _hspace),
+    partial(_walk, _font),
     _one_space,
     _relations,
-    _marks,
-    _derivatives,
+    partial(_walk, _mark),
+    partial(_walk, _derivative),
     _choose,
-    _arguments,
-    _matrices,
-    _thousands,
+    partial(_walk, _arguments),
+    partial(_walk, _matrix),
+    partial(_walk, _thousands),
 )
