@@ -7,8 +7,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from setrl.cli import parser
 from setrl.cli.extras import COMMANDS, MODULES
 
@@ -16,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 NAMES = {"pyyaml": "yaml", "scikit-learn": "sklearn"}  # package → module, where they differ
 
 HIDING = """
-import sys
+import contextlib, io, json, sys
 
 class Hidden:
     def find_spec(self, name, path=None, target=None):
@@ -25,16 +23,25 @@ class Hidden:
 
 sys.meta_path.insert(0, Hidden())
 from setrl import cli
-cli.main({arguments!r})
+ended = []
+for arguments in json.loads({commands!r}):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            cli.main(arguments)
+        except SystemExit as left:
+            ended.append([left.code, out.getvalue(), err.getvalue()])
+print(json.dumps(ended))
 """
 
 
-def without(hidden, *arguments):
-    """Run a command where some modules cannot be imported."""
-    code = HIDING.format(hidden=set(hidden), arguments=list(arguments))
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
+def without(hidden, commands):
+    """Exit code, output and errors of commands, in one process that cannot import some modules."""
+    code = HIDING.format(hidden=set(hidden), commands=json.dumps(commands))
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
+    return json.loads(ended.stdout)
 
 
 def test_the_tables_are_those_of_the_package():
@@ -51,21 +58,18 @@ def test_the_tables_are_those_of_the_package():
     assert wanted == MODULES
 
 
-@pytest.mark.parametrize("argument", ["--help", "--version"])
-def test_nothing_is_needed_for_the_help_and_the_version(argument):
-    ended = without(MODULES, argument)
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stderr == ""
-    if argument == "--help":
-        assert not [name for name in COMMANDS if f"setrl {name} " not in ended.stdout]
+def test_nothing_is_needed_for_the_help_and_the_version():
+    ended = without(MODULES, [["--help"], ["--version"]])
+    assert [(code, errors) for code, _, errors in ended] == [(0, "")] * 2
+    assert not [name for name in COMMANDS if f"setrl {name} " not in ended[0][1]]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_without_any_package_a_command_names_its_extra(command):
-    ended = without(MODULES, command)
-    assert ended.returncode == 2
-    expected = f"setrl: setrl {command} needs tyro: pip install 'setrl[{COMMANDS[command]}]'\n"
-    assert ended.stderr == expected
+def test_without_any_package_a_command_names_its_extra():
+    ended = without(MODULES, [[command] for command in COMMANDS])
+    for command, (code, _, errors) in zip(COMMANDS, ended, strict=True):
+        extra = COMMANDS[command]
+        assert code == 2
+        assert errors == f"setrl: setrl {command} needs tyro: pip install 'setrl[{extra}]'\n"
 
 
 GROUP = json.dumps(
@@ -82,13 +86,11 @@ AFTER_CLI = {
 }
 
 
-@pytest.mark.parametrize("case", AFTER_CLI)
-def test_with_the_command_line_alone_what_is_missing_is_named(tmp_path, case):
+def test_with_the_command_line_alone_what_is_missing_is_named(tmp_path):
     (tmp_path / "groups.jsonl").write_text(GROUP)
     (tmp_path / "run").mkdir()
     record = {"schema_version": 1, "kind": "comparison", "name": "mine"}
     (tmp_path / "run" / "run.json").write_text(json.dumps(record))
-    arguments, extra = AFTER_CLI[case]
     places = {
         "folder": tmp_path,
         "file": tmp_path / "groups.jsonl",
@@ -96,8 +98,10 @@ def test_with_the_command_line_alone_what_is_missing_is_named(tmp_path, case):
         "train": "demo/config.yaml",
         "control": "control_multi_goal/config.yaml",
     }
+    commands = [[word.format_map(places) for word in words] for words, _ in AFTER_CLI.values()]
     hidden = [module for module, its in MODULES.items() if its != "cli"]
-    ended = without(hidden, *(argument.format_map(places) for argument in arguments))
-    assert ended.returncode == 2, ended.stderr
-    assert f"pip install 'setrl[{extra}]'" in ended.stderr
-    assert len(ended.stderr.splitlines()) == 1
+    ended = without(hidden, commands)
+    for (case, (_, extra)), (code, _, errors) in zip(AFTER_CLI.items(), ended, strict=True):
+        assert code == 2, (case, errors)
+        assert f"pip install 'setrl[{extra}]'" in errors, case
+        assert len(errors.splitlines()) == 1, case

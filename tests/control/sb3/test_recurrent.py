@@ -130,7 +130,7 @@ def test_it_learns_what_needs_a_memory(drawn: bool) -> None:
     options: dict[str, Any] = {"method": methods.grpo()} if drawn else {"method": None}
     options |= {"vines": {"num_vines": 4 if drawn else 0, "label": way}}
     del options["vines"]["label"]
-    one = model(**options, learning_rate=1e-2, n_steps=128, n_epochs=4).learn(6000)
+    one = model(**options, learning_rate=1e-2, n_steps=128, n_epochs=4).learn(2000)
     torch.manual_seed(0)
     rewards = []
     for seed in range(50):

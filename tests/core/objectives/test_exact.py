@@ -20,7 +20,7 @@ def test_closed_form_equals_enumeration(entry):
     for n, k in SIZES:
         if k < entry.smallest or entry.objective.set_size not in (None, k):
             continue
-        listed = cases(n)
+        listed = cases(n)[:: 2 if n > 6 else 1]  # of many sets, every other prompt
         means = entry.objective.set_means(samples_of(listed), k)
         assert means is not None
         wants_w = entry.smaller and means.gain_BN is not None and k > max(entry.smallest, 1)

@@ -1,0 +1,15 @@
+"""What all tests share."""
+
+import gc
+
+import pytest
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_objects_to_search():
+    """Every end of a training collects garbage: not among all that was imported before.
+
+    A search through the modules of PyTorch and its friends takes longer than a tiny step.
+    """
+    gc.collect()
+    gc.freeze()
