@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from setrl import DEGENERATE
+from setrl.engines.labels import Label
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.config import Config, from_config
 
@@ -118,6 +120,15 @@ def clusters_array(judgements: Sequence[Judgement], num_samples: int) -> np.ndar
     unknown = (np.nan,) * num_samples
     rows = [unknown if one.clusters_N is None else one.clusters_N for one in judgements]
     return np.array(rows, dtype=np.float64).reshape(-1, num_samples)
+
+
+def labels_of(judgement: Judgement, num_samples: int) -> list[Label]:
+    """What a judge called the strategies of a prompt's samples; numbers where it gave no names."""
+    if judgement.clusters_N is None:
+        return [None] * num_samples
+    names = judgement.strategies or [None] * num_samples
+    pairs = zip(names, judgement.clusters_N, strict=True)
+    return [label if label == DEGENERATE else name or label for name, label in pairs]
 
 
 def make_judge(spec: Config, folder: Path) -> Judge:

@@ -38,12 +38,12 @@ from trl.trainer.utils import (
     start_event_loop_in_daemon,
 )
 
-from setrl import DEGENERATE, AnyMethod
+from setrl import AnyMethod
 from setrl.core.schedules import Scheduled
 from setrl.engines import checks, importance
 from setrl.engines.batch import ScoredBatch
 from setrl.engines.fields import PAIRS, Source, as_array, check_sources, column, read_matrix
-from setrl.engines.judging import JudgeQueue, JudgingTimes, clusters_array
+from setrl.engines.judging import JudgeQueue, JudgingTimes, clusters_array, labels_of
 from setrl.engines.labels import Label, numbered, shown
 from setrl.engines.metrics import batch_metrics, dead_groups
 from setrl.engines.sampling import Sampler, Sampling
@@ -360,7 +360,7 @@ class SetCredit(Sampling):
         if self.judge_queue is not None:
             with self._timed("judging"):
                 judgements, times = self._judged(prompts_B, texts_BN)
-            labels_BN = [_labels_of(one, self._num_samples) for one in judgements]
+            labels_BN = [labels_of(one, self._num_samples) for one in judgements]
             return clusters_array(judgements, self._num_samples), labels_BN, times
         if self._labels is None:
             return None, None, None
@@ -462,12 +462,3 @@ def _listed(functions: Any) -> list[Any]:
     if functions is None:
         return []
     return list(functions) if isinstance(functions, list) else [functions]
-
-
-def _labels_of(judgement: Judgement, num_samples: int) -> list[Label]:
-    """What a judge called the strategies of a prompt's samples; numbers where it gave no names."""
-    if judgement.clusters_N is None:
-        return [None] * num_samples
-    names = judgement.strategies or [None] * num_samples
-    pairs = zip(names, judgement.clusters_N, strict=True)
-    return [label if label == DEGENERATE else name or label for name, label in pairs]

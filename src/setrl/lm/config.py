@@ -17,6 +17,7 @@ from setrl.engines.batch import check_method
 from setrl.errors import ConfigError, DataError
 from setrl.files.strict_yaml import KeyedError
 from setrl.lm import fields
+from setrl.lm.engine import check_engine
 from setrl.models import HEAD_DIM
 from setrl.rewards import Truncation
 from setrl.rewards.truncation import truncation_from_config
@@ -86,6 +87,9 @@ class ComparisonConfig(RunConfig):
     trainer: Mapping[str, Any] = field(default_factory=dict)
     """Further arguments of TRL's GRPOConfig for all arms, such as {bf16: true, use_vllm: true}."""
 
+    engine: Mapping[str, Any] | None = None
+    """Null: TRL trains in this process. {tinker: URL}: a server of the Tinker protocol trains and
+    samples; see docs/engines.md."""
     model: str | None = None
     """Name or path of a transformers model to start from; null: make a small one from scratch."""
     dtype: Literal["float32", "bfloat16", "float16", "auto"] = "float32"
@@ -145,6 +149,7 @@ class ComparisonConfig(RunConfig):
         fields.check(self.fields)
         self._check_model()
         self._check_sizes()
+        check_engine(self)
 
     def _check_model(self) -> None:
         """Refuse keys that need a model of transformers, where one is made from scratch."""

@@ -23,6 +23,7 @@ from setrl.evaluation.summary import write_checkpoint_summary
 from setrl.lm.arm import check_before_training, train_arm
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
+from setrl.lm.server import ServedModel, check_server_of, train_on_server
 from setrl.logs.run_folder import BASE, TrainingRun, training_run
 from setrl.runs.claim import claimed
 from setrl.runs.pool import OnProgress, Stop
@@ -66,11 +67,15 @@ def run_comparison(
     """
     quiet()
     check_before_training(config)
+    if config.engine is not None:
+        check_server_of(config)
     if os.environ.get("RANK", "0") == "0":
         for note in config.make_task().notes((TRAIN, *(config.eval_splits or ()))):
             print(f"note: {note}", file=sys.stderr)
     arms = LanguageModelArms(config, Path(run_dir), cache_folder(cache))
     if "RANK" in os.environ:
+        if config.engine is not None:
+            raise ConfigError("engine: a server trains, so start one process here, not several")
         return _run_on_all_processes(arms, overwrite)
     return run_arms(arms, overwrite=overwrite, show_progress=show_progress)
 
@@ -138,7 +143,11 @@ class LanguageModelArms(Arms):
     ) -> None:
         """Train an arm with a seed, and evaluate its last model."""
         quiet()
-        if train_arm(self.config, arm, seed, self.base, run, on_progress, stop):
+        if self.config.engine is not None:
+            done = train_on_server(self.config, arm, seed, run, on_progress, stop)
+        else:
+            done = train_arm(self.config, arm, seed, self.base, run, on_progress, stop)
+        if done:
             self._evaluate(run.final, run.path, self.config.steps, on_progress, stop)
 
     def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
@@ -146,15 +155,22 @@ class LanguageModelArms(Arms):
         quiet()
         self._evaluate(self.base, run.path, 0, on_progress, stop)
 
+    def _generator(self, model: str | Path) -> LocalModel | ServedModel:
+        """What draws the samples of an evaluation: the server, if one trains."""
+        config = self.config
+        if config.engine is not None:
+            return ServedModel.of(config, None if model == self.base else Path(model))
+        return LocalModel(
+            model, config.temperature, config.sample_tokens, form=config.form, dtype=config.dtype
+        )
+
     def _evaluate(
         self, model: str | Path, folder: Path, done: float, on_progress: OnProgress, stop: Stop
     ) -> None:
         """Evaluate a model on the splits of the config, into a folder."""
         config = self.config
         task = config.make_task()
-        generator = LocalModel(
-            model, config.temperature, config.sample_tokens, form=config.form, dtype=config.dtype
-        )
+        generator = self._generator(model)
         chat = bool(config.eval_splits) and generator.is_chat
         for count, split in enumerate(config.eval_splits or (), start=1):
             if stop.asked:

@@ -1,0 +1,139 @@
+"""What the client of a training server keeps: no batch is lost, and none is trained on twice.
+
+The server keeps the weights; the client keeps the number of the step that they were last saved
+after (`state.json`), and every batch since (`batches/step_000007.json`). A batch is written, whole,
+before it is trained on. After any fault the weights of `state.json` are loaded and the batches
+after it are trained on in their order: each is in the weights exactly once, however often it was
+sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from setrl import files
+from setrl.errors import ConfigError, DataError
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Weights that the server has saved.
+
+    Attributes:
+        step: The step after which they were saved.
+        path: What the server calls them.
+    """
+
+    step: int
+    path: str
+
+
+@dataclass(frozen=True)
+class CreditedSample:
+    """One sample, as it is sent to a server for training.
+
+    Attributes:
+        prompt: The tokens of the prompt.
+        tokens: The tokens of the sample.
+        logprobs: The log-probability of each of them when it was sampled.
+        advantage: What the method credits the sample with.
+    """
+
+    prompt: Sequence[int]
+    tokens: Sequence[int]
+    logprobs: Sequence[float]
+    advantage: float
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The samples of one step, credited.
+
+    Attributes:
+        step: The step that trains on them, from 1.
+        version: The step after which the weights that wrote them were saved.
+        samples: The samples of all prompts.
+        metrics: What is recorded of them.
+        rollouts: A record a prompt; empty if the step keeps none.
+    """
+
+    step: int
+    version: int
+    samples: Sequence[CreditedSample]
+    metrics: Mapping[str, Any]
+    rollouts: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True)
+class Journal:
+    """The folder of a training run's state and of its batches since.
+
+    Attributes:
+        folder: The folder; made when something is written.
+        identity: What the run must agree on to go on: the model, the method, sizes.
+    """
+
+    folder: Path
+    identity: Mapping[str, Any]
+
+    def saved(self) -> Saved | None:
+        """The weights to go on from; None for a run that has not begun.
+
+        Raises:
+            ConfigError: If the folder holds a run of another model or with other settings.
+            DataError: If the file is damaged.
+        """
+        path = self.folder / "state.json"
+        if not path.exists():
+            return None
+        state = files.read_json(path)
+        try:
+            identity, found = state["identity"], Saved(int(state["step"]), str(state["path"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"{path} is damaged: it has no {error}") from None
+        wanted = files.plain_json(dict(self.identity))
+        for key in {**identity, **wanted}:
+            if identity.get(key) != wanted.get(key):
+                raise ConfigError(
+                    f"{self.folder} holds a run with {key}={identity.get(key)!r}, got "
+                    f"{wanted.get(key)!r}: give another folder, or the same settings"
+                )
+        return found
+
+    def save(self, saved: Saved) -> None:
+        """Record saved weights, and remove the batches that they contain."""
+        state = {"schema_version": SCHEMA_VERSION, "step": saved.step, "path": saved.path}
+        files.write_json(self.folder / "state.json", {**state, "identity": dict(self.identity)})
+        for path in (self.folder / "batches").glob("step_*.json"):
+            if int(path.stem.removeprefix("step_")) <= saved.step:
+                path.unlink(missing_ok=True)
+
+    def _path(self, step: int) -> Path:
+        return self.folder / "batches" / f"step_{step:06d}.json"
+
+    def write(self, batch: Batch) -> None:
+        """Keep a batch; from now on it will be trained on, once."""
+        files.write_text(self._path(batch.step), files.json_text(asdict(batch)))
+
+    def batch(self, step: int) -> Batch | None:
+        """The batch of a step, if it was made already.
+
+        Raises:
+            DataError: If its file is damaged.
+        """
+        path = self._path(step)
+        if not path.exists():
+            return None
+        values = files.read_json(path)
+        try:
+            samples = [CreditedSample(**one) for one in values.pop("samples")]
+            return Batch(samples=samples, **values)
+        except (KeyError, TypeError) as error:
+            raise DataError(
+                f"{path} is damaged ({error}): remove it, and the step is sampled again"
+            ) from None

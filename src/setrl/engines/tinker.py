@@ -1,0 +1,432 @@
+"""Set credit through the Tinker protocol: a client of a server that samples and trains.
+
+Written for the client package `tinker` 0.25. The loop is our own: sample, reward, judge, credit,
+`forward_backward`, `optim_step`, save. The server sees tokens, their log-probabilities and one
+advantage a sample; it needs no change for any method.
+
+Nothing is lost or trained twice: see `setrl.engines.journal`. If the server does not answer, or a
+reply is lost, it is not known what of a step the server has done. So the step is never repeated on
+weights that may contain it: the saved weights are loaded into a new model, and the batches since
+are trained on again, in their order.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from setrl.engines.journal import Batch, CreditedSample, Journal, Saved
+from setrl.errors import ConfigError, DataError, RunError
+
+try:
+    import tinker
+    from tinker import types
+except ImportError as error:
+    raise ImportError("this engine needs the package: pip install 'setrl[tinker]'") from error
+
+log = logging.getLogger(__name__)
+
+WRITTEN_FOR_TINKER = "0.25"
+Loss = Literal["importance_sampling", "ppo", "cispo"]
+Connect = Callable[[], Any]
+"""Makes a `tinker.ServiceClient`, or what behaves like one."""
+
+
+class LostError(RuntimeError):
+    """The server did not do what it was asked, or it is not known whether it did."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a server trains.
+
+    Attributes:
+        model: The name of the model, as the server knows it.
+        steps: Steps of training.
+        learning_rate: Step (from 1) → step size of AdamW.
+        rank: Rank of the adapter that is trained.
+        seed: Seeds the adapter's first weights.
+        staleness: By how many steps the weights that write a batch may be older than those that it
+            trains: 0 is strictly synchronous, with 1 the next batch is sampled and judged while
+            this one is trained.
+        loss: The loss of the server.
+        loss_config: Its numbers, such as {clip_low_threshold: 0.8}.
+        save_every: Steps between weights that the server saves, to go on from after a fault.
+        reply_s: Seconds to wait for one answer; then it counts as lost.
+        patience_s: Seconds to try again for, when the server does not answer at all.
+    """
+
+    model: str
+    steps: int
+    learning_rate: Callable[[int], float]
+    rank: int = 32
+    seed: int = 0
+    staleness: int = 0
+    loss: Loss = "importance_sampling"
+    loss_config: Mapping[str, float] = field(default_factory=dict)
+    save_every: int = 10
+    reply_s: float = 600.0
+    patience_s: float = 900.0
+
+
+class Sampler(Protocol):
+    """Samples from the weights of one version."""
+
+    def sample(
+        self, prompts: Sequence[Sequence[int]], n: int, seeds: Sequence[int]
+    ) -> Iterator[SampledTokens]:
+        """n samples of each prompt in turn, from a seed for each."""
+
+
+@dataclass(frozen=True)
+class SampledTokens:
+    """The samples of one prompt, with log-probabilities, and which were cut at the limit."""
+
+    tokens_N: list[list[int]]
+    logprobs_N: list[list[float]]
+    cut_N: list[bool]
+
+
+@dataclass(frozen=True)
+class TinkerSampler:
+    """A sampling client of a server.
+
+    Attributes:
+        client: `tinker.SamplingClient`.
+        max_tokens: The length at which a sample is cut.
+        ends: Tokens that end a sample; the first of them is its last token.
+        temperature: Divides the logits.
+        reply_s: Seconds to wait for the samples of a prompt.
+    """
+
+    client: Any
+    max_tokens: int
+    ends: tuple[int, ...]
+    temperature: float = 1.0
+    reply_s: float = 600.0
+
+    def sample(
+        self, prompts: Sequence[Sequence[int]], n: int, seeds: Sequence[int]
+    ) -> Iterator[SampledTokens]:
+        """n samples of each prompt in turn; all prompts are asked for at once."""
+        with _may_be_lost("sampling"):
+            asked = [self._ask(ids, n, seed) for ids, seed in zip(prompts, seeds, strict=True)]
+        for future, ids in zip(asked, prompts, strict=True):
+            with _may_be_lost("sampling"):
+                answer = future.result(timeout=self.reply_s)
+            yield _read_samples(answer, n, len(ids))
+
+    def _ask(self, ids: Sequence[int], n: int, seed: int) -> Any:
+        params = types.SamplingParams(
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            seed=seed,
+            stop=list(self.ends),
+        )
+        return self.client.sample(types.ModelInput.from_ints(list(ids)), n, params)
+
+
+def _read_samples(answer: Any, n: int, prompt_tokens: int) -> SampledTokens:
+    """The samples of an answer.
+
+    Raises:
+        LostError: If the group is not whole.
+    """
+    found = answer.sequences
+    if len(found) != n:
+        raise LostError(
+            f"the server returned {len(found)} of the {n} samples of a prompt with {prompt_tokens} "
+            "tokens; credit needs the whole group"
+        )
+    logprobs = [one.logprobs for one in found]
+    for one, values in zip(found, logprobs, strict=True):
+        if values is None or len(values) != len(one.tokens) or not np.isfinite(values).all():
+            raise LostError(
+                f"the server returned a sample of {len(one.tokens)} tokens without a finite "
+                "log-probability for each"
+            )
+    return SampledTokens(
+        [list(map(int, one.tokens)) for one in found],
+        [list(map(float, values)) for values in logprobs],
+        [one.stop_reason == "length" for one in found],
+    )
+
+
+@contextmanager
+def _may_be_lost(what: str) -> Iterator[None]:
+    """Any error of the client package inside means that the request may be done or not."""
+    try:
+        yield
+    except (LostError, ConfigError, DataError, RunError):
+        raise
+    except Exception as error:
+        raise LostError(f"{what}: {type(error).__name__}: {error}"[:300]) from error
+
+
+def connect_to(url: str, api_key: str | None = None) -> Any:
+    """A client of the server at a URL.
+
+    Args:
+        url: Such as http://127.0.0.1:8000.
+        api_key: What the server wants; null: $TINKER_API_KEY, or a key that says nothing for a
+            server of one's own.
+    """
+    key = api_key or os.environ.get("TINKER_API_KEY") or "tml-none"
+    return tinker.ServiceClient(base_url=url, api_key=key)
+
+
+def check_server(client: Any, model: str, url: str) -> None:
+    """Refuse a server that does not speak the protocol, or serves another model.
+
+    Raises:
+        ConfigError: Naming the server, and what it serves.
+    """
+    try:
+        found = client.get_server_capabilities().supported_models
+        served = [one.model_name for one in found]
+    except Exception as error:
+        raise ConfigError(
+            f"{url} does not answer as a Tinker server of the protocol of tinker "
+            f"{WRITTEN_FOR_TINKER} does (this is tinker {tinker.__version__}): "
+            f"{type(error).__name__}: {str(error)[:200]}"
+        ) from error
+    if model not in served:
+        raise ConfigError(
+            f"the server at {url} serves {', '.join(map(repr, served)) or 'no model'}, not "
+            f"{model!r}: start it with that model, or name one that it serves"
+        )
+
+
+def datum(sample: CreditedSample) -> Any:
+    """A sample as the protocol takes it: each token of it is a target, with the same advantage.
+
+    The model reads all tokens but the last, and predicts all but the first; the tokens of the
+    prompt have the advantage 0.
+    """
+    before = len(sample.prompt) - 1
+    tokens = [*sample.prompt, *sample.tokens]
+    return types.Datum(
+        model_input=types.ModelInput.from_ints(tokens[:-1]),
+        loss_fn_inputs={
+            "target_tokens": types.TensorData(data=tokens[1:], dtype="int64"),
+            "logprobs": _floats([0.0] * before + list(sample.logprobs)),
+            "advantages": _floats([0.0] * before + [sample.advantage] * len(sample.tokens)),
+        },
+    )
+
+
+def _floats(values: list[float]) -> Any:
+    return types.TensorData(data=values, dtype="float32")
+
+
+@dataclass
+class _Patience:
+    """How long to try again without a new step, with longer and longer pauses."""
+
+    limit_s: float
+    step: int = -1
+    pause_s: float = 1.0
+    since_s: float = field(default_factory=time.monotonic)
+    waited: bool = False
+
+    def reset(self, step: int) -> None:
+        """A step is done; one that was done before a fault, too, counts only once."""
+        if step > self.step:
+            self.step, self.pause_s, self.waited = step, 1.0, False
+
+    def wait(self) -> bool:
+        """Wait before the next attempt; False if that took too long already."""
+        if not self.waited:
+            self.since_s, self.waited = time.monotonic(), True
+        if time.monotonic() - self.since_s > self.limit_s:
+            return False
+        time.sleep(min(self.pause_s, self.limit_s))
+        self.pause_s = min(2 * self.pause_s, 30.0)
+        return True
+
+
+@dataclass
+class SetTinkerTrainer:
+    """The loop: batches that are made elsewhere, trained on in their order by a server.
+
+    Attributes:
+        connect: Makes a client; called again after a fault.
+        settings: How the server trains.
+        journal: What survives a fault.
+        make_batch: (step, version, sampler) → the batch of a step: samples, rewards, judges and
+            credits. It is called in a thread, and again with another sampler if that is lost.
+        sampler_of: Makes a sampler of a sampling client.
+        on_batch: Called with each batch that is trained on and what the server measured; after a
+            fault again with the same batches.
+        on_restored: Called with the step from which the training goes on.
+        stop: Asked after each step; True ends the training early.
+    """
+
+    connect: Connect
+    settings: Settings
+    journal: Journal
+    make_batch: Callable[[int, int, Sampler], Batch]
+    sampler_of: Callable[[Any], Sampler]
+    on_batch: Callable[[Batch, dict[str, float]], None] = lambda batch, measured: None
+    on_restored: Callable[[int], None] = lambda step: None
+    stop: Callable[[], bool] = lambda: False
+    faults: int = field(default=0, init=False)
+    _pending: dict[int, Future[Batch]] = field(default_factory=dict, init=False)
+
+    def train(self) -> Saved:
+        """Train to the last step; returns what the server saved last.
+
+        Raises:
+            RunError: If the server did no step for `patience_s`; what is saved stays, and the same
+                call goes on from there.
+            ConfigError: If the folder holds another run.
+        """
+        patience = _Patience(self.settings.patience_s)
+        # One thread makes batches. After a fault it goes on: its batches are as good as before.
+        self._executor = ThreadPoolExecutor(1, "setrl-samples")
+        try:
+            while True:
+                try:
+                    return self._train_on(patience)
+                except LostError as error:
+                    self.faults += 1
+                    log.warning("%s; going on from the saved weights", error)
+                    if not patience.wait():
+                        raise RunError(self._gave_up(error)) from error
+        finally:
+            self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def _gave_up(self, error: LostError) -> str:
+        saved = self.journal.saved()
+        kept = "nothing was saved yet" if saved is None else f"step {saved.step} is saved"
+        return (
+            f"the server did no step for {self.settings.patience_s:.0f} s ({error}); {kept}, and "
+            "the same command goes on from there once it answers"
+        )
+
+    def _train_on(self, patience: _Patience) -> Saved:
+        """Train from the saved weights until the end, or the first fault."""
+        training, saved = self._restored()
+        done = saved.step
+        self.on_restored(done)
+        self._ask_batches(training, done)
+        while done < self.settings.steps:
+            batch = self._batch(done + 1)
+            measured = self._trained(training, batch)
+            done += 1
+            patience.reset(done)
+            stops = self.stop()
+            if stops or done % self.settings.save_every == 0 or done == self.settings.steps:
+                saved = self._saved(training, done)
+            self.on_batch(batch, measured)
+            if stops:
+                break
+            self._ask_batches(training, done)
+        return saved
+
+    def _restored(self) -> tuple[Any, Saved]:
+        """A model of the server with the saved weights."""
+        settings, saved = self.settings, self.journal.saved()
+        with _may_be_lost("connecting"):
+            client = self.connect()
+            if saved is not None:
+                restore = client.create_training_client_from_state_with_optimizer
+                return restore(saved.path), saved
+            training = client.create_lora_training_client(
+                base_model=settings.model, rank=settings.rank, seed=settings.seed
+            )
+        return training, self._saved(training, 0)
+
+    def final_sampler(self) -> str:
+        """What the server calls the last saved weights for sampling; they outlive this session.
+
+        Raises:
+            RunError: If the server does not answer for `patience_s`.
+        """
+        patience = _Patience(self.settings.patience_s)
+        while True:
+            try:
+                training, saved = self._restored()
+                with _may_be_lost("saving weights for sampling"):
+                    name = f"final-{saved.step:06d}-{uuid.uuid4().hex[:8]}"
+                    answer = training.save_weights_for_sampler(name)
+                    return str(answer.result(timeout=self.settings.reply_s).path)
+            except LostError as error:
+                if not patience.wait():
+                    raise RunError(self._gave_up(error)) from error
+
+    def _saved(self, training: Any, step: int) -> Saved:
+        name = f"step-{step:06d}-{uuid.uuid4().hex[:8]}"  # after a fault a step is saved again
+        with _may_be_lost("saving"):
+            answer = training.save_state(name).result(timeout=self.settings.reply_s)
+        saved = Saved(step, str(answer.path))
+        self.journal.save(saved)
+        return saved
+
+    def _ask_batches(self, training: Any, done: int) -> None:
+        """Have the batches sampled that may be sampled from these weights."""
+        last = min(done + 1 + self.settings.staleness, self.settings.steps)
+        missing = [
+            step
+            for step in range(done + 1, last + 1)
+            if step not in self._pending and self.journal.batch(step) is None
+        ]
+        if not missing:
+            return
+        with _may_be_lost("saving weights for sampling"):
+            sampler = self.sampler_of(training.save_weights_and_get_sampling_client())
+        for step in missing:
+            self._pending[step] = self._executor.submit(self._make, step, done, sampler)
+
+    def _make(self, step: int, version: int, sampler: Sampler) -> Batch:
+        batch = self.make_batch(step, version, sampler)
+        self.journal.write(batch)
+        return batch
+
+    def _batch(self, step: int) -> Batch:
+        made = self._pending.pop(step).result() if step in self._pending else None
+        made = made or self.journal.batch(step)
+        assert made is not None
+        return made
+
+    def _trained(self, training: Any, batch: Batch) -> dict[str, float]:
+        """Train on a batch, once; what the server measured."""
+        settings = self.settings
+        rate = settings.learning_rate(batch.step)
+        adam = types.AdamParams(learning_rate=rate, beta1=0.9, beta2=0.999, eps=1e-8)
+        with _may_be_lost(f"training on step {batch.step}"):
+            gradient = training.forward_backward(
+                [datum(one) for one in batch.samples],
+                settings.loss,
+                dict(settings.loss_config) or None,
+            )
+            update = training.optim_step(adam)
+            answer = gradient.result(timeout=settings.reply_s)
+            update.result(timeout=settings.reply_s)
+        return {
+            **_agreement(answer, batch),
+            "policy/staleness": float(batch.step - 1 - batch.version),
+        }
+
+
+def _agreement(answer: Any, batch: Batch) -> dict[str, float]:
+    """How far the trainer's log-probabilities are from the sampler's, if the server returns them.
+
+    With equal weights the difference is rounding; with older ones it is what the training did.
+    """
+    gaps = []
+    for output, sample in zip(answer.loss_fn_outputs, batch.samples, strict=False):
+        if "logprobs" not in output:
+            return {}
+        values = np.asarray(output["logprobs"].to_numpy(), dtype=np.float64)
+        gaps.append(np.abs(values[-len(sample.tokens) :] - sample.logprobs))
+    return {} if not gaps else {"policy/sampler_gap": float(np.concatenate(gaps).mean())}

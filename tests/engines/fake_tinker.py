@@ -1,0 +1,210 @@
+"""A server of the Tinker protocol in this process: a real model, real gradients, and faults.
+
+Its methods take what the methods of the released client take (each call is bound to their
+signatures) and return the client's own types.
+"""
+
+import copy
+import inspect
+from concurrent.futures import Future
+
+import numpy as np
+import tinker
+import torch
+from tinker import types
+from transformers import AutoModelForCausalLM
+
+from setrl.models.sampler import sample_ids
+
+
+class FaultError(Exception):
+    pass
+
+
+def bound(kind, name, *args, **named):
+    """The arguments, as the released client takes them."""
+    signature = inspect.signature(getattr(kind, name))
+    arguments = signature.bind(None, *args, **named)
+    arguments.apply_defaults()
+    return {key: value for key, value in arguments.arguments.items() if key != "self"}
+
+
+def done(value):
+    future = Future()
+    if isinstance(value, Exception):
+        future.set_exception(value)
+    else:
+        future.set_result(value)
+    return future
+
+
+class Weights:
+    """A model with its optimiser, and the batches that are in it."""
+
+    def __init__(self, model, seen=()):
+        self.model = model
+        self.optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.0)
+        self.seen = list(seen)
+
+    def copied(self):
+        other = Weights(copy.deepcopy(self.model), self.seen)
+        other.optimizer.load_state_dict(copy.deepcopy(self.optimizer.state_dict()))
+        return other
+
+
+class FakeServer:
+    """What runs and what is on its disk.
+
+    Args:
+        base: Folder of the model.
+        fault: (name of the call, how often it was called) → None, "before" (it is not done),
+            "after" (it is done, the reply is lost) or "kill" (the server dies, and comes back).
+    """
+
+    def __init__(self, base, fault=lambda name, count: None):
+        self.name = str(base)
+        self.base = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32).eval()
+        self.disk, self.counts, self.fault, self.down, self.life = {}, {}, fault, 0, 0
+
+    def connect(self):
+        if self.down:
+            self.down -= 1
+            raise ConnectionError("connection refused")
+        return FakeService(self, self.life)
+
+    def call(self, name, life, act):
+        """Do what a call asks for, unless there is a fault."""
+        self.counts[name] = self.counts.get(name, 0) + 1
+        if life != self.life:
+            raise FaultError("no such model")
+        kind = self.fault(name, self.counts[name])
+        if kind == "kill":
+            self.life, self.down = self.life + 1, 2
+        if kind in ("kill", "before"):
+            raise FaultError(f"{name}: {kind}")
+        value = act()
+        if kind == "after":
+            raise FaultError(f"{name}: reply lost")
+        return value
+
+
+class FakeService:
+    def __init__(self, server, life):
+        self.server, self.life = server, life
+
+    def get_server_capabilities(self):
+        model = types.SupportedModel(model_name=self.server.name)
+        return types.GetServerCapabilitiesResponse(supported_models=[model])
+
+    def create_lora_training_client(self, *args, **named):
+        given = bound(tinker.ServiceClient, "create_lora_training_client", *args, **named)
+        assert given["base_model"] == self.server.name
+        return FakeTraining(self, Weights(copy.deepcopy(self.server.base)))
+
+    def create_training_client_from_state_with_optimizer(self, *args, **named):
+        name = "create_training_client_from_state_with_optimizer"
+        given = bound(tinker.ServiceClient, name, *args, **named)
+        restored = self.server.call(
+            name, self.life, lambda: self.server.disk[given["path"]].copied()
+        )
+        return FakeTraining(self, restored)
+
+    def create_sampling_client(self, *args, **named):
+        given = bound(tinker.ServiceClient, "create_sampling_client", *args, **named)
+        path = given["model_path"]
+        return FakeSampling(
+            self, self.server.base if path is None else self.server.disk[path].model
+        )
+
+
+class FakeTraining:
+    def __init__(self, service, weights):
+        self.service, self.weights, self.waiting = service, weights, []
+
+    def _later(self, name, act):
+        try:
+            return done(self.service.server.call(name, self.service.life, act))
+        except FaultError as fault:
+            return done(fault)
+
+    def forward_backward(self, *args, **named):
+        given = bound(tinker.TrainingClient, "forward_backward", *args, **named)
+        return self._later("forward_backward", lambda: self._gradients(**given))
+
+    def _gradients(self, data, loss_fn, loss_fn_config):
+        assert loss_fn == "importance_sampling"
+        assert loss_fn_config is None
+        outputs = []
+        for one in data:
+            inputs = {key: torch.tensor(v.tolist()) for key, v in one.loss_fn_inputs.items()}
+            ids = torch.tensor([one.model_input.to_ints()])
+            logits = self.weights.model(ids).logits[0].log_softmax(-1)
+            logprobs = logits.gather(1, inputs["target_tokens"][:, None])[:, 0]
+            ratio = (logprobs - inputs["logprobs"]).exp()
+            (-(ratio * inputs["advantages"]).sum()).backward()
+            values = types.TensorData(data=logprobs.tolist(), dtype="float32")
+            outputs.append({"logprobs": values})
+        self.waiting.append([one.model_input.to_ints() for one in data])
+        return types.ForwardBackwardOutput("ArrayRecord", outputs)
+
+    def optim_step(self, *args, **named):
+        given = bound(tinker.TrainingClient, "optim_step", *args, **named)
+        return self._later("optim_step", lambda: self._updated(given["adam_params"]))
+
+    def _updated(self, adam):
+        for group in self.weights.optimizer.param_groups:
+            group.update(lr=adam.learning_rate, betas=(adam.beta1, adam.beta2), eps=adam.eps)
+        self.weights.optimizer.step()
+        self.weights.optimizer.zero_grad()
+        self.weights.seen += self.waiting
+        self.waiting = []
+        return types.OptimStepResponse()
+
+    def save_state(self, *args, **named):
+        given = bound(tinker.TrainingClient, "save_state", *args, **named)
+        return self._later("save_state", lambda: self._saved("weights", given["name"]))
+
+    def save_weights_for_sampler(self, *args, **named):
+        given = bound(tinker.TrainingClient, "save_weights_for_sampler", *args, **named)
+        return self._later("save_for_sampler", lambda: self._saved("sampler", given["name"]))
+
+    def _saved(self, kind, name):
+        path = f"tinker://model/{kind}/{name}"
+        assert path not in self.service.server.disk
+        self.service.server.disk[path] = self.weights.copied()
+        reply = types.SaveWeightsResponse
+        return (reply if kind == "weights" else types.SaveWeightsForSamplerResponse)(path=path)
+
+    def save_weights_and_get_sampling_client(self, *args, **named):
+        bound(tinker.TrainingClient, "save_weights_and_get_sampling_client", *args, **named)
+        model = copy.deepcopy(self.weights.model)
+        return FakeSampling(self.service, model)
+
+
+class FakeSampling:
+    def __init__(self, service, model):
+        self.service, self.model = service, model
+
+    def sample(self, *args, **named):
+        given = bound(tinker.SamplingClient, "sample", *args, **named)
+        draw = lambda: self._drawn(given["prompt"], given["num_samples"], given["sampling_params"])  # noqa: E731
+        try:
+            return done(self.service.server.call("sample", self.service.life, draw))
+        except FaultError as fault:
+            return done(fault)
+
+    def _drawn(self, prompt, n, params):
+        ids, generator = prompt.to_ints(), torch.Generator().manual_seed(params.seed)
+        [group] = sample_ids(self.model, [ids], n, params.max_tokens, params.temperature, generator)
+        return types.SampleResponse([self._sequence(ids, one, params) for one in group])
+
+    def _sequence(self, ids, tokens, params):
+        with torch.inference_mode():
+            logits = self.model(torch.tensor([[*ids, *tokens]])).logits[0, len(ids) - 1 : -1]
+        logprobs = logits.log_softmax(-1)[torch.arange(len(tokens)), torch.tensor(tokens)]
+        ended = tokens[-1] in params.stop
+        return types.SampledSequence(
+            stop_reason="stop" if ended else "length",
+            tokens_np=np.array(tokens, dtype=np.int32),
+            logprobs_np=logprobs.numpy().astype(np.float32),
+        )

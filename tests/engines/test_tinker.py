@@ -1,0 +1,337 @@
+"""The Tinker engine against a server in this process, which dies, forgets and loses replies."""
+
+import dataclasses
+import threading
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoTokenizer
+
+from setrl import files, methods
+from setrl.engines import tinker as engine
+from setrl.engines.journal import Batch, CreditedSample, Journal, Saved
+from setrl.engines.scoring import SampledGroup, Scorer
+from setrl.errors import ConfigError, DataError, RunError
+from setrl.rewards import Combine, Truncation
+from setrl.tasks import Row, Strategy
+from tests.engines.fake_tinker import FakeServer
+from tests.tiny_model import make
+
+STEPS, B, N = 4, 2, 4
+
+
+def length(completions, **_):
+    """A reward that random texts differ in."""
+    return [float(len(text) % 3 == 0) for text in completions]
+
+
+def first_letter(completions, **_):
+    return [text[:1] or None for text in completions]
+
+
+@dataclasses.dataclass(frozen=True)
+class Lengths:
+    """A task in which random texts are right now and then."""
+
+    rewards: tuple = (length,)
+    combine: Combine = Combine((1.0,))  # noqa: RUF009
+    strategy: Strategy = Strategy(first_letter)  # noqa: RUF009
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    torch.set_num_threads(1)
+    return make(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    monkeypatch.setattr(engine.time, "sleep", lambda seconds: None)
+
+
+METHOD = methods.poly_epo(2)
+PROMPTS = [[5, 6, 7], [8, 9]]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(base):
+    return AutoTokenizer.from_pretrained(base)
+
+
+def maker(tokenizer, scored=None):
+    scorer = Scorer(Lengths())
+
+    def make_batch(step, version, sampler):
+        drawn = list(sampler.sample(PROMPTS, N, [100 * step, 100 * step + 1]))
+        groups = [
+            SampledGroup(Row("p"), "p", texts, one.tokens_N, one.cut_N)
+            for one in drawn
+            for texts in [tokenizer.batch_decode(one.tokens_N)]
+        ]
+        batch = scorer.score(groups, METHOD, np.random.default_rng(step))
+        if scored is not None:
+            scored.append(batch)
+        samples = [
+            CreditedSample(prompt, tokens, logprobs, float(value))
+            for prompt, one, values in zip(PROMPTS, drawn, batch.advantages.values_BN, strict=True)
+            for tokens, logprobs, value in zip(one.tokens_N, one.logprobs_N, values, strict=True)
+        ]
+        return Batch(step, version, samples, {"step": step})
+
+    return make_batch
+
+
+def settings(server, **changes):
+    values = {"steps": STEPS, "learning_rate": lambda step: 0.05, "save_every": 2}
+    values |= {"reply_s": 20, "patience_s": 5}
+    return engine.Settings(server.name, **{**values, **changes})
+
+
+def trainer(server, folder, tokenizer, make_batch=None, **changes):
+    own = {key: changes.pop(key) for key in ("on_batch", "stop") if key in changes}
+    return engine.SetTinkerTrainer(
+        server.connect,
+        settings(server, **changes),
+        Journal(folder, {"model": server.name}),
+        make_batch or maker(tokenizer),
+        lambda client: engine.TinkerSampler(client, 6, (1,), reply_s=20),
+        **own,
+    )
+
+
+def weights(server, saved):
+    kept = server.disk[saved.path]
+    return torch.cat([one.flatten() for one in kept.model.parameters()]), kept.seen
+
+
+@pytest.fixture(scope="module")
+def whole(base, tokenizer, tmp_path_factory):
+    """The weights of a run without faults, and the batches that are in them."""
+    server = FakeServer(base)
+    return weights(server, trainer(server, tmp_path_factory.mktemp("whole"), tokenizer).train())
+
+
+def test_the_run_trains(base, whole):
+    start = torch.cat([one.flatten() for one in FakeServer(base).base.parameters()])
+    assert len(whole[1]) == STEPS
+    assert (whole[0] - start).abs().max() > 0.01
+
+
+FAULTS = [  # the name of a call, which of them, and what happens
+    ("forward_backward", 2, "after"),
+    ("optim_step", 3, "before"),
+    ("optim_step", 3, "after"),
+    ("optim_step", 4, "kill"),
+    ("save_state", 2, "after"),
+    ("sample", 4, "kill"),
+]
+
+
+@pytest.mark.parametrize(("name", "at", "kind"), FAULTS)
+def test_no_batch_is_lost_or_trained_on_twice(base, tokenizer, tmp_path, whole, name, at, kind):
+    server = FakeServer(base, lambda call, count: kind if (call, count) == (name, at) else None)
+    one = trainer(server, tmp_path, tokenizer)
+    found, seen = weights(server, one.train())
+    assert one.faults >= 1
+    assert seen == whole[1]
+    assert torch.equal(found, whole[0])
+
+
+def test_faults_in_a_row(base, tokenizer, tmp_path, whole):
+    def fault(call, count):
+        return "after" if call == "optim_step" and count in (2, 3, 6) else None
+
+    server = FakeServer(base, fault)
+    found, seen = weights(server, trainer(server, tmp_path, tokenizer).train())
+    assert seen == whole[1]
+    assert torch.equal(found, whole[0])
+
+
+@pytest.mark.parametrize("stopped", [3])
+def test_a_stopped_run_goes_on(base, tokenizer, tmp_path, whole, stopped):
+    server, done = FakeServer(base), []
+    first = trainer(
+        server,
+        tmp_path,
+        tokenizer,
+        on_batch=lambda batch, measured: done.append(batch.step),
+        stop=lambda: len(done) == stopped - 1,
+    )
+    assert first.train().step == stopped
+    found, seen = weights(server, trainer(server, tmp_path, tokenizer).train())
+    assert seen == whole[1]
+    assert torch.equal(found, whole[0])
+
+
+def test_a_killed_client_goes_on_with_the_batches_that_it_kept(base, tokenizer, tmp_path, whole):
+    def die(batch, measured):
+        if batch.step == 3:
+            raise KeyboardInterrupt
+
+    server = FakeServer(base)
+    with pytest.raises(KeyboardInterrupt):
+        trainer(server, tmp_path, tokenizer, on_batch=die).train()
+    assert Journal(tmp_path, {"model": server.name}).batch(3) is not None
+    found, seen = weights(server, trainer(server, tmp_path, tokenizer).train())
+    assert seen == whole[1]
+    assert torch.equal(found, whole[0])
+
+
+@pytest.mark.parametrize("staleness", [0, 1, 2])
+def test_batches_are_never_staler_than_the_bound(base, tokenizer, tmp_path, staleness):
+    versions, gaps = {}, []
+
+    def on_batch(batch, measured):
+        versions[batch.step] = batch.step - 1 - batch.version
+        assert measured["policy/staleness"] == versions[batch.step]
+        gaps.append(measured["policy/sampler_gap"])
+
+    server = FakeServer(base)
+    trainer(server, tmp_path, tokenizer, staleness=staleness, on_batch=on_batch).train()
+    assert versions == {step: min(step - 1, staleness) for step in range(1, STEPS + 1)}
+    assert gaps[0] < 1e-5  # sampler and trainer have the same weights
+    assert (max(gaps) < 1e-5) == (staleness == 0)
+
+
+@pytest.mark.parametrize("staleness", [1])
+def test_the_bound_holds_after_a_fault(base, tokenizer, tmp_path, staleness):
+    def fault(call, count):
+        return "kill" if call == "optim_step" and count == 3 else None
+
+    stale = []
+    server = FakeServer(base, fault)
+    one = trainer(
+        server,
+        tmp_path,
+        tokenizer,
+        staleness=staleness,
+        on_batch=lambda batch, measured: stale.append(measured["policy/staleness"]),
+    )
+    _, seen = weights(server, one.train())
+    assert len(seen) == STEPS
+    assert max(stale) <= staleness
+
+
+def test_a_slow_judge_works_while_the_step_before_is_trained_on(base, tokenizer, tmp_path):
+    trained, plain = threading.Event(), maker(tokenizer)
+
+    def slow(step, version, sampler):
+        batch = plain(step, version, sampler)
+        if step == 2:
+            assert trained.wait(20), "step 1 was not trained on while step 2 was judged"
+        return batch
+
+    def on_batch(batch, measured):
+        trained.set()
+
+    server = FakeServer(base)
+    one = trainer(server, tmp_path, tokenizer, slow, staleness=1, on_batch=on_batch)
+    assert one.train().step == STEPS
+
+
+def test_the_advantages_that_are_sent_are_those_of_the_core(base, tokenizer, tmp_path):
+    scored, sent = [], []
+    server = FakeServer(base)
+    one = trainer(
+        server,
+        tmp_path,
+        tokenizer,
+        maker(tokenizer, scored),
+        on_batch=lambda batch, measured: sent.append(batch),
+    )
+    one.train()
+    assert any(batch.advantages.values_BN.any() for batch in scored)
+    for batch, samples in zip(scored, sent, strict=True):
+        texts = [text for texts in batch.texts_BN for text in texts]
+        rewards_BN = np.array(length(texts)).reshape(B, N)
+        letters = first_letter(texts)
+        clusters_BN = np.array([sorted(set(letters)).index(x) for x in letters]).reshape(B, N)
+        want = METHOD.advantages(rewards_BN, clusters=clusters_BN).values_BN
+        for sample, value in zip(samples.samples, want.flatten(), strict=True):
+            inputs = engine.datum(sample).loss_fn_inputs
+            found = max(inputs["advantages"].tolist(), key=abs)
+            np.testing.assert_allclose(found, value, rtol=1e-6)
+
+
+def test_a_datum_credits_each_token_of_the_sample_and_none_of_the_prompt():
+    found = engine.datum(CreditedSample([5, 6, 7], [8, 1], [-0.5, -0.25], 2.0))
+    assert found.model_input.to_ints() == [5, 6, 7, 8]
+    values = {key: one.tolist() for key, one in found.loss_fn_inputs.items()}
+    assert values == {
+        "target_tokens": [6, 7, 8, 1],
+        "logprobs": [0.0, 0.0, -0.5, -0.25],
+        "advantages": [0.0, 0.0, 2.0, 2.0],
+    }
+
+
+def test_a_server_that_stays_away_is_given_up(base, tokenizer, tmp_path):
+    server = FakeServer(base)
+    server.down = 10**9
+    with pytest.raises(RunError, match=r"did no step for 0 s .*refused.*nothing was saved yet"):
+        trainer(server, tmp_path, tokenizer, patience_s=1e-9).train()
+
+
+def test_a_server_of_another_model(base):
+    with pytest.raises(ConfigError, match=r"serves '.*', not 'mine'"):
+        engine.check_server(FakeServer(base).connect(), "mine", "http://here")
+
+
+def test_a_server_of_another_protocol():
+    class Other:
+        def get_server_capabilities(self):
+            raise ValueError("404 page not found")
+
+    with pytest.raises(ConfigError, match=r"http://here does not answer as a Tinker server .*404"):
+        engine.check_server(Other(), "mine", "http://here")
+
+
+def test_a_group_that_is_cut_in_half(base, tokenizer, tmp_path, monkeypatch):
+    server = FakeServer(base)
+    monkeypatch.setattr(
+        engine, "_read_samples", lambda answer, n, size: plain(halved(answer), n, size)
+    )
+    with pytest.raises(RunError, match="returned 2 of the 4 samples of a prompt with 3 tokens"):
+        trainer(server, tmp_path, tokenizer, patience_s=1e-9).train()
+
+
+plain = engine._read_samples
+
+
+def halved(answer):
+    return dataclasses.replace(answer, sequences=answer.sequences[:2])
+
+
+def test_groups_of_different_sizes_are_refused():
+    whole = SampledGroup(Row("p"), "p", ["a", "b"], [[1], [2]], [False] * 2)
+    half = SampledGroup(Row("p"), "p", ["a"], [[1]], [False])
+    with pytest.raises(RunError, match="groups of 1 and 2: a group was cut"):
+        Scorer(Lengths()).score([whole, half], METHOD, np.random.default_rng(0))
+
+
+def test_samples_that_were_cut_can_be_masked():
+    group = SampledGroup(Row("p"), "p", ["abc", "d", "ef"], [[1]] * 3, [True, False, False])
+    scorer = Scorer(Lengths(), truncated=Truncation("mask"))
+    batch = scorer.score([group], methods.dr_grpo(), np.random.default_rng(0))
+    assert np.isnan(batch.rewards_BN).tolist() == [[True, False, False]]
+    assert batch.advantages.values_BN[0, 0] == 0
+
+
+def test_a_journal_of_other_settings(tmp_path):
+    Journal(tmp_path, {"model": "a"}).save(Saved(3, "tinker://x"))
+    assert Journal(tmp_path, {"model": "a"}).saved() == Saved(3, "tinker://x")
+    with pytest.raises(ConfigError, match="model='a', got 'b'"):
+        Journal(tmp_path, {"model": "b"}).saved()
+
+
+def test_a_damaged_journal(tmp_path):
+    journal = Journal(tmp_path, {})
+    journal.write(Batch(3, 2, [CreditedSample([1], [2], [-0.5], 0.5)], {"step": 3}))
+    assert journal.batch(3).samples == [CreditedSample([1], [2], [-0.5], 0.5)]
+    [path] = (tmp_path / "batches").iterdir()
+    files.write_json(path, {"step": 3})
+    with pytest.raises(DataError, match=r"damaged .'samples'.*sampled again"):
+        journal.batch(3)
+    path.write_text('{"step": 3')
+    with pytest.raises(DataError, match="damaged"):
+        journal.batch(3)

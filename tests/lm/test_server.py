@@ -1,0 +1,118 @@
+"""Arms that a server trains: their folders, and keys that a server would not follow."""
+
+import numpy as np
+import pytest
+
+from setrl import files, methods
+from setrl.errors import ConfigError
+from setrl.evaluation.collecting import draw_and_read
+from setrl.lm.config import ComparisonConfig
+from setrl.lm.engine import EngineSpec
+from setrl.lm.server import ServedModel, learning_rate, train_on_server
+from setrl.logs.run_folder import TrainingRun
+from setrl.runs.pool import Stop
+from tests.engines.fake_tinker import FakeServer
+from tests.tiny import tiny_config
+
+ENGINE = {"tinker": "http://127.0.0.1:9", "rank": 4}
+
+
+def server_config(model, **changes):
+    return tiny_config(model=str(model), **{"engine": ENGINE, "steps": 3, **changes})
+
+
+@pytest.fixture(scope="module")
+def trained(base, tmp_path_factory):
+    """A config, the folder of a run that a server trained, and the server."""
+    config, server = server_config(base), FakeServer(base)
+    run, steps = TrainingRun(tmp_path_factory.mktemp("run") / "poly_epo" / "seed_0"), []
+    assert train_on_server(config, "poly_epo", 0, run, steps.append, Stop(), server.connect)
+    assert steps == [0, 1, 2, 3]
+    return config, run, server
+
+
+def test_metrics_are_those_of_every_engine(trained):
+    _, run, _ = trained
+    records = list(files.read_lines(run.metrics))
+    assert [record["step"] for record in records] == [1, 2, 3]
+    for key in ("reward/mean", "strategies/per_prompt", "advantage/dead_groups", "length/mean"):
+        assert all(key in record for record in records)
+    assert max(record["policy/sampler_gap"] for record in records) < 1e-5
+
+
+def test_recorded_advantages_are_those_of_the_core(trained):
+    _, run, _ = trained
+    assert list(run.rollout_files()) == [1, 3]
+    records = [one for path in run.rollout_files().values() for one in files.read_lines(path)]
+    for record in records:
+        samples = record["samples"]
+        rewards_BN = np.array([[one["reward"] for one in samples]])
+        clusters_BN = np.array([[one["cluster"] for one in samples]])
+        want = methods.poly_epo(2).advantages(rewards_BN, clusters=clusters_BN).values_BN[0]
+        np.testing.assert_allclose([one["advantage"] for one in samples], want, atol=1e-12)
+
+
+def test_a_finished_run_is_not_trained_again(trained):
+    config, run, server = trained
+    before, steps = dict(server.counts), []
+    assert train_on_server(config, "poly_epo", 0, run, steps.append, Stop(), server.connect)
+    assert steps == [config.steps]
+    assert server.counts == before
+
+
+def test_the_last_model_is_evaluated_through_the_server(trained, tmp_path):
+    config, run, server = trained
+    served = ServedModel.of(config, run.final)
+    assert served.path.startswith("tinker://")
+    problems = config.make_task().problems("test", 2, 0)
+    model = ServedModel(config, served.path, server.connect)
+    drawn = draw_and_read(problems, model, 3, 0, tmp_path / "test.jsonl", show_progress=False)
+    assert (drawn.problems, drawn.unfinished) == (2, 0)
+    assert ServedModel.of(config, None).path is None
+
+
+@pytest.mark.parametrize("schedule", ["constant", "linear", "cosine"])
+def test_learning_rates_are_those_of_transformers(base, schedule):
+    import torch
+    from transformers import get_scheduler
+
+    config = server_config(base, lr_schedule=schedule, steps=5)
+    optimizer = torch.optim.SGD([torch.zeros(1)], lr=config.learning_rate)
+    theirs = get_scheduler(schedule, optimizer, num_warmup_steps=0, num_training_steps=5)
+    for step in range(1, 6):
+        assert learning_rate(config, step) == pytest.approx(theirs.get_last_lr()[0], rel=1e-9)
+        optimizer.step()
+        theirs.step()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"engine": {"tinkr": "http://x"}}, "unknown key 'tinkr'; did you mean 'tinker'"),
+        ({"engine": {}}, "engine needs the key 'tinker'"),
+        ({"engine": {"tinker": "localhost:8000"}}, "must be a URL such as"),
+        ({"engine": {**ENGINE, "staleness": -1}}, "staleness must be at least 0, got -1"),
+        ({"engine": {**ENGINE, "loss": "dro"}}, "loss"),
+        ({"num_iterations": 2}, "num_iterations must be 1 with the key `engine`, got 2"),
+        ({"loss_type": "dapo"}, "loss_type must be 'dr_grpo' with the key `engine`"),
+        ({"arms": {"a": {"method": "grpo", "beta": 0.1}}}, "beta must be 0 with the key"),
+    ],
+)
+def test_what_a_server_would_not_follow_is_refused(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        server_config("mine", **changes)
+
+
+def test_an_engine_needs_a_model():
+    with pytest.raises(ConfigError, match="model must name the model of the server"):
+        tiny_config(engine=ENGINE)
+
+
+def test_an_engine_is_read_from_a_file(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text(
+        "name: a\ndomain: polynomial\nmodel: m\narms: {g: {method: grpo}}\n"
+        "engine: {tinker: 'http://127.0.0.1:8000', staleness: 1}\n"
+    )
+    spec = EngineSpec.of(ComparisonConfig.load(path).engine)
+    assert (spec.tinker, spec.staleness, spec.rank) == ("http://127.0.0.1:8000", 1, 32)
