@@ -39,6 +39,7 @@ class RunOptions:
         folder = run(config, self.folder(config), overwrite=self.overwrite)
         if os.environ.get("RANK", "0") == "0":  # of several processes, the first one writes
             print(f"report: {write_report(folder)}")
+            print(f"look into it: setrl view {folder}")
 
 
 @dataclass(frozen=True, kw_only=True)

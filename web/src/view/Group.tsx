@@ -1,6 +1,6 @@
 /** One group: who got how much credit and why, and the samples side by side by strategy. */
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Panel, Slider } from "../components/Controls";
 import { SignedBar } from "../components/SignedBar";
 import { Swatch } from "../components/Swatch";
@@ -86,7 +86,8 @@ function Shown({ group, about }: { group: Answer; about: Query }) {
     setSelected(i);
     document.getElementById(`sample-${i}`)?.focus();
   };
-  useEffect(() => {
+  // Before the next key can come, so that every key acts on what is selected now.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (event.key === "Escape") {
         setHelp(false);

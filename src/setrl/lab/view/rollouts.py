@@ -259,9 +259,7 @@ def summary(place: int, group: LoggedGroup) -> tuple[Any, ...]:
         all(s.advantage == 0 for s in known) if known else math.nan,
         max((abs(s.advantage or 0) for s in known), default=math.nan),
         max(map(against, known), default=math.nan),
-        max(
-            (against(s) for s in known if s.is_correct is False), default=0.0 if known else math.nan
-        ),
+        max(wrong, default=0.0 if known else math.nan),
     )
 
 

@@ -1,0 +1,128 @@
+"""How long the run explorer takes on many logged samples, and how much memory it needs.
+
+Writes runs of made-up rollouts, groups of 16 samples of about 200 letters, and asks for what the
+page asks for, each number of samples in a process of its own. The index of a run is built when all
+its groups are listed first; a step's page reads that step alone.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SAMPLES = (10_000, 100_000, 1_000_000)
+GROUP, STEPS = 16, 100
+REPEATS = 20
+
+
+def write_run(folder: Path, samples: int) -> int:
+    """A run with so many logged samples; returns its bytes."""
+    rng = np.random.default_rng(0)
+    rollouts = folder / "poly_epo" / "seed_0" / "rollouts"
+    rollouts.mkdir(parents=True)
+    about = {"schema_version": 1, "kind": "comparison", "name": "many"}
+    (folder / "run.json").write_text(json.dumps(about))
+    (rollouts.parent / "metrics.jsonl").write_text('{"step": 1}\n')
+    groups = samples // GROUP // STEPS
+    for step in range(1, STEPS + 1):
+        with (rollouts / f"step_{step:06d}.jsonl").open("w") as file:
+            for number in range(groups):
+                file.write(json.dumps(_group(rng, step, number)) + "\n")
+    return sum(path.stat().st_size for path in rollouts.iterdir())
+
+
+def _group(rng: np.random.Generator, step: int, number: int) -> dict[str, Any]:
+    correct, cluster = rng.random(GROUP) < 0.5, rng.integers(0, 6, GROUP)
+    advantage = rng.standard_normal(GROUP)
+    return {
+        "schema_version": 1,
+        "step": step,
+        "group": number,
+        "prompt": f"Problem {number}: find x.",
+        "samples": [
+            {
+                "text": f"Step {i}: " + "let x be a number and " * 8,
+                "reward": float(correct[i]),
+                "strategy": f"way {cluster[i]}",
+                "cluster": int(cluster[i]),
+                "advantage": float(advantage[i]),
+                "counterfactual": {},
+            }
+            for i in range(GROUP)
+        ],
+    }
+
+
+def measure(root: Path) -> dict[str, float]:
+    """Seconds of each answer, and the memory of this process in MB."""
+    from starlette.testclient import TestClient
+
+    from setrl.lab.view.app import application
+    from setrl.lab.view.catalogue import Catalogue
+
+    client = TestClient(application(Catalogue(root)), base_url="http://localhost")
+    run = client.get("/api/runs").json()["runs"][0]["id"]
+    about = {"run": run, "arm": "poly_epo", "seed": 0}
+
+    def ask(what: str, **query: Any) -> Any:
+        answer = client.get(f"/api/{what}", params=about | query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    before = _megabytes()
+    step = _seconds(lambda: ask("groups", step=50, sort="surprise", desc=1))
+    index = _seconds(lambda: ask("groups", sort="surprise", desc=1))
+    rows = ask("groups", sort="surprise", desc=1)["rows"]
+    places = [(row["step"], row["place"]) for row in rows[:REPEATS]]
+    group = [_seconds(lambda s=s, p=p: ask("group", step=s, place=p)) for s, p in places]
+    table = [_seconds(lambda: ask("groups", sort="surprise", desc=1)) for _ in range(5)]
+    return {
+        "step": step,
+        "index": index,
+        "table": float(np.median(table)),
+        "group": float(np.median(group)),
+        "memory": _megabytes() - before,
+    }
+
+
+def _seconds(do: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    do()
+    return time.perf_counter() - began
+
+
+def _megabytes() -> float:
+    """The largest memory of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    """Print a row of the table for each number of samples."""
+    print("samples | log MB | a step first s | index s | table s | one group s | memory MB")
+    for samples in SAMPLES:
+        with tempfile.TemporaryDirectory() as folder:
+            size = write_run(Path(folder) / "many", samples)
+            code = [sys.executable, __file__, folder]
+            ended = subprocess.run(code, check=True, capture_output=True, text=True)
+            found = json.loads(ended.stdout)
+        print(
+            f"{samples:,} | {size / 1e6:.0f} | {found['step']:.3f} | {found['index']:.2f} | "
+            f"{found['table']:.3f} | {found['group']:.4f} | {found['memory']:.0f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(json.dumps(measure(Path(sys.argv[1]))))
+    else:
+        main()

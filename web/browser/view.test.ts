@@ -1,0 +1,176 @@
+/** The run explorer in a real browser: keyboard, values, hostile samples, requests, accessibility. */
+
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { launch, PYTHON } from "./open";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const ROOT = join(import.meta.dirname, "../..");
+
+let browser: Browser;
+let server: ChildProcess;
+let address: string;
+let first: string;
+let second: string;
+let audit: string;
+
+beforeAll(async () => {
+  const folder = join(mkdtempSync(join(tmpdir(), "view-")), "runs");
+  execFileSync(PYTHON, ["-m", "tests.lab.view_folder", folder], { cwd: ROOT });
+  server = spawn(PYTHON, ["-m", "setrl", "view", folder, "--no-open", "--port", "0"]);
+  address = await new Promise((found, failed) => {
+    server.stdout!.on("data", (text: Buffer) => found(String(text).split("\n")[0]!));
+    server.stderr!.on("data", (text: Buffer) => failed(new Error(String(text))));
+  });
+  const known = (await (await fetch(`${address}api/runs`)).json()) as { runs: { id: string; name: string }[]; audits: { id: string }[] };
+  first = known.runs.find(({ name }) => name === "first")!.id;
+  second = known.runs.find(({ name }) => name !== "first")!.id;
+  audit = known.audits[0]!.id;
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  server?.kill("SIGINT");
+});
+
+async function open(hash: string, options: BrowserContextOptions = {}): Promise<{ page: Page; misdeeds: string[] }> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  const misdeeds: string[] = [];
+  page.on("request", (request) => {
+    if (!request.url().startsWith(address) && !request.url().startsWith("data:")) misdeeds.push(`request ${request.url()}`);
+  });
+  page.on("console", (message) => misdeeds.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => misdeeds.push(`error: ${error.message}`));
+  await page.goto(`${address}#${hash}`);
+  await page.waitForSelector("h2, [role=alert]");
+  await page.waitForFunction(() => !document.body.innerText.includes("One moment"));
+  return { page, misdeeds };
+}
+
+it("a wrong sample's credit is found and explained with the keyboard alone", async () => {
+  const { page, misdeeds } = await open("");
+  await page.keyboard.press("Tab");
+  while ((await page.evaluate(() => document.activeElement?.textContent)) !== "Groups") await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("table.rows tbody a");
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#why");
+  expect(await page.locator("#why h2").innerText()).toMatch(/^Why y\d got its credit$/);
+  expect(await page.locator("#why").innerText()).toContain("against its correctness");
+  await page.keyboard.press("j");
+  expect(await page.evaluate(() => document.activeElement?.id)).toMatch(/^sample-\d$/);
+  await page.keyboard.press("x");
+  await page.keyboard.press("k");
+  await page.keyboard.press("x");
+  await page.waitForSelector("#compared");
+  await page.keyboard.press("?");
+  expect(await page.locator(".keys").isVisible()).toBe(true);
+  await page.keyboard.press("/");
+  await page.keyboard.type("then");
+  await page.keyboard.press("Escape");
+  expect(await page.evaluate(() => document.activeElement?.id)).toMatch(/^sample-\d$/);
+  const before = page.url();
+  await page.keyboard.press((await page.getByText("next group (n)").isEnabled()) ? "n" : "p");
+  await page.waitForFunction((url) => location.href !== url, before);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+const groupOf = async (text: string): Promise<{ step: number; place: number }> => {
+  const rows = await (await fetch(`${address}api/groups?run=${first}&arm=poly_epo&seed=0&text=${text}`)).json();
+  return (rows as { rows: { step: number; place: number }[] }).rows[0]!;
+};
+
+it("the page shows the numbers that Python computed", async () => {
+  const { step, place } = await groupOf("Solve");
+  const { page, misdeeds } = await open(`view=group&run=${first}&arm=poly_epo&seed=0&step=${step}&place=${place}`);
+  const code = `
+import json
+from setrl import methods
+from tests.lab.view_folder import CLUSTERS, REWARDS
+used = {"poly_epo": methods.poly_epo(4), "maxpo": methods.maxpo(4), "grpo": methods.grpo()}
+print(json.dumps({name: one.advantages([REWARDS], clusters=[CLUSTERS]).values_BN[0].tolist() for name, one in used.items()}))`;
+  const wanted = JSON.parse(execFileSync(PYTHON, ["-c", code], { cwd: ROOT, encoding: "utf8" })) as Record<string, number[]>;
+  wanted.used = wanted.poly_epo!;
+  for (const [name, values] of Object.entries(wanted)) {
+    const shown = await page.locator(`td[data-method="${name}"]`).evaluateAll((all) =>
+      all.map((cell) => [cell.closest("tr")!.querySelector("button")!.textContent!, Number((cell as HTMLElement).dataset.value)] as const));
+    expect(shown.length).toBe(values.length);
+    for (const [who, value] of shown) expect(value).toBeCloseTo(values[Number(/y(\d+)/.exec(who)![1]) - 1]!, 12);
+  }
+  expect(await page.locator("#why").innerText()).toContain("y4 is wrong, and training made it more likely, against its correctness.");
+  expect(await page.locator("#why").innerText()).toContain("What entered the loss is what Poly-EPO gives with sets of 4.");
+  await page.getByLabel("Set size K").focus();
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => document.querySelector("#why")?.textContent?.includes("sets of 5"));
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+it("hostile samples are shown as text", async () => {
+  const { step, place } = await groupOf("script");
+  const { page, misdeeds } = await open(`view=group&run=${first}&arm=poly_epo&seed=0&step=${step}&place=${place}`);
+  const text = await page.locator("#samples").innerText();
+  for (const wanted of ["<script>document.title", "<img src=x onerror=", "⟨U+202E⟩", "␛[31mred", "nul ␀", "⟨U+D800⟩"]) expect(text).toContain(wanted);
+  expect(await page.locator("#page script, #page img").count()).toBe(0);
+  expect(await page.title()).not.toContain("caught");
+  await page.getByRole("button", { name: /show 20,000 letters/ }).click();
+  await page.getByRole("button", { name: /load more of 300,000 letters/ }).click();
+  await page.waitForFunction(() => (document.querySelector("#sample-5 pre")?.textContent?.length ?? 0) > 200_000);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+it.each(["view=group&run=../../etc&arm=<b>", "view=nonsense&run=1", "%E0%A4%A&view=metrics", "view=group&run=RUN&arm=poly_epo&step=999&place=3"])(
+  "a wrong address is a sentence: %s",
+  async (hash) => {
+    const { page } = await open(hash.replace("RUN", first));
+    expect(await page.locator("main").innerText()).toMatch(/There is no such run|there is no such run|Runs in/i);
+    await page.context().close();
+  },
+);
+
+const VIEWS = (): Record<string, string> => ({
+  runs: "",
+  groups: `view=groups&run=${first}`,
+  group: `view=group&run=${first}&arm=poly_epo&seed=0`,
+  metrics: `view=metrics&run=${first}`,
+  evaluation: `view=evaluation&run=${first}`,
+  configs: `view=configs&first=${first}&second=${second}`,
+  audit: `view=audit&id=${audit}`,
+});
+
+const LOOKS = [
+  { width: 1280, colorScheme: "light" },
+  { width: 1280, colorScheme: "dark" },
+  { width: 400, colorScheme: "light" },
+  { width: 400, colorScheme: "dark" },
+] as const;
+
+it.each(LOOKS)("axe finds nothing: $width pixels, $colorScheme", async ({ width, colorScheme }) => {
+  for (const [name, hash] of Object.entries(VIEWS())) {
+    const { page, misdeeds } = await open(hash, { viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
+    if (name === "group") await page.waitForSelector(".credits");
+    if (name === "metrics") await page.waitForSelector(".chart svg");
+    await page.evaluate(AXE);
+    const violations = await page.evaluate(async () => {
+      const axe = (window as unknown as { axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }).axe;
+      return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
+    });
+    expect(violations, name).toEqual([]);
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    expect(over, name).toBe(0);
+    expect(misdeeds, name).toEqual([]);
+    await page.context().close();
+  }
+});
