@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import shutil
 import signal
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -153,41 +151,21 @@ def test_an_interrupted_run_that_normalises_ends_with_the_same_weights(
     assert learnt[0]["observations"][""]["count"] > 500
 
 
-KILLED = """
-    import os, sys
-    sys.path.insert(0, {tests!r})
-    from pathlib import Path
-    from tests.control.goals import GoalsTask
-    from setrl.control import tasks
-    from setrl.control.arm import train_arm
-    from setrl.control.config import ControlConfig
-    from setrl.logs.run_folder import TrainingRun
-    from setrl.runs.pool import Stop
-
-    tasks.by_name["goals"] = GoalsTask
-    config = ControlConfig(**{config!r})
-
-    def on_step(steps):
+def killed_at_400(run: TrainingRun) -> None:
+    def on_step(steps: int) -> None:
         if steps >= 400:
-            os.kill(os.getpid(), 9)
+            os.kill(os.getpid(), signal.SIGKILL)
 
-    run = TrainingRun(Path({folder!r}))
-    train_arm(config, "poly", 3, Path({folder!r}), run, on_step, Stop())
-"""
+    train_arm(config(), "poly", 3, run.path.parent / "cache", run, on_step, Stop())
 
 
 def test_a_killed_run_ends_with_the_same_weights(whole: Trained, tmp_path: Path) -> None:
     full, cut = whole("poly"), TrainingRun(tmp_path / "cut")
-    every = {"checkpoint_every": 150, "rollouts_every": 200, "eval_every": 200}
-    script = textwrap.dedent(KILLED).format(
-        tests=str(Path(__file__).parents[2]),
-        folder=str(cut.path),
-        config={"name": "test", "task": "goals", "arms": ARMS, **every},
-    )
-    killed = subprocess.run(
-        [sys.executable, "-c", script], env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False
-    )
-    assert killed.returncode == -signal.SIGKILL
+    fork = multiprocessing.get_context("fork")  # which has imported all it needs
+    process = fork.Process(target=killed_at_400, args=(cut,))
+    process.start()
+    process.join(300)
+    assert process.exitcode == -signal.SIGKILL
     assert cut.last_checkpoint() is not None
     train(cut, "poly")
     assert torch.equal(weights(full), weights(cut))

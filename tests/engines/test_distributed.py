@@ -15,7 +15,7 @@ from tests.distributed.training import METHOD, ROWS, SETTINGS, N, train
 
 TRAINED = ("plain", "all", "fields")
 PROGRAM = """
-    import os, sys
+    import gc, os, sys
     from pathlib import Path
     import torch
     from setrl.lm import ComparisonConfig, run_comparison
@@ -24,6 +24,7 @@ PROGRAM = """
     torch.set_num_threads(1)
     base, out, port, *names = sys.argv[1:]
     # The imports take longest: they are done once, and only then is this process two.
+    gc.freeze()  # the end of each training searches for garbage
     child = os.fork()
     rank = "1" if child == 0 else "0"
     os.environ |= {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}

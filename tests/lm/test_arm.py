@@ -1,12 +1,10 @@
 import dataclasses
 import json
+import multiprocessing
 import os
 import resource
 import shutil
 import signal
-import subprocess
-import sys
-import textwrap
 
 import pytest
 from safetensors.torch import load_file
@@ -134,34 +132,22 @@ def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
     assert weights(stopped) == weights(whole)
 
 
-KILLED = """
-    import os, signal, sys
-    from setrl.lm.arm import train_arm
-    from setrl.lm.config import ComparisonConfig
-    from setrl.logs.run_folder import TrainingRun
-    from setrl.runs.pool import Stop
-    import torch
-
+def killed_at_5(folder, base):
     def on_step(step):
-        if step == int(sys.argv[4]):
+        if step == 5:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    torch.set_num_threads(1)
-    run = TrainingRun(__import__("pathlib").Path(sys.argv[3]))
-    config = ComparisonConfig.load(sys.argv[1])
-    train_arm(config, "poly_epo", 3, sys.argv[2], run, on_step, Stop())
-"""
+    train_arm(tiny_config(), "poly_epo", 3, str(base), TrainingRun(folder), on_step, Stop())
 
 
 def test_a_killed_run_ends_with_the_same_bits(whole, base, tmp_path):
     config = tiny_config()
     killed = TrainingRun(tmp_path / "killed")
-    (tmp_path / "config.yaml").write_text(config.to_yaml())
-    arguments = [tmp_path / "config.yaml", base, killed.path, 5]
-    command = [sys.executable, "-c", textwrap.dedent(KILLED), *map(str, arguments)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    ended = subprocess.run(command, env=environment, capture_output=True, check=False)
-    assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
+    fork = multiprocessing.get_context("fork")  # which has imported all it needs
+    process = fork.Process(target=killed_at_5, args=(killed.path, base))
+    process.start()
+    process.join(300)
+    assert process.exitcode == -signal.SIGKILL
     assert len(files.read_lines(killed.metrics)) == 4  # one step is not in a checkpoint
     with killed.metrics.open("a") as file:  # and it was killed while it wrote a line
         file.write('{"step": 5, "rew')
