@@ -34,7 +34,7 @@ def _as(kind: Any, name: str, value: Any) -> Any:
             str(key): item if inner is Any else typed(f"{name}.{key}", item, inner)
             for key, item in value.items()
         }
-    if isinstance(value, bool) or not isinstance(kind, type):
+    if not isinstance(kind, type) or isinstance(value, bool) != (kind is bool):
         return _NO_MATCH
     if kind is float and isinstance(value, int):
         return float(value)
@@ -45,5 +45,6 @@ def _in_words(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return f"one of {', '.join(get_args(kind))}"
     words = {int: "a whole number", float: "a number", str: "a text", type(None): "null"}
+    words[bool] = "true or false"
     names = {tuple: "a list", Mapping: "a mapping"}
     return words.get(kind) or names.get(get_origin(kind), str(kind))

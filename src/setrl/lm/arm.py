@@ -125,6 +125,7 @@ def make_trainer(
         combine=task.combine,
         fields=field_sources(config, arm, task),
         truncated=config.truncation(),
+        mask_dead_groups=config.mask_dead_groups,
     )
     keep_events_in(run.path, trainer)
     trainer.remove_callback(PrinterCallback)  # it prints what the recorder writes

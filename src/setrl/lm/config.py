@@ -81,6 +81,9 @@ class ComparisonConfig(RunConfig):
     truncated: str | Mapping[str, Any] = "count"
     """Samples cut at the length limit: count, mask (out of the sets and the loss), or punish: with
     the lower of 0 and the lowest reward of the group, or with a reward, as in {punish: -1.0}."""
+    mask_dead_groups: bool = False
+    """Whether groups in which all advantages are 0 leave the loss, with their KL and entropy
+    terms, in the place of a filter on equal rewards."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """What methods read beside rewards and clusters: {proxy: {function: module:name}, second:
     {column: name}}; answers are the task's final answers unless they are given here."""

@@ -78,7 +78,8 @@ class RunConfig:
         different = bool(self.seeds) and len(set(self.seeds)) == len(self.seeds)
         require(different and min(self.seeds) >= 0, "seeds", "be different numbers ≥ 0", self.seeds)
         for name, value in vars(self).items():
-            if isinstance(value, int | float) and not (value == 0 and name.endswith("seed")):
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if is_number and not (value == 0 and name.endswith("seed")):
                 require(0 < value < float("inf"), name, "be a number above 0", value)
 
     @classmethod
