@@ -1,5 +1,6 @@
 """Sums of methods: linear, exactly; what they need follows from their parts."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from claims import exact, scores
 from setrl import credit, grouped_advantages, methods, objectives, set_advantages
+from setrl.core.adjusting import Gate, InverseClusterSize
 from setrl.core.advantages import Sum
 from tests.core.catalogue import cases
 
@@ -172,3 +174,40 @@ def test_configs_name_sums():
 def test_wrong_sums_in_configs(config, message):
     with pytest.raises(ValueError, match=message):
         methods.from_config(config)
+
+
+def test_a_gate_closes_after_the_sum():
+    parts = (methods.poly_epo(3), methods.dr_grpo())
+    plain, gated = Sum(parts, (2.0, -0.5)), Sum(parts, (2.0, -0.5), Gate())
+    before = plain.advantages(REWARDS, clusters=CLUSTERS).values_BN
+    after = gated.advantages(REWARDS, clusters=CLUSTERS).values_BN
+    wrong = REWARDS < 0.5
+    assert (before[wrong] > 0).any()
+    np.testing.assert_array_equal(after, np.where(wrong, np.minimum(before, 0), before))
+    one_by_one = [replace(part, adjustment=Gate()) for part in parts]
+    other = Sum(tuple(one_by_one), (2.0, -0.5)).advantages(REWARDS, clusters=CLUSTERS).values_BN
+    assert (other[wrong] > 0).any()  # gates of the parts are not one of the sum
+    assert Sum((methods.maxpo(2),), (1.0,), InverseClusterSize()).reads == ("rewards", "clusters")
+    config = {"method": "sum", "gate": True, "of": [{"method": "dr_grpo"}, {"method": "grpo"}]}
+    assert methods.from_config(config) == replace(
+        methods.dr_grpo() + methods.grpo(), adjustment=Gate()
+    )
+
+
+def test_an_adjusted_sum_is_one_part_of_further_sums():
+    gated = replace(methods.dr_grpo() + methods.grpo(), adjustment=Gate())
+    twice = 2 * gated + methods.maxpo(2)
+    assert twice.parts == (gated, methods.maxpo(2))
+    assert twice.weights == (2.0, 1.0)
+    want = 2 * gated.advantages(REWARDS).values_BN + methods.maxpo(2).advantages(REWARDS).values_BN
+    np.testing.assert_array_equal(twice.advantages(REWARDS).values_BN, want)
+    assert "1 dr_grpo + 1 grpo" in twice.name
+
+
+def test_an_adjustment_scales_the_standard_errors_of_a_sum():
+    drawn = replace(methods.maxpo(3), estimator=credit.Sampled(20))
+    hard = methods.f_grpo().adjustment
+    plain = (drawn + methods.dr_grpo()).advantages(REWARDS, rng=0)
+    scaled = replace(drawn + methods.dr_grpo(), adjustment=hard).advantages(REWARDS, rng=0)
+    share = 1 - REWARDS.mean(1, keepdims=True)
+    np.testing.assert_allclose(scaled.stderr_BN, share * plain.stderr_BN, atol=1e-15)

@@ -15,6 +15,7 @@ from setrl.core.adjusting import Adjustment
 from setrl.core.credit import baselines
 from setrl.core.credit.baselines import Baseline
 from setrl.core.credit.estimators import Credit, Estimator, Exact
+from setrl.core.credit.rounding import gain_without_rounding
 from setrl.core.inputs import Array, Batch, check_set_size, like, read_batch
 from setrl.core.objectives.base import Objective, all_reads
 from setrl.core.samples import Samples
@@ -223,6 +224,8 @@ class Sum(AnyMethod):
     Attributes:
         parts: The methods.
         weights: One number for each.
+        adjustment: A change of the summed advantages, after those of the parts; a sum that is added
+            to, or multiplied, keeps it for itself: it becomes one part.
 
     Raises:
         ValueError: If there are no parts, or not one finite weight for each.
@@ -230,6 +233,7 @@ class Sum(AnyMethod):
 
     parts: tuple[AnyMethod, ...]
     weights: tuple[float, ...]
+    adjustment: Adjustment | None = None
 
     def __post_init__(self) -> None:
         if not self.parts or len(self.parts) != len(self.weights):
@@ -245,7 +249,8 @@ class Sum(AnyMethod):
 
     def __repr__(self) -> str:
         weighted = zip(self.weights, self.parts, strict=True)
-        return " + ".join(f"{weight:g} {part.name}" for weight, part in weighted)
+        total = " + ".join(f"{weight:g} {part.name}" for weight, part in weighted)
+        return total if self.adjustment is None else f"{self.adjustment!r}({total})"
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -264,8 +269,9 @@ class Sum(AnyMethod):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """What any part reads."""
-        return all_reads(*self.parts)
+        """What any part reads, and the adjustment."""
+        others = () if self.adjustment is None else (self.adjustment,)
+        return all_reads(*self.parts, *others)
 
     @property
     def needs_contrast(self) -> bool:
@@ -291,12 +297,15 @@ class Sum(AnyMethod):
             return np.asarray(sum(weight * getattr(one, name) for weight, one in pairs))
 
         used = dict.fromkeys(one.estimator for one in found)
+        values_BN, stderr_BN = _adjusted(
+            total("values_BN"), _joint_stderr(self.weights, found), self.adjustment, samples
+        )
         return Advantages(
-            values_BN=total("values_BN"),
+            values_BN=values_BN,
             with_BN=total("with_BN"),
             without_BN=total("without_BN"),
             mean_B=total("mean_B"),
-            stderr_BN=_joint_stderr(self.weights, found),
+            stderr_BN=stderr_BN,
             usable_BN=found[0].usable_BN,
             skipped_B=found[0].skipped_B,
             estimator="; ".join(used),
@@ -314,7 +323,8 @@ def _joint_stderr(weights: tuple[float, ...], found: list[Advantages]) -> np.nda
 
 
 def _as_sum(method: AnyMethod) -> Sum:
-    return method if isinstance(method, Sum) else Sum((method,), (1.0,))
+    is_flat = isinstance(method, Sum) and method.adjustment is None
+    return method if is_flat else Sum((method,), (1.0,))  # type: ignore[return-value]
 
 
 def _of_batch(batch: Batch, method: AnyMethod, rng: np.random.Generator | None) -> Advantages:
@@ -356,10 +366,7 @@ def _of_dense(samples: Samples, method: Method, rng: np.random.Generator | None)
         factor_BN = _factor(values_BN, credit, method)
         values_BN = values_BN * factor_BN
         stderr_BN = None if stderr_BN is None else stderr_BN * factor_BN
-    if method.adjustment is not None:
-        factor, term = method.adjustment(values_BN, given)
-        values_BN = values_BN * factor + term
-        stderr_BN = None if stderr_BN is None else stderr_BN * np.abs(factor)
+    values_BN, stderr_BN = _adjusted(values_BN, stderr_BN, method.adjustment, given)
     return Advantages(
         values_BN,
         credit.means.with_BN,
@@ -373,6 +380,19 @@ def _of_dense(samples: Samples, method: Method, rng: np.random.Generator | None)
     )
 
 
+def _adjusted(
+    values_BN: np.ndarray,
+    stderr_BN: np.ndarray | None,
+    adjustment: Adjustment | None,
+    samples: Samples,
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Advantages and their standard errors, changed as an adjustment says."""
+    if adjustment is None:
+        return values_BN, stderr_BN
+    factor, term = adjustment(values_BN, samples)
+    return values_BN * factor + term, None if stderr_BN is None else stderr_BN * np.abs(factor)
+
+
 def _gain(
     credit: Credit, samples: Samples, method: Method, rng: np.random.Generator | None
 ) -> np.ndarray:
@@ -382,7 +402,8 @@ def _gain(
     if credit.means.gain_BN is not None:
         return credit.means.gain_BN
     smaller = (method.estimator or Exact())(method.objective, samples, method.set_size - 1, rng)
-    return credit.means.with_BN - smaller.means.without_BN
+    given_B = samples.largest(method.objective.reads)
+    return gain_without_rounding(credit.means, smaller.means, given_B)
 
 
 def _factor(values_BN: np.ndarray, credit: Credit, method: Method) -> np.ndarray:

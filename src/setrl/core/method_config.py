@@ -1,8 +1,8 @@
 """Configs of methods and objectives: mappings and names → values.
 
 A method is {method: name, …its arguments}; a sum of methods {method: sum, of: [{method: name,
-weight: number, …}, …]}; an objective its name, or {objective: name, …its arguments}. A schedule,
-{schedule: linear, first: 8, last: 2}, can stand for any number.
+weight: number, …}, …]}; both take {gate: true}; an objective is its name, or {objective: name, …its
+arguments}. A schedule, {schedule: linear, first: 8, last: 2}, can stand for any number.
 """
 
 from __future__ import annotations
@@ -59,15 +59,15 @@ def _gated(method: AnyMethod, gate: Any) -> AnyMethod:
         raise ValueError(f"gate must be true or false, got {gate!r}")
     if not gate:
         return method
-    assert isinstance(method, Method)
+    assert isinstance(method, Method | Sum)
     if method.adjustment is not None:
         raise ValueError(f"{method.name} changes its advantages already: it takes no gate")
     return replace(method, adjustment=Gate())
 
 
-def _sum(config: Mapping[str, Any], makers: Makers) -> Sum:
+def _sum(config: Mapping[str, Any], makers: Makers) -> AnyMethod:
     for key in config:
-        names.look_up("argument of sum", key, dict.fromkeys(("method", "of")))
+        names.look_up("argument of sum", key, dict.fromkeys(("method", "of", "gate")))
     parts = config.get("of")
     if not isinstance(parts, list) or not all(isinstance(part, Mapping) for part in parts):
         raise ValueError(
@@ -76,7 +76,8 @@ def _sum(config: Mapping[str, Any], makers: Makers) -> Sum:
         )
     weights = [_weight(part) for part in parts]
     without = [{key: value for key, value in p.items() if key != "weight"} for p in parts]
-    return Sum(tuple(_method(part, makers) for part in without), tuple(weights))
+    total = Sum(tuple(_method(part, makers) for part in without), tuple(weights))
+    return _gated(total, config.get("gate", False))
 
 
 def _weight(part: Mapping[str, Any]) -> float:

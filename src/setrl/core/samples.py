@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
+LABELS = ("clusters", "answers", "families")  # fields whose numbers are only names
 DEGENERATE = -1  # the label of a sample that is in no cluster, as noise is in scikit-learn
 
 
@@ -54,6 +56,13 @@ class Samples:
             across, down = columns_Rn[:, None, :], columns_Rn[:, :, None]
             chosen["pairs"] = self.pairs[rows[:, None, None], down, across]
         return Samples(**chosen)
+
+    def largest(self, names: Collection[str]) -> np.ndarray:
+        """The largest |number| of these fields for each prompt; 1 where all of them are labels."""
+        numbers = [getattr(self, name) for name in names if name not in LABELS]
+        flat = [one.reshape(len(one), -1) for one in numbers]
+        found = [np.abs(one).max(axis=1) for one in flat]
+        return np.max(found, axis=0) if found else np.ones(len(self.rewards))
 
     def with_rewards(self, rewards: np.ndarray) -> Samples:
         """The same samples with other rewards."""

@@ -6,6 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
+from claims import exact
 from setrl import credit, methods, objectives, set_advantages
 from setrl.control.credit import vine_advantages
 from tests.core.catalogue import EXACT, Case, samples_of
@@ -52,6 +53,39 @@ def test_drawn_sets_that_all_score_alike_give_exactly_no_credit(estimator):
     )  # fmt: skip
     assert found.estimator.startswith(("sampled", "regression"))
     assert not found.values_BN.any()
+
+
+@pytest.mark.parametrize("estimator", [credit.Exact(), credit.Enumerated()], ids=["exact", "enum"])
+@pytest.mark.parametrize("entry", EXACT, ids=lambda entry: entry.name)
+def test_a_gain_over_smaller_sets_is_exactly_zero_where_it_is_in_fractions(entry, estimator):
+    """u − w, divided by its standard deviation: rounding of 1e-16 would be 1e-12."""
+    listed = [case for case in saturated()[:: len(KERNELS)] if case.rewards[0] in (1.0, 0.7)]
+    samples = samples_of(listed)
+    fields = {name: getattr(samples, name) for name in entry.objective.reads if name != "rewards"}
+    for k in range(entry.smallest + 1, N + 1):
+        if entry.smaller and entry.objective.set_size is None:
+            found = set_advantages(
+                samples.rewards, objective=entry.objective, set_size=k, baseline="smaller_sets",
+                scale="group_std", estimator=estimator, **fields,
+            )  # fmt: skip
+            for values, case in zip(found.values_BN, listed, strict=True):
+                want = exact.GroupMeans(entry.definition(case), N, k)
+                assert want.u == want.w or values.any()
+                assert want.u != want.w or not values.any(), (k, case, values)
+
+
+def test_a_gain_that_is_small_but_real_stays():
+    """All but one of six rewards are equal, and it is larger by a few of the last digits of a float."""
+    rewards, estimator = np.full((2, 6), 0.7), credit.Enumerated()
+    rewards[0, 0] += 2.0**-45
+    both = objectives.max() + 0.5 * objectives.mean()
+    for k in (2, 6):  # K = N, where u − v is not defined, keeps u − w
+        for objective, how in ((objectives.max(), None), (both, None), (both, estimator)):
+            found = set_advantages(
+                rewards, objective=objective, set_size=k, baseline="smaller_sets", estimator=how
+            ).values_BN
+            assert found[0, 0] > 0
+            assert not found[1].any()
 
 
 def test_one_prompt_without_credit_leaves_the_others_as_they_are():

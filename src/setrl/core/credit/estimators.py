@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from setrl.core.credit.designs import all_sets, count_sets, draw_sets, membership
-from setrl.core.credit.rounding import centred, without_rounding
+from setrl.core.credit.rounding import centred, mean_score, without_rounding
 from setrl.core.objectives.base import Objective, SetMeans, finite
 from setrl.core.samples import Samples
 
@@ -170,7 +170,7 @@ def credit_from_sets(
     scores_BS = score_sets(objective, samples, sets_SK)
     member_SN = membership(sets_SK, n)
     num_with_N = member_SN.sum(axis=0)
-    mean_B = scores_BS.mean(axis=-1)
+    mean_B = mean_score(scores_BS)
     centred_BS = centred(scores_BS)
     above_BN = _ratio(centred_BS @ member_SN, num_with_N)
     below_BN = _ratio(-(centred_BS @ member_SN), len(sets_SK) - num_with_N)

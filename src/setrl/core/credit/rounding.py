@@ -39,11 +39,42 @@ def without_rounding(means: SetMeans, *, every_set: bool = True) -> SetMeans:
     return replace(means, contrast_BN=np.where(errors_BN, 0.0, contrast_BN))
 
 
+def gain_without_rounding(means: SetMeans, smaller: SetMeans, given_B: np.ndarray) -> np.ndarray:
+    """u − w as the difference of two means, but 0 for prompts in which it cannot be known from 0.
+
+    A difference of numbers is known no better than their last digits: a prompt is set to 0 if no
+    sample's u − w is larger than N·ε times u, w, and what they were added up from.
+
+    Args:
+        means: Of some prompts.
+        smaller: Those over sets with one member fewer, whose v is w.
+        given_B: How large the numbers are that the objective reads.
+    """
+    gain_BN = means.with_BN - smaller.without_BN
+    sizes = [np.abs(means.with_BN), np.abs(smaller.without_BN)]
+    of_prompts = [one.size_B for one in (means, smaller) if one.size_B is not None]
+    sizes += [np.broadcast_to(one[..., None], gain_BN.shape) for one in (*of_prompts, given_B)]
+    # NaN is the size where v is not known, as at K = N, and u − w of a sample in no drawn set.
+    bound_BN = gain_BN.shape[-1] * EPS * np.nan_to_num(np.array(sizes)).max(axis=0)
+    nothing_B = ~(np.abs(gain_BN) > bound_BN).any(axis=-1)
+    errors_BN = nothing_B[:, None] & ~np.isnan(gain_BN) & (gain_BN != 0)
+    return np.where(errors_BN, 0.0, gain_BN)
+
+
+def mean_score(scores_BS: np.ndarray) -> np.ndarray:
+    """The mean of each row, exactly the one score where all are equal up to their last digits."""
+    return np.where(_is_flat(scores_BS)[..., 0], scores_BS[..., 0], scores_BS.mean(axis=-1))
+
+
 def centred(scores_BS: np.ndarray) -> np.ndarray:
     """Scores less their mean, exactly 0 where all are equal up to their last digits."""
+    flat_B1 = _is_flat(scores_BS)
+    return np.where(flat_B1, 0.0, scores_BS - scores_BS.mean(axis=-1, keepdims=True))
+
+
+def _is_flat(scores_BS: np.ndarray) -> np.ndarray:
     low_B1, high_B1 = (of(scores_BS, axis=-1, keepdims=True) for of in (np.min, np.max))
-    is_flat_B1 = high_B1 - low_B1 <= 4 * EPS * np.maximum(np.abs(low_B1), np.abs(high_B1))
-    return np.where(is_flat_B1, 0.0, scores_BS - scores_BS.mean(axis=-1, keepdims=True))
+    return high_B1 - low_B1 <= 4 * EPS * np.maximum(np.abs(low_B1), np.abs(high_B1))
 
 
 def difference(left_B: np.ndarray, right_B: np.ndarray, num_samples: int) -> np.ndarray:

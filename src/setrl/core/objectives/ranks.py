@@ -19,6 +19,8 @@ from setrl.core.objectives.chances import chances, marked_chances, one_if_any_ou
 from setrl.core.objectives.thresholds import Ranked, rank, top_means
 from setrl.core.samples import Samples
 
+EPS = float(np.finfo(np.float64).eps)
+
 
 @dataclass(frozen=True, repr=False)
 class Max(Objective):
@@ -288,7 +290,9 @@ def _rank_table(
     if smaller is not None:
         less_K = _top_sums(smaller)
         gain = _Sides(by_passing_nK @ (top_K[1:] - less_K), by_failing_nK @ (top_K[:-1] - less_K))
+        rounding = len(weights) * EPS * max(np.abs(weights).sum(), np.abs(smaller).sum())
         gained = top_K[-1] - less_K[-1]
+        gained = 0.0 if abs(gained) <= rounding else gained
     return _RankTable(
         _Sides(by_passing_nK @ top_K[1:], by_failing_nK @ top_K[:-1]), contrast, gain, gained
     )
