@@ -84,7 +84,10 @@ def test_a_method_may_be_a_config(setrl, tmp_path):
     [
         ("{method: sum", "expected a mapping such as {key: value}, got '{method: sum'"),
         ("{method: sum}", "a sum of methods needs of"),
-        ("{method: set_rl, objective: majority}", "reads answers, which a file of groups does not"),
+        (
+            "{method: set_rl, objective: majority}",
+            "reads answers, which the file does not hold: give its",
+        ),
     ],
 )
 def test_a_wrong_config_of_a_method_is_answered(setrl, tmp_path, method, message):

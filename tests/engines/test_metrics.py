@@ -92,6 +92,7 @@ def test_records_of_samples():
     assert (first["step"], first["group"], first["prompt"]) == (30, 0, "p")
     assert [sample["text"] for sample in second["samples"]] == ["e", "f", "g", "h"]
     assert [sample["cluster"] for sample in second["samples"]] == [5, None, 7, 7]
+    assert ["unknown" in sample for sample in second["samples"]] == [False, True, False, False]
     assert [sample["strategy"] for sample in first["samples"]] == NAMES_BN[0]
     for b, record in enumerate((first, second)):
         for i, sample in enumerate(record["samples"]):

@@ -11,3 +11,7 @@ def overlap(completions, **_):
 
 def family(completions, **_):
     return [text[:1] or "none" for text in completions]
+
+
+def nothing(completions, **_):
+    return [0.0] * len(completions)

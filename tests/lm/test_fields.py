@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from setrl import domains, files
+from setrl.engines.metrics import rollout_records
 from setrl.errors import ConfigError
 from setrl.lm.arm import check_fields, field_sources, make_trainer, train_arm
 from setrl.lm.config import ComparisonConfig
+from setrl.logs.groups import Keys, credit_groups, read_groups
 from setrl.logs.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 from tests.lm import fields_of_mine as mine
@@ -56,7 +58,7 @@ def load(make_config, tmp_path):
 
     def load(**changes):
         own = {key: changes.pop(key) for key in ("answers", "proxy") if key in changes}
-        config = make_config(steps=2, arms=ARMS, fields={**FIELDS, **own}, **changes)
+        config = make_config(**{"steps": 2, "arms": ARMS, "fields": {**FIELDS, **own}, **changes})
         (tmp_path / "config.yaml").write_text(config.to_yaml())
         return ComparisonConfig.load(tmp_path / "config.yaml")
 
@@ -100,7 +102,28 @@ def test_every_objective_trains_and_its_advantages_are_the_cores(
         ).values_BN
         assert np.ptp(want) > 0
         np.testing.assert_array_equal(batch.advantages.values_BN, want)
+        if arm != "distance":  # matrices of pairs are not recorded
+            files.write_lines(tmp_path / "step.jsonl", rollout_records(batch, None, 1, method))
+            again = credit_groups(read_groups(tmp_path / "step.jsonl", Keys()), method)
+            np.testing.assert_array_equal(again.values_BN, want)
     assert list(trainer._logs["advantages"])[-8:] == pytest.approx(want.ravel(), abs=1e-12)
+
+
+@pytest.mark.parametrize("mask", [False, True])
+def test_groups_without_credit_leave_the_loss_if_the_config_says_so(
+    load, problems, base, tmp_path, mask
+):
+    problems["reward"] = {"function": "fields_of_mine:nothing"}
+    own = {"domain": None, "task": problems, "model": str(base), "max_new_tokens": 8}
+    config = load(arms={"grpo": {"method": "grpo"}}, mask_dead_groups=mask, **own)
+    trainer = make_trainer(config, "grpo", 0, str(base), TrainingRun(tmp_path / "run"))
+    entered, loss = [], trainer.compute_loss
+    trainer.compute_loss = lambda model, inputs, **more: (
+        entered.append(inputs["completion_mask"].sum().item()) or loss(model, inputs, **more)
+    )
+    trainer.train()
+    assert len(entered) == 2
+    assert [tokens > 0 for tokens in entered] == [not mask] * 2
 
 
 def test_columns_of_a_file_are_fields(load, problems, base):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from setrl import cli, methods
+from setrl import Method, cli, methods, objectives
 from setrl.errors import DataError
 from setrl.logs.groups import UNJUDGED, Keys, credit_groups, read_groups
 
@@ -120,7 +120,7 @@ def test_what_a_file_cannot_serve_is_said(tmp_path, capsys):
     code, _, err = run(capsys, "credit", path, "--set-size", 3)
     assert (code, "and no group has more than 3" in err) == (2, True)
     code, _, err = run(capsys, "credit", path, "--method", "unlikeliness")
-    assert (code, "reads proxy, which a file of groups does not hold" in err) == (
+    assert (code, "reads proxy, which the file does not hold" in err) == (
         2,
         True,
     )
@@ -175,3 +175,41 @@ def test_what_a_judge_could_not_judge_is_left_out_and_not_degenerate(tmp_path):
     assert clusters == [[UNJUDGED] * 2, [UNJUDGED], [UNJUDGED, None], [None]]
     other_key = read_groups(path, Keys(cluster="reward"))
     assert UNJUDGED not in other_key[-1].clusters
+
+
+def test_further_fields_of_samples_are_read(tmp_path):
+    """Ragged, and null where something is unknown."""
+    rows = [
+        [(1, "a", 0.5), (0, "b", 0.1), (1, None, 0.7), (0, "b", 0.2)],
+        [(1, "c", None), (0, "c", 0.3), (1, "a", 0.4), (None, "a", 0.5), (0, "a", 1)],
+    ]
+    keys = ("reward", "answer", "proxy")
+    lines = [{"samples": [dict(zip(keys, one, strict=True)) for one in group]} for group in rows]
+    read = read_groups(write(tmp_path, *lines), Keys())
+    for objective, field in ((objectives.majority(), "answers"), (objectives.best_of(), "proxy")):
+        method = Method("own", objective, 2)
+        values = credit_groups(read, method).values_BN
+        for row, group in enumerate(rows):
+            rewards, answers, proxy = (
+                np.array([one], dtype=object) for one in zip(*group, strict=True)
+            )
+            known = {"answers": answers, "proxy": proxy}[field]
+            want = method.advantages(rewards, abstain=True, **{field: known}).values_BN[0]
+            assert np.ptp(want) > 0
+            np.testing.assert_array_equal(values[row, : len(group)], want)
+
+
+def test_a_sample_whose_cluster_is_unknown_is_left_out_and_not_degenerate(tmp_path):
+    sample = {"reward": 1, "cluster": None, "unknown": ["cluster"]}
+    other = {"reward": 1, "cluster": None, "unknown": "something else"}
+    (group,) = read_groups(write(tmp_path, {"samples": [sample, other]}), Keys())
+    assert group.clusters == [UNJUDGED, None]
+
+
+def test_fields_of_two_kinds_are_answered(tmp_path, capsys):
+    samples = [{"reward": 1, "answer": answer} for answer in ("a", 2, "b")]
+    majority = "{method: set_rl, objective: majority, set_size: 2}"
+    code, _, err = run(
+        capsys, "credit", write(tmp_path, {"samples": samples}), "--method", majority
+    )
+    assert (code, "answers must be all numbers or all strings" in err) == (2, True)

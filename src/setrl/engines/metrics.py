@@ -14,6 +14,7 @@ from setrl.engines.batch import ScoredBatch
 from setrl.logs.run_folder import SCHEMA_VERSION
 
 CORRECT = 0.5  # rewards above it count as correct, as in objectives.any_correct
+FIELD_KEYS = {"answers": "answer", "proxy": "proxy", "second": "second", "families": "family"}
 NAMES_SHOWN = 20  # strategies whose shares are recorded; the others are summed
 
 Names = Sequence[Sequence[str | None]]
@@ -106,7 +107,11 @@ def _mean(values: Any) -> float:
 def rollout_records(
     batch: ScoredBatch, names_BN: Names | None, step: int, method: AnyMethod
 ) -> list[dict[str, Any]]:
-    """One record a prompt: its samples, their advantages, and those of other methods."""
+    """One record a prompt: its samples, their advantages, and those of other methods.
+
+    Fields that the method read are with the samples, so that `setrl credit` gives a record the same
+    advantages again; of pairs there are too many.
+    """
     others = _counterfactual(batch, method)
     return [
         {
@@ -121,6 +126,8 @@ def rollout_records(
                     "reward": float(batch.rewards_BN[b, i]),
                     "strategy": names_BN[b][i] if names_BN is not None else None,
                     "cluster": _label(batch.clusters_BN, b, i),
+                    **_unknown_cluster(batch.clusters_BN, b, i),
+                    **_field_values(batch, b, i),
                     "advantage": float(batch.advantages.values_BN[b, i]),
                     "counterfactual": {name: float(v[b, i]) for name, v in others.items()},
                 }
@@ -149,6 +156,23 @@ def _not_judged(clusters_BN: np.ndarray | None, b: int) -> dict[str, Any]:
     if clusters_BN is None or not np.isnan(clusters_BN[b]).all():
         return {}
     return {"judged": {"cluster": {"unknown": "the judge failed"}}}
+
+
+def _unknown_cluster(clusters_BN: np.ndarray | None, b: int, i: int) -> dict[str, Any]:
+    """How a record marks a sample of unknown cluster: null alone is degenerate in other logs."""
+    is_unknown = clusters_BN is not None and np.isnan(clusters_BN[b, i])
+    return {"unknown": ["cluster"]} if is_unknown else {}
+
+
+def _field_values(batch: ScoredBatch, b: int, i: int) -> dict[str, Any]:
+    """What the method read of a sample beside reward and cluster; None where it is unknown."""
+    found: dict[str, Any] = {}
+    for name, key in FIELD_KEYS.items():
+        if name == "families":
+            found |= {key: _label(batch.fields[name], b, i)} if name in batch.fields else {}
+        elif name in batch.fields:
+            found[key] = batch.fields[name][b, i : i + 1].tolist()[0]
+    return found
 
 
 def _label(clusters_BN: np.ndarray | None, b: int, i: int) -> int | None:

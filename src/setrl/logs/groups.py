@@ -10,6 +10,9 @@ or one sample, with a key that its group shares:
 
     {"prompt": "…", "reward": 1, "cluster": 3}
 
+Samples may have an `answer`, a `family`, and the numbers `proxy` and `second`, for methods that
+read them; null is unknown.
+
 A cluster may be a number or a text. null is degenerate; a sample without the key is unjudged, and
 methods that read clusters leave it out. They also leave out samples that `setrl judge` could not
 judge; their line says why: {"judged": {"cluster": {"judge": "…", "unknown": "timeout"}}, …}.
@@ -19,7 +22,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,7 +35,13 @@ from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
 from setrl.logs.fields import label
 
-FIELDS = frozenset({"rewards", "clusters"})  # what methods can read of a file's samples
+FIELD_KEYS = {
+    "answers": ("answer", "answers"),
+    "families": ("family", "families"),
+    "proxy": ("proxy",),
+    "second": ("second",),
+}
+FIELDS = {"rewards", "clusters", *FIELD_KEYS}  # what methods can read of a file's samples
 REWARD_KEYS = ("reward", "correct", "score")
 CLUSTER_KEYS = ("cluster", "strategy", "final", "answer")
 TEXT_KEYS = ("text", "sample", "completion", "response", "output", "generation", "final")
@@ -87,11 +96,13 @@ class CreditGroup:
         name: Its name in the file.
         rewards: One for each sample; NaN for null.
         clusters: Text or number of each sample's strategy; None is degenerate.
+        fields: Further fields that a sample has: answers, families, proxy, second; None is unknown.
     """
 
     name: str
     rewards: list[float]
     clusters: list[Any]
+    fields: dict[str, list[Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -126,16 +137,30 @@ def read_groups(path: Path, keys: Keys, degenerate: str | None = None) -> list[C
         DataError: Naming the file, the line, and the key that is missing or wrong.
     """
 
-    def read(line: LoggedLine) -> list[tuple[float, Any]]:
+    def read(line: LoggedLine) -> list[tuple[float, Any, dict[str, Any]]]:
         clusters = [cluster_of(sample, keys.cluster, line.record) for sample in line.samples]
         rewards = [reward_of(sample, keys.reward) for sample in line.samples]
-        return list(zip(rewards, without(clusters, degenerate), strict=True))
+        fields = [_fields_of(sample) for sample in line.samples]
+        return list(zip(rewards, without(clusters, degenerate), fields, strict=True))
 
     groups = []
     for name, lines in _by_group(path, keys, read).items():
-        pairs = list(chain.from_iterable(lines))
-        groups.append(CreditGroup(name, [one for one, _ in pairs], [one for _, one in pairs]))
+        rewards, clusters, found = zip(*chain.from_iterable(lines), strict=True)
+        known = {key for sample in found for key in sample}
+        fields = {key: [sample.get(key) for sample in found] for key in sorted(known)}
+        groups.append(CreditGroup(name, [*rewards], [*clusters], fields))
     return groups
+
+
+def _fields_of(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """The further fields that a sample has and that can be used; an answer may be anything else."""
+    found = {}
+    for name, keys in FIELD_KEYS.items():
+        kinds = str | int | float | None if name in ("answers", "families") else int | float | None
+        for key in keys:
+            if key in sample and isinstance(sample[key], kinds):
+                found[name] = sample[key]
+    return found
 
 
 def without(clusters: Sequence[Any], degenerate: str | None) -> list[Any]:
@@ -234,8 +259,10 @@ def cluster_of(sample: dict[str, Any], key: str | None, line: Mapping[str, Any])
     Raises:
         KeyError: If it lacks the key that was named.
     """
+    unknown = sample.get("unknown")
     for name in (key,) if key else CLUSTER_KEYS:
-        if _is_unknown(line, name.removesuffix("s")):
+        is_marked = isinstance(unknown, list) and name in unknown
+        if is_marked or _is_unknown(line, name.removesuffix("s")):
             return UNJUDGED
         if name in sample:
             return sample[name]
@@ -281,11 +308,14 @@ def credit_groups(groups: list[CreditGroup], method: AnyMethod) -> Advantages:
 
     Raises:
         DataError: If the method reads clusters and no sample has one.
-        ConfigError: If the method reads something else, or no group is large enough for it.
+        ConfigError: If the method reads what the file does not hold, or no group is large enough.
     """
-    if unknown := set(method.reads) - FIELDS:
+    held = FIELDS - set(FIELD_KEYS) | {name for group in groups for name in group.fields}
+    if unknown := sorted(set(method.reads) - held):
+        keys = [FIELD_KEYS[name][0] for name in unknown if name in FIELD_KEYS]
         raise ConfigError(
-            f"{method.name} reads {', '.join(unknown)}, which a file of groups does not hold"
+            f"{method.name} reads {', '.join(unknown)}, which the file does not hold"
+            + (f": give its samples the key {' and '.join(map(repr, keys))}" if keys else "")
         )
     # At least as wide as the method needs: that no group is wide enough is answered in words below.
     most = max(method.fewest_samples, *(len(group.rewards) for group in groups))
@@ -299,7 +329,9 @@ def credit_groups(groups: list[CreditGroup], method: AnyMethod) -> Advantages:
             f"{method.name} needs clusters: name their key with --cluster, "
             f"or use one of {', '.join(CLUSTER_KEYS)}"
         )
-    advantages = method.advantages(rewards_BN, clusters=clusters_BN)
+    fields = {name: _field(groups, name, most) for name in method.reads if name in FIELD_KEYS}
+    # A sample without an answer votes for nobody, as in training.
+    advantages = method.advantages(rewards_BN, clusters=clusters_BN, abstain=True, **fields)
     if advantages.skipped_B.all():
         usable = advantages.usable_BN.sum(axis=1).max()
         raise ConfigError(
@@ -307,6 +339,15 @@ def credit_groups(groups: list[CreditGroup], method: AnyMethod) -> Advantages:
             f"that can be used, and no group has more than {usable}"
         )
     return advantages
+
+
+def _field(groups: list[CreditGroup], name: str, width: int) -> np.ndarray:
+    """A field of all groups, (B, N), None where it is unknown and behind the end of a group."""
+    found = np.full((len(groups), width), None, dtype=object)
+    for row, group in enumerate(groups):
+        values = group.fields.get(name, [])
+        found[row, : len(values)] = values
+    return found
 
 
 def labels_of(clusters: list[Any]) -> list[float]:
