@@ -329,7 +329,9 @@ def credit_groups(groups: list[CreditGroup], method: AnyMethod) -> Advantages:
             f"{method.name} needs clusters: name their key with --cluster, "
             f"or use one of {', '.join(CLUSTER_KEYS)}"
         )
-    fields = {name: _field(groups, name, most) for name in method.reads if name in FIELD_KEYS}
+    fields: dict[str, Any] = {
+        name: _field(groups, name, most) for name in method.reads if name in FIELD_KEYS
+    }
     # A sample without an answer votes for nobody, as in training.
     advantages = method.advantages(rewards_BN, clusters=clusters_BN, abstain=True, **fields)
     if advantages.skipped_B.all():

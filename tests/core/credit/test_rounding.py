@@ -75,7 +75,7 @@ def test_a_gain_over_smaller_sets_is_exactly_zero_where_it_is_in_fractions(entry
 
 
 def test_a_gain_that_is_small_but_real_stays():
-    """All but one of six rewards are equal, and it is larger by a few of the last digits of a float."""
+    """One of six rewards is larger than the others, by some of the last digits of a float."""
     rewards, estimator = np.full((2, 6), 0.7), credit.Enumerated()
     rewards[0, 0] += 2.0**-45
     both = objectives.max() + 0.5 * objectives.mean()

@@ -169,9 +169,8 @@ class SmoothMax(Objective):
             with_TBN = _decayed(log_t_T11) - product.with_BN.reshape(-1, *log_rate_BN.shape)
             with_BN += STEP * with_TBN.sum(axis=0)
             contrast_BN -= STEP * product.contrast_BN.reshape(with_TBN.shape).sum(axis=0)
-        is_flat_B1 = ~log_rate_BN.any(axis=-1, keepdims=True)  # the integral is log K, but for its
-        excess_BN = np.where(is_flat_B1, 0.0, with_BN - np.log(set_size))  # last digits
-        with_BN = (top_B1 + excess_BN) / self.beta
+        is_flat_B1 = ~log_rate_BN.any(axis=-1, keepdims=True)  # its integral is log K, up to ε
+        with_BN = np.where(is_flat_B1, top_B1, top_B1 + with_BN - np.log(set_size)) / self.beta
         return SetMeans(with_BN, contrast_BN / self.beta, with_BN.mean(axis=-1))
 
 
