@@ -3,7 +3,7 @@
 import { rmSync } from "node:fs";
 import { build } from "vite";
 
-const PAGES = ["playground", "view"];
+const PAGES = ["playground", "view", "report"];
 
 rmSync(process.env.LAB_BUNDLE ?? "../src/setrl/lab/bundle", { recursive: true, force: true });
 for (const page of PAGES) {

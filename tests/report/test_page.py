@@ -1,7 +1,10 @@
 """The page: parses, asks the network nothing, escapes samples, and says what the summary says."""
 
+import base64
+import hashlib
 import json
 import re
+from html import unescape as html_text
 from html.parser import HTMLParser
 
 import pytest
@@ -11,6 +14,7 @@ from setrl.logs.run_folder import write_status
 from setrl.report import style, write_report
 from setrl.report.headlines import headlines
 from setrl.report.run import read_run
+from setrl.report.verdict import verdict_in_words
 from tests import fake_run
 
 ATTACK = "<script>alert('x')</script><img src=x onerror=alert(1)>"
@@ -22,7 +26,7 @@ class Page(HTMLParser):
 
     def __init__(self, path):
         super().__init__(convert_charrefs=True)
-        self.open, self.tags, self.links, self.texts = [], [], [], []
+        self.open, self.tags, self.links, self.texts, self.scripts = [], [], [], [], []
         self.feed(path.read_text())
         self.close()
         assert self.open == []
@@ -38,7 +42,9 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if self.open[-1:] != ["style"]:
+        if self.open[-1:] == ["script"]:
+            self.scripts.append(data)
+        elif self.open[-1:] != ["style"]:
             self.texts.append(data)
 
     @property
@@ -67,15 +73,45 @@ def page(run):
 
 
 def test_the_page_asks_the_network_nothing(run, page):
-    assert page.links
-    assert all(link.startswith("data:image/png;base64,") for link in page.links)
+    assert page.links == []
     html = run.joinpath("report.html").read_text()
-    assert not re.search(r"https?://|@import|url\(", html)
+    without = re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
+    assert not re.search(r"https?://|@import|url\(", without)
+
+
+def test_the_policy_allows_the_one_script_of_the_page_and_no_request(run, page):
+    policy = re.search(
+        r'Content-Security-Policy" content="(.*?)"', run.joinpath("report.html").read_text()
+    )
+    digest = base64.b64encode(hashlib.sha256(page.scripts[1].encode()).digest()).decode()
+    assert html_text(policy.group(1)).startswith(
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src"
+    )
+    assert "connect-src" not in policy.group(1)
+    assert page.tags.count("script") == len(page.scripts) == 2
 
 
 def test_samples_are_escaped(page):
-    assert "script" not in page.tags
+    assert "img" not in page.tags
     assert ATTACK in page.text
+
+
+def test_samples_are_data_in_the_json_that_the_script_reads(page):
+    assert "<" not in page.scripts[0]
+    data = json.loads(page.scripts[0])
+    texts = [example["text"] for arm in data["credit"] for example in arm["examples"]]
+    assert texts
+    assert all(text.endswith(ATTACK) for text in texts)
+
+
+def test_a_page_is_smaller_than_a_megabyte(run):
+    assert (run / "report.html").stat().st_size < 1_000_000
+
+
+def test_the_verdict_in_words_is_on_the_page_without_its_script(run, page):
+    sentences = verdict_in_words(read_run(run))
+    assert sentences
+    assert all(sentence in page.text for sentence in sentences)
 
 
 def test_headlines_are_those_of_the_summary(run, page):

@@ -36,6 +36,8 @@ from setrl.logs.run_folder import BASE, evaluation_files, find_arms
 
 SCHEMA_VERSION = 1
 
+Evaluations = Mapping[str, Mapping[str, Mapping[int, Evaluation]]]  # by split, arm and seed
+
 
 @dataclass(frozen=True)
 class ArmSummary:
@@ -131,7 +133,7 @@ class _ArmValues:
 
 
 def summarise(
-    evaluations: Mapping[str, Mapping[str, Mapping[int, Evaluation]]],
+    evaluations: Evaluations,
     reference: str | None,
     intervals: IntervalConfig | None = None,
     ks: Sequence[int] = (),
@@ -169,17 +171,30 @@ def summarise_run(
         intervals: How intervals are made.
         allow_damaged: See `setrl.logs.records.load_evaluation`.
     """
+    evaluations = run_evaluations(run_dir, allow_damaged)
+    return summarise(evaluations, run_reference(run_dir, reference), intervals)
+
+
+def run_evaluations(run_dir: Path, allow_damaged: bool = False) -> Evaluations:
+    """All evaluation files of a run directory: split → arm → seed → evaluation.
+
+    Args:
+        run_dir: The comparison's folder.
+        allow_damaged: See `setrl.logs.records.load_evaluation`.
+    """
     evaluations: dict[str, dict[str, dict[int, Evaluation]]] = {}
-    arms = find_arms(run_dir)
-    for arm in arms:
+    for arm in find_arms(run_dir):
         for seed, folder in arm.seeds.items():
             for split, path in evaluation_files(folder).items():
                 of_arm = evaluations.setdefault(split, {}).setdefault(arm.arm, {})
                 of_arm[seed] = load_evaluation(path, allow_damaged)
-    trained = [arm.arm for arm in arms if arm.arm != BASE]
-    if reference not in trained:
-        return summarise(evaluations, trained[0] if trained else None, intervals)
-    return summarise(evaluations, reference, intervals)
+    return evaluations
+
+
+def run_reference(run_dir: Path, reference: str) -> str | None:
+    """The arm that others are compared with: this one, or else the first that was trained."""
+    trained = [arm.arm for arm in find_arms(run_dir) if arm.arm != BASE]
+    return reference if reference in trained else next(iter(trained), None)
 
 
 def write_checkpoint_summary(

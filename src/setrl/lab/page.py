@@ -62,14 +62,37 @@ class Page:
 
     def html(self) -> str:
         """The whole page as one text."""
-        script, style = _bundled(f"{self.bundle}.js"), _bundled(f"{self.bundle}.css")
+        parts = embedded(self.bundle, self.data)
         return PAGE.format(
-            policy=html.escape(POLICY.format(scripts=_hash(script)), quote=True),
+            policy=html.escape(parts.policy, quote=True),
             title=html.escape(self.title),
-            style=style,
-            data=_embedded(self.data),
-            script=script,
+            style=parts.style,
+            data=parts.data,
+            script=parts.script,
         )
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What a page puts into its HTML as it is; only the policy is an attribute, to be escaped.
+
+    Attributes:
+        policy: The content-security-policy that allows this script and nothing else.
+        style: What stands inside `<style>`.
+        script: What stands inside `<script>`.
+        data: JSON that stands inside `<script type="application/json" id="data">`.
+    """
+
+    policy: str
+    style: str
+    script: str
+    data: str
+
+
+def embedded(bundle: str, data: Any) -> Embedded:
+    """A bundle and its data for a page with HTML of its own."""
+    script, style = _bundled(f"{bundle}.js"), _bundled(f"{bundle}.css")
+    return Embedded(POLICY.format(scripts=_hash(script)), style, script, _as_json(data))
 
 
 def playground() -> Page:
@@ -94,7 +117,7 @@ def _bundled(name: str) -> str:
     return text
 
 
-def _embedded(data: Any) -> str:
+def _as_json(data: Any) -> str:
     """JSON that cannot end the element that it stands in, nor open a comment."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

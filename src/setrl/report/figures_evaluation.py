@@ -85,14 +85,14 @@ def _draw_differences(ax: Axes, data: RunData, split: SplitSummary, theme: Theme
     found = {
         arm: _over_k(metrics)
         for arm in main_arms(list(split.arms))
-        if (metrics := _difference_to(split, arm, reference))
+        if (metrics := difference_to(split, arm, reference))
     }
     if not found or reference is None:
         ax.set_axis_off()
         return
     ends = [interval_curve(ax, *curve, data.looks[arm]) for arm, curve in found.items()]
     for arm in found:
-        _draw_band(ax, _band_to(split, arm, reference), data.looks[arm])
+        _draw_band(ax, band_to(split, arm, reference), data.looks[arm])
     ks = max((ks for ks, _ in found.values()), key=len)
     ax.axhline(0, color=theme.muted, linewidth=1)
     k_axis(ax, ks)
@@ -101,7 +101,7 @@ def _draw_differences(ax: Axes, data: RunData, split: SplitSummary, theme: Theme
     label_ends(ax, ks[-1], ends, theme)
 
 
-def _difference_to(
+def difference_to(
     split: SplitSummary, arm: str, reference: str | None
 ) -> dict[str, Difference] | None:
     """Arm minus reference; for the base, the reference's difference to it with the sign changed."""
@@ -114,7 +114,7 @@ def _difference_to(
     return {name: d.negated() for name, d in found.metrics.items()} if found else None
 
 
-def _band_to(split: SplitSummary, arm: str, reference: str) -> Band | None:
+def band_to(split: SplitSummary, arm: str, reference: str) -> Band | None:
     """The band of arm minus reference."""
     pair = (reference, arm) if arm == BASE else (arm, reference)
     found = split.difference(*pair)

@@ -56,7 +56,7 @@ def learning(data: RunData) -> list[Chart]:
         figure, axes = canvas(theme, headline, 3, row_height=2.6, gap=1.15, margins=(0.55, 0.9))
         for ax, (metric, title) in zip(axes, panels.items(), strict=True):
             found = {arm: data.series(arm, metric) for arm in arms}
-            smooth = {a: (s[0], rolling_mean(s[1], _window(data))) for a, s in found.items() if s}
+            smooth = {a: (s[0], rolling_mean(s[1], smoothing(data))) for a, s in found.items() if s}
             step_curves(ax, [(data.looks[arm], *rows) for arm, rows in smooth.items()], theme, 0)
             ax.set_xlabel("step")
             set_title(ax, title, theme)
@@ -67,7 +67,7 @@ def learning(data: RunData) -> list[Chart]:
     note = (
         f"Counted over the {samples} samples of a prompt, mean over the prompts of a step. Thin "
         "lines: each seed; thick lines: mean over seeds. All lines are rolling means over "
-        f"{count(_window(data), 'step')}."
+        f"{count(smoothing(data), 'step')}."
     )
     return [Chart("learning", headline, note, draw)]
 
@@ -177,22 +177,14 @@ def strategy_shares(data: RunData) -> list[Chart]:
 
     note = (
         "Share of all samples of a step that use each strategy; blank: samples whose strategy "
-        f"cannot be read. Mean over seeds, rolling mean over {count(_window(data), 'step')}."
+        f"cannot be read. Mean over seeds, rolling mean over {count(smoothing(data), 'step')}."
     )
     return [Chart("strategy_shares", headline, note, draw)]
 
 
 def _draw_stack(ax: Axes, data: RunData, arm: str, fills: dict[str, str], theme: Theme) -> None:
     """One arm's shares; strategies without a fill are added up as "other"."""
-    runs = [run for run in data.arms[arm] if run.metrics]
-    steps = runs[0].metrics["step"]
-    stack = {name: np.zeros(len(steps)) for name in [*fills, "other"]}
-    for key in _share_keys(runs):
-        name = key.removeprefix(SHARE)
-        for run in runs:
-            smooth = rolling_mean(_share(run, key), _window(data))
-            row = np.interp(steps, run.metrics["step"], smooth)
-            stack[name if name in fills else "other"] += row / len(runs)
+    steps, stack = stacked_shares(data, arm, fills)
     colors = [*fills.values(), OTHER_FILL]
     ax.stackplot(steps, *stack.values(), labels=list(stack), colors=colors,
                  edgecolor=theme.paper, linewidth=0.4)  # fmt: skip
@@ -202,6 +194,28 @@ def _draw_stack(ax: Axes, data: RunData, arm: str, fills: dict[str, str], theme:
     ax.grid(visible=False)
     ax.set_xlabel("step")
     set_title(ax, data.looks[arm].label, theme)
+
+
+def stacked_shares(
+    data: RunData, arm: str, fills: dict[str, str]
+) -> tuple[Floats, dict[str, Floats]]:
+    """Steps (T,), and strategy → its smooth share (T,), mean over seeds; empty if none was logged.
+
+    Strategies without a fill are added up as "other".
+    """
+    runs = [run for run in data.arms[arm] if run.metrics]
+    keys = _share_keys(runs)
+    if not keys:
+        return np.array([]), {}
+    steps = runs[0].metrics["step"]
+    stack = {name: np.zeros(len(steps)) for name in [*fills, "other"]}
+    for key in keys:
+        name = key.removeprefix(SHARE)
+        for run in runs:
+            smooth = rolling_mean(_share(run, key), smoothing(data))
+            row = np.interp(steps, run.metrics["step"], smooth)
+            stack[name if name in fills else "other"] += row / len(runs)
+    return steps, stack
 
 
 def time(data: RunData) -> list[Chart]:
@@ -246,7 +260,7 @@ def _mean_of(data: RunData, arm: str, key: str) -> float:
     return 0.0 if series is None or np.isnan(series[1]).all() else float(np.nanmean(series[1]))
 
 
-def _window(data: RunData) -> int:
+def smoothing(data: RunData) -> int:
     """Steps of the rolling mean: about a twentieth of the longest run, and odd."""
     runs = [run for runs in data.trained.values() for run in runs if run.metrics]
     return 2 * (max((len(run.metrics["step"]) for run in runs), default=1) // 40) + 1

@@ -72,14 +72,14 @@ def headlines(data: RunData) -> list[Headline]:
 def pass_at_k_title(data: RunData, split: SplitSummary) -> str:
     """For which k each arm is above or below the reference."""
     together: dict[str, list[str]] = {}
-    for found in _differences(data, split):
+    for found in differences_to_reference(data, split):
         place = _place(found, data.looks[found.against].label)
         together.setdefault(place, []).append(data.looks[found.arm].label)
     if not together:
         only = ", ".join(data.looks[arm].label for arm in main_arms(list(split.arms)))
         return f"pass@k on the {split.split} split: {only}"
     parts = [
-        f"{_and(names)} {'is' if len(names) == 1 else 'are'} {place}"
+        f"{in_a_row(names)} {'is' if len(names) == 1 else 'are'} {place}"
         for place, names in together.items()
     ]
     return f"On the {split.split} split, " + "; ".join(parts)
@@ -119,7 +119,7 @@ def frontier_title(data: RunData, split: SplitSummary, metric: str) -> str:
     k = metric.partition("@")[2]
     return (
         f"On the frontier of pass@1 and correct strategies in {k} samples ({split.split} split): "
-        f"{_and(best)}"
+        f"{in_a_row(best)}"
     )
 
 
@@ -140,7 +140,7 @@ def time_title(data: RunData) -> str:
     return f"Credit takes at most {percent(max(known), 2)} of a training step"
 
 
-def _differences(data: RunData, split: SplitSummary) -> list[ArmDifference]:
+def differences_to_reference(data: RunData, split: SplitSummary) -> list[ArmDifference]:
     """The differences of the main arms to the reference."""
     reference = data.summary.reference
     if reference is None:
@@ -152,7 +152,7 @@ def _differences(data: RunData, split: SplitSummary) -> list[ArmDifference]:
 def _against_reference(data: RunData, split: SplitSummary, metric: str) -> list[Headline]:
     return [
         _difference_headline(data, split, found, metric)
-        for found in _differences(data, split)
+        for found in differences_to_reference(data, split)
         if metric in found.metrics
     ]
 
@@ -215,10 +215,10 @@ def _place(found: ArmDifference, against: str) -> str:
     return f"not distinguishable from {against} at any k"
 
 
-def _and(names: Sequence[str]) -> str:
+def in_a_row(names: Sequence[str]) -> str:
     """Names in a row.
 
-    >>> _and(["A"]), _and(["A", "B", "C"])
+    >>> in_a_row(["A"]), in_a_row(["A", "B", "C"])
     ('A', 'A, B and C')
     """
     return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]

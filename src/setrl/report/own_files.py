@@ -57,11 +57,13 @@ def data_of(
                            "problems that both have")  # fmt: skip
     of_arms = {name: {0: evaluation} for name, evaluation in found.items()}
     places = {*ks, *powers_of_two(min(e.n for e in found.values()))} if ks else ()
-    summary = summarise({"given": of_arms}, next(iter(found)), ks=sorted(places))
+    problems = {"given": of_arms}
+    summary = summarise(problems, next(iter(found)), ks=sorted(places))
     run = {"name": " and ".join(found), "command": f"setrl report {' '.join(map(str, paths))}"}
     arms: dict[str, tuple[ArmRun, ...]] = {}
     arms.update(dict.fromkeys(found, ()))
-    return RunData(folder, "comparison", run, {}, arms, looks(list(arms)), summary), reading
+    found_looks = looks(list(arms))
+    return RunData(folder, "comparison", run, {}, arms, found_looks, summary, problems), reading
 
 
 def _load(path: Path, how: OwnLog, options: ImportOptions) -> Loaded:

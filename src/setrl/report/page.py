@@ -11,7 +11,7 @@ import json
 import math
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +20,21 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from setrl import files
 from setrl.evaluation import wording
 from setrl.evaluation.summary import SplitSummary
+from setrl.lab import embedded
 from setrl.logs.run_folder import CONFIG, FIGURES
 from setrl.report import figures_evaluation, figures_training
 from setrl.report.drawing import Chart
 from setrl.report.headlines import headlines
+from setrl.report.page_data import page_data
 from setrl.report.run import RunData, read_run
 from setrl.report.samples import samples_by_step
 from setrl.report.style import DARK, LIGHT, Theme
 from setrl.report.tables import Table, tables
+from setrl.report.verdict import verdict_in_words
 from setrl.runs.written import REPORT
 
 NUMBERS = "summary.json"
+POLICY_WITHOUT_SCRIPT = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 MARKS = {"above": "▲", "below": "▼", "unclear": "◇", "fact": "●"}
 
 
@@ -67,7 +71,9 @@ def write_data(data: RunData) -> None:
     """Write report.html, figures/*.png and summary.json of what was read into its folder."""
     files.write_json(data.folder / NUMBERS, _numbers(data))
     (data.folder / FIGURES).mkdir(exist_ok=True)
-    pictures = [_picture(chart, data.folder / FIGURES) for chart in charts(data)]
+    drawn = [(chart, _write_picture(chart, data.folder / FIGURES)) for chart in charts(data)]
+    # The script of a page draws what the figures show; a control run's page shows the figures.
+    pictures = [_picture(*pair) for pair in drawn] if data.kind == "control" else []
     files.write_text(data.folder / REPORT, render(data, pictures))
 
 
@@ -111,7 +117,15 @@ def charts(data: RunData) -> list[Chart]:
 
 
 def render(data: RunData, pictures: list[Picture]) -> str:
-    """The page's HTML. All text from the run is escaped."""
+    """The page's HTML. All text from the run is escaped, or in the JSON that the script reads.
+
+    Args:
+        data: The run.
+        pictures: Figures that the script does not draw.
+    """
+    lines, verdict = headlines(data), verdict_in_words(data)
+    has_script = data.kind != "control"
+    parts = embedded("report", page_data(data, lines, verdict) if has_script else None)
     environment = Environment(
         loader=PackageLoader("setrl.report"),
         autoescape=True,
@@ -121,10 +135,10 @@ def render(data: RunData, pictures: list[Picture]) -> str:
     )
     return environment.get_template(REPORT).render(
         data=data,
-        light=LIGHT,
-        dark=DARK,
+        parts=parts if has_script else replace(parts, policy=POLICY_WITHOUT_SCRIPT),
         is_evaluated=bool(data.splits) or any(map(data.evaluations, data.arms)),
-        headlines=headlines(data),
+        headlines=lines,
+        verdict=verdict,
         marks=MARKS,
         pictures=pictures,
         tables=tables(data),
@@ -227,10 +241,15 @@ def _outcome(data: RunData, arm: str, metric: str) -> dict[str, Any]:
     return {"mean": found.value, "stderr": found.stderr, "seeds": seeds}
 
 
-def _picture(chart: Chart, folder: Path) -> Picture:
-    """A figure in both themes; the light one is also written into a folder."""
+def _write_picture(chart: Chart, folder: Path) -> bytes:
+    """A figure as a file; returns its bytes."""
     light = _png(chart, LIGHT)
     (folder / f"{chart.name}.png").write_bytes(light)
+    return light
+
+
+def _picture(chart: Chart, light: bytes) -> Picture:
+    """A figure in both themes."""
     return Picture(chart, _data_uri(light), _data_uri(_png(chart, DARK)))
 
 

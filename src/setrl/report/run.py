@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,14 @@ import numpy as np
 
 from setrl import files
 from setrl.evaluation.estimators import Floats
-from setrl.evaluation.summary import SplitSummary, Summary, summarise_run
+from setrl.evaluation.summary import (
+    Evaluations,
+    SplitSummary,
+    Summary,
+    run_evaluations,
+    run_reference,
+    summarise,
+)
 from setrl.logs.run_folder import RECORD, Kind, TrainingRun, find_arms, kind_of, read_config
 from setrl.report.style import Look, looks
 
@@ -61,6 +68,7 @@ class RunData:
         arms: Arm → its training runs; the base, if evaluated, is one of the arms.
         looks: Arm → how it is drawn.
         summary: The evaluation of language models; without splits for a control run.
+        problems: The evaluation files that the summary is of.
     """
 
     folder: Path
@@ -70,6 +78,7 @@ class RunData:
     arms: dict[str, tuple[ArmRun, ...]]
     looks: dict[str, Look]
     summary: Summary
+    problems: Evaluations = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -129,6 +138,7 @@ def read_run(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False
         found.arm: tuple(_read_arm_run(seed, TrainingRun(f)) for seed, f in found.seeds.items())
         for found in find_arms(run_dir)
     }
+    problems = run_evaluations(run_dir, allow_damaged)
     return RunData(
         folder=run_dir,
         kind=kind_of(run_dir) or "comparison",
@@ -136,7 +146,8 @@ def read_run(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False
         config=read_config(run_dir),
         arms=arms,
         looks=looks(list(arms)),
-        summary=summarise_run(run_dir, reference, allow_damaged=allow_damaged),
+        summary=summarise(problems, run_reference(run_dir, reference)),
+        problems=problems,
     )
 
 

@@ -1,0 +1,249 @@
+"""The curves of a report as data: what the page draws, lets readers point at, and saves as CSV."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from setrl.evaluation.bands import Band
+from setrl.evaluation.estimators import Floats
+from setrl.evaluation.intervals import Difference, Estimate
+from setrl.evaluation.metrics import METRICS
+from setrl.evaluation.summary import SplitSummary
+from setrl.evaluation.wording import percent
+from setrl.report.drawing import rolling_mean
+from setrl.report.figures_evaluation import band_to, difference_to
+from setrl.report.figures_training import share_fills, smoothing, stacked_shares
+from setrl.report.headlines import time_title
+from setrl.report.run import RunData
+from setrl.report.style import OTHER_FILL, main_arms
+
+OVER_K = ("pass", "majority", "vote_share", "correct_strategies")
+OVER_STEPS = {
+    "reward/pass@1": ("pass@1 in training", True),
+    "strategies/per_prompt": ("strategies per prompt", False),
+    "strategies/correct_per_prompt": ("correct strategies per prompt", False),
+    "strategies/top_share": ("share of the commonest strategy", True),
+    "advantage/correct_negative": ("correct samples with advantage < 0", True),
+    "advantage/wrong_positive": ("wrong samples with advantage > 0", True),
+    "advantage/dead_groups": ("dead groups", True),
+    "policy/entropy": ("entropy of the policy", False),
+}
+MOST_POINTS = 240  # of a curve over steps
+ALL = 0.9995  # a share that is displayed as 100.0%
+PARTS = ("generation", "verification", "judging", "credit", "update")
+
+Rows = list[list[float]]
+
+
+def evaluation_curves(data: RunData, split: SplitSummary) -> dict[str, Any]:
+    """The metrics over k of every arm on a split, and their paired differences to the reference."""
+    arms = main_arms(list(split.arms))
+    reference = data.summary.reference
+    found = [_over_k(split, arms, reference, name) for name in OVER_K]
+    return {
+        "split": split.split,
+        "reference": reference,
+        "metrics": [metric for metric in found if metric],
+    }
+
+
+def _over_k(
+    split: SplitSummary, arms: Sequence[str], reference: str | None, name: str
+) -> dict[str, Any] | None:
+    """One metric: `flat` is a sentence in the place of a panel that would show nothing."""
+    values = {arm: _rows(split.arms[arm].metrics, name) for arm in arms}
+    values = {arm: rows for arm, rows in values.items() if rows}
+    if not values:
+        return None
+    differences = {}
+    for arm in arms:
+        found = difference_to(split, arm, reference)
+        if found and (rows := _rows(found, name)):
+            differences[arm] = rows
+    is_pass = name == "pass"
+    values, differences, note = _without_the_full_end(values, differences, METRICS[name].share)
+    return {
+        "name": name,
+        "label": METRICS[name].title,
+        "share": METRICS[name].share,
+        "values": values,
+        "differences": differences,
+        "bands": _bands({arm: split.arms[arm].band for arm in arms}) if is_pass else {},
+        "difference_bands": _bands({arm: band_to(split, arm, reference) for arm in differences})
+        if is_pass and reference is not None
+        else {},
+        "note": note,
+    }
+
+
+def _rows(metrics: Mapping[str, Estimate] | Mapping[str, Difference], name: str) -> Rows:
+    """[k, value, low, high] of a metric over k, smallest k first."""
+    ks = sorted(int(key.partition("@")[2]) for key in metrics if key.partition("@")[0] == name)
+    found = [(k, metrics[f"{name}@{k}"]) for k in ks]
+    return [[k, each.value, each.low, each.high] for k, each in found if not math.isnan(each.value)]
+
+
+def _without_the_full_end(
+    values: dict[str, Rows], differences: dict[str, Rows], is_share: bool
+) -> tuple[dict[str, Rows], dict[str, Rows], str]:
+    """The curves up to the first k from which every arm is at 100%, and a sentence about the rest.
+
+    A panel in which all arms are at 100% everywhere has no curves: the sentence says it all.
+    """
+    if not is_share:
+        return values, differences, ""
+    ks = sorted({row[0] for rows in values.values() for row in rows})
+    below = [row[0] for rows in values.values() for row in rows if row[1] < ALL]
+    if not below:
+        return {}, {}, f"Every arm is at {percent(1.0)} for every k: there is nothing to compare."
+    last = next((k for k in ks if k > max(below)), None)
+    if last is None or last == ks[-1]:
+        return values, differences, ""
+    keep = {arm: [row for row in rows if row[0] <= last] for arm, rows in values.items()}
+    gaps = {arm: [row for row in rows if row[0] <= last] for arm, rows in differences.items()}
+    return (
+        keep,
+        gaps,
+        f"From k = {last:g} on, every arm is at {percent(1.0)}; larger k are left out.",
+    )
+
+
+def _bands(bands: Mapping[str, Band | None]) -> dict[str, Rows]:
+    """[k, low, high] of the bands that hold for all k at once; where there are many k, some."""
+    found = {}
+    for arm, band in bands.items():
+        if band is not None and band.is_known:
+            rows = zip(band.ks, band.low, band.high, strict=True)
+            found[arm] = [list(row) for row in rows if _is_shown(row[0])]
+    return found
+
+
+def _is_shown(k: int) -> bool:
+    """Every k up to 32, then ever fewer: about 16 for each factor of 2."""
+    return k <= 32 or k % 2 ** max(k.bit_length() - 5, 0) == 0
+
+
+def training_curves(data: RunData) -> list[dict[str, Any]]:
+    """The metrics of the training over its steps: each seed smoothed, and the mean over seeds."""
+    arms = main_arms(list(data.trained))
+    return [
+        panel
+        for key, (title, share) in OVER_STEPS.items()
+        if (panel := _over_steps(data, arms, key, title, share))
+    ]
+
+
+def _over_steps(
+    data: RunData, arms: Sequence[str], key: str, title: str, share: bool
+) -> dict[str, Any] | None:
+    """One panel; None if nothing was logged or every value is the same."""
+    curves, known = {}, set()
+    for arm in arms:
+        series = data.series(arm, key)
+        if series is None or not len(series[0]):
+            continue
+        steps_T, values_RT = series
+        smooth_RT = rolling_mean(values_RT, smoothing(data))
+        at = thinned(len(steps_T))
+        mean_T = _mean_over_seeds(smooth_RT)
+        known |= set(np.unique(mean_T[~np.isnan(mean_T)]).tolist())
+        seeds = smooth_RT[:, at].tolist() if len(smooth_RT) > 1 else []
+        curves[arm] = {"steps": steps_T[at].tolist(), "mean": mean_T[at].tolist(), "seeds": seeds}
+    if len(known) < 2:
+        return None
+    return {"key": key, "label": title, "share": share, "curves": curves}
+
+
+def _mean_over_seeds(values_RT: Floats) -> Floats:
+    """The mean over the seeds that have a value; NaN where none has."""
+    known_RT = ~np.isnan(values_RT)
+    number_T = known_RT.sum(axis=0)
+    total_T = np.where(known_RT, values_RT, 0.0).sum(axis=0)
+    return np.where(number_T > 0, total_T / np.maximum(number_T, 1), np.nan)
+
+
+def thinned(length: int) -> list[int]:
+    """At most MOST_POINTS places of a curve, the first and the last among them.
+
+    >>> thinned(3), len(thinned(10_000)), thinned(10_000)[-1]
+    ([0, 1, 2], 240, 9999)
+    """
+    return np.unique(np.linspace(0, length - 1, min(length, MOST_POINTS)).astype(int)).tolist()
+
+
+def share_curves(data: RunData) -> list[dict[str, Any]]:
+    """Shares of the strategies over the steps of each arm, in the order of the stack."""
+    fills = share_fills(data)
+    found = []
+    for arm in main_arms(list(data.trained)):
+        steps_T, stack = stacked_shares(data, arm, fills)
+        if not stack:
+            continue
+        at = thinned(len(steps_T))
+        rows = {name: np.round(shares_T[at], 5).tolist() for name, shares_T in stack.items()}
+        found.append({"arm": arm, "steps": steps_T[at].tolist(), "shares": rows})
+    return [{"fills": {**fills, "other": OTHER_FILL}, "arms": found}] if found else []
+
+
+def step_times(data: RunData) -> dict[str, Any] | None:
+    """How the seconds of a step are spent, and what the whole training took; None if unknown.
+
+    Parts that a run logged under other names are shown, too; the rest is what no part explains.
+    """
+    arms = []
+    for arm in main_arms(list(data.trained)):
+        step = _mean_seconds(data, arm, "time/step")
+        if math.isnan(step):
+            continue
+        names = dict.fromkeys([*PARTS, *_logged_parts(data, arm)])
+        parts = {name: _mean_seconds(data, arm, f"time/{name}") for name in names}
+        parts = {name: seconds for name, seconds in parts.items() if not math.isnan(seconds)}
+        parts["rest"] = max(step - sum(parts.values()), 0.0)
+        arms.append({"arm": arm, "step": step, "parts": parts, **_totals(data, arm)})
+    return {"headline": time_title(data), "arms": arms} if arms else None
+
+
+def _logged_parts(data: RunData, arm: str) -> list[str]:
+    """Names of the parts of a step that were timed; parts of parts ("reward/…") are left out."""
+    names = {key.removeprefix("time/") for run in data.arms[arm] for key in run.metrics
+             if key.startswith("time/")}  # fmt: skip
+    return sorted(name for name in names - {"step"} if "/" not in name)
+
+
+def _mean_seconds(data: RunData, arm: str, key: str) -> float:
+    return _over_runs(data, arm, key, lambda values: float(values.mean()))
+
+
+def _totals(data: RunData, arm: str) -> dict[str, float]:
+    """Seconds and samples of all seeds together, and what a judge was asked."""
+    seconds = [run.metrics["time/step"] for run in data.arms[arm] if "time/step" in run.metrics]
+    found = {
+        "seeds": len(seconds),
+        "seconds": float(sum(np.nansum(row) for row in seconds)),
+        "steps": int(sum(len(row) for row in seconds)),
+    }
+    unknown = _over_runs(data, arm, "judge/unknown", lambda values: float(values.mean()))
+    return found if math.isnan(unknown) else {**found, "judge_unknown": unknown}
+
+
+def _over_runs(data: RunData, arm: str, key: str, of: Callable[[Floats], float]) -> float:
+    """A number of all values that an arm's runs logged under a key; NaN if there are none."""
+    rows = [run.metrics[key] for run in data.arms[arm] if key in run.metrics]
+    values = np.concatenate(rows) if rows else np.array([])
+    known = values[~np.isnan(values)]
+    return of(known) if known.size else math.nan
+
+
+def frontier_points(data: RunData, split: SplitSummary, k: int) -> dict[str, Any]:
+    """Every arm's pass@1 against its correct strategies and its pass@k, with intervals."""
+    names = ("pass@1", f"correct_strategies@{k}", f"pass@{k}")
+    points = {
+        arm: {name: [found.metrics[name].value, found.metrics[name].low, found.metrics[name].high]
+              for name in names}
+        for arm, found in split.arms.items()
+    }  # fmt: skip
+    return {"split": split.split, "k": k, "points": points}

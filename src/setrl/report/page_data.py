@@ -1,0 +1,75 @@
+"""What the script of a report's page reads: curves, examples and words, as JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from setrl.files.atomic import plain_json
+from setrl.report.curves import (
+    evaluation_curves,
+    frontier_points,
+    share_curves,
+    step_times,
+    training_curves,
+)
+from setrl.report.examples import disagreements, solved_by_one, worst_credit
+from setrl.report.figures_training import smoothing
+from setrl.report.headlines import Headline, headline_k, pass_at_k_title
+from setrl.report.run import RunData
+from setrl.report.style import Look
+
+DIGITS = 6  # significant ones: more than a plot or a table of a page shows
+DASHES = {"-": "", "--": "6 3", "-.": "7 3 2 3", ":": "2 3"}
+SYMBOLS = {
+    "o": "circle", "s": "square", "^": "triangle", "v": "triangle2", "<": "wye", ">": "diamond2",
+    "D": "diamond", "h": "hexagon", "P": "star", "X": "cross",
+}  # fmt: skip
+
+
+def page_data(data: RunData, headlines: list[Headline], verdict: list[str]) -> dict[str, Any]:
+    """Everything that the page draws; numbers are rounded to six significant digits."""
+    found = {
+        "name": data.name,
+        "reference": data.summary.reference,
+        "level": data.summary.intervals.level,
+        "verdict": verdict,
+        "headlines": [{"text": line.text, "verdict": line.verdict} for line in headlines],
+        "arms": [_arm(arm, look) for arm, look in data.looks.items()],
+        "splits": [
+            {"title": pass_at_k_title(data, split), **evaluation_curves(data, split)}
+            for split in data.splits
+        ],
+        "training": training_curves(data),
+        "smoothing": smoothing(data),
+        "shares": share_curves(data),
+        "time": step_times(data),
+        "frontiers": [frontier_points(data, s, headline_k(s)) for s in data.splits],
+        "solved": [found for split in data.splits if (found := solved_by_one(data, split))],
+        "credit": worst_credit(data),
+        "disagreements": disagreements(data),
+        "command": str(data.run.get("command") or ""),
+    }
+    rounded: dict[str, Any] = plain_json(_rounded(found))
+    return rounded
+
+
+def _arm(arm: str, look: Look) -> dict[str, str]:
+    """How an arm is drawn, in the words of SVG and Observable Plot."""
+    dash = DASHES[look.line] if isinstance(look.line, str) else " ".join(
+        str(2 * part) for part in look.line[1])  # fmt: skip
+    symbol = SYMBOLS.get(look.marker, "circle")
+    return {"key": arm, "label": look.label, "hue": look.hue, "dash": dash, "symbol": symbol}
+
+
+def _rounded(value: Any) -> Any:
+    """The same with every number rounded.
+
+    >>> _rounded({"a": [0.12345678, 1234567.5, 3, None]})
+    {'a': [0.123457, 1234570.0, 3, None]}
+    """
+    if isinstance(value, float) and math.isfinite(value):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    return [_rounded(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,103 @@
+"""The verdict of a report in plain words: for a reader who does not know the metrics.
+
+The sentences give means. "More" and "fewer" appear only where the interval of the paired difference
+excludes 0, as in `setrl.report.headlines`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from setrl.evaluation.summary import ArmDifference, SplitSummary
+from setrl.evaluation.wording import count, percent
+from setrl.logs.run_folder import BASE
+from setrl.report.headlines import (
+    differences_to_reference,
+    headline_k,
+    in_a_row,
+    pass_ks,
+    verdict,
+)
+from setrl.report.run import RunData
+from setrl.report.style import main_arms
+
+WORDS = {"above": "more problems than", "below": "fewer problems than"}
+
+
+def verdict_in_words(data: RunData) -> list[str]:
+    """A few sentences, most important first; none while nothing has been evaluated."""
+    if not data.splits:
+        return []
+    hardest = data.splits[0]
+    k = headline_k(hardest)
+    if not differences_to_reference(data, hardest):
+        return [_alone(data, hardest, arm, k) for arm in main_arms(list(hardest.arms))]
+    usual = data.summary.splits.get("test") or hardest
+    places = dict.fromkeys([(hardest.split, k), (usual.split, 1)])
+    found = [line for split, size in places for line in _compared(data, split, size)]
+    return [*found, *_lost(data, hardest)]
+
+
+def _compared(data: RunData, name: str, k: int) -> list[str]:
+    """Which arms solve more problems in k tries than the reference, and which fewer."""
+    split = data.summary.splits[name]
+    together: dict[str, list[ArmDifference]] = {}
+    for found in differences_to_reference(data, split):
+        together.setdefault(verdict(found.metrics[f"pass@{k}"]), []).append(found)
+    return [
+        _sentence(data, split, k, shows, together[shows])
+        for shows in ("above", "below", "unclear")
+        if shows in together
+    ]
+
+
+def _sentence(
+    data: RunData, split: SplitSummary, k: int, shows: str, found: Sequence[ArmDifference]
+) -> str:
+    metric = f"pass@{k}"
+    ordered = sorted(found, key=lambda one: -split.arms[one.arm].metrics[metric].value)
+    names = [_named(data, split, one.arm, k) for one in ordered]
+    reference = _named(data, split, found[0].against, k)
+    start = f"With {_tries(k)} on {split.split} problems, "
+    if shows == "unclear":
+        same = " and ".join([in_a_row(names), reference]) if len(names) == 1 else (
+            f"each of {in_a_row(names)}, and {reference},")  # fmt: skip
+        return f"{start}{same} cannot be told apart."
+    verb = "solves" if len(names) == 1 else "solve"
+    return f"{start}{in_a_row(names)} {verb} {WORDS[shows]} {reference}."
+
+
+def _named(data: RunData, split: SplitSummary, arm: str, k: int) -> str:
+    """An arm, and the share of the problems that it solves."""
+    return f"{data.looks[arm].label} ({_solved(split, arm, k)})"
+
+
+def _tries(k: int) -> str:
+    return "one try" if k == 1 else count(k, "try", "tries")
+
+
+def _solved(split: SplitSummary, arm: str, k: int) -> str:
+    return percent(split.arms[arm].metrics[f"pass@{k}"].value)
+
+
+def _alone(data: RunData, split: SplitSummary, arm: str, k: int) -> str:
+    """What an arm solves that is compared with nothing."""
+    more = f", and {_solved(split, arm, k)} with {_tries(k)}" if k > 1 else ""
+    one = _solved(split, arm, 1)
+    return f"{data.looks[arm].label} solves {one} of {split.split} problems with one try{more}."
+
+
+def _lost(data: RunData, split: SplitSummary) -> list[str]:
+    """Whether training cost the reference what the base finds with many tries."""
+    reference = data.summary.reference
+    found = split.difference(reference, BASE) if reference else None
+    if found is None or reference is None:
+        return []
+    k = pass_ks(found.metrics)[-1]
+    if verdict(found.metrics[f"pass@{k}"]) != "below":
+        return []
+    return [
+        f"Training with {data.looks[reference].label} lost something: with {_tries(k)} on "
+        f"{split.split} problems, it solves {_solved(split, reference, k)}, and the base "
+        f"{_solved(split, BASE, k)}."
+    ]

@@ -1,0 +1,156 @@
+"""Examples: counted by brute force over the files of a made-up run."""
+
+import json
+
+import numpy as np
+import pytest
+
+from setrl.report.curves import _over_k, thinned, training_curves
+from setrl.report.examples import disagreements, solved_by_one, worst_credit
+from setrl.report.run import read_run
+from tests import fake_run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "r"
+    return fake_run.make(folder, problems=6, n=4, steps=10)
+
+
+def records(run, arm, split="shifted"):
+    seeds = [run / arm] if arm == "base" else sorted((run / arm).glob("seed_*"))
+    return [
+        [json.loads(line) for line in (seed / f"evaluation/{split}.jsonl").read_text().splitlines()]
+        for seed in seeds
+    ]
+
+
+def change(path, edit):
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for place, record in enumerate(lines):
+        edit(place, record)
+    path.write_text("".join(json.dumps(record) + "\n" for record in lines))
+
+
+def only_poly_epo_solves(run, problem):
+    for path in run.glob("**/evaluation/shifted.jsonl"):
+        solves = "poly_epo/seed_1" in str(path)
+
+        def edit(place, record, solves=solves):
+            if place == problem:
+                record["correct"] = [0, 0, 0, int(solves)]
+                record["texts"] = record["texts"][:2]
+                record["id"] = f"p/{place}"
+
+        change(path, edit)
+
+
+def test_a_problem_that_one_arm_alone_solved_is_shown_with_the_winning_sample(tmp_path):
+    run = fake_run.make(tmp_path / "r", problems=6, n=4, steps=1)
+    only_poly_epo_solves(run, 2)
+    samples = run / "poly_epo/seed_1/evaluation/samples/shifted.jsonl"
+    samples.parent.mkdir()
+    header = {"schema_version": 1}
+    texts = [{"id": f"p/2/{i}", "text": f"text {i}"} for i in range(4)]
+    samples.write_text("".join(json.dumps(row) + "\n" for row in (header, *texts)))
+    data = read_run(run)
+    found = solved_by_one(data, data.splits[0])
+    solved = {
+        arm: [any(any(seed[p]["correct"]) for seed in records(run, arm)) for p in range(6)]
+        for arm in ("base", "grpo", "maxpo", "poly_epo")
+    }
+    number = np.array(list(solved.values())).sum(axis=0)
+    assert found["alone"] == (number == 1).sum() >= 1
+    assert found["unsolved"] == (number == 0).sum()
+    assert sum(found["numbers"].values()) == found["alone"]
+    [example] = [one for one in found["examples"] if one["prompt"].endswith("#2")]
+    assert (example["winner"], example["correct"]) == ("poly_epo", 1)
+    assert example["rates"]["poly_epo"] == pytest.approx(1 / 8)
+    assert [(s["seed"], s["text"]) for s in example["samples"]] == [(1, "text 3")]
+    samples.unlink()
+    [example] = [e for e in solved_by_one(data, data.splits[0])["examples"]
+                 if e["prompt"].endswith("#2")]  # fmt: skip
+    assert example["samples"][0]["text"] is None
+
+
+def test_the_worst_credit_is_the_largest_that_goes_against_correctness(run):
+    data = read_run(run)
+    for found in worst_credit(data):
+        samples = [
+            (sample, group)
+            for path in sorted((run / found["arm"]).glob("seed_*/rollouts/*"))
+            for group in map(json.loads, path.read_text().splitlines())
+            for sample in group["samples"]
+        ]
+        right = [s["advantage"] for s, _ in samples if s["reward"] > 0.5 and s["advantage"] < 0]
+        wrong = [s["advantage"] for s, _ in samples if s["reward"] <= 0.5 and s["advantage"] > 0]
+        assert found["samples"] == len(samples)
+        assert (found["right_down"], found["wrong_up"]) == (len(right), len(wrong))
+        shown = {kind: [e["advantage"] for e in found["examples"] if e["kind"] == kind]
+                 for kind in ("right_down", "wrong_up")}  # fmt: skip
+        assert shown["right_down"][0] == min(right)
+        assert shown["wrong_up"][0] == max(wrong)
+        assert shown["right_down"] == sorted(shown["right_down"])
+
+
+def test_unreadable_rollouts_and_strange_values_are_passed_over(tmp_path):
+    run = fake_run.make(tmp_path / "r", arms=("grpo",), seeds=(0,), steps=10, evaluated=False)
+    first, last = sorted((run / "grpo/seed_0/rollouts").iterdir())
+    first.write_text("not JSON\n")
+    change(last, lambda _, record: record["samples"][0].update(advantage=None, reward="x"))
+    [found] = worst_credit(read_run(run))
+    assert found["samples"] == 32
+    last.write_text("[]\n")
+    assert worst_credit(read_run(run)) == []
+
+
+def test_pairs_on_which_the_judge_disagrees_with_the_texts(tmp_path):
+    run = fake_run.make(tmp_path / "r", arms=("grpo",), seeds=(0,), steps=1, evaluated=False)
+    path = run / "grpo/seed_0/rollouts/step_000001.jsonl"
+
+    def agree(_, record):
+        for sample in record["samples"]:
+            sample["cluster"] = -1 if sample["strategy"] is None else hash(sample["strategy"])
+
+    change(path, agree)
+    assert disagreements(read_run(run)) == []
+
+    def split_two(place, record):
+        names = ["a", "a", "b", "c"] if place == 0 else ["a", "a", "a", "a"]
+        labels = [1, 2, 3, 3] if place == 0 else [5, 5, 5, 5]
+        record["samples"] = [
+            {**record["samples"][i], "strategy": names[i], "cluster": labels[i]} for i in range(4)
+        ]
+
+    change(path, split_two)
+    [found] = disagreements(read_run(run))
+    assert (found["pairs"], found["different"]) == (4 * 6, 2)
+    assert len(found["examples"]) == 1
+    assert found["examples"][0]["together"] is False
+
+
+def test_a_panel_in_which_all_arms_are_at_100_percent_is_a_sentence(tmp_path):
+    run = fake_run.make(tmp_path / "r", problems=4, n=4, steps=1)
+    data = read_run(run)
+    split = data.splits[0]
+    found = _over_k(split, list(split.arms), "grpo", "pass")
+    assert set(found["values"]) == {"base", "grpo", "maxpo", "poly_epo"}
+    for path in run.glob("**/evaluation/test.jsonl"):
+        change(path, lambda _, record: record.update(correct=[1] * 4))
+    for split in read_run(run).splits:
+        found = _over_k(split, list(split.arms), "grpo", "pass")
+        assert bool(found["values"]) == (split.split != "test")
+        if split.split == "test":
+            assert found["note"].startswith("Every arm is at 100.0% for every k")
+
+
+def test_metrics_that_never_change_have_no_panel(run):
+    keys = {panel["key"] for panel in training_curves(read_run(run))}
+    assert "policy/entropy" in keys
+    assert "advantage/dead_groups" not in keys  # 0.25 at every step of this run
+
+
+def test_thin_curves_keep_their_ends():
+    assert thinned(1) == [0]
+    assert thinned(5_000)[0] == 0
+    assert thinned(5_000)[-1] == 4_999

@@ -1,0 +1,38 @@
+"""The verdict in words: more and fewer only where the interval excludes 0."""
+
+from dataclasses import replace
+
+from setrl.report.verdict import verdict_in_words
+from tests.report.test_headlines import arm, data, split
+
+
+def test_arms_with_one_verdict_share_a_sentence_with_the_best_first():
+    one = split(poly=(0.1, 0.1, 0.1, 0.1))
+    two = replace(
+        one,
+        arms={**one.arms, "maxpo": arm("maxpo", 4.0, pass_1=0.99)},
+        differences=(*one.differences, replace(one.differences[0], arm="maxpo")),
+    )
+    [first, *_] = verdict_in_words(data(two))
+    assert first.startswith("With 8 tries on shifted problems, ")
+    assert "solve more problems than GRPO (" in first
+    assert first.index("Poly-EPO") > 0
+    assert "MaxPO (" in first
+
+
+def test_fewer_and_not_told_apart():
+    below, *_ = verdict_in_words(data(split(poly=(-0.1, -0.1, -0.1, -0.1))))
+    assert "Poly-EPO (" in below
+    assert "solves fewer problems than GRPO (" in below
+    unclear, *_ = verdict_in_words(data(split(poly=(0.0, 0.04, 0.04, 0.0))))
+    assert unclear.endswith("cannot be told apart.")
+    assert "more" not in unclear
+
+
+def test_nothing_is_compared_without_a_partner():
+    alone = split()
+    alone = replace(alone, arms={"poly_epo": alone.arms["poly_epo"]}, differences=())
+    [sentence] = verdict_in_words(data(alone))
+    assert sentence.startswith("Poly-EPO solves ")
+    assert sentence.endswith(" with 8 tries.")
+    assert verdict_in_words(data()) == []

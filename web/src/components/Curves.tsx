@@ -1,0 +1,115 @@
+/** Curves of several arms with intervals and bands; the values at one place appear on hover and tap. */
+
+import { areaY, axisX, axisY, dot, line, pointerX, ruleX, ruleY, type Markish, tip } from "@observablehq/plot";
+import { Chart } from "./Chart";
+
+/** How one curve is drawn: colour, dashes and symbol, any one of which tells curves apart. */
+export interface Look {
+  readonly label: string;
+  readonly hue: string;
+  readonly dash: string;
+  readonly symbol: string;
+}
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+  readonly low?: number | null | undefined;
+  readonly high?: number | null | undefined;
+}
+
+export interface Curve {
+  readonly look: Look;
+  readonly points: readonly Point[];
+  /** The ends of a band that holds for all x at once, as dotted lines. */
+  readonly band?: readonly { readonly x: number; readonly low: number | null; readonly high: number | null }[];
+  /** Thin lines: one for each seed. */
+  readonly thin?: readonly (readonly Point[])[];
+}
+
+interface Props {
+  curves: readonly Curve[];
+  x: { label: string; name: string; isLog?: boolean; ticks?: readonly number[] };
+  y: { label: string; format: (value: number) => string; tick: (value: number) => string; domain?: [number, number] | undefined };
+  /** What the chart shows, for readers who do not see it. */
+  label: string;
+  height?: number;
+  /** A line at 0. */
+  zero?: boolean;
+  /** A symbol at every point: for curves with few points. */
+  dots?: boolean;
+}
+
+export function Curves({ curves, x, y, label, height = 280, zero = false, dots = false }: Props) {
+  return (
+    <Chart
+      label={label}
+      height={height}
+      options={(width) => ({
+        marginLeft: 50,
+        marginRight: 14,
+        marginBottom: 38,
+        marginTop: 24,
+        x: x.isLog ? { type: "log", base: 2 } : {},
+        y: { nice: true, ...(y.domain ? { domain: y.domain } : {}) },
+        marks: [
+          ruleY(zero ? [0] : [], { stroke: "var(--muted)" }),
+          ...curves.flatMap((curve) => drawn(curve, dots)),
+          axisX({
+            label: `${x.label} →`,
+            labelAnchor: "right",
+            tickFormat: "~d",
+            ...(x.ticks ? { ticks: ticksFor(x.ticks, width) } : { ticks: Math.max(3, width / 110) }),
+          }),
+          axisY({ label: y.label ? `↑ ${y.label}` : null, ticks: 5, tickFormat: y.tick }),
+          ruleX(places(curves), pointerX({ x: "x", stroke: "var(--muted)", strokeDasharray: "2 2", maxRadius: 80 })),
+          tip(places(curves), pointerX({
+            x: "x", y: "y", title: (at: Place) => words(curves, at.x, x.name, y.format), maxRadius: 80,
+            fill: "var(--paper)", stroke: "var(--muted)", fontSize: 12, lineWidth: 30,
+          })),
+        ],
+      })}
+    />
+  );
+}
+
+type Place = { readonly x: number; readonly y: number };
+
+function drawn({ look, points, band = [], thin = [] }: Curve, dots: boolean): Markish[] {
+  const stroke = { stroke: look.hue, strokeWidth: 2, strokeDasharray: look.dash };
+  const known = points.filter(({ low, high }) => low != null && high != null);
+  return [
+    areaY(known, { x: "x", y1: "low", y2: "high", fill: look.hue, fillOpacity: 0.13 }),
+    ...(["low", "high"] as const).map((end) =>
+      line(band, { x: "x", y: end, stroke: look.hue, strokeWidth: 1, strokeDasharray: "1 3" }),
+    ),
+    ...thin.map((seed) => line(seed, { x: "x", y: "y", stroke: look.hue, strokeWidth: 0.8, strokeOpacity: 0.55 })),
+    line(points, { x: "x", y: "y", ...stroke }),
+    ...(dots ? [dot(points, { x: "x", y: "y", symbol: look.symbol as "circle", fill: look.hue, stroke: "var(--paper)", strokeWidth: 0.7, r: 4 })] : []),
+  ];
+}
+
+/** Each x once, at its highest curve. */
+function places(curves: readonly Curve[]): Place[] {
+  const highest = new Map<number, number>();
+  for (const { points } of curves) {
+    for (const { x, y } of points) if (Number.isFinite(y)) highest.set(x, Math.max(y, highest.get(x) ?? y));
+  }
+  return [...highest].map(([x, y]) => ({ x, y }));
+}
+
+function words(curves: readonly Curve[], x: number, name: string, format: (value: number) => string): string {
+  const lines = curves.flatMap(({ look, points }) => {
+    const at = points.find((point) => point.x === x);
+    if (!at || !Number.isFinite(at.y)) return [];
+    const between = at.low != null && at.high != null ? ` [${format(at.low)}, ${format(at.high)}]` : "";
+    return [`${look.label} ${format(at.y)}${between}`];
+  });
+  return [`${name} ${x}`, ...lines].join("\n");
+}
+
+/** Fewer ticks where the numbers would touch. */
+function ticksFor(ticks: readonly number[], width: number): number[] {
+  const step = Math.ceil((ticks.length * 34) / Math.max(width - 64, 100));
+  return ticks.filter((_, at) => at % step === 0);
+}

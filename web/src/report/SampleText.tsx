@@ -1,0 +1,7 @@
+/** What a model wrote, as text: characters that would hide or reorder it are shown as signs. */
+
+import { visible } from "../view/visible";
+
+export const SampleText = ({ text }: { text: string }) => (
+  <span class="sample-text" dir="ltr">{visible(text)}</span>
+);

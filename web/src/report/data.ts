@@ -1,0 +1,162 @@
+/** What `setrl report` puts into the page. */
+
+import { signal } from "@preact/signals";
+
+export interface Arm {
+  readonly key: string;
+  readonly label: string;
+  readonly hue: string;
+  readonly dash: string;
+  readonly symbol: string;
+}
+
+/** A place on the x-axis, a value, and the ends of its interval. */
+export type Row = readonly [x: number, value: number, low?: number | null, high?: number | null];
+export type BandRow = readonly [x: number, low: number | null, high: number | null];
+export type ByArm<T> = Readonly<Record<string, T>>;
+
+export interface OverK {
+  readonly name: string;
+  readonly label: string;
+  readonly share: boolean;
+  readonly values: ByArm<readonly Row[]>;
+  readonly differences: ByArm<readonly Row[]>;
+  readonly bands: ByArm<readonly BandRow[]>;
+  readonly difference_bands: ByArm<readonly BandRow[]>;
+  readonly note: string;
+}
+
+export interface Split {
+  readonly split: string;
+  readonly title: string;
+  readonly reference: string | null;
+  readonly metrics: readonly OverK[];
+}
+
+export interface OverSteps {
+  readonly key: string;
+  readonly label: string;
+  readonly share: boolean;
+  readonly curves: ByArm<{
+    readonly steps: readonly number[];
+    readonly mean: readonly (number | null)[];
+    readonly seeds: readonly (readonly (number | null)[])[];
+  }>;
+}
+
+export interface Shares {
+  readonly fills: Readonly<Record<string, string>>;
+  readonly arms: readonly {
+    readonly arm: string;
+    readonly steps: readonly number[];
+    readonly shares: Readonly<Record<string, readonly number[]>>;
+  }[];
+}
+
+export interface StepTime {
+  readonly arm: string;
+  readonly step: number;
+  readonly parts: Readonly<Record<string, number>>;
+  readonly seeds: number;
+  readonly seconds: number;
+  readonly steps: number;
+  readonly judge_unknown?: number;
+}
+
+export interface Frontier {
+  readonly split: string;
+  readonly k: number;
+  readonly points: ByArm<Readonly<Record<string, readonly [number, number | null, number | null]>>>;
+}
+
+export interface Solved {
+  readonly split: string;
+  readonly problems: number;
+  readonly alone: number;
+  readonly unsolved: number;
+  readonly numbers: ByArm<number>;
+  readonly examples: readonly {
+    readonly prompt: string;
+    readonly rates: ByArm<number>;
+    readonly winner: string;
+    readonly correct: number;
+    readonly samples: readonly {
+      readonly seed: number | null;
+      readonly strategy: string | null;
+      readonly text: string | null;
+    }[];
+  }[];
+}
+
+export interface OddCredit {
+  readonly kind: "wrong_up" | "right_down";
+  readonly seed: number;
+  readonly step: number;
+  readonly prompt: string;
+  readonly text: string;
+  readonly reward: number;
+  readonly advantage: number;
+  readonly strategy: string | null;
+  readonly degenerate: boolean;
+  readonly same_strategy: number | null;
+  readonly samples: number;
+  readonly correct: number;
+  readonly others: Readonly<Record<string, number>>;
+}
+
+export interface Credit {
+  readonly arm: string;
+  readonly groups: number;
+  readonly samples: number;
+  readonly right_down: number;
+  readonly wrong_up: number;
+  readonly examples: readonly OddCredit[];
+}
+
+export interface Disagreement {
+  readonly arm: string;
+  readonly pairs: number;
+  readonly different: number;
+  readonly not_judged: number;
+  readonly examples: readonly {
+    readonly seed: number;
+    readonly step: number;
+    readonly prompt: string;
+    readonly together: boolean;
+    readonly samples: readonly { readonly text: string; readonly strategy: string; readonly degenerate: boolean }[];
+  }[];
+}
+
+export interface PageData {
+  readonly name: string;
+  readonly reference: string | null;
+  readonly level: number;
+  readonly verdict: readonly string[];
+  readonly headlines: readonly { readonly text: string; readonly verdict: "above" | "below" | "unclear" | "fact" }[];
+  readonly arms: readonly Arm[];
+  readonly splits: readonly Split[];
+  readonly training: readonly OverSteps[];
+  readonly smoothing: number;
+  readonly shares: readonly Shares[];
+  readonly time: { readonly headline: string; readonly arms: readonly StepTime[] } | null;
+  readonly frontiers: readonly Frontier[];
+  readonly solved: readonly Solved[];
+  readonly credit: readonly Credit[];
+  readonly disagreements: readonly Disagreement[];
+  readonly command: string;
+}
+
+export const data = JSON.parse(document.getElementById("data")!.textContent!) as PageData;
+
+const byKey = new Map(data.arms.map((arm) => [arm.key, arm]));
+
+export const armOf = (key: string): Arm => byKey.get(key)!;
+
+/** The arms that a reader has switched off, in all plots. */
+export const hidden = signal<ReadonlySet<string>>(new Set());
+
+export function toggle(key: string): void {
+  const next = new Set(hidden.value);
+  if (!next.delete(key)) next.add(key);
+  hidden.value = next;
+}

@@ -1,0 +1,23 @@
+/** Numbers as text, as the tables of the report have them: a true minus, a dash for none. */
+
+export type Format = (value: number) => string;
+
+export const percent: Format = (value) => `${minus((100 * value).toFixed(1))}%`;
+
+export const plain: Format = (value) => minus(Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));
+
+export const points: Format = (value) => signed(100 * value, 1);
+
+export const difference: Format = (value) => signed(value, 2);
+
+export const seconds: Format = (value) => {
+  if (value < 60) return `${Number(value.toPrecision(2))} s`;
+  return value < 3600 ? `${(value / 60).toFixed(1)} min` : `${(value / 3600).toFixed(1)} h`;
+};
+
+function signed(value: number, digits: number): string {
+  const text = minus(value.toFixed(digits));
+  return value > 0 && Number(value.toFixed(digits)) !== 0 ? `+${text}` : text;
+}
+
+const minus = (text: string): string => (Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−"));
