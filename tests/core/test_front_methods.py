@@ -193,7 +193,10 @@ def test_schedules_stand_for_any_number_of_a_config():
     [
         ({"schedule": "liner", "first": 1, "last": 2}, "unknown schedule 'liner'; did you mean"),
         ({"schedule": "linear", "first": 1}, "options of the schedule 'linear'.*'last'"),
-        ({"schedule": "linear", "first": "1", "last": 2}, "first of a schedule must be a number"),
+        (
+            {"schedule": "linear", "first": "1", "last": 2},
+            "first of a schedule must be a finite number",
+        ),
         (
             {"schedule": "linear", "first": 1, "last": 2, "begin": 0.5, "end": 0.5},
             "a schedule needs 0 ≤ begin < end ≤ 1",

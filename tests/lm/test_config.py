@@ -108,6 +108,15 @@ def test_what_is_wrong_is_named_with_its_line(path, old, new, message):
         ("eval_splits=[tests]", "eval_splits must be of train, test, shifted, got 'tests'"),
         ("truncated=punsh", "'truncated=punsh': truncated must be one of count, mask, punish, got"),
         ("truncated={mask: 1}", "a reward for truncated samples must be a finite number, as in"),
+        ("samples_per_prompt=1000000000", "samples_per_prompt must be at most 16,384, got"),
+        ("seeds=[4294967296]", "seeds must be at most 4294967295, the largest one of NumPy, got"),
+        ("name=" + "x" * 101, r"name: 'x+' must start .* and have only .*, 100 at most"),
+        (
+            "arms.poly_epo.set_size={schedule: linear, first: .nan, last: 2}",
+            "first of a schedule must be a finite number, got nan",
+        ),
+        ("fields={answers: {function: f}}", "a function is given as 'module:name'"),
+        ("fields={answers: {folder: f, colum: c}}", r"answers must be .*, got \{'colum': 'c'\}$"),
         ("loss_type=ppo", "loss_type must be one of grpo, dr_grpo, dapo, bnpo, got 'ppo'"),
     ],
 )

@@ -204,6 +204,17 @@ def test_an_adapter_is_evaluated_with_its_model(chat_models, tmp_path):
             r"has \d+ tokens; with 4000 new ones that is more than the 2048",
         ),
         ({"peft": {"rank": 2}}, "peft: unknown key of LoraConfig 'rank'"),
+        ({"peft": {"r": "x"}}, "peft: r must be a number, got 'x'"),
+        ({"peft": {"r": 0}}, "peft: `r` should be a positive integer value"),
+        ({"peft": {"target_modules": ["nope"]}}, "peft: Target modules .* not found in the base"),
+        (
+            {"task": {"data": "x.jsonl", "template": {"tokenize": True}}},
+            "task.template: tokenize is set by setrl: remove it",
+        ),
+        (
+            {"task": {"data": str(DATA / "gsm8k_50.jsonl"), "strategy": "final"}},
+            "^strategy must be final_answer, .*, got 'final'",
+        ),
         ({"train_problems": 51}, "train_problems must be at most"),
         ({"model": None}, "model must name a model of transformers where the task is a file"),
         ({"task": None}, "give domain .* or task"),

@@ -122,3 +122,12 @@ def test_arms_and_seeds_can_be_added_and_nothing_else(tmp_path):
         with pytest.raises(ConfigError, match=f"another config:\n  {message}\n"):
             claim(tmp_path, Config(**values))
     assert Config.load(tmp_path / "config.yaml") == Config(arms=more, seeds=(3, 0))
+
+
+def test_a_folder_of_others_is_left_as_it_was(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(ConfigError, match="holds no run of setrl"):
+        claim(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+    with pytest.raises(ConfigError, match="is a file: give a folder for the run"):
+        claim(tmp_path / "notes.txt")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import cos, pi
+from math import cos, isfinite, pi
 from numbers import Real
 from typing import Any
 
@@ -47,8 +47,8 @@ class Linear(Schedule):
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if isinstance(value, bool) or not isinstance(value, Real):
-                raise ValueError(f"{name} of a schedule must be a number, got {value!r}")
+            if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+                raise ValueError(f"{name} of a schedule must be a finite number, got {value!r}")
         if not 0 <= self.begin < self.end <= 1:
             raise ValueError(
                 "a schedule needs 0 ≤ begin < end ≤ 1, shares of the steps, got "

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from datasets import Dataset
 from pyarrow import ArrowException
-from transformers import AutoConfig, AutoTokenizer, PrinterCallback
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PrinterCallback
 from trl import GRPOConfig
 
 from setrl import files, names
@@ -183,9 +183,36 @@ def peft_config(config: ComparisonConfig) -> Any:
     try:
         for key in config.peft:
             names.look_up("key of LoraConfig", key, known)
+        for key in {"r", "lora_alpha", "lora_dropout"} & set(config.peft):
+            if not isinstance(value := config.peft[key], int | float):
+                raise ValueError(f"{key} must be a number, got {value!r}")
         return LoraConfig(**{"task_type": "CAUSAL_LM", **config.peft})
     except (ValueError, TypeError) as error:
         raise ConfigError(f"peft: {str(error).partition(' Known:')[0]}") from error
+
+
+def check_adapter(config: ComparisonConfig) -> None:
+    """Refuse an adapter that does not fit the model; the model is made without its weights.
+
+    Raises:
+        ConfigError: With PEFT's own words.
+    """
+    adapter = peft_config(config)
+    if adapter is None or config.model is None or is_adapter(config.model):
+        return
+    from peft import inject_adapter_in_model
+
+    try:
+        with torch.device("meta"):
+            model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(config.model))
+    except ValueError:  # of another kind, which TRL loads by its own class
+        return
+    bare = dataclasses.replace(adapter, init_lora_weights=False)  # others need the weights
+    try:
+        with torch.device("meta"):
+            inject_adapter_in_model(bare, model)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"peft: {error}") from error
 
 
 def grpo_config(config: ComparisonConfig, arm: str, seed: int, output: Path) -> GRPOConfig:
@@ -210,7 +237,7 @@ def check_before_training(config: ComparisonConfig, *, opens_caches: bool = True
     """
     check_trainer_options(config)
     check_model(config)
-    peft_config(config)
+    check_adapter(config)
     check_problems(config)
     check_prompts(config)
     check_judges(config, opens_caches)

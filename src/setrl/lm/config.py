@@ -28,6 +28,7 @@ from setrl.tasks.spec import TaskSpec
 
 ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set beside its method
 LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps
+MOST_SAMPLES = 16_384  # of a prompt; each method is tried on so many before the training
 JUDGE = "judge"  # and the judge that sorts its samples into clusters
 
 
@@ -132,7 +133,7 @@ class ComparisonConfig(RunConfig):
     def _check(self) -> None:
         try:
             task = self.make_task()
-            known, _ = task.splits, task.rewards  # functions that are missing show here
+            known, _, _ = task.splits, task.rewards, task.strategy  # missing functions show here
         except DataError:
             raise
         except ValueError as error:
@@ -180,6 +181,7 @@ class ComparisonConfig(RunConfig):
         n, size = self.samples_per_prompt, self.micro_batch_size
         must = "be at least 2 (credit compares the samples of a prompt)"
         require(n >= 2, "samples_per_prompt", must, n)
+        require(n <= MOST_SAMPLES, "samples_per_prompt", f"be at most {MOST_SAMPLES:,}", n)
         samples = self.prompts_per_step * n
         divides = size is None or samples % size == 0
         must = f"divide prompts_per_step × samples_per_prompt = {samples}"

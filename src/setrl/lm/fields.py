@@ -60,7 +60,8 @@ def _check_form(name: str, spec: Any) -> None:
         return
     forms = FORMS if name != PAIRS else "{function: module:name}"
     also = f"{FINAL_ANSWER}, " if name == ANSWERS else ""
-    raise ValueError(f"{name} must be {also}{forms}, got {spec!r}")
+    given = {k: v for k, v in spec.items() if k != "folder"} if isinstance(spec, Mapping) else spec
+    raise ValueError(f"{name} must be {also}{forms}, got {given!r}")
 
 
 def available(specs: Mapping[str, Any], task: Task) -> set[str]:

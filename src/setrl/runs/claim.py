@@ -31,6 +31,7 @@ def claimed(run_dir: Path, config: RunConfig, *, overwrite: bool = False) -> Ite
         ConfigError: If the folder holds a run with another config, or something else.
         RunError: If another process holds it, or files cannot be written.
     """
+    refuse_other_run(run_dir, config, overwrite)  # before a lock is put into a folder of others
     try:
         run_dir.mkdir(parents=True, exist_ok=True)
         with _locked(run_dir):

@@ -18,6 +18,7 @@ from setrl.files.typed import typed
 from setrl.logs.run_folder import BASE, FIGURES, Kind
 
 OTHER_FOLDERS = {BASE, FIGURES}  # the folders beside the arms in a run's folder
+MOST_SEED = 2**32 - 1
 NO_RESULT = {"workers", "task.folder"}  # keys that change no result
 
 
@@ -59,10 +60,10 @@ class RunConfig:
 
     def _check_names(self) -> None:
         for key, name in [("name", self.name), *(("arms", arm) for arm in self.arms)]:
-            if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", name):
+            if not re.fullmatch(r"[A-Za-z0-9][\w.+-]{0,99}", name):
                 raise KeyedError(
-                    f"{key}: {name!r} must start with a letter or digit and have only letters, "
-                    "digits and ._+-",
+                    f"{key}: {name!r:.120} must start with a letter or digit and have only "
+                    "letters, digits and ._+-, 100 at most",
                     key,
                 )
         if not self.arms:
@@ -77,6 +78,8 @@ class RunConfig:
     def _check_numbers(self) -> None:
         different = bool(self.seeds) and len(set(self.seeds)) == len(self.seeds)
         require(different and min(self.seeds) >= 0, "seeds", "be different numbers ≥ 0", self.seeds)
+        must = f"be at most {MOST_SEED}, the largest one of NumPy"
+        require(max(self.seeds) <= MOST_SEED, "seeds", must, max(self.seeds))
         for name, value in vars(self).items():
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if is_number and not (value == 0 and name.endswith("seed")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -78,7 +79,8 @@ def as_text(value: Any, field: str, where: str) -> str:
         [message] = value
         if isinstance(message, Mapping) and message.get("role") == "user":
             return as_text(message.get("content"), f"{field}[0].content", where)
-    what = "is empty" if value is None or value == "" or value == [] else f"is {value!r:.80}"
+    shown = textwrap.shorten(repr(value), 80, placeholder=" …")
+    what = "is empty" if value is None or value == "" or value == [] else f"is {shown}"
     raise DataError(
         f"{where}: the field {field!r} {what}, and must be a text, a number, or one message of a "
         "user (put a system message under `system`)"

@@ -14,6 +14,8 @@ from setrl.errors import ConfigError
 from setrl.rewards.config import combine_of, terms_of
 from setrl.tasks import tables
 
+OUR_TEMPLATE_ARGUMENTS = {"conversation", "tokenize", "return_dict", "add_generation_prompt"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class TaskSpec:
@@ -61,6 +63,8 @@ class TaskSpec:
         template = self.template
         is_mapping = template is None or isinstance(template, Mapping)
         _require(is_mapping, "template", "be a mapping such as {enable_thinking: false}", template)
+        if ours := OUR_TEMPLATE_ARGUMENTS & set(template or {}):
+            raise ConfigError(f"task.template: {min(ours)} is set by setrl: remove it")
         tokens = self.max_new_tokens
         is_number = isinstance(tokens, int) and not isinstance(tokens, bool)
         _require(is_number and tokens > 0, "max_new_tokens", "be a number above 0", tokens)
