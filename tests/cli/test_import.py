@@ -146,3 +146,14 @@ def test_records_of_another_form_are_named(tmp_path, capsys, source, record, mes
     assert code == 3
     assert re.search(message, printed.err)
     assert not output.exists()
+
+
+def test_a_file_of_others_is_not_written_over(tmp_path, capsys):
+    log, mine = tmp_path / "log.jsonl", tmp_path / "mine.jsonl"
+    log.write_text('{"id": 1, "correct": true}\n{"id": 1, "correct": false}\n')
+    mine.write_text("notes\n")
+    code, printed = run(capsys, "import", "jsonl", log, "--output", mine)
+    assert (code, mine.read_text()) == (2, "notes\n")
+    assert "is there already and is no evaluation file: give another --output" in printed.err
+    for _ in range(2):  # an evaluation file is written anew
+        assert run(capsys, "import", "jsonl", log, "--output", tmp_path / "new.jsonl")[0] == 0

@@ -217,6 +217,10 @@ SCORED = [{"qid": q, "score": s} for q in "ab" for s in (0.2, 0.9)]
          "the counts of a problem come twice"),
         ([{"id": 1, "c": 5, "n": 3}], {"num_correct": "c", "num_samples": "n"},
          "c must be a whole number from 0 to n, got 5 of 3"),
+        ([{"id": 1, "c": 5, "n": 10**12}], {"num_correct": "c", "num_samples": "n"},
+         "n must be at most 1,000,000, got 1,000,000,000,000"),
+        ([{"id": 1, "response": "t", "gold": "7"}] * 2, {},
+         "--num-samples, or --verify, which grades the boxed answers of the texts; the rows"),
         ([{"id": 1, "a": [{"x": 1}], "b": [{"x": 1}]}], {},
          "several fields are lists of objects (a, b): name the one"),
     ],
@@ -246,6 +250,14 @@ def test_a_gold_is_compared_as_mathematics_on_demand(tmp_path):
     path = write(tmp_path / "log.jsonl", rows)
     assert load(path).evaluation.correct_PN.tolist() == [[0, 0, 0]]
     assert load(path, verify=True).evaluation.correct_PN.tolist() == [[1, 1, 0]]
+
+
+def test_a_verifier_needs_texts_and_golds_alone(tmp_path):
+    pytest.importorskip("math_verify")
+    texts = ("so \\boxed{0.5}", "\\boxed{2}")
+    rows = [{"id": "a", "response": text, "gold": "1/2"} for text in texts]
+    found = load(write(tmp_path / "log.jsonl", rows), verify=True).evaluation
+    assert found.correct_PN.tolist() == [[1, 0]]
 
 
 def test_an_evaluation_file_takes_no_names_of_fields(tmp_path):

@@ -41,6 +41,7 @@ from setrl.logs.records import (
 from setrl.logs.rows import Row, read_rows
 
 SHARED = ("prompt", "gold")  # one value for a whole problem
+MOST_COUNTED = 1_000_000  # samples of a problem given by counts: each takes memory
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def open_log(path: Path, how: OwnLog) -> tuple[Recognised, Iterator[Row]]:
     if not first:
         raise DataError(f"{path}: holds no rows")
     try:
-        recognised = recognise([row.record for row in first], how.fields)
+        recognised = recognise([row.record for row in first], how.fields, how.verify)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
     return recognised, chain(first, rows)
@@ -244,6 +245,10 @@ class _Reader:
         if not (isinstance(right, int) and isinstance(size, int) and 0 <= right <= size and size):
             raise ValueError(f"{self.roles.num_correct} must be a whole number from 0 to "
                              f"{self.roles.num_samples}, got {right} of {size}")  # fmt: skip
+        if size > MOST_COUNTED:
+            raise ValueError(
+                f"{self.roles.num_samples} must be at most {MOST_COUNTED:,}, got {size:,}"
+            )
         if problem.scores:
             raise ValueError("the counts of a problem come twice: name what identifies a problem "
                              "with --group")  # fmt: skip

@@ -173,12 +173,13 @@ def unrolled(record: Record, rows: str | None) -> list[Record]:
     return [{**outer, rows: item} for item in items]
 
 
-def recognise(records: Sequence[Record], given: Fields) -> Recognised:
+def recognise(records: Sequence[Record], given: Fields, verify: bool = False) -> Recognised:
     """The field of each role.
 
     Args:
         records: The first rows of a file, at least one.
         given: The fields that the user names; they are not questioned.
+        verify: Whether a verifier says which samples are correct.
 
     Raises:
         ConfigError: When a named field is not there, or what must be known cannot be decided.
@@ -190,7 +191,7 @@ def recognise(records: Sequence[Record], given: Fields) -> Recognised:
         raise ConfigError(f"--rows: {rows!r} must be a list of objects in every row") from None
     if not items:
         raise DataError(f"{rows} holds no rows")
-    return _Search(items, replace(given, rows=rows)).result()
+    return _Search(items, replace(given, rows=rows), verify).result()
 
 
 def _row_list(records: Sequence[Record]) -> str | None:
@@ -206,7 +207,8 @@ def _row_list(records: Sequence[Record]) -> str | None:
 class _Search:
     """Looks for the field of each role among the columns of the first rows."""
 
-    def __init__(self, items: Sequence[Record], given: Fields):
+    def __init__(self, items: Sequence[Record], given: Fields, verify: bool):
+        self.verify = verify
         self.columns = _columns(items)
         self.size = len(items)
         self.given = given.named()
@@ -393,17 +395,19 @@ class _Search:
         """Correct comes from a field, from answers and golds, or from counts."""
         if "correct" in self.found:
             return
-        if "answer" in self.found and "gold" in self.found:
+        has_texts = {"text", "gold"} <= self.found.keys()
+        if {"answer", "gold"} <= self.found.keys() or (self.verify and has_texts):
             return
         if "num_correct" not in self.found and (pair := self._counts()) is not None:
             self.found |= {"num_correct": (pair[0],), "num_samples": (pair[1],)}
             self.why |= {"num_correct": "its name", "num_samples": "its name"}
         if not {"num_correct", "num_samples"} <= self.found.keys():
             self._refuse_unclear()
+            texts = ", or --verify, which grades the boxed answers of the texts" * has_texts
             raise ConfigError(
                 "no field says whether a sample is correct: name it with --correct, or the model's "
                 "and the right answer with --answer and --gold, or counts with --num-correct and "
-                f"--num-samples; the rows have {', '.join(self.columns)}"
+                f"--num-samples{texts}; the rows have {', '.join(self.columns)}"
             )
 
     def _refuse_unclear(self) -> None:
