@@ -156,3 +156,8 @@ def test_a_guarded_function_that_stops_the_run_is_named_once():
         RunError, match=r"^the reward function 'own' \(own.py\) raised KeyError: 'g"
     ):
         function(prompts=["?"], completions=["x"])
+
+
+def test_a_truncation_is_a_value():
+    with pytest.raises(ValueError, match=r"such as rewards.Truncation\('mask'\), got 'mask'"):
+        checks.truncation("mask", None)

@@ -78,6 +78,10 @@ def truncation(truncated: Truncation | None, args: GRPOConfig) -> Truncation:
     TRL's mask takes them out of the loss alone: their rewards would still decide the advantages of
     the others. Here they leave the sets too.
     """
+    if not isinstance(truncated, Truncation | None):
+        raise ValueError(
+            f"truncated must be a value such as rewards.Truncation('mask'), got {truncated!r}"
+        )
     if truncated is None:
         return Truncation("mask" if args.mask_truncated_completions else "count")
     if args.mask_truncated_completions and truncated.policy != "mask":
