@@ -6,8 +6,10 @@ BIN := $(VENV)/bin
 RUN ?= runs/demo
 CORE_PYTHON ?= python3.12
 CORE_VENV ?= .venv-core
+SERVER_VENV ?= .venv-server
+COOKBOOK_VENV ?= .venv-cookbook
 
-.PHONY: demo test core distributed adversary golden lint format verify web web-check web-browser web-pictures clean help
+.PHONY: demo test core engines cookbook distributed adversary golden lint format verify web web-check web-browser web-pictures clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -22,6 +24,12 @@ core: $(CORE_VENV)/ready  ## Test the core with NumPy alone, on another Python: 
 
 distributed: $(VENV)/ready  ## Compare one, two and four training processes on the same samples.
 	$(BIN)/python -m tests.distributed.run
+
+engines: $(VENV)/ready $(SERVER_VENV)/ready  ## Train through a real server of the Tinker protocol; kill it in mid-run.
+	$(BIN)/python -m tests.server.run --python $(SERVER_VENV)/bin/python
+
+cookbook: $(COOKBOOK_VENV)/ready  ## Check the snippet for tinker-cookbook with its released classes.
+	PYTHONPATH=src $(COOKBOOK_VENV)/bin/python -m tests.server.cookbook
 
 adversary: $(VENV)/ready  ## Try to cheat the grader: near misses and rewrites of 3,000 golds.
 	$(BIN)/python -m tests.rewards.adversary
@@ -76,4 +84,15 @@ $(VENV)/ready: pyproject.toml constraints.txt
 $(CORE_VENV)/ready: pyproject.toml constraints.txt
 	$(CORE_PYTHON) -m venv $(CORE_VENV)
 	$(CORE_VENV)/bin/pip install -c constraints.txt -e '.[cli]' pytest pytest-xdist hypothesis
+	touch $@
+
+# SkyRL's server wants Python 3.12 and its own transformers; 7 GB, as PyPI's torch brings CUDA.
+$(SERVER_VENV)/ready: tests/server/constraints.txt
+	$(CORE_PYTHON) -m venv $(SERVER_VENV)
+	$(SERVER_VENV)/bin/pip install -c tests/server/constraints.txt 'skyrl[jax,tinker]' aiohttp
+	touch $@
+
+$(COOKBOOK_VENV)/ready: Makefile
+	$(CORE_PYTHON) -m venv $(COOKBOOK_VENV)
+	$(COOKBOOK_VENV)/bin/pip install tinker==0.25.0 tinker-cookbook==0.5.4 array-api-compat
 	touch $@

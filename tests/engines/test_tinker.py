@@ -1,7 +1,12 @@
 """The Tinker engine against a server in this process, which dies, forgets and loses replies."""
 
+import asyncio
 import dataclasses
+import re
+import sys
 import threading
+import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -335,3 +340,31 @@ def test_a_damaged_journal(tmp_path):
     path.write_text('{"step": 3')
     with pytest.raises(DataError, match="damaged"):
         journal.batch(3)
+
+
+def test_the_snippet_for_tinker_cookbook(monkeypatch):
+    """Its trainer only centres; with the released classes: make cookbook."""
+
+    class Builder:
+        pass
+
+    step = types.SimpleNamespace
+    module = types.ModuleType("tinker_cookbook.rl.problem_env")
+    module.ProblemGroupBuilder = Builder
+    for name in ("tinker_cookbook", "tinker_cookbook.rl"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    docs = Path(__file__).parents[2] / "docs" / "engines.md"
+    blocks = re.findall(r"```python\n(.*?)```", docs.read_text(encoding="utf-8"), re.DOTALL)
+    space = {}
+    exec(next(block for block in blocks if "compute_group_rewards" in block), space)
+    rewards, names = [1, 1, 0, 1, 0, 0], ["a", "b", "b", "a", "a", "c"]
+    group = [
+        step(transitions=[step(reward=float(reward), logs={"strategy": name})])
+        for reward, name in zip(rewards, names, strict=True)
+    ]
+    final = asyncio.run(space["SetGroupBuilder"]().compute_group_rewards(group, []))
+    totals = np.array([value for value, _ in final]) + rewards
+    clusters = ["abc".index(name) for name in names]
+    want = methods.poly_epo(4).advantages([rewards], clusters=[clusters]).values_BN[0]
+    np.testing.assert_allclose(totals - totals.mean(), want, atol=1e-12)
