@@ -16,9 +16,11 @@ from transformers import AutoTokenizer
 pytest.importorskip("aiohttp")
 from trl.experimental.async_grpo import async_rollout_worker as theirs
 
+from setrl import Method, objectives
 from setrl.core import methods
 from setrl.engines.trl_async import SetRolloutLoop, credit_worker
 from setrl.errors import ConfigError, RunError
+from setrl.rewards import Combine, Truncation
 from tests.engines.chat import PROMPTS, fixed_labels
 
 REWARDS = [1.0, 0.0, 0.0, None]
@@ -166,3 +168,60 @@ def test_a_worker_is_credited_once(make_worker):
     assert worker._loop_cls is SetRolloutLoop
     with pytest.raises(ConfigError, match="a worker of TRL's own kind that has not been started"):
         credit_worker(worker, methods.grpo())
+
+
+def votes(completions, **_):
+    return ["a", "b", "b", None]
+
+
+def overlap(completions, **_):
+    return 1.0 - np.eye(len(completions))
+
+
+def as_one_group(method, rewards, **fields):
+    return method.advantages(np.array([rewards]), abstain=True, **fields).values_BN[0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("objective", "given", "known"),
+    [
+        (objectives.majority(), {"answers": votes}, {"answers": [["a", "b", "b", None]]}),
+        (objectives.best_of(), {"proxy": "level"}, {"proxy": [[3, 1, 2, 4]]}),
+        (
+            objectives.mean() * objectives.pairwise_distance(),
+            {"pairs": overlap},
+            {"pairs": 1.0 - np.eye(4)[None]},
+        ),
+    ],
+    ids=["answers", "column", "pairs"],
+)
+def test_fields_reach_the_method(make_worker, objective, given, known):
+    method, worker = Method("own", objective, 2), make_worker(reward_funcs=[lengths])
+    credit_worker(worker, method, fields=given)
+    known = {key: np.array(one, dtype=object) for key, one in known.items()}
+    want = as_one_group(method, [0.0, 1.0, 2.0, 3.0], **known)
+    one = group((1, 1, 1, 1))
+    one.reward_kwargs["level"] = [3, 1, 2, 4]
+    found = asyncio.run(loop_of(worker)._score_group(one))
+    assert np.ptp(want) > 0
+    assert [sample.advantage for sample in found] == want
+
+
+def test_rewards_are_combined_and_truncated_samples_leave(make_worker):
+    combine, method = Combine((1.0, 10.0), missing="skip"), methods.dr_grpo()
+    worker = make_worker(reward_funcs=[lengths, some_rewards])
+    credit_worker(worker, method, combine=combine, truncated=Truncation("mask"))
+    one = group((1, 2, 1, 1))
+    one.completions_ids = [[0], [1, 0], [2], [3, 0]]  # the third one does not end
+    found = asyncio.run(loop_of(worker)._score_group(one))
+    [first, second, fourth] = as_one_group(method, [10.0, 1.0, 3.0])
+    assert [sample.advantage for sample in found] == [first, second, second, fourth]
+    assert [sample.input_ids[1] for sample in found] == [0, 10, 11, 30]
+
+
+def test_a_combination_of_other_rewards_is_refused(make_worker):
+    with pytest.raises(ValueError, match=r"one weight for each reward, 1 \(some_rewards\), got 2"):
+        credit_worker(make_worker(), methods.grpo(), combine=Combine((1.0, 1.0)))
+    twice = make_worker(reward_funcs=[some_rewards, some_rewards])
+    with pytest.raises(ValueError, match="rewards of different names"):
+        credit_worker(twice, methods.grpo(), combine=Combine((1.0, 1.0)))
