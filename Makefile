@@ -64,8 +64,8 @@ web-check: web/node_modules/.package-lock.json  ## Check that the committed bund
 web-browser: web/node_modules/.package-lock.json  ## Test the pages in headless Chromium; needs Chromium.
 	cd web && LAB_PYTHON=$(abspath $(BIN))/python npm run --silent browser
 
-web-pictures: web/node_modules/.package-lock.json  ## Take the pictures of docs/lab again; needs Chromium.
-	cd web && LAB_PICTURES=1 LAB_PYTHON=$(abspath $(BIN))/python npm run --silent browser
+web-pictures: web/node_modules/.package-lock.json  ## Take the pictures of docs/lab again, those of a run with LAB_RUN=runs/why; needs Chromium.
+	cd web && LAB_PICTURES=1 LAB_RUN=$(LAB_RUN) LAB_PYTHON=$(abspath $(BIN))/python npm run --silent browser
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund

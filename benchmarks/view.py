@@ -63,7 +63,7 @@ def _group(rng: np.random.Generator, step: int, number: int) -> dict[str, Any]:
 
 
 def measure(root: Path) -> dict[str, float]:
-    """Seconds of each answer, and the memory of this process in MB."""
+    """Processor seconds of each answer, and the memory of this process in MB."""
     from starlette.testclient import TestClient
 
     from setrl.lab.view.app import application
@@ -95,9 +95,9 @@ def measure(root: Path) -> dict[str, float]:
 
 
 def _seconds(do: Callable[[], Any]) -> float:
-    began = time.perf_counter()
+    began = time.process_time()
     do()
-    return time.perf_counter() - began
+    return time.process_time() - began
 
 
 def _megabytes() -> float:

@@ -1,19 +1,20 @@
 /** The run explorer in a real browser: keyboard, values, hostile samples, requests, accessibility. */
 
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { launch, PYTHON } from "./open";
+import { launch, PYTHON, type Watched } from "./open";
+import { openServed, serve, type Served } from "./served";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const ROOT = join(import.meta.dirname, "../..");
 
 let browser: Browser;
-let server: ChildProcess;
+let server: Served;
 let address: string;
 let first: string;
 let second: string;
@@ -22,37 +23,20 @@ let audit: string;
 beforeAll(async () => {
   const folder = join(mkdtempSync(join(tmpdir(), "view-")), "runs");
   execFileSync(PYTHON, ["-m", "tests.lab.view_folder", folder], { cwd: ROOT });
-  server = spawn(PYTHON, ["-m", "setrl", "view", folder, "--no-open", "--port", "0"]);
-  address = await new Promise((found, failed) => {
-    server.stdout!.on("data", (text: Buffer) => found(String(text).split("\n")[0]!));
-    server.stderr!.on("data", (text: Buffer) => failed(new Error(String(text))));
-  });
-  const known = (await (await fetch(`${address}api/runs`)).json()) as { runs: { id: string; name: string }[]; audits: { id: string }[] };
-  first = known.runs.find(({ name }) => name === "first")!.id;
-  second = known.runs.find(({ name }) => name !== "first")!.id;
-  audit = known.audits[0]!.id;
+  server = await serve(folder);
+  address = server.address;
+  first = server.runs.find(({ name }) => name === "first")!.id;
+  second = server.runs.find(({ name }) => name !== "first")!.id;
+  audit = server.audits[0]!.id;
   browser = await launch();
 });
 
 afterAll(async () => {
   await browser?.close();
-  server?.kill("SIGINT");
+  server?.stop();
 });
 
-async function open(hash: string, options: BrowserContextOptions = {}): Promise<{ page: Page; misdeeds: string[] }> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  const page = await context.newPage();
-  const misdeeds: string[] = [];
-  page.on("request", (request) => {
-    if (!request.url().startsWith(address) && !request.url().startsWith("data:")) misdeeds.push(`request ${request.url()}`);
-  });
-  page.on("console", (message) => misdeeds.push(`console: ${message.text()}`));
-  page.on("pageerror", (error) => misdeeds.push(`error: ${error.message}`));
-  await page.goto(`${address}#${hash}`);
-  await page.waitForSelector("h2, [role=alert]");
-  await page.waitForFunction(() => !document.body.innerText.includes("One moment"));
-  return { page, misdeeds };
-}
+const open = (hash: string, options?: BrowserContextOptions): Promise<Watched> => openServed(browser, address, hash, options);
 
 it("a wrong sample's credit is found and explained with the keyboard alone", async () => {
   const { page, misdeeds } = await open("");

@@ -49,6 +49,8 @@ it("a sample's credit in words", () => {
   const words = why(group([0.1, -0.2], { grpo: [1, -1], poly_epo: [0.1, -0.2] }), 0).join(" ");
   expect(words).toContain("y1 is wrong, and training made it more likely, against its correctness.");
   expect(words).toContain("is what Poly-EPO gives with sets of 4");
+  expect(why(group([0.1, -0.2], { grpo: [0.1, -0.2], poly_epo: [0.1, -0.2] }), 0).join(" ")).toContain("is what GRPO and Poly-EPO give with sets of 4.");
+  expect(why(group([0.1, -0.2], { grpo: [1, -1], poly_epo: [0, 0] }), 0).join(" ")).toContain("is not what any of the methods");
   expect(words).toContain("(0.300): its sets are more varied than others");
   expect(words).toContain("a mean reward of 0.500 (all sets: 0.600)");
   const unknown = why(group([null, null], {}), 0).join(" ");

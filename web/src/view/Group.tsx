@@ -49,7 +49,8 @@ export function Group({ run }: { run: Run }) {
 
 interface Cluster {
   readonly name: string;
-  readonly swatch: number;
+  /** Its place among the colours; −1 is degenerate, null is not logged. */
+  readonly swatch: number | null;
   readonly members: readonly number[];
 }
 
@@ -61,7 +62,7 @@ export function clustersOf(samples: readonly Sample[]): readonly Cluster[] {
   const order = [...members].sort(([a, of], [b, than]) => rank(a) - rank(b) || than.length - of.length);
   return order.map(([cluster, of], i) => ({
     name: cluster === null ? "strategy not logged" : cluster === -1 ? "degenerate" : (samples[of[0]!]!.strategy ?? "strategy"),
-    swatch: cluster === null || cluster === -1 ? -1 : i,
+    swatch: cluster === null ? null : cluster === -1 ? -1 : i,
     members: of,
   }));
 }
@@ -139,7 +140,7 @@ function Shown({ group, about }: { group: Answer; about: Query }) {
         </div>
         <ul class="legend">
           {clusters.map((cluster) => (
-            <li key={cluster.members[0]}><Swatch cluster={cluster.swatch} /> {visible(cluster.name)} <small>{shareCorrect(group, cluster)}</small></li>
+            <li key={cluster.members[0]}>{cluster.swatch === null ? null : <Swatch cluster={cluster.swatch} />} {visible(cluster.name)} <small>{shareCorrect(group, cluster)}</small></li>
           ))}
         </ul>
         <div class="cards">
@@ -220,7 +221,7 @@ function Credit({ group, clusters, selected, onSelect }: CreditProps) {
                   <tr key={i} class={i === selected ? "pointed" : ""}>
                     <th scope="row">
                       <button type="button" class="name" aria-pressed={i === selected} title={visible(name)} onClick={() => onSelect(i)}>
-                        y{i + 1} <Swatch cluster={swatch} size={14} />
+                        y{i + 1} {swatch === null ? null : <Swatch cluster={swatch} size={14} />}
                       </button>
                     </th>
                     <td>{sample.reward === null ? "–" : `${sample.correct ? "✓" : "✗"} ${Number(sample.reward.toFixed(3))}`}</td>
@@ -296,7 +297,7 @@ function Card({ group, i, cluster, about, search, isSelected, isMarked, onSelect
   return (
     <div id={`sample-${i}`} class={isSelected ? "card selected" : "card"} role="group" tabIndex={0} aria-label={`y${i + 1}, ${verdict}`} onFocus={onSelect}>
       <div class="head">
-        <strong>y{i + 1}</strong> <Swatch cluster={cluster.swatch} size={14} /> <span class="small">{visible(cluster.name)}</span> <span>{verdict}</span>
+        <strong>y{i + 1}</strong> {cluster.swatch === null ? null : <Swatch cluster={cluster.swatch} size={14} />} <span class="small">{visible(cluster.name)}</span> <span>{verdict}</span>
         {sample.advantage === null ? <span class="small">advantage not logged</span> : (
           <SignedBar value={sample.advantage} largest={largest(group.samples.map(({ advantage }) => advantage))} against={opposes(sample.correct, sample.advantage)} />
         )}

@@ -5,12 +5,17 @@ import type { Group } from "./api";
 export const same = (one: number | null | undefined, other: number | null | undefined): boolean =>
   one != null && other != null && Math.abs(one - other) <= 1e-5 * Math.max(1e-3, Math.abs(one), Math.abs(other));
 
-/** The method whose advantages are those that entered the loss; null if none is, or if several are. */
-export function methodInLoss(group: Group): string | null {
+/** The methods whose advantages are those that entered the loss: none, one, or several that agree here. */
+export function methodsInLoss(group: Group): readonly string[] {
   const used = group.samples.map((sample) => sample.advantage);
-  if (used.every((value) => !value)) return null;
-  const found = Object.keys(group.others).filter((name) => used.every((value, i) => same(value, group.others[name]![i])));
-  return found.length === 1 ? found[0]! : null;
+  return Object.keys(group.others).filter((name) => used.every((value, i) => same(value, group.others[name]![i])));
+}
+
+/** The one method that entered the loss; null if none did, or if it cannot be told which. */
+export function methodInLoss(group: Group): string | null {
+  const found = methodsInLoss(group);
+  const isDead = group.samples.every(({ advantage }) => !advantage);
+  return found.length === 1 && !isDead ? found[0]! : null;
 }
 
 const number = (value: number | null | undefined): string => (value == null ? "unknown" : value.toFixed(3).replace("-", "−"));
@@ -39,11 +44,12 @@ export function why(group: Group, i: number): readonly string[] {
     const odd = sample.against ? ", against its correctness" : "";
     sentences.push(`y${i + 1} ${kind}, and training ${moved}${odd}.`);
   }
-  const name = methodInLoss(group);
-  if (name !== null) {
-    sentences.push(`What entered the loss is what ${group.methods[name]} gives${["poly_epo", "maxpo"].includes(name) ? ` with sets of ${group.set_size}` : ""}.`);
+  const found = methodsInLoss(group);
+  const sized = found.some((name) => ["poly_epo", "maxpo"].includes(name)) ? ` with sets of ${group.set_size}` : "";
+  if (found.length) {
+    sentences.push(`What entered the loss is what ${found.map((name) => group.methods[name]).join(" and ")} ${found.length === 1 ? "gives" : "give"}${sized}.`);
   } else if (sample.advantage !== null && Object.keys(group.others).length) {
-    sentences.push(`What entered the loss cannot be told apart, or is not what one of these methods gives with sets of ${group.set_size}.`);
+    sentences.push(`What entered the loss is not what any of the methods above gives to this group with sets of ${group.set_size}.`);
   }
   const { parts } = group;
   const total = "total" in parts ? parts.total[i] : null;

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -45,8 +45,7 @@ advantages are 0; the largest |A|; the largest |A| against correctness, and that
 alone. NaN where it is unknown."""
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a million times an index
     """One sample of a group; None for what the log does not hold.
 
     Attributes:
@@ -246,8 +245,8 @@ def _tool_group(
 def summary(place: int, group: LoggedGroup) -> tuple[Any, ...]:
     """The row of a group in the index."""
     samples = group.samples
-    known = [s for s in samples if s.advantage is not None]
-    wrong = [against(s) for s in known if s.is_correct is False]
+    advantages = [abs(s.advantage) for s in samples if s.advantage is not None]
+    odd = [(against(s), s.is_correct) for s in samples if s.advantage is not None]
     clusters = {s.cluster for s in samples if s.cluster is not None}
     rewards = [s.reward for s in samples if s.reward is not None]
     return (
@@ -256,10 +255,10 @@ def summary(place: int, group: LoggedGroup) -> tuple[Any, ...]:
         len(samples),
         sum(reward > CORRECT for reward in rewards) if rewards else math.nan,
         len(clusters - {DEGENERATE}) if clusters else math.nan,
-        all(s.advantage == 0 for s in known) if known else math.nan,
-        max((abs(s.advantage or 0) for s in known), default=math.nan),
-        max(map(against, known), default=math.nan),
-        max(wrong, default=0.0 if known else math.nan),
+        not any(advantages) if advantages else math.nan,
+        max(advantages, default=math.nan),
+        max((size for size, _ in odd), default=math.nan),
+        max((size for size, right in odd if not right), default=0.0 if odd else math.nan),
     )
 
 
