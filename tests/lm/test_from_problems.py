@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from setrl import files
+from setrl import cli, files
+from setrl.logs.run_folder import training_run
 from setrl.rewards import loading
 from setrl.runs.pool import Stop
 from setrl.tasks import config
@@ -58,3 +59,47 @@ def test_every_command_prints_what_the_page_shows(folder, monkeypatch, capsys):
         if without_times(printed) != without_times(shown.rstrip()):
             pytest.fail(f"{command} prints:\n{printed}")
     assert Path("runs/own/report.html").exists()
+
+
+FAILING = """
+from pathlib import Path
+
+def score(completions, trainer_state=None, **_):
+    if Path("broken").exists() and trainer_state.global_step == 2:
+        raise ValueError("no table")
+    return [len(messages[-1]["content"]) % 2 for messages in completions]
+"""
+
+
+def test_a_reward_that_fails_in_the_middle_loses_nothing(folder, monkeypatch, capsys):
+    monkeypatch.setattr("setrl.runs.run.run_jobs", do_at_once)
+    Path("failing.py").write_text(FAILING)
+    Path("broken").touch()
+    changes = {
+        "steps": 3,
+        "checkpoint_every": 1,
+        "eval_splits": "[]",
+        "task.reward": "{function: failing:score}",
+        "arms": "{grpo: {method: grpo}}",
+    }
+    options = [word for key, value in changes.items() for word in ("--set", f"{key}={value}")]
+
+    def train(code):
+        config._file_task.cache_clear()
+        with pytest.raises(SystemExit) as left:
+            cli.main(["train", "--config", "config.yaml", "--run-dir", "run", *options])
+        assert left.value.code == code
+        return training_run(Path("run"), "grpo", 0)
+
+    run = train(1)
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert error.startswith("setrl: the reward function 'score' (")
+    assert "raised ValueError: no table, on the sample" in error
+    assert len(files.read_lines(run.metrics)) == 2
+    last = run.checkpoint(2) / "model.safetensors"
+    kept = last.read_bytes()
+    Path("broken").unlink()
+    train(0)
+    assert [line["step"] for line in files.read_lines(run.metrics)] == [1, 2, 3]
+    assert last.read_bytes() == kept
+    assert run.final.exists()

@@ -16,6 +16,9 @@ FUNCTIONS = """
 def digits(completions, **_):
     return [sum(c.isdigit() for c in text[-1]["content"]) / 4 for text in completions]
 
+def of_trainers(completions, trainer_state):
+    return [0.0 for _ in completions]
+
 def fails(completions, **_):
     raise KeyError("score")
 """
@@ -180,6 +183,11 @@ BAD = {
         {"task": {"reward": {"function": "my_rewards:digit"}}},
         2,
         "has no function 'digit'; did you mean 'digits'?",
+    ),
+    "a function that cannot be evaluated": (
+        {"task": {"reward": {"function": "my_rewards:of_trainers"}}},
+        2,
+        "takes 'trainer_state', which an evaluation cannot give: write trainer_state=None",
     ),
     "CSV": (
         {"task": {"splits": {"test": 0.1}, "data": "problems.csv"}},

@@ -176,7 +176,7 @@ def plan_text(found: Plan) -> str:
     lines += ["", _states(found), ""]
     all_tokens = (found.new_samples + found.new_evaluation_samples) * config.sample_tokens
     lines += [
-        f"to do: {found.new_steps:,} steps with {found.new_samples:,} samples, and "
+        f"to do: {_count(found.new_steps, 'step')} with {found.new_samples:,} samples, and "
         f"{found.new_evaluation_samples:,} samples of evaluations; {all_tokens:,} tokens at most",
         f"it goes into {found.run_dir}: a folder for each arm with seed_<n> in it (metrics.jsonl, "
         "rollouts, checkpoints, final, evaluation), and report.html",
@@ -208,4 +208,4 @@ def _evaluation(run: Planned, found: Plan) -> str:
 
 
 def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -173,6 +173,8 @@ class _Checking:
         usable = [one for one in found if one.unfit is None]
         if split == TRAIN:
             self.task.check_columns(found)
+        elif self.config is None or split in (self.config.eval_splits or ()):
+            self.task.check_evaluated()
         twice = repeated(found)
         self._look_at_repeated(split, twice)
         lengths = self._lengths(split, usable)

@@ -21,6 +21,7 @@ MAX_LATE = 3  # samples that may each take the whole time limit while the slow o
 SHOWN = 120  # characters of a sample in a message
 
 _LOGGERS = ("log_extra", "log_metric")  # of TRL: what a failed call logs is dropped
+OF_TRAINERS = ("completion_ids", "trainer_state", *_LOGGERS)
 
 
 @dataclass
@@ -106,12 +107,21 @@ class GuardedReward:
 
     def missing_columns(self, columns: Iterable[str]) -> list[str]:
         """The parameters without a default that none of the columns would fill."""
-        known = {"prompts", "completions", "completion_ids", "trainer_state", *_LOGGERS, *columns}
+        known = {"prompts", "completions", *OF_TRAINERS, *columns}
+        return [name for name in self._required if name not in known]
+
+    @property
+    def of_trainers(self) -> list[str]:
+        """The parameters without a default that a trainer alone fills, and no evaluation."""
+        return [name for name in self._required if name in OF_TRAINERS]
+
+    @property
+    def _required(self) -> list[str]:
         kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         return [
             name
             for name, each in self._parameters.items()
-            if name not in known and each.default is each.empty and each.kind not in kinds
+            if each.default is each.empty and each.kind not in kinds
         ]
 
     def __call__(

@@ -79,7 +79,10 @@ def run_jobs(jobs: Sequence[Job], workers: int, show_progress: bool, preload: st
             pool.close()
     if pool.failures:
         listed = "\n".join(f"  {name}: {why}" for name, why in pool.failures.items())
-        raise RunError(f"{len(pool.failures)} of {len(jobs)} jobs failed:\n{listed}")
+        raise RunError(
+            f"{len(pool.failures)} of {len(jobs)} jobs failed:\n{listed}\n"
+            "what is done is kept: once this is fixed, the same command goes on from there"
+        )
 
 
 def _work(job: Job, connection: Connection) -> None:

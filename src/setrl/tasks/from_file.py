@@ -15,6 +15,7 @@ from setrl.files import json_text
 from setrl.rewards.combine import Combine
 from setrl.rewards.config import RewardSet, combine_of, rewards_from_config
 from setrl.rewards.golds import gold_answer, gold_problem
+from setrl.rewards.guarded import GuardedReward
 from setrl.rewards.interface import Reward
 from setrl.rewards.loading import load_function
 from setrl.rewards.math_answer import MathAnswer
@@ -91,6 +92,20 @@ class FileTask(Task):
             raise ConfigError(
                 f"{missing[0]}, which is no field of {found[0].where}; it has "
                 f"{', '.join(columns) or 'none'}"
+            )
+
+    def check_evaluated(self) -> None:
+        """Refuse an outcome that takes what only a trainer gives: evaluation would fail, too late.
+
+        Raises:
+            ConfigError: Naming the function and the parameter.
+        """
+        outcome = self.reward_set.outcome
+        if isinstance(outcome, GuardedReward) and outcome.of_trainers:
+            name = outcome.of_trainers[0]
+            raise ConfigError(
+                f"{outcome.where} takes {name!r}, which an evaluation cannot give: write "
+                f"{name}=None among its parameters, or set eval_splits: []"
             )
 
     def _load(self, reference: str) -> Labels:
@@ -271,6 +286,7 @@ class FileTask(Task):
 
     def problems(self, split: str, count: int | None, seed: int, chat: bool = False) -> ProblemSet:
         """`count` problems of a split; all if there are fewer."""
+        self.check_evaluated()
         chosen = _some(self.usable(split), count, seed)
         unfit = self.reward_set.gold_problems([problem.gold for problem in chosen])
         chosen = [problem for problem, why in zip(chosen, unfit, strict=True) if why is None]
