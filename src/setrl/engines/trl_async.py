@@ -84,14 +84,19 @@ def credit_worker(
     if combine is not None and worker._loop_kwargs.get("environment_factory") is None:
         rewards = [get_callable_name(one) for one in worker._loop_kwargs["reward_funcs"]]
         _check_combine(combine, rewards)
-    own = {"method": method, "cluster_func": cluster_func, "fields": fields}
-    own |= {"combine": combine, "truncated": truncated or Truncation()}
+    own: dict[str, Any] = {
+        "method": method,
+        "cluster_func": cluster_func,
+        "fields": fields,
+        "combine": combine,
+        "truncated": truncated or Truncation(),
+    }
     try:
         pickle.dumps(own)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ConfigError(
-            "the method, cluster_func and fields are sent to the worker's process: use functions of "
-            f"a module, not lambdas or functions inside functions ({error})"
+            "the method, cluster_func and fields are sent to the worker's process: use functions "
+            f"of a module, not lambdas or functions inside functions ({error})"
         ) from None
     worker._loop_cls = SetRolloutLoop
     worker._loop_kwargs |= own
