@@ -48,6 +48,7 @@ MODULES = {
     "imageio": "gym",
     "mujoco": "mujoco",
     "ale_py": "atari",
+    "tinker": "tinker",
 }
 """Module → the extra that installs it; the first, where several do."""
 
