@@ -47,7 +47,12 @@ def test_a_log_of_trl_evaluates_without_a_model(tmp_path, capsys):
     [
         (["import", "trl", COMPLETIONS, "--output", "o"], 2, "name one with --reward"),
         (["import", "trl", "nowhere", "--output", "o"], 3, "no such file or folder"),
-        (["import", "wandb", "x", "--output", "o"], 2, "wandb"),
+        (
+            ["import", "wandb", "x", "--output", "o"],
+            2,
+            "unknown tool 'wandb'. Known: jsonl, trl, verl",
+        ),
+        (["evaluate", "."], 3, ".: is a folder; give one file of samples (`setrl import`"),
         (["import", "verl", "x", "--output", "o", "--steps", "a"], 2, "--steps must be FIRST"),
         (
             ["import", "verl", "x", "--output", "o", "--group", "a"],

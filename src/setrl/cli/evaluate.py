@@ -171,8 +171,12 @@ class Evaluate(LogFields):
             assert isinstance(self.samples, int)
             return self._sampled(self.samples)
         if not self._file.is_file():
-            what = "is a folder" if self._file.is_dir() else "no such file"
-            raise DataError(f"{self._file}: {what}; give the evaluation file")
+            if self._file.is_dir():
+                raise DataError(
+                    f"{self._file}: is a folder; give one file of samples (`setrl import` makes "
+                    "one of a folder of another tool, `setrl report` reads runs)"
+                )
+            raise DataError(f"{self._file}: no such file; give the file of samples")
         return _Outcome(self._file, str(self._file))
 
     def _sampled(self, n: int) -> _Outcome:

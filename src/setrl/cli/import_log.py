@@ -10,13 +10,13 @@ from typing import Annotated
 from tyro.conf import Positional
 from tyro.constructors import PrimitiveConstructorSpec
 
-from setrl import files
+from setrl import files, names
 from setrl.cli.log_fields import FieldNames, own_log
-from setrl.errors import ConfigError
+from setrl.errors import ConfigError, usage_errors
 from setrl.logs.fields import between
 from setrl.logs.importing import Imported, ImportOptions
 from setrl.logs.jsonl import is_evaluation_file, open_log, read_own_log
-from setrl.logs.tools import read_log
+from setrl.logs.tools import READERS, read_log
 
 OWN = "jsonl"  # the tool's name of a log of one's own
 
@@ -62,6 +62,8 @@ class ImportLog(ImportOptions, FieldNames):
         if self.tool == OWN:
             imported = self._own()
         else:
+            with usage_errors():
+                names.look_up("tool", self.tool, {OWN: None, **READERS})
             self._refuse_names()
             imported = read_log(self.tool, self.path, self)
         files.write_lines(self.output, imported.records)
