@@ -47,6 +47,9 @@ def test_two_logs_are_compared_on_one_page(setrl, tmp_path):
     assert set(difference["metrics"]) >= {"pass@1", "pass@3"}
     page = (folder / "report.html").read_text()
     assert "first: 6 problems" in page
+    shown = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    names = [metric["name"] for metric in shown["splits"][0]["metrics"]]
+    assert names == ["pass"]  # the logs hold no answers and no strategies
     assert (folder / "figures" / "pass_at_k_given.png").exists()
     assert setrl("report", first, "--output", folder)[0] == 0  # over an earlier report of files
 
