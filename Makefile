@@ -8,8 +8,11 @@ CORE_PYTHON ?= python3.12
 CORE_VENV ?= .venv-core
 SERVER_VENV ?= .venv-server
 COOKBOOK_VENV ?= .venv-cookbook
+VERL_PYTHON ?= $(PYTHON)
+VERL_VENV ?= .venv-verl
+VERL_VERSIONS := tests/engines/verl/constraints.txt
 
-.PHONY: demo test core engines cookbook distributed adversary golden lint format verify web web-check web-browser web-pictures clean help
+.PHONY: demo test core verl engines cookbook distributed adversary golden lint format verify web web-check web-browser web-pictures clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -21,6 +24,10 @@ test: $(VENV)/ready  ## Run all tests.
 
 core: $(CORE_VENV)/ready  ## Test the core with NumPy alone, on another Python: CORE_PYTHON=python3.12.
 	$(CORE_VENV)/bin/pytest -n 2 tests/core tests/theory tests/claims
+
+verl: $(VERL_VENV)/ready  ## Test set credit in verl's own code, in an environment of its own; needs no GPU.
+	$(VERL_VENV)/bin/setrl verl check
+	OMP_NUM_THREADS=1 $(VERL_VENV)/bin/python -m pytest --noconftest tests/engines/verl
 
 distributed: $(VENV)/ready  ## Compare one, two and four training processes on the same samples.
 	$(BIN)/python -m tests.distributed.run
@@ -95,4 +102,14 @@ $(SERVER_VENV)/ready: tests/server/constraints.txt
 $(COOKBOOK_VENV)/ready: Makefile
 	$(CORE_PYTHON) -m venv $(COOKBOOK_VENV)
 	$(COOKBOOK_VENV)/bin/pip install tinker==0.25.0 tinker-cookbook==0.5.4 array-api-compat
+	touch $@
+
+# verl's own requirements bring wandb and more, and lack what its trainers import: so they are named.
+$(VERL_VENV)/ready: pyproject.toml $(VERL_VERSIONS)
+	$(VERL_PYTHON) -m venv $(VERL_VENV)
+	$(VERL_VENV)/bin/pip install -c $(VERL_VERSIONS) torch==2.13.0
+	$(VERL_VENV)/bin/pip install --no-deps verl==0.9.1
+	$(VERL_VENV)/bin/pip install -c $(VERL_VERSIONS) -e '.[cli]' pytest \
+	  ray TransferQueue tensordict transformers hydra-core cachetools codetiming pyzmq msgspec \
+	  pillow fastapi uvicorn nvtx datasets pandas peft torchdata aiohttp
 	touch $@

@@ -45,7 +45,7 @@ def without(hidden, commands):
 
 
 def test_the_tables_are_those_of_the_package():
-    assert list(COMMANDS) == [*parser.COMMANDS, "control"]
+    assert list(COMMANDS) == [*parser.COMMANDS, "control", "verl"]
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
         "optional-dependencies"
     ]

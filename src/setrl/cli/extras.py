@@ -17,6 +17,7 @@ COMMANDS = {
     "playground": "cli",
     "view": "lab",
     "control": "gym",
+    "verl": "cli",
 }
 """Command → the extras that it always needs. Some options need more."""
 
@@ -33,6 +34,7 @@ MODULES = {
     "datasets": "train",
     "safetensors": "train",  # and gym
     "peft": "peft",
+    "tinker": "tinker",
     "math_verify": "math",
     "sympy": "math",
     "aiohttp": "judge",
@@ -48,7 +50,6 @@ MODULES = {
     "imageio": "gym",
     "mujoco": "mujoco",
     "ale_py": "atari",
-    "tinker": "tinker",
 }
 """Module → the extra that installs it; the first, where several do."""
 

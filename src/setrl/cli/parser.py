@@ -25,6 +25,7 @@ from setrl.cli.report import Report
 from setrl.cli.train import Train
 from setrl.cli.train_judge import TrainJudge
 from setrl.cli.validate_data import ValidateData
+from setrl.cli.verl_check import VerlCheck
 from setrl.cli.view import View
 
 COMMANDS: dict[str, Any] = {
@@ -43,6 +44,7 @@ COMMANDS: dict[str, Any] = {
     "view": View,
 }
 CONTROL: dict[str, Any] = {"train": Control, "watch": Watch}  # what follows `setrl control`
+VERL: dict[str, Any] = {"check": VerlCheck}
 
 # Placeholder in a command's help → the registry that has the names.
 REGISTRIES = {
@@ -58,7 +60,7 @@ REGISTRIES = {
 
 def parsed(arguments: list[str]) -> Any:
     """The command with its options; wrong ones end the process with exit code 2."""
-    app, control = tyro.extras.SubcommandApp(), tyro.extras.SubcommandApp()
+    app, control, verl = (tyro.extras.SubcommandApp() for _ in range(3))
     named = [name for name in COMMANDS if name in arguments[:1]]  # the others need no parser then
     for name in named or COMMANDS:
         if named:
@@ -67,6 +69,9 @@ def parsed(arguments: list[str]) -> Any:
     for name, command in CONTROL.items():
         control.command(command, name=name, is_default=name == "train")
     app.command(control, name="control", help="Train the arms of a control run, or watch one.")
+    for name, command in VERL.items():
+        verl.command(command, name=name)
+    app.command(verl, name="verl", help="Check that verl loads setrl.")
     return app.cli(prog="setrl", args=arguments, config=(tyro.conf.OmitArgPrefixes,))
 
 
