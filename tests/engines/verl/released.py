@@ -42,7 +42,9 @@ def make(mode, changes):
     with open_dict(config):
         config.trainer.v1.trainer_mode = f"setrl_{mode}"
         config.actor_rollout_ref.rollout.n = 4
-        config.actor_rollout_ref.rollout.nnodes = 1  # verl asks for it in separate_async
+        if mode == "separate_async":  # it asks for them
+            config.actor_rollout_ref.rollout.nnodes = 1
+            config.actor_rollout_ref.rollout.checkpoint_engine.backend = "nccl"
         algorithm = {"norm_adv_by_std_in_grpo": False, **changes}
         config.algorithm = OmegaConf.merge(config.algorithm, algorithm)
     return get_trainer_cls(f"setrl_{mode}")(config)
