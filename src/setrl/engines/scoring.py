@@ -118,7 +118,9 @@ class Scorer:
     def _columns(self, arguments: dict[str, Any]) -> np.ndarray:
         """What each reward function gives each sample, (B·N, R); NaN unknown."""
         found = [_called(function, arguments) for function in self._rewards]
-        return np.array(found, dtype=np.float64).T  # None becomes NaN
+        # As numbers first: NumPy reads no tensor in bf16.
+        numbers = [[np.nan if one is None else float(one) for one in each] for each in found]
+        return np.array(numbers, dtype=np.float64).T
 
     def _combined(self, columns_BNR: np.ndarray, groups: Sequence[SampledGroup]) -> np.ndarray:
         rewards_BN = self.task.combine(columns_BNR)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,10 @@ import torch
 
 from setrl import AnyMethod, grouped_advantages, set_advantages
 from setrl.cli.credit import CreditLog
+from setrl.engines.scoring import SampledGroup, Scorer
 from setrl.engines.trl_async import credit_worker
+from setrl.rewards import Combine
+from setrl.tasks import Row
 from tests.engines.conformance.groups import Case, Sample
 from tests.engines.test_async import group as trl_group
 from tests.engines.test_async import loop_of
@@ -137,6 +141,21 @@ def trl_async(case: Case, method: AnyMethod, make_worker: Any) -> Rows:
     return [rows[place] for place in range(len(case.samples))]
 
 
+def scorer(case: Case, method: AnyMethod, _: Any) -> Rows:
+    """`Scorer`, from which the engine of the Tinker protocol has its advantages."""
+    task: Any = SimpleNamespace(
+        rewards=[Fixed(list(rewards_of(case)), "rewards")],
+        strategy=SimpleNamespace(function=Fixed(labels_of(case), "labels")),
+        combine=Combine((1.0,)),
+    )
+    groups = [
+        SampledGroup(Row(name), name, ["text"] * len(one), [[1]] * len(one), [False] * len(one))
+        for name, one in case.groups.items()
+    ]
+    batch = Scorer(task).score(groups, method, np.random.default_rng(0))
+    return in_rows(case, batch.advantages.values_BN.ravel())
+
+
 ADAPTERS = {
     "set_advantages": Adapter(dense),
     "grouped_advantages": Adapter(flat),
@@ -145,6 +164,8 @@ ADAPTERS = {
     "SetGRPOTrainer": Adapter(
         trl, frozenset({"ragged", "any_order", "turns", "padding"}), digits=1e-6
     ),
+    # Samples are drawn group by group; a conversation is one row.
+    "Scorer": Adapter(scorer, frozenset({"ragged", "any_order", "turns", "padding"})),
     # A group at a time, always whole.
     "credit_worker": Adapter(trl_async, frozenset({"ragged", "any_order", "padding", "bf16"})),
 }
