@@ -96,3 +96,15 @@ def test_a_wrong_config_of_a_method_is_answered(setrl, tmp_path, method, message
     code, _, error = setrl("credit", path, "--method", method)
     assert code == 2
     assert message in error
+
+
+def test_only_an_earlier_output_is_written_over(setrl, tmp_path):
+    path, output = tmp_path / "groups.jsonl", tmp_path / "mine.jsonl"
+    path.write_text(json.dumps({"rewards": [1, 0, 1, 1]}))
+    output.write_text('{"thesis": "the only copy"}\n')
+    command = ("credit", path, "--method", "maxpo", "--set-size", 2, "--output", output)
+    code, _, error = setrl(*command)
+    assert (code, output.read_text()) == (2, '{"thesis": "the only copy"}\n')
+    assert "mine.jsonl is there already and is no output of setrl credit" in error
+    output.unlink()
+    assert setrl(*command)[0] == setrl(*command)[0] == 0

@@ -5,6 +5,7 @@ Equal up to rounding: TRL credits in float32 and we in float64.
 
 import json
 import math
+import re
 
 import pandas as pd
 import pytest
@@ -18,7 +19,7 @@ from setrl.engines.trl import SetGRPOTrainer
 from tests.engines.chat import PROMPTS
 
 PLAIN = ["one", "two", "three", "four"]
-OURS = ("reward/", "strategies/", "advantage/", "time/")  # metrics that TRL has not
+OURS = re.compile(r"(eval_)?([ab]_)?(reward|strategies|advantage|time)/")  # metrics of ours alone
 CLOCKS = ("step_time", "train_runtime", "_per_second", "_runtime", "preparation_time", "epoch")
 
 
@@ -44,7 +45,7 @@ def never(completions, **_):
 def outcome(trainer):
     trainer.train()
     history = [
-        {k: v for k, v in entry.items() if not k.startswith(OURS) and not k.endswith(CLOCKS)}
+        {k: v for k, v in entry.items() if not OURS.match(k) and not k.endswith(CLOCKS)}
         for entry in trainer.state.log_history
     ]
     return history, weights_of(trainer.model)

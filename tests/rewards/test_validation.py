@@ -114,3 +114,21 @@ def test_wrong_settings_are_wrong_usage(tmp_path, capsys):
         cli.main(["validate-data", str(tmp_path / "data.jsonl"), "--workers", "0"])
     assert left.value.code == 2
     assert "workers must be above 0, got 0" in capsys.readouterr().err
+
+
+def test_good_rows_are_written_over_an_earlier_part_alone(tmp_path, capsys):
+    path, good = write(tmp_path / "data.jsonl", {"answer": "1"}), tmp_path / "good.jsonl"
+    good.write_text("the only copy")
+    command = ["validate-data", str(path), "--good", str(good)]
+    assert left_with(command) == 2
+    assert good.read_text() == "the only copy"
+    assert "is there already" in capsys.readouterr().err
+    good.unlink()
+    assert [left_with(command), left_with(command)] == [0, 0]
+    assert good.read_text() == path.read_text()
+
+
+def left_with(command):
+    with pytest.raises(SystemExit) as left:
+        cli.main(command)
+    return left.value.code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ from tyro.conf import Positional
 from setrl import files
 from setrl.core import methods
 from setrl.core.advantages import Advantages, AnyMethod
-from setrl.errors import usage_errors
-from setrl.files import strict_yaml
+from setrl.errors import DataError, usage_errors
+from setrl.files import json_lines, strict_yaml
 from setrl.logs.fields import DEGENERATE_NOTE, seems_to_mark_degenerate
 from setrl.logs.groups import UNJUDGED, CreditGroup, Keys, credit_groups, read_groups
 
@@ -50,6 +51,7 @@ class CreditLog:
     def run(self) -> None:
         """Write the groups with their advantages, and a summary to stderr."""
         files.refuse_own_input(self.output, self.file)
+        files.refuse_file_of_others(self.output, _holds_advantages, "output of setrl credit")
         with usage_errors():
             method = methods.from_config(self._spec())
             keys = Keys(self.reward, self.cluster, group=self.group)
@@ -72,6 +74,14 @@ class CreditLog:
         if not self.method.lstrip().startswith("{"):
             return {"method": self.method, **size}
         return strict_yaml.mapping(self.method) | size
+
+
+def _holds_advantages(path: Path) -> bool:
+    """Whether the first line of a file was written by this command."""
+    with suppress(DataError, OSError):
+        first = next(json_lines.read(path, "leave_out"), None)
+        return first is not None and {"method", "advantages"} <= first.record.keys()
+    return False
 
 
 def _summary(groups: list[CreditGroup], advantages: Advantages, method: AnyMethod) -> str:

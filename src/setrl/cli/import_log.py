@@ -58,7 +58,7 @@ class ImportLog(ImportOptions, FieldNames):
     def run(self) -> None:
         """Write the evaluation file, and print to stderr what it holds and what was left out."""
         files.refuse_own_input(self.output, self.path)
-        self._refuse_file_of_others()
+        files.refuse_file_of_others(self.output, is_evaluation_file, "evaluation file")
         if self.tool == OWN:
             imported = self._own()
         else:
@@ -73,14 +73,6 @@ class ImportLog(ImportOptions, FieldNames):
         samples = between(min(sizes), max(sizes))
         size = f"{len(sizes)} {'problem' if len(sizes) == 1 else 'problems'} × {samples} samples"
         print(f"{self.output}: {size} from {self.tool}", file=sys.stderr)
-
-    def _refuse_file_of_others(self) -> None:
-        """Refuse to write over what is no evaluation file: it may be the only copy of a log."""
-        there = self.output.is_file() and self.output.stat().st_size > 0
-        if there and not is_evaluation_file(self.output):
-            raise ConfigError(
-                f"{self.output} is there already and is no evaluation file: give another --output"
-            )
 
     def _own(self) -> Imported:
         """The records of a log of one's own; which fields are read is printed first."""

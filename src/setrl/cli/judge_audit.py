@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from setrl.cli.judge import JudgeOptions, opened
 from setrl.core import methods
 from setrl.errors import ConfigError, DataError
-from setrl.files import refuse_own_input
+from setrl.files import read_json, refuse_file_of_others, refuse_own_input
 from setrl.logs.fields import DEGENERATE_NOTE, seems_to_mark_degenerate
 from setrl.logs.groups import (
     REWARD_KEYS,
@@ -107,6 +107,7 @@ class JudgeAudit(JudgeOptions):
     def _check(self, folder: Path) -> None:
         for name in WRITTEN:
             refuse_own_input(folder / name, self.file, self.config)
+            refuse_file_of_others(folder / name, lambda _: _holds_audit(folder), "earlier audit")
         for name in ("orders", "set_size"):
             if getattr(self, name) < 1:
                 option = name.replace("_", "-")
@@ -155,3 +156,10 @@ def _judges(stack: ExitStack, settings: Mapping[str, Any], orders: int) -> list[
 
 def _all_have(logged: list[LoggedGroup], key: str) -> bool:
     return all(key in sample for group in logged for sample in group.samples)
+
+
+def _holds_audit(folder: Path) -> bool:
+    """Whether a folder holds what an earlier call wrote."""
+    with suppress(DataError, OSError):
+        return {"schema_version", "judge"} <= read_json(folder / WRITTEN[0]).keys()
+    return False

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,25 @@ def refuse_own_input(output: Path | None, *inputs: Path | None) -> None:
                 raise ConfigError(
                     f"the output {output} is the file that is read: give another output"
                 )
+
+
+def refuse_file_of_others(output: Path | None, is_ours: Callable[[Path], bool], what: str) -> None:
+    """Refuse to write over what the same command did not write: it may be the only copy.
+
+    Args:
+        output: The file to write; None for standard output.
+        is_ours: Whether a file that is there is an earlier output.
+        what: What such an output is, in words.
+
+    Raises:
+        ConfigError: If another file is there.
+    """
+    if output is not None and output.exists() and not (_is_empty(output) or is_ours(output)):
+        raise ConfigError(f"{output} is there already and is no {what}: give another output")
+
+
+def _is_empty(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size == 0
 
 
 def write_text(path: Path, text: str) -> None:

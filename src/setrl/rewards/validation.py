@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import DataError
-from setrl.files import json_lines, refuse_own_input, write_text
+from setrl.files import json_lines, refuse_file_of_others, refuse_own_input, write_text
 from setrl.rewards.math_answer import MathAnswer
 
 IDS = ("id", "unique_id", "problem_id")
@@ -80,6 +80,13 @@ def validate(path: Path, grader: MathAnswer) -> Validation:
     return Validation(tuple(good), tuple(bad))
 
 
+def _is_part_of(part: Path, whole: Path) -> bool:
+    """Whether all lines of a file are lines of another one, as the good rows of an earlier call."""
+    if not part.is_file():
+        return False
+    return set(part.read_bytes().splitlines()) <= set(whole.read_bytes().splitlines())
+
+
 def _parsed(line: bytes) -> dict[str, Any] | str:
     """The object of a line, or what is wrong with it."""
     try:
@@ -118,6 +125,7 @@ def validate_and_print(path: Path, grader: MathAnswer, good: Path | None) -> Non
         DataError: If there are bad rows.
     """
     refuse_own_input(good, path)
+    refuse_file_of_others(good, lambda there: _is_part_of(there, path), f"part of {path}")
     found = validate(path, grader)
     grader.close()
     for row in found.bad:
