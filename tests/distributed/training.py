@@ -19,6 +19,7 @@ from setrl.core.credit import Sampled
 from setrl.engines.batch import ScoredBatch
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.judges.exact import ExactJudge
+from tests.engines import chat
 
 PROMPTS = [f"y={a}x, x!=1: " for a in range(2, 8)]
 N = 4
@@ -115,19 +116,9 @@ def arguments(setting: Setting, output: Path, rows: int) -> GRPOConfig:
         "learning_rate": 0.1,
         "lr_scheduler_type": "constant",
         "max_grad_norm": 0.0,
-        "shuffle_dataset": False,
         "seed": 1,
-        "use_cpu": True,
-        "bf16": False,
-        "activation_checkpointing": False,
-        "dataloader_pin_memory": False,
-        "report_to": [],
-        "save_strategy": "no",
-        "disable_tqdm": True,
-        "logging_steps": 1,
-        "model_init_kwargs": {"dtype": "float32"},
     }
-    return GRPOConfig(str(output), **{**usual, **setting.options})
+    return chat.arguments(output, **{**usual, **setting.options})
 
 
 def adapters() -> LoraConfig:

@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from setrl import methods
-from setrl.errors import ConfigError
+from setrl.errors import ConfigError, DataError
 from setrl.lab.view import metrics, serve
 from setrl.lab.view.app import SHOWN, application
 from setrl.lab.view.catalogue import Catalogue
@@ -337,6 +337,39 @@ def test_unknown_sorts_are_refused_and_pages_end(ask):
     assert ask("groups", **{"from": 10_000}).json()["rows"] == []
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"samples": None},
+        {"samples": [1]},
+        {"samples": [{"reward": 1}]},
+        {"samples": [{"text": "a", "cluster": "x"}]},
+        {"samples": [{"text": "a", "cluster": math.inf}]},
+        {"samples": [{"text": "a", "reward": 10**400}]},
+        {"samples": [], "judged": "no"},
+        {"samples": [], "judged": {"cluster": 3}},
+    ],
+)
+def test_a_line_that_is_no_group_is_a_sentence_with_its_place(tmp_path, wrong):
+    path = tmp_path / "step_000001.jsonl"
+    write(path, [{"prompt": "p", **wrong}])
+    log = Rollouts({1: path})
+    with pytest.raises(DataError, match=r"step_000001\.jsonl:1: is not a group"):
+        list(log.groups(1))
+    with pytest.raises(DataError, match="is not a group"):
+        log.group(1, 0)
+
+
+def test_a_group_may_be_empty_and_rewards_may_be_of_any_kind(tmp_path):
+    path = tmp_path / "step_000001.jsonl"
+    odd = [{"text": None, "reward": True}, {"text": 5, "reward": "1", "advantage": math.nan}]
+    write(path, [{"prompt": None, "samples": []}, {"prompt": 3, "samples": odd}])
+    index = Index(Rollouts({1: path})).of_all()
+    assert index.rows["samples"].tolist() == [0, 2]
+    for place in index.rows["place"].tolist():
+        json.dumps(group_page(Rollouts({1: path}).group(1, place)), allow_nan=False)
+
+
 def test_a_log_that_grows_is_indexed_again(tmp_path):
     path = tmp_path / "step_000001.jsonl"
     write(path, [group(1, 0, [sample("a", 1, 0)])])
@@ -591,6 +624,20 @@ def test_a_folder_without_runs_is_refused(tmp_path, setrl):
     code, _, error = setrl("view", tmp_path, "--no-open")
     assert code == 2
     assert "holds no run of setrl" in error
+
+
+def test_a_file_without_samples_is_refused_at_once(tmp_path, setrl):
+    (tmp_path / "notes.txt").write_text("hello")
+    code, _, error = setrl("view", tmp_path / "notes.txt", "--no-open")
+    assert code == 3
+    assert "not JSON" in error
+
+
+def test_streams_end_with_the_server(folder, ids):
+    app = application(Catalogue(folder), is_ending=lambda: True)
+    client = TestClient(app, base_url="http://localhost")
+    query = {"run": ids["mine"], "arm": "poly", "seed": 0}  # without follow=0 it has no end
+    assert client.get("/api/metrics", params=query).text == ""
 
 
 def test_ctrl_c_ends_the_server_without_an_error(folder, setrl, monkeypatch):

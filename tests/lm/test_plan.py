@@ -1,6 +1,7 @@
 """`setrl train --dry-run`: all checks, the plan, and nothing written."""
 
 import os
+import shutil
 import socket
 import sys
 import tempfile
@@ -124,11 +125,15 @@ def test_what_is_there_is_not_planned_again(config, tmp_path, capsys):
         ("max_new_tokens=4000", 2, "is more than the 2048 of the model's context"),
         ("trainer={use_vlm: true}", 2, "did you mean 'use_vllm'?"),
         ("model=model/empty", 2, "model/empty is not a model's folder or name"),
+        ("model=model/bare", 2, "model/bare has no tokenizer: save it in the folder of the model"),
     ],
 )
 def test_what_train_refuses_is_refused(config, tmp_path, capsys, change, code, sentence):
     make_half_a_run(config)
     (tmp_path / "model" / "empty").mkdir()
+    (tmp_path / "model" / "bare").mkdir()
+    for name in ("config.json", "model.safetensors"):
+        shutil.copy(tmp_path / "model" / name, tmp_path / "model" / "bare")
     before = content(tmp_path)
     left, printed = dry_run(capsys, "--set", change)
     assert left == code

@@ -8,7 +8,7 @@ from setrl.errors import ConfigError
 from setrl.evaluation.collecting import draw_and_read
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.engine import EngineSpec
-from setrl.lm.server import ServedModel, learning_rate, train_on_server
+from setrl.lm.server import ServedModel, check_server_of, learning_rate, train_on_server
 from setrl.logs.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 from tests.engines.fake_tinker import FakeServer
@@ -106,6 +106,11 @@ def test_what_a_server_would_not_follow_is_refused(changes, message):
 def test_an_engine_needs_a_model():
     with pytest.raises(ConfigError, match="model must name the model of the server"):
         tiny_config(engine=ENGINE)
+
+
+def test_an_address_at_which_nothing_answers(base):
+    with pytest.raises(ConfigError, match=r"nothing answers at http://127.0.0.1:9 .*start the"):
+        check_server_of(server_config(base))
 
 
 def test_an_engine_is_read_from_a_file(tmp_path):

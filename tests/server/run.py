@@ -49,6 +49,7 @@ class Server:
             "SERVER_PYTHON": str(self.python),
             "JAX_PLATFORMS": "cpu",
             "HF_HUB_OFFLINE": "1",
+            "JAX_COMPILATION_CACHE_DIR": str(self.folder / "compiled"),
             "PYTHONPATH": "",
         }
         command = [HERE / "uv", "run", "-m", "skyrl.tinker.api", "--base-model", self.model]
@@ -177,6 +178,7 @@ def main():
     parser.add_argument("--port", type=int, default=8123)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--away", type=float, default=60.0, help="seconds without a server")
+    parser.add_argument("--faults-alone", action="store_true", help="leave out the two arms")
     options = parser.parse_args()
     folder = options.out.resolve() / time.strftime("%Y%m%d-%H%M%S")
     folder.mkdir(parents=True)
@@ -186,8 +188,9 @@ def main():
     )
     server.start()
     try:
-        train(config_of(server, steps=options.steps), folder / "two_arms")
-        report(folder / "two_arms")
+        if not options.faults_alone:
+            train(config_of(server, steps=options.steps), folder / "two_arms")
+            report(folder / "two_arms")
         short = {"arms": {"poly_epo": ARMS["poly_epo"]}, "steps": 6, "eval_splits": []}
         values = config_of(server, **short, checkpoint_every=2)
         train(values, folder / "whole")

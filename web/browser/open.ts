@@ -30,7 +30,7 @@ export interface Watched {
   readonly misdeeds: string[];
 }
 
-export async function open(browser: Browser, address: string, options: BrowserContextOptions = {}): Promise<Watched> {
+export async function open(browser: Browser, address: string, options: BrowserContextOptions = {}, ready = "tbody .number"): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
   const misdeeds: string[] = [];
@@ -44,6 +44,6 @@ export async function open(browser: Browser, address: string, options: BrowserCo
     void dialog.dismiss();
   });
   await page.goto(address);
-  await page.waitForSelector("tbody .number");
+  await page.waitForSelector(ready);
   return { page, misdeeds };
 }

@@ -1,6 +1,7 @@
 /** Pictures of the pages for the documentation: `make web-pictures`. */
 
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { launch, open, written } from "./open";
@@ -32,6 +33,22 @@ it.each(PICTURES)("$name", async ({ name, part, hash, width, colorScheme, ...res
   const box = (await page.locator(part).boundingBox())!;
   const clip = { ...box, height: Math.min(box.height, 1250) };
   await page.screenshot({ path: join(FOLDER, `${name}.png`), clip, fullPage: true });
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+const RUN = process.env.LAB_RUN; // the folder of a run with a report.html, such as runs/demo
+
+const OF_A_REPORT = [
+  { name: "report", width: 1180, height: 1240, colorScheme: "light" },
+  { name: "report-phone", width: 400, height: 1240, colorScheme: "dark" },
+] as const;
+
+it.runIf(RUN).each(OF_A_REPORT)("$name", async ({ name, width, height, colorScheme }) => {
+  const report = pathToFileURL(join(RUN!, "report.html")).href;
+  const { page, misdeeds } = await open(browser, report, { viewport: { width, height }, colorScheme }, ".chart svg");
+  await page.waitForTimeout(300);
+  await page.screenshot({ path: join(FOLDER, `${name}.png`) });
   expect(misdeeds).toEqual([]);
   await page.context().close();
 });

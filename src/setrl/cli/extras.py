@@ -34,7 +34,6 @@ MODULES = {
     "datasets": "train",
     "safetensors": "train",  # and gym
     "peft": "peft",
-    "tinker": "tinker",
     "math_verify": "math",
     "sympy": "math",
     "aiohttp": "judge",
@@ -50,6 +49,7 @@ MODULES = {
     "imageio": "gym",
     "mujoco": "mujoco",
     "ale_py": "atari",
+    "tinker": "tinker",
 }
 """Module → the extra that installs it; the first, where several do."""
 

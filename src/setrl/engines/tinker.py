@@ -15,6 +15,8 @@ from __future__ import annotations
 import logging
 import os
 import time
+import urllib.error
+import urllib.request
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -36,6 +38,7 @@ except ImportError as error:
 log = logging.getLogger(__name__)
 
 WRITTEN_FOR_TINKER = "0.25"
+PROBE = "/api/v1/healthz"  # what every server of the protocol answers
 Loss = Literal["importance_sampling", "ppo", "cispo"]
 Connect = Callable[[], Any]
 """Makes a `tinker.ServiceClient`, or what behaves like one."""
@@ -182,6 +185,27 @@ def connect_to(url: str, api_key: str | None = None) -> Any:
     """
     key = api_key or os.environ.get("TINKER_API_KEY") or "tml-none"
     return tinker.ServiceClient(base_url=url, api_key=key)
+
+
+def refuse_silence(url: str, wait_s: float = 10.0) -> None:
+    """Refuse an address at which nothing answers; the client package would try for five minutes.
+
+    Raises:
+        ConfigError: Naming the address.
+    """
+    try:
+        with urllib.request.urlopen(f"{url.rstrip('/')}{PROBE}", timeout=wait_s):
+            pass
+    except urllib.error.HTTPError as error:
+        if error.code == 404:
+            raise ConfigError(
+                f"{url} does not answer as a Tinker server does: it has no {PROBE} "
+                f"({error}); start one there, or correct the URL"
+            ) from error
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"nothing answers at {url} ({error}): start the server, or correct the URL"
+        ) from error
 
 
 def check_server(client: Any, model: str, url: str) -> None:

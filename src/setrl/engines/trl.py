@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 import torch
 import trl
-from accelerate.utils import gather_object
 from torch import Tensor
 from trl import GRPOConfig, GRPOTrainer, RLOOTrainer
 from trl.trainer.utils import (
@@ -43,6 +42,7 @@ from setrl.core.schedules import Scheduled
 from setrl.engines import checks, importance
 from setrl.engines.batch import ScoredBatch
 from setrl.engines.fields import PAIRS, Source, as_array, check_sources, column, read_matrix
+from setrl.engines.gathering import gather_rows
 from setrl.engines.judging import JudgeQueue, JudgingTimes, clusters_array, labels_of
 from setrl.engines.labels import Label, numbered, shown
 from setrl.engines.metrics import batch_metrics, dead_groups
@@ -201,10 +201,10 @@ class SetCredit(Sampling):
             asked = self._ask_fields(inputs, arguments) if self._is_training else {}
             columns = super()._calculate_rewards(inputs, prompts, completions, ids)
             self._columns = columns.clone()
-            self._labels = gather_object(labels()) if labels is not None else None
+            self._labels = gather_rows(labels()) if labels is not None else None
             if self.truncated.changes_rewards:
                 ends = {*self.eos_token_ids, self._tokenizer.pad_token_id}
-                self._truncated = gather_object([one[-1] not in ends for one in ids])
+                self._truncated = gather_rows([one[-1] not in ends for one in ids])
             self._fields = {name: values() for name, values in asked.items()}
         return columns
 
@@ -236,7 +236,7 @@ class SetCredit(Sampling):
         """What gives each field of the samples of all processes, once the rewards are known."""
 
         def gathered(name: str, values: Callable[[], Any]) -> np.ndarray:
-            return as_array(name, gather_object(values()), self._num_samples)
+            return as_array(name, gather_rows(values()), self._num_samples)
 
         asked: dict[str, Callable[[], np.ndarray]] = {}
         for name, source in self.fields.items():
@@ -259,7 +259,7 @@ class SetCredit(Sampling):
         kept = [key for key, one in arguments.items() if isinstance(one, list)]
         kept = [key for key in kept if key != "environments"]  # they live in their process
         rows = [{key: arguments[key][i] for key in kept} for i in range(own)]
-        rows = gather_object(rows)
+        rows = gather_rows(rows)
         groups = [rows[start : start + n] for start in range(0, len(rows), n)]
         place = f"the pairs function {get_callable_name(function)!r}"
         matrices = []
@@ -269,7 +269,7 @@ class SetCredit(Sampling):
                 found = self._started(function, samples | {"trainer_state": self.state})()
             matrices.append(read_matrix(found, n, place))
         if self.accelerator.num_processes > 1:
-            matrices = gather_object(matrices)
+            matrices = gather_rows(matrices)
         return np.stack(matrices)
 
     def _share(self, groups: list[Any]) -> list[Any]:
@@ -376,7 +376,7 @@ class SetCredit(Sampling):
         groups = [Group(p, tuple(t)) for p, t in zip(prompts_B, texts_BN, strict=True)]
         judgements, times = self.judge_queue.collect(self._share(groups))
         is_alone = self.accelerator.num_processes == 1
-        return judgements if is_alone else gather_object(judgements), times
+        return judgements if is_alone else gather_rows(judgements), times
 
     def _relog(self, values: list[float]) -> None:
         """Put the advantages that enter the loss in the place of those that TRL logged."""

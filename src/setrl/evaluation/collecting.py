@@ -24,7 +24,6 @@ class Drawn:
 
     Attributes:
         path: The evaluation file, with every problem that has all its samples.
-        samples_path: The file of all samples.
         problems: Problems in the evaluation file.
         unfinished: Problems that lack samples, and are only in the file of samples.
         failures: Reason → samples that could not be drawn in this call.
@@ -34,7 +33,6 @@ class Drawn:
     """
 
     path: Path
-    samples_path: Path
     problems: int
     unfinished: int
     failures: Mapping[str, int]
@@ -94,7 +92,6 @@ def draw_and_read(
         files.write_lines(path, records)
     return Drawn(
         path=path,
-        samples_path=store.path,
         problems=len(records),
         unfinished=len(task.problems) - len(records),
         failures=failures,

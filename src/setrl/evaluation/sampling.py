@@ -166,9 +166,16 @@ def load_tokenizer(model_dir: str | Path) -> PreTrainedTokenizerBase:
         ConfigError: If there is none.
     """
     try:
-        return AutoTokenizer.from_pretrained(model_dir)
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(model_dir)
     except (OSError, ValueError) as error:
         raise ConfigError(f"{model_dir} has no tokenizer: {error}") from error
+    # Where its files are missing, transformers makes an empty one without a word.
+    if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):
+        raise ConfigError(
+            f"{model_dir} has no tokenizer: save it in the folder of the model "
+            "(tokenizer.save_pretrained)"
+        )
+    return tokenizer
 
 
 def _load_weights(model_dir: str | Path, dtype: str) -> PreTrainedModel:

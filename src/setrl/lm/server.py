@@ -113,9 +113,10 @@ def check_server_of(config: ComparisonConfig) -> None:
         ConfigError: Naming the server.
     """
     try:
-        from setrl.engines.tinker import check_server
+        from setrl.engines.tinker import check_server, refuse_silence
     except ImportError as error:
         raise ConfigError(f"engine: {error}") from error
+    refuse_silence(spec(config).tinker)
     check_server(connector(config)(), str(config.model), spec(config).tinker)
 
 

@@ -164,12 +164,15 @@ class Questions:
         return self._found
 
 
-def application(catalogue: Catalogue, token: str | None = None) -> Guard:
+def application(
+    catalogue: Catalogue, token: str | None = None, is_ending: Callable[[], bool] = lambda: False
+) -> Guard:
     """The explorer of a folder, for any ASGI server.
 
     Args:
         catalogue: The folder.
         token: What a reader must know, where others can reach the server.
+        is_ending: Whether the server wants to end; streams then end, too.
     """
     ask = Questions(catalogue)
     answers: dict[str, Answer] = {
@@ -179,7 +182,7 @@ def application(catalogue: Catalogue, token: str | None = None) -> Guard:
     routes = [Route("/", _page), Route("/static/{name}", _static)]
     routes += [Route(f"/api/{name}", _json(answer)) for name, answer in answers.items()]
     routes += [
-        Route("/api/metrics", _stream(ask)),
+        Route("/api/metrics", _stream(ask, is_ending)),
         Route("/film/{name}", _film(ask)),
     ]
     return Guard(Starlette(routes=routes), token)
@@ -209,7 +212,7 @@ def _json(answer: Answer) -> Callable[[Request], Response]:
     return respond
 
 
-def _stream(ask: Questions) -> Callable[[Request], Any]:
+def _stream(ask: Questions, is_ending: Callable[[], bool]) -> Callable[[Request], Any]:
     async def respond(request: Request) -> Response:
         try:
             path = (await run_in_threadpool(ask.seed, request)).metrics
@@ -219,7 +222,11 @@ def _stream(ask: Questions) -> Callable[[Request], Any]:
         if path is None:
             return _problem(422, "this log holds no metrics")
         follow = request.query_params.get("follow", "1") == "1"
-        found = metrics.events(path, cursor, follow, request.is_disconnected)
+
+        async def is_gone() -> bool:
+            return is_ending() or await request.is_disconnected()
+
+        found = metrics.events(path, cursor, follow, is_gone)
         return StreamingResponse(found, media_type="text/event-stream")
 
     return respond

@@ -146,9 +146,9 @@ def _own_group(record: dict[str, Any], step: int, where: str) -> LoggedGroup:
     try:
         samples = tuple(_own_sample(sample) for sample in record["samples"])
         prompt = str(record["prompt"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        unknown = record.get("judged", {}).get("cluster", {}).get("unknown")
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DataError(f"{where}: is not a group of samples ({error!r})") from None
-    unknown = (record.get("judged") or {}).get("cluster", {}).get("unknown")
     notes = (f"The strategies are unknown: {unknown}.",) if unknown else ()
     return LoggedGroup(step, prompt, samples, notes)
 

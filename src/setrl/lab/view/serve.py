@@ -15,7 +15,7 @@ import uvicorn
 
 from setrl.errors import ConfigError
 from setrl.lab.view.app import application
-from setrl.lab.view.catalogue import Catalogue
+from setrl.lab.view.catalogue import Catalogue, Found, Source
 
 USUAL_PORT = 8710
 TRIED = 20  # ports from the usual one on, if none is asked for
@@ -42,18 +42,18 @@ def serve(catalogue: Catalogue, host: str, port: int | None, show: bool) -> None
     print(f"{address}\nCtrl-C ends it.", flush=True)
     if show:
         threading.Timer(0.5, webbrowser.open, [address]).start()
-    run(uvicorn.Server(_config(application(catalogue, token))), listening)
+    server = uvicorn.Server(_config(application(catalogue, token, lambda: server.should_exit)))
+    run(server, listening)
 
 
 def _config(app: object) -> uvicorn.Config:
-    # A stream of metrics never ends by itself: the server does not wait for it.
     return uvicorn.Config(
         app,  # type: ignore[arg-type]
         log_level="warning",
         access_log=False,  # the address holds the token
         server_header=False,
         lifespan="off",
-        timeout_graceful_shutdown=1,
+        timeout_graceful_shutdown=3,
     )
 
 
@@ -72,17 +72,26 @@ def refuse_empty(catalogue: Catalogue) -> None:
 
     Raises:
         ConfigError: Naming it, and what it could hold.
+        DataError: If it is a file that holds no samples.
     """
     root: Path = catalogue.root
     if not root.exists():
         raise ConfigError(f"{root}: no such folder")
     found = catalogue.look()
+    if root.is_file():  # it was meant to be samples: what is wrong with it is said at once
+        for source in _sources(found):
+            source.load()
     if not found.entries and not found.audits:
         why = f" ({found.notes[0]})" if found.notes else ""
         raise ConfigError(
             f"{root} holds no run of setrl, no completions of TRL, no log of verl, lm-eval, "
             f"lighteval or Inspect, no evaluation file and no audit of a judge{why}"
         )
+
+
+def _sources(found: Found) -> list[Source]:
+    arms = (arms for entry in found.entries.values() for arms in entry.evaluations.values())
+    return [source for of_split in arms for seeds in of_split.values() for source in seeds.values()]
 
 
 def is_loopback(host: str) -> bool:

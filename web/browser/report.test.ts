@@ -1,0 +1,110 @@
+/** The report of a made-up run with hostile samples: values, switches, files to save, accessibility. */
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { launch, open, PYTHON } from "./open";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const ATTACK = "</script><script>alert(1)</script><img src=x onerror=alert(2)><!--\u202e\u0000";
+const MAKE = `
+import sys
+from pathlib import Path
+from setrl.report import write_report
+from tests import fake_run
+folder = fake_run.make(Path(sys.argv[1]), problems=4, n=8, steps=10, text=sys.argv[2].replace("NUL", chr(0)))
+write_report(folder)
+`;
+
+let browser: Browser;
+let folder: string;
+let address: string;
+
+beforeAll(async () => {
+  browser = await launch();
+  folder = join(mkdtempSync(join(tmpdir(), "lab-")), "run");
+  const root = join(import.meta.dirname, "../..");
+  execFileSync(PYTHON, ["-c", MAKE, folder, ATTACK.replace("\u0000", "NUL")], { cwd: root, env: { ...process.env, PYTHONPATH: `${root}/src:${root}` } });
+  address = pathToFileURL(join(folder, "report.html")).href;
+});
+
+afterAll(() => browser?.close());
+
+it("values are those of the summary, on hover and in the files that are saved", async () => {
+  const { page, misdeeds } = await open(browser, address, { acceptDownloads: true }, ".chart svg");
+  const summary = JSON.parse(readFileSync(join(folder, "summary.json"), "utf8")) as {
+    splits: { shifted: { arms: { grpo: { metrics: Record<string, { value: number }> } } } };
+  };
+  const { metrics } = summary.splits.shifted.arms.grpo;
+  const saved = async (kind: string) => {
+    const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#pass .saves button", { hasText: kind }).first().click()]);
+    return readFileSync((await file.path())!, "utf8");
+  };
+  const rows = (await saved("CSV")).trim().split("\r\n").map((row) => row.split(",")).filter(([arm]) => arm === "GRPO");
+  expect(rows.length).toBe(4);
+  for (const [, k, value] of rows) expect(Math.abs(Number(value) - metrics[`pass@${k}`]!.value)).toBeLessThan(1e-5);
+  expect(await saved("SVG")).toMatch(/^<svg[^]*<\/svg>$/);
+  const chart = page.locator("#pass .chart svg").first();
+  await chart.scrollIntoViewIfNeeded();
+  const box = (await chart.boundingBox())!;
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  const tip = await chart.locator("[aria-label=tip]").textContent();
+  const k = /k = (\d+)/.exec(tip!)![1]!;
+  expect(tip).toContain(`GRPO ${(100 * metrics[`pass@${k}`]!.value).toFixed(1)}%`);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+it("an arm is switched off in every plot, with the keyboard", async () => {
+  const { page, misdeeds } = await open(browser, address, {}, ".chart svg");
+  const dots = () => page.locator('#pass .chart svg [aria-label="dot"]').count();
+  const before = await dots();
+  const key = page.locator("#pass .curves-key").first().getByRole("button", { name: "GRPO" });
+  await key.focus();
+  await page.keyboard.press("Space");
+  expect(await key.getAttribute("aria-pressed")).toBe("false");
+  await page.waitForTimeout(100);
+  expect(await dots()).toBeLessThan(before);
+  expect(await page.locator("#training .curves-key").getByRole("button", { name: "GRPO" }).getAttribute("aria-pressed")).toBe("false");
+  await page.locator("header button.term").first().focus();
+  expect(await page.locator("#tip").isVisible()).toBe(true);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+it("hostile samples are text", async () => {
+  const { page, misdeeds } = await open(browser, address, {}, ".chart svg");
+  const shown = await page.locator("#credit blockquote .sample-text").first().innerText();
+  expect(shown).toContain("</script><script>alert(1)</script><img src=x onerror=alert(2)><!--⟨U+202E⟩␀");
+  expect(await page.locator("img").count()).toBe(0);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+it.each([
+  { width: 1280, colorScheme: "light" },
+  { width: 1280, colorScheme: "dark" },
+  { width: 400, colorScheme: "light" },
+  { width: 400, colorScheme: "dark" },
+] as const)("axe finds nothing: $width pixels, $colorScheme", async ({ width, colorScheme }) => {
+  const { page } = await open(browser, address, { viewport: { width, height: 900 }, colorScheme, bypassCSP: true }, ".chart svg");
+  for (const summary of await page.locator("summary").all()) await summary.click();
+  await page.waitForTimeout(200);
+  await page.evaluate(AXE);
+  const violations = await page.evaluate(async () => {
+    const axe = (window as unknown as { axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }).axe;
+    return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+  });
+  expect(violations).toEqual([]);
+  const small = await page.evaluate(() =>
+    [...document.querySelectorAll("text, tspan, small, td, p, li")].filter((one) => one.textContent && parseFloat(getComputedStyle(one).fontSize) < 11).length,
+  );
+  expect(small).toBe(0);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0);
+  await page.context().close();
+});
