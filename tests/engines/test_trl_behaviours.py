@@ -44,11 +44,13 @@ def never(completions, **_):
 
 def outcome(trainer):
     trainer.train()
-    history = [
-        {k: v for k, v in entry.items() if not OURS.match(k) and not k.endswith(CLOCKS)}
-        for entry in trainer.state.log_history
-    ]
+    history = [of_trl(entry) for entry in trainer.state.log_history]
     return history, weights_of(trainer.model)
+
+
+def of_trl(metrics):
+    """Those that TRL logs, too, and that no clock decides."""
+    return {k: v for k, v in metrics.items() if not OURS.match(k) and not k.endswith(CLOCKS)}
 
 
 def weights_of(model):
@@ -148,8 +150,7 @@ def test_evaluation_is_trls(make_chat):
         data = Dataset.from_dict({"prompt": PROMPTS})
         torch.manual_seed(0)
         trainer = make_chat(rewards=letters, kind=kind, eval_dataset=data, args=args)
-        found = trainer.evaluate()
-        return {key: value for key, value in found.items() if not key.endswith(CLOCKS)}
+        return of_trl(trainer.evaluate())
 
     ours, theirs = metrics(SetGRPOTrainer), metrics(GRPOTrainer)
     assert "eval_reward" in ours
