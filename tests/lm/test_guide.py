@@ -6,11 +6,8 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
-import torch
 
-from setrl import methods
 from tests import tiny_model
 
 GUIDE = Path(__file__).parents[2] / "docs" / "your-own-task.md"
@@ -53,29 +50,3 @@ def test_the_task_is_read_as_the_guide_says(guide):
     history = guide.trainer.state.log_history
     assert history[0]["strategies/per_prompt"] >= 0
     assert guide.trainer.state.global_step == 2
-
-
-def test_what_is_said_for_verl_is_the_methods(guide):
-    rng = np.random.default_rng(0)
-    uid = rng.permutation(["p", "q", "r"] * 8).astype(object)
-    mask = torch.tensor(np.arange(5) < rng.integers(1, 6, (24, 1))).float()
-    ends = mask * (mask.cumsum(1) == mask.sum(1, keepdim=True))
-    rewards = ends * torch.tensor(rng.integers(0, 2, (24, 1))).float()
-    cluster = rng.integers(0, 3, 24).astype(object)
-    advantages, returns = guide.maxpo(rewards, mask, uid, config=None)
-    assert returns is advantages
-    data = SimpleNamespace(
-        batch={"token_level_rewards": rewards, "response_mask": mask},
-        non_tensor_batch={"uid": uid, "cluster": cluster},
-    )
-    guide.compute_advantage(data, "poly_epo", config=None)
-    for name in "pqr":
-        at = uid == name
-        one = rewards.sum(1)[at][None]
-        labels = cluster[at].astype(int)[None]
-        expected = methods.maxpo(4).advantages(one).values_BN[0]
-        np.testing.assert_allclose(advantages[at], expected.float()[:, None] * mask[at])
-        expected = methods.poly_epo(4).advantages(one, clusters=labels).values_BN[0]
-        got = data.batch["advantages"][at]
-        np.testing.assert_allclose(got, expected.float()[:, None] * mask[at], atol=1e-7)
-        assert got.abs().sum() > 0

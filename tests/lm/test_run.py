@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import pytest
-from transformers import AutoConfig
 
 from setrl import cli, files
 from setrl.errors import ConfigError, DataError, RunError
@@ -20,6 +19,7 @@ from setrl.logs.run_folder import TrainingRun, training_run, write_status
 from setrl.report import style
 from setrl.runs.pool import Stop, run_jobs
 from setrl.runs.run import arm_job
+from tests import tiny_model
 
 
 def statuses(run_dir):
@@ -181,8 +181,7 @@ def test_wrong_arguments_of_trl_are_refused_before_anything_is_made(make_config,
 
 @pytest.mark.usefixtures("no_training")
 def test_another_model_is_pointed_at(make_config, tmp_path):
-    model = str(tmp_path / "model")
-    AutoConfig.for_model("qwen3").save_pretrained(model)
+    model = str(tiny_model.make(tmp_path / "model"))
     with pytest.raises(TypeError):
         run_comparison(make_config(model=model), tmp_path / "run")
     assert files.read_json(tmp_path / "run" / "base" / "base.json")["path"] == model
