@@ -1,6 +1,6 @@
 """What set credit adds to a step of training, at N = 8, 64 and 512 samples of a prompt.
 
-    python benchmarks/overhead.py [steps]
+    python -m benchmarks.overhead [steps]
 
 A tiny model (the recipes': two layers of width 128) writes 32 tokens a sample and is trained with
 TRL's GRPO step and Poly-EPO, K = 4, two prompts a step. All that our class does around TRL's
@@ -137,7 +137,7 @@ def main(steps: int) -> None:
             place = ["--nproc_per_node", str(processes), "--master_addr", "127.0.0.1"]
             place += ["--master_port", str(free_port())]
             environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo"}
-            command = [*torchrun, *place, __file__, str(steps), made]
+            command = [*torchrun, *place, "-m", "benchmarks.overhead", str(steps), made]
             ended = subprocess.run(
                 command, env=environment, capture_output=True, text=True, check=False
             )
