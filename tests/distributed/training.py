@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,16 @@ SETTINGS = {
     "fields": Setting(method=OF_FIELDS, fields=True),
     "resumed": Setting(steps=4, options={"save_steps": 2, "save_strategy": "steps"}),
 }
+# ZeRO on CPUs, for those who have installed it: it is no part of any extra.
+if find_spec("deepspeed"):
+    ZERO_2 = {
+        "zero_optimization": {"stage": 2},
+        "train_micro_batch_size_per_gpu": "auto",
+        "gradient_accumulation_steps": "auto",
+        "zero_allow_untested_optimizer": True,  # SGD
+        "communication_data_type": "fp32",
+    }
+    SETTINGS["ZeRO 2"] = Setting(options={"deepspeed": ZERO_2})
 
 
 @dataclass
