@@ -15,14 +15,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from setrl.runs.written import MARK
+
 # Only the scripts that the page came with may run, and nothing may be loaded or sent. Charts set
 # styles on their own elements, which no hash can name beforehand.
 POLICY = (
     "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
-
-MARK = '<meta name="generator" content="setrl">'
 
 PAGE = """<!doctype html>
 <html lang="en">

@@ -133,7 +133,7 @@ def to_records(
     notes = list(notes)
     listed = list(samples)
     if options.verify:
-        listed = _verified(listed, verify or _math_verifier(), notes)
+        listed = _verified(listed, verify or math_verifier(), notes)
     scored = [sample for sample in listed if sample.score is not None]
     if len(scored) < len(listed):
         notes.append(f"{len(listed) - len(scored)} samples without a score are left out")
@@ -235,7 +235,8 @@ def _answering_text(sample: LoggedSample) -> str:
     return sample.text if sample.answer is None else f"\\boxed{{{sample.answer}}}"
 
 
-def _math_verifier() -> Verify:
+def math_verifier() -> Verify:
+    """The verifier of mathematics, imported only where it is used."""
     from setrl.rewards.verifier import MathVerifier
 
     return MathVerifier()

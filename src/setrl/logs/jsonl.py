@@ -20,7 +20,7 @@ from typing import Any
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
 from setrl.logs.fields import DEGENERATE_NOTE, label, plain, seems_to_mark_degenerate
-from setrl.logs.importing import Imported, Verify
+from setrl.logs.importing import Imported, Verify, math_verifier
 from setrl.logs.recognition import (
     SNIFFED,
     Fields,
@@ -313,7 +313,7 @@ class _Reader:
     def result(self, verify: Verify | None) -> Imported:
         """The records of all problems that have samples."""
         if self.by_verifier:
-            self._verify(verify or _math_verifier())
+            self._verify(verify or math_verifier())
         kept = {name: problem for name, problem in self.problems.items() if problem.scores}
         if not kept:
             raise DataError(f"{self.path}: holds no sample that is scored")
@@ -416,9 +416,3 @@ def _same(answer: str | None, gold: str) -> bool:
         return float(answer.replace(",", "")) == float(gold.replace(",", ""))
     except ValueError:
         return answer.strip() == gold.strip()
-
-
-def _math_verifier() -> Verify:
-    from setrl.rewards.verifier import MathVerifier
-
-    return MathVerifier()

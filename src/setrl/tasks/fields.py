@@ -9,9 +9,6 @@ from typing import Any
 
 from setrl.errors import DataError
 
-PROMPT_KEYS = ("problem", "question", "prompt")
-GOLD_KEYS = ("answer", "gold", "final_answer", "target")
-
 _MISSING = object()
 # {{name}} stays {name}, {{}} stays {}; LaTeX such as \boxed{} and x^{2} is no field.
 _FIELD = re.compile(r"\{\{(?P<kept>\w*)\}\}|\{(?P<field>[A-Za-z_][\w.]*)\}")

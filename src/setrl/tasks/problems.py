@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from setrl.errors import DataError
-from setrl.rewards.benchmarks import ID_KEYS, plain_gold
+from setrl.rewards.benchmarks import ANSWER_KEYS, ID_KEYS, PROBLEM_KEYS, plain_gold
 from setrl.rewards.problem_sets import NamedProblem
 from setrl.tasks import fields
 from setrl.tasks.spec import TaskSpec
@@ -47,10 +47,10 @@ def read(table: Table, spec: TaskSpec) -> list[Problem]:
     Raises:
         DataError: If a field is missing, or a prompt is no text; it names the row and its fields.
     """
-    prompt = spec.prompt or fields.first_known(table.fields, fields.PROMPT_KEYS)
+    prompt = spec.prompt or fields.first_known(table.fields, PROBLEM_KEYS)
     gold = gold_field(table, spec)
     if prompt is None:
-        raise _no_field(table, "prompt", fields.PROMPT_KEYS)
+        raise _no_field(table, "prompt", PROBLEM_KEYS)
     named = fields.template_fields(prompt)
     if gold is not None and gold in named:
         raise DataError(
@@ -80,9 +80,9 @@ def gold_field(table: Table, spec: TaskSpec) -> str | None:
     Raises:
         DataError: If a reward needs it.
     """
-    found = spec.gold or fields.first_known(table.fields, fields.GOLD_KEYS)
+    found = spec.gold or fields.first_known(table.fields, ANSWER_KEYS)
     if found is None and spec.needs_gold:
-        raise _no_field(table, "gold", fields.GOLD_KEYS)
+        raise _no_field(table, "gold", ANSWER_KEYS)
     return found
 
 
