@@ -45,6 +45,22 @@ def test_concave_counts_are_the_gain_of_their_objective(alpha):
         np.testing.assert_allclose(row, gains, atol=1e-14)
 
 
+def test_balanced_imitation_gives_every_prompt_and_each_of_its_strategies_the_same_weight():
+    """r / (m·M), M right strategies of the prompt: the weights of each prompt sum to 1."""
+    rewards, clusters = np.array([[1, 1, 1, 0], [1, 0, 0, 0.0]]), np.array([[0, 0, 1, 1], [0] * 4])
+    method = methods.concave_counts(0, scale="total")
+    found = method.advantages(rewards, clusters=clusters).values_BN
+    want = np.array([[1 / 4, 1 / 4, 1 / 2, 0], [1, 0, 0, 0]])
+    divisors = np.array([[2.0], [1.0]])
+    np.testing.assert_allclose(found, want * divisors / (divisors + STD_FLOOR), atol=1e-15)
+
+
+def test_centred_concave_counts_lose_their_mean():
+    plain = values(methods.concave_counts(0), clusters=CLUSTERS)
+    centred = values(methods.concave_counts(0, baseline="all_sets"), clusters=CLUSTERS)
+    np.testing.assert_allclose(centred, plain - plain.mean(1, keepdims=True), atol=1e-15)
+
+
 def test_concave_counts_at_0_are_shapley_values_of_distinct_correct():
     """By enumeration over all orders, in fractions, and as `credit.shapley`."""
     rewards, clusters = [1, 1, 0, 1, 1, 1], [0, 0, 0, 1, -1, 0]

@@ -22,9 +22,9 @@ from setrl.core.samples import Samples
 from setrl.core.shaping import Shaping
 
 Reduction = Literal["mean", "sum"]
-Scale = Literal["group_std", "score_std"]
+Scale = Literal["group_std", "score_std", "total"]
 
-STD_FLOOR = 1e-4  # added to a standard deviation before it divides, as GRPO's trainers do
+STD_FLOOR = 1e-4  # added to what a scale divides by, as GRPO's trainers do
 
 
 @dataclass(frozen=True)
@@ -143,11 +143,12 @@ class Method(AnyMethod):
         name: The name that configs and figures use.
         objective: What a set is worth; see `setrl.objectives`.
         set_size: K, at least 1; may be left out where the objective has one of its own.
-        baseline: What u is compared with: `all_sets` U, `leave_one_out` v, `smaller_sets` w,
-            `none` 0, or a value such as `credit.Mixture(0.5)`.
+        baseline: What u is compared with: `all_sets` U, `leave_one_out` v, `others_mean`
+            v·N/(N − 1), `smaller_sets` w, `none` 0, or a value such as `credit.Mixture(0.5)`.
         reduction: `mean` over the sets of a sample, or their `sum`.
         scale: Divide a prompt's advantages by their standard deviation (`group_std`, GRPO's for
-            K = 1) or by that of its set scores (`score_std`); 1e-4 is added to it. Both bias.
+            K = 1), by that of its set scores (`score_std`), or by the sum of their absolute values
+            (`total`, so that all prompts weigh the same); 1e-4 is added to it. All bias.
         shaping: A change of a prompt's rewards before sets are scored; see `setrl.core.shaping`.
         estimator: How set means are computed; None for `credit.Exact()`.
         adjustment: A change of the advantages, after the scale; see `setrl.core.adjusting`.
@@ -416,15 +417,17 @@ def _factor(values_BN: np.ndarray, credit: Credit, method: Method) -> np.ndarray
     if method.scale is None:
         return factor
     if method.scale == "group_std":
-        std_B = np.std(values_BN, axis=-1, ddof=1 if values_BN.shape[-1] > 1 else 0)
+        divisor_B = np.std(values_BN, axis=-1, ddof=1 if values_BN.shape[-1] > 1 else 0)
+    elif method.scale == "total":
+        divisor_B = np.abs(values_BN).sum(axis=-1)
     elif credit.means.variance_B is not None:
-        std_B = np.sqrt(np.maximum(credit.means.variance_B, 0.0))
+        divisor_B = np.sqrt(np.maximum(credit.means.variance_B, 0.0))
     else:
         raise ValueError(
             f"scale='score_std' has no closed form for {method.objective!r}: "
             "use estimator=credit.Enumerated() or credit.Sampled(num_sets)"
         )
-    return factor / (std_B[:, None] + STD_FLOOR)
+    return factor / (divisor_B[:, None] + STD_FLOOR)
 
 
 def _as_given(advantages: Advantages, reference: Array) -> Advantages:

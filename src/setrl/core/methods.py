@@ -193,15 +193,24 @@ def poly_mixture(
 
 
 @_published("Concave counts")
-def concave_counts(alpha: float = 0.25, penalty: float = 0.0) -> Method:
-    """rᵢ·mᵢ^(α−1) − β·(1 − rᵢ), mᵢ right samples with i's strategy; no baseline.
+def concave_counts(
+    alpha: float = 0.25,
+    penalty: float = 0.0,
+    baseline: str = "none",
+    scale: Scale | None = None,
+) -> Method:
+    """rᵢ·mᵢ^(α−1) − β·(1 − rᵢ), mᵢ right samples with i's strategy; no baseline by default.
 
     It is the gain f(S) − f(S∖i) of f(S) = Σ_c Σ_{j≤m_c} j^(α−1), all N samples as the set; so it is
     unbiased for the gradient of E[f + β·Σr]. α = 0 is the Shapley value of
     `distinct_correct`, α = 1 mean reward without a baseline. Not from a paper.
+
+    With a baseline it is biased: the counts of the other samples are treated as constants. α = 0
+    with `scale="total"` is imitation of one's own right samples, balanced over strategies, with the
+    same weight for every prompt.
     """
     shaping = ConcaveCounts(alpha, penalty)
-    return Method("concave_counts", objectives.mean(), 1, "none", shaping=shaping)
+    return Method("concave_counts", objectives.mean(), 1, baseline, scale=scale, shaping=shaping)
 
 
 @_published("RAFT")

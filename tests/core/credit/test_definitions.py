@@ -12,6 +12,7 @@ from setrl import credit, objectives, set_advantages
 from tests.core.catalogue import COMMON, Case, cases, drawn, samples_of
 
 every_entry = pytest.mark.parametrize("entry", COMMON, ids=lambda entry: entry.name)
+CONTRASTED = ("all_sets", "leave_one_out", "others_mean")  # these need K < N
 SIZES = [(n, k) for n in range(1, 9) for k in range(1, n + 1)]
 
 
@@ -34,7 +35,7 @@ def test_all_baselines_equal_enumeration(entry, estimator):
             name: set_advantages(
                 set_size=k, baseline=name, estimator=estimator, **arguments(entry, listed)
             )
-            for name in (*(("all_sets", "leave_one_out") if k < n else ()), "smaller_sets", "none")
+            for name in (*(CONTRASTED if k < n else ()), "smaller_sets", "none")
         }
         for b, case in enumerate(listed):
             check_prompt(found, b, exact.GroupMeans(entry.definition(case), n, k), n, k)
@@ -48,6 +49,7 @@ def check_prompt(found, b, want, n, k):
     assert_close(found["none"].mean_B[b], whole[0])
     if k < n:
         expected |= {"all_sets": minus(u, whole), "leave_one_out": minus(u, want.v)}
+        expected |= {"others_mean": minus(u, [v * Fraction(n, n - 1) for v in want.v])}
         assert_close(found["none"].without_BN[b], want.v)
     for name, values in expected.items():
         assert_close(found[name].values_BN[b], values)
@@ -97,6 +99,7 @@ POLICIES = [
     [
         ("all_sets", lambda n, k: Fraction(n - k, k)),
         ("leave_one_out", lambda n, k: Fraction(n, k)),
+        ("others_mean", lambda n, k: Fraction(n, k)),
         ("smaller_sets", lambda n, k: Fraction(n, k)),
         ("none", lambda n, k: Fraction(n, k)),
         (credit.Mixture(0.25), lambda n, k: Fraction(n, k)),

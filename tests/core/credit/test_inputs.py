@@ -52,7 +52,7 @@ WRONG = [
         "unknown baseline 'leave_two_out'; did you mean 'leave_one_out'",
     ),
     ({"reduction": "max"}, "reduction must be one of 'mean', 'sum', got 'max'"),
-    ({"scale": "std"}, "scale must be one of None, 'group_std', 'score_std', got 'std'"),
+    ({"scale": "std"}, "scale must be one of None, 'group_std', 'score_std', 'total', got 'std'"),
     ({"estimator": credit.Sampled(3)}, "needs rng=np.random.default_rng(seed)"),
     ({"estimator": credit.Enumerated(max_sets=5)}, "use Exact() or Sampled(num_sets)"),
     ({"pairs": np.arange(16.0).reshape(1, 4, 4)}, "pairs must be symmetric"),

@@ -63,6 +63,20 @@ class LeaveOneOut(Baseline):
 
 
 @dataclass(frozen=True)
+class OthersMean(Baseline):
+    """A = u − v·N/(N − 1): N/K times PKPO's s_loo (arXiv:2505.15201), not centred.
+
+    The baseline is the mean over the other samples of their own s, computed without this sample.
+    """
+
+    def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
+        """(u − v) − v / (N − 1)."""
+        contrast_BN = credit.means.contrast_BN
+        without_BN = credit.means.with_BN - contrast_BN
+        return contrast_BN - without_BN / (contrast_BN.shape[-1] - 1)
+
+
+@dataclass(frozen=True)
 class SmallerSets(Baseline):
     """A = u − w: expected improvement, N/K times PKPO's s_loo−1 (arXiv:2505.15201, Eq. 33)."""
 
@@ -150,6 +164,7 @@ def resolve(baseline: str | Baseline) -> Baseline:
 by_name: dict[str, Callable[[], Baseline]] = {
     "all_sets": AllSets,
     "leave_one_out": LeaveOneOut,
+    "others_mean": OthersMean,
     "smaller_sets": SmallerSets,
     "none": NoBaseline,
 }
