@@ -11,6 +11,7 @@ from setrl.judges.base import Judge
 from setrl.judges.ensemble import EnsembleJudge
 from setrl.judges.noisy import NoisyJudge
 from setrl.judges.settings import build
+from setrl.judges.systematic import MergedJudge, SplitJudge
 from setrl.names import look_up
 
 Config = str | Mapping[str, Any]
@@ -24,6 +25,8 @@ by_name: dict[str, Callable[..., Judge]] = {
     "lm": lm.from_settings,
     "noisy": NoisyJudge,
     "ensemble": EnsembleJudge,
+    "merged": MergedJudge,
+    "split": SplitJudge,
 }
 """Name → what makes the judge from its settings. The settings `of` and `judges` are judges."""
 

@@ -62,7 +62,7 @@ class NoisyJudge(Judge):
     def _disturbed(self, group: Group, judgement: Judgement) -> Judgement:
         if judgement.clusters_N is None:
             return judgement
-        rng = np.random.default_rng(_entropy(self.seed, group))
+        rng = np.random.default_rng(entropy(self.seed, group))
         moved_N = rng.random(len(group.samples)) < self.flips
         sizes = Counter(judgement.clusters_N)
         labels = list(judgement.clusters_N)
@@ -76,7 +76,7 @@ class NoisyJudge(Judge):
         return Judgement(by_first_appearance(labels))
 
 
-def _entropy(seed: int, group: Group) -> int:
+def entropy(seed: int, group: Group) -> int:
     """A number that depends on the seed and the texts of a group alone, not on the process."""
     text = json.dumps([seed, group.prompt, group.samples])
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16).digest(), "big")
