@@ -59,7 +59,8 @@ def _gated(method: AnyMethod, gate: Any) -> AnyMethod:
         raise ValueError(f"gate must be true or false, got {gate!r}")
     if not gate:
         return method
-    assert isinstance(method, Method | Sum)
+    if not isinstance(method, Method | Sum):
+        raise ValueError(f"{method.name} takes no gate")
     if method.adjustment is not None:
         raise ValueError(f"{method.name} changes its advantages already: it takes no gate")
     return replace(method, adjustment=Gate())

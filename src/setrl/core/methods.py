@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from setrl.core import objectives
+from setrl.core.adaptive import AdaptiveK
 from setrl.core.adjusting import HardPrompts, InverseClusterSize, Uniformity
 from setrl.core.credit import Estimator
 from setrl.core.method import AnyMethod, Method, Scale
@@ -24,10 +25,10 @@ from setrl.core.shaping import (
     UnlikelinessBonus,
 )
 
-Make = TypeVar("Make", bound=Callable[..., Method])
+Make = TypeVar("Make", bound=Callable[..., AnyMethod])
 SetSize = int | Mapping[int, float]  # K, or a weight for each of several: {1: 0.5, 8: 0.5}
 
-by_name: dict[str, Callable[..., Method]] = {}  # filled by `_published`, in the order of this file
+by_name: dict[str, Callable[..., AnyMethod]] = {}  # by `_published`, in the order of this file
 labels: dict[str, str] = {}  # what figures and tables call each
 
 
@@ -259,6 +260,25 @@ def uarl() -> Method:
     """
     adjustment = InverseClusterSize()
     return Method("uarl", objectives.mean(), 1, scale="group_std", adjustment=adjustment)
+
+
+@_published("Adaptive K")
+def adaptive_k(
+    objective: Objective | None = None,
+    largest: int = 3,
+    baseline: str = "leave_one_out",
+    estimator: Estimator | None = None,
+) -> AdaptiveK:
+    """u − v within each half of a prompt's samples, K = 1/p̂ − 1 from the other half; `max()` if no
+    objective is given.
+
+    K is rounded, from 1 to `largest`. Given K, unbiased for ∇E[f_K], where K from the same samples
+    would not be. Not from a paper.
+    """
+    objective = objective or objectives.max()
+    size = objective.set_size or 1  # `AdaptiveK` puts the K of each prompt in its place
+    method = Method("adaptive_k", objective, size, baseline, estimator=estimator)
+    return AdaptiveK(method, largest)
 
 
 def from_config(config: Mapping[str, Any], progress: float = 0.0) -> AnyMethod:
