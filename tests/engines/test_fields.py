@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 import torch
 from datasets import Dataset
+from transformers import AutoModelForCausalLM
 
 from setrl import Method, methods, objectives, schedules
 from setrl.engines.checks import checked_field
 from setrl.engines.fields import as_array, column, read_answer, read_matrix, read_number
+from setrl.engines.policy import MeanLogprob
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.errors import RunError
 from tests.engines.test_trainer import PROMPTS, Losses, arguments, first_letters, length
@@ -130,6 +132,50 @@ def test_columns_and_asynchronous_functions_are_sources(base, tmp_path):
     np.testing.assert_array_equal(batch.fields["second"].ravel(), vowels(flat))
 
 
+class Outputs(SetGRPOTrainer):
+    """Keeps what TRL returns for each batch."""
+
+    def _generate_and_score_completions(self, inputs):
+        self.kept = super()._generate_and_score_completions(inputs)
+        return self.kept
+
+
+@pytest.mark.parametrize("iterations", [1, 2], ids=["computed here", "known to TRL"])
+def test_the_mean_log_probability_of_a_sample_is_the_policys(base, tmp_path, iterations):
+    """Against the model's own logits, before the update."""
+    batches, method = [], methods.ucpo(tau=0.5)
+    before = AutoModelForCausalLM.from_pretrained(base)
+    own = {
+        "max_steps": 1,
+        "num_iterations": iterations,
+        "temperature": 1.0,
+        "steps_per_generation": 1,
+    }
+    fields = {"proxy": MeanLogprob()}
+    trainer = make(
+        base,
+        tmp_path,
+        method,
+        fields,
+        kind=Outputs,
+        on_batch=batches.append,
+        cluster_func=None,
+        **own,
+    )
+    trainer.train()
+    kept, [batch] = trainer.kept, batches
+    ids = torch.cat([kept["prompt_ids"], kept["completion_ids"]], 1)
+    mask = torch.cat([kept["prompt_mask"], kept["completion_mask"]], 1)
+    with torch.no_grad():
+        logits = before(input_ids=ids, attention_mask=mask).logits[:, :-1].log_softmax(-1)
+    chosen = logits.gather(2, ids[:, 1:, None])[..., 0][:, -kept["completion_ids"].shape[1] :]
+    tokens = kept["completion_mask"]
+    want = (chosen * tokens).sum(1) / tokens.sum(1)
+    np.testing.assert_allclose(batch.fields["proxy"].ravel(), want, rtol=1e-4)
+    values_BN = method.advantages(batch.rewards_BN, proxy=batch.fields["proxy"]).values_BN
+    np.testing.assert_allclose(batch.advantages.values_BN, values_BN)
+
+
 def test_a_scheduled_method_trains(base, tmp_path):
     method = schedules.Scheduled(methods.poly_epo, {"set_size": schedules.Linear(3, 1)})
     trainer = make(base, tmp_path, method, {}, kind=SetGRPOTrainer)
@@ -143,6 +189,7 @@ def test_a_scheduled_method_trains(base, tmp_path):
     [
         ("majority", {}, r"set_rl reads answers: pass fields=\{'answers': …\}, a function or"),
         ("best of", {"proxi": vowels}, "unknown field 'proxi'; did you mean 'proxy'"),
+        ("majority", {"answers": MeanLogprob()}, "only `proxy` can be a mean log-probability"),
         ("best of", {"proxy": 3}, r"fields\['proxy'\] must be a function or the name .* got 3"),
         ("best of", {"clusters": vowels}, "clusters are no entry of fields: pass cluster_func"),
         ("distance", {"pairs": "number"}, "must be a function, which gets the samples of one"),

@@ -133,6 +133,18 @@ def test_columns_of_a_file_are_fields(load, problems, base):
     assert field_sources(config, "best_of", config.make_task()) == {"proxy": "difficulty"}
 
 
+def test_the_proxy_can_be_the_mean_log_probability(load, base, tmp_path):
+    config = load(arms={"ucpo": {"method": "ucpo"}}, fields={"proxy": "mean_logprob"})
+    run = TrainingRun(tmp_path / "run")
+    assert train_arm(config, "ucpo", 0, str(base), run, lambda _: None, Stop())
+    with pytest.raises(ConfigError, match=r"fields: second must be .* got 'mean_logprob'"):
+        load(fields={"second": "mean_logprob"})
+    own = {"engine": {"tinker": "http://127.0.0.1:1"}, "model": str(base)}
+    own |= {"arms": config.arms, "fields": config.fields, "loss_type": "dr_grpo"}
+    with pytest.raises(ConfigError, match="proxy must be a function or a column"):
+        load(**own)
+
+
 def test_the_answers_of_a_domain_are_those_that_it_reads(load):
     config, domain = load(), domains.by_name("polynomial")
     [problem] = domain.problems("train", 1, 0)
@@ -164,7 +176,7 @@ def test_a_resolved_config_reads_back_as_itself(load, tmp_path):
         ({}, "arm 'best_of': set_rl reads proxy, which nothing gives: add fields: {proxy: …}"),
         ({"proxi": FIELDS["proxy"]}, "unknown field 'proxi'; did you mean 'proxy'"),
         ({"clusters": FIELDS["proxy"]}, "clusters come from a judge, or from the task"),
-        ({"proxy": "length"}, r"proxy must be \{function: module:name\} or .*, got 'length'"),
+        ({"proxy": "length"}, r"proxy must be mean_logprob, \{function: module:name\} or .*, got 'length'"),
         ({"proxy": {"function": "length"}}, "a function is given as 'module:name'"),
         ({"answers": "first"}, "answers must be final_answer, {function.*got 'first'"),
         ({"pairs": {"column": "x"}}, "pairs must be {function: module:name}, got"),

@@ -46,6 +46,7 @@ from setrl.engines.gathering import gather_rows
 from setrl.engines.judging import JudgeQueue, JudgingTimes, clusters_array, labels_of
 from setrl.engines.labels import Label, numbered, shown
 from setrl.engines.metrics import batch_metrics, dead_groups
+from setrl.engines.policy import MeanLogprob
 from setrl.engines.sampling import Sampler, Sampling
 from setrl.engines.texts import prompt_text, sample_text
 from setrl.judges import Group, Judge, Judgement
@@ -82,7 +83,8 @@ class SetCredit(Sampling):
             votes for nobody; `proxy` and `second` numbers, `families` names or integers, None where
             one is unknown, and the sample is left out. That of `pairs` is called once for each
             prompt, with all its samples, and returns N × N numbers. A column is one of the data
-            set, or a further field of a rollout function.
+            set, or a further field of a rollout function. `proxy` may also be `MeanLogprob()` of
+            `setrl.engines.policy`: the sample's mean log-probability.
         schedule: The method that takes over when a share of the steps, from 0 to 1, is done; None
             keeps `method` throughout.
         sampler: Generates the samples instead of `model.generate`; see `sampler.sample_ids`.
@@ -118,7 +120,7 @@ class SetCredit(Sampling):
         cluster_func: ClusterFunction | None = None,
         judge: Judge | None = None,
         judge_parts: int = 4,
-        fields: Mapping[str, Source] | None = None,
+        fields: Mapping[str, Source | MeanLogprob] | None = None,
         schedule: Callable[[float], AnyMethod] | None = None,
         sampler: Sampler | None = None,
         on_batch: Callable[[ScoredBatch], None] | None = None,
@@ -137,7 +139,11 @@ class SetCredit(Sampling):
         if isinstance(method, Scheduled):
             schedule, method = method, method(0.0)
         fields = dict(fields or {})
-        check_sources(fields)
+        self.policy_fields = {n: one for n, one in fields.items() if isinstance(one, MeanLogprob)}
+        if self.policy_fields.keys() - {"proxy"}:
+            raise ValueError("only `proxy` can be a mean log-probability")
+        own = {n: one for n, one in fields.items() if not isinstance(one, MeanLogprob)}
+        check_sources(own)
         check = functools.partial(checks.check_arguments, method, has_rewards, has_labels, fields)
         if args is not None:  # otherwise they are checked once the trainer has made its own
             check(args, has_sampler=sampler is not None)
@@ -152,7 +158,7 @@ class SetCredit(Sampling):
         self.mask_dead_groups = mask_dead_groups
         self.fields = {
             name: one if isinstance(one, str) else checks.checked_field(one, name)
-            for name, one in fields.items()
+            for name, one in own.items()
         }
         self._fields: dict[str, np.ndarray] = {}  # of the samples of all processes
         self._columns: Tensor | None = None  # what the reward functions gave, of all processes
@@ -283,6 +289,9 @@ class SetCredit(Sampling):
         num_samples = len(inputs) * self.accelerator.num_processes
         labels_BN = [] if self._labels is None else [self._labels]
         if self._is_training:
+            for name, source in self.policy_fields.items():
+                found = gather_rows(source.values(self, output).tolist())
+                self._fields[name] = as_array(name, found, self._num_samples)
             batch = self._score(num_samples)
             values = torch.as_tensor(batch.advantages.values_BN).flatten()
             start = len(inputs) * self.accelerator.process_index

@@ -19,7 +19,6 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, Printe
 from trl import GRPOConfig
 
 from setrl import files, names
-from setrl.engines.fields import Source
 from setrl.engines.judging import make_judge
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.errors import ConfigError, DataError, RunError
@@ -132,7 +131,7 @@ def make_trainer(
     return trainer
 
 
-def field_sources(config: ComparisonConfig, arm: str, task: Task) -> dict[str, Source]:
+def field_sources(config: ComparisonConfig, arm: str, task: Task) -> dict[str, Any]:
     """Where the fields come from that the method of an arm reads."""
     return fields.sources(config.fields, config.method(arm).reads, task)
 

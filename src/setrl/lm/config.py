@@ -87,7 +87,8 @@ class ComparisonConfig(RunConfig):
     terms, in the place of a filter on equal rewards."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """What methods read beside rewards and clusters: {proxy: {function: module:name}, second:
-    {column: name}}; answers are the task's final answers unless they are given here."""
+    {column: name}}; answers are the task's final answers unless they are given here, and
+    {proxy: mean_logprob} is the sample's mean log-probability."""
     trainer: Mapping[str, Any] = field(default_factory=dict)
     """Further arguments of TRL's GRPOConfig for all arms, such as {bf16: true, use_vllm: true}."""
 

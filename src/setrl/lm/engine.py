@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_type_hints
 
 from setrl.files.strict_yaml import KeyedError
 from setrl.files.typed import typed
+from setrl.lm import fields
 from setrl.runs.config import refuse_unknown, require
 
 if TYPE_CHECKING:
@@ -86,6 +87,9 @@ def check_engine(config: ComparisonConfig) -> None:
     for key, usual in NO_EFFECT.items():
         value = getattr(config, key)
         require(value == usual, key, f"be {usual!r} with the key `engine`", value)
+    for name, source in config.fields.items():
+        must = "be a function or a column with the key `engine`"
+        require(source != fields.MEAN_LOGPROB, f"fields.{name}", must, source)
     for arm in config.arms:
         for key, value in config.arm_options(arm).items():
             must = "be 0 with the key `engine`: the protocol has no such term"

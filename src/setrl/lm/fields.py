@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from setrl import names
 from setrl.core.samples import DEGENERATE
@@ -15,7 +15,12 @@ from setrl.rewards.loading import check_reference, load_function
 from setrl.tasks import Task
 from setrl.tasks.base import Labels
 
+if TYPE_CHECKING:
+    from setrl.engines.policy import MeanLogprob
+
 ANSWERS, FINAL_ANSWER = "answers", "final_answer"
+PROXY, MEAN_LOGPROB = "proxy", "mean_logprob"
+BY_NAME = {ANSWERS: FINAL_ANSWER, PROXY: MEAN_LOGPROB}
 FORMS = "{function: module:name} or {column: name}"
 
 
@@ -50,7 +55,7 @@ def check(specs: Mapping[str, Any]) -> None:
 
 
 def _check_form(name: str, spec: Any) -> None:
-    if name == ANSWERS and spec == FINAL_ANSWER:
+    if name in BY_NAME and spec == BY_NAME[name]:
         return
     keys = set(spec) - {"folder"} if isinstance(spec, Mapping) else set()
     if keys == {"function"}:
@@ -59,7 +64,7 @@ def _check_form(name: str, spec: Any) -> None:
     if keys == {"column"} and isinstance(spec["column"], str) and name != PAIRS:
         return
     forms = FORMS if name != PAIRS else "{function: module:name}"
-    also = f"{FINAL_ANSWER}, " if name == ANSWERS else ""
+    also = f"{BY_NAME[name]}, " if name in BY_NAME else ""
     given = {k: v for k, v in spec.items() if k != "folder"} if isinstance(spec, Mapping) else spec
     raise ValueError(f"{name} must be {also}{forms}, got {given!r}")
 
@@ -69,7 +74,7 @@ def available(specs: Mapping[str, Any], task: Task) -> set[str]:
     return {*specs, *([ANSWERS] if task.answers is not None else [])}
 
 
-def sources(specs: Mapping[str, Any], reads: Sequence[str], task: Task) -> dict[str, Source]:
+def sources(specs: Mapping[str, Any], reads: Sequence[str], task: Task) -> dict[str, Any]:
     """The source of each field that a method reads; this runs the code of their modules.
 
     Raises:
@@ -79,11 +84,15 @@ def sources(specs: Mapping[str, Any], reads: Sequence[str], task: Task) -> dict[
     return {name: _source(specs.get(name, FINAL_ANSWER), task) for name in wanted}
 
 
-def _source(spec: Any, task: Task) -> Source:
+def _source(spec: Any, task: Task) -> Source | MeanLogprob:
     if spec == FINAL_ANSWER:
         if task.answers is None:
             raise ConfigError(f"fields: {task.name} reads no answers: give answers {FORMS}")
         return _final_answers(task.answers)
+    if spec == MEAN_LOGPROB:
+        from setrl.engines.policy import MeanLogprob  # here: configs must not wait for PyTorch
+
+        return MeanLogprob()
     if "column" in spec:
         column: str = spec["column"]
         return column
