@@ -176,7 +176,10 @@ def test_a_resolved_config_reads_back_as_itself(load, tmp_path):
         ({}, "arm 'best_of': set_rl reads proxy, which nothing gives: add fields: {proxy: …}"),
         ({"proxi": FIELDS["proxy"]}, "unknown field 'proxi'; did you mean 'proxy'"),
         ({"clusters": FIELDS["proxy"]}, "clusters come from a judge, or from the task"),
-        ({"proxy": "length"}, r"proxy must be mean_logprob, \{function: module:name\} or .*, got 'length'"),
+        (
+            {"proxy": "length"},
+            r"proxy must be mean_logprob, \{function: module:name\} or .*, got 'length'",
+        ),
         ({"proxy": {"function": "length"}}, "a function is given as 'module:name'"),
         ({"answers": "first"}, "answers must be final_answer, {function.*got 'first'"),
         ({"pairs": {"column": "x"}}, "pairs must be {function: module:name}, got"),
