@@ -16,6 +16,7 @@ from setrl.report.drawing import (
     label_spots,
     rolling_mean,
     spread,
+    step_curves,
 )
 from setrl.report.page import charts
 from setrl.report.run import Outcome, read_run
@@ -45,6 +46,19 @@ def test_spread_keeps_the_order_and_the_gap(seed):
 def test_spread_leaves_what_is_apart():
     assert spread([0.9, 0.1, 0.5], gap=0.2) == [0.9, 0.1, 0.5]
     assert spread([], gap=0.2) == []
+
+
+def test_steps_without_measured_samples_are_left_out_of_curves():
+    """Of a batch that makes two updates, the second step has none; nor has an arm without any."""
+    ax = canvas(LIGHT, "headline", 1)[1][0]
+    steps_T, values_RT = np.arange(1.0, 5.0), np.array([[0.2, np.nan, 0.4, np.nan]])
+    look = Look("grpo", "black", "-", "o")
+    step_curves(
+        ax, [(look, steps_T, values_RT), (look, steps_T, np.full((1, 4), np.nan))], LIGHT, 0
+    )
+    ax.figure.draw_without_rendering()
+    assert [line.get_xydata().tolist() for line in ax.lines] == [[[1, 0.2], [3, 0.4]]] * 2
+    assert [text.get_text() for text in ax.texts] == ["grpo"]
 
 
 def test_names_at_line_ends_do_not_overlap():

@@ -102,6 +102,11 @@ def step_curves(
     last = max([1.0, *(float(steps_T[-1]) for _, steps_T, _ in curves)])
     ends = []
     for look, steps_T, values_RT in curves:
+        # Where a batch makes several updates, only the first of these steps has measured samples.
+        measured_T = ~np.isnan(values_RT).any(axis=0)
+        if not measured_T.any():
+            continue
+        steps_T, values_RT = steps_T[measured_T], values_RT[:, measured_T]
         ax.plot(steps_T, values_RT.T, color=look.hue, linewidth=0.7, alpha=0.45)
         mean_T = values_RT.mean(axis=0)
         # Dashes would be unreadable on lines that jump: the marker sets them apart.
