@@ -15,3 +15,7 @@ def family(completions, **_):
 
 def nothing(completions, **_):
     return [0.0] * len(completions)
+
+
+def half_are_right(completions, **_):
+    return [place % 2 for place in range(len(completions))]
