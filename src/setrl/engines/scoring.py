@@ -25,7 +25,7 @@ from setrl.engines.judging import JudgeQueue, clusters_array, labels_of
 from setrl.engines.labels import Label, numbered
 from setrl.errors import RunError
 from setrl.judges import Group, Judge
-from setrl.rewards import Truncation
+from setrl.rewards import Reward, Truncation
 from setrl.rewards.interface import Text
 from setrl.tasks import Row, Task
 
@@ -58,15 +58,18 @@ class Scorer:
         judge: Gives the strategies in place of the task's function.
         fields: What the method reads beside rewards and clusters, as in `SetCredit`.
         truncated: What samples count that were cut at the length limit.
+        rewards: Reward functions in the place of the task's, one for each; None for the task's.
     """
 
     task: Task
     judge: Judge | None = None
     fields: Mapping[str, Source] = field(default_factory=dict)
     truncated: Truncation = field(default_factory=Truncation)
+    rewards: Sequence[Reward] | None = None
 
     def __post_init__(self) -> None:
-        self._rewards = [checks.checked_rewards(one) for one in self.task.rewards]
+        rewards = self.task.rewards if self.rewards is None else self.rewards
+        self._rewards = [checks.checked_rewards(one) for one in rewards]
         function = None if self.judge is not None else self.task.strategy.function
         self._labels = None if function is None else checks.checked_labels(function)
         self._fields = {

@@ -109,7 +109,7 @@ def make_trainer(
     run.path.mkdir(parents=True, exist_ok=True)
     trainer = SetGRPOTrainer(
         str(base),
-        list(task.rewards),
+        list(config.training_rewards(task)),
         grpo_config(config, arm, seed, run.checkpoints),
         training_prompts(config, seed, is_chat=task.form.is_chat(tokenizer)),
         processing_class=tokenizer,

@@ -119,8 +119,9 @@ class Recorder(TrainerCallback):
 
 
 def _keeps_its_name(key: str) -> bool:
-    """Whether a metric is one of a reward function, or of the ratios to the sampled policy."""
-    return key.startswith(("time/reward/", "sampling/")) or key.endswith("/failures")
+    """Whether a metric is of a reward function, or of the ratios to the sampled policy."""
+    ours = ("time/reward/", "sampling/", "reward/misgraded")
+    return key.startswith(ours) or key.endswith("/failures")
 
 
 class Steps(TrainerCallback):

@@ -19,7 +19,8 @@ from setrl.files.strict_yaml import KeyedError
 from setrl.lm import fields
 from setrl.lm.engine import check_engine
 from setrl.models import HEAD_DIM
-from setrl.rewards import Truncation
+from setrl.rewards import Reward, Truncation
+from setrl.rewards.misgraded import GraderErrors, Misgraded
 from setrl.rewards.truncation import truncation_from_config
 from setrl.runs.config import RunConfig, require
 from setrl.tasks.base import TRAIN
@@ -82,6 +83,9 @@ class ComparisonConfig(RunConfig):
     truncated: str | Mapping[str, Any] = "count"
     """Samples cut at the length limit: count, mask (out of the sets and the loss), or punish: with
     the lower of 0 and the lowest reward of the group, or with a reward, as in {punish: -1.0}."""
+    grader_errors: Mapping[str, Any] | None = None
+    """A grader that is wrong on purpose, in training alone: {false_positives: 0.1,
+    false_negatives: 0.0, seed: 0} calls a tenth of the different wrong samples right."""
     mask_dead_groups: bool = False
     """Whether groups in which all advantages are 0 leave the loss, with their KL and entropy
     terms, in the place of a filter on equal rewards."""
@@ -151,6 +155,10 @@ class ComparisonConfig(RunConfig):
             self.truncation()
         except ValueError as error:
             raise KeyedError(str(error), "truncated") from error
+        try:
+            self._grader_errors()
+        except ValueError as error:
+            raise KeyedError(f"grader_errors: {error}", "grader_errors") from error
         fields.check(self.fields)
         self._check_model()
         self._check_sizes()
@@ -177,6 +185,21 @@ class ComparisonConfig(RunConfig):
         if chosen.policy == "punish":
             raise ConfigError("truncated is punish, and trainer.mask_truncated_completions masks")
         return Truncation("mask")
+
+    def _grader_errors(self) -> GraderErrors | None:
+        if self.grader_errors is None:
+            return None
+        for key in self.grader_errors:
+            names.look_up("key", key, GraderErrors.__dataclass_fields__)
+        return GraderErrors(**self.grader_errors)
+
+    def training_rewards(self, task: tasks.Task) -> tuple[Reward, ...]:
+        """The reward functions of a task for training; its outcome with the grader's errors."""
+        errors, outcome = self._grader_errors(), task.combine.outcome
+        if errors is None:
+            return task.rewards
+        functions = enumerate(task.rewards)
+        return tuple(Misgraded(one, errors) if i == outcome else one for i, one in functions)
 
     def _check_sizes(self) -> None:
         n, size = self.samples_per_prompt, self.micro_batch_size

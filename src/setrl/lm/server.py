@@ -202,7 +202,8 @@ class BatchMaker:
         wanted = config.judge(arm)
         self.judge = None if wanted is None else make_judge(wanted, self.run.path)
         own = fields.sources(config.fields, config.method(arm).reads, task)
-        self.scorer = Scorer(task, self.judge, own, config.truncation())
+        rewards = config.training_rewards(task)
+        self.scorer = Scorer(task, self.judge, own, config.truncation(), rewards)
         self.tokenizer = load_tokenizer(str(config.model))
         self.is_chat = task.form.is_chat(self.tokenizer)
         count = config.steps * config.prompts_per_step
