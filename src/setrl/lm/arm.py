@@ -20,6 +20,7 @@ from trl import GRPOConfig
 
 from setrl import files, names
 from setrl.engines.judging import make_judge
+from setrl.engines.sampling import Sampler
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.errors import ConfigError, DataError, RunError
 from setrl.evaluation.sampling import is_adapter, load_tokenizer, refuse_missing_model
@@ -43,6 +44,7 @@ def train_arm(
     run: TrainingRun,
     on_step: Callable[[int], None],
     stop: Stop,
+    draw: Sampler | None = None,
 ) -> bool:
     """Train an arm with a seed, from its last checkpoint if there is one.
 
@@ -54,6 +56,7 @@ def train_arm(
         run: Where to write.
         on_step: Called with the number of steps that are done.
         stop: Asked to stop, the training ends early with a checkpoint.
+        draw: Gives the samples in the place of the model, such as written demonstrations.
 
     Returns:
         Whether all steps are done; False if it was stopped.
@@ -63,7 +66,7 @@ def train_arm(
         on_step(config.steps)
         return True
     checkpoint = run.usable_checkpoint()
-    trainer = make_trainer(config, arm, seed, base, run)
+    trainer = make_trainer(config, arm, seed, base, run, draw)
     trainer.add_callback(Steps(on_step, stop, config.num_iterations))
     if trainer.is_world_process_zero():
         run.remove_incomplete()
@@ -97,7 +100,12 @@ def _save(trainer: SetGRPOTrainer, folder: Path) -> None:
 
 
 def make_trainer(
-    config: ComparisonConfig, arm: str, seed: int, base: str | Path, run: TrainingRun
+    config: ComparisonConfig,
+    arm: str,
+    seed: int,
+    base: str | Path,
+    run: TrainingRun,
+    draw: Sampler | None = None,
 ) -> SetGRPOTrainer:
     """The trainer of an arm, with its dataset, reward functions and records."""
     task = config.make_task()
@@ -119,7 +127,7 @@ def make_trainer(
         cluster_func=task.strategy.function if judge is None else None,
         judge=judge,
         schedule=functools.partial(config.method, arm) if config.is_scheduled(arm) else None,
-        sampler=sampler.sample_ids if config.model is None else None,
+        sampler=draw or (sampler.sample_ids if config.model is None else None),
         on_batch=recorder.on_batch,
         combine=task.combine,
         fields=field_sources(config, arm, task),
