@@ -100,7 +100,7 @@ class Author:
         end = [int(self.tokenizer.eos_token_id)]
         groups = []
         for ids in prompt_ids:
-            texts = self.texts(self.tokenizer.decode(ids), n, rng)
+            texts = self.texts(str(self.tokenizer.decode(list(ids))), n, rng)
             groups.append([self.tokenizer(text)["input_ids"] + end for text in texts])
         return groups
 
