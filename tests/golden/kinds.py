@@ -254,7 +254,8 @@ def judge_audit(folder: Path) -> dict[str, Any]:
     files = ("--config", config, "--output", folder / "audit")
     setrl(folder, "judge-audit", judged, *MATH_KEYS, *files, *options)
     found = json.loads((folder / "audit" / "audit.json").read_text())
-    return {"close": {key: value for key, value in found.items() if key != "file"}}
+    shown = ("file", "by_group", "prompts", "examples")  # for the page; the figures are means of it
+    return {"close": {key: value for key, value in found.items() if key not in shown}}
 
 
 SIZED = ("poly_epo", "maxpo", "pkpo", "pass_k_training")

@@ -110,6 +110,12 @@ def folder(tmp_path_factory):
     (control / "figures" / "poly_seed_0.gif").write_bytes(b"GIF89a")
     write(control / "poly" / "seed_0" / "metrics.jsonl", [{"step": 5, "evaluation/success": 0.5}])
     write(control / "poly" / "seed_0" / "rollouts" / "step_000005.jsonl", [{"reset_seed": 1}])
+    (control / "figures" / "frontier.png").write_bytes(b"\x89PNG")
+    for seed, success in enumerate((0.5, 1.0)):
+        place = control / "poly" / f"seed_{seed}"
+        place.mkdir(exist_ok=True)
+        metrics = {"success": success, "effective_goals": 2.0, "path_length": None}
+        (place / "evaluation.json").write_text(json.dumps({"metrics": metrics}))
     (root / "judge.audit").mkdir()
     (root / "judge.audit" / "audit.json").write_text('{"judge": "exact", "agreement": {}}')
     return root
@@ -513,6 +519,17 @@ def test_control_runs_have_metrics_and_films_and_no_groups(client, ids):
     query = {"run": ids["maze"], "arm": "poly", "seed": 0}
     assert "no groups" in client.get("/api/groups", params=query).json()["error"]
     assert "success" in client.get("/api/metrics", params={**query, "follow": 0}).text
+
+
+def test_control_runs_have_outcomes_over_seeds(client, ids):
+    found = client.get("/api/outcomes", params={"run": ids["maze"]}).json()
+    [arm] = found["arms"]
+    assert arm["seeds"] == [0, 1]
+    assert arm["metrics"]["success"]["value"] == 0.75
+    assert arm["metrics"]["success"]["stderr"] == pytest.approx(0.25)
+    assert arm["metrics"]["path_length"]["value"] is None
+    assert (found["quality"], found["diversity"]) == ("success", ["effective_goals"])
+    assert client.get("/api/outcomes", params={"run": ids["mine"]}).status_code == 404
 
 
 def test_completions_of_trl_open_with_the_advantages_that_were_used():

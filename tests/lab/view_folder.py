@@ -1,6 +1,7 @@
 """A folder for the browser tests of the run explorer: `python -m tests.lab.view_folder FOLDER`.
 
-Two small runs with advantages of the core, one group of them hostile; evaluations; an audit.
+Two small runs with advantages of the core, one group of them hostile; evaluations; a control run;
+an audit.
 """
 
 import json
@@ -10,6 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from setrl import methods
+from setrl.evaluation.judge_audit import Audit
+from setrl.judges import Group
+from setrl.report.judge_audit import audit_record as audit_record_of
 
 HOSTILE = [
     "<script>document.title = 'caught'</script>",
@@ -81,16 +85,45 @@ def write_run(folder, name, set_size, prompt):
         ])  # fmt: skip
 
 
+def write_control(folder):
+    """A control run of two arms with two seeds each, one arm with a hostile name."""
+    folder.mkdir(parents=True)
+    about = {"schema_version": 1, "kind": "control", "name": "maze", "status": "finished"}
+    (folder / "run.json").write_text(json.dumps({**about, "command": "setrl control"}))
+    (folder / "config.yaml").write_text("name: maze\narms: {ppo: {}, 'poly_<b>': {}}\n")
+    for place, arm in enumerate(("ppo", "poly_<b>")):
+        for seed in range(2):
+            success = 1.0 - 0.1 * place - 0.02 * seed
+            metrics = {"success": success, "effective_goals": 1.5 + 2 * place}
+            metrics["hidden_pass@8"] = None
+            path = folder / arm / f"seed_{seed}"
+            write_lines(path / "metrics.jsonl", [
+                {"step": step, "rollout/ep_rew_mean": step / 2e4, "time/time_elapsed": step / 100}
+                for step in range(1000 + seed, 20_000, 1000)
+            ])  # fmt: skip
+            (path / "evaluation.json").write_text(json.dumps({"metrics": metrics}))
+
+
+def audit_record():
+    """An audit of a judge that contradicts itself on a hostile group."""
+    groups = [Group("two ways", ("a", "b", "c")), Group(HOSTILE[0], tuple(HOSTILE[:4]))]
+    labels = [[(0, 1, 1), (0, 1, 1)], [(0, 1, 0, 1), (0, 0, 1, -1)]]
+    values = {"adjusted_rand": [1.0, -0.2], "f1": [1.0, 0.25], "flips": [0.0, 0.5],
+              "precision": [1.0, 0.5], "recall": [1.0, 0.5],
+              "signs_changed": [0.0, 0.25], "advantage_change": [0.0, 0.7]}  # fmt: skip
+    gold = {**values, "flips": [0.25, float("nan")]}
+    found = Audit(2, 2, 0, [2.0, 2.0], values, gold=gold, labels=labels)
+    about = {"judge": "j <b>", "file": "x.jsonl", "method": "poly_epo", "set_size": 2, "seed": 0}
+    return audit_record_of(found, about, groups, [(0, 1, 1), None])
+
+
 def main(folder):
     """Write the folder."""
     write_run(folder / "first", "first", 4, HOSTILE[0])
     write_run(folder / "second", "<b>second</b>", 3, HOSTILE[1])
-    estimate = {"value": 0.9, "low": 0.8, "high": 1.0, "stderr": 0.1, "groups": 3, "missing": 0}
-    agreement = {"itself": {"adjusted_rand": estimate}}
-    audit = {"schema_version": 1, "judge": "exact", "file": "x.jsonl", "groups": 3, "orders": 5,
-             "judgements_unknown": 0, "clusters": estimate, "agreement": agreement}  # fmt: skip
+    write_control(folder / "maze")
     (folder / "judge.audit").mkdir()
-    (folder / "judge.audit" / "audit.json").write_text(json.dumps(audit))
+    (folder / "judge.audit" / "audit.json").write_text(json.dumps(audit_record()))
 
 
 if __name__ == "__main__":

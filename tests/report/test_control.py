@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -77,10 +78,28 @@ def test_the_page_asks_the_network_nothing_and_escapes_what_it_shows(run_dir: Pa
     page = write_report(run_dir).read_text()
     assert "try &lt;b&gt;" in page
     assert "try <b>" not in page
-    assert "http" not in page.replace("http-equiv", "")
+    assert "default-src &#39;none&#39;; script-src &#39;sha256-" in page
+    before_the_script = page[: page.index('<script type="application/json"')]
+    assert "http" not in before_the_script.replace("http-equiv", "")
+    assert not re.search(r"<(?:link|img|iframe)\b|src=", before_the_script)
     assert "4.600" in page
     assert "± 0.058" in page
-    assert page.count("data:image/png;base64,") == 4
+
+
+def test_the_script_reads_the_outcomes_and_one_grid_of_steps(run_dir: Path) -> None:
+    page = write_report(run_dir).read_text()
+    text = page.split('id="data">')[1].split("</script>")[0]
+    found = json.loads(text)
+    arms = {one["arm"]: one["metrics"] for one in found["outcomes"]["arms"]}
+    assert arms["poly_n8_k4"]["effective_goals"]["value"] == pytest.approx(4.6)
+    assert arms["poly_n8_k4"]["effective_goals"]["seeds"] == pytest.approx([4.5, 4.6, 4.7])
+    assert arms["poly_n8_k4"]["path_length"]["seeds"] == [4.0, None, 4.0]
+    assert found["outcomes"]["quality"] == "success"
+    [panel] = found["training"]
+    steps = [curve["steps"] for curve in panel["curves"].values()]
+    assert steps[0] == steps[1] == steps[2]
+    assert found["verdict"][0] == "ppo ent 0.5 and poly n8 k4 have the highest success: 0.99."
+    assert found["time"][0]["seconds"] is None  # nothing was logged, and nothing is guessed
 
 
 def test_a_published_page_has_every_arm_and_its_figures(run_dir: Path, tmp_path: Path) -> None:

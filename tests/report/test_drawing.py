@@ -8,6 +8,7 @@ import pytest
 from matplotlib.text import Text
 
 from setrl.core import methods
+from setrl.evaluation.outcomes import Outcome
 from setrl.report.drawing import (
     EndLabel,
     Spot,
@@ -19,7 +20,7 @@ from setrl.report.drawing import (
     step_curves,
 )
 from setrl.report.page import charts
-from setrl.report.run import Outcome, read_run
+from setrl.report.run import read_run
 from setrl.report.style import DARK, LIGHT, Look, canvas, looks, main_arms, strategy_fills, sweep
 from tests import fake_run
 

@@ -51,7 +51,19 @@ def test_an_audit_is_written_as_json_table_and_figure(path, tmp_path, capsys):
     assert (folder / "audit.png").read_bytes().startswith(b"\x89PNG")
     printed = capsys.readouterr().out
     assert (folder / "audit.md").read_text() in printed
+    page = (folder / "audit.html").read_text()
+    shown = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    assert shown["audit"] == record
+    assert shown["verdict"][0].startswith("When the judge “exact with 40% flips” sees the same")
     flips = record["agreement"]["gold"]["flips"]
+    by_group = record["by_group"]["gold"]["flips"]
+    assert sum(by_group) / len(by_group) == pytest.approx(flips["value"], abs=1e-6)
+    worst = record["examples"][0]
+    itself = record["by_group"]["itself"]["flips"]
+    assert itself[worst["group"]] == max(itself)
+    assert worst["prompt"] == f"p{worst['group']}"
+    assert len({tuple(one["labels"]) for one in worst["samples"]}) > 1
+    assert all(len(one["labels"]) == 3 for one in worst["samples"])
     assert f"{flips['value']:.3f} [{flips['low']:.3f}, {flips['high']:.3f}]" in printed
     assert "65 questions about pairs" in printed
 

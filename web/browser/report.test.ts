@@ -16,14 +16,20 @@ const MAKE = `
 import sys
 from pathlib import Path
 from setrl.report import write_report
+from setrl.report.judge_audit import audit_page
 from tests import fake_run
+from tests.lab import view_folder
 folder = fake_run.make(Path(sys.argv[1]), problems=4, n=8, steps=10, text=sys.argv[2].replace("NUL", chr(0)))
 write_report(folder)
+view_folder.write_control(folder / "maze")
+write_report(folder / "maze")
+(folder / "audit.html").write_text(audit_page(view_folder.audit_record()))
 `;
 
 let browser: Browser;
 let folder: string;
 let address: string;
+const other = (name: string): string => pathToFileURL(join(folder, name)).href;
 
 beforeAll(async () => {
   browser = await launch();
@@ -77,6 +83,50 @@ it("an arm is switched off in every plot, with the keyboard", async () => {
   await page.context().close();
 });
 
+it("shares of strategies are told at a step", async () => {
+  const { page, misdeeds } = await open(browser, address, {}, ".chart svg");
+  const chart = page.locator('#training .chart[aria-label^="Shares of strategies"] svg').first();
+  await chart.scrollIntoViewIfNeeded();
+  const box = (await chart.boundingBox())!;
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  const told = (await chart.locator("[aria-label=tip]").textContent())!;
+  expect(told).toMatch(/step \d+/);
+  const shares = [...told.matchAll(/([\d.]+)%/g)].map(([, share]) => Number(share));
+  expect(shares.length).toBeGreaterThan(0);
+  expect(shares).toEqual(shares.toSorted((a, b) => b - a));
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+it("a control run's page has hover, choices, switches and files", async () => {
+  const { page, misdeeds } = await open(browser, other("maze/report.html"), { acceptDownloads: true }, ".chart svg");
+  const summary = JSON.parse(readFileSync(join(folder, "maze", "summary.json"), "utf8")) as { arms: Record<string, { success: { mean: number } }> };
+  const cells = await page.locator('td[data-metric="success"]').evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.value)));
+  expect(cells).toEqual(Object.values(summary.arms).map(({ success }) => success.mean));
+  expect(await page.locator("header").innerText()).toContain("ppo has the highest success: 0.99, with effective goals 1.5.");
+  const curve = page.locator("#training .chart svg").first();
+  await curve.scrollIntoViewIfNeeded();
+  const box = (await curve.boundingBox())!;
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  expect(await curve.locator("[aria-label=tip]").textContent()).toMatch(/environment step .*ppo .*poly/s);
+  const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#outcomes .saves button", { hasText: "CSV" }).click()]);
+  expect(readFileSync((await file.path())!, "utf8")).toContain("ppo,success,0.99,0.01");
+  await page.locator("#outcomes .curves-key").getByRole("button", { name: "ppo" }).click();
+  expect(await page.locator('td[data-metric="success"]').count()).toBe(1);
+  expect(await page.locator("section.numbers").count()).toBe(0); // the words for browsers without scripts
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+it("an audit's page begins with words and shows hostile samples as text", async () => {
+  const { page, misdeeds } = await open(browser, other("audit.html"), {}, ".chart svg");
+  expect(await page.locator("header").innerText()).toContain("When the judge “j <b>” sees the same samples in another order, 25.0%");
+  expect(await page.locator("#contradictions").innerText()).toContain("<img src=x onerror=");
+  expect(await page.locator("img").count()).toBe(0);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
 it("hostile samples are text", async () => {
   const { page, misdeeds } = await open(browser, address, {}, ".chart svg");
   const shown = await page.locator("#credit blockquote .sample-text").first().innerText();
@@ -92,7 +142,11 @@ it.each([
   { width: 400, colorScheme: "light" },
   { width: 400, colorScheme: "dark" },
 ] as const)("axe finds nothing: $width pixels, $colorScheme", async ({ width, colorScheme }) => {
-  const { page } = await open(browser, address, { viewport: { width, height: 900 }, colorScheme, bypassCSP: true }, ".chart svg");
+  for (const page of [address, other("maze/report.html"), other("audit.html")]) await axeFindsNothing(page, width, colorScheme);
+});
+
+async function axeFindsNothing(of: string, width: number, colorScheme: "light" | "dark"): Promise<void> {
+  const { page } = await open(browser, of, { viewport: { width, height: 900 }, colorScheme, bypassCSP: true }, ".chart svg");
   for (const summary of await page.locator("summary").all()) await summary.click();
   await page.waitForTimeout(200);
   await page.evaluate(AXE);
@@ -107,4 +161,4 @@ it.each([
   expect(small).toBe(0);
   expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0);
   await page.context().close();
-});
+}

@@ -18,6 +18,7 @@ let server: Served;
 let address: string;
 let first: string;
 let second: string;
+let maze: string;
 let audit: string;
 
 beforeAll(async () => {
@@ -26,7 +27,8 @@ beforeAll(async () => {
   server = await serve(folder);
   address = server.address;
   first = server.runs.find(({ name }) => name === "first")!.id;
-  second = server.runs.find(({ name }) => name !== "first")!.id;
+  second = server.runs.find(({ name }) => name.includes("second"))!.id;
+  maze = server.runs.find(({ name }) => name === "maze")!.id;
   audit = server.audits[0]!.id;
   browser = await launch();
 });
@@ -115,6 +117,56 @@ it("hostile samples are shown as text", async () => {
   await page.context().close();
 });
 
+it("a click on a curve leads to the groups of that step", async () => {
+  const { page, misdeeds } = await open(`view=metrics&run=${first}`);
+  const chart = page.locator("#metrics .chart svg").first();
+  await chart.waitFor();
+  const box = (await chart.boundingBox())!;
+  await page.mouse.move(box.x + box.width * 0.55, box.y + box.height / 2);
+  expect(await chart.locator("[aria-label=tip]").textContent()).toMatch(/step 1\d/);
+  await page.mouse.down();
+  await page.mouse.up();
+  await page.waitForSelector("#groups table.rows tbody a");
+  expect(page.url()).toContain("step=10"); // the logged step that is nearest
+  const steps = await page.locator("#groups td.step").allInnerTexts();
+  expect(new Set(steps)).toEqual(new Set(["10"]));
+  await page.goBack();
+  await page.getByRole("button", { name: "groups of step 1" }).focus();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => location.hash.includes("step=1&") || location.hash.endsWith("step=1"));
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+it("outcomes of a control run are Python's, any metric against any other", async () => {
+  const { page, misdeeds } = await open(`view=outcomes&run=${maze}`);
+  const cells = await page.locator('td[data-metric="success"]').evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.value)));
+  expect(cells.map((value) => value.toFixed(3)).sort()).toEqual(["0.890", "0.990"]);
+  expect(await page.locator("#outcomes").innerText()).toContain("poly_<b> has the highest effective goals: 3.5, with success 0.89.");
+  await page.getByRole("button", { name: "success", exact: true }).click();
+  expect(await page.locator(".numbers tbody th").allInnerTexts()).toEqual(["ppo", "poly_<b>"]);
+  await page.getByLabel("Up").selectOption("hidden_pass@8");
+  expect(await page.locator("#outcomes").innerText()).toContain("No arm that is shown has both metrics.");
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+it("an audit shows its groups and where the judge contradicts itself", async () => {
+  const { page, misdeeds } = await open(`view=audit&id=${audit}`);
+  const chart = page.locator("#audit .chart svg").first();
+  await chart.waitFor();
+  expect(await page.locator("#audit .chart").getAttribute("aria-label")).toContain("adjusted Rand index of 2 groups");
+  await page.getByLabel("Measure").selectOption("flips");
+  expect(await page.locator("#audit h3").first().innerText()).toBe("flips: every group, and the mean");
+  const rows = await page.locator("#contradictions tbody tr").allInnerTexts();
+  expect(rows.length).toBe(4);
+  expect(rows[0]).toContain("<script>document.title");
+  expect(rows[3]).toMatch(/B\s+none$/);
+  expect(await page.title()).not.toContain("caught");
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
 it.each(["view=group&run=../../etc&arm=<b>", "view=nonsense&run=1", "%E0%A4%A&view=metrics", "view=group&run=RUN&arm=poly_epo&step=999&place=3"])(
   "a wrong address is a sentence: %s",
   async (hash) => {
@@ -132,6 +184,7 @@ const VIEWS = (): Record<string, string> => ({
   evaluation: `view=evaluation&run=${first}`,
   configs: `view=configs&first=${first}&second=${second}`,
   audit: `view=audit&id=${audit}`,
+  outcomes: `view=outcomes&run=${maze}`,
 });
 
 const LOOKS = [
@@ -145,7 +198,7 @@ it.each(LOOKS)("axe finds nothing: $width pixels, $colorScheme", async ({ width,
   for (const [name, hash] of Object.entries(VIEWS())) {
     const { page, misdeeds } = await open(hash, { viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
     if (name === "group") await page.waitForSelector(".credits");
-    if (name === "metrics") await page.waitForSelector(".chart svg");
+    if (["metrics", "evaluation", "outcomes", "audit"].includes(name)) await page.waitForSelector(".chart svg");
     await page.evaluate(AXE);
     const violations = await page.evaluate(async () => {
       const axe = (window as unknown as { axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }).axe;

@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import type { Group, Sample } from "../src/view/api";
-import { pieces, visible } from "../src/view/visible";
+import { pieces, visible } from "../src/components/visible";
 import { methodInLoss, why } from "../src/view/why";
 
 it.each([

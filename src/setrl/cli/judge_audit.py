@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from setrl.judges.pairwise import PairwiseJudge
 
 GOLD_KEYS = ("gold", "strategy", "strategies")
-WRITTEN = ("audit.json", "audit.md", "audit.png")
+WRITTEN = ("audit.json", "audit.md", "audit.html", "audit.png")
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeAudit(JudgeOptions):
     """Measure how far a judge can be trusted: in other orders, about pairs, against gold labels.
 
-    Writes audit.json, audit.md and audit.png, with the effect of the disagreement on the advantages
-    of Poly-EPO if the samples have rewards.
+    Writes audit.json, audit.md, audit.html and audit.png, with the effect of the disagreement on
+    the advantages of Poly-EPO if the samples have rewards.
 
     Attributes:
         cache: SQLite file of lm's judgements; in the output folder by default.
@@ -84,8 +84,9 @@ class JudgeAudit(JudgeOptions):
         with ExitStack() as stack:
             judges = _judges(stack, settings, self.orders)
             pairwise = self._pairwise(judges[0])
+            groups = [Group(one.prompt, one.texts) for one in logged]
             found = audit(
-                [Group(one.prompt, one.texts) for one in logged],
+                groups,
                 judges.__getitem__,
                 orders=self.orders,
                 seed=self.seed,
@@ -100,7 +101,7 @@ class JudgeAudit(JudgeOptions):
         about |= {"method": method.name, "set_size": method.set_size}
         if pairwise is not None:
             about["pairs"] = asdict(pairwise.counts)
-        written = write_audit(found, about, folder)
+        written = write_audit(found, about, folder, groups, gold)
         print(written[1].read_text(encoding="utf-8"))
         print("\n".join(map(str, written)))
 

@@ -45,6 +45,7 @@ class Audit:
         pairwise: The given order against a judge of pairs, which is the reference. Pairs cannot
             show that a sample is degenerate, so here such a sample is a cluster of its own.
         gold: Mean over orders, against the labels of the file, which are the reference.
+        labels: The clusters of each group's samples in every order; None where unknown.
     """
 
     groups: int
@@ -54,6 +55,7 @@ class Audit:
     itself: Values
     pairwise: Values = field(default_factory=dict)
     gold: Values = field(default_factory=dict)
+    labels: list[list[Labels | None]] = field(default_factory=list)
 
 
 def audit(
@@ -103,6 +105,7 @@ def audit(
         itself=_columns(tables["itself"]),
         pairwise=_columns(tables["pairwise"]) if pairwise else {},
         gold=_columns(tables["gold"]) if gold else {},
+        labels=labelings_GR,
     )
 
 

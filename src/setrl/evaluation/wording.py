@@ -90,6 +90,15 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def in_a_row(names: Sequence[str]) -> str:
+    """Names in a row.
+
+    >>> in_a_row(["A"]), in_a_row(["A", "B", "C"])
+    ('A', 'A, B and C')
+    """
+    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
+
+
 def chosen_range(
     chosen: Sequence[float | None], ks: Sequence[float | None], axis: str = "k"
 ) -> str:

@@ -13,10 +13,15 @@ from setrl.evaluation.estimators import Floats
 from setrl.evaluation.intervals import Difference, Estimate
 from setrl.evaluation.metrics import METRICS
 from setrl.evaluation.summary import SplitSummary
-from setrl.evaluation.wording import percent
+from setrl.evaluation.wording import in_words, percent
 from setrl.report.drawing import rolling_mean
 from setrl.report.figures_evaluation import band_to, difference_to
-from setrl.report.figures_training import share_fills, smoothing, stacked_shares
+from setrl.report.figures_training import (
+    on_common_steps,
+    share_fills,
+    smoothing,
+    stacked_shares,
+)
 from setrl.report.headlines import time_title
 from setrl.report.run import RunData
 from setrl.report.style import OTHER_FILL, main_arms
@@ -32,7 +37,16 @@ OVER_STEPS = {
     "advantage/dead_groups": ("dead groups", True),
     "policy/entropy": ("entropy of the policy", False),
 }
+CONTROL_OVER_STEPS = {
+    "rollout/ep_rew_mean": "mean return of recent episodes",
+    "rollout/ep_len_mean": "mean length of recent episodes",
+    "vines/distinct": "different ways among the vines of a state",
+    "vines/score": "mean score of the vines",
+    "train/entropy_loss": "entropy of the policy, with a minus sign",
+}
 MOST_POINTS = 240  # of a curve over steps
+MOST_POINTS_OF_MANY = 80  # where a run has more arms than one sees at once
+MANY_ARMS = 10
 ALL = 0.9995  # a share that is displayed as 100.0%
 PARTS = ("generation", "verification", "judging", "credit", "update")
 
@@ -175,6 +189,69 @@ def thinned(length: int) -> list[int]:
     ([0, 1, 2], 240, 9999)
     """
     return np.unique(np.linspace(0, length - 1, min(length, MOST_POINTS)).astype(int)).tolist()
+
+
+def control_curves(data: RunData) -> list[dict[str, Any]]:
+    """The metrics of a control run's training over its environment steps, of every arm."""
+    keys = {key for runs in data.trained.values() for run in runs for key in run.metrics}
+    evaluated = {key: in_words(key.partition("/")[2]) for key in sorted(keys)
+                 if key.startswith("evaluation/")}  # fmt: skip
+    wanted = {**evaluated, **CONTROL_OVER_STEPS}
+    panels = [_over_environment_steps(data, key, wanted[key]) for key in wanted if key in keys]
+    return [panel for panel in panels if panel is not None]
+
+
+def _over_environment_steps(data: RunData, key: str, title: str) -> dict[str, Any] | None:
+    """One panel; None if nothing was logged. All arms share a grid, so that one place tells all."""
+    found = {arm: on_common_steps(runs, key) for arm, runs in data.trained.items()}
+    known = {arm: one for arm, one in found.items() if one is not None}
+    if not known:
+        return None
+    first, last = (pick(s[end] for s, _ in known.values()) for pick, end in ((min, 0), (max, -1)))
+    most = MOST_POINTS_OF_MANY if len(known) > MANY_ARMS else MOST_POINTS
+    longest = max(len(steps_T) for steps_T, _ in known.values())
+    grid = np.linspace(first, last, max(2, min(most, longest)))
+    curves = {arm: _on_grid(grid, *one) for arm, one in known.items()}
+    return {"key": key, "label": title, "share": False, "curves": curves}
+
+
+def _on_grid(grid: Floats, steps_T: Floats, values_RT: Floats) -> dict[str, Any]:
+    """A curve at the places of a grid that lie within its steps."""
+    inside = grid[(grid >= steps_T[0]) & (grid <= steps_T[-1])]
+    rows = np.array([np.interp(inside, steps_T, row) for row in values_RT])
+    return {
+        "steps": np.round(inside).tolist(),
+        "mean": rows.mean(axis=0).tolist(),
+        "seeds": rows.tolist() if len(rows) > 1 else [],
+    }
+
+
+def control_times(data: RunData) -> list[dict[str, Any]]:
+    """Environment steps and seconds of each arm's training, all seeds together."""
+    found = []
+    for arm, runs in data.trained.items():
+        clocks = [run.metrics["time/time_elapsed"] for run in runs
+                  if "time/time_elapsed" in run.metrics]  # fmt: skip
+        found.append({
+            "arm": arm,
+            "runs": len(runs),
+            "steps": sum(float(run.metrics["step"][-1]) for run in runs if "step" in run.metrics),
+            "seconds": sum(map(_elapsed, clocks)) if len(clocks) == len(runs) else math.nan,
+        })  # fmt: skip
+    return found
+
+
+def _elapsed(seconds_T: Floats) -> float:
+    """The time of a training run, whose clock begins again at 0 whenever it is resumed.
+
+    >>> _elapsed(np.array([1.0, 5.0, 2.0, 3.0]))
+    8.0
+    """
+    known = seconds_T[~np.isnan(seconds_T)]
+    if not known.size:
+        return math.nan
+    ends = known[:-1][np.diff(known) < 0]
+    return float(ends.sum() + known[-1])
 
 
 def share_curves(data: RunData) -> list[dict[str, Any]]:

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 
 from setrl.evaluation.estimators import Floats
 from setrl.evaluation.intervals import Difference, Estimate
+from setrl.evaluation.outcomes import Outcome
 from setrl.evaluation.wording import percent_tick
 from setrl.report import style
-from setrl.report.run import Outcome
 from setrl.report.style import BAND_ALPHA, Look, Theme, numbers, place_in_sweep, sweep, sweep_label
 
 LABEL_GAP, LABEL_OFFSET = 0.165, 0.17  # inches between names at lines' ends, and from the lines

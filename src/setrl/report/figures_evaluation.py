@@ -16,6 +16,7 @@ from setrl.evaluation.bands import Band
 from setrl.evaluation.comparison import Comparison
 from setrl.evaluation.intervals import Difference, Estimate
 from setrl.evaluation.metrics import METRICS
+from setrl.evaluation.outcomes import diversity_metrics, metric_names, quality_metric
 from setrl.evaluation.summary import SplitSummary
 from setrl.evaluation.text import sentences
 from setrl.evaluation.wording import in_words, percent_tick
@@ -37,7 +38,6 @@ from setrl.report.style import (
     set_title,
 )
 
-QUALITY = ("success", "validity")  # the metrics of success that diversity is compared with
 FIRST, SECOND = Look("A", VERMILION, "--", "s"), Look("B", BLUE, "-", "o")
 GAP = Look("A − B", LIGHT.ink, "-", "o")
 
@@ -171,9 +171,9 @@ def frontier(data: RunData, split: SplitSummary) -> Chart:
 
 def control_frontier(data: RunData) -> list[Chart]:
     """Success against diversity in the environment; nothing if either was not evaluated."""
-    evaluated = [arm for arm in data.arms if data.evaluations(arm)]
-    known = control_metrics(data)
-    quality = next((name for name in QUALITY if name in known), None)
+    evaluated = list(data.outcomes)
+    known = metric_names(data.outcomes)
+    quality = quality_metric(known)
     diversity = diversity_metrics(known)
     if quality is None or not diversity:
         return []
@@ -192,20 +192,6 @@ def control_frontier(data: RunData) -> list[Chart]:
         "beside a point is the arm's setting."
     )
     return [_frontier(data, "frontier", headline, note, in_words(quality), panels)]
-
-
-def control_metrics(data: RunData) -> list[str]:
-    """The metrics of a control run's evaluations, in the order of its task."""
-    rows = [row for arm in data.arms for row in data.evaluations(arm)]
-    return list(dict.fromkeys(name for row in rows for name in row))
-
-
-def diversity_metrics(metrics: Sequence[str]) -> list[str]:
-    """Metrics of diversity: the effective number, and what many tries achieve together."""
-    effective = [name for name in metrics if name.startswith("effective")]
-    rooms = [name for name in metrics if name.endswith("room_sets")]
-    tries = [name for name in metrics if "@" in name]
-    return [*(effective or rooms)[-1:], *tries[-1:]]
 
 
 def _frontier(

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from setrl.evaluation.estimators import Floats
+from setrl.evaluation.outcomes import diversity_metrics, metric_names
 from setrl.evaluation.wording import count, in_words, percent
 from setrl.report import headlines
 from setrl.report.drawing import Chart, right_legend, rolling_mean, step_curves
-from setrl.report.figures_evaluation import control_metrics, diversity_metrics
 from setrl.report.run import ArmRun, RunData
 from setrl.report.style import (
     OTHER_FILL,
@@ -74,10 +74,10 @@ def learning(data: RunData) -> list[Chart]:
 
 def control_curves(data: RunData) -> list[Chart]:
     """Return and diversity over environment steps; nothing if no step was logged."""
-    arms = _outside_sweeps_or_middle(list(data.trained))
+    arms = outside_sweeps_or_middle(list(data.trained))
     if not arms:
         return []
-    metrics = control_metrics(data)
+    metrics = metric_names(data.outcomes)
     panels = [
         CONTROL_RETURN,
         *((f"evaluation/{name}", in_words(name)) for name in diversity_metrics(metrics)[:1]),
@@ -89,7 +89,7 @@ def control_curves(data: RunData) -> list[Chart]:
     def draw(theme: Theme) -> Figure:
         figure, axes = canvas(theme, headline, len(panels), gap=1.6, margins=(0.6, 1.5))
         for ax, (key, title) in zip(axes, panels, strict=True):
-            found = {arm: _on_common_steps(data.arms[arm], key) for arm in arms}
+            found = {arm: on_common_steps(data.arms[arm], key) for arm in arms}
             shown = [(data.looks[arm], *rows) for arm, rows in found.items() if rows]
             step_curves(ax, shown, theme, None)
             ax.set_xlim(left=0)
@@ -105,7 +105,7 @@ def control_curves(data: RunData) -> list[Chart]:
     return [Chart("curves", headline, note, draw)]
 
 
-def _outside_sweeps_or_middle(arms: Sequence[str]) -> list[str]:
+def outside_sweeps_or_middle(arms: Sequence[str]) -> list[str]:
     """The arms outside sweeps, and the middle one of each sweep."""
     sweeps: dict[str, list[str]] = {}
     for arm in arms:
@@ -114,7 +114,7 @@ def _outside_sweeps_or_middle(arms: Sequence[str]) -> list[str]:
     return middle[:MOST_CONTROL_CURVES]
 
 
-def _on_common_steps(runs: Sequence[ArmRun], key: str) -> tuple[Floats, Floats] | None:
+def on_common_steps(runs: Sequence[ArmRun], key: str) -> tuple[Floats, Floats] | None:
     """Steps (T,) and smooth values (R, T) on a common grid; None if no run has the key.
 
     The runs of a control arm log at different steps: an update ends when its episodes do.

@@ -14,7 +14,7 @@ import numpy as np
 
 from setrl.evaluation.intervals import Difference
 from setrl.evaluation.summary import ArmDifference, SplitSummary
-from setrl.evaluation.wording import chosen_range, count, percent, plain, points
+from setrl.evaluation.wording import chosen_range, count, in_a_row, percent, plain, points
 from setrl.logs.run_folder import BASE
 from setrl.report.run import RunData
 from setrl.report.style import main_arms
@@ -213,15 +213,6 @@ def _place(found: ArmDifference, against: str) -> str:
     if above or below:
         return f"{'above' if above else 'below'} {against}{chosen_range(above or below, ks)}"
     return f"not distinguishable from {against} at any k"
-
-
-def in_a_row(names: Sequence[str]) -> str:
-    """Names in a row.
-
-    >>> in_a_row(["A"]), in_a_row(["A", "B", "C"])
-    ('A', 'A, B and C')
-    """
-    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
 
 
 def _mean(values: np.ndarray) -> float:

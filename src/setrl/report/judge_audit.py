@@ -1,15 +1,20 @@
-"""The audit of a judge: means with intervals over groups, as JSON and as a table."""
+"""The audit of a judge: means with intervals over groups, as JSON, as a table and as a page."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from setrl import files
+from setrl.core import methods
+from setrl.evaluation.agreement import Labels
 from setrl.evaluation.intervals import mean_over_problems
 from setrl.evaluation.judge_audit import Audit
-from setrl.evaluation.wording import markdown_table
+from setrl.evaluation.wording import markdown_table, percent, plain
+from setrl.judges.base import Group, by_first_appearance
+from setrl.lab import Page
 
 SCHEMA_VERSION = 1
 COMPARISONS = {
@@ -26,15 +31,25 @@ ROWS = {
     "signs_changed": "signs of advantages changed",
     "advantage_change": "relative change of advantages",
 }
+PROMPT_SHOWN, TEXT_SHOWN = 160, 1200  # letters
+MOST_EXAMPLES, MOST_SAMPLES = 5, 32
+DIGITS = 6
 WITHOUT_REFERENCE = ("precision", "recall")  # neither of two orders is the reference
 
 
-def audit_record(found: Audit, about: dict[str, Any]) -> dict[str, Any]:
-    """The numbers of an audit: every measure's mean over groups, and its interval.
+def audit_record(
+    found: Audit,
+    about: dict[str, Any],
+    groups: Sequence[Group] = (),
+    gold: Sequence[Labels | None] | None = None,
+) -> dict[str, Any]:
+    """The numbers of an audit: every measure's mean over groups, its interval, and its groups.
 
     Args:
         found: The measures of every group.
         about: Names of the judge, the file and the method, and the method's K.
+        groups: What was judged, to be shown where the judge contradicts itself.
+        gold: The right labels of each group.
     """
     comparisons = {
         name: {
@@ -53,7 +68,95 @@ def audit_record(found: Audit, about: dict[str, Any]) -> dict[str, Any]:
         "judgements_unknown": found.unknown,
         "clusters": _estimate(found.clusters),
         "agreement": comparisons,
+        "by_group": {
+            name: {measure: _rounded(getattr(found, name)[measure]) for measure in measures}
+            for name, measures in comparisons.items()
+        },
+        "prompts": [group.prompt[:PROMPT_SHOWN] for group in groups],
+        "examples": _contradictions(found, groups, gold),
     }
+
+
+def _rounded(values: Sequence[float]) -> list[float | None]:
+    return [round(value, DIGITS) if value == value else None for value in values]
+
+
+def _contradictions(
+    found: Audit, groups: Sequence[Group], gold: Sequence[Labels | None] | None
+) -> list[dict[str, Any]]:
+    """The groups on which the judge contradicts itself most, with its clusters in every order."""
+    flips = list(enumerate(found.itself.get("flips", [])))
+    worst = sorted((one for one in flips if one[1] > 0), key=lambda one: (-one[1], one[0]))
+    return [
+        _example(place, groups[place], found.labels[place], gold[place] if gold else None)
+        for place, _ in worst[:MOST_EXAMPLES]
+        if place < len(groups)
+    ]
+
+
+def _example(
+    place: int, group: Group, labels_R: Sequence[Labels | None], gold: Labels | None
+) -> dict[str, Any]:
+    names_R = [None if labels is None else by_first_appearance(labels) for labels in labels_R]
+    truth = None if gold is None else by_first_appearance(gold)
+    return {
+        "group": place,
+        "prompt": _cut(group.prompt),
+        "samples": [
+            {
+                "text": _cut(text),
+                "labels": [None if names is None else int(names[n]) for names in names_R],
+                "gold": None if truth is None else int(truth[n]),
+            }
+            for n, text in enumerate(group.samples[:MOST_SAMPLES])
+        ],
+    }
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= TEXT_SHOWN else text[:TEXT_SHOWN] + " …"
+
+
+def audit_in_words(record: dict[str, Any]) -> list[str]:
+    """A few sentences for a reader who does not know the measures, most important first."""
+    found, judge = record["agreement"], record["judge"]
+    method = methods.labels.get(record["method"], record["method"])
+    itself, gold = found.get("itself", {}), found.get("gold", {})
+    lines = []
+    if _is_known(itself.get("flips")):
+        lines.append(f"When the judge “{judge}” sees the same samples in another order, "
+                     f"{_share(itself['flips'])} of them change their cluster.")  # fmt: skip
+    if _is_known(gold.get("flips")):
+        lines.append(f"Compared with the gold labels, {_share(gold['flips'])} of the samples are "
+                     "in another cluster.")  # fmt: skip
+    if _is_known(itself.get("signs_changed")):
+        lines.append(f"From one order to another, the advantages of {method} "
+                     f"with K = {record['set_size']} change their sign for "
+                     f"{_share(itself['signs_changed'])} of the samples.")  # fmt: skip
+    asked = record["groups"] * record["orders"]
+    lines.append(f"{record['judgements_unknown']} of {asked} judgements failed.")
+    return lines
+
+
+def _is_known(estimate: dict[str, Any] | None) -> bool:
+    return estimate is not None and estimate["value"] is not None
+
+
+def _share(estimate: dict[str, Any]) -> str:
+    """A share with its interval, where several groups give one."""
+    value = percent(estimate["value"])
+    if estimate["low"] is None or estimate["groups"] < 2:
+        return value
+    low, high = (plain(100 * max(0.0, min(1.0, estimate[end]))) for end in ("low", "high"))
+    return f"{value} [{low}, {high}]"
+
+
+def audit_page(record: dict[str, Any]) -> str:
+    """The audit as one HTML file, which asks no host for anything."""
+    title = f"{record['judge']} on {record['file']}"
+    found = {"kind": "audit", "name": title, "verdict": audit_in_words(record), "arms": [],
+             "audit": record}  # fmt: skip
+    return Page("report", f"{title} · setrl judge-audit", files.plain_json(found)).html()
 
 
 def audit_markdown(record: dict[str, Any]) -> str:
@@ -83,12 +186,22 @@ def audit_markdown(record: dict[str, Any]) -> str:
     return "\n".join([words, "", markdown_table(head, rows), "", note]) + "\n"
 
 
-def write_audit(found: Audit, about: dict[str, Any], folder: Path) -> list[Path]:
-    """Write audit.json, audit.md and, where Matplotlib is installed, audit.png into a folder."""
-    record = audit_record(found, about)
-    written = [folder / "audit.json", folder / "audit.md"]
+def write_audit(
+    found: Audit,
+    about: dict[str, Any],
+    folder: Path,
+    groups: Sequence[Group] = (),
+    gold: Sequence[Labels | None] | None = None,
+) -> list[Path]:
+    """Write audit.json, audit.md, audit.html and, with Matplotlib, audit.png into a folder.
+
+    The arguments are those of `audit_record`.
+    """
+    record = audit_record(found, about, groups, gold)
+    written = [folder / name for name in ("audit.json", "audit.md", "audit.html")]
     files.write_json(written[0], record)
     files.write_text(written[1], audit_markdown(record))
+    files.write_text(written[2], audit_page(record))
     try:
         from setrl.report.judge_audit_figure import draw_audit
     except ModuleNotFoundError:

@@ -5,13 +5,11 @@ The HTML file loads nothing else. Every sentence and number is computed from the
 
 from __future__ import annotations
 
-import base64
 import io
 import json
 import math
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from setrl import files
 from setrl.evaluation import wording
+from setrl.evaluation.outcomes import metric_names
 from setrl.evaluation.summary import SplitSummary
 from setrl.lab import embedded
 from setrl.logs.run_folder import CONFIG, FIGURES
@@ -28,23 +27,13 @@ from setrl.report.headlines import headlines
 from setrl.report.page_data import page_data
 from setrl.report.run import RunData, read_run
 from setrl.report.samples import samples_by_step
-from setrl.report.style import DARK, LIGHT, Theme
+from setrl.report.style import LIGHT
 from setrl.report.tables import Table, tables
 from setrl.report.verdict import verdict_in_words
 from setrl.runs.written import REPORT
 
 NUMBERS = "summary.json"
-POLICY_WITHOUT_SCRIPT = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 MARKS = {"above": "▲", "below": "▼", "unclear": "◇", "fact": "●"}
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure as the page shows it: in both themes, as data URIs."""
-
-    chart: Chart
-    light: str
-    dark: str
 
 
 def write_page(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False) -> RunData:
@@ -71,10 +60,9 @@ def write_data(data: RunData) -> None:
     """Write report.html, figures/*.png and summary.json of what was read into its folder."""
     files.write_json(data.folder / NUMBERS, _numbers(data))
     (data.folder / FIGURES).mkdir(exist_ok=True)
-    drawn = [(chart, _write_picture(chart, data.folder / FIGURES)) for chart in charts(data)]
-    # The script of a page draws what the figures show; a control run's page shows the figures.
-    pictures = [_picture(*pair) for pair in drawn] if data.kind == "control" else []
-    files.write_text(data.folder / REPORT, render(data, pictures))
+    for chart in charts(data):
+        _write_picture(chart, data.folder / FIGURES)
+    files.write_text(data.folder / REPORT, render(data))
 
 
 def publish(
@@ -116,16 +104,11 @@ def charts(data: RunData) -> list[Chart]:
     ]
 
 
-def render(data: RunData, pictures: list[Picture]) -> str:
-    """The page's HTML. All text from the run is escaped, or in the JSON that the script reads.
-
-    Args:
-        data: The run.
-        pictures: Figures that the script does not draw.
-    """
+def render(data: RunData) -> str:
+    """The page's HTML. All text from the run is escaped, or in the JSON that the script reads."""
     lines, verdict = headlines(data), verdict_in_words(data)
-    has_script = data.kind != "control"
-    parts = embedded("report", page_data(data, lines, verdict) if has_script else None)
+    found = page_data(data, lines, verdict)
+    parts = embedded("report", found)
     environment = Environment(
         loader=PackageLoader("setrl.report"),
         autoescape=True,
@@ -135,12 +118,11 @@ def render(data: RunData, pictures: list[Picture]) -> str:
     )
     return environment.get_template(REPORT).render(
         data=data,
-        parts=parts if has_script else replace(parts, policy=POLICY_WITHOUT_SCRIPT),
-        is_evaluated=bool(data.splits) or any(map(data.evaluations, data.arms)),
+        parts=parts,
+        is_evaluated=bool(data.splits or data.outcomes),
         headlines=lines,
-        verdict=verdict,
+        verdict=found["verdict"],
         marks=MARKS,
-        pictures=pictures,
         tables=tables(data),
         steps=samples_by_step(data),
         sampled=lambda split: _sampled(data, split),
@@ -230,7 +212,7 @@ def _numbers(data: RunData) -> dict[str, Any]:
     if data.kind != "control":
         return data.summary.to_json()
     arms = [arm for arm in data.arms if data.evaluations(arm)]
-    metrics = figures_evaluation.control_metrics(data)
+    metrics = metric_names(data.outcomes)
     numbers = {arm: {metric: _outcome(data, arm, metric) for metric in metrics} for arm in arms}
     return {"schema_version": 1, "name": data.name, "arms": numbers}
 
@@ -241,23 +223,8 @@ def _outcome(data: RunData, arm: str, metric: str) -> dict[str, Any]:
     return {"mean": found.value, "stderr": found.stderr, "seeds": seeds}
 
 
-def _write_picture(chart: Chart, folder: Path) -> bytes:
-    """A figure as a file; returns its bytes."""
-    light = _png(chart, LIGHT)
-    (folder / f"{chart.name}.png").write_bytes(light)
-    return light
-
-
-def _picture(chart: Chart, light: bytes) -> Picture:
-    """A figure in both themes."""
-    return Picture(chart, _data_uri(light), _data_uri(_png(chart, DARK)))
-
-
-def _png(chart: Chart, theme: Theme) -> bytes:
+def _write_picture(chart: Chart, folder: Path) -> None:
+    """A figure as a file, for papers and for readers without scripts."""
     buffer = io.BytesIO()
-    chart.draw(theme).savefig(buffer, format="png", metadata={"Title": chart.headline})
-    return buffer.getvalue()
-
-
-def _data_uri(png: bytes) -> str:
-    return "data:image/png;base64," + base64.b64encode(png).decode()
+    chart.draw(LIGHT).savefig(buffer, format="png", metadata={"Title": chart.headline})
+    (folder / f"{chart.name}.png").write_bytes(buffer.getvalue())

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from setrl.evaluation.outcomes import outcome_table
 from setrl.files.atomic import plain_json
 from setrl.report.curves import (
+    control_curves,
+    control_times,
     evaluation_curves,
     frontier_points,
     share_curves,
@@ -14,7 +17,7 @@ from setrl.report.curves import (
     training_curves,
 )
 from setrl.report.examples import disagreements, solved_by_one, worst_credit
-from setrl.report.figures_training import smoothing
+from setrl.report.figures_training import outside_sweeps_or_middle, smoothing
 from setrl.report.headlines import Headline, headline_k, pass_at_k_title
 from setrl.report.run import RunData
 from setrl.report.style import Look
@@ -29,7 +32,10 @@ SYMBOLS = {
 
 def page_data(data: RunData, headlines: list[Headline], verdict: list[str]) -> dict[str, Any]:
     """Everything that the page draws; numbers are rounded to six significant digits."""
+    if data.kind == "control":
+        return _made_plain(_control(data))
     found = {
+        "kind": "comparison",
         "name": data.name,
         "reference": data.summary.reference,
         "level": data.summary.intervals.level,
@@ -50,6 +56,26 @@ def page_data(data: RunData, headlines: list[Headline], verdict: list[str]) -> d
         "disagreements": disagreements(data),
         "command": str(data.run.get("command") or ""),
     }
+    return _made_plain(found)
+
+
+def _control(data: RunData) -> dict[str, Any]:
+    """What the page of a control run draws."""
+    table = outcome_table(data.outcomes, lambda arm: data.looks[arm].label)
+    return {
+        "kind": "control",
+        "name": data.name,
+        "verdict": table.pop("verdict"),
+        "arms": [_arm(arm, look) for arm, look in data.looks.items()],
+        "outcomes": table,
+        "training": control_curves(data),
+        "shown_at_first": outside_sweeps_or_middle(list(data.trained)),
+        "time": control_times(data),
+        "command": str(data.run.get("command") or ""),
+    }
+
+
+def _made_plain(found: dict[str, Any]) -> dict[str, Any]:
     rounded: dict[str, Any] = plain_json(_rounded(found))
     return rounded
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from setrl import files
 from setrl.evaluation.estimators import Floats
+from setrl.evaluation.outcomes import Outcome, over_seeds, read_outcome
 from setrl.evaluation.summary import (
     Evaluations,
     SplitSummary,
@@ -39,22 +40,6 @@ class ArmRun:
     metrics: dict[str, Floats]
     rollouts: dict[int, Path]
     evaluation: dict[str, float]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A metric of a control run's arm: its mean over seeds, and the standard error.
-
-    Attributes:
-        value: Over the seeds where it is defined; NaN if there is none.
-        stderr: NaN with fewer than two seeds.
-        low, high: One standard error below and above.
-    """
-
-    value: float
-    stderr: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -111,15 +96,20 @@ class RunData:
 
     def evaluations(self, arm: str) -> list[dict[str, float]]:
         """The evaluations of an arm of a control run, one for each seed that has one."""
-        return [run.evaluation for run in self.arms[arm] if run.evaluation]
+        return list(self.outcomes.get(arm, {}).values())
+
+    @property
+    def outcomes(self) -> dict[str, dict[int, dict[str, float]]]:
+        """Arm → seed → metric → value, of the evaluations of a control run."""
+        found = {
+            arm: {run.seed: run.evaluation for run in runs if run.evaluation}
+            for arm, runs in self.arms.items()
+        }
+        return {arm: seeds for arm, seeds in found.items() if seeds}
 
     def outcome(self, arm: str, metric: str) -> Outcome:
         """Mean and standard error of a control run's metric over seeds."""
-        found = np.array([row.get(metric, math.nan) for row in self.evaluations(arm)])
-        known = found[~np.isnan(found)]
-        mean = float(known.mean()) if len(known) else math.nan
-        stderr = float(known.std(ddof=1) / math.sqrt(len(known))) if len(known) > 1 else math.nan
-        return Outcome(mean, stderr, mean - stderr, mean + stderr)
+        return over_seeds([row.get(metric, math.nan) for row in self.evaluations(arm)])
 
 
 def read_run(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False) -> RunData:
@@ -152,12 +142,11 @@ def read_run(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False
 
 
 def _read_arm_run(seed: int, run: TrainingRun) -> ArmRun:
-    evaluation = files.read_json(run.evaluation).get("metrics", {})
     return ArmRun(
         seed=seed,
         metrics=_columns(files.read_lines(run.metrics)),
         rollouts=run.rollout_files(),
-        evaluation={name: _number(value) for name, value in evaluation.items()},
+        evaluation=read_outcome(run.evaluation),
     )
 
 

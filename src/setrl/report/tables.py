@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from setrl.evaluation.intervals import Difference, Estimate
+from setrl.evaluation.outcomes import Outcome, metric_names
 from setrl.evaluation.summary import ArmSummary, SplitSummary
 from setrl.evaluation.wording import MISSING, in_words, interval, percent, plain, signed
-from setrl.report.figures_evaluation import control_metrics
 from setrl.report.headlines import credit_share, first_and_last, headline_k, pass_ks
-from setrl.report.run import Outcome, RunData
+from setrl.report.run import RunData
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def training_table(data: RunData) -> Table:
 
 def control_table(data: RunData) -> Table:
     """Every metric of the evaluated arms of a control run, and how many seeds were evaluated."""
-    metrics = control_metrics(data)
+    metrics = metric_names(data.outcomes)
     rows = tuple(
         (
             data.looks[arm].label,

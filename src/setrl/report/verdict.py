@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from setrl.evaluation.summary import ArmDifference, SplitSummary
-from setrl.evaluation.wording import count, percent
+from setrl.evaluation.wording import count, in_a_row, percent
 from setrl.logs.run_folder import BASE
 from setrl.report.headlines import (
     differences_to_reference,
     headline_k,
-    in_a_row,
     pass_ks,
     verdict,
 )

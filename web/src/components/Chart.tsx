@@ -8,9 +8,11 @@ interface Props {
   label: string;
   height: number;
   options: (width: number) => PlotOptions;
+  /** Called with what the pointer is at, when it is pressed there. */
+  onPick?: ((value: unknown) => void) | undefined;
 }
 
-export function Chart({ label, height, options }: Props) {
+export function Chart({ label, height, options, onPick }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   useEffect(() => {
@@ -23,6 +25,12 @@ export function Chart({ label, height, options }: Props) {
     if (width < 50) return;
     const drawn = plot({ style: { background: "none", fontSize: "12px" }, ...options(width), width, height });
     drawn.setAttribute("aria-hidden", "true");
+    if (onPick) {
+      drawn.style.cursor = "pointer";
+      drawn.addEventListener("click", () => {
+        if (drawn.value != null) onPick(drawn.value);
+      });
+    }
     place.current!.replaceChildren(drawn);
   });
   return <div class="chart" role="img" aria-label={label} style={{ minHeight: `${height}px` }} ref={place} />;

@@ -38,13 +38,16 @@ interface Props {
   zero?: boolean;
   /** A symbol at every point: for curves with few points. */
   dots?: boolean;
+  /** Called with the place on the x-axis that was clicked. */
+  onPick?: ((x: number) => void) | undefined;
 }
 
-export function Curves({ curves, x, y, label, height = 280, zero = false, dots = false }: Props) {
+export function Curves({ curves, x, y, label, height = 280, zero = false, dots = false, onPick }: Props) {
   return (
     <Chart
       label={label}
       height={height}
+      onPick={onPick && ((at) => onPick((at as Place).x))}
       options={(width) => ({
         marginLeft: 50,
         marginRight: 14,
@@ -58,13 +61,14 @@ export function Curves({ curves, x, y, label, height = 280, zero = false, dots =
           axisX({
             label: `${x.label} →`,
             labelAnchor: "right",
-            tickFormat: "~d",
+            tickFormat: largest(curves) >= 10_000 ? "~s" : "~d",
             ...(x.ticks ? { ticks: ticksFor(x.ticks, width) } : { ticks: Math.max(3, width / 110) }),
           }),
           axisY({ label: y.label ? `↑ ${y.label}` : null, ticks: 5, tickFormat: y.tick }),
           ruleX(places(curves), pointerX({ x: "x", stroke: "var(--muted)", strokeDasharray: "2 2", maxRadius: 80 })),
           tip(places(curves), pointerX({
-            x: "x", y: "y", title: (at: Place) => words(curves, at.x, x.name, y.format), maxRadius: 80,
+            x: "x", y: "y", title: (at: Place) => words(curves, at.x, x.name, y.format, width < NARROW), maxRadius: 80,
+            preferredAnchor: isHigh(curves) ? "top" : "bottom",
             fill: "var(--paper)", stroke: "var(--muted)", fontSize: 12, lineWidth: 30,
           })),
         ],
@@ -72,6 +76,9 @@ export function Curves({ curves, x, y, label, height = 280, zero = false, dots =
     />
   );
 }
+
+const NARROW = 420; // pixels below which an interval gets a line of its own
+const MOST_LINES = 14; // of an explanation that fits beside the pointer
 
 type Place = { readonly x: number; readonly y: number };
 
@@ -89,6 +96,9 @@ function drawn({ look, points, band = [], thin = [] }: Curve, dots: boolean): Ma
   ];
 }
 
+const largest = (curves: readonly Curve[]): number =>
+  curves.reduce((most, { points }) => Math.max(most, points.at(-1)?.x ?? 0), 0);
+
 /** Each x once, at its highest curve. */
 function places(curves: readonly Curve[]): Place[] {
   const highest = new Map<number, number>();
@@ -98,14 +108,23 @@ function places(curves: readonly Curve[]): Place[] {
   return [...highest].map(([x, y]) => ({ x, y }));
 }
 
-function words(curves: readonly Curve[], x: number, name: string, format: (value: number) => string): string {
+/** Whether most of what is drawn is in the upper half, where an explanation above it would not fit. */
+function isHigh(curves: readonly Curve[]): boolean {
+  const ys = places(curves).map(({ y }) => y).sort((a, b) => a - b);
+  const lowest = Math.min(...curves.flatMap(({ points }) => points.map(({ y, low }) => low ?? y)).filter(Number.isFinite));
+  return ys.length > 0 && ys[ys.length >> 1]! > (lowest + ys.at(-1)!) / 2;
+}
+
+function words(curves: readonly Curve[], x: number, name: string, format: (value: number) => string, isNarrow: boolean): string {
   const lines = curves.flatMap(({ look, points }) => {
     const at = points.find((point) => point.x === x);
     if (!at || !Number.isFinite(at.y)) return [];
-    const between = at.low != null && at.high != null ? ` [${format(at.low)}, ${format(at.high)}]` : "";
-    return [`${look.label} ${format(at.y)}${between}`];
+    const between = at.low != null && at.high != null ? [`[${format(at.low)}, ${format(at.high)}]`] : [];
+    const value = `${look.label} ${format(at.y)}`;
+    return isNarrow ? [value, ...between] : [[value, ...between].join(" ")];
   });
-  return [`${name} ${x}`, ...lines].join("\n");
+  const more = lines.length > MOST_LINES ? [`and ${lines.length - MOST_LINES} more`] : [];
+  return [`${name} ${x.toLocaleString("en")}`, ...lines.slice(0, MOST_LINES), ...more].join("\n");
 }
 
 /** Fewer ticks where the numbers would touch. */

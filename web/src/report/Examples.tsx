@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { Segments } from "../components/Controls";
-import { SampleText } from "./SampleText";
+import { SampleText } from "../components/SampleText";
 import { signed } from "../components/SignedBar";
 import { Term } from "../components/Term";
 import { armOf, type ByArm, type Credit, type Disagreement, type OddCredit, type Solved } from "./data";

@@ -1,6 +1,6 @@
 /** The training over its steps, the shares of strategies, and where a step's time goes. */
 
-import { areaY, axisX, axisY, barX, pointer, stackX, text, tip } from "@observablehq/plot";
+import { areaY, axisX, axisY, barX, pointer, pointerX, ruleX, stackX, text, tip } from "@observablehq/plot";
 import { Chart } from "../components/Chart";
 import { type Curve, Curves } from "../components/Curves";
 import { Figure } from "../components/Figure";
@@ -10,21 +10,28 @@ import type { TermName } from "../components/glossary";
 import { armOf, hidden, type OverSteps, type Shares, type StepTime, toggle } from "./data";
 import { percent, plain, seconds } from "./format";
 
-export function Training({ panels }: { panels: readonly OverSteps[] }) {
+interface XAxis {
+  readonly label: string;
+  readonly name: string;
+}
+
+const STEPS: XAxis = { label: "step", name: "step" };
+
+export function Training({ panels, x = STEPS }: { panels: readonly OverSteps[]; x?: XAxis }) {
   const arms = [...new Set(panels.flatMap(({ curves }) => Object.keys(curves)))];
   return (
     <>
       <Key looks={arms.map(armOf)} hidden={hidden.value} onToggle={toggle} />
       <div class="charts">
         {panels.map((panel) => (
-          <Panel key={panel.key} panel={panel} />
+          <Panel key={panel.key} panel={panel} x={x} />
         ))}
       </div>
     </>
   );
 }
 
-function Panel({ panel }: { panel: OverSteps }) {
+function Panel({ panel, x: axis }: { panel: OverSteps; x: XAxis }) {
   const format = panel.share ? percent : plain;
   const shown = Object.entries(panel.curves).filter(([arm]) => !hidden.value.has(arm));
   const curves: Curve[] = shown.map(([arm, { steps, mean, seeds }]) => ({
@@ -52,7 +59,7 @@ function Panel({ panel }: { panel: OverSteps }) {
           curves={curves}
           height={220}
           label={`${panel.label} over the steps: ${curves.map(({ look, points }) => `${look.label} from ${format(points[0]!.y)} to ${format(points.at(-1)!.y)}`).join("; ")}.`}
-          x={{ label: "step", name: "step" }}
+          x={axis}
           y={{ label: "", format, tick: panel.share ? (value) => `${Number((100 * value).toFixed(1))}%` : String }}
         />
       ) : (
@@ -88,15 +95,21 @@ export function StrategyShares({ shares }: { shares: Shares }) {
               label={`Shares of strategies of ${armOf(arm).label} at the last step: ${names.map((name) => `${name} ${percent(of[name]?.at(-1) ?? 0)}`).join(", ")}.`}
               options={() => {
                 const rows = names.flatMap((name) => steps.map((step, at) => ({ name, step, share: of[name]?.[at] ?? 0 })));
+                const places = steps.map((step, at) => ({ step, y: 0.5, at }));
                 return {
                   marginLeft: 44,
                   marginBottom: 36,
                   y: { domain: [0, 1] },
                   color: { domain: names, range: names.map((name) => shares.fills[name]!) },
                   marks: [
-                    areaY(rows, { x: "step", y: "share", fill: "name", order: names, stroke: "var(--paper)", strokeWidth: 0.4, title: (row: { name: string }) => row.name }),
+                    areaY(rows, { x: "step", y: "share", fill: "name", order: names, stroke: "var(--paper)", strokeWidth: 0.4 }),
                     axisX({ label: "step →", labelAnchor: "right", ticks: 4, tickFormat: "~d" }),
                     axisY({ label: null, ticks: 4, tickFormat: "%" }),
+                    ruleX(places, pointerX({ x: "step", stroke: "var(--ink)", strokeDasharray: "2 2", maxRadius: 80 })),
+                    tip(places, pointerX({
+                      x: "step", y: "y", maxRadius: 80, fill: "var(--paper)", stroke: "var(--muted)", fontSize: 12, lineWidth: 30,
+                      title: ({ step, at }: { step: number; at: number }) => sharesInWords(step, names.map((name) => [name, of[name]?.[at] ?? 0])),
+                    })),
                   ],
                 };
               }}
@@ -106,6 +119,15 @@ export function StrategyShares({ shares }: { shares: Shares }) {
       </div>
     </>
   );
+}
+
+const MOST_NAMED = 8;
+
+/** The shares at a step, the largest first. */
+function sharesInWords(step: number, shares: readonly (readonly [string, number])[]): string {
+  const used = shares.filter(([, share]) => share >= 0.0005).toSorted(([, a], [, b]) => b - a);
+  const more = used.length > MOST_NAMED ? [`and ${used.length - MOST_NAMED} more`] : [];
+  return [`step ${step}`, ...used.slice(0, MOST_NAMED).map(([name, share]) => `${name} ${percent(share)}`), ...more].join("\n");
 }
 
 const PARTS: Readonly<Record<string, readonly [string, TermName | null]>> = {

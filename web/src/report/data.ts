@@ -1,6 +1,8 @@
 /** What `setrl report` puts into the page. */
 
 import { signal } from "@preact/signals";
+import type { Found } from "../components/Findings";
+import type { OutcomeTable } from "../components/Outcomes";
 
 export interface Arm {
   readonly key: string;
@@ -127,7 +129,9 @@ export interface Disagreement {
   }[];
 }
 
-export interface PageData {
+/** The page of a comparison of language models. */
+export interface Comparison {
+  readonly kind: "comparison";
   readonly name: string;
   readonly reference: string | null;
   readonly level: number;
@@ -146,14 +150,49 @@ export interface PageData {
   readonly command: string;
 }
 
-export const data = JSON.parse(document.getElementById("data")!.textContent!) as PageData;
+/** The page of a control run. */
+export interface Control {
+  readonly kind: "control";
+  readonly name: string;
+  readonly verdict: readonly string[];
+  readonly arms: readonly Arm[];
+  readonly outcomes: OutcomeTable;
+  readonly training: readonly OverSteps[];
+  readonly shown_at_first: readonly string[];
+  readonly time: readonly {
+    readonly arm: string;
+    readonly runs: number;
+    readonly steps: number;
+    readonly seconds: number | null;
+  }[];
+  readonly command: string;
+}
 
-const byKey = new Map(data.arms.map((arm) => [arm.key, arm]));
+/** The page of an audit of a judge. */
+export interface Audited {
+  readonly kind: "audit";
+  readonly name: string;
+  readonly verdict: readonly string[];
+  readonly arms: readonly Arm[];
+  readonly audit: Found;
+}
+
+export const page = JSON.parse(document.getElementById("data")!.textContent!) as Comparison | Control | Audited;
+
+const byKey = new Map(page.arms.map((arm) => [arm.key, arm]));
 
 export const armOf = (key: string): Arm => byKey.get(key)!;
 
+const MANY = 10;
+
+/** Of a run with many arms, those that are not drawn before a reader asks for them. */
+const hiddenAtFirst = (): string[] => {
+  if (page.kind !== "control" || page.arms.length <= MANY) return [];
+  return page.arms.map(({ key }) => key).filter((key) => !page.shown_at_first.includes(key));
+};
+
 /** The arms that a reader has switched off, in all plots. */
-export const hidden = signal<ReadonlySet<string>>(new Set());
+export const hidden = signal<ReadonlySet<string>>(new Set(hiddenAtFirst()));
 
 export function toggle(key: string): void {
   const next = new Set(hidden.value);

@@ -4,7 +4,7 @@ import { diffWordsWithSpace } from "diff";
 import { useMemo } from "preact/hooks";
 import { Panel } from "../components/Controls";
 import type { Group } from "./api";
-import { visible } from "./visible";
+import { visible } from "../components/visible";
 
 interface Props {
   group: Group;

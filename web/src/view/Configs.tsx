@@ -4,7 +4,7 @@ import { Choice, Panel } from "../components/Controls";
 import { type ConfigDifference, type Runs, useAnswer } from "./api";
 import { go, route } from "./route";
 import { Status } from "./Status";
-import { visible } from "./visible";
+import { visible } from "../components/visible";
 
 export function Configs({ runs }: { runs: Runs }) {
   const known = runs.runs.filter((run) => run.has_config);

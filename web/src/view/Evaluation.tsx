@@ -1,15 +1,16 @@
 /** pass@k of all arms with bands, differences, the first k at which an arm loses, problems by arm. */
 
-import * as Plot from "@observablehq/plot";
 import { useState } from "preact/hooks";
-import { Chart } from "../components/Chart";
 import { Choice, Panel } from "../components/Controls";
+import { Curves } from "../components/Curves";
+import { Figure } from "../components/Figure";
+import { Key } from "../components/Key";
 import { Term } from "../components/Term";
 import { type ArmCurve, type Curve, type Difference, type Evaluation as Answer, type Loss, type Run, useAnswer } from "./api";
 import { lookOf } from "./looks";
 import { go, route } from "./route";
 import { Notes, Status } from "./Status";
-import { visible } from "./visible";
+import { visible } from "../components/visible";
 
 export function Evaluation({ run }: { run: Run }) {
   const { split, against } = route.value;
@@ -31,6 +32,12 @@ const points = (share: number | null | undefined): string =>
 
 function Shown({ found }: { found: Answer }) {
   const names = found.arms.map(({ name }) => name);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (name: string): void => {
+    const next = new Set(hidden);
+    if (!next.delete(name)) next.add(name);
+    setHidden(next);
+  };
   return (
     <>
       <div class="settings">
@@ -42,18 +49,10 @@ function Shown({ found }: { found: Answer }) {
         {found.problems} problems, {Math.min(...found.arms.map(({ samples }) => samples))} samples of each. Bands and intervals: {100 * found.level}%, over
         problems{found.arms.some(({ seeds }) => seeds > 1) ? " and seeds" : ""}.
       </p>
-      <Legend names={names} />
+      <Key looks={names.map((name) => ({ key: name, ...lookOf(name, names) }))} hidden={hidden} onToggle={toggle} />
       <div class="charts two">
-        <figure>
-          <figcaption><h3>pass@k, with bands for all k at once</h3></figcaption>
-          <Curves found={found} curves={found.arms} names={names} zero={false} />
-        </figure>
-        {found.differences.length ? (
-          <figure>
-            <figcaption><h3>difference to {visible(found.reference)}, in points</h3></figcaption>
-            <Curves found={found} curves={found.differences} names={names} zero />
-          </figure>
-        ) : null}
+        <Plot found={found} curves={found.arms} hidden={hidden} names={names} zero={false} />
+        {found.differences.length ? <Plot found={found} curves={found.differences} hidden={hidden} names={names} zero /> : null}
       </div>
       {found.differences.length ? <Verdicts found={found} /> : null}
       <Numbers found={found} />
@@ -62,50 +61,43 @@ function Shown({ found }: { found: Answer }) {
   );
 }
 
-function Legend({ names }: { names: readonly string[] }) {
-  return (
-    <ul class="legend">
-      {names.map((name) => (
-        <li key={name}>
-          <span class="line" aria-hidden="true" style={{ borderTopColor: lookOf(name, names).colour, borderTopStyle: lookOf(name, names).dash ? "dashed" : "solid" }} />
-          {visible(name)}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-interface CurvesProps {
+interface PlotProps {
   found: Answer;
   curves: readonly Curve[];
+  hidden: ReadonlySet<string>;
   names: readonly string[];
   zero: boolean;
 }
 
-function Curves({ found, curves, names, zero }: CurvesProps) {
-  const of = (curve: Curve) => found.ks.map((k, i) => ({ k, value: curve.values[i]!, low: curve.low[i], high: curve.high[i] }));
-  const label = curves.map((curve) => `${curve.name}: ${found.shown_ks.map((k, i) => `${k}: ${zero ? points(curve.intervals[i]![0]) : percent(curve.intervals[i]![0])}`).join(", ")}`);
+function Plot({ found, curves, hidden, names, zero }: PlotProps) {
+  const title = zero ? `difference to ${visible(found.reference)}, in points` : "pass@k, with bands for all k at once";
+  const format = zero ? points : percent;
+  const shown = curves.filter(({ name }) => !hidden.has(name));
+  const spoken = shown.map((curve) => `${curve.name}: ${found.shown_ks.map((k, i) => `${k}: ${format(curve.intervals[i]![0])}`).join(", ")}`);
+  const drawn = shown.map((curve) => ({
+    look: lookOf(curve.name, names),
+    points: found.ks.map((k, i) => ({ x: k, y: curve.values[i] ?? NaN, low: curve.low[i], high: curve.high[i] })),
+  }));
   return (
-    <Chart
-      label={`${zero ? `difference of pass@k to ${found.reference}` : "pass@k"} by k. ${label.map(visible).join(". ")}`}
-      height={300}
-      options={() => ({
-        marginLeft: 48,
-        x: { type: "log", base: 2, label: "k", ticks: [...found.shown_ks], tickFormat: (k: number) => String(k) },
-        y: { label: null, grid: true, percent: true, ...(zero ? {} : { domain: [0, 100] }) },
-        marks: [
-          zero ? Plot.ruleY([0], { stroke: "currentColor" }) : null,
-          ...curves.flatMap((curve) => {
-            const { colour, dash } = lookOf(curve.name, names);
-            const data = of(curve);
-            return [
-              Plot.areaY(data.filter(({ low, high }) => low != null && high != null), { x: "k", y1: "low", y2: "high", fill: colour, fillOpacity: 0.14 }),
-              Plot.line(data, { x: "k", y: "value", stroke: colour, strokeWidth: 2, ...(dash ? { strokeDasharray: dash } : {}) }),
-            ];
-          }),
-        ],
-      })}
-    />
+    <Figure
+      title={title}
+      file={zero ? "pass_at_k_difference" : "pass_at_k"}
+      rows={() => [
+        ["arm", "k", "value", "low for all k", "high for all k"],
+        ...curves.flatMap((curve) => found.ks.map((k, i) => [visible(curve.name), k, curve.values[i] ?? null, curve.low[i] ?? null, curve.high[i] ?? null])),
+      ]}
+    >
+      {drawn.length ? (
+        <Curves
+          curves={drawn}
+          height={300}
+          label={`${zero ? `difference of pass@k to ${visible(found.reference)}` : "pass@k"} by k. ${spoken.map(visible).join(". ")}`}
+          x={{ label: "k, tries", name: "k =", isLog: true, ticks: found.shown_ks }}
+          y={{ label: zero ? "points" : "pass@k", format, tick: (value) => format(value).replace(".0", ""), domain: zero ? undefined : [0, 1] }}
+          zero={zero}
+        />
+      ) : <p class="note">All arms are hidden.</p>}
+    </Figure>
   );
 }
 

@@ -11,7 +11,7 @@ import { typing } from "./keys";
 import { ArmChoice, picked, StepSlider } from "./Pick";
 import { go, hash, route } from "./route";
 import { Notes, Status } from "./Status";
-import { pieces, visible } from "./visible";
+import { pieces, visible } from "../components/visible";
 import { methodInLoss, why } from "./why";
 
 const hasGroups = ({ steps }: { steps: readonly number[] }): boolean => steps.length > 0;

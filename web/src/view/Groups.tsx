@@ -8,7 +8,7 @@ import { typing } from "./keys";
 import { ArmChoice, picked, StepSlider } from "./Pick";
 import { go, hash, route } from "./route";
 import { Status } from "./Status";
-import { visible } from "./visible";
+import { visible } from "../components/visible";
 
 const hasGroups = ({ steps }: { steps: readonly number[] }): boolean => steps.length > 0;
 

@@ -1,12 +1,15 @@
 /** A dozen curves of a run, live while it trains. */
 
-import * as Plot from "@observablehq/plot";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { Chart } from "../components/Chart";
 import { Panel } from "../components/Controls";
+import { Curves } from "../components/Curves";
+import { Figure } from "../components/Figure";
+import { Line as Piece } from "../components/Key";
 import { address, type Run } from "./api";
 import { lookOf } from "./looks";
-import { visible } from "./visible";
+import { StepSlider } from "./Pick";
+import { go } from "./route";
+import { visible } from "../components/visible";
 
 type Step = Readonly<Record<string, number | null>> & { readonly step: number };
 
@@ -57,16 +60,20 @@ export function Metrics({ run }: { run: Run }) {
   const lines = useLines(run, arms);
   const keys = [...new Set(lines.flatMap((line) => line.keys))];
   const live = lines.filter((line) => line.isLive).length;
+  const logged = loggedGroups(run, arms);
   return (
-    <Panel id="metrics" title="Metrics" lead="The curves that say most about a run; each thin line is one seed.">
+    <Panel
+      id="metrics"
+      title="Metrics"
+      lead={`The curves that say most about a run; each line is one seed. Point at a curve to read its values.${logged ? " Click at a step to see its groups." : ""}`}
+    >
       <fieldset class="arms">
         <legend>Arms</legend>
         {all.map((name) => (
           <label key={name}>
             <input type="checkbox" checked={arms.includes(name)}
               onChange={(event) => setArms(event.currentTarget.checked ? [...arms, name] : arms.filter((one) => one !== name))} />
-            <span class="line" aria-hidden="true" style={{ borderTopColor: lookOf(name, all).colour, borderTopStyle: lookOf(name, all).dash ? "dashed" : "solid" }} />
-            {visible(name)}
+            <Piece look={lookOf(name, all)} /> {visible(name)}
           </label>
         ))}
       </fieldset>
@@ -74,52 +81,92 @@ export function Metrics({ run }: { run: Run }) {
         {run.status === "running" ? `Live: ${live} training runs; the others are shown as they were when the page was opened. ` : ""}
         {lines.map((line) => `${visible(line.arm)} seed ${line.seed}: ${line.steps.size} steps`).join(" · ")}
       </p>
+      {logged ? <GroupsOfStep logged={logged} /> : null}
       <div class="charts">
-        {keys.map((key) => <Curves key={key} name={key} lines={lines} arms={all} />)}
+        {keys.map((key) => <Metric key={key} name={key} lines={lines} arms={all} onPick={logged ? (step) => toGroups(logged, step) : undefined} />)}
       </div>
     </Panel>
   );
 }
 
-interface Point {
-  readonly step: number;
-  readonly value: number;
-  readonly line: string;
+/** The training run whose groups a click leads to: of the arms that are shown, the first that logged any. */
+interface Logged {
   readonly arm: string;
+  readonly seed: number;
+  readonly steps: readonly number[];
+}
+
+function loggedGroups(run: Run, shown: readonly string[]): Logged | null {
+  for (const arm of run.arms.filter(({ name }) => shown.includes(name)).reverse()) {
+    const found = arm.seeds.find(({ steps }) => steps.length);
+    if (found) return { arm: arm.name, seed: found.seed, steps: found.steps };
+  }
+  return null;
+}
+
+/** The logged step that is nearest to a step: not every step has its samples logged. */
+export const nearest = (steps: readonly number[], step: number): number =>
+  steps.reduce((best, one) => (Math.abs(one - step) < Math.abs(best - step) ? one : best), steps[0]!);
+
+const toGroups = ({ arm, seed, steps }: Logged, step: number): void =>
+  go({ view: "groups", arm, seed, step: nearest(steps, step), from: undefined, place: undefined });
+
+/** The same way to the groups of a step for readers without a mouse. */
+function GroupsOfStep({ logged }: { logged: Logged }) {
+  const [step, setStep] = useState(logged.steps[0]!);
+  return (
+    <div class="settings">
+      <StepSlider steps={logged.steps} step={step} onStep={setStep} />
+      <div class="field">
+        <div class="field-name">of {visible(logged.arm)}, seed {logged.seed}</div>
+        <button type="button" onClick={() => toGroups(logged, step)}>groups of step {step}</button>
+      </div>
+    </div>
+  );
 }
 
 /** At most 600 points of a curve; of more steps, every second, third, … one. */
-function points(line: Line, name: string): readonly Point[] {
+function points(line: Line, name: string): readonly { readonly x: number; readonly y: number }[] {
   const steps = [...line.steps.values()].sort((a, b) => a.step - b.step);
   const every = Math.ceil(steps.length / MOST_POINTS);
   return steps
     .filter((_, i) => i % every === 0 || i === steps.length - 1)
-    .flatMap((step) => (step[name] == null ? [] : [{ step: step.step, value: step[name]!, line: `${line.arm}/${line.seed}`, arm: line.arm }]));
+    .flatMap((step) => (step[name] == null ? [] : [{ x: step.step, y: step[name]! }]));
 }
 
-function Curves({ name, lines, arms }: { name: string; lines: readonly Line[]; arms: readonly string[] }) {
-  const data = useMemo(() => lines.flatMap((line) => points(line, name)), [lines, name]);
-  const last = lines.flatMap((line) => {
-    const of = data.filter((point) => point.line === `${line.arm}/${line.seed}`).at(-1);
-    return of ? [`${line.arm} seed ${line.seed}: ${of.value.toPrecision(3)}`] : [];
-  });
+interface MetricProps {
+  name: string;
+  lines: readonly Line[];
+  arms: readonly string[];
+  onPick: ((step: number) => void) | undefined;
+}
+
+const short = (value: number): string => String(Number(value.toPrecision(4))).replace("-", "−");
+
+function Metric({ name, lines, arms, onPick }: MetricProps) {
+  const curves = useMemo(
+    () => lines.map((line) => ({
+      look: { ...lookOf(line.arm, arms), label: lines.some((one) => one.arm === line.arm && one !== line) ? `${visible(line.arm)} seed ${line.seed}` : visible(line.arm) },
+      points: points(line, name),
+    })).filter((curve) => curve.points.length),
+    [lines, name],
+  );
+  const last = curves.map(({ look, points: of }) => `${look.label}: ${of.at(-1)!.y.toPrecision(3)}`);
+  const isFlat = curves.every(({ points: of }) => of.every(({ y }) => y === 0));
   return (
-    <figure>
-      <figcaption><h3>{visible(name)}</h3></figcaption>
-      <Chart
-        label={`${visible(name)} by step; last values: ${last.map(visible).join(", ")}`}
-        height={180}
-        options={() => ({
-          marginLeft: 48,
-          x: { label: "step", nice: true },
-          y: { label: null, grid: true, nice: true, ...(data.every(({ value }) => value === 0) ? { domain: [0, 1] } : {}) },
-          marks: arms.map((arm) =>
-            Plot.line(data.filter((point) => point.arm === arm), {
-              x: "step", y: "value", z: "line", stroke: lookOf(arm, arms).colour, strokeWidth: 1.4,
-              ...(lookOf(arm, arms).dash ? { strokeDasharray: lookOf(arm, arms).dash } : {}),
-            })),
-        })}
+    <Figure
+      title={visible(name)}
+      file={name.replaceAll(/[^\w@]+/g, "_")}
+      rows={() => [["line", "step", name], ...curves.flatMap(({ look, points: of }) => of.map(({ x, y }) => [look.label, x, y]))]}
+    >
+      <Curves
+        curves={curves}
+        height={190}
+        label={`${visible(name)} by step; last values: ${last.join(", ")}`}
+        x={{ label: "step", name: "step" }}
+        y={{ label: "", format: short, tick: short, domain: isFlat ? [0, 1] : undefined }}
+        onPick={onPick}
       />
-    </figure>
+    </Figure>
   );
 }

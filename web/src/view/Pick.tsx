@@ -3,7 +3,7 @@
 import { Choice, Slider } from "../components/Controls";
 import type { Arm, Run, Training } from "./api";
 import { go, route } from "./route";
-import { visible } from "./visible";
+import { visible } from "../components/visible";
 
 export interface Picked {
   readonly arm: Arm;

@@ -4,7 +4,7 @@ import { Panel } from "../components/Controls";
 import type { Run, Runs } from "./api";
 import { hash, route, type View } from "./route";
 import { Notes } from "./Status";
-import { visible } from "./visible";
+import { visible } from "../components/visible";
 
 const KINDS = {
   comparison: "comparison of language models",
@@ -20,6 +20,7 @@ export function viewsOf(run: Run): readonly (readonly [View, string])[] {
   if (seeds.some((seed) => seed.steps.length)) views.push(["groups", "Groups"]);
   if (seeds.some((seed) => seed.has_metrics)) views.push(["metrics", "Metrics"]);
   if (run.splits.length) views.push(["evaluation", "Evaluation"]);
+  if (run.has_outcomes) views.push(["outcomes", "Outcomes"]);
   if (run.films.length) views.push(["films", "Films"]);
   return views;
 }

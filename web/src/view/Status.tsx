@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Asked } from "./api";
-import { visible } from "./visible";
+import { visible } from "../components/visible";
 
 interface Props<T> {
   asked: Asked<T>;

@@ -26,6 +26,7 @@ export interface Run {
   readonly arms: readonly Arm[];
   readonly splits: readonly string[];
   readonly has_config: boolean;
+  readonly has_outcomes: boolean;
   readonly films: readonly { readonly id: string; readonly name: string }[];
 }
 

@@ -12,12 +12,13 @@ import { Evaluation } from "./Evaluation";
 import { Group } from "./Group";
 import { Groups } from "./Groups";
 import { Metrics } from "./Metrics";
+import { Outcomes } from "./Outcomes";
 import { hash, route } from "./route";
 import { chosenRun, Films, RunList, viewsOf } from "./RunList";
 import { Status } from "./Status";
-import { visible } from "./visible";
+import { visible } from "../components/visible";
 
-const OF_RUNS = { metrics: Metrics, groups: Groups, group: Group, evaluation: Evaluation, films: Films } as const;
+const OF_RUNS = { metrics: Metrics, groups: Groups, group: Group, evaluation: Evaluation, outcomes: Outcomes, films: Films } as const;
 
 function Explorer() {
   const asked = useAnswer<Runs>("runs", {});

@@ -2,9 +2,9 @@
 
 import { signal } from "@preact/signals";
 
-export type View = "runs" | "metrics" | "groups" | "group" | "evaluation" | "configs" | "audit" | "films";
+export type View = "runs" | "metrics" | "groups" | "group" | "evaluation" | "configs" | "audit" | "films" | "outcomes";
 
-const VIEWS: readonly string[] = ["runs", "metrics", "groups", "group", "evaluation", "configs", "audit", "films"];
+const VIEWS: readonly string[] = ["runs", "metrics", "groups", "group", "evaluation", "configs", "audit", "films", "outcomes"];
 const KEYS = ["run", "arm", "seed", "step", "place", "sort", "desc", "show", "text", "from", "split", "against", "k", "first", "second", "id"] as const;
 
 export type Key = (typeof KEYS)[number];

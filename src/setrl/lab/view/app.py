@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from setrl import files
 from setrl.errors import ConfigError, DataError, explain
+from setrl.evaluation.outcomes import outcome_table, read_outcome
 from setrl.lab.view import metrics
 from setrl.lab.view.catalogue import FILMS, Catalogue, Entry, Found, Seed
 from setrl.lab.view.configs import differences
@@ -125,6 +126,16 @@ class Questions:
         entry, query = self.entry(request), request.query_params
         return self.evaluations.page(entry, query.get("split"), query.get("against"))
 
+    def outcomes(self, request: Request) -> dict[str, Any]:
+        """What the arms of a control run achieved."""
+        found = self.entry(request).outcomes
+        if not found:
+            raise LookupError("outcomes")
+        return outcome_table(
+            {arm: {seed: read_outcome(path) for seed, path in seeds.items()}
+             for arm, seeds in found.items()}
+        )  # fmt: skip
+
     def audit(self, request: Request) -> dict[str, Any]:
         """What an audit of a judge found."""
         return files.read_json(self._known().audits[request.query_params["id"]][1])
@@ -177,7 +188,16 @@ def application(
     ask = Questions(catalogue)
     answers: dict[str, Answer] = {
         name: getattr(ask, name)
-        for name in ("runs", "groups", "group", "text", "evaluation", "audit", "configs")
+        for name in (
+            "runs",
+            "groups",
+            "group",
+            "text",
+            "evaluation",
+            "outcomes",
+            "audit",
+            "configs",
+        )
     }
     routes = [Route("/", _page), Route("/static/{name}", _static)]
     routes += [Route(f"/api/{name}", _json(answer)) for name, answer in answers.items()]
@@ -274,6 +294,7 @@ def _described(entry: Entry) -> dict[str, Any]:
         "arms": [_arm(entry, arm) for arm in entry.arms],
         "splits": list(entry.evaluations),
         "has_config": bool(entry.config),
+        "has_outcomes": bool(entry.outcomes),
         "films": [{"id": key, "name": path.name} for key, path in entry.films.items()],
     }
 

@@ -34,6 +34,7 @@ from setrl.logs.tools import READERS, read_log
 DEEPEST = 6  # folders below the one that is shown
 MOST_FOLDERS = 20_000
 FILMS = {".gif": "image/gif", ".mp4": "video/mp4", ".png": "image/png"}
+DRAWN = ("curves.png", "frontier.png")  # figures of a control run that pages draw themselves
 AUDIT = "audit.json"
 
 # Tool → the names of its files; a group is the training step, where there is a file for each.
@@ -84,6 +85,7 @@ class Entry:
         arms: Arm → seed → training run.
         evaluations: Split → arm → seed → where its evaluation is read.
         films: Id → film or picture of a control run.
+        outcomes: Arm → seed → evaluation of a control run's policy.
     """
 
     id: str
@@ -95,6 +97,7 @@ class Entry:
     arms: Mapping[str, Mapping[int, Seed]] = field(default_factory=dict)
     evaluations: Mapping[str, Mapping[str, Mapping[int, Source]]] = field(default_factory=dict)
     films: Mapping[str, Path] = field(default_factory=dict)
+    outcomes: Mapping[str, Mapping[int, Path]] = field(default_factory=dict)
 
     def training_run(self, arm: str, seed: int) -> Seed:
         """A training run.
@@ -187,16 +190,20 @@ class Catalogue:
         about = files.read_json(folder / RECORD)
         arms: dict[str, dict[int, Seed]] = {}
         evaluations: dict[str, dict[str, dict[int, Source]]] = {}
+        outcomes: dict[str, dict[int, Path]] = {}
         for arm in find_arms(folder):
             for seed, path in arm.seeds.items():
                 run = TrainingRun(path)
+                if kind == "control" and run.evaluation.is_file():
+                    outcomes.setdefault(arm.arm, {})[seed] = run.evaluation
                 if run.metrics.exists():
                     arms.setdefault(arm.arm, {})[seed] = self._seed(run, kind)
                 for name, model in _evaluated(arm.arm, run).items():
                     for split, file in evaluation_files(model).items():
                         of_split = evaluations.setdefault(split, {})
                         of_split.setdefault(name, {})[seed] = _evaluation_file(file)
-        films = [path for path in sorted((folder / FIGURES).glob("*")) if path.suffix in FILMS]
+        films = [path for path in sorted((folder / FIGURES).glob("*"))
+                 if path.suffix in FILMS and path.name not in DRAWN]  # fmt: skip
         return Entry(
             id=self._id(folder),
             name=str(about.get("name") or folder.name),
@@ -207,6 +214,7 @@ class Catalogue:
             arms=arms,
             evaluations=evaluations,
             films={self._id(path): path for path in films} if kind == "control" else {},
+            outcomes=outcomes,
         )
 
     def _seed(self, run: TrainingRun, kind: Kind) -> Seed:

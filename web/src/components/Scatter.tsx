@@ -1,0 +1,89 @@
+/** Two numbers of every arm against each other, with the ends of their intervals; hover tells the values. */
+
+import { axisX, axisY, dot, line, type Markish, pointer, ruleX, ruleY, text, tip } from "@observablehq/plot";
+import { Chart } from "./Chart";
+import type { Look } from "./Curves";
+
+export interface Range {
+  readonly value: number;
+  readonly low?: number | null | undefined;
+  readonly high?: number | null | undefined;
+}
+
+export interface Spot {
+  readonly key: string;
+  readonly look: Look;
+  readonly x: Range;
+  readonly y: Range;
+}
+
+interface Axis {
+  readonly label: string;
+  readonly format: (value: number) => string;
+  readonly tick: (value: number) => string;
+}
+
+interface Props {
+  spots: readonly Spot[];
+  x: Axis;
+  y: Axis;
+  title: string;
+  height?: number;
+  /** Join spots that are drawn alike: the arms of a sweep. */
+  joined?: boolean;
+}
+
+const MOST_NAMES = 12; // more names than these would cover each other
+
+export function Scatter({ spots, x, y, title, height = 300, joined = false }: Props) {
+  const words = ({ look, x: across, y: up }: Spot): string =>
+    `${look.label}\n${x.label} ${between(across, x.format)}\n${y.label} ${between(up, y.format)}`;
+  const [placeX, placeY] = [(spot: Spot) => spot.x.value, (spot: Spot) => spot.y.value];
+  const hue = ({ look }: Spot): string => look.hue;
+  const wide = spots.filter(({ x: at }) => at.low != null && at.high != null);
+  const tall = spots.filter(({ y: at }) => at.low != null && at.high != null);
+  return (
+    <Chart
+      height={height}
+      label={`${title}: ${spots.map((spot) => words(spot).replaceAll("\n", ", ")).join("; ")}.`}
+      options={() => ({
+        marginLeft: 54,
+        marginRight: 24,
+        marginTop: 24,
+        marginBottom: 38,
+        inset: 14,
+        marks: [
+          ...(joined ? sweeps(spots).map((of): Markish => line(of, { x: placeX, y: placeY, stroke: of[0]!.look.hue, strokeOpacity: 0.55, strokeDasharray: of[0]!.look.dash })) : []),
+          ruleY(wide, { y: placeY, x1: ({ x: at }: Spot) => at.low!, x2: ({ x: at }: Spot) => at.high!, stroke: hue, strokeOpacity: 0.7 }),
+          ruleX(tall, { x: placeX, y1: ({ y: at }: Spot) => at.low!, y2: ({ y: at }: Spot) => at.high!, stroke: hue, strokeOpacity: 0.7 }),
+          ...spots.map((spot) => dot([spot], { x: placeX, y: placeY, fill: hue(spot), symbol: spot.look.symbol as "circle", r: 6, stroke: "var(--paper)" })),
+          ...(spots.length <= MOST_NAMES ? spots : []).map((spot) =>
+            text([spot], { x: placeX, y: placeY, text: ({ look }: Spot) => look.label, dy: -12, fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 4,
+              textAnchor: spot.x.value > middle(spots) ? "end" : "start" }),
+          ),
+          axisX({ label: `${x.label} →`, labelAnchor: "right", ticks: 4, tickFormat: x.tick }),
+          axisY({ label: `↑ ${y.label}`, ticks: 5, tickFormat: y.tick }),
+          tip(spots, pointer({ x: placeX, y: placeY, title: words, fill: "var(--paper)", stroke: "var(--muted)", fontSize: 12, lineWidth: 30 })),
+        ],
+      })}
+    />
+  );
+}
+
+const between = ({ value, low, high }: Range, format: (value: number) => string): string =>
+  low != null && high != null ? `${format(value)} [${format(low)}, ${format(high)}]` : format(value);
+
+/** Spots of one colour, line and symbol, where there are several. */
+function sweeps(spots: readonly Spot[]): readonly (readonly Spot[])[] {
+  const alike = new Map<string, Spot[]>();
+  for (const spot of spots) {
+    const key = [spot.look.hue, spot.look.dash, spot.look.symbol].join();
+    alike.set(key, [...(alike.get(key) ?? []), spot]);
+  }
+  return [...alike.values()].filter((of) => of.length > 1);
+}
+
+const middle = (spots: readonly Spot[]): number => {
+  const xs = spots.map(({ x }) => x.value);
+  return (Math.min(...xs) + Math.max(...xs)) / 2;
+};

@@ -1,0 +1,124 @@
+/** The report of language models: the verdict in words, what it rests on, then examples to look at. */
+
+import { Panel } from "../components/Controls";
+import { Term } from "../components/Term";
+import type { TermName } from "../components/glossary";
+import type { Comparison, Split } from "./data";
+import { Command } from "./Command";
+import { Evaluation } from "./Evaluation";
+import { Disagreements, SolvedByOne, WorstCredit } from "./Examples";
+import { Explained } from "./Explained";
+import { FrontierCharts } from "./Frontiers";
+import { StrategyShares, TimeOfAStep, Training } from "./Training";
+
+const MARKS = { above: "▲", below: "▼", unclear: "◇", fact: "●" } as const;
+
+export function ComparisonPage({ data }: { data: Comparison }) {
+  const known = new Set<TermName>();
+  const level = `${Math.round(100 * data.level)}%`;
+  return (
+    <>
+      <header>
+        <p class="kind">setrl report</p>
+        <h1>{data.name}</h1>
+        {data.verdict.length > 0 ? (
+          <div class="in-words">
+            {data.verdict.map((text) => (
+              <p key={text}><Explained text={text} known={known} /></p>
+            ))}
+          </div>
+        ) : (
+          <p class="note">Nothing has been evaluated yet: this run has no evaluation of a finished arm.</p>
+        )}
+        {data.headlines.length > 0 ? (
+          <details>
+            <summary>The numbers behind these sentences</summary>
+            <ul class="verdicts">
+              {data.headlines.map(({ text, verdict }) => (
+                <li key={text} class={verdict}>
+                  <span class="mark-of" aria-hidden="true">{MARKS[verdict]}</span>
+                  <span><Explained text={text} known={known} /></span>
+                </li>
+              ))}
+            </ul>
+            <p class="note">
+              “More” and “fewer” are used only where the {level} interval of the <Term name="paired">paired</Term> difference excludes 0.
+              ▲ above, ▼ below, ◇ not distinguishable with these problems, ● a fact.
+            </p>
+          </details>
+        ) : null}
+      </header>
+      {data.splits.length > 0 ? <Splits data={data} level={level} /> : null}
+      {data.solved.length > 0 ? (
+        <Panel id="solved" title="Show me: what one arm solves and another does not" lead="Problems, and correct samples of the arm that solves them.">
+          <SolvedByOne all={data.solved} />
+        </Panel>
+      ) : null}
+      {data.credit.length > 0 ? (
+        <Panel
+          id="credit"
+          title="Show me: credit against correctness"
+          lead={<>Training makes samples with a positive <Term name="advantage">advantage</Term> more likely. These cases deserve a look.</>}
+        >
+          <WorstCredit all={data.credit} />
+        </Panel>
+      ) : null}
+      {data.disagreements.length > 0 ? (
+        <Panel id="judge" title="Show me: where the judge disagrees" lead="Pairs of samples that the judge and the texts' own strategies sort differently.">
+          <Disagreements all={data.disagreements} />
+        </Panel>
+      ) : null}
+      {data.training.length > 0 ? (
+        <Panel
+          id="training"
+          title="Training"
+          lead={`Thick lines: mean over seeds; thin lines: each seed. All lines are rolling means over ${data.smoothing === 1 ? "1 step" : `${data.smoothing} steps`}. Metrics that never change are left out.`}
+        >
+          <Training panels={data.training} />
+          {data.shares.map((shares, at) => (
+            <div key={at}>
+              <h3>Which <Term name="strategy">strategies</Term> are used</h3>
+              <p class="note">Share of all samples of a step; blank: samples whose strategy cannot be read. Mean over seeds.</p>
+              <StrategyShares shares={shares} />
+            </div>
+          ))}
+        </Panel>
+      ) : null}
+      {data.time ? (
+        <Panel id="time" title="Where the time goes, and what it cost" lead={`${data.time.headline}.`}>
+          <TimeOfAStep arms={data.time.arms} />
+        </Panel>
+      ) : null}
+      {data.command ? <Command text={data.command} /> : null}
+    </>
+  );
+}
+
+function Splits({ data, level }: { data: Comparison; level: string }) {
+  return (
+    <Panel
+      id="pass"
+      title="How many problems are solved in k tries"
+      lead={
+        <>
+          Bands: {level} <Term name="interval">intervals</Term> for each k alone; dotted lines hold <Term name="band">for all k at once</Term>.
+          Beyond half of the samples, few sets of k are independent. Point at a curve to read its values.
+        </>
+      }
+    >
+      {data.splits.map((split: Split, at) => (
+        <div key={split.split} class="split">
+          <h3>{split.title}</h3>
+          <Evaluation split={split} />
+          {data.frontiers[at] && Object.keys(data.frontiers[at].points).length > 1 ? (
+            <details class="plots">
+              <summary>Success against diversity on {split.split} problems</summary>
+              <p class="note">On the <Term name="frontier">frontier</Term> are the arms that no other arm beats in both. Bars: intervals.</p>
+              <FrontierCharts frontier={data.frontiers[at]} />
+            </details>
+          ) : null}
+        </div>
+      ))}
+    </Panel>
+  );
+}
