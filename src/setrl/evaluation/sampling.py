@@ -150,7 +150,7 @@ class LocalModel:
 
 def _load(model_dir: str | Path, dtype: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     try:
-        model = _load_weights(model_dir, dtype).eval()
+        model = load_weights(model_dir, dtype).eval()
     except (OSError, ValueError) as error:
         raise ConfigError(f"{model_dir} is not a model's folder or name: {error}") from error
     except SafetensorError as error:
@@ -178,7 +178,7 @@ def load_tokenizer(model_dir: str | Path) -> PreTrainedTokenizerBase:
     return tokenizer
 
 
-def _load_weights(model_dir: str | Path, dtype: str) -> PreTrainedModel:
+def load_weights(model_dir: str | Path, dtype: str) -> PreTrainedModel:
     """A model; of the folder of an adapter its base, with the adapter in its weights."""
     if not is_adapter(model_dir):
         return AutoModelForCausalLM.from_pretrained(model_dir, dtype=dtype)
