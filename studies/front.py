@@ -1,0 +1,324 @@
+"""`python -m studies.front`: the study of recipes/front, from its runs to tables and a figure.
+
+`collect` keeps of a run what the study needs, in one small file; `finalists` applies the rule of
+recipes/front/README.md to the screen; `tables` writes all tables, the verdicts, and the figure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import tyro
+import yaml
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from setrl import files
+from setrl.evaluation.summary import run_evaluations, summarise
+from setrl.report.style import BLUE, GREEN, GREY, PURPLE, VERMILION, axes_grid
+from studies.summaries import save, title
+
+FOLDER = Path(__file__).parents[1] / "docs" / "results" / "front"
+REFERENCE = "poly_epo_4"
+PASS, RIGHT, WIDE = "pass@1", "correct_strategies@32", "pass@32"
+METRICS = (
+    PASS, RIGHT, WIDE, "majority@32", "vote_share@32", "top_share", "effective_number",
+    "degenerate",
+)  # fmt: skip
+POINTS = {name for name in METRICS if name not in (RIGHT, "effective_number")}  # shown in per cent
+WORTH = 2.0  # points of pass@1 for a right strategy, in the screen's score
+NEARLY = {PASS: 0.005, RIGHT: 0.1}  # how far below still counts as not below
+
+FIXED = ("grpo", "poly_epo_2", "poly_epo_4", "concave_0", "concave_0.25")
+FAMILIES = {
+    "best of a set": r"maxpo|pkpo|s_loo",
+    "pass@k": r"pass_k|maxrl",
+    "polychromic": r"poly_epo|poly_mixture",
+    "counts": r"concave|raft",
+    "reward shaping": r"grpo_div|darling|uarl",
+    "other sets": r"sum|distinct_correct",
+    "weights": r"w_reinforce|f_grpo",
+    "log-probability": r"ucpo|unlikeliness",
+    "KL": r"grpo_kl",
+}
+
+Splits = Mapping[str, Mapping[str, Any]]  # split → arm → metric → value, or {value, low, high}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run of the study came to.
+
+    Attributes:
+        name: Of its config.
+        config: Its keys.
+        arms: Split → arm → metric → {value, low, high, per_seed}.
+        differences: Split → arm → metric → {value, low, high}, minus Poly-EPO with K = 4.
+    """
+
+    name: str
+    config: Mapping[str, Any]
+    arms: Splits
+    differences: Splits
+
+    @classmethod
+    def read(cls, path: Path) -> Run:
+        """The run of a file that `collect` wrote."""
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return cls(found["name"], found["config"], found["arms"], found["differences"])
+
+    def value(self, arm: str, metric: str, split: str = "test") -> float:
+        """The mean over problems and seeds."""
+        return float(self.arms[split][arm][metric]["value"])
+
+
+def collect(run_dir: Path, folder: Path = FOLDER) -> Path:
+    """Keep what the study needs of a finished run.
+
+    Args:
+        run_dir: Its folder.
+        folder: Where the file goes, under the name of the run's config without "front_".
+    """
+    config = yaml.safe_load((run_dir / "config.yaml").read_text(encoding="utf-8"))
+    evaluations = run_evaluations(run_dir)
+    known = {arm for arms in evaluations.values() for arm in arms}
+    summary = summarise(evaluations, REFERENCE if REFERENCE in known else None)
+    arms, differences = {}, {}
+    for split, of_split in summary.splits.items():
+        arms[split] = {
+            arm: {m: _rounded(one.metrics[m], "per_seed") for m in METRICS}
+            for arm, one in of_split.arms.items()
+        }
+        differences[split] = {
+            one.arm: {m: _rounded(one.metrics[m]) for m in METRICS}
+            for one in of_split.differences
+            if one.against == REFERENCE
+        }
+    name = config["name"].removeprefix("front_")
+    kept = {"name": name, "config": config, "arms": arms, "differences": differences}
+    path = folder / f"{name}.json"
+    files.write_json(path, {"schema_version": 1, **kept})
+    return path
+
+
+def _rounded(found: Any, *more: str) -> dict[str, Any]:
+    own = {key: getattr(found, key) for key in ("value", "low", "high", *more)}
+    return {
+        key: [round(float(one), 5) for one in value]
+        if isinstance(value, Sequence)
+        else round(float(value), 5)
+        for key, value in own.items()
+    }
+
+
+def score(run: Run, arm: str) -> float:
+    """pass@1 in points + 2 × right strategies, on the test split."""
+    return 100 * run.value(arm, PASS) + WORTH * run.value(arm, RIGHT)
+
+
+def ranked(screen: Sequence[Run]) -> list[tuple[float, str, str]]:
+    """Score, family and name of every arm that is not fixed, the best first."""
+    found = [
+        (score(run, arm), _family(arm), arm)
+        for run in screen
+        for arm in run.arms["test"]
+        if arm not in (*FIXED, "base")
+    ]
+    return sorted(found, reverse=True)
+
+
+def _family(arm: str) -> str:
+    return next(name for name, pattern in FAMILIES.items() if re.match(pattern, arm))
+
+
+def chosen(screen: Sequence[Run], count: int = 3) -> list[str]:
+    """The finalists that the screen decides: the best, one of each family."""
+    best: dict[str, str] = {}
+    for _, family, arm in ranked(screen):
+        best.setdefault(family, arm)
+    return list(best.values())[:count]
+
+
+def finalists(folder: Path = FOLDER) -> None:
+    """Print the screen from the best score down, and the finalists that it chooses.
+
+    Args:
+        folder: Of the collected runs.
+    """
+    screen = [Run.read(folder / f"{name}.json") for name in ("screen", "screen_logprob")]
+    for found, family, arm in ranked(screen):
+        print(f"{found:6.1f}  {arm:22}{family}")
+    print("finalists:", ", ".join(chosen(screen)))
+
+
+def verdict(run: Run, arm: str) -> str:
+    """What recipes/front/README.md calls an arm's lead over Poly-EPO with K = 4 on a domain."""
+    found = {name: run.differences["test"][arm][name] for name in (PASS, RIGHT)}
+    above = {name: one["low"] > 0 for name, one in found.items()}
+    not_below = {name: one["value"] >= -NEARLY[name] for name, one in found.items()}
+    below = {name: one["high"] < 0 for name, one in found.items()}
+    for name, other in ((PASS, RIGHT), (RIGHT, PASS)):
+        if below[name] and not above[other]:
+            return "refuted"
+    is_ahead = any(above[n] and not_below[o] for n, o in ((PASS, RIGHT), (RIGHT, PASS)))
+    return "confirmed" if is_ahead and _above_line(run, arm) else "undecided"
+
+
+def _above_line(run: Run, arm: str) -> bool:
+    """Whether an arm has more strategies than Poly-EPO's line over K has at its pass@1."""
+    line = [name for name in run.arms["test"] if re.fullmatch(r"poly_epo_\d+", name)]
+    return len(line) < 3 or lead(run, arm) > 0
+
+
+def lead(run: Run, arm: str) -> float:
+    """Right strategies beyond Poly-EPO's line over K, at the arm's pass@1.
+
+    Left and right of the line its ends count: nothing is extrapolated.
+    """
+    line = sorted(
+        (run.value(name, PASS), run.value(name, RIGHT))
+        for name in run.arms["test"]
+        if re.fullmatch(r"poly_epo_\d+", name)
+    )
+    at = float(np.interp(run.value(arm, PASS), *np.transpose(line)))
+    return run.value(arm, RIGHT) - at
+
+
+COLUMNS = (
+    ("test", PASS), ("test", RIGHT), ("shifted", PASS), ("shifted", WIDE),
+    ("shifted", "majority@32"), ("shifted", "vote_share@32"),
+)  # fmt: skip
+HEADS = (
+    "pass@1", "right strategies in 32", "shifted pass@1", "shifted pass@32", "shifted majority@32",
+    "shifted vote share@32",
+)  # fmt: skip
+
+
+def _shown(metric: str, found: Mapping[str, float], signed: bool = False) -> str:
+    factor, digits = (100, 1) if metric in POINTS else (1, 2)
+    sign = "+" if signed else ""
+    value, low, high = (found[key] * factor for key in ("value", "low", "high"))
+    return f"{value:{sign}.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def table(run: Run) -> list[str]:
+    """The arms of a run, best score first, and their differences to Poly-EPO with K = 4."""
+    order = sorted(run.arms["test"], key=lambda arm: -score(run, arm))
+    seeds = ", ".join(map(str, run.config["seeds"]))
+    lines = [f"## {run.name}", "", f"Seeds {seeds}; {run.config['steps']} steps.", ""]
+    lines += [_row(("arm", *HEADS)), _row(["---"] * (len(HEADS) + 1))]
+    for arm in order:
+        cells = [_shown(metric, run.arms[split][arm][metric]) for split, metric in COLUMNS]
+        lines.append(_row((f"`{arm}`", *cells)))
+    if len(run.config["seeds"]) > 1 and run.differences:
+        lines += ["", *_differences(run, order)]
+    return [*lines, ""]
+
+
+def _differences(run: Run, order: Sequence[str]) -> Iterator[str]:
+    yield "Paired differences to Poly-EPO, K = 4, and right strategies beyond its line over K:"
+    yield ""
+    heads = ("arm", *HEADS[:4], "beyond the line", "verdict")
+    yield _row(heads)
+    yield _row(["---"] * len(heads))
+    for arm in order:
+        if arm not in run.differences["test"] or arm == REFERENCE:
+            continue
+        cells = [
+            _shown(metric, run.differences[split][arm][metric], signed=True)
+            for split, metric in COLUMNS[:4]
+        ]
+        yield _row((f"`{arm}`", *cells, f"{lead(run, arm):+.2f}", verdict(run, arm)))
+
+
+HUES = {"poly_epo": BLUE, "concave": GREEN, "grpo": VERMILION, "base": GREY}
+
+
+def draw(runs: Sequence[Run]) -> Figure:
+    """A column for each run: pass@1 against strategies, and the shifted split below."""
+    figure, axes = axes_grid(2, len(runs), 4.6 * len(runs), 9)
+    for column, run in zip(np.reshape(axes, (2, len(runs))).T, runs, strict=True):
+        _scatter(column[0], run, "test", PASS, RIGHT)
+        _scatter(column[1], run, "shifted", PASS, WIDE)
+        title(column[0], run.name, "pass@1, test")
+        title(column[1], f"{run.name}, shifted", "pass@1, shifted")
+    axes.flat[0].set_ylabel("right strategies in 32 samples")
+    return figure
+
+
+def _scatter(ax: Axes, run: Run, split: str, across: str, up: str) -> None:
+    line = sorted(
+        (run.value(arm, across, split), run.value(arm, up, split))
+        for arm in run.arms[split]
+        if re.fullmatch(r"poly_epo_\d+", arm)
+    )
+    ax.plot(*np.transpose(line), color=BLUE, linewidth=1, zorder=0)
+    for arm in run.arms[split]:
+        hue = next((hue for name, hue in HUES.items() if arm.startswith(name)), PURPLE)
+        at = run.value(arm, across, split), run.value(arm, up, split)
+        ax.plot(*at, "o", color=hue, markersize=5)
+        ax.annotate(arm, at, xytext=(4, 4), textcoords="offset points", fontsize=7)
+
+
+FINALS = ("polynomial", "multiplication", "quadratic")
+
+
+def tables(folder: Path = FOLDER) -> Path:
+    """Write README.md and front.png from all collected runs.
+
+    Args:
+        folder: Of the collected runs.
+
+    Returns:
+        The page.
+    """
+    runs = {path.stem: Run.read(path) for path in sorted(folder.glob("*.json"))}
+    lines = [
+        "# Results: front",
+        "",
+        "Written by `python -m studies.front tables`; do not edit.",
+        "",
+    ]
+    lines += ["Means over problems and seeds with 95% intervals. The plan: recipes/front.", ""]
+    shown = [runs[name] for name in FINALS if name in runs]
+    if shown:
+        save(draw(shown), folder / "front.png")
+        lines += ["![The fronts of the finalists](front.png)", ""]
+    order = [*FINALS, *(name for name in runs if name not in FINALS)]
+    lines += [line for name in order if name in runs for line in table(runs[name])]
+    page = folder / "README.md"
+    page.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    return page
+
+
+def main() -> None:
+    """The command line."""
+    print(
+        tyro.extras.subcommand_cli_from_dict(
+            {"collect": _positional(collect), "finalists": finalists, "tables": tables},
+            prog="python -m studies.front",
+        )
+        or ""
+    )
+
+
+def _positional(function: Any) -> Any:
+    def collect(run_dir: Annotated[Path, tyro.conf.Positional], folder: Path = FOLDER) -> Path:
+        """Keep what the study needs of a finished run."""
+        return function(run_dir, folder)  # type: ignore[no-any-return]
+
+    return collect
+
+
+if __name__ == "__main__":
+    main()
