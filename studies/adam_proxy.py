@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from setrl.engines.adam_moments import moments
 from setrl.evaluation.sampling import one_thread
 from studies.bandit import ESTIMATORS
 from studies.summaries import Interval, geometric_interval, mean_interval
@@ -66,7 +67,7 @@ def _train(name: str, steps: int, seed: list[int]) -> tuple[list[float], list[fl
     for step in range(steps):
         rows = draws.choice(PROMPTS, size=BATCH, replace=False)
         _update(policy, optimiser, features_PF[rows], rewards_PA[rows], name, draws)
-        proxies.append(variance_proxy(optimiser))
+        proxies.append(moments(optimiser).variance)
         if (step + 1) % WINDOW == 0:
             values.append(_value(policy, features_PF, rewards_PA))
     means = np.array(proxies).reshape(-1, WINDOW).mean(axis=1)
@@ -106,20 +107,6 @@ def _update(
     optimiser.zero_grad()
     (-(advantages_BN * chosen_BN).sum(dim=1).mean()).backward()
     optimiser.step()
-
-
-def variance_proxy(optimiser: torch.optim.Adam) -> float:
-    """Σ over parameters of v̂ − m̂², the moments corrected for their start at 0."""
-    total = 0.0
-    for group in optimiser.param_groups:
-        first, second = group["betas"]
-        for parameter in group["params"]:
-            state = optimiser.state[parameter]
-            steps = float(state["step"])
-            mean = state["exp_avg"] / (1 - first**steps)
-            square = state["exp_avg_sq"] / (1 - second**steps)
-            total += float((square - mean**2).sum())
-    return total
 
 
 def _value(policy: torch.nn.Module, features_PF: torch.Tensor, rewards_PA: np.ndarray) -> float:

@@ -19,6 +19,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, Printe
 from trl import GRPOConfig
 
 from setrl import files, names
+from setrl.engines.adam_moments import log_adam_moments
 from setrl.engines.judging import make_judge
 from setrl.engines.sampling import Sampler
 from setrl.engines.trl import SetGRPOTrainer
@@ -134,6 +135,8 @@ def make_trainer(
         truncated=config.truncation(),
         mask_dead_groups=config.mask_dead_groups,
     )
+    if config.adam_moments:
+        log_adam_moments(trainer)
     keep_events_in(run.path, trainer)
     trainer.remove_callback(PrinterCallback)  # it prints what the recorder writes
     return trainer

@@ -119,8 +119,8 @@ class Recorder(TrainerCallback):
 
 
 def _keeps_its_name(key: str) -> bool:
-    """Whether a metric is of a reward function, or of the ratios to the sampled policy."""
-    ours = ("time/reward/", "sampling/", "reward/misgraded")
+    """Whether a metric is of a reward function, the gradient, or the ratios of policies."""
+    ours = ("time/reward/", "sampling/", "reward/misgraded", "gradient/")
     return key.startswith(ours) or key.endswith("/failures")
 
 

@@ -123,6 +123,8 @@ class ComparisonConfig(RunConfig):
     base_seed: int = 0
     """Decides the corpus and the first weights of that model."""
 
+    adam_moments: bool = False
+    """Whether to log how noisy the gradient is, by the moments of Adam: gradient/… in metrics."""
     rollouts_every: int = 10
     """Steps between records of all samples (rollouts/*.jsonl)."""
     checkpoint_every: int = 50

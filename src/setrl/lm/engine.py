@@ -25,6 +25,7 @@ NO_EFFECT: Mapping[str, Any] = {
     "peft": None,
     "trainer": {},
     "dtype": "float32",
+    "adam_moments": False,
 }
 
 
