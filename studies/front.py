@@ -20,7 +20,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from setrl import files
-from setrl.evaluation.summary import run_evaluations, summarise
+from setrl.errors import RunError
+from setrl.evaluation.summary import Evaluations, run_evaluations, summarise
 from setrl.report.style import BLUE, GREEN, GREY, PURPLE, VERMILION, axes_grid
 from studies.summaries import save, title
 
@@ -78,15 +79,19 @@ class Run:
         return float(self.arms[split][arm][metric]["value"])
 
 
-def collect(run_dir: Path, folder: Path = FOLDER) -> Path:
+def collect(run_dir: Annotated[Path, tyro.conf.Positional], folder: Path = FOLDER) -> Path:
     """Keep what the study needs of a finished run.
 
     Args:
         run_dir: Its folder.
         folder: Where the file goes, under the name of the run's config without "front_".
+
+    Raises:
+        RunError: If an arm, a seed or a split is not evaluated yet.
     """
     config = yaml.safe_load((run_dir / "config.yaml").read_text(encoding="utf-8"))
     evaluations = run_evaluations(run_dir)
+    _refuse_unfinished(run_dir, config, evaluations)
     known = {arm for arms in evaluations.values() for arm in arms}
     summary = summarise(evaluations, REFERENCE if REFERENCE in known else None)
     arms, differences = {}, {}
@@ -105,6 +110,15 @@ def collect(run_dir: Path, folder: Path = FOLDER) -> Path:
     path = folder / f"{name}.json"
     files.write_json(path, {"schema_version": 1, **kept})
     return path
+
+
+def _refuse_unfinished(run_dir: Path, config: Mapping[str, Any], found: Evaluations) -> None:
+    for split in config.get("eval_splits") or found:
+        for arm in config["arms"]:
+            missing = set(config["seeds"]) - set(found.get(split, {}).get(arm, {}))
+            if missing:
+                seeds = ", ".join(map(str, sorted(missing)))
+                raise RunError(f"{run_dir}: {arm} with seed {seeds} has no evaluation on {split}")
 
 
 def _rounded(found: Any, *more: str) -> dict[str, Any]:
@@ -247,12 +261,13 @@ HUES = {"poly_epo": BLUE, "concave": GREEN, "grpo": VERMILION, "base": GREY}
 def draw(runs: Sequence[Run]) -> Figure:
     """A column for each run: pass@1 against strategies, and the shifted split below."""
     figure, axes = axes_grid(2, len(runs), 4.6 * len(runs), 9)
-    for column, run in zip(np.reshape(axes, (2, len(runs))).T, runs, strict=True):
-        _scatter(column[0], run, "test", PASS, RIGHT)
-        _scatter(column[1], run, "shifted", PASS, WIDE)
-        title(column[0], run.name, "pass@1, test")
-        title(column[1], f"{run.name}, shifted", "pass@1, shifted")
-    axes.flat[0].set_ylabel("right strategies in 32 samples")
+    for run, upper, lower in zip(runs, axes[: len(runs)], axes[len(runs) :], strict=True):
+        _scatter(upper, run, "test", PASS, RIGHT)
+        _scatter(lower, run, "shifted", PASS, WIDE)
+        title(upper, run.name, "pass@1, test")
+        title(lower, f"{run.name}, shifted", "pass@1, shifted")
+    axes[0].set_ylabel("right strategies in 32 samples")
+    axes[len(runs)].set_ylabel(WIDE)
     return figure
 
 
@@ -303,21 +318,8 @@ def tables(folder: Path = FOLDER) -> Path:
 
 def main() -> None:
     """The command line."""
-    print(
-        tyro.extras.subcommand_cli_from_dict(
-            {"collect": _positional(collect), "finalists": finalists, "tables": tables},
-            prog="python -m studies.front",
-        )
-        or ""
-    )
-
-
-def _positional(function: Any) -> Any:
-    def collect(run_dir: Annotated[Path, tyro.conf.Positional], folder: Path = FOLDER) -> Path:
-        """Keep what the study needs of a finished run."""
-        return function(run_dir, folder)  # type: ignore[no-any-return]
-
-    return collect
+    commands: dict[str, Any] = {"collect": collect, "finalists": finalists, "tables": tables}
+    print(tyro.extras.subcommand_cli_from_dict(commands, prog="python -m studies.front") or "")
 
 
 if __name__ == "__main__":

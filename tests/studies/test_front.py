@@ -1,0 +1,86 @@
+"""The rules of the front's study on made-up numbers, and what it keeps of a run."""
+
+import pytest
+
+from setrl.errors import RunError
+from setrl.evaluation.summary import summarise_run
+from studies import front
+from studies.front import PASS, RIGHT, WIDE, Run, chosen, collect, lead, ranked, verdict
+from tests import fake_run
+
+
+def made_up(arms, differences=None):
+    """A run with these values of pass@1 and right strategies, and intervals of differences."""
+    values = {
+        arm: {PASS: {"value": one}, RIGHT: {"value": right}} for arm, (one, right) in arms.items()
+    }
+    intervals = {
+        arm: {
+            name: dict(zip(("low", "value", "high"), three, strict=True))
+            for name, three in zip((PASS, RIGHT), both, strict=True)
+        }
+        for arm, both in (differences or {}).items()
+    }
+    return Run("made_up", {"seeds": [1, 2], "steps": 1}, {"test": values}, {"test": intervals})
+
+
+def test_the_screen_chooses_the_best_arm_of_each_family():
+    screen = made_up(
+        {
+            "base": (1.0, 10),
+            "poly_epo_4": (0.99, 10),  # fixed, so it is not ranked
+            "concave_0_penalty": (0.95, 9),
+            "concave_0.5": (0.95, 8.9),  # of the same family
+            "poly_epo_8": (0.9, 9),
+            "ucpo": (0.9, 5),
+        }
+    )
+    other = made_up({"sum_4": (0.92, 9)})
+    assert [arm for _, _, arm in ranked([screen, other])] == [
+        "concave_0_penalty", "concave_0.5", "sum_4", "poly_epo_8", "ucpo",
+    ]  # fmt: skip
+    assert chosen([screen, other]) == ["concave_0_penalty", "sum_4", "poly_epo_8"]
+    assert front.score(screen, "concave_0_penalty") == pytest.approx(95 + 2 * 9)
+
+
+LINE = {"poly_epo_2": (0.97, 6.0), "poly_epo_4": (0.94, 8.5), "poly_epo_8": (0.9, 9.5)}
+
+
+def test_the_lead_is_over_the_line_through_the_sizes():
+    run = made_up(LINE | {"mine": (0.955, 8.0), "right_of_it": (0.99, 6.5), "left": (0.5, 9.6)})
+    assert lead(run, "mine") == pytest.approx(8.0 - (6.0 + 8.5) / 2)
+    assert lead(run, "right_of_it") == pytest.approx(0.5)  # against K = 2
+    assert lead(run, "left") == pytest.approx(0.1)  # against K = 8
+
+
+@pytest.mark.parametrize(
+    ("passes", "strategies", "at", "said"),
+    [
+        ((-0.01, 0.001, 0.01), (0.2, 0.5, 0.8), (0.941, 9.0), "confirmed"),
+        ((0.01, 0.02, 0.03), (-0.3, -0.05, 0.2), (0.96, 8.45), "confirmed"),
+        ((0.01, 0.02, 0.03), (-0.3, -0.15, 0.2), (0.96, 8.35), "undecided"),  # too few strategies
+        ((0.01, 0.02, 0.03), (-0.3, -0.2, -0.1), (0.96, 8.3), "undecided"),  # a trade
+        ((-0.03, -0.02, -0.01), (-0.3, 0.1, 0.3), (0.92, 8.6), "refuted"),
+        ((-0.03, -0.002, 0.01), (0.1, 0.2, 0.3), (0.938, 8.5), "undecided"),  # below the line
+    ],
+)
+def test_the_verdict_is_that_of_the_plan(passes, strategies, at, said):
+    run = made_up(LINE | {"mine": at}, {"mine": (passes, strategies)})
+    assert verdict(run, "mine") == said
+
+
+def test_a_run_is_kept_and_shown(tmp_path):
+    arms = ("grpo", "poly_epo_2", "poly_epo_4")
+    run_dir = fake_run.make(tmp_path / "front_polynomial", arms, problems=4, n=32, steps=1)
+    kept = collect(run_dir, tmp_path)
+    assert kept.name == "polynomial.json"
+    run, summary = Run.read(kept), summarise_run(run_dir).splits["shifted"]
+    found = summary.arms["grpo"].metrics[WIDE].value
+    assert run.value("grpo", WIDE, "shifted") == pytest.approx(found, abs=1e-5)
+    assert set(run.differences["test"]) == {"grpo", "poly_epo_2"}
+    page = front.tables(tmp_path).read_text()
+    assert "## polynomial" in page
+    assert (tmp_path / "front.png").exists()
+    (run_dir / "grpo" / "seed_1" / "evaluation" / "shifted.jsonl").unlink()
+    with pytest.raises(RunError, match="grpo with seed 1 has no evaluation on shifted"):
+        collect(run_dir, tmp_path)
