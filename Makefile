@@ -4,7 +4,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 RUN ?= runs/demo
-CORE_PYTHON ?= python3.12
+# A shim of pyenv is on the PATH even where no Python 3.12 is chosen; then pyenv knows where it is.
+CORE_PYTHON ?= $(shell python3.12 -c 'import sys; print(sys.executable)' 2> /dev/null || \
+  ls "$$(pyenv prefix 3.12 2> /dev/null)/bin/python3.12" 2> /dev/null || echo python3.12)
 CORE_VENV ?= .venv-core
 SERVER_VENV ?= .venv-server
 COOKBOOK_VENV ?= .venv-cookbook
