@@ -14,7 +14,7 @@ VERL_PYTHON ?= $(PYTHON)
 VERL_VENV ?= .venv-verl
 VERL_VERSIONS := tests/engines/verl/constraints.txt
 
-.PHONY: demo test core verl engines cookbook distributed adversary golden lint format verify web web-check web-browser web-pictures clean help
+.PHONY: demo test core verl engines skyrl cookbook distributed adversary golden lint format verify web web-check web-browser web-pictures clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -36,6 +36,9 @@ distributed: $(VENV)/ready  ## Compare one, two and four training processes on t
 
 engines: $(VENV)/ready $(SERVER_VENV)/ready  ## Train through a real server of the Tinker protocol; kill it in mid-run.
 	$(BIN)/python -m tests.server.run --python $(SERVER_VENV)/bin/python
+
+skyrl: $(SERVER_VENV)/trainer  ## Test set credit in SkyRL's own trainer, in the server's environment; needs no GPU.
+	PYTHONPATH=src:. OMP_NUM_THREADS=1 $(SERVER_VENV)/bin/python -m pytest --noconftest tests/engines/skyrl
 
 cookbook: $(COOKBOOK_VENV)/ready  ## Check the snippet for tinker-cookbook with its released classes.
 	PYTHONPATH=src $(COOKBOOK_VENV)/bin/python -m tests.server.cookbook
@@ -99,6 +102,12 @@ $(CORE_VENV)/ready: pyproject.toml constraints.txt
 $(SERVER_VENV)/ready: tests/server/constraints.txt
 	$(CORE_PYTHON) -m venv $(SERVER_VENV)
 	$(SERVER_VENV)/bin/pip install -c tests/server/constraints.txt 'skyrl[jax,tinker]' aiohttp
+	touch $@
+
+# What SkyRL's trainer imports: its own extra also brings vLLM, flash-attn and more, which need CUDA.
+$(SERVER_VENV)/trainer: $(SERVER_VENV)/ready
+	$(SERVER_VENV)/bin/pip install -c tests/server/constraints.txt \
+	  ray skyrl-gym jaxtyping loguru torchdata pybase64 array-api-compat pytest
 	touch $@
 
 $(COOKBOOK_VENV)/ready: Makefile

@@ -6,12 +6,16 @@ signatures) and return the client's own types.
 
 import copy
 import inspect
+import itertools
 from concurrent.futures import Future
+from datetime import datetime
 
+import httpx
 import numpy as np
 import tinker
 import torch
 from tinker import types
+from tinker.lib.public_interfaces.rest_client import RestClient
 from transformers import AutoModelForCausalLM
 
 from setrl.models.sampler import sample_ids
@@ -65,6 +69,7 @@ class FakeServer:
         self.name = str(base)
         self.base = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32).eval()
         self.disk, self.counts, self.fault, self.down, self.life = {}, {}, fault, 0, 0
+        self.numbers = itertools.count()
 
     def connect(self):
         if self.down:
@@ -116,10 +121,57 @@ class FakeService:
             self, self.server.base if path is None else self.server.disk[path].model
         )
 
+    def create_rest_client(self):
+        return FakeRest(self)
+
+
+class FakeRest:
+    def __init__(self, service):
+        self.service = service
+
+    def delete_checkpoint_from_tinker_path(self, *args, **named):
+        name = "delete_checkpoint_from_tinker_path"
+        given = bound(RestClient, name, *args, **named)
+        path = given["tinker_path"]
+        try:
+            return done(
+                self.service.server.call("delete", self.service.life, lambda: self._gone(path))
+            )
+        except (FaultError, tinker.NotFoundError) as fault:
+            return done(fault)
+
+    def list_checkpoints(self, *args, **named):
+        given = bound(RestClient, "list_checkpoints", *args, **named)
+        start = f"tinker://{given['training_run_id']}/"
+        disk = self.service.server.disk
+        found = [path for path in disk if path.startswith(start)]
+        kinds = {"weights": "training", "sampler_weights": "sampler"}
+        return done(
+            types.CheckpointsListResponse(
+                checkpoints=[
+                    types.Checkpoint(
+                        checkpoint_id=path.split("/")[-1],
+                        checkpoint_type=kinds[path.split("/")[-2]],
+                        time=datetime.fromtimestamp(1 + number),
+                        tinker_path=path,
+                    )
+                    for number, path in enumerate(found)
+                ]
+            )
+        )
+
+    def _gone(self, path):
+        if path not in self.service.server.disk:
+            request = httpx.Request("DELETE", "http://here")
+            response = httpx.Response(404, request=request)
+            raise tinker.NotFoundError("no", response=response, body=None)
+        del self.service.server.disk[path]
+
 
 class FakeTraining:
     def __init__(self, service, weights):
         self.service, self.weights, self.waiting = service, weights, []
+        self.model_id = f"model_{next(service.server.numbers)}"
 
     def _later(self, name, act):
         try:
@@ -166,10 +218,12 @@ class FakeTraining:
 
     def save_weights_for_sampler(self, *args, **named):
         given = bound(tinker.TrainingClient, "save_weights_for_sampler", *args, **named)
-        return self._later("save_for_sampler", lambda: self._saved("sampler", given["name"]))
+        return self._later(
+            "save_for_sampler", lambda: self._saved("sampler_weights", given["name"])
+        )
 
     def _saved(self, kind, name):
-        path = f"tinker://model/{kind}/{name}"
+        path = f"tinker://{self.model_id}/{kind}/{name}"
         assert path not in self.service.server.disk
         self.service.server.disk[path] = self.weights.copied()
         reply = types.SaveWeightsResponse
@@ -177,8 +231,9 @@ class FakeTraining:
 
     def save_weights_and_get_sampling_client(self, *args, **named):
         bound(tinker.TrainingClient, "save_weights_and_get_sampling_client", *args, **named)
-        model = copy.deepcopy(self.weights.model)
-        return FakeSampling(self.service, model)
+        # Under a name of its own, and kept, as SkyRL's server does on JAX.
+        self._saved("sampler_weights", f"ss{next(self.service.server.numbers)}")
+        return FakeSampling(self.service, copy.deepcopy(self.weights.model))
 
 
 class FakeSampling:

@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import re
+import shutil
 import sys
 import threading
 import types
@@ -130,6 +131,9 @@ FAULTS = [  # the name of a call, which of them, and what happens
     ("optim_step", 4, "kill"),
     ("save_state", 2, "after"),
     ("sample", 4, "kill"),
+    ("delete", 1, "before"),
+    ("delete", 1, "after"),
+    ("delete", 1, "kill"),
 ]
 
 
@@ -138,9 +142,70 @@ def test_no_batch_is_lost_or_trained_on_twice(base, tokenizer, tmp_path, whole, 
     server = FakeServer(base, lambda call, count: kind if (call, count) == (name, at) else None)
     one = trainer(server, tmp_path, tokenizer)
     found, seen = weights(server, one.train())
-    assert one.faults >= 1
+    assert one.faults >= (name != "delete")  # that one costs no restart
     assert seen == whole[1]
     assert torch.equal(found, whole[0])
+
+
+def steps_of(server):
+    """The steps of the saved weights to go on from, and how many weights for sampling there are."""
+    names = [path.split("/")[-1] for path in server.disk]
+    saved = {int(name[5:11]) for name in names if name.startswith("step-")}
+    return saved, sum(name.startswith("ss") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("keep", "kept"), [(1, ({4}, 2)), (2, ({3, 4}, 2)), (None, ({0, 1, 2, 3, 4}, 4))]
+)
+def test_older_weights_are_removed_from_the_server(base, tokenizer, tmp_path, keep, kept):
+    server = FakeServer(base)
+    others = {"tinker://other/weights/of-somebody": 1, "tinker://model_0/sampler_weights/final": 1}
+    server.disk |= others
+    trainer(server, tmp_path, tokenizer, save_every=1, keep=keep).train()
+    assert others.items() <= server.disk.items()
+    assert steps_of(server) == kept
+
+
+@pytest.mark.parametrize("fault", ["before", "after"])
+def test_weights_that_could_not_be_removed_are_removed_after_the_next_save(
+    base, tokenizer, tmp_path, fault
+):
+    kinds = {("delete", 1): fault}
+    server = FakeServer(base, lambda call, count: kinds.get((call, count)))
+    trainer(server, tmp_path, tokenizer, save_every=1).train()
+    assert steps_of(server) == ({3, 4}, 2)
+    assert len(Journal(tmp_path, {"model": server.name}).older()) == 1
+
+
+def test_a_copied_folder_leaves_the_weights_of_the_first_run(base, tokenizer, tmp_path):
+    server, done = FakeServer(base), []
+    trainer(
+        server,
+        tmp_path / "one",
+        tokenizer,
+        on_batch=lambda batch, measured: done.append(batch.step),
+        stop=lambda: len(done) == 2,
+    ).train()
+    shutil.copytree(tmp_path / "one", tmp_path / "copy")
+    first = {path for path in server.disk if "/weights/" in path}
+    trainer(server, tmp_path / "copy", tokenizer, save_every=1, keep=1).train()
+    assert first <= set(server.disk)
+    assert trainer(server, tmp_path / "one", tokenizer).train().step == STEPS
+
+
+def test_a_step_is_recorded_before_it_is_saved(base, tokenizer, tmp_path):
+    """So a client that dies between the two has no saved step without a record."""
+    recorded, server = [], FakeServer(base)
+
+    def fault(call, count):
+        if call == "save_state":
+            assert len(recorded) == (0, 2, 4)[count - 1]
+
+    server.fault = fault
+    trainer(
+        server, tmp_path, tokenizer, on_batch=lambda batch, measured: recorded.append(batch.step)
+    ).train()
+    assert recorded == [1, 2, 3, 4]
 
 
 def test_faults_in_a_row(base, tokenizer, tmp_path, whole):
@@ -161,7 +226,7 @@ def test_a_stopped_run_goes_on(base, tokenizer, tmp_path, whole, stopped):
         tmp_path,
         tokenizer,
         on_batch=lambda batch, measured: done.append(batch.step),
-        stop=lambda: len(done) == stopped - 1,
+        stop=lambda: len(done) == stopped,
     )
     assert first.train().step == stopped
     found, seen = weights(server, trainer(server, tmp_path, tokenizer).train())

@@ -1,88 +1,55 @@
 """`make engines`: set credit through a real server of the Tinker protocol, SkyRL's on JAX.
 
-It starts the server on loopback, trains GRPO and Poly-EPO on `polynomial` through `setrl train`,
-compares the recorded advantages with the core's, then kills the server in the middle of a run and
-starts it again: the records of that run must be those of the same run without the fault. It ends
-with the server stopped. The server has an environment of its own: `tests/server/constraints.txt`.
+It starts the server on loopback and trains on `polynomial` through `setrl train`. The parts:
+
+- arms: GRPO and Poly-EPO; the recorded advantages must be the core's, and of the saved weights the
+  server must have those alone that the runs still need.
+- losses: the server's `ppo` and `cispo`; the same advantages.
+- faults: the server is killed in mid-run, and a proxy loses replies: the records and the weights
+  must be those of the same run without a fault. Then a slow judge, beside which the run trains.
+- together: two training runs at once, as two client processes of one server.
+- processes: the server computes on two processes.
+
+It ends with the server stopped. The server's environment: `tests/server/constraints.txt`.
 """
 
 import argparse
 import contextlib
-import os
-import signal
 import subprocess
 import sys
+import tarfile
 import threading
 import time
-import urllib.request
 from pathlib import Path
 
 import numpy as np
 import yaml
+from safetensors.numpy import load
 
 from setrl import files, methods
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
 from setrl.logs.run_folder import training_run
 from setrl.runs.run import cache_folder
+from tests.judges.server import FaultyServer
+from tests.server.proxy import Proxy
+from tests.server.server import Server
 
-HERE = Path(__file__).parent
 ARMS = {"grpo": {"method": "grpo"}, "poly_epo": {"method": "poly_epo", "set_size": 4}}
+ONE = {"poly_epo": {"method": "poly_epo", "set_size": 2}}
 SAME = ("reward/mean", "strategies/per_prompt", "length/mean", "advantage/dead_groups")
-
-
-class Server:
-    """SkyRL's server of one model, in processes of its own."""
-
-    def __init__(self, python, model, folder, port):
-        self.python, self.model, self.folder, self.port = python, model, folder, port
-        self.process = None
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.port}"
-
-    def start(self):
-        began = time.monotonic()
-        environment = os.environ | {
-            "PATH": f"{HERE}:{os.environ['PATH']}",
-            "SERVER_PYTHON": str(self.python),
-            "JAX_PLATFORMS": "cpu",
-            "HF_HUB_OFFLINE": "1",
-            "JAX_COMPILATION_CACHE_DIR": str(self.folder / "compiled"),
-            "PYTHONPATH": "",
-        }
-        command = [HERE / "uv", "run", "-m", "skyrl.tinker.api", "--base-model", self.model]
-        command += ["--backend", "jax", "--host", "127.0.0.1", "--port", str(self.port)]
-        command += ["--checkpoints-base", self.folder / "checkpoints"]
-        command += ["--database-url", f"sqlite:///{self.folder / 'server.db'}"]
-        command += ["--backend-config", '{"max_lora_adapters": 8, "max_lora_rank": 32}']
-        with (self.folder / "server.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                list(map(str, command)),
-                stdout=log,
-                stderr=log,
-                env=environment,
-                start_new_session=True,
-            )
-        self._wait()
-        print(f"server up after {time.monotonic() - began:.0f} s at {self.url}", flush=True)
-
-    def _wait(self):
-        for _ in range(180):
-            if self.process.poll() is not None:
-                sys.exit(f"the server ended at once: see {self.folder / 'server.log'}")
-            with contextlib.suppress(OSError):
-                urllib.request.urlopen(f"{self.url}/api/v1/healthz", timeout=2).read()
-                return
-            time.sleep(1)
-        sys.exit(f"the server does not answer: see {self.folder / 'server.log'}")
-
-    def kill(self):
-        """End it and all its processes, at once."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+PARTS = ("arms", "losses", "faults", "together", "processes")
+LOST = [  # the replies that the proxy loses, each in a run of its own
+    {("forward_backward", 3): "cut"},
+    {("optim_step", 3): "cut"},
+    {("asample", 9): "cut"},
+    {("save_weights", 2): "cut"},
+    {("forward_backward", 3): "gone"},
+    {("optim_step", 3): "gone"},
+    {("asample", 9): "gone"},
+    {("save_weights", 2): "gone"},
+    {("retrieve_future", 12): "cut", ("retrieve_future", 20): "gone", ("optim_step", 5): "gone"},
+]
 
 
 def config_of(server, **changes):
@@ -104,6 +71,13 @@ def config_of(server, **changes):
     return {**values, **changes}
 
 
+def short(server, engine=None, arms=ONE, **changes):
+    """A config of six small steps without evaluation."""
+    sizes = {"prompts_per_step": 4, "samples_per_prompt": 4, "steps": 6, "checkpoint_every": 2}
+    engine = {"tinker": server.url, **(engine or {})}
+    return config_of(server, engine=engine, arms=arms, eval_splits=[], **sizes, **changes)
+
+
 def train(values, folder):
     """`setrl train`, in a process of its own."""
     path = folder.with_suffix(".yaml")
@@ -114,11 +88,11 @@ def train(values, folder):
     if done.returncode:
         sys.exit(done.stderr[-2000:])
     print(f"{folder.name}: trained in {time.monotonic() - began:.0f} s", flush=True)
+    return done.stderr
 
 
-def largest_difference(folder, arm):
+def largest_difference(folder, arm, method):
     """Between the recorded advantages of an arm and those that the core computes; and how many."""
-    method = methods.from_config(ARMS[arm])
     largest, count = 0.0, 0
     for path in training_run(folder, arm, 0).rollout_files().values():
         for record in files.read_lines(path):
@@ -131,11 +105,17 @@ def largest_difference(folder, arm):
     return largest, count
 
 
-def report(folder):
-    for arm in ARMS:
-        difference, count = largest_difference(folder, arm)
+def records_of(folder, arm):
+    return list(files.read_lines(training_run(folder, arm, 0).metrics))
+
+
+def report(folder, arms):
+    """Check the advantages of all arms, and print what they learnt."""
+    for arm, own in arms.items():
+        difference, count = largest_difference(folder, arm, methods.from_config(own))
+        assert count, arm
         assert difference < 1e-12, (arm, difference)
-        records = list(files.read_lines(training_run(folder, arm, 0).metrics))
+        records = records_of(folder, arm)
         print(f"{arm}: |A − A of the core| ≤ {difference:.1e} over {count} samples")
         gap = max(record["policy/sampler_gap"] for record in records)
         print(f"{arm}: |log-prob of trainer − of sampler| ≤ {gap:.1e}, mean of a step")
@@ -144,13 +124,62 @@ def report(folder):
             print(f"  step {record['step']}:", *(f"{key} {record[key]:.3f}" for key in shown))
 
 
+def arms(server, folder, options):
+    before = set(server.saved)
+    train(config_of(server, steps=options.steps), folder / "two_arms")
+    report(folder / "two_arms", ARMS)
+    found = set(server.saved) - before
+    kept = {file for arm in ARMS for file in still_needed(server, folder / "two_arms", arm)}
+    sampled = {file for file in found if file.name.startswith("ss")}
+    print(f"the server has {len(kept)} saved weights, and {len(sampled)} that it sampled from")
+    assert found - sampled == kept, (found, kept)
+    assert len(sampled) <= 2 * len(ARMS), sampled
+
+
+def still_needed(server, folder, arm):
+    """The server's files of the weights that a training run goes back to, or ends with."""
+    run = training_run(folder, arm, 0)
+    state = files.read_json(run.checkpoints / "state.json")
+    paths = [state["path"], *(one["path"] for one in state["older"])]
+    return [*(server.file_of(path) for path in paths), final_file(server, folder, arm)]
+
+
+def final_file(server, folder, arm):
+    final = files.read_json(training_run(folder, arm, 0).final / "server.json")["sampler"]
+    return server.file_of(final, "sampler_weights")
+
+
+def losses(server, folder, options):
+    for loss in ("ppo", "cispo"):
+        for staleness in (0, 1):
+            name = f"{loss}_{staleness}"
+            engine = {"loss": loss, "staleness": staleness}
+            train(short(server, engine), folder / name)
+            report(folder / name, ONE)
+
+
+def faults(server, folder, options):
+    train(short(server), folder / "whole")
+    with_a_dead_server(server, short(server), folder / "killed", options.away)
+    check_same(server, folder / "whole", folder / "killed")
+    with Proxy(server.url) as proxy:
+        for number, replies in enumerate(LOST):
+            proxy.lose(replies)
+            warned = train(short(server, {"tinker": proxy.address}), folder / f"lost_{number}")
+            assert len(proxy.lost) == len(replies), (replies, proxy.counts)
+            again = warned.count("going on from the saved weights")
+            lost = ", ".join(f"{name} {count} {kind}" for (name, count), kind in replies.items())
+            print(f"lost: {lost}; {again} times from the saved weights")
+            check_same(server, folder / "whole", folder / f"lost_{number}")
+    for staleness in (0, 1):
+        beside_a_slow_judge(server, folder / f"slow_{staleness}", staleness)
+
+
 def with_a_dead_server(server, values, folder, away_s):
     """The same run, with the server killed after its third step and away for a while."""
-    metrics = training_run(folder, "poly_epo", 0).metrics
 
     def kill():
-        while not metrics.exists() or len(list(files.read_lines(metrics))) < 3:
-            time.sleep(0.2)
+        wait_for_steps(folder, 3)
         server.kill()
         print(f"server killed; away for {away_s:.0f} s", flush=True)
         time.sleep(away_s)
@@ -162,43 +191,99 @@ def with_a_dead_server(server, values, folder, away_s):
     killer.join()
 
 
-def check_same(one, other):
-    found = [list(files.read_lines(training_run(f, "poly_epo", 0).metrics)) for f in (one, other)]
+def wait_for_steps(folder, count):
+    metrics = training_run(folder, "poly_epo", 0).metrics
+    while not metrics.exists() or len(list(files.read_lines(metrics))) < count:
+        time.sleep(0.05)
+
+
+def check_same(server, one, other):
+    """The same records, each once, and the same last weights."""
+    found = [records_of(folder, "poly_epo") for folder in (one, other)]
     steps = [[record["step"] for record in records] for records in found]
     assert steps[0] == steps[1] == list(range(1, len(steps[0]) + 1)), steps
     largest = {key: max(abs(a[key] - b[key]) for a, b in zip(*found, strict=True)) for key in SAME}
-    print(f"steps {steps[0]} in both, each once; largest differences: {largest}")
     assert max(largest.values()) == 0, largest
+    first, second = (final_weights(server, folder) for folder in (one, other))
+    gap = max(float(np.abs(first[name] - second[name]).max()) for name in first)
+    print(f"  steps 1 to {steps[0][-1]} once, equal records; |θ − θ of whole| ≤ {gap:.1e}")
+    assert gap < 1e-6, gap
+
+
+def final_weights(server, folder):
+    with tarfile.open(final_file(server, folder, "poly_epo")) as archive:
+        [name] = [one for one in archive.getnames() if one.endswith(".safetensors")]
+        return load(archive.extractfile(name).read())
+
+
+def beside_a_slow_judge(server, folder, staleness, delay_s=5.0):
+    """How many steps were trained on while a judge of `delay_s` seconds had open requests."""
+
+    def count():
+        for step in range(1, 7):
+            wait_for_steps(folder, step)
+            beside.append(judge.open_requests)
+
+    beside, numbers = [], lambda texts: [1 + len(text) % 3 for text in texts]
+    with FaultyServer(numbers=numbers, delay_s=delay_s) as judge:
+        own = {"judge": "lm", "endpoint": judge.url, "model": "slow"}
+        counter = threading.Thread(target=count, daemon=True)
+        counter.start()
+        arms = {"poly_epo": ONE["poly_epo"] | {"judge": own}}
+        train(short(server, {"staleness": staleness}, arms), folder)
+        counter.join(10)
+    report(folder, ONE)
+    spent = np.mean([record["time/step"] for record in records_of(folder, "poly_epo")[1:]])
+    print(
+        f"  a judge of {delay_s:.0f} s, staleness {staleness}: {spent:.1f} s a step; "
+        f"{np.count_nonzero(beside)} of 6 steps ended while it worked on the next"
+    )
+    assert bool(np.any(beside)) == (staleness > 0), beside
+
+
+def together(server, folder, options):
+    values = short(server, arms=ARMS | ONE, workers=2)
+    train(values, folder / "together")
+    report(folder / "together", ARMS | ONE)
+
+
+def processes(server, folder, options):
+    train(short(server, arms=ARMS | ONE), folder / "two_processes")
+    report(folder / "two_processes", ARMS | ONE)
+
+
+@contextlib.contextmanager
+def running(server):
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
+        print("server stopped", flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--python", type=Path, required=True, help="of the server's environment")
     parser.add_argument("--out", type=Path, default=Path("runs/engines"))
     parser.add_argument("--port", type=int, default=8123)
-    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--steps", type=int, default=20, help="of the two arms")
     parser.add_argument("--away", type=float, default=60.0, help="seconds without a server")
-    parser.add_argument("--faults-alone", action="store_true", help="leave out the two arms")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     options = parser.parse_args()
     folder = options.out.resolve() / time.strftime("%Y%m%d-%H%M%S")
     folder.mkdir(parents=True)
     start = ComparisonConfig(name="engines", domain="polynomial", arms=ARMS)
-    server = Server(
-        options.python.absolute(), base_model(start, cache_folder()), folder, options.port
-    )
-    server.start()
-    try:
-        if not options.faults_alone:
-            train(config_of(server, steps=options.steps), folder / "two_arms")
-            report(folder / "two_arms")
-        short = {"arms": {"poly_epo": ARMS["poly_epo"]}, "steps": 6, "eval_splits": []}
-        values = config_of(server, **short, checkpoint_every=2)
-        train(values, folder / "whole")
-        with_a_dead_server(server, values, folder / "killed", options.away)
-        check_same(folder / "whole", folder / "killed")
-    finally:
-        server.kill()
-    print("server stopped")
+    sys.stdout.reconfigure(line_buffering=True)
+    of = options.python.absolute(), base_model(start, cache_folder())
+    one = [part for part in PARTS[:-1] if part in options.parts]
+    if one:
+        with running(Server(*of, folder / "server", options.port)) as server:
+            for part in one:
+                globals()[part](server, folder, options)
+    if "processes" in options.parts:
+        with running(Server(*of, folder / "server_of_two", options.port, 2)) as server:
+            processes(server, folder, options)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ class FakeServer:
         bodies, headers, times: Of each request, in order of arrival.
         most_at_once: The most requests that were open at the same time.
         open: Connections that are open now.
+        open_requests: Requests that wait for their answers now.
     """
 
     def __init__(self, delay_s=0.0):
@@ -38,9 +39,18 @@ class FakeServer:
     def open(self):
         return len(self._runner.server.connections)
 
+    @property
+    def open_requests(self):
+        return self._at_once
+
     async def answer(self, request, body):
         """The response to one request."""
         raise NotImplementedError
+
+    def routes(self, app):
+        """What is answered, at which paths."""
+        for path in ("/v1/chat/completions", "/v1/completions"):
+            app.router.add_post(path, self._handle)
 
     def _run(self):
         self._loop.run_until_complete(self._serve())
@@ -49,8 +59,7 @@ class FakeServer:
     async def _serve(self):
         self._stop = asyncio.Event()
         app = web.Application(client_max_size=2**26)
-        for path in ("/v1/chat/completions", "/v1/completions"):
-            app.router.add_post(path, self._handle)
+        self.routes(app)
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)

@@ -1,7 +1,8 @@
 """What the client of a training server keeps: no batch is lost, and none is trained on twice.
 
 The server keeps the weights; the client keeps the number of the step that they were last saved
-after (`state.json`), and every batch since (`batches/step_000007.json`). A batch is written, whole,
+after and what the run saved before (`state.json`), and every batch since
+(`batches/step_000007.json`). A batch is written, whole,
 before it is trained on. After any fault the weights of `state.json` are loaded and the batches
 after it are trained on in their order: each is in the weights exactly once, however often it was
 sent.
@@ -81,6 +82,10 @@ class Journal:
     folder: Path
     identity: Mapping[str, Any]
 
+    @property
+    def _state(self) -> Path:
+        return self.folder / "state.json"
+
     def saved(self) -> Saved | None:
         """The weights to go on from; None for a run that has not begun.
 
@@ -88,7 +93,7 @@ class Journal:
             ConfigError: If the folder holds a run of another model or with other settings.
             DataError: If the file is damaged.
         """
-        path = self.folder / "state.json"
+        path = self._state
         if not path.exists():
             return None
         state = files.read_json(path)
@@ -107,11 +112,46 @@ class Journal:
 
     def save(self, saved: Saved) -> None:
         """Record saved weights, and remove the batches that they contain."""
-        state = {"schema_version": SCHEMA_VERSION, "step": saved.step, "path": saved.path}
-        files.write_json(self.folder / "state.json", {**state, "identity": dict(self.identity)})
+        current = self.saved()
+        older = [] if current is None or self._is_copy() else [*self.older(), current]
+        self._write(saved, older)
         for path in (self.folder / "batches").glob("step_*.json"):
             if int(path.stem.removeprefix("step_")) <= saved.step:
                 path.unlink(missing_ok=True)
+
+    def older(self) -> list[Saved]:
+        """Weights that the server saved for this run before the last ones, oldest first.
+
+        Raises:
+            DataError: If the file is damaged.
+        """
+        if not self._state.exists():
+            return []
+        try:
+            found = files.read_json(self._state).get("older", [])
+            return [Saved(int(one["step"]), str(one["path"])) for one in found]
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"{self._state} is damaged: its older weights: {error}") from None
+
+    def _is_copy(self) -> bool:
+        """Whether another folder's run saved what is recorded here, and may still need it."""
+        return files.read_json(self._state).get("folder") != str(self.folder.resolve())
+
+    def forget(self, older: Saved) -> None:
+        """Remove older weights from the record, as the server no longer has them."""
+        saved = self.saved()
+        assert saved is not None
+        self._write(saved, [one for one in self.older() if one != older])
+
+    def _write(self, saved: Saved, older: Sequence[Saved]) -> None:
+        state = {
+            "schema_version": SCHEMA_VERSION,
+            **asdict(saved),
+            "older": [asdict(one) for one in older],
+            "folder": str(self.folder.resolve()),
+            "identity": dict(self.identity),
+        }
+        files.write_json(self._state, state)
 
     def _path(self, step: int) -> Path:
         return self.folder / "batches" / f"step_{step:06d}.json"

@@ -32,6 +32,8 @@ from setrl.errors import ConfigError, DataError, RunError
 try:
     import tinker
     from tinker import types
+
+    from setrl.engines.saves import FINAL, Saves
 except ImportError as error:
     raise ImportError("this engine needs the package: pip install 'setrl[tinker]'") from error
 
@@ -64,6 +66,8 @@ class Settings:
         loss: The loss of the server.
         loss_config: Its numbers, such as {clip_low_threshold: 0.8}.
         save_every: Steps between weights that the server saves, to go on from after a fault.
+        keep: How many of them stay on the server: when newer ones are saved, the server removes
+            older ones of this run, and weights that it sampled from. None: all stay.
         reply_s: Seconds to wait for one answer; then it counts as lost.
         patience_s: Seconds to try again for, when the server does not answer at all.
     """
@@ -77,6 +81,7 @@ class Settings:
     loss: Loss = "importance_sampling"
     loss_config: Mapping[str, float] = field(default_factory=dict)
     save_every: int = 10
+    keep: int | None = 2
     reply_s: float = 600.0
     patience_s: float = 900.0
 
@@ -305,6 +310,7 @@ class SetTinkerTrainer:
     stop: Callable[[], bool] = lambda: False
     faults: int = field(default=0, init=False)
     _pending: dict[int, Future[Batch]] = field(default_factory=dict, init=False)
+    _client: Any = field(default=None, init=False)
 
     def train(self) -> Saved:
         """Train to the last step; returns what the server saved last.
@@ -348,10 +354,11 @@ class SetTinkerTrainer:
             measured = self._trained(training, batch)
             done += 1
             patience.reset(done)
+            # Recorded before it is saved: a client that dies between the two does both again.
+            self.on_batch(batch, measured)
             stops = self.stop()
             if stops or done % self.settings.save_every == 0 or done == self.settings.steps:
                 saved = self._saved(training, done)
-            self.on_batch(batch, measured)
             if stops:
                 break
             self._ask_batches(training, done)
@@ -361,7 +368,7 @@ class SetTinkerTrainer:
         """A model of the server with the saved weights."""
         settings, saved = self.settings, self.journal.saved()
         with _may_be_lost("connecting"):
-            client = self.connect()
+            client = self._client = self.connect()
             if saved is not None:
                 restore = client.create_training_client_from_state_with_optimizer
                 return restore(saved.path), saved
@@ -381,7 +388,7 @@ class SetTinkerTrainer:
             try:
                 training, saved = self._restored()
                 with _may_be_lost("saving weights for sampling"):
-                    name = f"final-{saved.step:06d}-{uuid.uuid4().hex[:8]}"
+                    name = f"{FINAL}-{saved.step:06d}-{uuid.uuid4().hex[:8]}"
                     answer = training.save_weights_for_sampler(name)
                     return str(answer.result(timeout=self.settings.reply_s).path)
             except LostError as error:
@@ -394,7 +401,16 @@ class SetTinkerTrainer:
             answer = training.save_state(name).result(timeout=self.settings.reply_s)
         saved = Saved(step, str(answer.path))
         self.journal.save(saved)
+        self._remove_older(training)
         return saved
+
+    def _remove_older(self, training: Any) -> None:
+        """Have the server remove what this run saved before, and no longer needs."""
+        settings = self.settings
+        if settings.keep is not None:
+            saves = Saves(self._client.create_rest_client(), self.journal, settings.reply_s)
+            # A batch in the making is sampled from weights that are up to `staleness` steps old.
+            saves.remove(training.model_id, settings.keep, settings.staleness + 2)
 
     def _ask_batches(self, training: Any, done: int) -> None:
         """Have the batches sampled that may be sampled from these weights."""

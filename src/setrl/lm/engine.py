@@ -39,6 +39,8 @@ class EngineSpec:
         staleness: By how many steps the weights that write a batch may be older than those that it
             trains; with 1 the next batch is sampled and judged while this one is trained.
         loss: Its loss; `ppo` and `cispo` clip as `epsilon` and `epsilon_high` say.
+        keep: How many of the saved weights of a training run stay on the server, at least 1; None:
+            all.
         reply_s: Seconds to wait for one answer.
         patience_s: Seconds to try again for when it does not answer.
     """
@@ -47,6 +49,7 @@ class EngineSpec:
     rank: int = 32
     staleness: int = 0
     loss: Loss = "importance_sampling"
+    keep: int | None = 2
     reply_s: float = 600.0
     patience_s: float = 900.0
 
@@ -70,6 +73,7 @@ class EngineSpec:
         require(own.rank >= 1, "engine.rank", "be at least 1", own.rank)
         require(own.staleness >= 0, "engine.staleness", "be at least 0", own.staleness)
         require(own.loss in get_args(Loss), "engine.loss", f"be of {get_args(Loss)}", own.loss)
+        require(own.keep is None or own.keep >= 1, "engine.keep", "be at least 1", own.keep)
         for key in ("reply_s", "patience_s"):
             require(getattr(own, key) > 0, f"engine.{key}", "be above 0", getattr(own, key))
         return own

@@ -139,6 +139,7 @@ def server_settings(config: ComparisonConfig, seed: int) -> Settings:
         loss=own.loss,
         loss_config=clip,
         save_every=config.checkpoint_every,
+        keep=own.keep,
         reply_s=own.reply_s,
         patience_s=own.patience_s,
     )
