@@ -549,6 +549,25 @@ def test_completions_of_trl_open_with_the_advantages_that_were_used():
     assert "no metrics" in client.get("/api/metrics", params=query).json()["error"]
 
 
+def test_a_log_of_tinker_cookbook_opens_with_groups_metrics_and_test_sets():
+    options = ImportOptions(reward="correct", strategy="strategy")
+    log = TestClient(application(Catalogue(DATA / "tinker_cookbook", options)),
+                     base_url="http://localhost")  # fmt: skip
+    [run] = log.get("/api/runs").json()["runs"]
+    assert (run["name"], run["splits"]) == ("tinker_cookbook", ["tinker", "eval_products"])
+    [arm] = run["arms"]
+    assert arm["seeds"] == [{"seed": 0, "has_metrics": True, "steps": [0, 1, 2]}]
+    about = {"run": run["id"], "arm": arm["name"], "seed": 0}
+    found = log.get("/api/group", params=about | {"step": 2, "place": 0}).json()
+    assert found["prompt"] == "12*3"
+    assert {one["strategy"] for one in found["samples"]} == {"sum", "product"}
+    assert "The log does not hold the advantages that entered the loss." in found["notes"]
+    assert "env/all/by_group/frac_mixed" in log.get(
+        "/api/metrics", params={**about, "follow": 0}).text  # fmt: skip
+    page = log.get("/api/evaluation", params={"run": run["id"], "split": "eval_products"}).json()
+    assert [one["name"] for one in page["arms"]] == ["iteration 0", "iteration 2"]
+
+
 def test_a_log_of_verl_opens_and_says_what_it_lacks(tmp_path):
     line = {"input": "q", "gts": "7", "step": 3}
     write(tmp_path / "3.jsonl", [{**line, "output": str(i), "score": i % 2} for i in range(4)])

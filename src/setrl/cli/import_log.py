@@ -47,7 +47,7 @@ class ImportLog(ImportOptions, FieldNames):
             wrote it: {tools}. docs/importing.md says what each one's log holds.
         path: Its file, or the folder of its files.
         output: The evaluation file to write (JSONL).
-        steps: FIRST:LAST, the training steps to read (trl, verl); the last one by default.
+        steps: FIRST:LAST, the training steps to read (trl, verl, tinker); the last one by default.
     """
 
     tool: Positional[str]

@@ -50,10 +50,11 @@ class ImportOptions:
 
     Attributes:
         reward: The score that counts, if the log has several.
-        strategy: The column or key of each sample's strategy or cluster (trl, verl).
-        answer: The column or key of each sample's answer (trl, verl).
+        strategy: The column or key of each sample's strategy or cluster (trl, verl, tinker).
+        answer: The column or key of each sample's answer (trl, verl, tinker).
         gold: The column or key of the right answer, if it is not the tool's usual one.
-        steps: First and last training step to read (trl, verl); the last step alone by default.
+        steps: First and last training step to read (trl, verl, tinker); the last step alone by
+            default.
         filter: The filter to read (lm-eval); the first one by default.
         verify: Compare the samples with the gold answer and ignore their scores.
         correct_above: Samples of a higher score are correct; by default only scores of 0 and 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from setrl import names
 from setrl.errors import usage_errors
-from setrl.logs import inspect_ai, lighteval, lm_eval, trl, verl
+from setrl.logs import inspect_ai, lighteval, lm_eval, tinker_cookbook, trl, verl
 from setrl.logs.fields import log_files
 from setrl.logs.importing import (
     Imported,
@@ -20,6 +20,7 @@ from setrl.logs.importing import (
 READERS: dict[str, LogReader] = {
     "trl": trl.READER,
     "verl": verl.READER,
+    "tinker": tinker_cookbook.READER,
     "lighteval": lighteval.READER,
     "lm-eval": lm_eval.READER,
     "inspect": inspect_ai.READER,

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from setrl import files
 from setrl.errors import ConfigError, DataError, explain
 from setrl.lab.view.rollouts import Index, Rollouts, ToolLog
+from setrl.logs import tinker_cookbook
 from setrl.logs.importing import ImportOptions
 from setrl.logs.jsonl import OwnLog, is_evaluation_file, load_samples
 from setrl.logs.records import Evaluation, evaluation_of, load_evaluation
@@ -35,7 +36,7 @@ DEEPEST = 6  # folders below the one that is shown
 MOST_FOLDERS = 20_000
 FILMS = {".gif": "image/gif", ".mp4": "video/mp4", ".png": "image/png"}
 DRAWN = ("curves.png", "frontier.png")  # figures of a control run that pages draw themselves
-AUDIT = "audit.json"
+AUDIT, METRICS = "audit.json", "metrics.jsonl"
 
 # Tool → the names of its files; a group is the training step, where there is a file for each.
 TOOL_FILES = {
@@ -167,7 +168,8 @@ class Catalogue:
             is_deep = len(folder.parts) - depth >= DEEPEST
             if number >= MOST_FOLDERS or is_deep or RECORD in names:
                 folders.clear()
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            hidden = set(folders) if _is_tinker(folder, folders) else set()
+            folders[:] = sorted({name for name in folders if not name.startswith(".")} - hidden)
             yield folder, sorted(names)
             if number >= MOST_FOLDERS:
                 return
@@ -176,6 +178,9 @@ class Catalogue:
         kind = kind_of(folder) if RECORD in names else None
         if kind is not None:
             yield self._run(folder, kind)
+            return
+        if steps := tinker_cookbook.iterations(folder):
+            yield self._tinker_log(folder, steps, METRICS in names)
             return
         for tool, pattern in TOOL_FILES.items():
             found = [match for name in names if (match := pattern.fullmatch(name))]
@@ -236,6 +241,25 @@ class Catalogue:
         return Entry(self._id(folder), name, self._where(folder), "log", about, {}, arms,
                      evaluations)  # fmt: skip
 
+    def _tinker_log(self, folder: Path, steps: dict[int, Path], has_metrics: bool) -> Entry:
+        """A log_path of tinker-cookbook: its groups, metrics, and rollouts of test sets."""
+        name = folder.name
+        index = self._index(folder, ToolLog(steps, READERS["tinker"], self.options))
+        seed = Seed(folder / METRICS if has_metrics else None, index)
+        last = tuple(steps.values())[-1]
+        evaluations = {"tinker": {name: {0: self._tinker_source(last)}}}
+        for split, of_steps in tinker_cookbook.evaluations(folder).items():
+            evaluations[split] = {
+                f"iteration {step}": {0: self._tinker_source(path)}
+                for step, path in of_steps.items()
+            }
+        about = {"command": "a log of tinker-cookbook"}
+        return Entry(self._id(folder), name, self._where(folder), "log", about, {},
+                     {name: {0: seed}}, evaluations)  # fmt: skip
+
+    def _tinker_source(self, path: Path) -> Source:
+        return Source((path,), partial(_imported, "tinker", path, self.options))
+
     def _files(self, folder: Path, paths: list[Path]) -> Entry:
         of_arms = {
             path.name.partition(".")[0]: {0: Source((path,), partial(_own, path, self.own))}
@@ -282,6 +306,12 @@ def _own(path: Path, how: OwnLog) -> Evaluation:
 
 def _imported(tool: str, folder: Path, options: ImportOptions) -> Evaluation:
     return evaluation_of(read_log(tool, folder, options).records, str(folder))
+
+
+def _is_tinker(folder: Path, folders: list[str]) -> bool:
+    """Whether a folder's folders are the iterations of a log of tinker-cookbook."""
+    named = any(map(tinker_cookbook.ITERATION.fullmatch, folders))
+    return named and bool(tinker_cookbook.iterations(folder))
 
 
 def _is_audit(path: Path) -> bool:

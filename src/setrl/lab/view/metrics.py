@@ -24,6 +24,16 @@ CURATED = (
     "policy/kl",
     "length/mean",
     "time/step",
+    # tinker-cookbook's names
+    "env/all/reward/total",
+    "env/all/correct",
+    "env/all/by_group/frac_mixed",
+    "env/all/by_group/frac_all_good",
+    "env/all/by_group/frac_all_bad",
+    "env/all/ac_tokens_per_turn",
+    "optim/entropy",
+    "optim/kl_sample_train_v2",
+    "time/total",
 )
 """The metrics that are worth a look at every run, in the order of the page."""
 

@@ -84,8 +84,9 @@ def refuse_empty(catalogue: Catalogue) -> None:
     if not found.entries and not found.audits:
         why = f" ({found.notes[0]})" if found.notes else ""
         raise ConfigError(
-            f"{root} holds no run of setrl, no completions of TRL, no log of verl, lm-eval, "
-            f"lighteval or Inspect, no evaluation file and no audit of a judge{why}"
+            f"{root} holds no run of setrl, no completions of TRL, no log of verl, "
+            f"tinker-cookbook, lm-eval, lighteval or Inspect, no evaluation file and no audit of a "
+            f"judge{why}"
         )
 
 
