@@ -16,7 +16,8 @@ class View(LogFields):
     """Look at runs in the browser: why each sample got its credit, live metrics, evaluations.
 
     Shows the runs of a folder, output folders of TRL's trainers (log_completions=True), logs of
-    verl, of tinker-cookbook and of evaluation tools, evaluation files, and audits of judges. It only reads.
+    verl, of tinker-cookbook and of evaluation tools, evaluation files, and audits of judges. It
+    only reads.
 
     Attributes:
         path: The folder, or one file of samples.
