@@ -14,6 +14,7 @@ COMMANDS = {
     "import": "cli",
     "validate-data": "cli,math",
     "check-task": "train",
+    "plan": "train",
     "playground": "cli",
     "view": "lab",
     "control": "gym",

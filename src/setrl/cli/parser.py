@@ -20,6 +20,7 @@ from setrl.cli.evaluate import Evaluate
 from setrl.cli.import_log import ImportLog
 from setrl.cli.judge import JudgeLog
 from setrl.cli.judge_audit import JudgeAudit
+from setrl.cli.plan import Plan
 from setrl.cli.playground import Playground
 from setrl.cli.report import Report
 from setrl.cli.train import Train
@@ -40,6 +41,7 @@ COMMANDS: dict[str, Any] = {
     "import": ImportLog,
     "validate-data": ValidateData,
     "check-task": CheckTask,
+    "plan": Plan,
     "playground": Playground,
     "view": View,
 }

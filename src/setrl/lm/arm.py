@@ -36,6 +36,8 @@ from setrl.serving.reachable import refuse_unreachable
 from setrl.tasks import Task
 from setrl.tasks.base import Row
 
+KEPT_CHECKPOINTS = 2  # the last one, and a complete one while that is written
+
 
 def train_arm(
     config: ComparisonConfig,
@@ -393,7 +395,7 @@ def _defaults() -> dict[str, Any]:
         "model_init_kwargs": {},
         "report_to": [],
         "disable_tqdm": True,
-        "save_total_limit": 2,  # the last one, and a complete one while that is written
+        "save_total_limit": KEPT_CHECKPOINTS,
     }
 
 
