@@ -132,6 +132,8 @@ class Miniature:
         skill: How fast the logits of success move, relative to those of choice; 0 keeps success.
         runs: Over how many runs the forecast is averaged.
         seed: Draws the samples.
+        label_noise: The probability that the judge puts a sample into another cluster of its group,
+            or into one of its own, as `judges.noisy` does.
     """
 
     steps: int = 200
@@ -141,6 +143,7 @@ class Miniature:
     skill: float = 0.12
     runs: int = 4
     seed: int = 0
+    label_noise: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("steps", "prompts", "num_samples", "runs"):
@@ -150,6 +153,8 @@ class Miniature:
             raise ValueError(
                 f"step must be positive and skill at least 0, got {self.step} and {self.skill}"
             )
+        if not 0 <= self.label_noise <= 1:
+            raise ValueError(f"label_noise must be in [0, 1], got {self.label_noise}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,11 +196,26 @@ def forecast(base: Strategies, method: Method, training: Miniature | None = None
         method: Any method that reads rewards and clusters.
         training: How it will be trained; the recipe of `polynomial` by default.
     """
+    return forecasts([base], method, training)[0]
+
+
+def forecasts(
+    bases: Sequence[Strategies], method: Method, training: Miniature | None = None
+) -> list[Forecast]:
+    """The forecast for each of several bases with the same strategies, trained side by side.
+
+    Many small trainings cost little more than one: the bases may be resamples of one log. All of
+    them see the same random numbers, so that they differ by what the bases are.
+    """
     training = training or Miniature()
     method.check_samples(training.num_samples)
-    model = _Model(base, training)
+    if len({base.labels for base in bases}) > 1:
+        raise ValueError("the bases must have the same labels in the same order")
+    model = _Model(bases, training)
     model.table.check_reads(method.reads)
-    return Forecast(tuple(model.train(method, run) for run in range(training.runs)))
+    ends = model.train(method)
+    runs = training.runs
+    return [Forecast(tuple(ends[place : place + runs])) for place in range(0, len(ends), runs)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,15 +223,16 @@ class _Model:
     """Two logits for each strategy, of choice and of success; and one for degenerate samples.
 
     The outcomes are being right with each strategy, being wrong with each, and being degenerate.
+    R trainings go side by side: each base with each run.
     """
 
-    base: Strategies
+    bases: Sequence[Strategies]
     training: Miniature
 
     @property
     def num(self) -> int:
         """C."""
-        return len(self.base.labels)
+        return len(self.bases[0].labels)
 
     @cached_property
     def table(self) -> ActionTable:
@@ -220,41 +241,96 @@ class _Model:
         return ActionTable(rewards, clusters=np.append(np.tile(np.arange(self.num), 2), DEGENERATE))
 
     def start(self) -> tuple[np.ndarray, np.ndarray]:
-        """The logits of the base: C + 1 of choice, degenerate samples last, and C of success."""
-        rest = max(1 - self.base.shares_C.sum(), 1e-9)
-        rates = np.clip(self.base.success_C, FLOOR, 1 - FLOOR)
-        return np.log(np.append(self.base.shares_C, rest)), np.log(rates / (1 - rates))
+        """The logits of the bases, (R, C + 1) of choice, degenerate last, and (R, C) of success."""
+        shares_RC = np.repeat([base.shares_C for base in self.bases], self.training.runs, axis=0)
+        success_RC = np.repeat([base.success_C for base in self.bases], self.training.runs, axis=0)
+        rest_R = np.maximum(1 - shares_RC.sum(axis=1), 1e-9)
+        rates_RC = np.clip(success_RC, FLOOR, 1 - FLOOR)
+        choice = np.log(np.column_stack([shares_RC, rest_R]))
+        return choice, np.log(rates_RC / (1 - rates_RC))
 
-    def train(self, method: Method, run: int) -> Strategies:
-        """One run: Adam with one second moment for all logits, and a linear schedule."""
+    def train(self, method: Method) -> list[Strategies]:
+        """The ends of all trainings: Adam with one second moment each, and a linear schedule."""
         training = self.training
-        rng = np.random.default_rng([training.seed, run])
         choice, success = self.start()
-        mean, square = np.zeros(2 * self.num + 1), 0.0
+        runs = [r % training.runs for r in range(len(choice))]
+        rngs = [np.random.default_rng([training.seed, run]) for run in runs]
+        mean, square_R = np.zeros((len(choice), 2 * self.num + 1)), np.zeros(len(choice))
         for step in range(1, training.steps + 1):
-            of_choice, of_success = self.update(method, choice, success, rng)
-            mean = MEMORIES[0] * mean + (1 - MEMORIES[0]) * np.append(of_choice, of_success)
-            square = MEMORIES[1] * square + (1 - MEMORIES[1]) * (of_choice**2).sum()
+            of_choice, of_success = self.update(method, choice, success, rngs)
+            both = np.hstack([of_choice, of_success])
+            mean = MEMORIES[0] * mean + (1 - MEMORIES[0]) * both
+            square_R = MEMORIES[1] * square_R + (1 - MEMORIES[1]) * (of_choice**2).sum(axis=1)
             length = training.step * (1 - (step - 1) / training.steps)
-            root = np.sqrt(square / (1 - MEMORIES[1] ** step))
-            moved = length * mean / (1 - MEMORIES[0] ** step) / max(root, 1e-12)
-            choice = choice + moved[: self.num + 1]
-            success = success + training.skill * moved[self.num + 1 :]
-        shares, rates = softmax(choice), 1 / (1 + np.exp(-success))
-        kept = np.maximum(shares[:-1], 1e-300)  # positive, also where the exponential is 0
-        return Strategies(kept, rates, self.base.labels)
+            root_R = np.sqrt(square_R / (1 - MEMORIES[1] ** step))
+            scale_R1 = length / (1 - MEMORIES[0] ** step) / np.maximum(root_R, 1e-12)[:, None]
+            choice = choice + scale_R1 * mean[:, : self.num + 1]
+            success = success + training.skill * scale_R1 * mean[:, self.num + 1 :]
+        shares_RC, rates_RC = softmax(choice)[:, :-1], 1 / (1 + np.exp(-success))
+        kept_RC = np.maximum(shares_RC, 1e-300)  # positive, also where the exponential is 0
+        labels = self.bases[0].labels
+        return [Strategies(q, s, labels) for q, s in zip(kept_RC, rates_RC, strict=True)]
 
     def update(
-        self, method: Method, choice: np.ndarray, success: np.ndarray, rng: np.random.Generator
+        self,
+        method: Method,
+        choice: np.ndarray,
+        success: np.ndarray,
+        rngs: Sequence[np.random.Generator],
     ) -> tuple[np.ndarray, np.ndarray]:
         """(1/BN) Σ Aᵢ ∇log π(yᵢ) from fresh samples, for the logits of choice and of success."""
         size = self.training.prompts, self.training.num_samples
         shares, rates = softmax(choice), 1 / (1 + np.exp(-success))
-        right = shares[:-1] * rates
-        pi = np.concatenate([right, shares[:-1] - right, shares[-1:]])
-        drawn = rng.choice(2 * self.num + 1, size=size, p=pi / pi.sum())
-        credit = self.table.credit(method, drawn, rng).values_BN
-        per_outcome = np.bincount(drawn.ravel(), credit.ravel(), 2 * self.num + 1) / drawn.size
-        of_right, of_wrong = per_outcome[: self.num], per_outcome[self.num : -1]
-        of_choice = np.append(of_right + of_wrong, per_outcome[-1]) - shares * per_outcome.sum()
+        right = shares[:, :-1] * rates
+        pi = np.hstack([right, shares[:, :-1] - right, shares[:, -1:]])
+        num = 2 * self.num + 1
+        drawn_RBN = np.array(
+            [rng.choice(num, size=size, p=p / p.sum()) for rng, p in zip(rngs, pi, strict=True)]
+        )
+        credit = self.credit(method, drawn_RBN.reshape(-1, size[1]), rngs[0])
+        offset = num * np.arange(len(pi))[:, None, None]
+        total = np.bincount((drawn_RBN + offset).ravel(), credit.ravel(), num * len(pi))
+        per_outcome = total.reshape(len(pi), num) / (size[0] * size[1])
+        of_right, of_wrong = per_outcome[:, : self.num], per_outcome[:, self.num : -1]
+        of_choice = np.hstack([of_right + of_wrong, per_outcome[:, -1:]])
+        of_choice -= shares * per_outcome.sum(axis=1, keepdims=True)
         return of_choice, of_right * (1 - rates) - of_wrong * rates
+
+    def credit(self, method: Method, drawn_MN: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The advantages of M groups, whose labels the judge may have mistaken."""
+        if not self.training.label_noise:
+            return self.table.credit(method, drawn_MN, rng).values_BN
+        outcomes = self.table.samples.sets(drawn_MN)
+        clusters_MN = mistaken(outcomes.clusters[0], self.training.label_noise, self.num, rng)
+        return method.advantages(outcomes.rewards[0], clusters=clusters_MN, rng=rng).values_BN
+
+
+def mistaken(
+    clusters_MN: np.ndarray, chance: float, num_labels: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Labels of which each is moved with this chance, as `judges.noisy` moves them.
+
+    The new place is drawn uniformly from the other clusters of the group and a new cluster, unless
+    the sample is alone in its own. No sample becomes degenerate.
+
+    Args:
+        clusters_MN: Labels from −1 to `num_labels` − 1.
+        chance: Of each sample.
+        num_labels: C; new clusters get labels from C on.
+        rng: Draws.
+    """
+    rows, columns = np.nonzero(rng.random(clusters_MN.shape) < chance)
+    size_MC = np.zeros((len(clusters_MN), num_labels), dtype=int)
+    group, place = np.nonzero(clusters_MN != DEGENERATE)
+    np.add.at(size_MC, (group, clusters_MN[group, place]), 1)
+    own_m = clusters_MN[rows, columns]
+    has_own_m = own_m != DEGENERATE
+    sizes_mC = size_MC[rows]
+    is_alone_m = has_own_m & (sizes_mC[np.arange(len(rows)), own_m] == 1)
+    open_mC = np.column_stack([sizes_mC > 0, ~is_alone_m])
+    open_mC[np.flatnonzero(has_own_m), own_m[has_own_m]] = False
+    best_m = np.where(open_mC, rng.random(open_mC.shape), -1.0).argmax(axis=1)
+    new_m = np.where(best_m == num_labels, num_labels + columns, best_m)
+    moved_MN = clusters_MN.copy()
+    moved_MN[rows, columns] = np.where(open_mC.any(axis=1), new_m, own_m)
+    return moved_MN
