@@ -15,6 +15,7 @@ COMMANDS = {
     "validate-data": "cli,math",
     "check-task": "train",
     "plan": "train",
+    "recommend": "cli",
     "playground": "cli",
     "view": "lab",
     "control": "gym",

@@ -22,6 +22,7 @@ from setrl.cli.judge import JudgeLog
 from setrl.cli.judge_audit import JudgeAudit
 from setrl.cli.plan import Plan
 from setrl.cli.playground import Playground
+from setrl.cli.recommend import Recommend
 from setrl.cli.report import Report
 from setrl.cli.train import Train
 from setrl.cli.train_judge import TrainJudge
@@ -42,6 +43,7 @@ COMMANDS: dict[str, Any] = {
     "validate-data": ValidateData,
     "check-task": CheckTask,
     "plan": Plan,
+    "recommend": Recommend,
     "playground": Playground,
     "view": View,
 }

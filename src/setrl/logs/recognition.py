@@ -36,7 +36,8 @@ GOLDS = ("gold", "goldanswer", "groundtruth", "gt", "gts", "target", "reference"
 EITHER = "answer"  # the model's where it differs within a group, else the right one
 TEXTS = ("text", "output", "completion", "response", "generation", "generatedtext", "modeloutput",
          "sample", "content", "code")  # fmt: skip
-STRATEGIES = ("strategy", "cluster", "approach", "clusterid", "strategyid")
+STRATEGIES = ("strategy", "strategies", "cluster", "approach", "approaches", "clusterid",
+              "strategyid")  # fmt: skip
 PROMPTS = ("prompt", "problem", "question", "input", "instruction", "query")
 NUMBERS = ("sampleid", "sampleidx", "sampleindex", "samplenumber", "sampleno", "sample", "rollout",
            "rolloutid", "rolloutidx", "attempt", "trial", "repeat", "completionid",

@@ -1,0 +1,139 @@
+"""`setrl recommend`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from tyro.conf import Positional
+
+from setrl.cli.log_fields import LogFields, own_log
+from setrl.errors import ConfigError, DataError, usage_errors
+
+if TYPE_CHECKING:
+    from setrl.logs.records import Evaluation
+    from setrl.theory.predict import Miniature
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recommend(LogFields):
+    """Say which method and which K to train with, from groups that were sampled and scored.
+
+    Shows the success of the prompts, the strategies with their shares and success, a forecast of
+    each candidate, the choice with its reasons, and how sure it is. docs/choosing.md explains the
+    figures.
+
+    Attributes:
+        file: The groups: an evaluation file, or a log of your own in JSON Lines, a JSON array or
+            Parquet, whose fields are recognised and shown. `setrl import` reads other tools' logs.
+        goal: strategies for the most right strategies in 32 samples with pass@1 at most --within
+            below GRPO's; pass@1 for that alone; or how many points of pass@1 one more right
+            strategy is worth, as 2.
+        within: The points of pass@1 that may be lost, for the goal strategies.
+        steps: Of the training that is planned.
+        prompts_per_step: Of the training that is planned.
+        samples_per_prompt: N of the training that is planned; as many as in the file, at most 16,
+            by default.
+        labels: shared if a label is the same strategy in all prompts, by_prompt if labels are
+            counted anew for each prompt. Recognised by default: whole numbers are by_prompt.
+        judge_noise: The share of labels that the judge of the training gets wrong.
+        second_strategy: The field of another judge's labels; the disagreement is taken as
+            --judge-noise.
+        resamples: Of the prompts, for the intervals and the wins.
+        allow_damaged: Leave out lines of evaluation files that were cut off or hold a problem
+            again, rather than stop.
+        json: Print JSON instead of text.
+    """
+
+    file: Positional[Path]
+    goal: str = "strategies"
+    within: float = 5.0
+    steps: int = 200
+    prompts_per_step: int = 16
+    samples_per_prompt: int | None = None
+    labels: Literal["auto", "shared", "by_prompt"] = "auto"
+    judge_noise: float | None = None
+    second_strategy: str | None = None
+    resamples: int = 32
+    allow_damaged: bool = False
+    json: bool = False
+
+    def run(self) -> None:
+        """Print the recommendation; how the file was read goes to stderr."""
+        from json import dumps
+
+        from setrl.files import plain_json
+        from setrl.files.progress import progress_bar
+        from setrl.theory.logged import Logged
+        from setrl.theory.recommend import Goal, candidates, recommend
+        from setrl.theory.recommend_text import recommendation_text
+
+        with usage_errors():
+            goal = Goal.parse(self.goal, self.within / 100)
+        if self.resamples < 1:
+            raise ConfigError(f"--resamples must be at least 1, got {self.resamples}")
+        found = self._read()
+        try:
+            log = Logged.of(found, self.labels)
+        except DataError as error:
+            raise DataError(f"{self.file}: {error}") from None
+        training = self._training(found)
+        total = len(candidates(0.5, training.num_samples)) if log.labels else 0
+        with progress_bar(sys.stderr.isatty(), desc="forecast", unit="method", total=total) as bar:
+            advice = recommend(log, goal, training, self.resamples, bar.update)
+        if self.json:
+            print(dumps(plain_json(advice.to_json()), indent=2, ensure_ascii=False))
+        else:
+            print(recommendation_text(advice))
+
+    def _read(self) -> Evaluation:
+        from setrl.logs.jsonl import load_samples
+
+        if not self.file.is_file():
+            raise DataError(f"{self.file}: no such file; give the file of samples")
+        loaded = load_samples(self.file, own_log(self))
+        for line in loaded.reading:
+            print(line, file=sys.stderr)
+        return loaded.evaluation
+
+    def _training(self, found: Evaluation) -> Miniature:
+        from setrl.theory.predict import Miniature
+
+        size = min(found.most, 16) if self.samples_per_prompt is None else self.samples_per_prompt
+        if size < 3:
+            raise ConfigError(
+                f"--samples-per-prompt must be at least 3, got {size}: sets of two are compared "
+                "with sets without a sample"
+            )
+        with usage_errors():
+            return Miniature(
+                steps=self.steps,
+                prompts=self.prompts_per_step,
+                num_samples=size,
+                label_noise=self._noise(found),
+            )
+
+    def _noise(self, found: Evaluation) -> float:
+        """The noise that is given, or how far two judges disagree."""
+        given = self.judge_noise or 0.0
+        if not 0 <= given <= 1:
+            raise ConfigError(f"--judge-noise must be a share from 0 to 1, got {given:g}")
+        if self.second_strategy is None:
+            return given
+        if self.judge_noise is not None:
+            raise ConfigError("give --judge-noise or --second-strategy, not both")
+        from setrl.logs.jsonl import is_evaluation_file, load_samples
+        from setrl.theory.logged import disagreement
+
+        if is_evaluation_file(self.file):
+            raise ConfigError(
+                "an evaluation file has one label a sample: --second-strategy is of a log of your "
+                "own"
+            )
+        how = own_log(self)
+        other = replace(how, fields=replace(how.fields, strategy=self.second_strategy))
+        noise = disagreement(found, load_samples(self.file, other).evaluation)
+        print(f"note: the two judges disagree on {noise:.1%} of the samples", file=sys.stderr)
+        return noise

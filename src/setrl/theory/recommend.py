@@ -1,0 +1,354 @@
+"""Which method, and which K, from logged groups: forecasts of candidates under a stated goal.
+
+Every candidate is trained in the miniature of `setrl.theory.predict`, from the strategies of the
+log, and from resamples of its prompts. The choice is the best by the goal. How sure it is: in how
+many resamples each candidate wins, how far forecasts were from recorded trainings, and what is
+chosen if success is learned at half or twice the speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from setrl.core import methods
+from setrl.evaluation.intervals import Estimate, mean_over_problems
+from setrl.theory.logged import Logged
+from setrl.theory.noise import quietest_set_size
+from setrl.theory.predict import Forecast, Miniature, forecast, forecasts
+
+SAMPLES = 32  # in which right strategies are counted
+RESAMPLES, LEVEL = 32, 0.95
+SPEEDS = (0.5, 2.0)  # of learning success, at which the choice is made again
+REFERENCE = "grpo"
+ROUNDING = 1e-9  # of a difference of two shares
+KEPT = 0.01  # share above which a strategy counts as kept
+
+# Mean absolute errors of the forecast over the recorded arms, in docs/results/predictions.json: of
+# pass@1 lost against GRPO, and of right strategies in 32 samples.
+ERROR_LOST, ERROR_STRATEGIES = 0.020, 0.61
+# Methods with recorded arms, so that their forecasts have been compared with training.
+TRAINED = ("grpo", "maxpo", "poly_epo", "grpo_div")
+
+Config = Mapping[str, Any]
+Configs = Mapping[str, Config]
+
+
+def candidates(rate: float, num_samples: int, with_clusters: bool = True) -> dict[str, Config]:
+    """Name → config of what is compared: those whose K fits in N samples.
+
+    Args:
+        rate: p̂, for the K of pass@K.
+        num_samples: N.
+        with_clusters: Whether strategies are known.
+    """
+    quiet = quietest_set_size(min(max(rate, 0.01), 0.99), num_samples)
+    found: list[dict[str, Any]] = [
+        {"method": "grpo"},
+        *({"method": "maxpo", "set_size": k} for k in sorted({quiet, 4} - {1})),
+    ]
+    if with_clusters:
+        found += [{"method": "poly_epo", "set_size": k} for k in (2, 3, 4, 6, 8)]
+        found += [{"method": "poly_mixture", "set_size": 4, "alpha": 0.5}]
+        found += [{"method": "grpo_div", "weight": weight} for weight in (0.5, 1.0)]
+        found += [{"method": "concave_counts", "alpha": alpha} for alpha in (0.0, 0.25, 0.5)]
+    fitting = [one for one in found if one.get("set_size", 1) < num_samples]
+    return {named(config): config for config in fitting}
+
+
+def is_trained(config: Config) -> bool:
+    """Whether recorded trainings have been compared with forecasts of this method."""
+    return config["method"] in TRAINED
+
+
+def named(config: Config) -> str:
+    """A short name.
+
+    >>> named({"method": "poly_epo", "set_size": 4})
+    'poly_epo, set_size 4'
+    """
+    others = [f"{key} {value:g}" for key, value in config.items() if key != "method"]
+    return ", ".join([config["method"], *others])
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is wanted: a score of pass@1 and right strategies, the larger the better.
+
+    Attributes:
+        worth: Points of pass@1 that one more right strategy in 32 samples is worth; 0 for pass@1
+            alone. None for the most right strategies within a loss of pass@1.
+        within: That loss against GRPO, as a share: 0.05 is five points.
+    """
+
+    worth: float | None = None
+    within: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.worth is not None and not 0 <= self.worth < float("inf"):
+            raise ValueError(f"a strategy must be worth 0 points or more, got {self.worth}")
+        if not 0 <= self.within <= 1:
+            raise ValueError(f"within must be a share of pass@1 from 0 to 1, got {self.within}")
+
+    @classmethod
+    def parse(cls, text: str, within: float = 0.05) -> Goal:
+        """The goal "strategies", "pass@1", or a number of points."""
+        if text == "strategies":
+            return cls(None, within)
+        try:
+            return cls(0.0 if text == "pass@1" else float(text), within)
+        except ValueError as error:
+            if "worth" in str(error) or "within" in str(error):
+                raise
+            raise ValueError(
+                "goal must be strategies, pass@1, or the points of pass@1 that one more strategy "
+                f"is worth, such as 2; got {text!r}"
+            ) from None
+
+    def __str__(self) -> str:
+        if self.worth is None:
+            return (
+                f"the most right strategies in {SAMPLES} samples, with pass@1 at most "
+                f"{100 * self.within:g} points below GRPO's"
+            )
+        if self.worth == 0:
+            return "the highest pass@1"
+        return f"pass@1 in points + {self.worth:g} × right strategies in {SAMPLES} samples, highest"
+
+    def score(self, pass_1: float, strategies: float, reference: float) -> float:
+        """The larger the better; negative for what loses too much pass@1.
+
+        Args:
+            pass_1: Of the candidate.
+            strategies: Its right strategies in 32 samples.
+            reference: GRPO's pass@1.
+        """
+        if self.worth is not None:
+            return 100 * pass_1 + self.worth * strategies
+        excess = reference - pass_1 - self.within
+        return strategies if excess <= ROUNDING else -100 * excess
+
+    def best(self, found: Mapping[str, tuple[float, float]]) -> str:
+        """The name of the best of candidates, given as pass@1 and strategies, GRPO among them."""
+        reference = found[REFERENCE][0]
+        return max(found, key=lambda name: self.score(*found[name], reference))
+
+    def choose(self, found: Mapping[str, tuple[float, float]], compared: Configs) -> str:
+        """The best, unless no training was ever compared with its forecast.
+
+        Such a method is chosen only if it is ahead of all others by more than the errors of
+        forecasts; else the best of those is taken that have been compared, and are as good.
+        """
+        best = self.best(found)
+        if is_trained(compared[best]):
+            return best
+        others = [name for name in self.near(found) if is_trained(compared[name])]
+        reference = found[REFERENCE][0]
+        return max(others, key=lambda n: self.score(*found[n], reference), default=best)
+
+    def near(self, found: Mapping[str, tuple[float, float]]) -> list[str]:
+        """The candidates that the errors of forecasts do not tell from the best, without it."""
+        best, reference = self.best(found), found[REFERENCE][0]
+        others = {name: one for name, one in found.items() if name != best}
+        if self.worth is None:
+            enough = found[best][1] - ERROR_STRATEGIES
+            slack = self.within + ERROR_LOST + ROUNDING
+            return [n for n, (p, s) in others.items() if reference - p <= slack and s >= enough]
+        error = float(np.hypot(100 * ERROR_LOST, self.worth * ERROR_STRATEGIES))
+        least = self.score(*found[best], reference) - error
+        return [n for n, one in others.items() if self.score(*one, reference) >= least]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method and its forecast.
+
+    Attributes:
+        config: As a config has it.
+        pass_1, strategies: Forecast pass@1 and right strategies in 32 samples.
+        pass_1_interval, strategies_interval: Over resamples of the prompts.
+        kept: Strategies with at least 1 % of the samples at the end.
+        wins: In how many resamples it is chosen.
+    """
+
+    config: Config
+    pass_1: float
+    strategies: float
+    pass_1_interval: tuple[float, float]
+    strategies_interval: tuple[float, float]
+    kept: tuple[str, ...]
+    wins: int
+
+
+@dataclass(frozen=True)
+class StrategyRow:
+    """A strategy of the log: its share of all samples and its success, with 95 % intervals."""
+
+    label: str
+    share: float
+    share_interval: tuple[float, float]
+    success: float
+    success_interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What the log shows, and what follows.
+
+    Attributes:
+        prompts, samples: Of the log.
+        success: p̂, its mean over prompts.
+        success_quantiles: Of p̂ over prompts, at 10, 50 and 90 %.
+        alike: The share of groups of N that would be all right or all wrong.
+        degenerate: The share of samples without a strategy.
+        is_shared: Whether labels mean the same in all prompts.
+        strategies: Those with at least 1 % of the samples.
+        quiet_set_size: The K of pass@K with the least noise, at p̂ and at its quantiles.
+        goal: In words.
+        training: What was imitated.
+        candidates: Name → candidate.
+        choice: What `Goal.choose` takes, None where strategies are not known.
+        near: Those that the errors of forecasts do not tell from the best.
+        at_other_speeds: Speed of learning success, relative to the fitted one → the choice then.
+        resamples: How many.
+    """
+
+    prompts: int
+    samples: tuple[int, int]
+    success: Estimate
+    success_quantiles: tuple[float, float, float]
+    alike: float
+    degenerate: float
+    is_shared: bool
+    strategies: tuple[StrategyRow, ...]
+    quiet_set_size: tuple[int, tuple[int, int, int]]
+    goal: str
+    training: Miniature
+    candidates: dict[str, Candidate]
+    choice: str | None
+    near: tuple[str, ...] = ()
+    at_other_speeds: Mapping[float, str] | None = None
+    resamples: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"schema_version": 1, **asdict(self)}
+
+
+def recommend(
+    log: Logged,
+    goal: Goal | None = None,
+    training: Miniature | None = None,
+    resamples: int = RESAMPLES,
+    tick: Callable[[], Any] = lambda: None,
+) -> Recommendation:
+    """Which method to train with, from the groups of a log.
+
+    Args:
+        log: The groups.
+        goal: What is wanted.
+        training: What is planned: steps, B and N, and the noise of the judge.
+        resamples: Of the prompts.
+        tick: Called after each of the candidates.
+    """
+    goal, training = goal or Goal(), training or Miniature()
+    shown = _shown(log, training.num_samples, goal, training)
+    if not log.labels:
+        return shown
+    compared = candidates(shown.success.value, training.num_samples)
+    rows, drawn, speeds = {}, {}, {speed: {} for speed in SPEEDS}  # type: ignore[var-annotated]
+    base, others = log.strategies(), log.resampled(resamples)
+    for name, config in compared.items():
+        method: Any = methods.from_config(config)
+        rows[name] = forecast(base, method, training)
+        drawn[name] = forecasts(others, method, replace(training, runs=1))
+        for speed in SPEEDS:
+            other = replace(training, skill=speed * training.skill, runs=2)
+            speeds[speed][name] = _numbers(forecast(base, method, other))
+        tick()
+    found = {name: _numbers(one) for name, one in rows.items()}
+    wins, choice = _wins(goal, drawn, compared), goal.choose(found, compared)
+    near = {*goal.near(found), goal.best(found)} - {choice}
+    return replace(
+        shown,
+        candidates={
+            name: _candidate(config, rows[name], drawn[name], wins.count(name))
+            for name, config in compared.items()
+        },
+        choice=choice,
+        near=tuple(name for name in found if name in near),
+        at_other_speeds={speed: goal.choose(one, compared) for speed, one in speeds.items()},
+        resamples=resamples,
+    )
+
+
+def _numbers(found: Forecast) -> tuple[float, float]:
+    return found.pass_1, found.right_strategies(SAMPLES)
+
+
+def _wins(goal: Goal, drawn: Mapping[str, Sequence[Forecast]], compared: Configs) -> list[str]:
+    """What is chosen from each resample."""
+    count = len(next(iter(drawn.values())))
+    return [
+        goal.choose({name: _numbers(found[draw]) for name, found in drawn.items()}, compared)
+        for draw in range(count)
+    ]
+
+
+def _candidate(config: Config, found: Forecast, drawn: Sequence[Forecast], wins: int) -> Candidate:
+    pass_1, strategies = zip(*map(_numbers, drawn), strict=True)
+    kept = tuple(str(label) for label in found.survivors(KEPT))
+    ends = _ends(pass_1), _ends(strategies)
+    return Candidate(config, *_numbers(found), *ends, kept, wins)
+
+
+def _ends(values: Sequence[float]) -> tuple[float, float]:
+    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
+
+
+def _shown(log: Logged, num_samples: int, goal: Goal, training: Miniature) -> Recommendation:
+    """What can be said without a forecast."""
+    rates_P = log.rate_P
+    success = mean_over_problems(rates_P)
+    low, middle, high = np.quantile(rates_P, [0.1, 0.5, 0.9]).tolist()
+
+    def quiet(rate: float) -> int:
+        return quietest_set_size(min(max(rate, 0.01), 0.99), num_samples)
+
+    return Recommendation(
+        prompts=len(rates_P),
+        samples=(int(log.n_P.min()), int(log.n_P.max())),
+        success=success,
+        success_quantiles=(low, middle, high),
+        alike=log.alike(num_samples),
+        degenerate=log.degenerate,
+        is_shared=log.is_shared,
+        strategies=_rows(log),
+        quiet_set_size=(quiet(success.value), (quiet(low), quiet(middle), quiet(high))),
+        goal=str(goal),
+        training=training,
+        candidates={},
+        choice=None,
+    )
+
+
+def _rows(log: Logged, resamples: int = 1000) -> tuple[StrategyRow, ...]:
+    """The strategies with at least 1 % of the samples."""
+    if not log.labels:
+        return ()
+    base, drawn = log.strategies(), log.resampled(resamples)
+    return tuple(
+        StrategyRow(
+            label,
+            float(base.shares_C[c]),
+            _ends([one.shares_C[c] for one in drawn]),
+            float(base.success_C[c]),
+            _ends([one.success_C[c] for one in drawn]),
+        )
+        for c, label in enumerate(log.labels)
+        if base.shares_C[c] >= KEPT
+    )

@@ -1,0 +1,248 @@
+"""A recommendation as text: what the log shows, the forecasts, the choice, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from setrl.theory.recommend import (
+    ERROR_LOST,
+    ERROR_STRATEGIES,
+    REFERENCE,
+    SAMPLES,
+    Recommendation,
+    is_trained,
+)
+from setrl.theory.survival import (
+    counts_shares,
+    critical_success,
+    polychromic_shares,
+    water_filling,
+)
+
+MOST_STRATEGIES = 12  # in the table
+
+
+def recommendation_text(found: Recommendation) -> str:
+    """All of it."""
+    parts = ["\n".join(_log(found))]
+    if found.strategies:
+        parts.append(_strategies(found))
+    if found.choice is None:
+        parts.append("\n".join(without_strategies(found)))
+        return "\n\n".join(parts)
+    parts.append(_candidates(found))
+    chosen = found.candidates[found.choice]
+    keys = ", ".join(f"{key}: {value}" for key, value in chosen.config.items())
+    parts.append(f"take   {{{keys}}}")
+    parts.append("\n".join(["why", *(f"- {line}" for line in reasons(found))]))
+    parts.append("\n".join(["how sure", *(f"- {line}" for line in doubts(found))]))
+    return "\n\n".join(parts)
+
+
+def _log(found: Recommendation) -> Iterator[str]:
+    fewest, most = found.samples
+    size = str(most) if fewest == most else f"{fewest} to {most}"
+    yield f"{found.prompts} prompts × {size} samples; 95% intervals over prompts"
+    low, middle, high = found.success_quantiles
+    success = found.success
+    yield (
+        f"success p̂: {_percent(success.value)}% {_interval((success.low, success.high))}; over "
+        f"prompts 10% are below {_percent(low)}%, half below {_percent(middle)}%, 10% above "
+        f"{_percent(high)}%"
+    )
+    yield (
+        f"groups of {found.training.num_samples} that are all right or all wrong: "
+        f"{_percent(found.alike)}%"
+    )
+    if found.strategies:
+        yield f"samples without a strategy: {_percent(found.degenerate)}%"
+    if found.training.label_noise:
+        yield f"noise of the judge: {_percent(found.training.label_noise)}% of labels moved"
+    if found.strategies and not found.is_shared:
+        yield (
+            "labels are counted anew for each prompt, so strategies are compared by rank: no. 1 is "
+            "the most frequent one of each prompt; --labels shared if they mean the same"
+        )
+
+
+def _strategies(found: Recommendation) -> str:
+    rows = [("strategy", "share", "", "success", "")]
+    for row in found.strategies[:MOST_STRATEGIES]:
+        share, success = f"{_percent(row.share)}%", f"{_percent(row.success)}%"
+        ends = _interval(row.share_interval), _interval(row.success_interval)
+        rows.append((row.label[:32], share, ends[0], success, ends[1]))
+    more = len(found.strategies) - MOST_STRATEGIES
+    tail = f"\n… and {more} more with at least 1%" if more > 0 else ""
+    return _table(rows) + tail
+
+
+def _candidates(found: Recommendation) -> str:
+    training, reference = found.training, found.candidates[REFERENCE].pass_1
+    head = ("forecast", "pass@1", "", "lost", f"right in {SAMPLES}", "", "kept", "wins")
+    rows: list[Sequence[str]] = [head]
+    for name, one in found.candidates.items():
+        rows.append(
+            (
+                f"{'→ ' if name == found.choice else '  '}{name}",
+                _percent(one.pass_1),
+                _interval(one.pass_1_interval),
+                _percent(reference - one.pass_1),
+                f"{one.strategies:.1f}",
+                f"[{one.strategies_interval[0]:.1f}, {one.strategies_interval[1]:.1f}]",
+                str(len(one.kept)),
+                f"{one.wins}/{found.resamples}",
+            )
+        )
+    return (
+        f"goal: {found.goal}\n"
+        f"training: {training.steps} steps of {training.prompts} prompts × {training.num_samples} "
+        f"samples\n{_table(rows)}"
+    )
+
+
+def reasons(found: Recommendation) -> Iterator[str]:
+    """Why, in sentences from the theory; docs/theory.md proves them."""
+    assert found.choice is not None
+    chosen, reference = found.candidates[found.choice], found.candidates[REFERENCE]
+    yield (
+        f"the forecast: pass@1 {_percent(chosen.pass_1)} and {chosen.strategies:.1f} right "
+        f"strategies in {SAMPLES} samples; GRPO has {_percent(reference.pass_1)} and "
+        f"{reference.strategies:.1f}"
+    )
+    name, size = chosen.config["method"], chosen.config.get("set_size", 0)
+    success_C = np.array([row.success for row in found.strategies])
+    labels = [row.label for row in found.strategies]
+    if success_C.max(initial=0) > 0:
+        yield _water(labels, success_C)
+    if name in ("poly_epo", "poly_mixture"):
+        yield _invasion(success_C, size)
+    if name == "concave_counts" and chosen.config["alpha"] < 1:
+        yield _counts(labels, success_C, found.training.num_samples, chosen.config["alpha"])
+    if name == "maxpo":
+        yield _quiet(found)
+
+
+def _water(labels: Sequence[str], success_C: np.ndarray) -> str:
+    shares = water_filling(success_C, 1.0)
+    kept = [label for label, share in zip(labels, shares, strict=True) if share > 0]
+    lost = 100 * (success_C.max() - shares @ success_C)
+    return (
+        f"water-filling: if each strategy kept its success, the best shares for sets of two would "
+        f"keep {len(kept)} of {len(labels)} ({_listed(kept)}), at a cost of {lost:.1f} points of "
+        "pass@1 against the best strategy alone; training raises success, and lowers this cost"
+    )
+
+
+def _invasion(success_C: np.ndarray, size: int) -> str:
+    edge = critical_success(polychromic_shares(success_C, size), success_C, size)
+    if edge < 0:
+        return (
+            f"invasion: with K = {size} even a new strategy that is always wrong has a positive "
+            "advantage, because so few strategies are there: give wrong samples no strategy, or "
+            "take a smaller K"
+        )
+    return (
+        f"invasion: with K = {size} a new strategy has a positive advantage in the long run if it "
+        f"is right more often than {_percent(edge)}%"
+    )
+
+
+def _counts(labels: Sequence[str], success_C: np.ndarray, num_samples: int, alpha: float) -> str:
+    shares = counts_shares(success_C, num_samples, alpha)
+    kept = [label for label, share in zip(labels, shares, strict=True) if share > 1e-4]
+    return (
+        f"concave counts: with {num_samples} samples and these success rates their fixed point "
+        f"keeps {len(kept)} of {len(labels)} ({_listed(kept)})"
+    )
+
+
+def _quiet(found: Recommendation) -> str:
+    size, (low, _, high) = found.quiet_set_size
+    spread = "" if low == high else f", and from {high} to {low} over prompts (`adaptive_k`)"
+    return (
+        f"pass@K has the least noise near K = 1/p̂ − 1, with {found.training.num_samples} samples "
+        f"at K = {size}{spread}"
+    )
+
+
+def doubts(found: Recommendation) -> Iterator[str]:
+    """How sure the choice is."""
+    assert found.choice is not None
+    chosen = found.candidates[found.choice]
+    yield (
+        f"it is chosen in {chosen.wins} of {found.resamples} resamples of the prompts (column "
+        "wins; intervals are over the same resamples, one run of each)"
+    )
+    yield (
+        f"forecasts of recorded trainings were wrong by {100 * ERROR_LOST:.1f} points of pass@1 "
+        f"lost and {ERROR_STRATEGIES:.1f} strategies on average; within such errors "
+        + (f"these are as good: {'; '.join(found.near)}" if found.near else "no other is as good")
+    )
+    yield _at_other_speeds(found)
+    if not is_trained(chosen.config):
+        yield (
+            f"no recorded training has been compared with a forecast of {chosen.config['method']}: "
+            "train it beside Poly-EPO"
+        )
+    elif untested := [name for name in found.near if not is_trained(found.candidates[name].config)]:
+        yield (
+            "no recorded training has been compared with forecasts of "
+            f"{'; '.join(untested)}: they are taken only if they lead by more than the errors"
+        )
+    yield (
+        "the length of a step and the speed of learning success were fitted to small models: with "
+        "a large one, train two of the arms for some steps before you trust the table"
+    )
+
+
+def _at_other_speeds(found: Recommendation) -> str:
+    others = (found.at_other_speeds or {}).items()
+    changed = [f"at {speed:g} × it {name}" for speed, name in others if name != found.choice]
+    if not changed:
+        return "the choice is the same at half and at twice the speed of learning success"
+    return f"another speed of learning success changes the choice: {'; '.join(changed)}"
+
+
+def without_strategies(found: Recommendation) -> Iterator[str]:
+    """What can be said of a log without strategies, and what is missing."""
+    size, (low, middle, high) = found.quiet_set_size
+    method = "dr_grpo" if size == 1 else f"maxpo, set_size: {size}"
+    yield (
+        f"for pass@K: the noise is least near K = 1/p̂ − 1, with groups of "
+        f"{found.training.num_samples} at K = {size}: {{method: {method}}}"
+    )
+    if low != high:
+        yield (
+            f"prompts differ: K = {low} for those at 10% of p̂, {middle} at 50%, {high} at 90%; "
+            "{method: adaptive_k} chooses K for each prompt"
+        )
+    yield (
+        "missing: which strategy each sample uses; `setrl judge` writes it. Without it nothing "
+        "can be said about methods that keep several strategies"
+    )
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share + 0.0:.1f}"
+
+
+def _interval(ends: tuple[float, float]) -> str:
+    return f"[{_percent(ends[0])}, {_percent(ends[1])}]"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )

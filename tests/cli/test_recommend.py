@@ -1,0 +1,97 @@
+"""`setrl recommend`, from the command line to what it prints."""
+
+import json
+import random
+
+import pytest
+
+pytest.importorskip("tyro")
+
+from setrl.cli import main
+
+QUICK = ["--steps", "5", "--prompts-per-step", "2", "--samples-per-prompt", "6", "--resamples", "2"]
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def groups(prompts=8, samples=8):
+    rng = random.Random(0)
+    rows = []
+    for number in range(prompts):
+        labels = [rng.choice(["factoring", "formula", None]) for _ in range(samples)]
+        rewards = [int(label is not None and rng.random() < 0.7) for label in labels]
+        other = [rng.choice([label, "formula"]) for label in labels]
+        rows.append({"id": f"p{number}", "rewards": rewards, "clusters": labels, "second": other})
+    return rows
+
+
+def run(arguments, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["recommend", *arguments])
+    return left.value.code, *capsys.readouterr()
+
+
+def test_groups_get_a_method_with_its_reasons(tmp_path, capsys):
+    code, out, err = run([write(tmp_path / "groups.jsonl", groups()), *QUICK], capsys)
+    assert code == 0
+    for part in ("8 prompts × 8 samples", "factoring", "take   {method:", "why", "how sure"):
+        assert part in out
+    assert "strategy  clusters" in err
+
+
+def test_json_holds_the_same(tmp_path, capsys):
+    path = write(tmp_path / "groups.jsonl", groups())
+    code, out, _ = run([path, *QUICK, "--json", "--goal", "pass@1"], capsys)
+    found = json.loads(out)
+    assert code == 0
+    assert found["goal"] == "the highest pass@1"
+    assert found["choice"] in found["candidates"]
+    assert found["training"]["num_samples"] == 6
+
+
+def test_two_columns_of_labels_measure_the_noise(tmp_path, capsys):
+    path = write(tmp_path / "groups.jsonl", groups())
+    code, out, err = run([path, *QUICK, "--second-strategy", "second"], capsys)
+    assert code == 0
+    assert "the two judges disagree on" in err
+    assert "noise of the judge:" in out
+
+
+def test_without_strategies_it_says_what_is_missing(tmp_path, capsys):
+    rows = [{"id": row["id"], "rewards": row["rewards"]} for row in groups()]
+    code, out, _ = run([write(tmp_path / "groups.jsonl", rows)], capsys)
+    assert code == 0
+    assert "missing: which strategy each sample uses" in out
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "code", "message"),
+    [
+        (groups(3), [], 3, "3 prompts say too little"),
+        ([{"id": str(n), "rewards": [1, 1]} for n in range(9)], [], 3, "all 18 samples are right"),
+        (groups(), ["--goal", "best"], 2, "goal must be strategies, pass@1, or the points"),
+        (groups(), ["--resamples", "0"], 2, "--resamples must be at least 1"),
+        (groups(), ["--samples-per-prompt", "2"], 2, "--samples-per-prompt must be at least 3"),
+        (groups(), ["--judge-noise", "2"], 2, "--judge-noise must be a share from 0 to 1, got 2"),
+        (
+            groups(),
+            ["--judge-noise", "0.1", "--second-strategy", "second"],
+            2,
+            "give --judge-noise or --second-strategy, not both",
+        ),
+        (groups(), ["--second-strategy", "third"], 2, "there is no field 'third'"),
+    ],
+)
+def test_what_cannot_be_is_a_sentence(tmp_path, capsys, rows, options, code, message):
+    found, _, err = run([write(tmp_path / "groups.jsonl", rows), *QUICK[:2], *options], capsys)
+    assert found == code
+    assert message in err
+
+
+def test_a_missing_file_is_named(tmp_path, capsys):
+    code, _, err = run([str(tmp_path / "none.jsonl")], capsys)
+    assert code == 3
+    assert "none.jsonl: no such file" in err

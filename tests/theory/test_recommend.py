@@ -1,0 +1,173 @@
+"""The choice under each goal, what supports it, and what the text says."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from setrl.core import methods
+from setrl.files import plain_json
+from setrl.theory.logged import Logged
+from setrl.theory.predict import Miniature
+from setrl.theory.recommend import (
+    ERROR_LOST,
+    ERROR_STRATEGIES,
+    TRAINED,
+    Goal,
+    candidates,
+    recommend,
+)
+from setrl.theory.recommend_text import recommendation_text
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+FOUND = {
+    "grpo": (0.99, 1.0),
+    "poly_epo, set_size 2": (0.96, 5.0),
+    "poly_epo, set_size 8": (0.90, 9.0),
+    "concave_counts, alpha 0": (0.95, 5.5),
+}
+CONFIGS = {
+    "grpo": {"method": "grpo"},
+    "poly_epo, set_size 2": {"method": "poly_epo", "set_size": 2},
+    "poly_epo, set_size 8": {"method": "poly_epo", "set_size": 8},
+    "concave_counts, alpha 0": {"method": "concave_counts", "alpha": 0.0},
+}
+TINY = Miniature(steps=25, prompts=4, num_samples=6, runs=1)
+
+
+def a_log(labels=("a", "b", "c"), prompts=20, with_strategies=True):
+    """Strategy a is right in 9 of 10 samples, b in 8 of 10, c in 1 of 4; 24 samples a prompt."""
+    all_C, right_C = np.array([10, 10, 4]), np.array([9, 8, 1])
+    rows = np.ones(prompts, dtype=int)
+    right_PC = np.outer(rows, right_C)
+    right_PC[::2, 2] += 1  # prompts differ
+    if not with_strategies:
+        empty = np.zeros((prompts, 0), dtype=int)
+        return Logged((), empty, empty, right_PC.sum(axis=1), 24 * rows)
+    return Logged(labels, right_PC, np.outer(rows, all_C), right_PC.sum(axis=1), 24 * rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "within", "best"),
+    [
+        ("pass@1", 0.05, "grpo"),
+        ("strategies", 0.02, "grpo"),
+        ("strategies", 0.03, "poly_epo, set_size 2"),
+        ("strategies", 0.05, "concave_counts, alpha 0"),
+        ("strategies", 0.2, "poly_epo, set_size 8"),
+        ("0.5", 0.05, "grpo"),
+        ("1", 0.05, "poly_epo, set_size 2"),
+        ("4", 0.05, "poly_epo, set_size 8"),
+    ],
+)
+def test_goals(text, within, best):
+    assert Goal.parse(text, within).best(FOUND) == best
+
+
+def test_a_method_that_was_never_trained_must_lead_by_more_than_the_errors():
+    goal = Goal(None, 0.05)
+    assert goal.near(FOUND) == ["poly_epo, set_size 2"]
+    assert goal.choose(FOUND, CONFIGS) == "poly_epo, set_size 2"
+    ahead = FOUND | {"concave_counts, alpha 0": (0.95, 5.0 + 1.1 * ERROR_STRATEGIES)}
+    assert goal.choose(ahead, CONFIGS) == "concave_counts, alpha 0"
+    worth = Goal(2.0)
+    assert set(worth.near(FOUND)) == {"poly_epo, set_size 2", "concave_counts, alpha 0"} - {
+        worth.best(FOUND)
+    }
+
+
+def test_what_loses_too_much_is_ranked_by_its_loss():
+    goal = Goal(None, 0.0)
+    assert goal.score(0.98, 9, 0.99) == pytest.approx(-1)
+    assert goal.score(0.90, 9, 0.99) == pytest.approx(-9)
+    assert goal.score(0.99, 1, 0.99) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "within", "message"),
+    [
+        ("many", 0.05, "goal must be strategies, pass@1, or the points .*got 'many'"),
+        ("-1", 0.05, "a strategy must be worth 0 points or more, got -1"),
+        ("nan", 0.05, "worth 0 points or more, got nan"),
+        ("strategies", 3.0, "within must be a share of pass@1 from 0 to 1, got 3"),
+    ],
+)
+def test_wrong_goals(text, within, message):
+    with pytest.raises(ValueError, match=message):
+        Goal.parse(text, within)
+
+
+def test_candidates_are_methods_whose_k_fits():
+    for size in (3, 5, 16):
+        found = candidates(0.2, size)
+        for config in found.values():
+            methods.from_config(config).check_samples(size)
+        assert "grpo" in found
+    assert candidates(0.2, 16)["maxpo, set_size 4"]
+    assert not any("poly" in name for name in candidates(0.2, 16, with_clusters=False))
+
+
+@pytest.fixture(scope="module")
+def found():
+    return recommend(a_log(), Goal(None, 0.3), TINY, resamples=3)
+
+
+def test_a_recommendation_has_all_that_was_asked_for(found):
+    assert found.choice in found.candidates
+    assert found.success.value == pytest.approx(np.mean([19, 18]) / 24)
+    rows = {row.label: row for row in found.strategies}
+    assert rows["a"].share == pytest.approx(10 / 24)
+    assert rows["c"].success == pytest.approx(1.5 / 4)
+    assert rows["c"].success_interval[0] < 1.5 / 4 < rows["c"].success_interval[1]
+    assert sum(one.wins for one in found.candidates.values()) == 3
+    assert found.candidates["grpo"].pass_1 > found.success.value
+    assert json.loads(json.dumps(plain_json(found.to_json())))["choice"] == found.choice
+
+
+def test_the_same_log_gets_the_same_recommendation(found):
+    ticks = []
+    again = recommend(a_log(), Goal(None, 0.3), TINY, resamples=3, tick=lambda: ticks.append(1))
+    assert again.to_json() == found.to_json()
+    assert len(ticks) == len(found.candidates)
+
+
+def test_the_text_says_what_was_found(found):
+    text = recommendation_text(found)
+    for part in (
+        "20 prompts × 24 samples",
+        "success p̂: 77.1%",
+        "water-filling",
+        "resamples of the prompts",
+        "2.0 points of pass@1 lost and 0.6 strategies",
+        "fitted to small models",
+    ):
+        assert part in text
+    assert f"→ {found.choice}" in text
+    assert f"{{method: {found.candidates[found.choice].config['method']}" in text
+
+
+def test_without_strategies_it_says_what_is_missing():
+    found = recommend(a_log(with_strategies=False), training=TINY)
+    assert found.choice is None
+    assert not found.candidates
+    text = recommendation_text(found)
+    assert "missing: which strategy each sample uses; `setrl judge` writes it" in text
+    assert "{method: maxpo, set_size: 1}" not in text
+    assert "for pass@K" in text
+
+
+def test_the_errors_are_those_of_the_recorded_forecasts():
+    """If predictions.json is made anew, change the constants of `setrl.theory.recommend`."""
+    agreement = json.loads((RESULTS / "predictions.json").read_text())["agreement"]
+    found = agreement["pass@1 lost"], agreement["correct_strategies@32"]
+    lost, strategies = (one["mean_absolute_error"] for one in found)
+    assert pytest.approx(lost, abs=0.0006) == ERROR_LOST
+    assert pytest.approx(strategies, abs=0.006) == ERROR_STRATEGIES
+
+
+def test_trained_methods_are_those_of_the_recorded_arms():
+    arms = json.loads((RESULTS / "predictions.json").read_text())["arms"]
+    measured = {arm["arm"] for arm in arms if arm["measured"]}
+    for name in TRAINED:
+        assert any(arm.startswith(name) for arm in measured)
