@@ -96,6 +96,24 @@ it("everything works with the keyboard alone", async () => {
   await page.context().close();
 });
 
+it("drawn sets have a standard error, which shrinks with their number", async () => {
+  const { page, misdeeds } = await open(browser, `${address}#s=1A1B0C0A1D0-1A0B&k=3&sets=8,7`);
+  const errors = () => page.locator(".draws td[data-error]").evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.error)));
+  const few = await errors();
+  expect(few.length).toBe(8);
+  expect(await page.locator(".draws caption").innerText()).toContain("with 8 drawn sets, over 400 draws");
+  const [, shown] = await page.locator(".draws tbody tr").first().locator("td").allInnerTexts();
+  expect(shown).toBe((await page.locator('td[data-method="Your choice"] .number').first().innerText()).replace(/^!?\s*|:.*$/gs, ""));
+  await page.locator(".draw input").fill("40");
+  await page.locator(".draw input").press("Enter");
+  await page.waitForFunction(() => document.querySelector(".draws caption")?.textContent?.includes("40 drawn"));
+  (await errors()).forEach((error, i) => expect(error).toBeLessThan(few[i]!));
+  await page.getByLabel("Sets that are scored").selectOption("all");
+  await page.waitForFunction(() => !document.querySelector(".draws"));
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
 it("the address holds the state", async () => {
   const { page } = await open(browser, address);
   await page.getByRole("button", { name: "7 correct A + 1 wrong B" }).click();
@@ -142,6 +160,7 @@ it.each(LOOKS)("axe finds nothing: $width pixels, $colorScheme", async ({ width,
   });
   await page.getByText("The sets one by one").click();
   await page.getByText("show the Python code").click();
+  await page.waitForSelector(".draws");
   await page.evaluate(AXE);
   const violations = await page.evaluate(async () => {
     const axe = (window as unknown as { axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }).axe;

@@ -10,6 +10,7 @@ import {
   countsDynamics,
   decompose,
   distinctCorrect,
+  distinctShare,
   enumerated,
   expectedSteps,
   fromLists,
@@ -70,7 +71,7 @@ it("advantages from listed sets", () => {
 });
 
 describe("closed forms equal the mean over listed sets", () => {
-  const closed = { anyCorrect, distinctCorrect, maxReward, meanReward, polychromic };
+  const closed = { anyCorrect, distinctCorrect, distinctShare, maxReward, meanReward, polychromic };
   it.each(Object.entries(closed))("%s", (_, objective) => {
     for (const row of found.methods)
       for (const k of [...new Set([1, 2, row.rewards.length - 1, row.rewards.length])]) {

@@ -42,6 +42,9 @@ export const GLOSSARY = {
     "Whether a sample gets the mean over its sets or their sum. When all sets are scored, the two differ only by a constant factor. When sets are drawn, samples in more sets get a larger sum.",
   scale:
     "Whether the advantages of a prompt are divided by a standard deviation. This gives every prompt the same weight, and biases training.",
+  standardError:
+    "How far the advantage from one draw of sets is typically from that of all sets: its standard deviation over many draws. More sets make it smaller.",
+  otherSign: "The share of draws in which the sample would be pushed the other way than with all sets.",
   sets: "Score every set, or only some sets that are drawn at random. Drawing is cheaper for large N, and noisy.",
   u: "u: the mean score of the sets that hold the sample.",
   U: "U: the mean score of all sets.",

@@ -6,10 +6,11 @@
  * R is the mean reward of a set and D the share of different strategies in it.
  */
 
-import { meansOf } from "./means";
+import { setMeans } from "./credit";
+import type { SetMeans } from "./means";
 import { distinctShare, meanReward, polychromic } from "./objectives";
 import type { Samples } from "./samples";
-import { allSets, type Sets } from "./sets";
+import type { Sets } from "./sets";
 
 export interface Decomposition {
   /** E[R|y], E[D|y] and Cov(R, D | y) of each sample's sets. */
@@ -27,11 +28,9 @@ export interface Decomposition {
 }
 
 export function decompose(samples: Samples, k: number, drawn: Sets | null = null): Decomposition {
-  const n = samples.rewards.length;
-  const sets = drawn ?? allSets(n, k);
   const [first, second, joint] = [meanReward, distinctShare, polychromic].map((objective) =>
-    meansOf(objective.score(samples, sets), sets, n, drawn === null),
-  ) as [ReturnType<typeof meansOf>, ReturnType<typeof meansOf>, ReturnType<typeof meansOf>];
+    setMeans(objective, samples, k, drawn),
+  ) as [SetMeans, SetMeans, SetMeans];
   const covarianceWith = joint.with.map((value, i) => value - first.with[i]! * second.with[i]!);
   const covariance = joint.mean - first.mean * second.mean;
   return {

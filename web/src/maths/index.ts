@@ -11,3 +11,4 @@ export * from "./quadrants";
 export { Random } from "./random";
 export * from "./samples";
 export * from "./sets";
+export * from "./spread";

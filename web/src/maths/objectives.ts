@@ -97,30 +97,41 @@ export const polychromic: Objective = {
 export const distinctShare: Objective = {
   score: ({ clusters }, sets) =>
     each(sets, (members, from, until) => countDistinct(clusters, members, from, until) / sets.size),
+  means: ({ clusters }, k) => {
+    const groups = [...clusterSizes(clusters).keys()].map((cluster) => ({
+      worth: 1 / k,
+      holds: clusters.map((own) => own === cluster),
+    }));
+    return hitSum(clusters.length, k, groups, 0);
+  },
 };
 
 /** f(S) = the mean reward of the answers that most members give, ties shared. */
 export const majority: Objective = {
   score: ({ rewards, answers }, sets) => {
-    const votes = new Map<number, { count: number; total: number }>();
+    // Answers as places in arrays: a page asks for thousands of sets at every click.
+    const names = [...new Set(answers)];
+    const places = Int32Array.from(answers, (answer) => names.indexOf(answer));
+    const counts = new Int32Array(names.length);
+    const totals = new Float64Array(names.length);
     return each(sets, (members, from, until) => {
-      votes.clear();
+      let most = 0;
       for (let m = from; m < until; m++) {
         const i = members[m]!;
-        const vote = votes.get(answers[i]!) ?? { count: 0, total: 0 };
-        vote.count++;
-        vote.total += rewards[i]!;
-        votes.set(answers[i]!, vote);
+        most = Math.max(most, ++counts[places[i]!]!);
+        totals[places[i]!]! += rewards[i]!;
       }
-      let most = 0;
-      for (const vote of votes.values()) most = Math.max(most, vote.count);
       let total = 0;
       let winners = 0;
-      for (const vote of votes.values())
-        if (vote.count === most) {
-          total += vote.total;
-          winners += vote.count;
+      for (let m = from; m < until; m++) {
+        const place = places[members[m]!]!;
+        if (counts[place] === most) {
+          total += totals[place]!;
+          winners += most;
         }
+        counts[place] = 0; // counted once, and ready for the next set
+        totals[place] = 0;
+      }
       return total / winners;
     });
   },

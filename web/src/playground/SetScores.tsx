@@ -6,8 +6,8 @@ import { Chart } from "../components/Chart";
 import { signed } from "../components/SignedBar";
 import { strategyName, Swatch } from "../components/Swatch";
 import { Term } from "../components/Term";
-import { isCorrect, membersOf } from "../maths";
-import { pointed, results, type ScoredSets } from "./results";
+import { isCorrect, membersOf, type Sets } from "../maths";
+import { overDraws, pointed, results, type ScoredSets } from "./results";
 import { group } from "./state";
 
 const FIRST = 12;
@@ -18,6 +18,7 @@ export function SetScores() {
     <>
       <Explanation scored={scored} />
       <Histogram scored={scored} />
+      <OverDraws />
       <List scored={scored} />
     </>
   );
@@ -48,6 +49,42 @@ function Explanation({ scored }: { scored: ScoredSets }) {
   );
 }
 
+/** What the draw of sets does to the credit: the values of all sets, of this draw, and the error of a draw. */
+function OverDraws() {
+  const found = overDraws.value;
+  if (!found || group.value.sets.kind !== "drawn") return null;
+  const drawn = results.value.columns.find(({ key }) => key === "chosen")!.values;
+  return (
+    <div class="scroll" role="region" tabIndex={0} aria-label="What the draw does to the credit">
+      <table class="draws">
+        <caption>
+          “Your choice” with {group.value.sets.count.toLocaleString("en")} drawn sets, over {found.draws} draws
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Sample</th>
+            <th scope="col">all sets</th>
+            <th scope="col">this draw</th>
+            <th scope="col"><Term name="standardError">standard error</Term></th>
+            <th scope="col"><Term name="otherSign">other sign</Term></th>
+          </tr>
+        </thead>
+        <tbody>
+          {found.exact.map((value, i) => (
+            <tr key={i} class={pointed.value === i ? "pointed" : undefined}>
+              <th scope="row">y{i + 1}</th>
+              <td>{signed(value)}</td>
+              <td>{signed(drawn[i]!)}</td>
+              <td data-error={found.error[i]}>{found.error[i]!.toFixed(3)}</td>
+              <td>{Number.isNaN(found.flips[i]!) ? "–" : `${(100 * found.flips[i]!).toFixed(0)}%`}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
 /** How many sets have each score, and how many of them hold a sample. */
 function levels({ sets, scores }: ScoredSets, at: number | null) {
   const found = new Map<number, { score: number; count: number; lit: number }>();
@@ -55,10 +92,15 @@ function levels({ sets, scores }: ScoredSets, at: number | null) {
     const key = Math.round(scores[s]! * 1e9);
     const level = found.get(key) ?? { score: scores[s]!, count: 0, lit: 0 };
     level.count++;
-    if (at !== null && sets.members.subarray(s * sets.size, (s + 1) * sets.size).includes(at)) level.lit++;
+    if (at !== null && holds(sets, s, at)) level.lit++;
     found.set(key, level);
   }
   return [...found.values()].sort((a, b) => a.score - b.score);
+}
+
+function holds({ members, size }: Sets, s: number, sample: number): boolean {
+  for (let m = s * size; m < (s + 1) * size; m++) if (members[m] === sample) return true;
+  return false;
 }
 
 function Histogram({ scored }: { scored: ScoredSets }) {

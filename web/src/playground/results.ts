@@ -23,6 +23,8 @@ import {
   allSets,
   type Sets,
   shaping,
+  spread,
+  type Spread,
 } from "../maths";
 import type { TermName } from "../components/glossary";
 import { type Credit, group } from "./state";
@@ -85,6 +87,12 @@ export const results = computed(() => {
 export const decomposition = computed<Decomposition>(() => {
   const { samples, drawn } = results.value;
   return decompose(samples, group.value.setSize, drawn?.sets ?? null);
+});
+
+/** Only while its panel is read, and only where sets are drawn: many draws, to see how they differ. */
+export const overDraws = computed<Spread | null>(() => {
+  const now = group.value;
+  return now.sets.kind === "drawn" && results.value.drawn ? spread(results.value.samples, methodOf(now), now.sets.count) : null;
 });
 
 function columns(now: Credit, samples: Samples, drawn: Drawn | null): Column[] {
