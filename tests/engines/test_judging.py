@@ -9,11 +9,13 @@ from datasets import Dataset
 
 from setrl import files, methods
 from setrl.engines.judging import JudgeQueue, JudgingTimes, clusters_array, covered, make_judge
-from setrl.engines.metrics import rollout_records
+from setrl.engines.metrics import batch_metrics, rollout_records
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.judges import Group, Judge, Judgement
 from setrl.logs.groups import UNJUDGED, Keys, read_groups
 from setrl.models import sampler
+from setrl.serving.endpoint import Endpoint, Prices
+from setrl.serving.usage import Usage
 from tests.engines.test_trainer import PROMPTS, arguments, first_letters, length, make, weights
 
 
@@ -207,3 +209,46 @@ def test_the_hidden_share_is_a_share():
     assert JudgingTimes(waited_s=1.0, worked_s=4.0, unknown=0).hidden == 0.75
     assert JudgingTimes(waited_s=1.01, worked_s=1.0, unknown=0).hidden == 0
     assert np.isnan(JudgingTimes(waited_s=0.0, worked_s=0.0, unknown=0).hidden)
+
+
+class Counted(Letters):
+    """A judge that asks a server: two requests a group, 100 tokens sent and 10 got."""
+
+    def __init__(self, prices):
+        super().__init__()
+        self.counts = Usage()
+        self.endpoint = Endpoint("http://localhost/v1", "m", prices=prices)
+
+    def judge(self, groups):
+        self.counts.requests += 2 * len(groups)
+        self.counts.prompt_tokens += 100 * len(groups)
+        self.counts.reply_tokens += 10 * len(groups)
+        return super().judge(groups)
+
+
+@pytest.mark.parametrize("prices", [Prices(), Prices(prompt=2.0, reply=10.0)])
+def test_what_a_judge_asked_of_its_server_is_logged_a_step(base, tmp_path, prices):
+    batches = []
+    trainer = trainer_with(base, tmp_path, Counted(prices), max_steps=2)
+    trainer.on_batch = batches.append
+    trainer.train()
+    assert len(batches) == 2
+    for batch in batches:  # the same in every step: a difference, not a total
+        groups = len(batch.prompts_B)
+        found = batch_metrics(batch)
+        assert found["judge/requests"] == 2 * groups
+        assert (found["judge/prompt_tokens"], found["judge/reply_tokens"]) == (
+            100 * groups, 10 * groups,
+        )  # fmt: skip
+        if prices == Prices():
+            assert "judge/cost" not in found
+        else:
+            assert found["judge/cost"] == pytest.approx(groups * 300 / 1e6)
+
+
+def test_a_judge_without_a_server_logs_no_tokens(base, tmp_path):
+    batches = []
+    trainer = trainer_with(base, tmp_path, Letters(), max_steps=1)
+    trainer.on_batch = batches.append
+    trainer.train()
+    assert not {"judge/requests", "judge/cost"} & batch_metrics(batches[0]).keys()

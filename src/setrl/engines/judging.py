@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,8 @@ from setrl import DEGENERATE
 from setrl.engines.labels import Label
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.config import Config, from_config
+from setrl.serving.endpoint import Prices
+from setrl.serving.usage import Usage
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,14 @@ class JudgingTimes:
         waited_s: Seconds for which training stood still.
         worked_s: Seconds for which at least one question was open.
         unknown: Share of the prompts that could not be judged.
+        used: What the judge asked of its server since the last step, where it asks one: names of
+            metrics and numbers.
     """
 
     waited_s: float
     worked_s: float
     unknown: float
+    used: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def hidden(self) -> float:
@@ -66,6 +71,7 @@ class JudgeQueue:
         self.judge = judge
         self._submit = judge.submit if isinstance(judge, BackgroundJudge) else None
         self._questions: dict[Group, _Question] = {}
+        self._used = usage_of(judge)
 
     @property
     def can_ask_ahead(self) -> bool:
@@ -95,7 +101,27 @@ class JudgeQueue:
         waited_s = time.perf_counter() - start_s
         unknown = sum(judgement.clusters_N is None for judgement in judgements)
         self._questions = {}
-        return judgements, JudgingTimes(waited_s, covered(open_s), unknown / max(len(groups), 1))
+        before, self._used = self._used, usage_of(self.judge)
+        used = {name: value - before.get(name, 0) for name, value in self._used.items()}
+        share = unknown / max(len(groups), 1)
+        return judgements, JudgingTimes(waited_s, covered(open_s), share, used)
+
+
+def usage_of(judge: Judge) -> dict[str, float]:
+    """Requests, tokens and cost of a judge so far; nothing of one that asks no server itself.
+
+    A cost is known only where prices are given. Tokens of failed requests are not known.
+    """
+    counts = getattr(judge, "counts", None)
+    if not isinstance(counts, Usage):
+        return {}
+    found = {
+        "requests": float(counts.requests),
+        "prompt_tokens": float(counts.prompt_tokens),
+        "reply_tokens": float(counts.reply_tokens),
+    }
+    prices = getattr(getattr(judge, "endpoint", None), "prices", None) or Prices()
+    return found if prices == Prices() else {**found, "cost": counts.cost(prices)}
 
 
 def _record_time(question: _Question) -> None:

@@ -33,6 +33,7 @@ def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str
         metrics |= _shares(names_BN)
     if batch.judging is not None:
         metrics |= {"judge/unknown": batch.judging.unknown, "judge/hidden": batch.judging.hidden}
+        metrics |= {f"judge/{name}": value for name, value in batch.judging.used.items()}
     return metrics | _advantages(batch)
 
 

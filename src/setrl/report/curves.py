@@ -305,8 +305,28 @@ def _totals(data: RunData, arm: str) -> dict[str, float]:
         "seconds": float(sum(np.nansum(row) for row in seconds)),
         "steps": int(sum(len(row) for row in seconds)),
     }
-    unknown = _over_runs(data, arm, "judge/unknown", lambda values: float(values.mean()))
-    return found if math.isnan(unknown) else {**found, "judge_unknown": unknown}
+    known = {
+        "tokens": _tokens(data, arm),
+        "judge_unknown": _over_runs(
+            data, arm, "judge/unknown", lambda values: float(values.mean())
+        ),
+        **{
+            f"judge_{name}": _over_runs(
+                data, arm, f"judge/{name}", lambda values: float(values.sum())
+            )
+            for name in ("requests", "prompt_tokens", "reply_tokens", "cost")
+        },
+    }
+    return found | {name: value for name, value in known.items() if not math.isnan(value)}
+
+
+def _tokens(data: RunData, arm: str) -> float:
+    """Sampled tokens of all seeds: their speed times the time of generation; NaN if not logged."""
+    keys = ("speed/tokens_per_second", "time/generation")
+    runs = [run.metrics for run in data.arms[arm] if "step" in run.metrics]
+    if not runs or any(key not in metrics for metrics in runs for key in keys):
+        return math.nan
+    return float(sum(np.nansum(metrics[keys[0]] * metrics[keys[1]]) for metrics in runs))
 
 
 def _over_runs(data: RunData, arm: str, key: str, of: Callable[[Floats], float]) -> float:

@@ -62,7 +62,13 @@ export interface StepTime {
   readonly seeds: number;
   readonly seconds: number;
   readonly steps: number;
+  /** What is not there was not logged. */
+  readonly tokens?: number;
   readonly judge_unknown?: number;
+  readonly judge_requests?: number;
+  readonly judge_prompt_tokens?: number;
+  readonly judge_reply_tokens?: number;
+  readonly judge_cost?: number;
 }
 
 export interface Frontier {
