@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from setrl.errors import ConfigError, DataError
+from setrl.logs.field_values import verdict
 from setrl.logs.groups import Keys, read_groups
 from setrl.logs.jsonl import OwnLog, load_samples
-from setrl.logs.recognition import Fields, recognise, verdict
+from setrl.logs.recognition import Fields, recognise
 from setrl.logs.rows import read_rows
 
 DATA = Path(__file__).parents[1] / "data"

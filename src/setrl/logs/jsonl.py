@@ -19,17 +19,16 @@ from typing import Any
 
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
+from setrl.logs.field_values import group_name, verdict
 from setrl.logs.fields import DEGENERATE_NOTE, label, plain, seems_to_mark_degenerate
 from setrl.logs.importing import Imported, Verify, math_verifier
 from setrl.logs.recognition import (
     SNIFFED,
     Fields,
     Recognised,
-    group_name,
     recognise,
     unrolled,
     value_at,
-    verdict,
 )
 from setrl.logs.records import (
     SCHEMA_VERSION,

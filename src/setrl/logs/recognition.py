@@ -15,43 +15,38 @@ from itertools import chain
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
-from setrl.logs.fields import label, plain
+from setrl.logs.field_names import (
+    ANSWERS,
+    COUNTS_ALL,
+    COUNTS_CORRECT,
+    EITHER,
+    GOLDS,
+    GROUPS,
+    NUMBERS,
+    PROMPTS,
+    ROW_LISTS,
+    SAYS_CORRECT,
+    SCORES,
+    STRATEGIES,
+    TEXTS,
+)
+from setrl.logs.field_values import (
+    all_are,
+    is_label,
+    is_messages,
+    is_name,
+    is_number,
+    is_objects,
+    is_text,
+    is_verdict,
+    is_whole,
+    kind,
+    or_list,
+    shown,
+    verdict,
+)
 
 SNIFFED = 2000  # rows that decide what the fields are
-
-GROUPS = ("group", "groupid", "qid", "questionid", "problemid", "promptid", "taskid",
-          "instanceid", "exampleid", "itemid", "docid", "uniqueid", "uid", "id", "prompt",
-          "problem", "question", "input", "instruction", "idx", "index")  # fmt: skip
-SAYS_CORRECT = ("correct", "iscorrect", "isright", "right", "passed", "pass", "ispassed",
-                "success", "solved", "issolved", "resolved", "correctness", "isequiv",
-                "exactmatch", "verified")  # fmt: skip
-SCORES = ("acc", "accuracy", "score", "reward", "grade", "verdict", "judgement", "judgment",
-          "outcome", "result", "label")  # fmt: skip
-ANSWERS = ("pred", "prediction", "predicted", "predictedanswer", "predanswer", "finalanswer",
-           "final", "extractedanswer", "extracted", "parsedanswer", "parsed",
-           "modelanswer")  # fmt: skip
-GOLDS = ("gold", "goldanswer", "groundtruth", "gt", "gts", "target", "reference",
-         "referenceanswer", "expected", "expectedanswer", "correctanswer",
-         "answerkey")  # fmt: skip
-EITHER = "answer"  # the model's where it differs within a group, else the right one
-TEXTS = ("text", "output", "completion", "response", "generation", "generatedtext", "modeloutput",
-         "sample", "content", "code")  # fmt: skip
-STRATEGIES = ("strategy", "strategies", "cluster", "approach", "approaches", "clusterid",
-              "strategyid")  # fmt: skip
-PROMPTS = ("prompt", "problem", "question", "input", "instruction", "query")
-NUMBERS = ("sampleid", "sampleidx", "sampleindex", "samplenumber", "sampleno", "sample", "rollout",
-           "rolloutid", "rolloutidx", "attempt", "trial", "repeat", "completionid",
-           "completionidx", "generationid", "responseid", "epoch", "seed", "idx",
-           "index")  # fmt: skip
-COUNTS_CORRECT = ("c", "numcorrect", "ncorrect", "correctcount", "numpassed", "passes",
-                  "successes")  # fmt: skip
-COUNTS_ALL = ("n", "numsamples", "nsamples", "samplecount", "total", "trials", "count")
-ROW_LISTS = ("samples", "completions", "responses", "generations", "outputs", "rollouts",
-             "results", "problems", "perproblem", "records", "data", "choices")  # fmt: skip
-
-RIGHT = {"correct", "right", "true", "yes", "pass", "passed", "success", "solved", "accepted", "c"}
-WRONG = {"incorrect", "wrong", "false", "no", "fail", "failed", "failure", "error", "rejected",
-         "i"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -197,7 +192,7 @@ def recognise(records: Sequence[Record], given: Fields, verify: bool = False) ->
 
 def _row_list(records: Sequence[Record]) -> str | None:
     """The list of objects inside the rows, if there is one."""
-    found = [path for path, values in _columns(records).items() if _all(values, _is_objects)]
+    found = [path for path, values in _columns(records).items() if all_are(values, is_objects)]
     named = [path for path in found if _norm(path) in ROW_LISTS]
     if len(found) > 1 and len(named) != 1:
         raise ConfigError(f"several fields are lists of objects ({', '.join(found)}): "
@@ -229,11 +224,11 @@ class _Search:
         self._find_group()
         self._find_answers()
         for role, names, is_one in (
-            ("text", TEXTS, _is_text),
-            ("strategy", STRATEGIES, _is_label),
-            ("prompt", PROMPTS, _is_text),
-            ("reward", (), _is_label),
-            ("sample_number", NUMBERS, _is_number),
+            ("text", TEXTS, is_text),
+            ("strategy", STRATEGIES, is_label),
+            ("prompt", PROMPTS, is_text),
+            ("reward", (), is_label),
+            ("sample_number", NUMBERS, is_number),
         ):
             self._take(role, names, is_one)
         number = "sample_number"
@@ -243,13 +238,13 @@ class _Search:
         used = {path for paths in self.found.values() for path in paths}
         unread = tuple(path for path in self.columns if path not in used)
         examples = {
-            role: " + ".join(_shown(self._example(path)) for path in paths)
+            role: " + ".join(shown(self._example(path)) for path in paths)
             for role, paths in self.found.items()
             if role != "rows"
         }
         one = {k: v if k == "group" else v[0] for k, v in self.found.items()}
         lists = any(
-            isinstance(self._example(path), list) and not _is_messages(self._example(path))
+            isinstance(self._example(path), list) and not is_messages(self._example(path))
             for role in ("correct", "answer", "text")
             for path in self.found.get(role, ())
         )
@@ -266,13 +261,13 @@ class _Search:
             path
             for name in names
             for path, values in self.columns.items()
-            if name in _norms(path, values) and path not in used and _all(values, is_one)
+            if name in _norms(path, values) and path not in used and all_are(values, is_one)
         ]
 
     def _take(self, role: str, names: Sequence[str], is_one: Callable[[Any], bool]) -> None:
         if role in self.given:
             self.found[role], self.why[role] = self.given[role], f"--{role.replace('_', '-')}"
-        elif free := self._free(names, _or_list(is_one)):
+        elif free := self._free(names, or_list(is_one)):
             self.found[role], self.why[role] = (free[0],), "its name"
 
     def _find_correct(self) -> None:
@@ -283,7 +278,7 @@ class _Search:
             self.found["correct"], self.why["correct"] = self.given["correct"], "--correct"
             return
         for names in (SAYS_CORRECT, SCORES):
-            free = self._free(names, _or_list(_is_verdict))
+            free = self._free(names, or_list(is_verdict))
             if not free:
                 continue
             kinds = {path: self._verdicts(path) for path in free}
@@ -295,7 +290,7 @@ class _Search:
                 )
             agree = f"; {free[1]} is the same" if len(free) > 1 else ""
             self.found["correct"] = (free[0],)
-            self.why["correct"] = f"its name; {_kind(self._example(free[0]))}{agree}"
+            self.why["correct"] = f"its name; {kind(self._example(free[0]))}{agree}"
             return
 
     def _verdicts(self, path: str) -> list[Any]:
@@ -308,7 +303,7 @@ class _Search:
         if "group" in self.given:
             self.found["group"], self.why["group"] = self.given["group"], "--group"
             return
-        free = [p for p in self._free(GROUPS, _is_name) if len(self.columns[p]) == self.size]
+        free = [p for p in self._free(GROUPS, is_name) if len(self.columns[p]) == self.size]
         if not free:
             raise ConfigError(
                 "no field says which samples are of one problem: name it with --group; the rows "
@@ -358,13 +353,13 @@ class _Search:
         return True in self._within_groups(self.found[role][0])
 
     def _find_answers(self) -> None:
-        self._take("answer", ANSWERS, _is_label)
-        golds = [p for p in self._free(GOLDS, _is_label) if True not in self._within_groups(p)]
+        self._take("answer", ANSWERS, is_label)
+        golds = [p for p in self._free(GOLDS, is_label) if True not in self._within_groups(p)]
         if "gold" in self.given:
             self.found["gold"], self.why["gold"] = self.given["gold"], "--gold"
         elif golds:
             self.found["gold"], self.why["gold"] = (golds[0],), "its name"
-        for path in self._free((EITHER,), _or_list(_is_label)):
+        for path in self._free((EITHER,), or_list(is_label)):
             is_list = isinstance(self._example(path), list)
             differs = self._within_groups(path)
             if "answer" not in self.found and (is_list or True in differs):
@@ -381,8 +376,8 @@ class _Search:
                 self.why["gold"] = "its name; one value a problem"
 
     def _counts(self) -> tuple[str, str] | None:
-        correct = self._free(COUNTS_CORRECT, _is_whole)
-        every = self._free(COUNTS_ALL, _is_whole)
+        correct = self._free(COUNTS_CORRECT, is_whole)
+        every = self._free(COUNTS_ALL, is_whole)
         inner = f"{self.rows}." if self.rows else ""  # those of the list's objects, if it has any
         for c in correct:
             same = [n for n in every if n.startswith(inner) == c.startswith(inner)]
@@ -418,43 +413,12 @@ class _Search:
                 for value in chain.from_iterable(
                     value if isinstance(value, list) else [value] for value in values.values()
                 ):
-                    if not _is_verdict(value):
+                    if not is_verdict(value):
                         raise ConfigError(
                             f"{path} seems to say whether a sample is correct, but it holds "
-                            f"{_shown(value)!r}: values must be true or false, numbers, or words "
+                            f"{shown(value)!r}: values must be true or false, numbers, or words "
                             "such as correct and wrong; or name another field with --correct"
                         )
-
-
-def verdict(value: Any) -> float | None:
-    """What a field says of a sample: 1 correct, 0 wrong, or a score; None where it says nothing.
-
-    >>> verdict(True), verdict("Correct"), verdict("0"), verdict(0.25), verdict(float("nan"))
-    (1.0, 1.0, 0.0, 0.25, None)
-
-    Raises:
-        ValueError: When it is no such thing.
-    """
-    if value is None or value != value:
-        return None
-    if isinstance(value, bool | int | float):
-        if abs(value) == float("inf"):
-            raise ValueError(f"a score must be finite, got {value}")
-        return float(value)
-    if isinstance(value, str):
-        word = value.strip().lower()
-        if word in RIGHT | WRONG:
-            return float(word in RIGHT)
-        if word in ("", "nan", "null", "none"):
-            return None
-        try:
-            number = float(word)
-        except ValueError:
-            number = float("inf")
-        if abs(number) != float("inf"):
-            return number
-    raise ValueError(f"it must be true or false, a number, or a word such as correct or wrong, "
-                     f"got {str(value)[:60]!r}")  # fmt: skip
 
 
 def _columns(records: Iterable[Record]) -> dict[str, dict[int, Any]]:
@@ -483,93 +447,3 @@ def _norms(path: str, values: Mapping[int, Any]) -> set[str]:
     name = _norm(path)
     is_list = any(isinstance(value, list) for value in values.values())
     return {name, name.removesuffix("s")} if is_list else {name}
-
-
-def _all(values: Mapping[int, Any], is_one: Callable[[Any], bool]) -> bool:
-    known = [value for value in values.values() if value is not None]
-    return bool(known) and all(map(is_one, known))
-
-
-def _or_list(is_one: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    def is_it(value: Any) -> bool:
-        if isinstance(value, list) and not _is_messages(value):
-            return bool(value) and all(one is None or is_one(one) for one in value)
-        return is_one(value)
-
-    return is_it
-
-
-def _is_objects(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(one, dict) for one in value)
-        and not _is_messages(value)
-    )
-
-
-def _is_messages(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(
-        isinstance(one, dict) and "role" in one for one in value
-    )  # fmt: skip
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) or _is_messages(value)
-
-
-def _is_label(value: Any) -> bool:
-    return isinstance(value, str | int | float)
-
-
-def _is_name(value: Any) -> bool:
-    return (isinstance(value, str | int | float) and not isinstance(value, bool)) or _is_messages(
-        value
-    )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_verdict(value: Any) -> bool:
-    try:
-        verdict(value)
-    except ValueError:
-        return False
-    return True
-
-
-def _kind(value: Any) -> str:
-    one = value[0] if isinstance(value, list) and value else value
-    if isinstance(one, bool):
-        return "true or false"
-    return "a number" if isinstance(one, int | float) else "a word"
-
-
-def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    if _is_messages(value):
-        text = plain(value)
-    text = " ".join(text.split())
-    return text if len(text) <= 40 else f"{text[:39]}…"
-
-
-def group_name(values: Sequence[Any]) -> str:
-    """The name of a group; 7, 7.0 and "7" are one.
-
-    Raises:
-        ValueError: If a part of it is missing.
-    """
-    parts = []
-    for value in values:
-        one = plain(value) if _is_messages(value) else label(value) if value != -1 else "-1"
-        if one is None or isinstance(value, bool | dict) or (isinstance(value, list) and (
-            not _is_messages(value))):  # fmt: skip
-            raise ValueError(f"the group must be a text or a number, got {json.dumps(value)}")
-        parts.append(one)
-    return "/".join(parts)

@@ -1,0 +1,36 @@
+"""Names under which strangers' logs hold what is read, in plain letters: no case, no "_", no "-".
+
+Of two that a log has, the first of a list is taken.
+"""
+
+from __future__ import annotations
+
+GROUPS = ("group", "groupid", "qid", "questionid", "problemid", "promptid", "taskid",
+          "instanceid", "exampleid", "itemid", "docid", "uniqueid", "uid", "id", "prompt",
+          "problem", "question", "input", "instruction", "idx", "index")  # fmt: skip
+SAYS_CORRECT = ("correct", "iscorrect", "isright", "right", "passed", "pass", "ispassed",
+                "success", "solved", "issolved", "resolved", "correctness", "isequiv",
+                "exactmatch", "verified")  # fmt: skip
+SCORES = ("acc", "accuracy", "score", "reward", "grade", "verdict", "judgement", "judgment",
+          "outcome", "result", "label")  # fmt: skip
+ANSWERS = ("pred", "prediction", "predicted", "predictedanswer", "predanswer", "finalanswer",
+           "final", "extractedanswer", "extracted", "parsedanswer", "parsed",
+           "modelanswer")  # fmt: skip
+GOLDS = ("gold", "goldanswer", "groundtruth", "gt", "gts", "target", "reference",
+         "referenceanswer", "expected", "expectedanswer", "correctanswer",
+         "answerkey")  # fmt: skip
+EITHER = "answer"  # the model's where it differs within a group, else the right one
+TEXTS = ("text", "output", "completion", "response", "generation", "generatedtext", "modeloutput",
+         "sample", "content", "code")  # fmt: skip
+STRATEGIES = ("strategy", "strategies", "cluster", "approach", "approaches", "clusterid",
+              "strategyid")  # fmt: skip
+PROMPTS = ("prompt", "problem", "question", "input", "instruction", "query")
+NUMBERS = ("sampleid", "sampleidx", "sampleindex", "samplenumber", "sampleno", "sample", "rollout",
+           "rolloutid", "rolloutidx", "attempt", "trial", "repeat", "completionid",
+           "completionidx", "generationid", "responseid", "epoch", "seed", "idx",
+           "index")  # fmt: skip
+COUNTS_CORRECT = ("c", "numcorrect", "ncorrect", "correctcount", "numpassed", "passes",
+                  "successes")  # fmt: skip
+COUNTS_ALL = ("n", "numsamples", "nsamples", "samplecount", "total", "trials", "count")
+ROW_LISTS = ("samples", "completions", "responses", "generations", "outputs", "rollouts",
+             "results", "problems", "perproblem", "records", "data", "choices")  # fmt: skip
