@@ -21,8 +21,10 @@ from matplotlib.figure import Figure
 
 from setrl import files
 from setrl.errors import RunError
+from setrl.evaluation.intervals import WithInterval
 from setrl.evaluation.summary import Evaluations, run_evaluations, summarise
-from setrl.report.style import BLUE, GREEN, GREY, PURPLE, VERMILION, axes_grid
+from setrl.report.drawing import frontier, frontier_legend
+from setrl.report.style import LIGHT, Look, axes_grid, looks
 from studies.summaries import save, title
 
 FOLDER = Path(__file__).parents[1] / "docs" / "results" / "front"
@@ -205,12 +207,12 @@ def lead(run: Run, arm: str) -> float:
 
 
 COLUMNS = (
-    ("test", PASS), ("test", RIGHT), ("shifted", PASS), ("shifted", WIDE),
+    ("test", PASS), ("test", RIGHT), ("shifted", PASS), ("shifted", RIGHT), ("shifted", WIDE),
     ("shifted", "majority@32"), ("shifted", "vote_share@32"),
 )  # fmt: skip
 HEADS = (
-    "pass@1", "right strategies in 32", "shifted pass@1", "shifted pass@32", "shifted majority@32",
-    "shifted vote share@32",
+    "pass@1", "right strategies in 32", "shifted pass@1", "shifted right strategies",
+    "shifted pass@32", "shifted majority@32", "shifted vote share@32",
 )  # fmt: skip
 
 
@@ -242,7 +244,7 @@ def table(run: Run) -> list[str]:
 def _differences(run: Run, order: Sequence[str]) -> Iterator[str]:
     yield "Paired differences to Poly-EPO, K = 4, and right strategies beyond its line over K:"
     yield ""
-    heads = ("arm", *HEADS[:4], "beyond the line", "verdict")
+    heads = ("arm", *HEADS[:5], "beyond the line", "verdict")
     yield _row(heads)
     yield _row(["---"] * len(heads))
     for arm in order:
@@ -250,39 +252,46 @@ def _differences(run: Run, order: Sequence[str]) -> Iterator[str]:
             continue
         cells = [
             _shown(metric, run.differences[split][arm][metric], signed=True)
-            for split, metric in COLUMNS[:4]
+            for split, metric in COLUMNS[:5]
         ]
         yield _row((f"`{arm}`", *cells, f"{lead(run, arm):+.2f}", verdict(run, arm)))
 
 
-HUES = {"poly_epo": BLUE, "concave": GREEN, "grpo": VERMILION, "base": GREY}
-
-
 def draw(runs: Sequence[Run]) -> Figure:
     """A column for each run: pass@1 against strategies, and the shifted split below."""
-    figure, axes = axes_grid(2, len(runs), 4.6 * len(runs), 9)
+    arms = looks(list(dict.fromkeys(arm for run in runs for arm in run.arms["test"])))
+    figure, axes = axes_grid(2, len(runs), 4.6 * len(runs) + 2, 9, layout=None)
+    figure.subplots_adjust(left=0.07, right=0.84, bottom=0.07, top=0.93, hspace=0.3)
     for run, upper, lower in zip(runs, axes[: len(runs)], axes[len(runs) :], strict=True):
-        _scatter(upper, run, "test", PASS, RIGHT)
-        _scatter(lower, run, "shifted", PASS, WIDE)
-        title(upper, run.name, "pass@1, test")
-        title(lower, f"{run.name}, shifted", "pass@1, shifted")
-    axes[0].set_ylabel("right strategies in 32 samples")
-    axes[len(runs)].set_ylabel(WIDE)
+        _scatter(upper, run, arms, "test")
+        _scatter(lower, run, arms, "shifted")
+    for first in (axes[0], axes[len(runs)]):
+        first.set_ylabel("right strategies in 32 samples")
+    frontier_legend(figure, {arm: arms[arm] for arm in arms if arm not in FAR}, LIGHT)
     return figure
 
 
-def _scatter(ax: Axes, run: Run, split: str, across: str, up: str) -> None:
-    line = sorted(
-        (run.value(arm, across, split), run.value(arm, up, split))
-        for arm in run.arms[split]
-        if re.fullmatch(r"poly_epo_\d+", arm)
-    )
-    ax.plot(*np.transpose(line), color=BLUE, linewidth=1, zorder=0)
-    for arm in run.arms[split]:
-        hue = next((hue for name, hue in HUES.items() if arm.startswith(name)), PURPLE)
-        at = run.value(arm, across, split), run.value(arm, up, split)
-        ax.plot(*at, "o", color=hue, markersize=5)
-        ax.annotate(arm, at, xytext=(4, 4), textcoords="offset points", fontsize=7)
+FAR = ("base", "grpo")  # so far from the others that these could not be told apart
+
+
+def _scatter(ax: Axes, run: Run, arms: Mapping[str, Look], split: str) -> None:
+    points = {
+        arm: (_place(found[PASS]), _place(found[RIGHT]))
+        for arm, found in run.arms[split].items()
+        if arm not in FAR
+    }
+    title(ax, f"{run.name}, {split}", "pass@1")
+    frontier(ax, points, arms, LIGHT)
+    far = [
+        f"{arm} {100 * run.value(arm, PASS, split):.1f}% / {run.value(arm, RIGHT, split):.1f}"
+        for arm in FAR
+        if arm in run.arms[split]
+    ]
+    ax.text(0.02, 0.02, "not shown: " + ", ".join(far), transform=ax.transAxes, fontsize=7)
+
+
+def _place(found: Mapping[str, float]) -> WithInterval:
+    return WithInterval(found["value"], found["low"], found["high"])
 
 
 FINALS = ("polynomial", "multiplication", "quadratic")

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from setrl.evaluation.estimators import Floats
-from setrl.evaluation.intervals import Difference, Estimate
+from setrl.evaluation.intervals import WithInterval
 from setrl.evaluation.outcomes import Outcome
 from setrl.evaluation.wording import percent_tick
 from setrl.report import style
@@ -32,7 +32,7 @@ CROSSING = 12  # dots farther away that a name goes rather than cover a line
 
 Pair = tuple[float, float]
 Box = tuple[Floats, Floats]  # lower left and upper right corner, in dots
-Interval = Estimate | Difference | Outcome  # each has a value and the ends of its interval
+Interval = WithInterval | Outcome  # each has a value and the ends of its interval
 
 
 @dataclass(frozen=True)
