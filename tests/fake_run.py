@@ -72,7 +72,7 @@ def _write_run(folder, arms, seeds, steps, n):
         "name": folder.name,
         "created": "2026-01-05T10:00:00+00:00",
         "status": "finished",
-        "versions": {"setrl": "0.1.0", "torch": "2.13.0", "trl": "1.16.0", "python": "3.11.2"},
+        "versions": {"setrl": "0.2.0", "torch": "2.13.0", "trl": "1.16.0", "python": "3.11.2"},
         "git": {"commit": "0123456789abcdef0123456789abcdef01234567", "dirty": False},
         "command": "setrl train --config recipes/polynomial/config.yaml",
     }

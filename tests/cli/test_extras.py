@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 from setrl.cli import parser
-from setrl.cli.extras import COMMANDS, MODULES
+from setrl.cli.extras import COMMANDS, MODULES, USES
 
 ROOT = Path(__file__).parents[2]
 NAMES = {"pyyaml": "yaml", "scikit-learn": "sklearn"}  # package → module, where they differ
@@ -44,11 +44,15 @@ def without(hidden, commands):
     return json.loads(ended.stdout)
 
 
+def declared():
+    """The extras of pyproject.toml with their packages."""
+    text = (ROOT / "pyproject.toml").read_text()
+    return tomllib.loads(text)["project"]["optional-dependencies"]
+
+
 def test_the_tables_are_those_of_the_package():
     assert list(COMMANDS) == [*parser.COMMANDS, "control", "verl"]
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
-        "optional-dependencies"
-    ]
+    extras = declared()
     wanted = {  # from the last extra to the first, whose entry stays
         NAMES.get(name, name.replace("-", "_")): extra
         for extra, packages in reversed(extras.items())
@@ -58,16 +62,23 @@ def test_the_tables_are_those_of_the_package():
     assert wanted == MODULES
 
 
+def test_each_extra_is_said_to_be_for_the_commands_that_need_it():
+    assert set(USES) == set(declared()) - {"dev", "serve"}
+    for command, extras in COMMANDS.items():
+        uses = [USES[extra] for extra in extras.split(",") if extra not in ("", "cli")]
+        assert all(f"`setrl {command}`" in use for use in uses), command
+
+
 def test_nothing_is_needed_for_the_help_and_the_version():
     ended = without(MODULES, [["--help"], ["--version"]])
     assert [(code, errors) for code, _, errors in ended] == [(0, "")] * 2
-    assert not [name for name in COMMANDS if f"setrl {name} " not in ended[0][1]]
+    assert not [name for name in COMMANDS if f"setrl {name}" not in ended[0][1]]
 
 
 def test_without_any_package_a_command_names_its_extra():
-    ended = without(MODULES, [[command] for command in COMMANDS])
-    for command, (code, _, errors) in zip(COMMANDS, ended, strict=True):
-        extra = COMMANDS[command]
+    needing = {command: extra for command, extra in COMMANDS.items() if extra}
+    ended = without(MODULES, [[command] for command in needing])
+    for (command, extra), (code, _, errors) in zip(needing.items(), ended, strict=True):
         assert code == 2
         assert errors == f"setrl: setrl {command} needs tyro: pip install 'setrl[{extra}]'\n"
 

@@ -12,10 +12,10 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from typing import Any, NoReturn
 
-from setrl import names
+from setrl import __version__, names
+from setrl.cli import doctor
 from setrl.cli.extras import COMMANDS, needs
 from setrl.errors import ConfigError, DataError, RunError, Terminated, explain, usage_errors
 
@@ -49,11 +49,13 @@ def _parsed(arguments: list[str]) -> Any:
     """The command with its options; wrong ones end the process with exit code 2."""
     first = arguments[0] if arguments else "--help"
     if first == "--version":
-        print(f"setrl {version('setrl')}")
+        print(f"setrl {__version__}")
         sys.exit(0)
     if not first.startswith("-"):
         with usage_errors():
             names.look_up("command", first, COMMANDS)
+    if first == "doctor":
+        return doctor.parsed(arguments[1:])
     try:
         from setrl.cli.parser import parsed
     except ModuleNotFoundError:
@@ -66,7 +68,8 @@ def _parsed(arguments: list[str]) -> Any:
 
 def _help_without_packages() -> str:
     """The commands, where the package that prints their options is missing."""
-    lines = [f"  setrl {name:<14} pip install 'setrl[{extra}]'" for name, extra in COMMANDS.items()]
+    needed = {name: f"pip install 'setrl[{extra}]'" for name, extra in COMMANDS.items() if extra}
+    lines = [f"  setrl {name:<14} {install}" for name, install in needed.items()]
     return "\n".join(
         [
             "usage: setrl COMMAND OPTIONS",
@@ -75,6 +78,7 @@ def _help_without_packages() -> str:
             "",
             *lines,
             "",
+            "`setrl doctor` needs none and says what is installed.",
             "`setrl COMMAND --help` then prints the options.",
         ]
     )

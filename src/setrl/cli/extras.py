@@ -18,10 +18,27 @@ COMMANDS = {
     "recommend": "cli",
     "playground": "cli",
     "view": "lab",
+    "doctor": "",
     "control": "gym",
     "verl": "cli",
 }
 """Command → the extras that it always needs. Some options need more."""
+
+USES = {
+    "cli": "all commands but `setrl doctor`, and configs",
+    "plot": "`setrl report`, `setrl judge-audit` and all figures",
+    "train": "`setrl train`, `setrl train-judge`, `setrl check-task` and SetGRPOTrainer",
+    "peft": "LoRA: the key peft of a config",
+    "tinker": "training through a server: the key engine of a config",
+    "math": "`setrl validate-data` and the reward math_answer",
+    "judge": "`setrl judge`, `setrl judge-audit` and models behind an endpoint",
+    "embed": "the judges that compare samples by a model's vectors",
+    "lab": "`setrl view`",
+    "gym": "`setrl control` and Poly-PPO",
+    "mujoco": "control tasks with MuJoCo",
+    "atari": "control tasks with Atari",
+}
+"""Extra → what needs it. dev is for who changes setrl, and serve is used by nothing yet."""
 
 MODULES = {
     "tyro": "cli",

@@ -16,6 +16,7 @@ from setrl.cli.compare import Compare
 from setrl.cli.control import Control
 from setrl.cli.control_watch import Watch
 from setrl.cli.credit import CreditLog
+from setrl.cli.doctor import Doctor
 from setrl.cli.evaluate import Evaluate
 from setrl.cli.import_log import ImportLog
 from setrl.cli.judge import JudgeLog
@@ -46,6 +47,7 @@ COMMANDS: dict[str, Any] = {
     "recommend": Recommend,
     "playground": Playground,
     "view": View,
+    "doctor": Doctor,  # which reads its own options: it works without tyro
 }
 CONTROL: dict[str, Any] = {"train": Control, "watch": Watch}  # what follows `setrl control`
 VERL: dict[str, Any] = {"check": VerlCheck}

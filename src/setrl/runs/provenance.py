@@ -11,8 +11,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import setrl
+
 PACKAGES = (
-    *("setrl", "torch", "transformers", "trl", "accelerate", "datasets", "numpy"),
+    *("torch", "transformers", "trl", "accelerate", "datasets", "numpy"),
     *("stable-baselines3", "gymnasium", "minigrid", "mujoco"),
 )
 
@@ -23,7 +25,7 @@ def provenance() -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
+    found = {"python": platform.python_version(), "setrl": setrl.__version__}
     for package in PACKAGES:
         try:
             found[package] = version(package)

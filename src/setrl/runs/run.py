@@ -6,7 +6,6 @@ in `setrl.control.run`. Everything else about a run is here and in the modules t
 
 from __future__ import annotations
 
-import os
 import traceback
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -15,12 +14,11 @@ from pathlib import Path
 
 from setrl.errors import explain
 from setrl.files import write_text
+from setrl.files.cache import cache_folder as cache_folder  # callers of runs need it, too
 from setrl.logs.run_folder import BASE, TrainingRun, training_run, write_status
 from setrl.runs.claim import claimed
 from setrl.runs.config import RunConfig
 from setrl.runs.pool import Job, OnProgress, Stop, run_jobs
-
-CACHE = "SETRL_CACHE"  # the environment variable that names the folder of what runs start from
 
 
 @dataclass(frozen=True)
@@ -106,8 +104,3 @@ def _do(
         if arm is not None:
             write_status(run.path, "failed", error=explain(error))
         raise
-
-
-def cache_folder(cache: str | Path | None = None) -> Path:
-    """`cache`, or else $SETRL_CACHE, or else ~/.cache/setrl."""
-    return Path(cache or os.environ.get(CACHE) or Path.home() / ".cache" / "setrl")

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterable, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TypeAlias, Union
 
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
+from setrl.files.written import SAVED_MODEL, Tree
 from setrl.logs.run_folder import BASE, CONFIG, FIGURES, RECORD
 
 REPORT = "report.html"
 MARK = '<meta name="generator" content="setrl">'
 EARLIER_MARK = "· setrl report</title>"  # pages written before the mark
-
-# The pattern of a name → whether such a path is ours, or what is ours inside such a folder.
-Tree: TypeAlias = Mapping[str, Union[Callable[[Path], bool], "Tree"]]
 
 
 def is_our_page(path: Path) -> bool:
@@ -55,12 +50,9 @@ EVALUATION: Tree = {
     "samples": {"*.jsonl": _has_our_records},
 }
 MODEL_FILES = (
-    *("config.json", "generation_config.json", "base.json", "task.json"),
-    *("training_args.bin", "model.zip", "policy.safetensors", "normalisation.json", "seal"),
-    *("model.safetensors", "model-*-of-*.safetensors", "model.safetensors.index.json"),
-    *("adapter_config.json", "adapter_model.safetensors", "chat_template.jinja", "README.md"),
-    *("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "special_tokens_map.json"),
-    *("added_tokens.json", "vocab.json", "vocab.txt", "merges.txt"),
+    *SAVED_MODEL,
+    *("base.json", "task.json", "training_args.bin", "model.zip", "policy.safetensors"),
+    *("normalisation.json", "seal", "README.md"),
 )
 MODEL: Tree = {**dict.fromkeys(MODEL_FILES, Path.is_file), "evaluation": EVALUATION}
 PARTIAL = dict.fromkeys([".*.partial"], Path.exists)  # files that a killed process did not finish
@@ -90,24 +82,3 @@ def run_tree(arms: Iterable[str]) -> Tree:
         **{arm: {"seed_[0-9]*": TRAINING} for arm in arms},
         **PARTIAL,
     }
-
-
-def remove_written(folder: Path, tree: Tree) -> None:
-    """Remove what a tree names, and its folders if then empty; links are never followed."""
-    for path in list(folder.iterdir()):
-        for pattern, ours in tree.items():
-            if fnmatchcase(path.name, pattern):
-                _remove(path, ours)
-                break
-
-
-def _remove(path: Path, ours: Callable[[Path], bool] | Tree) -> None:
-    if path.is_symlink():
-        path.unlink()
-    elif isinstance(ours, Mapping):
-        if path.is_dir():
-            remove_written(path, ours)
-            if not any(path.iterdir()):
-                path.rmdir()
-    elif ours(path):
-        shutil.rmtree(path) if path.is_dir() else path.unlink()

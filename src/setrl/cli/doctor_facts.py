@@ -1,0 +1,156 @@
+"""What `setrl doctor` finds, as one JSON object."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import warnings
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, distribution, version
+from pathlib import Path
+from typing import Any
+
+import setrl
+from setrl.cli.extras import USES
+from setrl.files import cache
+
+PACKAGES = (
+    *("numpy", "torch", "transformers", "trl", "accelerate", "datasets", "peft", "vllm", "verl"),
+    *("tinker", "deepspeed", "math-verify", "scikit-learn", "sentence-transformers"),
+    *("stable-baselines3", "gymnasium", "minigrid", "mujoco", "ale-py"),
+)
+EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
+
+def facts() -> dict[str, Any]:
+    """Versions, extras, the machine, tools of developers, and the cache."""
+    return {
+        "setrl": setrl.__version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "metadata": _version("setrl"),
+        "installed_in": str(Path(setrl.__file__).parent),
+        "packages": {name: found for name in PACKAGES if (found := _version(name))},
+        "extras": _extras(),
+        "machine": {"cores": _cores(), "memory_bytes": _memory_bytes(), **_gpus()},
+        "tools": _tools(),
+        "cache": cache_facts(cache.entries(cache.cache_folder())),
+    }
+
+
+def cache_facts(found: Iterable[cache.Entry]) -> dict[str, Any]:
+    """The folder of the cache, and its entries."""
+    entries = [
+        {"path": str(one.path), "what": one.what, "bytes": one.size, "removable": bool(one.tree)}
+        for one in found
+    ]
+    return {"folder": str(cache.cache_folder()), "entries": entries}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _extras() -> dict[str, dict[str, Any]]:
+    """What each extra is for, and which of its packages are missing or have another version."""
+    wanted: dict[str, list[str]] = {name: [] for name in USES}
+    for requirement in _requirements():
+        package, _, marker = requirement.partition(";")
+        if (extra := EXTRA.search(marker)) and extra[1] in wanted:
+            wanted[extra[1]].append(package.strip())
+    return {
+        name: {"for": USES[name], "missing": [line for one in wanted[name] if (line := _lack(one))]}
+        for name in USES
+        if wanted[name]
+    }
+
+
+def _requirements() -> list[str]:
+    """The packages that setrl's metadata names; none where its source was never installed."""
+    try:
+        return distribution("setrl").requires or []
+    except PackageNotFoundError:
+        return []
+
+
+def _lack(requirement: str) -> str | None:
+    """What is wrong with a package such as "trl==1.16.0", in words; None if nothing is."""
+    name, limits = re.match(r"([\w.-]+)(?:\[[^\]]*\])?\s*(.*)", requirement).groups()  # type: ignore[union-attr]
+    found = _version(name)
+    if found is None:
+        return name
+    try:
+        from packaging.specifiers import SpecifierSet
+    except ModuleNotFoundError:  # pip compared the versions when it installed them
+        return None
+    fits = SpecifierSet(limits).contains(found, prereleases=True)
+    return None if fits else f"{name}{limits} ({found} is installed)"
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _memory_bytes() -> int | None:
+    """The memory of the machine, or of the container if that is less; None if unknown."""
+    try:
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return None
+    limit = Path("/sys/fs/cgroup/memory.max")
+    text = limit.read_text().strip() if limit.is_file() else "max"
+    return min(total, int(text)) if text.isdigit() else total
+
+
+def _gpus() -> dict[str, Any]:
+    """The GPUs that PyTorch can use; if none, why."""
+    if _version("torch") is None:
+        return {"gpus": [], "no_gpu": "PyTorch is not installed"}
+    try:
+        with warnings.catch_warnings(record=True) as said:  # of drivers that are too old
+            warnings.simplefilter("always")
+            import torch
+
+            found = _torch_gpus(torch)
+    except Exception as error:  # a library that is missing, a driver that fails: all are answers
+        return {"gpus": [], "no_gpu": f"PyTorch does not start: {type(error).__name__}: {error}"}
+    why = [str(one.message).splitlines()[0] for one in said if "CUDA" in str(one.message)]
+    return {"gpus": found, "no_gpu": None if found else (why or [_reason(torch)])[0]}
+
+
+def _torch_gpus(torch: Any) -> list[dict[str, Any]]:
+    if torch.cuda.is_available():
+        each = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
+        return [{"name": one.name, "memory_bytes": one.total_memory} for one in each]
+    if torch.backends.mps.is_available():
+        return [{"name": "Apple GPU (MPS)", "memory_bytes": None}]
+    return []
+
+
+def _reason(torch: Any) -> str:
+    built = torch.version.cuda or torch.version.hip
+    return "PyTorch finds none" if built else "this PyTorch is built for CPUs alone"
+
+
+def _tools() -> dict[str, str | None]:
+    """Programs that only those need who change setrl."""
+    node = shutil.which("node")
+    chromium = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
+    return {"node": node and _node_version(node), "chromium": chromium}
+
+
+def _node_version(node: str) -> str | None:
+    try:
+        asked = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return asked.stdout.strip().removeprefix("v") or None

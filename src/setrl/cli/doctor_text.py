@@ -1,0 +1,111 @@
+"""What `setrl doctor` finds, as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+JUDGEMENTS = (
+    "judgements are not in it: judge.sqlite in the folder of a run, and NAME.sqlite beside a "
+    "labelled log"
+)
+
+
+def doctor_text(found: dict[str, Any]) -> str:
+    """The whole answer."""
+    packages = ", ".join(f"{name} {version}" for name, version in found["packages"].items())
+    return "\n".join(
+        [
+            f"setrl {found['setrl']}, Python {found['python']}, {found['platform']}",
+            f"in {found['installed_in']}",
+            "",
+            f"packages: {packages}",
+            "",
+            *_extras(found),
+            "",
+            *_machine(found["machine"]),
+            *_tools(found["tools"]),
+            "",
+            *_cache(found["cache"]),
+        ]
+    )
+
+
+def cleared_text(about: dict[str, Any]) -> str:
+    """What was removed, or would be."""
+    gone = [entry for entry in about["entries"] if entry["removable"]]
+    kept = [entry for entry in about["entries"] if not entry["removable"]]
+    size = in_words(sum(entry["bytes"] for entry in gone))
+    if not gone:
+        lines = [f"{about['folder']} holds nothing that setrl wrote and can make again"]
+    elif about["removed"]:
+        lines = [f"removed, {size}:", *map(_line, gone)]
+    else:
+        lines = [f"would be removed, {size}:", *map(_line, gone)]
+    if kept:
+        lines += ["kept:", *map(_line, kept)]
+    if gone and not about["removed"]:
+        lines += [
+            "",
+            "Nothing was removed: `setrl doctor --clear-cache --yes` removes it. Do so when no run "
+            "starts; later runs make again what they need.",
+        ]
+    return "\n".join(lines)
+
+
+def in_words(size: int | None) -> str:
+    """Bytes as people read them.
+
+    >>> in_words(16_000_000_000), in_words(7_412), in_words(None)
+    ('16.0 GB', '7.4 kB', 'unknown')
+    """
+    if size is None:
+        return "unknown"
+    for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{size} B"
+
+
+def _extras(found: dict[str, Any]) -> list[str]:
+    extras, metadata = found["extras"], found["metadata"]
+    if metadata != found["setrl"]:
+        state = f"is of {metadata}" if metadata else "is missing"
+        return [f"extras: unknown, since the metadata of setrl {state}: install setrl again"]
+    whole = [name for name, extra in extras.items() if not extra["missing"]]
+    lines = [f"extras that are installed: {', '.join(whole) or 'none'}"]
+    for name, extra in extras.items():
+        if extra["missing"]:
+            lines += [
+                f"  {name}: missing {', '.join(extra['missing'])} — needed by {extra['for']}; "
+                f"pip install 'setrl[{name}]'"
+            ]
+    return lines
+
+
+def _machine(machine: dict[str, Any]) -> list[str]:
+    memory = in_words(machine["memory_bytes"])
+    lines = [f"machine: {machine['cores']} cores, {memory} of memory"]
+    lines += [f"GPU: {one['name']}, {in_words(one['memory_bytes'])}" for one in machine["gpus"]]
+    return lines if machine["gpus"] else [*lines, f"no GPU: {machine['no_gpu']}"]
+
+
+def _tools(tools: dict[str, str | None]) -> list[str]:
+    node, chromium = tools["node"] or "none", tools["chromium"] or "none"
+    return [
+        f"for those who change setrl: Node {node} (make web; 20.19 or later), "
+        f"Chromium {chromium} (make web-browser)"
+    ]
+
+
+def _cache(about: dict[str, Any]) -> list[str]:
+    entries = about["entries"]
+    size = in_words(sum(entry["bytes"] for entry in entries))
+    lines = [f"cache: {about['folder']}, {size}", *map(_line, entries)]
+    if any(entry["removable"] for entry in entries):
+        lines += ["  `setrl doctor --clear-cache` says what can be removed"]
+    return [*lines, f"  {JUDGEMENTS}"]
+
+
+def _line(entry: dict[str, Any]) -> str:
+    name = entry["path"].rpartition("/")[2]
+    return f"  {name}  {in_words(entry['bytes'])}  {entry['what']}"

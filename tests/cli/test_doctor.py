@@ -1,0 +1,134 @@
+"""`setrl doctor`: what is missing for what, without any package and with odd ones; the cache."""
+
+import json
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+import setrl as package
+from setrl.cli import doctor_facts
+from setrl.cli.doctor_text import doctor_text
+from setrl.cli.extras import MODULES
+from tests.cli.test_extras import without
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SETRL_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def lab_without_starlette(monkeypatch):
+    """The metadata of a setrl of now, with two extras; starlette is missing, trl is too new."""
+    versions = {"setrl": package.__version__, "trl": "1.17.0", "uvicorn": "0.40.0"}
+    monkeypatch.setattr(doctor_facts, "_version", versions.get)
+    requires = [
+        "numpy>=1.26",
+        "starlette>=0.40; extra == 'lab'",
+        'uvicorn>=0.30; extra == "lab"',
+        "trl==1.16.0; extra == 'train'",
+        "uvicorn>=0.30; extra == 'cli'",
+        "pytest>=8; extra == 'dev'",
+    ]
+    monkeypatch.setattr(doctor_facts, "_requirements", lambda: requires)
+
+
+def test_it_needs_numpy_alone():
+    commands = [["doctor"], ["doctor", "--json"], ["doctor", "--clear-cache"], ["doctor", "--help"]]
+    (code, text, errors), (_, found, _), (_, cleared, _), (_, helped, _) = ended = without(
+        MODULES, commands
+    )
+    assert [one[0] for one in ended] == [0] * 4, errors
+    assert text.startswith(f"setrl {package.__version__}, Python 3.")
+    assert "no GPU: PyTorch does not start: ModuleNotFoundError" in text  # of a broken environment
+    assert json.loads(found)["machine"]["cores"] >= 1
+    assert "holds nothing that setrl wrote" in cleared
+    assert "--clear-cache" in helped
+    assert code == 0
+
+
+def test_a_missing_package_is_said_with_what_needs_it(lab_without_starlette, setrl):
+    code, text, _ = setrl("doctor")
+    assert code == 0
+    line = "lab: missing starlette — needed by `setrl view`; pip install 'setrl[lab]'"
+    assert line in text
+    assert "train: missing trl==1.16.0 (1.17.0 is installed) — needed by `setrl train`" in text
+    assert "extras that are installed: cli\n" in text
+    assert "dev" not in json.loads(setrl("doctor", "--json")[1])["extras"]
+    assert "no GPU: PyTorch is not installed" in text
+
+
+def test_without_packaging_versions_are_not_compared(lab_without_starlette, monkeypatch):
+    monkeypatch.setitem(sys.modules, "packaging.specifiers", None)
+    extras = doctor_facts.facts()["extras"]
+    assert extras["train"]["missing"] == []
+    assert extras["lab"]["missing"] == ["starlette"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"), [("0.0.1", "setrl is of 0.0.1"), (None, "setrl is missing")]
+)
+def test_extras_are_unknown_where_the_metadata_is_of_another_version(metadata, said):
+    found = doctor_facts.facts() | {"metadata": metadata}
+    assert f"extras: unknown, since the metadata of {said}" in doctor_text(found)
+
+
+def torch_with(*names, built="13.0", fails=None):
+    def available():
+        if fails:
+            raise fails
+        return bool(names)
+
+    cuda = SimpleNamespace(
+        is_available=available,
+        device_count=lambda: len(names),
+        get_device_properties=lambda at: SimpleNamespace(name=names[at], total_memory=80 * 10**9),
+    )
+    mps = SimpleNamespace(mps=SimpleNamespace(is_available=lambda: False))
+    return SimpleNamespace(cuda=cuda, backends=mps, version=SimpleNamespace(cuda=built, hip=None))
+
+
+@pytest.mark.parametrize(
+    ("torch", "said"),
+    [
+        (torch_with("NVIDIA A", "NVIDIA B"), "GPU: NVIDIA A, 80.0 GB\nGPU: NVIDIA B, 80.0 GB"),
+        (torch_with(), "no GPU: PyTorch finds none"),
+        (torch_with(built=None), "no GPU: this PyTorch is built for CPUs alone"),
+        (torch_with(fails=OSError("libcuda.so")), "PyTorch does not start: OSError: libcuda.so"),
+    ],
+)
+def test_gpus_are_pytorchs_and_none_is_no_error(torch, said, monkeypatch, setrl):
+    monkeypatch.setattr(doctor_facts, "_version", {"torch": "2.13.0"}.get)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    code, text, _ = setrl("doctor")
+    assert code == 0
+    assert said in text
+
+
+def test_the_cache_is_cleared_only_with_yes(own_cache, setrl):
+    base = own_cache / "base-polynomial-0123456789ab"
+    base.mkdir(parents=True)
+    (base / "base.json").write_text('{"schema_version": 1, "source": "x"}')
+    (base / "model.safetensors").write_bytes(b"0" * 5_000)
+    (own_cache / "seal.key").write_bytes(b"k" * 32)
+    _, text, _ = setrl("doctor")
+    assert f"cache: {own_cache}, 5.1 kB" in text
+    code, text, _ = setrl("doctor", "--clear-cache")
+    assert (code, base.exists()) == (0, True)
+    assert "would be removed, 5.0 kB" in text
+    assert "Nothing was removed" in text
+    code, text, _ = setrl("doctor", "--clear-cache", "--yes", "--json")
+    about = json.loads(text)
+    assert (code, about["removed"], base.exists()) == (0, True, False)
+    assert [entry["removable"] for entry in about["entries"]] == [True, False]
+    assert (own_cache / "seal.key").read_bytes() == b"k" * 32
+    assert "holds nothing that setrl wrote" in setrl("doctor", "--clear-cache", "--yes")[1]
+
+
+def test_wrong_usage_is_refused(setrl):
+    assert setrl("doctor", "--yes")[::2] == (2, "setrl: --yes belongs to --clear-cache\n")
+    code, _, errors = setrl("doctor", "--clear")
+    assert code == 2
+    assert "unrecognized arguments: --clear" in errors
