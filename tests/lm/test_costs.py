@@ -187,6 +187,8 @@ def test_many_gpus_wait_for_the_longest_sample(capsys):
     few, many = (costs(config, Assumptions(model_sizes=SIZES, gpus=n)) for n in (8, 512))
     assert few.work.sampling_s == pytest.approx(few.work.sampling / (8 * 989e12 * 0.1))
     assert many.work.sampling_s == many.work.least_sampling_s
+    token_s = 2 * many.size.weights / 3.35e12  # of 850 batches in each of two arms
+    assert many.work.sampling_s == pytest.approx(2 * 850 * 4096 * token_s)
     assert many.work.training_s == pytest.approx(few.work.training_s / 64)
     _, printed = plan(capsys, *FULL, "--gpus", 512)
     assert "more GPUs make it no faster" in printed.out
@@ -275,3 +277,10 @@ def test_a_run_without_steps_cannot_be_likened(tmp_path):
     (run / "grpo" / "seed_0" / "metrics.jsonl").touch()
     with pytest.raises(DataError, match="no step is recorded"):
         costs(tiny_config(), Assumptions(like=run))
+
+
+def test_the_table_of_the_guide_is_what_its_command_prints():
+    from benchmarks import scaling
+
+    page = (RECIPE.parents[1] / "docs" / "scaling.md").read_text(encoding="utf-8")
+    assert "\n".join(scaling.plan_lines()) in page

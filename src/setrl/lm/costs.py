@@ -362,7 +362,7 @@ class _Costing:
         sampling, evaluation = (FORWARD * size.used * one for one in (sampled, evaluated))
         peak = given.tflops * 1e12 * given.gpus
         token_s = CACHE_BYTES * size.used / (given.bandwidth * 1e12)  # all weights are read
-        least = self.runs * self.batches * config.sample_tokens * token_s
+        least = self.runs * self._waits() * config.sample_tokens * token_s
         judge, judge_s = self._judge_work(judged)
         return Work(
             sampling=sampling,
@@ -375,6 +375,12 @@ class _Costing:
             least_sampling_s=least,
             judge_s=judge_s,
         )
+
+    def _waits(self) -> float:
+        """Batches of a training run; each may make several steps."""
+        samples = self.config.prompts_per_step * self.config.samples_per_prompt
+        at_once = self.config.trainer.get("generation_batch_size") or samples
+        return self.batches * samples / max(at_once, samples)
 
     def _operations_of_training(self) -> float:
         """FLOPs of a token in an update, with what is computed beside the update."""

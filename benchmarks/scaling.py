@@ -1,0 +1,216 @@
+"""How a step of training scales: measured with one and two processes, and planned for many GPUs.
+
+    python -m benchmarks.scaling measure [steps [turns]]   one process and two, on two cores
+    python -m benchmarks.scaling credit                    the exact credit, by prompts, N and K
+    python -m benchmarks.scaling plan                      8 to 512 GPUs on paper, by `setrl plan`
+
+`measure` trains the tiny model of benchmarks/overhead.py with TRL's GRPO step and Poly-EPO, K = 4,
+N = 64. All cases take turns, so that what else the machine does falls on each of them; the cases
+are one process, two that share the same samples, two that have as many each, and two that are
+strangers, as the workers of `setrl train` are. What two strangers lose is the machine's.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import timeit
+import warnings
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import numpy as np
+
+from setrl import methods
+
+ROOT = Path(__file__).parents[1]
+RECIPE = ROOT / "recipes" / "qwen3_4b_polaris"
+SAMPLES, PROMPTS, WARM_UP = 64, 2, 2
+CASES = {  # name → processes, samples a process, groups of processes that know of each other
+    "one process": (1, SAMPLES * PROMPTS, 1),
+    "two, the same samples": (2, SAMPLES * PROMPTS // 2, 1),
+    "two, as many each": (2, SAMPLES * PROMPTS, 1),
+    "two strangers, as many each": (1, SAMPLES * PROMPTS, 2),
+}
+SHAPES = ((64, 8, 4), (128, 8, 4), (1024, 8, 4), (128, 64, 8), (1024, 64, 8), (128, 1024, 32))
+GPUS = (8, 16, 32, 64, 128, 256, 512)
+
+
+def measure(steps: int = 12, turns: int = 5) -> None:
+    """Print the seconds of a step and the CPU seconds of a sample in each case."""
+    found: dict[str, list[np.ndarray]] = defaultdict(list)
+    with tempfile.TemporaryDirectory() as made:
+        make_model(Path(made) / "base")
+        for _ in range(turns):
+            for name, case in CASES.items():
+                found[name].append(run_case(case, steps, Path(made)))
+    one = np.median(found["one process"], axis=0)
+    print(f"{'':<28}{'step, s':>9}{'samples/s':>11}{'× one':>7}{'CPU ms/sample':>15}{'× one':>7}")
+    for name, measured in found.items():
+        step, cpu = np.median(measured, axis=0)
+        total = CASES[name][0] * CASES[name][1] * CASES[name][2]
+        rate, rate_of_one = total / step, CASES["one process"][1] / one[0]
+        print(
+            f"{name:<28}{step:>9.3f}{rate:>11.0f}{rate / rate_of_one:>7.2f}"
+            f"{1000 * cpu:>15.2f}{cpu / one[1]:>7.2f}"
+        )
+
+
+def make_model(folder: Path) -> None:
+    from transformers import AutoTokenizer
+
+    from setrl.models.imitation import new_model
+    from tests import tiny_model
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model.make(folder))
+    new_model(tokenizer, 128, 256, 2).save_pretrained(folder)
+
+
+def run_case(case: tuple[int, int, int], steps: int, made: Path) -> np.ndarray:
+    """The median seconds of a step, and CPU seconds of a sample, over the processes of a case."""
+    from tests.distributed.run import free_port
+
+    processes, samples, strangers = case
+    started = []
+    for _ in range(strangers):
+        command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node"]
+        command += [str(processes), "--master_addr", "127.0.0.1", "--master_port", str(free_port())]
+        command += ["-m", "benchmarks.scaling", "work", str(made), str(steps), str(samples)]
+        environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo"}
+        pipe = subprocess.PIPE
+        started.append(
+            subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True)
+        )
+    outputs = [process.communicate() for process in started]
+    lines = [line for out, _ in outputs for line in out.splitlines() if line.startswith("step ")]
+    if len(lines) != processes * strangers:
+        raise SystemExit(outputs[0][1][-3000:])
+    return np.mean([[float(word) for word in line.split()[1:]] for line in lines], axis=0)
+
+
+def work(folder: Path, steps: int, samples: int) -> None:
+    """Train on this process, and print the seconds of a step and the CPU seconds of a sample."""
+    warnings.simplefilter("ignore")
+    import torch
+    from datasets import Dataset
+    from transformers import PrinterCallback, TrainerCallback
+    from trl import GRPOConfig
+
+    from setrl.engines.trl import SetGRPOTrainer
+
+    spent: list[tuple[float, float]] = []
+
+    class Clock(TrainerCallback):
+        def on_step_begin(self, *_: Any, **__: Any) -> None:
+            spent.append((time.perf_counter(), time.process_time()))
+
+    torch.set_num_threads(1)
+    count = steps + WARM_UP + 1
+    rank = os.environ.get("RANK", "0")
+    args = GRPOConfig(
+        tempfile.mkdtemp(dir=folder, prefix=f"out-{rank}-"),
+        max_steps=count,
+        per_device_train_batch_size=samples,
+        num_generations=SAMPLES,
+        max_completion_length=32,
+        use_cpu=True,
+        bf16=False,
+        activation_checkpointing=False,
+        dataloader_pin_memory=False,
+        report_to=[],
+        save_strategy="no",
+        disable_tqdm=True,
+        logging_steps=10**6,
+        model_init_kwargs={"dtype": "float32"},
+    )
+    prompts = [f"y={a}x, x!=1: " for a in range(2, 2 + PROMPTS)] * (4 * count)
+    trainer = SetGRPOTrainer(
+        str(folder / "base"),
+        lambda completions, **_: [len(text) / 8 for text in completions],
+        args,
+        Dataset.from_dict({"prompt": prompts}),
+        callbacks=[Clock()],
+        method=methods.poly_epo(4),
+        cluster_func=lambda completions, **_: [text[:1] for text in completions],
+    )
+    trainer.remove_callback(PrinterCallback)
+    trainer.train()
+    step, cpu = np.median(np.diff(np.array(spent[WARM_UP:]), axis=0), axis=0)
+    print(f"step {step} {cpu / samples}")
+    if torch.distributed.is_initialized():
+        torch.distributed.barrier()
+        torch.distributed.destroy_process_group()
+
+
+def credit() -> None:
+    """Print the milliseconds of a core that the exact credit takes."""
+    print("| prompts | N | K | Poly-EPO, ms | GRPO, ms |\n|---|---|---|---|---|")
+    for shape in SHAPES:
+        mine, grpo = (credit_ms(shape, name) for name in ("poly_epo", "dr_grpo"))
+        print(f"| {shape[0]:,} | {shape[1]:,} | {shape[2]} | {mine:.2f} | {grpo:.2f} |")
+
+
+def credit_ms(shape: tuple[int, int, int], name: str) -> float:
+    """The least of several repetitions of the processor's time: other programs disturb it least."""
+    prompts, n, set_size = shape
+    rng = np.random.default_rng(0)
+    rewards_BN = (rng.random((prompts, n)) < 0.5).astype(float)
+    clusters_BN = rng.integers(0, max(n // 4, 2), (prompts, n))
+    method = methods.poly_epo(set_size) if name == "poly_epo" else methods.dr_grpo()
+    credited = timeit.Timer(
+        lambda: method.advantages(rewards_BN, clusters=clusters_BN), timer=time.process_time
+    )
+    return 1000 * min(credited.repeat(40, 5)) / 5
+
+
+def plan() -> None:
+    """Print the table of docs/scaling.md for the recipe qwen3_4b_polaris."""
+    print("\n".join(plan_lines()))
+
+
+def plan_lines() -> list[str]:
+    """A row for each number of GPUs, by the formulas of `setrl plan`."""
+    from setrl.lm.config import ComparisonConfig
+    from setrl.lm.costs import Assumptions, costs
+
+    config = ComparisonConfig.load(RECIPE / "trl.yaml", ["task.data=polaris_2000.jsonl.gz"])
+    sizes = RECIPE / "qwen3_4b_base.json"
+    lines = [
+        "| GPUs | sampling, s a batch | updates, s a batch | all, days | GPU hours "
+        "| judge: GPU hours | of all | judge: GPUs to keep pace | memory of a GPU, GB |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for gpus in GPUS:
+        found = costs(config, Assumptions(model_sizes=sizes, judge_sizes=sizes, gpus=gpus))
+        work, memory = found.work, found.memory
+        batches = found.samples / 1024
+        assert work.judge_s is not None
+        judge_h = work.judge_s / 3600
+        share = judge_h / (judge_h + found.gpu_hours)
+        divided = memory.least - memory.held + memory.held / gpus
+        lines.append(
+            f"| {gpus} | {work.sampling_s / batches:.1f} | {work.training_s / batches:.1f} "
+            f"| {work.wall_s / 86400:.2g} | {found.gpu_hours:,.0f} | {judge_h:.0f} | {share:.0%} "
+            f"| {work.judge_s / work.sampling_s:.1f} "
+            f"| {memory.least / 1e9:.0f}, divided {divided / 1e9:.0f} |"
+        )
+    return lines
+
+
+if __name__ == "__main__":
+    what, *given = sys.argv[1:] or ["none"]
+    if what == "work":
+        work(Path(given[0]), int(given[1]), int(given[2]))
+    elif what == "measure":
+        measure(*map(int, given))
+    elif what in ("credit", "plan"):
+        {"credit": credit, "plan": plan}[what]()
+    else:
+        sys.exit(__doc__)
