@@ -13,6 +13,7 @@ from studies import (
     biased_maze,
     dynamics,
     predictions,
+    recommendations,
     rollout_trees,
     theory_figures,
 )
@@ -23,6 +24,7 @@ STUDIES = {
     "biased_maze": lambda folder: biased_maze.run(biased_maze.BiasedMazeConfig(), folder),
     "dynamics": dynamics.run,
     "predictions": predictions.run,
+    "recommendations": recommendations.run,
     "rollout_trees": lambda folder: rollout_trees.run(rollout_trees.RolloutTreesConfig(), folder),
     "theory_figures": theory_figures.run,
 }
@@ -36,6 +38,7 @@ def main(
             "biased_maze",
             "dynamics",
             "predictions",
+            "recommendations",
             "rollout_trees",
             "theory_figures",
         ],

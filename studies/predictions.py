@@ -144,15 +144,20 @@ NAMES = ("pass@1", f"correct_strategies@{SAMPLES}", "top_share")
 
 
 def fit(config: PredictionsConfig) -> Miniature:
-    """The step and skill whose forecast is nearest to the one arm.
+    """The step and skill whose forecast is nearest to the one arm."""
+    return fit_to(config, *FITTED)
+
+
+def fit_to(config: PredictionsConfig, folder: str, arm: str) -> Miniature:
+    """The step and skill whose forecast is nearest to an arm.
 
     A point of pass@1 counts as much as half a strategy.
     """
-    [run] = [run for run in RECORDED if run.folder == FITTED[0]]
-    base, truth = base_strategies(run.domain), measured(*FITTED)
+    [run] = [run for run in RECORDED if run.folder == folder]
+    base, truth = base_strategies(run.domain), measured(folder, arm)
 
     def distance(training: Miniature) -> float:
-        found = numbers(forecast(base, run.arms[FITTED[1]], training))
+        found = numbers(forecast(base, run.arms[arm], training))
         points = 100 * (found["pass@1"] - truth["pass@1"])
         halves = 2 * (found[NAMES[1]] - truth[NAMES[1]])
         return points**2 + halves**2

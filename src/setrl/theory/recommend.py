@@ -30,7 +30,7 @@ KEPT = 0.01  # share above which a strategy counts as kept
 # Mean absolute errors of the forecast over the recorded arms, in docs/results/predictions.json: of
 # pass@1 lost against GRPO, and of right strategies in 32 samples.
 ERROR_LOST, ERROR_STRATEGIES = 0.020, 0.61
-# Methods with recorded arms, so that their forecasts have been compared with training.
+# Methods whose forecasts have been compared with recorded trainings of several seeds.
 TRAINED = ("grpo", "maxpo", "poly_epo", "grpo_div")
 
 Config = Mapping[str, Any]
@@ -60,7 +60,7 @@ def candidates(rate: float, num_samples: int, with_clusters: bool = True) -> dic
 
 
 def is_trained(config: Config) -> bool:
-    """Whether recorded trainings have been compared with forecasts of this method."""
+    """Whether forecasts of this method have been compared with trainings of several seeds."""
     return config["method"] in TRAINED
 
 
@@ -137,7 +137,7 @@ class Goal:
         return max(found, key=lambda name: self.score(*found[name], reference))
 
     def choose(self, found: Mapping[str, tuple[float, float]], compared: Configs) -> str:
-        """The best, unless no training was ever compared with its forecast.
+        """The best, unless its forecasts have not been confirmed by training.
 
         Such a method is chosen only if it is ahead of all others by more than the errors of
         forecasts; else the best of those is taken that have been compared, and are as good.

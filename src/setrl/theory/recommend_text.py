@@ -181,15 +181,12 @@ def doubts(found: Recommendation) -> Iterator[str]:
         + (f"these are as good: {'; '.join(found.near)}" if found.near else "no other is as good")
     )
     yield _at_other_speeds(found)
-    if not is_trained(chosen.config):
+    named = [found.choice, *found.near]
+    if untested := [name for name in named if not is_trained(found.candidates[name].config)]:
         yield (
-            f"no recorded training has been compared with a forecast of {chosen.config['method']}: "
-            "train it beside Poly-EPO"
-        )
-    elif untested := [name for name in found.near if not is_trained(found.candidates[name].config)]:
-        yield (
-            "no recorded training has been compared with forecasts of "
-            f"{'; '.join(untested)}: they are taken only if they lead by more than the errors"
+            f"forecasts of {'; '.join(untested)} are not confirmed by trainings of several seeds, "
+            "so such methods are chosen only if they lead by more than the errors: docs/choosing.md "
+            "has what is known of them"
         )
     yield (
         "the length of a step and the speed of learning success were fitted to small models: with "
