@@ -111,6 +111,7 @@ def reasons(found: Recommendation) -> Iterator[str]:
         f"strategies in {SAMPLES} samples; GRPO has {_percent(reference.pass_1)} and "
         f"{reference.strategies:.1f}"
     )
+    yield f"it keeps, with at least 1% of the samples: {_listed(chosen.kept, 10)}"
     name, size = chosen.config["method"], chosen.config.get("set_size", 0)
     success_C = np.array([row.success for row in found.strategies])
     labels = [row.label for row in found.strategies]
@@ -185,8 +186,8 @@ def doubts(found: Recommendation) -> Iterator[str]:
     if untested := [name for name in named if not is_trained(found.candidates[name].config)]:
         yield (
             f"forecasts of {'; '.join(untested)} are not confirmed by trainings of several seeds, "
-            "so such methods are chosen only if they lead by more than the errors: docs/choosing.md "
-            "has what is known of them"
+            "so such methods are chosen only if they lead by more than the errors; "
+            "docs/choosing.md has what is known of them"
         )
     yield (
         "the length of a step and the speed of learning success were fitted to small models: with "
