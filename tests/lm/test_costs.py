@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from setrl import cli, files
 from setrl.errors import ConfigError, DataError
@@ -14,7 +15,6 @@ from setrl.lm.run import run_comparison
 from setrl.lm.server import train_on_server
 from setrl.logs.run_folder import TrainingRun, training_run
 from setrl.runs.pool import Stop
-from setrl.serving.usage import approximate_tokens
 from tests.engines.fake_tinker import FakeServer
 from tests.judges.server import FaultyServer
 from tests.tasks import models
@@ -31,18 +31,25 @@ def is_near(planned, taken):
 
 
 class CountingServer(FaultyServer):
-    """A judge that counts the tokens of its requests and replies."""
+    """A judge that counts the tokens of its requests and replies, and says them."""
 
-    def __init__(self):
+    def __init__(self, bytes_of_token=3, thoughts=""):
         super().__init__()
         self.read = self.written = 0
+        self.bytes_of_token, self.thoughts = bytes_of_token, thoughts
+
+    def tokens(self, text):
+        return -(-len(text.encode()) // self.bytes_of_token)
 
     async def answer(self, request, body):
-        self.read += sum(approximate_tokens(message["content"]) for message in body["messages"])
-        response = await super().answer(request, body)
-        reply = json.loads(response.text)["choices"][0]["message"]["content"]
-        self.written += approximate_tokens(reply)
-        return response
+        read = sum(self.tokens(message["content"]) for message in body["messages"])
+        response = json.loads((await super().answer(request, body)).text)
+        message = response["choices"][0]["message"]
+        message["content"] = self.thoughts + message["content"]
+        written = self.tokens(message["content"])
+        self.read, self.written = self.read + read, self.written + written
+        response["usage"] = {"prompt_tokens": read, "completion_tokens": written}
+        return web.json_response(response)
 
 
 def do_at_once(jobs, *_, **__):
@@ -109,8 +116,30 @@ def test_the_judge_is_asked_as_often_and_for_as_much(small, planned):
     assert is_near(planned.judged.read, server.read)
     assert is_near(planned.judged.written, server.written)
     assert is_near(planned.judged.cost, (server.read + 4 * server.written) / 1e6)
+    without = costs(small[0], Assumptions(sample_tokens=planned.texts.sample_tokens))
+    assert is_near(without.judged.read, server.read)  # at 3 bytes a token, as the server counts
+    assert is_near(without.judged.written, server.written)
     given = costs(small[0], Assumptions(like=small[1], judge_prices=(2.0, 8.0)))
-    assert given.judged.cost == pytest.approx(2 * planned.judged.cost)
+    assert is_near(given.judged.cost, 2 * (server.read + 4 * server.written) / 1e6)
+
+
+def test_a_pilot_foretells_the_tokens_of_another_tokenizer_and_of_thoughts(
+    base, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("setrl.runs.run.run_jobs", do_at_once)
+    taken = []
+    for steps, n in ((2, 4), (6, 8)):
+        with CountingServer(bytes_of_token=5, thoughts="Let me see. " * 20) as server:
+            judge = {"judge": "lm", "model": "m", "endpoint": server.url}
+            arms = {"poly_epo": {"method": "poly_epo", "set_size": 2, "judge": judge}}
+            config = tiny_config(arms=arms, steps=steps, samples_per_prompt=n)
+            run = tmp_path / str(steps)
+            run_comparison(config, run, cache=base.parent, show_progress=False)
+            taken.append((server.read, server.written))
+    found = costs(config, Assumptions(like=tmp_path / "2")).judged
+    assert is_near(found.read, taken[1][0])
+    assert found.written >= taken[1][1] > 0  # thoughts may grow with the samples, or not
+    assert not is_near(costs(config).judged.read, taken[1][0])
 
 
 def test_the_disk_holds_as_much(small, planned):

@@ -24,8 +24,9 @@ class Plan:
             lengths and speeds are to hold.
         model_sizes: A config.json of the model, if that is not on this machine.
         judge_sizes: A config.json of the judge, for its GPU hours.
-        judge_bytes: Bytes of text in a token of the judge.
-        judge_reply_tokens: Tokens of a judge's reply; by default the JSON object without thoughts.
+        judge_bytes: Bytes of text in a token of the judge; by default as in --like, or 3.
+        judge_reply_tokens: Tokens of a judge's reply; by default as in --like, or those of the JSON
+            object without thoughts.
         judge_prices: What a million tokens that the judge reads, and that it writes, cost.
         sample_price: What an engine takes for a million tokens that it samples.
         train_price: What it takes for a million that it trains on.
@@ -45,7 +46,7 @@ class Plan:
     like: Path | None = None
     model_sizes: Path | None = None
     judge_sizes: Path | None = None
-    judge_bytes: float = 3.0
+    judge_bytes: float | None = None
     judge_reply_tokens: float | None = None
     judge_prices: tuple[float, float] | None = None
     sample_price: float = 0.0

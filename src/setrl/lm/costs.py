@@ -6,7 +6,7 @@ Counts follow from the config. What they cost rests on `Assumptions`, each of wh
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,8 +38,9 @@ class Assumptions:
         like: A run that was made, of this config or of one like it, whose lengths and speeds hold.
         model_sizes: A config.json in the place of the model's.
         judge_sizes: A config.json of the judge, for its GPU hours.
-        judge_bytes: Bytes of a token of the judge.
-        judge_reply_tokens: Tokens of its reply; None: the JSON object alone, without thoughts.
+        judge_bytes: Bytes of a token of the judge; None: as its server counted in `like`, or 3.
+        judge_reply_tokens: Tokens of its reply; None: as in `like`, or the JSON object alone,
+            without thoughts.
         judge_prices: What a million tokens that it reads, and that it writes, cost; None: the
             prices in the judge's config.
         sample_price, train_price, prompt_price: What an engine takes for a million tokens.
@@ -54,7 +55,7 @@ class Assumptions:
     like: Path | None = None
     model_sizes: Path | None = None
     judge_sizes: Path | None = None
-    judge_bytes: float = float(BYTES_PER_TOKEN)
+    judge_bytes: float | None = None
     judge_reply_tokens: float | None = None
     judge_prices: tuple[float, float] | None = None
     sample_price: float = 0.0
@@ -335,16 +336,17 @@ class _Costing:
 
     def _judged(self) -> Judged:
         config, texts, given = self.config, self.texts, self.given
+        judges = [spec for arm in config.arms if (spec := config.judge(arm)) is not None]
+        per_token, written = self._judge_tokens(judges)
         shown = Shown(
-            config.samples_per_prompt, texts.prompt_bytes, texts.sample_bytes,
-            given.judge_bytes, given.judge_reply_tokens,
-        )  # fmt: skip
-        found = [load for arm in config.arms for load in loads(config.judge(arm), shown)]
+            config.samples_per_prompt, texts.prompt_bytes, texts.sample_bytes, per_token, written
+        )
+        found = [load for spec in judges for load in loads(spec, shown)]
         groups = self.batches * config.prompts_per_step * len(config.seeds)
         if found:
             self.assumed.append(
-                f"a token of the judge is {given.judge_bytes:g} bytes of text; every reply can be "
-                "read, and no request is repeated"
+                f"a token of the judge is {per_token:.3g} bytes of text; every reply can be read, "
+                "and no request is repeated"
             )
         if any(load.requests > 1 for load in found):
             self.assumed.append("a judge of pairs is asked about all pairs, which is the most")
@@ -355,6 +357,21 @@ class _Costing:
             cost=sum(groups * load.requests * _price(load, given) for load in found),
             models=tuple(dict.fromkeys(load.model for load in found)),
         )
+
+    def _judge_tokens(self, judges: Sequence[Any]) -> tuple[float, float | None]:
+        """Bytes of a judge's token, and tokens of its reply: as given, as in `like`, or neither."""
+        given, like, texts = self.given, self.like, self.texts
+        per_token, written = given.judge_bytes, given.judge_reply_tokens
+        if like is not None and not math.isnan(like.judge_read):
+            # The bytes of its requests, from those of a request of one-byte tokens.
+            shown = Shown(like.samples_per_prompt, texts.prompt_bytes, like.sample_bytes, 1.0)
+            asked = [load for spec in judges for load in loads(spec, shown)]
+            if asked and all(load.requests == 1 for load in asked):
+                mean = sum(load.read for load in asked) / len(asked)
+                per_token = per_token or mean / like.judge_read
+                longer = self.config.samples_per_prompt / like.samples_per_prompt
+                written = written or like.judge_written * longer
+        return per_token or float(BYTES_PER_TOKEN), written
 
     def _work(self, sampled: float, trained: float, evaluated: float, judged: Judged) -> Work:
         config, given, size = self.config, self.given, self.size

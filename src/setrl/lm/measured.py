@@ -24,6 +24,9 @@ class Measured:
         sampled_per_s: Tokens sampled in a second.
         update_s: Seconds of the updates for each sample.
         rest_s: Seconds of a step for neither: rewards, waiting for a judge, credit, records.
+        samples_per_prompt: N.
+        judge_read, judge_written: Tokens of a request to a judge and of its reply, as the server
+            counted them; NaN where no judge asked one.
     """
 
     run: Path
@@ -32,6 +35,9 @@ class Measured:
     sampled_per_s: float
     update_s: float
     rest_s: float
+    samples_per_prompt: int
+    judge_read: float
+    judge_written: float
 
 
 def measured(run: Path) -> Measured:
@@ -44,7 +50,8 @@ def measured(run: Path) -> Measured:
     folders = _training_runs(run)
     config = read_config(run)
     try:
-        per_step = int(config["prompts_per_step"]) * int(config["samples_per_prompt"])
+        num_samples = int(config["samples_per_prompt"])
+        per_step = int(config["prompts_per_step"]) * num_samples
     except (KeyError, TypeError, ValueError):
         raise ConfigError(f"{run} is no run of `setrl train`: it has no such config.yaml") from None
     steps = [step for folder in folders for step in files.read_lines(folder.metrics)]
@@ -63,6 +70,9 @@ def measured(run: Path) -> Measured:
         sampled_per_s=float(lengths.sum()) * samples / generation_s,
         update_s=update_s / (per_step * len(steps)),
         rest_s=max(whole_s - generation_s - update_s, 0.0) / len(steps),
+        samples_per_prompt=num_samples,
+        judge_read=_of_a_request(steps, "judge/prompt_tokens"),
+        judge_written=_of_a_request(steps, "judge/reply_tokens"),
     )
 
 
@@ -80,6 +90,11 @@ def _training_runs(run: Path) -> list[TrainingRun]:
 
 def _sum(steps: list[dict[str, Any]], key: str) -> float:
     return float(sum(step.get(key) or 0.0 for step in steps))
+
+
+def _of_a_request(steps: list[dict[str, Any]], key: str) -> float:
+    requests = _sum(steps, "judge/requests")
+    return _sum(steps, key) / requests if requests else float("nan")
 
 
 def _bytes(folders: list[TrainingRun], length: float, sampled: list[dict[str, Any]]) -> float:
