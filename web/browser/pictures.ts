@@ -1,6 +1,6 @@
 /** Pictures of the pages for the documentation: `make web-pictures`. */
 
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -37,15 +37,19 @@ it.each(PICTURES)("$name", async ({ name, part, hash, width, colorScheme, ...res
   await page.context().close();
 });
 
-const RUN = process.env.LAB_RUN; // the folder of a run with a report.html, such as runs/demo
+const ROOT = join(import.meta.dirname, "../..");
+const { LAB_RUN, LAB_CONTROL, LAB_AUDIT } = process.env;
 
 const OF_A_REPORT = [
-  { name: "report", width: 1180, height: 1240, colorScheme: "light" },
-  { name: "report-phone", width: 400, height: 1240, colorScheme: "dark" },
+  { name: "report", folder: LAB_RUN, file: "report.html", width: 1180, height: 1240, colorScheme: "light" },
+  { name: "report-phone", folder: LAB_RUN, file: "report.html", width: 400, height: 1240, colorScheme: "dark" },
+  { name: "report-control", folder: LAB_CONTROL, file: "report.html", width: 1180, height: 1240, colorScheme: "light" },
+  { name: "report-audit", folder: LAB_AUDIT, file: "audit.html", width: 1180, height: 1240, colorScheme: "light" },
 ] as const;
 
-it.runIf(RUN).each(OF_A_REPORT)("$name", async ({ name, width, height, colorScheme }) => {
-  const report = pathToFileURL(join(RUN!, "report.html")).href;
+it.each(OF_A_REPORT)("$name", async ({ name, folder, file, width, height, colorScheme }) => {
+  if (!folder) return; // without its folder, its picture stays
+  const report = pathToFileURL(resolve(ROOT, folder, file)).href;
   const { page, misdeeds } = await open(browser, report, { viewport: { width, height }, colorScheme }, ".chart svg");
   await page.waitForTimeout(300);
   await page.screenshot({ path: join(FOLDER, `${name}.png`) });

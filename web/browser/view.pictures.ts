@@ -1,13 +1,13 @@
-/** Pictures of the run explorer: of the run in the folder LAB_RUN, and of a log that TRL wrote. */
+/** Pictures of the run explorer: of the runs in LAB_RUN and LAB_CONTROL, and of logs that TRL and tinker-cookbook wrote. */
 
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { launch } from "./open";
 import { openServed, serve, type Served } from "./served";
 
 const ROOT = join(import.meta.dirname, "../..");
-const RUN = process.env.LAB_RUN;
+const { LAB_RUN: RUN, LAB_CONTROL: CONTROL } = process.env;
 const WRONG = "show=wrong_up&sort=wrong_up&desc=1";
 
 const PICTURES = [
@@ -17,32 +17,39 @@ const PICTURES = [
   { name: "view-evaluation", of: "run", view: "evaluation&split=shifted", opens: false, width: 1180, height: 1000, colorScheme: "light" },
   { name: "view-phone", of: "run", view: `groups&${WRONG}`, opens: true, width: 400, height: 1500, colorScheme: "dark" },
   { name: "view-trl", of: "trl", view: "groups", opens: true, width: 1180, height: 1100, colorScheme: "light" },
+  { name: "view-tinker", of: "tinker", view: "groups", opens: true, width: 1180, height: 1100, colorScheme: "light" },
+  { name: "view-outcomes", of: "control", view: "outcomes", opens: false, width: 1180, height: 1000, colorScheme: "light" },
 ] as const;
 
 let browser: Browser;
-const served: Partial<Record<"run" | "trl", Served>> = {};
+const served: Partial<Record<"run" | "trl" | "tinker" | "control", Served>> = {};
 
 beforeAll(async () => {
   browser = await launch();
   served.trl = await serve(join(ROOT, "tests/data/trl_completions"), "--reward", "short");
-  if (RUN) served.run = await serve(join(ROOT, RUN));
+  served.tinker = await serve(join(ROOT, "tests/data/tinker_cookbook"), "--reward", "correct", "--strategy", "strategy");
+  if (RUN) served.run = await serve(resolve(ROOT, RUN));
+  if (CONTROL) served.control = await serve(resolve(ROOT, CONTROL));
 });
 
 afterAll(async () => {
   await browser?.close();
-  served.trl?.stop();
-  served.run?.stop();
+  Object.values(served).forEach((server) => server.stop());
 });
 
 it.each(PICTURES)("$name", async ({ name, of, view, opens, width, height, colorScheme }) => {
   const server = served[of];
-  if (!server) return; // no LAB_RUN: its pictures stay
+  if (!server) return; // without its run, its picture stays
   const { page, misdeeds } = await openServed(browser, server.address, `run=${server.runs[0]!.id}&view=${view}`, { viewport: { width, height }, colorScheme });
   if (opens) {
     await page.locator("tbody a").first().click();
     await page.waitForSelector(".credits");
   }
   await page.waitForTimeout(1500);
+  if (name === "view-metrics") {
+    const box = (await page.locator("#metrics .chart svg").nth(1).boundingBox())!;
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  }
   await page.screenshot({ path: join(ROOT, `docs/lab/${name}.png`) });
   expect(misdeeds).toEqual([]);
   await page.context().close();

@@ -117,6 +117,20 @@ it("hostile samples are shown as text", async () => {
   await page.context().close();
 });
 
+it("K moves as fast as keys are pressed, and a list without groups says so", async () => {
+  const { step, place } = await groupOf("Solve");
+  const { page, misdeeds } = await open(`view=group&run=${first}&arm=poly_epo&seed=0&step=${step}&place=${place}`);
+  await page.getByLabel("Set size K").focus();
+  for (let presses = 0; presses < 3; presses++) await page.keyboard.press("ArrowLeft"); // no answer is waited for
+  await page.waitForFunction(() => document.querySelector("#why")?.textContent?.includes("sets of 1"));
+  expect(await page.getByLabel("Set size K").inputValue()).toBe("1");
+  await page.goto(`${address}#view=groups&run=${first}&arm=poly_epo&seed=0&text=nowhere`);
+  await page.getByRole("button", { name: "show all groups" }).click();
+  await page.waitForSelector("#groups tbody a");
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
 it("a click on a curve leads to the groups of that step", async () => {
   const { page, misdeeds } = await open(`view=metrics&run=${first}`);
   const chart = page.locator("#metrics .chart svg").first();

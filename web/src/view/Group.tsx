@@ -187,6 +187,8 @@ interface CreditProps {
 
 function Credit({ group, clusters, selected, onSelect }: CreditProps) {
   const inLoss = methodInLoss(group);
+  // What is asked for, not what is there: the slider may move on before an answer comes.
+  const asked = Math.min(Number(route.value.k ?? group.set_size), group.largest_set_size);
   const used = group.samples.map(({ advantage }) => advantage);
   const columns = [
     ["used", inLoss ? `in the loss (${group.methods[inLoss]})` : "in the loss", used] as const,
@@ -200,7 +202,7 @@ function Credit({ group, clusters, selected, onSelect }: CreditProps) {
       </p>
       {group.largest_set_size > 1 ? (
         <div class="settings">
-          <Slider label="Set size K of Poly-EPO and MaxPO" term="setSize" value={group.set_size} min={1} max={group.largest_set_size} step={1}
+          <Slider label="Set size K of Poly-EPO and MaxPO" term="setSize" value={asked} min={1} max={group.largest_set_size} step={1}
             onInput={(k) => go({ k }, true)} />
         </div>
       ) : null}

@@ -110,6 +110,12 @@ function Table({ found, sort, desc, show, arm, seed }: TableProps) {
         {chosen === total ? `${total.toLocaleString("en")} groups` : `${chosen.toLocaleString("en")} of ${total.toLocaleString("en")} groups`}
         {rows.length && chosen > rows.length ? `, shown: ${from + 1} to ${from + rows.length}` : ""}
       </p>
+      {total > 0 && chosen === 0 ? (
+        <p>
+          No group is like this.{" "}
+          <button type="button" onClick={() => go({ show: undefined, text: undefined, sort: undefined, desc: undefined, from: undefined })}>show all groups</button>
+        </p>
+      ) : null}
       <div class="scroll" role="region" aria-label="Table of groups" tabIndex={0}>
         <table class="rows">
           <thead>

@@ -155,7 +155,7 @@ function Metric({ name, lines, arms, onPick }: MetricProps) {
   const isFlat = curves.every(({ points: of }) => of.every(({ y }) => y === 0));
   return (
     <Figure
-      title={visible(name)}
+      title={visible(name).split(/(?<=[/_])/).flatMap((part) => [part, <wbr key={part} />])}
       file={name.replaceAll(/[^\w@]+/g, "_")}
       rows={() => [["line", "step", name], ...curves.flatMap(({ look, points: of }) => of.map(({ x, y }) => [look.label, x, y]))]}
     >
