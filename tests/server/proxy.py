@@ -39,7 +39,8 @@ class Proxy(FakeServer):
     async def _pass_on(self, request):
         name = request.path.rsplit("/", 1)[-1]
         self.counts[name] += 1
-        kind = self.losses.get((name, self.counts[name]))
+        place = name, self.counts[name]
+        kind = self.losses.get(place)
         headers = {k: v for k, v in request.headers.items() if k.lower() not in PER_CONNECTION}
         async with (
             aiohttp.ClientSession(auto_decompress=False) as session,
@@ -54,7 +55,7 @@ class Proxy(FakeServer):
             content = await reply.read()
             kept = {k: v for k, v in reply.headers.items() if k.lower() not in PER_CONNECTION}
         if kind is not None:
-            self.lost.append((name, kind))
+            self.lost.append(place)
         if kind == "cut":
             request.transport.close()
         if kind == "gone":

@@ -15,6 +15,7 @@ It ends with the server stopped. The server's environment: `tests/server/constra
 
 import argparse
 import contextlib
+import logging
 import subprocess
 import sys
 import tarfile
@@ -29,7 +30,9 @@ from safetensors.numpy import load
 from setrl import files, methods
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
+from setrl.lm.server import train_on_server
 from setrl.logs.run_folder import training_run
+from setrl.runs.pool import Stop
 from setrl.runs.run import cache_folder
 from tests.judges.server import FaultyServer
 from tests.server.proxy import Proxy
@@ -39,17 +42,16 @@ ARMS = {"grpo": {"method": "grpo"}, "poly_epo": {"method": "poly_epo", "set_size
 ONE = {"poly_epo": {"method": "poly_epo", "set_size": 2}}
 SAME = ("reward/mean", "strategies/per_prompt", "length/mean", "advantage/dead_groups")
 PARTS = ("arms", "losses", "faults", "together", "processes")
-LOST = [  # the replies that the proxy loses, each in a run of its own
-    {("forward_backward", 3): "cut"},
-    {("optim_step", 3): "cut"},
-    {("asample", 9): "cut"},
-    {("save_weights", 2): "cut"},
-    {("forward_backward", 3): "gone"},
-    {("optim_step", 3): "gone"},
-    {("asample", 9): "gone"},
-    {("save_weights", 2): "gone"},
-    {("retrieve_future", 12): "cut", ("retrieve_future", 20): "gone", ("optim_step", 5): "gone"},
-]
+LOST = {  # the replies that the proxy loses in a run
+    "cut": [
+        ("forward_backward", 2),
+        ("optim_step", 3),
+        ("save_weights", 3),
+        ("asample", 14),
+        ("retrieve_future", 30),
+    ],
+    "gone": [("asample", 6), ("forward_backward", 3), ("optim_step", 5), ("save_weights", 3)],
+}
 
 
 def config_of(server, **changes):
@@ -88,7 +90,19 @@ def train(values, folder):
     if done.returncode:
         sys.exit(done.stderr[-2000:])
     print(f"{folder.name}: trained in {time.monotonic() - began:.0f} s", flush=True)
-    return done.stderr
+
+
+def train_here(values, folder, warnings=None):
+    """The same training in this process, one arm after the other."""
+    began, config = time.monotonic(), ComparisonConfig(**values)
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: [] if warnings is None else warnings.append(record.getMessage())
+    logging.getLogger("setrl").addHandler(handler)
+    for arm in config.arms:
+        run = training_run(folder, arm, 0)
+        assert train_on_server(config, arm, 0, run, lambda step: None, Stop())
+    logging.getLogger("setrl").removeHandler(handler)
+    print(f"{folder.name}: trained in {time.monotonic() - began:.0f} s", flush=True)
 
 
 def largest_difference(folder, arm, method):
@@ -151,31 +165,32 @@ def final_file(server, folder, arm):
 
 def losses(server, folder, options):
     for loss in ("ppo", "cispo"):
-        for staleness in (0, 1):
-            name = f"{loss}_{staleness}"
-            engine = {"loss": loss, "staleness": staleness}
-            train(short(server, engine), folder / name)
-            report(folder / name, ONE)
+        train_here(short(server, {"loss": loss, "staleness": 1}), folder / loss)
+        report(folder / loss, ONE)
 
 
 def faults(server, folder, options):
-    train(short(server), folder / "whole")
-    with_a_dead_server(server, short(server), folder / "killed", options.away)
+    train_here(short(server), folder / "whole")
+    with_lost_replies(server, folder)
+    beside_a_slow_judge(server, folder / "slow_judge")
+    with_a_dead_server(server, folder / "killed", options.away)
     check_same(server, folder / "whole", folder / "killed")
+
+
+def with_lost_replies(server, folder):
     with Proxy(server.url) as proxy:
-        for number, replies in enumerate(LOST):
-            proxy.lose(replies)
-            warned = train(short(server, {"tinker": proxy.address}), folder / f"lost_{number}")
-            assert len(proxy.lost) == len(replies), (replies, proxy.counts)
-            again = warned.count("going on from the saved weights")
-            lost = ", ".join(f"{name} {count} {kind}" for (name, count), kind in replies.items())
-            print(f"lost: {lost}; {again} times from the saved weights")
-            check_same(server, folder / "whole", folder / f"lost_{number}")
-    for staleness in (0, 1):
-        beside_a_slow_judge(server, folder / f"slow_{staleness}", staleness)
+        for kind, replies in LOST.items():
+            proxy.lose(dict.fromkeys(replies, kind))
+            values, warnings = short(server, {"tinker": proxy.address}), []
+            train_here(values, folder / f"lost_{kind}", warnings)
+            again = sum("going on from the saved weights" in one for one in warnings)
+            print(f"  replies {kind}: {proxy.lost}; {again} times back to the saved weights")
+            assert sorted(proxy.lost) == sorted(replies), proxy.counts
+            assert (again > 0) == (kind == "gone"), warnings
+            check_same(server, folder / "whole", folder / f"lost_{kind}")
 
 
-def with_a_dead_server(server, values, folder, away_s):
+def with_a_dead_server(server, folder, away_s):
     """The same run, with the server killed after its third step and away for a while."""
 
     def kill():
@@ -187,7 +202,7 @@ def with_a_dead_server(server, values, folder, away_s):
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    train(values, folder)
+    train(short(server), folder)
     killer.join()
 
 
@@ -216,7 +231,7 @@ def final_weights(server, folder):
         return load(archive.extractfile(name).read())
 
 
-def beside_a_slow_judge(server, folder, staleness, delay_s=5.0):
+def beside_a_slow_judge(server, folder, delay_s=5.0):
     """How many steps were trained on while a judge of `delay_s` seconds had open requests."""
 
     def count():
@@ -230,15 +245,15 @@ def beside_a_slow_judge(server, folder, staleness, delay_s=5.0):
         counter = threading.Thread(target=count, daemon=True)
         counter.start()
         arms = {"poly_epo": ONE["poly_epo"] | {"judge": own}}
-        train(short(server, {"staleness": staleness}, arms), folder)
+        train_here(short(server, {"staleness": 1}, arms), folder)
         counter.join(10)
     report(folder, ONE)
     spent = np.mean([record["time/step"] for record in records_of(folder, "poly_epo")[1:]])
     print(
-        f"  a judge of {delay_s:.0f} s, staleness {staleness}: {spent:.1f} s a step; "
+        f"  a judge of {delay_s:.0f} s: {spent:.1f} s a step; "
         f"{np.count_nonzero(beside)} of 6 steps ended while it worked on the next"
     )
-    assert bool(np.any(beside)) == (staleness > 0), beside
+    assert np.any(beside), beside
 
 
 def together(server, folder, options):
@@ -248,7 +263,7 @@ def together(server, folder, options):
 
 
 def processes(server, folder, options):
-    train(short(server, arms=ARMS | ONE), folder / "two_processes")
+    train_here(short(server, arms=ARMS | ONE), folder / "two_processes")
     report(folder / "two_processes", ARMS | ONE)
 
 

@@ -19,11 +19,13 @@ class Server:
 
     Attributes:
         folder: Its logs, its database and what it saves.
+        compiled: What JAX has compiled, which later servers need not.
         processes: How many processes of JAX share the model and each batch.
     """
 
     def __init__(self, python, model, folder, port, processes=1):
         self.python, self.model, self.folder, self.port = python, model, folder, port
+        self.compiled = folder.parent.parent / "compiled"
         self.processes, self._running = processes, []
 
     @property
@@ -87,7 +89,7 @@ class Server:
             "SERVER_PYTHON": str(self.python),
             "JAX_PLATFORMS": "cpu",
             "HF_HUB_OFFLINE": "1",
-            "JAX_COMPILATION_CACHE_DIR": str(self.folder / "compiled"),
+            "JAX_COMPILATION_CACHE_DIR": str(self.compiled),
             "PYTHONPATH": "",
         }
         with (self.folder / "server.log").open("ab") as log:
