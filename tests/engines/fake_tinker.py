@@ -69,7 +69,7 @@ class FakeServer:
         self.name = str(base)
         self.base = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32).eval()
         self.disk, self.counts, self.fault, self.down, self.life = {}, {}, fault, 0, 0
-        self.numbers = itertools.count()
+        self.numbers, self.sessions = itertools.count(), []
 
     def connect(self):
         if self.down:
@@ -96,6 +96,11 @@ class FakeServer:
 class FakeService:
     def __init__(self, server, life):
         self.server, self.life = server, life
+        self.holder = self  # the released client's has what ends its session
+        server.sessions.append(self)
+
+    def close(self):
+        self.server.sessions.remove(self)
 
     def get_server_capabilities(self):
         model = types.SupportedModel(model_name=self.server.name)

@@ -1,4 +1,4 @@
-"""The blocks of docs/engines.md for engines that are not installed: their objects as they pass them.
+"""The blocks of docs/engines.md for engines that are not installed, with what those pass them.
 
 Read in slime after 0.3.1 (`Sample`, `RolloutManager._post_process_rewards`) and rLLM 0.3.0.pre
 (`collect_reward_and_advantage_from_trajectory_groups`).
@@ -76,9 +76,7 @@ def test_rllm(case, monkeypatch):
         rewards=[np.array([s.reward for s in one]) for one in members],
         algorithm_config=None,
         traj_groups=[
-            SimpleNamespace(
-                trajectories=[SimpleNamespace(info={"strategy": s.label}) for s in one]
-            )
+            SimpleNamespace(trajectories=[SimpleNamespace(info={"strategy": s.label}) for s in one])
             for one in members
         ],
     )

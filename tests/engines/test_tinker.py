@@ -142,6 +142,8 @@ def test_no_batch_is_lost_or_trained_on_twice(base, tokenizer, tmp_path, whole, 
     server = FakeServer(base, lambda call, count: kind if (call, count) == (name, at) else None)
     one = trainer(server, tmp_path, tokenizer)
     found, seen = weights(server, one.train())
+    one.final_sampler()
+    assert server.sessions == []  # each would keep a model on the server
     assert one.faults >= (name != "delete")  # that one costs no restart
     assert seen == whole[1]
     assert torch.equal(found, whole[0])

@@ -334,6 +334,7 @@ class SetTinkerTrainer:
                         raise RunError(self._gave_up(error)) from error
         finally:
             self._executor.shutdown(wait=False, cancel_futures=True)
+            self._leave()
 
     def _gave_up(self, error: LostError) -> str:
         saved = self.journal.saved()
@@ -367,6 +368,7 @@ class SetTinkerTrainer:
     def _restored(self) -> tuple[Any, Saved]:
         """A model of the server with the saved weights."""
         settings, saved = self.settings, self.journal.saved()
+        self._leave()
         with _may_be_lost("connecting"):
             client = self._client = self.connect()
             if saved is not None:
@@ -376,6 +378,13 @@ class SetTinkerTrainer:
                 base_model=settings.model, rank=settings.rank, seed=settings.seed
             )
         return training, self._saved(training, 0)
+
+    def _leave(self) -> None:
+        """End the session; otherwise it goes on, and its model keeps its place on the server."""
+        holder = getattr(self._client, "holder", None)
+        if holder is not None:
+            holder.close()
+        self._client = None
 
     def final_sampler(self) -> str:
         """What the server calls the last saved weights for sampling; they outlive this session.
@@ -394,6 +403,8 @@ class SetTinkerTrainer:
             except LostError as error:
                 if not patience.wait():
                     raise RunError(self._gave_up(error)) from error
+            finally:
+                self._leave()
 
     def _saved(self, training: Any, step: int) -> Saved:
         name = f"step-{step:06d}-{uuid.uuid4().hex[:8]}"  # after a fault a step is saved again
