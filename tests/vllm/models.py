@@ -19,8 +19,8 @@ TEMPLATE = (
 def sampling_model(folder, cache):
     """A model of `polynomial` that solves some problems, as a checkpoint.
 
-    Its output matrix is a copy of its embeddings. vLLM's kernels for CPUs keep a packed copy of
-    tied embeddings, which loading new weights does not renew.
+    Its output matrix is a copy of its embeddings: of tied ones vLLM on a CPU does not renew the
+    output matrix when it loads new weights.
     """
     config = ComparisonConfig(
         name="vllm",
