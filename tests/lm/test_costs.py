@@ -247,6 +247,7 @@ def test_a_server_is_sent_adapters_and_batches(base, tmp_path):
     assert found.engine_cost == pytest.approx(paid / 1e6)
     assert found.disk.on_server > found.disk.checkpoints
     assert found.memory.weights == 2 * found.size.weights
+    assert found.memory.logits == config.sample_tokens * found.size.vocabulary * 4
 
 
 def test_adapters_of_peft(tmp_path):

@@ -112,7 +112,7 @@ class Memory:
     Attributes:
         weights, gradients, moments: Of the model that is trained; with a reference's weights.
         sampler: The weights of vLLM beside it.
-        logits: Of the samples of one forward pass, in float32, once.
+        logits: Of the samples of one forward pass, in float32, once; of one sample with a server.
         cache: Keys and values of this process' part of a batch, all samples at their limit at once;
             with less, samplers let some wait.
     """
@@ -459,6 +459,8 @@ class _Costing:
         samples = config.prompts_per_step * config.samples_per_prompt
         at_once = math.ceil((trainer.get("generation_batch_size") or samples) / self.given.gpus)
         micro = config.micro_batch_size or math.ceil(samples / self.given.gpus)
+        if config.engine is not None:
+            micro = 1  # a server decides it itself
         references = any(config.arm_options(arm)["beta"] > 0 for arm in config.arms)
         has_vllm = trainer.get("use_vllm") and trainer.get("vllm_mode") != "server"
         length = self.texts.prompt_tokens + config.sample_tokens
