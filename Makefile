@@ -13,11 +13,13 @@ COOKBOOK_VENV ?= .venv-cookbook
 VLLM_PYTHON ?= $(PYTHON)
 VLLM_VENV ?= .venv-vllm
 VLLM_VERSIONS := tests/vllm/constraints.txt
+RELEASE_VENV ?= .venv-release
+CASES ?=
 VERL_PYTHON ?= $(PYTHON)
 VERL_VENV ?= .venv-verl
 VERL_VERSIONS := tests/engines/verl/constraints.txt
 
-.PHONY: demo test core verl engines skyrl vllm cookbook distributed adversary golden lint format verify web web-check web-browser web-pictures clean help
+.PHONY: demo test core verl engines skyrl vllm cookbook distributed adversary golden lint format verify web web-check web-browser web-pictures wheel wheel-test clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -89,6 +91,15 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund
 	touch $@
 
+wheel: $(RELEASE_VENV)/ready  ## Build the source distribution and the wheel, and check what is in them.
+	rm -f dist/setrl-*.whl dist/setrl-*.tar.gz
+	$(RELEASE_VENV)/bin/python -m build --no-isolation
+	$(RELEASE_VENV)/bin/twine check --strict dist/setrl-*
+	$(RELEASE_VENV)/bin/python -m tests.release.contents
+
+wheel-test: wheel  ## Install the wheel into empty environments, run a command in each: CASES="base lab --python 3.12".
+	$(RELEASE_VENV)/bin/python -m tests.release.install $(CASES)
+
 clean:  ## Remove the environment (runs and caches stay).
 	rm -rf $(VENV)
 
@@ -97,6 +108,11 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -c constraints.txt torch==2.13.0
 	$(BIN)/pip install -c constraints.txt -e '.[dev]'
+	touch $@
+
+$(RELEASE_VENV)/ready: tests/release/constraints.txt
+	$(PYTHON) -m venv $(RELEASE_VENV)
+	$(RELEASE_VENV)/bin/pip install -c tests/release/constraints.txt build twine hatchling
 	touch $@
 
 $(CORE_VENV)/ready: pyproject.toml constraints.txt
