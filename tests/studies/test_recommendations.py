@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("matplotlib")
 pytest.importorskip("transformers")
 
-from setrl.theory.recommend import Goal
+from setrl.theory.recommend import TRAINED, Goal
 from studies import recommendations
 from studies.predictions import NAMES
 from studies.recommendations import (
@@ -41,6 +41,16 @@ def test_runs_are_those_from_the_bases_of_the_recipes():
     assert "grpo_kl_1" in polynomial.left_out
     assert "poly_epo_growing" in runs["set_size"].left_out
     assert (runs["quadratic"].steps, runs["quadratic"].num_samples) == (100, 16)
+
+
+def test_trained_methods_are_those_of_runs_with_several_seeds():
+    found = {
+        config["method"]
+        for run in recorded()
+        for arm, config in run.arms.items()
+        if run.seeds[arm].shape[1] > 1
+    }
+    assert set(TRAINED) <= found
 
 
 def test_a_run_from_another_base_is_left_out(tmp_path):

@@ -31,7 +31,7 @@ KEPT = 0.01  # share above which a strategy counts as kept
 # pass@1 lost against GRPO, and of right strategies in 32 samples.
 ERROR_LOST, ERROR_STRATEGIES = 0.020, 0.61
 # Methods whose forecasts have been compared with recorded trainings of several seeds.
-TRAINED = ("grpo", "maxpo", "poly_epo", "grpo_div")
+TRAINED = ("grpo", "maxpo", "poly_epo", "grpo_div", "concave_counts")
 
 Config = Mapping[str, Any]
 Configs = Mapping[str, Config]
@@ -202,6 +202,7 @@ class Recommendation:
         prompts, samples: Of the log.
         success: p̂, its mean over prompts.
         success_quantiles: Of p̂ over prompts, at 10, 50 and 90 %.
+        never_right, always_right: Prompts of which no sample is right, or every one.
         alike: The share of groups of N that would be all right or all wrong.
         degenerate: The share of samples without a strategy.
         is_shared: Whether labels mean the same in all prompts.
@@ -220,6 +221,8 @@ class Recommendation:
     samples: tuple[int, int]
     success: Estimate
     success_quantiles: tuple[float, float, float]
+    never_right: int
+    always_right: int
     alike: float
     degenerate: float
     is_shared: bool
@@ -324,6 +327,8 @@ def _shown(log: Logged, num_samples: int, goal: Goal, training: Miniature) -> Re
         samples=(int(log.n_P.min()), int(log.n_P.max())),
         success=success,
         success_quantiles=(low, middle, high),
+        never_right=int((log.right_P == 0).sum()),
+        always_right=int((log.right_P == log.n_P).sum()),
         alike=log.alike(num_samples),
         degenerate=log.degenerate,
         is_shared=log.is_shared,
