@@ -37,11 +37,18 @@ export function setMeans(objective: Objective, samples: Samples, k: number, draw
   return objective.means?.(samples, k) ?? enumerated(objective, samples, k);
 }
 
+/** What was enumerated of a group: the page asks for the same means in several places. */
+const known = new WeakMap<Samples, Map<Objective, Map<number, SetMeans>>>();
+
 /** Mean scores over all sets, each scored by the definition. */
 export function enumerated(objective: Objective, samples: Samples, k: number): SetMeans {
+  const ofGroup = known.get(samples) ?? new Map<Objective, Map<number, SetMeans>>();
+  const ofObjective = ofGroup.get(objective) ?? new Map<number, SetMeans>();
   const n = samples.rewards.length;
   const sets = allSets(n, k);
-  return meansOf(objective.score(samples, sets), sets, n, true);
+  const means = ofObjective.get(k) ?? meansOf(objective.score(samples, sets), sets, n, true);
+  known.set(samples, ofGroup.set(objective, ofObjective.set(k, means)));
+  return means;
 }
 
 /** The advantages of a method, as `setrl.set_advantages` computes them. */
