@@ -19,7 +19,7 @@ VERL_PYTHON ?= $(PYTHON)
 VERL_VENV ?= .venv-verl
 VERL_VERSIONS := tests/engines/verl/constraints.txt
 
-.PHONY: demo test core verl engines skyrl vllm cookbook distributed adversary golden lint format verify web web-check web-browser web-pictures wheel wheel-test clean help
+.PHONY: demo test docs notebooks core verl engines skyrl vllm cookbook distributed adversary golden lint format verify web web-check web-browser web-pictures wheel wheel-test clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -56,6 +56,12 @@ adversary: $(VENV)/ready  ## Try to cheat the grader: near misses and rewrites o
 
 golden: $(VENV)/ready  ## Run small runs again and compare their figures with the recorded ones.
 	$(BIN)/python -m tests.golden.make --check
+
+docs: $(VENV)/ready  ## Build the documentation into site/; fails on a broken link and an undocumented public name.
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=. $(BIN)/python -m mkdocs build
+
+notebooks: $(VENV)/ready  ## Run the tutorials again, and compare what they print with what they show.
+	PYTHONPATH=. $(BIN)/python -m website.notebooks --check
 
 lint: $(VENV)/ready  ## Run the linters and the type checker.
 	$(BIN)/ruff check .

@@ -80,7 +80,7 @@ def variance_large_k() -> Trials:
     Verdict.HOLDS,
     how="exp(lgamma…) against integers: C(B−1−m, K−1)/C(B−1, K−1) at B = 4096, K = 8, 32, 256, "
     "relative error below 1e-9; and the ratio recurrence below 1e-13.",
-    truth="A recurrence of ratios, q[m+1] = q[m](B−K−m)/(B−1−m), keeps three more digits.",
+    truth="A recurrence of ratios, q[m+1] = q[m]·(B−K−m)/(B−1−m), keeps three more digits.",
     cases=product((8, 32, 256)),
 )
 def log_space(size: int) -> Trials:

@@ -1,0 +1,1 @@
+"""The documentation site: what MkDocs and its plugins cannot do by themselves. See `mkdocs.yml`."""

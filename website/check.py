@@ -1,0 +1,152 @@
+"""Checks of the built site: links, pictures, requests to other hosts, and public names."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import unquote, urlsplit
+
+import setrl
+
+INTERNAL = {"setrl.core.advantages", "setrl.files", "setrl.lab"}  # for our own code alone
+LOADED = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src",
+          "video": "src", "audio": "src", "embed": "src", "object": "data"}  # fmt: skip
+NOT_LOADED = {"canonical", "prev", "next", "alternate"}  # rel of <link>
+IN_STYLE = re.compile(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""")
+
+
+def faults_of(site: Path) -> list[str]:
+    """Everything that is wrong with a built site, one sentence each."""
+    return [*link_faults(site), *request_faults(site), *name_faults(site)]
+
+
+@dataclass
+class Read(HTMLParser):
+    """What a page links to, what it loads, and its anchors."""
+
+    links: list[str] = field(default_factory=list)
+    loads: list[str] = field(default_factory=list)
+    anchors: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what an element refers to."""
+        given = {name: value for name, value in attrs if value is not None}
+        self.anchors |= {given[name] for name in ("id", "name") if name in given}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        loaded = given.get(LOADED.get(tag, ""))
+        if loaded is not None and not NOT_LOADED & set(given.get("rel", "").split()):
+            self.loads.append(loaded)
+        self.loads += IN_STYLE.findall(given.get("style", ""))
+
+
+def link_faults(site: Path) -> Iterator[str]:
+    """Links, pictures, styles and scripts of pages that lead to nothing in the site."""
+    for page in sorted(site.rglob("*.html")):
+        if page.name == "404.html":
+            continue  # its links are absolute: it is shown for any address
+        read = read_page(page)
+        for link in dict.fromkeys(read.links + read.loads):
+            fault = _link_fault(page, link)
+            if fault:
+                yield f"{page.relative_to(site)}: {link}: {fault}"
+
+
+def request_faults(site: Path) -> Iterator[str]:
+    """Whatever a page or a style sheet loads from another host."""
+    for page in sorted(site.rglob("*.html")):
+        for address in read_page(page).loads:
+            if urlsplit(address).netloc:
+                yield f"{page.relative_to(site)}: loads {address} from another host"
+    for style in sorted(site.rglob("*.css")):
+        for address in IN_STYLE.findall(style.read_text(encoding="utf-8")):
+            yield f"{style.relative_to(site)}: loads {address} from another host"
+
+
+def name_faults(site: Path) -> Iterator[str]:
+    """Public names of the library that have no docstring, or no place in the reference."""
+    shown = inventory(site / "objects.inv")
+    for package, name in public_names():
+        value = getattr(package, name)
+        if (inspect.isclass(value) or inspect.isroutine(value)) and not _documented(value):
+            yield f"{package.__name__}.{name} has no docstring"
+        if not shown & set(_addresses(package, name, value)):
+            yield f"{package.__name__}.{name} is on no page of docs/reference"
+
+
+def public_names() -> Iterator[tuple[ModuleType, str]]:
+    """What the library offers: every `__all__`, objectives, and methods."""
+    for name in public_modules():
+        module = importlib.import_module(name)
+        for public in module.__all__:
+            if not inspect.ismodule(getattr(module, public)):
+                yield module, public
+    yield from ((setrl.objectives, name) for name in dir(setrl.objectives))
+    yield from ((setrl.methods, name) for name in [*setrl.methods.by_name, "by_name", "labels"])
+
+
+def public_modules() -> list[str]:
+    """The modules that say what is public, by `__all__`."""
+    source = Path(setrl.__file__).parent
+    found = []
+    for file in sorted(source.rglob("*.py")):
+        if re.search(r"^__all__ =", file.read_text(encoding="utf-8"), re.MULTILINE):
+            parts = file.relative_to(source.parent).with_suffix("").parts
+            found.append(".".join(parts).removesuffix(".__init__"))
+    return [name for name in found if name not in INTERNAL]
+
+
+def inventory(path: Path) -> set[str]:
+    """The names of an inventory of Sphinx's format, which mkdocstrings writes."""
+    body = path.read_bytes().split(b"\n", 4)[4]
+    lines = zlib.decompress(body).decode("utf-8").splitlines()
+    return {line.split(" ", 1)[0] for line in lines}
+
+
+@cache
+def read_page(page: Path) -> Read:
+    """The page, read."""
+    read = Read()
+    read.feed(page.read_text(encoding="utf-8"))
+    return read
+
+
+def _link_fault(page: Path, link: str) -> str | None:
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        return None
+    if parts.path.startswith("/"):
+        return "begins with /, so it works only where the site is at the root of its host"
+    target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+    target = target / "index.html" if target.is_dir() else target
+    if not target.is_file():
+        return "there is no such file"
+    anchor = unquote(parts.fragment)
+    if anchor and target.suffix == ".html" and anchor not in read_page(target).anchors:
+        return "there is no such heading"
+    return None
+
+
+def _documented(value: object) -> bool:
+    """Whether it has a docstring, other than the signature that `dataclass` writes."""
+    text = (getattr(value, "__doc__", None) or "").strip()
+    return bool(text) and not text.startswith(f"{getattr(value, '__name__', '')}(")
+
+
+def _addresses(package: ModuleType, name: str, value: object) -> Iterable[str]:
+    """The names under which the reference may show it."""
+    yield f"{package.__name__}.{name}"
+    yield f"{package.__name__}.{name}".replace("setrl.core.", "setrl.")
+    if hasattr(value, "__qualname__"):
+        yield f"{value.__module__}.{value.__qualname__}"

@@ -1,0 +1,138 @@
+"""Hooks of MkDocs: links that leave docs/, and notebooks, become pages of the site.
+
+A page may link to any file of the repository, so that the same link works where the repository is
+read. Here each file outside docs/ that a page links to becomes a page below `repository/`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from website import check
+from website.notebooks import as_markdown
+
+ROOT = Path(__file__).parents[1]
+DOCS = "docs"
+MIRROR = "repository"
+LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(?=[#)])")
+OPTIONAL = {"front.md"}  # pages of the navigation that may not be written yet
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Leave out the optional pages of the navigation that do not exist."""
+    missing = {name for name in OPTIONAL if not (Path(config.docs_dir) / name).exists()}
+    config.nav = _without(config.nav, missing)
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add a page for each notebook, and for each file outside docs/ that some page links to."""
+    for file in [one for one in files if one.src_uri.endswith(".ipynb")]:
+        _add_notebook(file, files, config)
+    waiting = [_repository_path(file.src_uri) for file in files.documentation_pages()]
+    waiting.append("CONTRIBUTING.md")  # the navigation has it
+    for path in waiting:
+        if path.endswith(".md"):
+            waiting.extend(new for new in _outside(path) if new not in waiting)
+        if not _in_docs(path):
+            files.append(File.generated(config, _site_path(path), content=_page_of(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **kwargs: Any) -> str:
+    """Point the links of a page at the pages of the site."""
+    source = _repository_path(page.file.src_uri)
+    here = posixpath.dirname(page.file.src_uri)
+
+    def moved(found: re.Match[str]) -> str:
+        target = _target(source, found.group())
+        if target is None or (_in_docs(target) and _in_docs(source) and _is_plain(target, found)):
+            return found.group()
+        return posixpath.relpath(_site_path(target), here or ".")
+
+    return LINK.sub(moved, markdown)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Check the site that was built."""
+    faults = check.faults_of(Path(config.site_dir))
+    if faults:
+        raise PluginError("\n".join(["the site has faults:", *faults]))
+
+
+def _without(nav: Any, missing: set[str]) -> Any:
+    """The navigation without the pages that are missing."""
+    if isinstance(nav, list):
+        return [_without(one, missing) for one in nav if not _is_missing(one, missing)]
+    if isinstance(nav, dict):
+        return {title: _without(below, missing) for title, below in nav.items()}
+    return nav
+
+
+def _is_missing(entry: Any, missing: set[str]) -> bool:
+    pages = [entry] if isinstance(entry, str) else [str(page) for page in entry.values()]
+    return not missing.isdisjoint(pages)
+
+
+def _add_notebook(file: File, files: Files, config: MkDocsConfig) -> None:
+    markdown, pictures = as_markdown(Path(file.abs_src_path))
+    files.append(File.generated(config, _site_path(f"{DOCS}/{file.src_uri}"), content=markdown))
+    for name, data in pictures.items():
+        beside = posixpath.join(posixpath.dirname(file.src_uri), name)
+        files.append(File.generated(config, beside, content=data))
+
+
+def _outside(path: str) -> list[str]:
+    """The files outside docs/ that a page links to."""
+    text = (ROOT / path).read_text(encoding="utf-8") if (ROOT / path).exists() else ""
+    targets = [_target(path, link) for link in LINK.findall(text)]
+    return [one for one in dict.fromkeys(targets) if one is not None and not _in_docs(one)]
+
+
+def _target(source: str, link: str) -> str | None:
+    """The file of the repository that a link leads to; None if there is none: MkDocs reports it."""
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(source), link))
+    if (ROOT / path).is_dir():
+        path = posixpath.join(path, "README.md")
+    inside = not path.startswith("..") and (ROOT / path).is_file()
+    return path if inside else None
+
+
+def _is_plain(target: str, found: re.Match[str]) -> bool:
+    """Whether MkDocs understands the link as it is."""
+    return not target.endswith(".ipynb") and posixpath.basename(target) in found.group()
+
+
+def _in_docs(path: str) -> bool:
+    return path.startswith(f"{DOCS}/")
+
+
+def _site_path(path: str) -> str:
+    """Where the site has a file of the repository."""
+    if _in_docs(path):
+        return path.removeprefix(f"{DOCS}/").replace(".ipynb", ".md")
+    return f"{MIRROR}/{path}" + ("" if path.endswith(".md") else ".md")
+
+
+def _repository_path(src_uri: str) -> str:
+    """Which file of the repository a page of the site is."""
+    if not src_uri.startswith(f"{MIRROR}/"):
+        return f"{DOCS}/{src_uri}"
+    path = src_uri.removeprefix(f"{MIRROR}/")
+    return path if (ROOT / path).exists() else path.removesuffix(".md")
+
+
+def _page_of(path: str) -> str:
+    """A file outside docs/ as a page: Markdown as it is, anything else as code."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    if path.endswith(".md"):
+        return text
+    return f"# {path}\n\n````{Path(path).suffix[1:]}\n{text}````\n"
