@@ -23,14 +23,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = "docs"
 MIRROR = "repository"
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(?=[#)])")
-OPTIONAL = {"front.md"}  # pages of the navigation that may not be written yet
-
-
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Leave out the optional pages of the navigation that do not exist."""
-    missing = {name for name in OPTIONAL if not (Path(config.docs_dir) / name).exists()}
-    config.nav = _without(config.nav, missing)
-    return config
+IN_NAVIGATION = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -38,7 +31,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for file in [one for one in files if one.src_uri.endswith(".ipynb")]:
         _add_notebook(file, files, config)
     waiting = [_repository_path(file.src_uri) for file in files.documentation_pages()]
-    waiting.append("CONTRIBUTING.md")  # the navigation has it
+    waiting.extend(IN_NAVIGATION)
     for path in waiting:
         if path.endswith(".md"):
             waiting.extend(new for new in _outside(path) if new not in waiting)
@@ -66,20 +59,6 @@ def on_post_build(config: MkDocsConfig) -> None:
     faults = check.faults_of(Path(config.site_dir))
     if faults:
         raise PluginError("\n".join(["the site has faults:", *faults]))
-
-
-def _without(nav: Any, missing: set[str]) -> Any:
-    """The navigation without the pages that are missing."""
-    if isinstance(nav, list):
-        return [_without(one, missing) for one in nav if not _is_missing(one, missing)]
-    if isinstance(nav, dict):
-        return {title: _without(below, missing) for title, below in nav.items()}
-    return nav
-
-
-def _is_missing(entry: Any, missing: set[str]) -> bool:
-    pages = [entry] if isinstance(entry, str) else [str(page) for page in entry.values()]
-    return not missing.isdisjoint(pages)
 
 
 def _add_notebook(file: File, files: Files, config: MkDocsConfig) -> None:

@@ -38,7 +38,7 @@ USES = {
     "mujoco": "control tasks with MuJoCo",
     "atari": "control tasks with Atari",
 }
-"""Extra → what needs it. dev is for who changes setrl, and serve is used by nothing yet."""
+"""Extra → what needs it. dev and docs are for who changes setrl; serve is used by nothing yet."""
 
 MODULES = {
     "tyro": "cli",
