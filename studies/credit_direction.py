@@ -357,8 +357,8 @@ def figure(found: Mapping[str, Any]) -> Figure:
     drawing, axes = axes_grid(count, 3, 13, 3.6 * count)
     titles = (
         "signal / noise of a batch",
-        "where an Adam step leads: points of pass@1",
-        "change of each strategy's success, points",
+        "an Adam step, points of pass@1",
+        "an Adam step, points of success",
     )
     for row, (policy, at) in enumerate(found["policies"].items()):
         own = axes[3 * row : 3 * row + 3]
