@@ -22,6 +22,7 @@ from setrl.errors import ConfigError, DataError, RunError
 from setrl.rewards import Combine, Truncation
 from setrl.tasks import Row, Strategy
 from tests.engines.fake_tinker import FakeServer
+from tests.serving.server import FakeServer as FakeServerOfModels
 from tests.tiny_model import make
 
 STEPS, B, N = 4, 2, 4
@@ -354,8 +355,14 @@ def test_a_server_of_another_protocol():
         def get_server_capabilities(self):
             raise ValueError("404 page not found")
 
-    with pytest.raises(ConfigError, match=r"http://here does not answer as a Tinker server .*404"):
+    versions = r"server of the protocol of tinker 0\.25 .*this is tinker .*404 page"
+    with pytest.raises(ConfigError, match=rf"http://here does not answer as a Tinker {versions}"):
         engine.check_server(Other(), "mine", "http://here")
+
+
+def test_a_server_that_is_none_of_the_protocol():
+    with FakeServerOfModels() as server, pytest.raises(ConfigError, match="it has no /api/v1/heal"):
+        engine.refuse_silence(server.url)
 
 
 def test_a_group_that_is_cut_in_half(base, tokenizer, tmp_path, monkeypatch):
