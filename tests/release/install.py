@@ -33,7 +33,7 @@ sys.exit(0 if b"<title>" in page and server.wait(60) in (0, 143) else 1)
 """
 
 CREDIT = ("setrl", "credit", "groups.jsonl", "--method", "poly_epo", "--set-size", "2")
-JUDGE = ("setrl", "judge", "groups.jsonl", "--judge", "exact", "--output", "labelled.jsonl")
+JUDGE = ("setrl", "judge", "groups.jsonl", "--judge", "exact", "--into", "exact")
 DRY_RUN = ("setrl", "train", "--config", "train.yaml", "--dry-run")
 # Extra → the extras that are installed, and the commands; "setrl" and "python" are those installed.
 CASES: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
