@@ -28,6 +28,7 @@ from setrl.report.style import LIGHT, Look, axes_grid, looks
 from studies.summaries import save, title
 
 FOLDER = Path(__file__).parents[1] / "docs" / "results" / "front"
+RECIPES = Path(__file__).parents[1] / "recipes" / "front"
 REFERENCE = "poly_epo_4"
 PASS, RIGHT, WIDE = "pass@1", "correct_strategies@32", "pass@32"
 METRICS = (
@@ -306,7 +307,8 @@ def tables(folder: Path = FOLDER) -> Path:
     Returns:
         The page.
     """
-    runs = {path.stem: Run.read(path) for path in sorted(folder.glob("*.json"))}
+    planned = {path.stem for path in RECIPES.glob("*.yaml")}
+    runs = {p.stem: Run.read(p) for p in sorted(folder.glob("*.json")) if p.stem in planned}
     lines = [
         "# Results: front",
         "",
