@@ -62,6 +62,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def _add_notebook(file: File, files: Files, config: MkDocsConfig) -> None:
+    assert file.abs_src_path is not None  # a notebook is a file of the disk
     markdown, pictures = as_markdown(Path(file.abs_src_path))
     files.append(File.generated(config, _site_path(f"{DOCS}/{file.src_uri}"), content=markdown))
     for name, data in pictures.items():

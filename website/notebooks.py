@@ -11,6 +11,7 @@ import argparse
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -38,7 +39,7 @@ def run(path: Path) -> NotebookNode:
 
     notebook = nbformat.read(path, as_version=4)
     where = {"metadata": {"path": str(path.parent)}}
-    options = {"timeout": LIMIT_S, "record_timing": False, "coalesce_streams": True}
+    options: dict[str, Any] = {"timeout": LIMIT_S, "record_timing": False, "coalesce_streams": True}
     NotebookClient(notebook, resources=where, **options).execute()
     for cell in notebook.cells:  # warnings name the paths of this machine
         if "outputs" in cell:
