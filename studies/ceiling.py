@@ -38,12 +38,12 @@ from setrl.runs.pool import OnProgress, Stop
 from setrl.runs.run import cache_folder, run_arms
 from setrl.tasks.base import TRAIN
 from studies import bases
+from studies.summaries import SHOWN, means_by_seed
 
 ROOT = Path(__file__).parents[1]
 BASES = ROOT / "docs" / "results" / "bases"
 RECIPES = tuple(bases.RECIPES / name / "config.yaml" for name in bases.DOMAINS)
 MOST_TRIES = 1000  # samples that the author writes for one prompt before a strategy is given up
-SHOWN = ("pass@1", "pass@32", "correct_strategies@32", "majority@32")
 
 
 def strategies_of(counted: Mapping[str, Any], at_least: float) -> tuple[str, ...]:
@@ -179,18 +179,7 @@ def arm_of(share: float) -> str:
 
 def numbers(run_dir: Path, strategies: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
     """The means of each arm and seed: split → arm → metric → {value, per_seed}."""
-    summary = summarise_run(run_dir)
-    splits = {
-        split: {
-            arm: {
-                name: {"value": found.metrics[name].value, "per_seed": found.metrics[name].per_seed}
-                for name in SHOWN
-                if name in found.metrics
-            }
-            for arm, found in of_split.arms.items()
-        }
-        for split, of_split in summary.splits.items()
-    }
+    splits = means_by_seed(summarise_run(run_dir), SHOWN)
     shown = {arm: list(names) for arm, names in strategies.items()}
     return {"schema_version": 1, "strategies": shown, "splits": splits}
 

@@ -16,11 +16,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from setrl.evaluation.summary import Summary
 from setrl.report import style
 from setrl.report.drawing import band
 
 SCHEMA_VERSION = 1
 RESAMPLES, LEVEL, SEED = 2_000, 0.95, 0
+SHOWN = (
+    "pass@1",
+    "pass@32",
+    "correct_strategies@32",
+    "majority@32",
+)  # of a model
 
 STYLES: dict[str, style.Style] = {
     "raw": (style.BLACK, ":", ""),
@@ -81,6 +88,21 @@ def write_numbers(path: Path, config: Any, **numbers: Any) -> Path:
     found = {"schema_version": SCHEMA_VERSION, "config": asdict(config), **numbers}
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return path
+
+
+def means_by_seed(summary: Summary, metrics: Sequence[str]) -> dict[str, Any]:
+    """Split → arm → metric → {value, per_seed}, of those metrics that an evaluation has."""
+    return {
+        split: {
+            arm: {
+                name: {"value": found.metrics[name].value, "per_seed": found.metrics[name].per_seed}
+                for name in metrics
+                if name in found.metrics
+            }
+            for arm, found in of_split.arms.items()
+        }
+        for split, of_split in summary.splits.items()
+    }
 
 
 def moving_average(values: ArrayLike, window: int) -> np.ndarray:

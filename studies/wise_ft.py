@@ -26,9 +26,9 @@ from setrl.lm.config import ComparisonConfig
 from setrl.lm.run import LanguageModelArms, quiet
 from setrl.logs.run_folder import BASE, CONFIG, seed_folders, training_run
 from setrl.runs.pool import Stop
+from studies.summaries import SHOWN, means_by_seed
 
 SOURCE = "source.json"  # the run whose weights are mixed in a folder
-SHOWN = ("pass@1", "pass@32", "correct_strategies@32", "majority@32")
 Weights = Mapping[str, torch.Tensor]
 
 
@@ -155,17 +155,7 @@ def run(
                 folder = training_run(out_dir, names[-1], seed).path
                 mixtures.evaluate(arm, seed, t, folder)
     summary = summarise(evaluations_of(run_dir, out_dir, names), None)
-    splits = {
-        split: {
-            model: {
-                name: {"value": found.metrics[name].value, "per_seed": found.metrics[name].per_seed}
-                for name in SHOWN
-                if name in found.metrics
-            }
-            for model, found in of_split.arms.items()
-        }
-        for split, of_split in summary.splits.items()
-    }
+    splits = means_by_seed(summary, SHOWN)
     path = out_dir / "wise_ft.json"
     files.write_json(path, {"schema_version": 1, "run": run_dir.name, "splits": splits})
     return path
