@@ -47,7 +47,7 @@ def finished(base, tmp_path_factory):
     config = tiny_config(
         arms={"grpo": {"method": "grpo", "entropy_coef": 1.0}},  # moves weights without rewards
         seeds=[1, 2],
-        steps=3,
+        steps=2,
         learning_rate=1e-2,
         eval_splits=["test", "shifted"],
         eval_problems=3,

@@ -91,6 +91,8 @@ def _empty_model(config: ComparisonConfig, sizes: Path | None) -> PreTrainedMode
 
 def _from_sizes(place: str | Path) -> PreTrainedModel:
     try:
+        if isinstance(place, Path) and not place.exists():  # a hub would be asked for its name
+            raise FileNotFoundError("there is no such file")
         about = AutoConfig.from_pretrained(place)
         with torch.device("meta"):
             model: PreTrainedModel = AutoModelForCausalLM.from_config(about)
