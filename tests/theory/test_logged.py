@@ -97,6 +97,7 @@ def test_problems_of_different_sizes():
 
 
 def test_disagreement_is_the_share_of_samples_that_must_move():
+    pytest.importorskip("scipy")
     other = [(p, right, ["x", "y", "y", None]) for p, right, _ in ROWS]
     same = [(p, right, [s and s + "!" for s in labels]) for p, right, labels in ROWS]
     assert disagreement(evaluation(), evaluation(same)) == 0
