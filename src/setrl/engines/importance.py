@@ -58,7 +58,7 @@ def ratio_metrics(output: dict[str, Any], accelerator: Accelerator) -> dict[str,
     if sampled is None or trained is None:
         return {}
     log_ratio = trained.double() - sampled.double()
-    kept = _trained_tokens(output) & log_ratio.isfinite()
+    kept = trained_tokens(output) & log_ratio.isfinite()
     credit = output["advantages"].double().abs()[:, None].expand_as(log_ratio)
     ratio = output.get("importance_sampling_ratio")
     masked = kept & (torch.zeros_like(kept) if ratio is None else ratio.expand_as(kept) == 0)
@@ -77,7 +77,7 @@ def ratio_metrics(output: dict[str, Any], accelerator: Accelerator) -> dict[str,
     }
 
 
-def _trained_tokens(output: dict[str, Any]) -> Tensor:
+def trained_tokens(output: dict[str, Any]) -> Tensor:
     """Tokens of samples that the model wrote itself, (samples, tokens)."""
     mask = output["completion_mask"].bool()
     return mask & output["tool_mask"].bool() if "tool_mask" in output else mask
@@ -93,5 +93,5 @@ def leave_out(output: dict[str, Any], rows: Tensor, accelerator: Accelerator) ->
     """
     keep = ~rows.to(output["completion_mask"].device)[:, None]
     output["completion_mask"] = output["completion_mask"] * keep
-    trained = _trained_tokens(output).sum()
+    trained = trained_tokens(output).sum()
     output["num_items_in_batch"] = accelerator.gather(trained).sum()

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from setrl.engines.importance import trained_tokens
+
 MODALITIES = (
     "pixel_values",
     "image_grid_thw",
@@ -38,9 +40,7 @@ class MeanLogprob:
             trainer: A trainer of TRL.
             output: What its `_generate_and_score_completions` returns.
         """
-        mask = output["completion_mask"].bool()
-        if "tool_mask" in output:
-            mask = mask & output["tool_mask"].bool()
+        mask = trained_tokens(output)
         logprobs = _known(output)
         if logprobs is None:
             logprobs = _computed(trainer, output)

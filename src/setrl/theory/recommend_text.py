@@ -217,7 +217,7 @@ def _at_other_speeds(found: Recommendation) -> str:
 
 
 def without_strategies(found: Recommendation) -> Iterator[str]:
-    """What can be said of a log without strategies, and what is missing."""
+    """What a log without strategies shows, and what is missing."""
     size, (low, middle, high) = found.quiet_set_size
     method = "dr_grpo" if size == 1 else f"maxpo, set_size: {size}"
     yield (
