@@ -175,7 +175,7 @@ def one_direction(rewards: tuple[int, ...], size: int) -> Trials:
     how="One right and one wrong action, all K < N: trace variances of u − v and u − w over all "
     "groups of N = 4, in fractions; their closed forms for N ≤ 10 and 16 at p = 1/20…19/20.",
     truth="For K < N/2 it pays below exactly one p, and above it costs. N = 16, K = 2, 4, 6: below "
-    "p = 0.383, 0.195, 0.099. The proof is in docs/theory.md.",
+    "p = 0.383, 0.195, 0.099. The proof is in docs/theory-proofs.md.",
     cases=product((4, 5, 6, 8, 10, 16)),
 )
 def leave_two_out_pays(num: int) -> Trials:

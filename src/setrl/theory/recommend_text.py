@@ -105,7 +105,7 @@ def _candidates(found: Recommendation) -> str:
 
 
 def reasons(found: Recommendation) -> Iterator[str]:
-    """Why, in sentences from the theory; docs/theory.md proves them."""
+    """Why, in sentences from the theory; docs/theory-proofs.md proves them."""
     assert found.choice is not None
     chosen, reference = found.candidates[found.choice], found.candidates[REFERENCE]
     yield (

@@ -1,7 +1,7 @@
 """Which strategies an objective keeps in the long run, if each keeps its success rate.
 
 A policy chooses among strategies; strategy c is right with probability s_c whatever its share q_c.
-Wrong samples are recognised as their strategy's. Proofs are in docs/theory.md.
+Wrong samples are recognised as their strategy's. Proofs are in docs/theory-proofs.md.
 """
 
 from __future__ import annotations
