@@ -88,8 +88,8 @@ def _binomial(num: int, success: float) -> np.ndarray:
 def leave_two_out_edge(num_samples: int, set_size: int) -> float:
     """The success rate below which u − v has less variance than u − w, for two actions.
 
-    0 if K ≥ N/2: it then never has. For K < N/2 there is exactly one edge; docs/theory-proofs.md proves
-    both, with m ~ Bin(L, p), L = N − K, from
+    0 if K ≥ N/2: it then never has. For K < N/2 there is exactly one edge. docs/theory-proofs.md
+    proves both, with m ~ Bin(L, p), L = N − K, from
 
         Var(u − w) − Var(u − v) ∝ E[(m + 1)·q(m)·((1 − p)² − (1 − m/L)²)],
         q(m) = C(N−1−m, K−1) / C(N−1, K−1).

@@ -102,8 +102,8 @@ def smallest_speculars(
         action: y.
         found_by: `search` tries all subsets, smallest first, and is always correct. `scan` removes
             the likeliest other actions, one after the other. It is correct for f = 1{not all
-            alike}: proved for K = 2 in docs/theory-proofs.md, and without exception in tests for K = 3,
-            4, 5. The default is the scan for that objective and the search for any other.
+            alike}: proved for K = 2 in docs/theory-proofs.md, and without exception in tests for
+            K = 3, 4, 5. The default is the scan for that objective and the search for any other.
     """
     policy = _check(tabular, policy_A, action)
     chosen = found_by or ("scan" if scores_dissimilarity(tabular) else "search")
