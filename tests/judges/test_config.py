@@ -2,7 +2,7 @@
 
 import pytest
 
-from setrl.judges import LMJudge, RetryRule
+from setrl.judges import Group, LMJudge, RetryRule
 from setrl.judges.config import by_name, from_config, reseeded, spelled_out
 from setrl.judges.ensemble import EnsembleJudge
 from setrl.judges.noisy import NoisyJudge
@@ -47,7 +47,7 @@ def test_a_language_model_takes_all_its_settings(tmp_path):
     ("config", "message"),
     [
         ("oracl:quadratic", "unknown judge 'oracl'; did you mean 'oracle'"),
-        ("exact:x", "the judge exact takes no settings"),
+        ("exact:x", "a function is given as 'module:name'"),
         ({"domain": "quadratic"}, "needs the key 'judge'"),
         ({"judge": "oracle"}, "judge oracle needs the setting 'domain'"),
         ({"judge": "noisy", "of": "exact", "flip": 1}, "did you mean 'flips'"),
@@ -89,3 +89,19 @@ def test_a_first_setting_is_the_number_that_the_judge_declares(monkeypatch):
     assert spelled_out("length:100") == {"judge": "length", "width": 100}
     with pytest.raises(ValueError, match="width must be a whole number, got 'wide' in"):
         spelled_out("length:wide")
+
+
+def test_keys_and_embeddings_may_be_functions_of_ones_own():
+    groups = [Group("p", ("1+1=2", "3-1=2", "3"))]
+    answers = from_config({"judge": "exact", "key": "studies.clusters:last_number"})
+    assert answers.judge(groups)[0].clusters_N == (0, 0, 1)
+    settings = {"encode": "studies.clusters:runs_of_letters", "threshold": 0.5}
+    near = from_config({"judge": "embedding", **settings})
+    assert near.judge([Group("p", ("1+1=2", "1+1=3", "(4-5)"))])[0].clusters_N == (0, 0, 1)
+    assert near.name == "embedding:studies.clusters:runs_of_letters"
+
+
+@pytest.mark.parametrize("settings", [{}, {"model": "m", "encode": "studies.clusters:last_number"}])
+def test_an_embedding_needs_one_encoder(settings):
+    with pytest.raises(ValueError, match="one of the settings 'model' and 'encode'"):
+        from_config({"judge": "embedding", "threshold": 0.5, **settings})

@@ -17,9 +17,9 @@ from setrl.names import look_up
 Config = str | Mapping[str, Any]
 
 by_name: dict[str, Callable[..., Judge]] = {
-    "exact": exact.by_final_answer,
+    "exact": exact.of_key,
     "oracle": oracle.of_domain,
-    "embedding": embedding.of_model,
+    "embedding": embedding.of_encoder,
     "cross_encoder": pairwise.of_cross_encoder,
     "pairwise": pairwise.of_judge,
     "lm": lm.from_settings,
@@ -60,14 +60,12 @@ def spelled_out(text: str) -> dict[str, Any]:
     """A text such as "exact" or "oracle:quadratic" as a mapping: the name, and its first setting.
 
     Raises:
-        ValueError: If the judge is not known, or takes no settings.
+        ValueError: If the judge is not known, or its first setting must be a number and is none.
     """
     name, colon, first = text.partition(":")
     settings = inspect.signature(look_up("judge", name, by_name), eval_str=True).parameters
     if not colon:
         return {"judge": name}
-    if not settings:
-        raise ValueError(f"the judge {name} takes no settings, got {text!r}")
     setting = next(iter(settings.values()))
     return {"judge": name, setting.name: _as_number(first, setting, text)}
 

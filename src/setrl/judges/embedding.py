@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import linked, load, spread
+from setrl.rewards.loading import load_function
 
 Encode = Callable[[list[str]], Any]
 """N texts → (N, d) numbers, any kind of array."""
@@ -78,9 +79,22 @@ class EmbeddingJudge(Judge):
         return Judgement(spread(kept.tolist(), labels, len(directions_Nd)))
 
 
-def of_model(model: str | Path, threshold: float, linkage: Linkage = "average") -> EmbeddingJudge:
-    """Near embeddings of a sentence-transformers model."""
-    return EmbeddingJudge(sentence_encoder(model), threshold, linkage, name=f"embedding:{model}")
+def of_encoder(
+    model: str | Path | None = None,
+    *,
+    threshold: float,
+    linkage: Linkage = "average",
+    encode: str | None = None,
+) -> EmbeddingJudge:
+    """Near embeddings of a sentence-transformers model, or of the function `module:name`.
+
+    Raises:
+        ValueError: Unless one of `model` and `encode` is given.
+    """
+    if (model is None) == (encode is None):
+        raise ValueError("judge embedding needs one of the settings 'model' and 'encode'")
+    own = sentence_encoder(model) if model else load_function(str(encode), ".").function
+    return EmbeddingJudge(own, threshold, linkage, name=f"embedding:{model or encode}")
 
 
 def cosine_distances(directions_Nd: NDArray[np.float64]) -> NDArray[np.float64]:

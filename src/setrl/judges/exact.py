@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
 from setrl.rewards.boxes import final_boxes
+from setrl.rewards.loading import load_function
 from setrl.rewards.stated import normal_text
 
 Key = Callable[[str], Hashable | None]
@@ -54,6 +55,8 @@ class ExactJudge(Judge):
         return [judgement_by_names([self.key(text) for text in group.samples]) for group in groups]
 
 
-def by_final_answer() -> ExactJudge:
-    """Equal final answers."""
-    return ExactJudge()
+def of_key(key: str | None = None) -> ExactJudge:
+    """Equal keys: final answers, or what the function `module:name` reads from a sample's text."""
+    if key is None:
+        return ExactJudge()
+    return ExactJudge(load_function(key, ".").function, name=f"exact:{key}")
