@@ -1,6 +1,6 @@
 r"""What the grader accepts and refuses: one list for the tests and for the table of the docs.
 
-`python tests/rewards/grader_cases.py` writes the table into docs/rewards.md.
+`python tests/rewards/grader_cases.py` writes the table into docs/results/grader/README.md.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from setrl.rewards import Reason
 
-DOC = Path(__file__).parents[2] / "docs" / "rewards.md"
+DOC = Path(__file__).parents[2] / "docs" / "results" / "grader" / "README.md"
 BEGIN, END = "<!-- cases: begin -->", "<!-- cases: end -->"
 
 
