@@ -1,0 +1,90 @@
+"""`python -m studies.sampling RUN FOLDER`: the models of a finished run, sampled in other ways.
+
+How far do more samples of a problem, or another temperature, give back what training narrowed? The
+problems and the seeds of the samples are the run's own; only n and the temperature differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from setrl import files
+from setrl.evaluation.summary import run_evaluations, summarise
+from setrl.lm.run import LanguageModelArms, quiet
+from setrl.logs.run_folder import BASE, training_run
+from setrl.runs.pool import Stop
+from studies.wise_ft import claim, opened
+
+CURVES = ("pass@", "majority@", "correct_strategies@", "vote_share@", "degenerate")
+
+
+def models_of(run: LanguageModelArms, seeds: dict[str, list[int]]) -> Iterator[Any]:
+    """(arm, seed, its model) of the base and of every finished training."""
+    yield BASE, 0, run.base
+    for arm, own in seeds.items():
+        for seed in own:
+            yield arm, seed, training_run(run.run_dir, arm, seed).final
+
+
+def curves_of(run_dir: Path) -> dict[str, Any]:
+    """Split → arm → metric → {value, low, high}, at every k that is a power of two."""
+    summary = summarise(run_evaluations(run_dir), None)
+    return {
+        split: {
+            arm: {
+                name: {key: round(getattr(one, key), 5) for key in ("value", "low", "high")}
+                for name, one in found.metrics.items()
+                if name.startswith(CURVES)
+            }
+            for arm, found in of_split.arms.items()
+        }
+        for split, of_split in summary.splits.items()
+    }
+
+
+def run(
+    run_dir: Path,
+    out_dir: Path,
+    arms: Sequence[str] = (),
+    temperatures: Sequence[float] = (1.0,),
+    samples: int = 1024,
+) -> Path:
+    """Evaluate the base and the arms of a finished run anew, and write sampling.json.
+
+    What is evaluated already is not evaluated again.
+
+    Args:
+        run_dir: The folder of the run.
+        out_dir: Where everything is written; a folder for samples of this run alone.
+        arms: Its arms; all by default.
+        temperatures: Each model is sampled at each of them.
+        samples: n, the samples of each problem.
+
+    Returns:
+        The path of sampling.json: for each temperature, split and model the curves over k.
+    """
+    quiet()
+    source, seeds = opened(run_dir, arms)
+    claim(out_dir, run_dir)
+    found = {}
+    for temperature in temperatures:
+        config = replace(source.config, temperature=temperature, eval_samples=samples)
+        folder = out_dir / f"temperature_{temperature:g}"
+        again = LanguageModelArms(config, run_dir, run_dir)
+        for arm, seed, model in models_of(again, seeds):
+            own = folder / BASE if arm == BASE else training_run(folder, arm, seed).path
+            again._evaluate(model, own, 0, lambda _: None, Stop())
+        found[f"{temperature:g}"] = curves_of(folder)
+    path = out_dir / "sampling.json"
+    kept = {"run": run_dir.name, "samples": samples, "temperatures": found}
+    files.write_json(path, {"schema_version": 1, **kept})
+    return path
+
+
+if __name__ == "__main__":
+    print(tyro.cli(tyro.conf.configure(tyro.conf.PositionalRequiredArgs)(run)))
