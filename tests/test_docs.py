@@ -1,4 +1,4 @@
-"""The guide to one's own objective prints what it shows, and every method is in the table."""
+"""The guides to methods and objectives print what they show, and every method is in a table."""
 
 import contextlib
 import io
@@ -11,6 +11,7 @@ from setrl import methods
 
 DOCS = Path(__file__).parents[1] / "docs"
 GUIDE = DOCS / "your-own-objective.md"
+METHODS = DOCS / "methods.md"
 BLOCK = re.compile(r"```python\n(.*?)```\n(?:```text\n(.*?)```)?", re.DOTALL)
 
 
@@ -18,14 +19,15 @@ def without_times(text: str) -> str:
     return re.sub(r"[\d,…]+ µs", "… µs", text).strip()
 
 
-def test_every_block_of_the_guide_prints_what_it_shows():
-    blocks = BLOCK.findall(GUIDE.read_text())
-    assert len(blocks) >= 8
+@pytest.mark.parametrize(("guide", "least"), [(GUIDE, 8), (METHODS, 1)])
+def test_every_block_of_the_guide_prints_what_it_shows(guide, least):
+    blocks = BLOCK.findall(guide.read_text())
+    assert len(blocks) >= least
     namespace: dict = {"__name__": "guide"}
     for code, shown in blocks:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(code, str(GUIDE), "exec"), namespace)
+            exec(compile(code, str(guide), "exec"), namespace)
         if without_times(printed.getvalue()) != without_times(shown):
             pytest.fail(f"this block:\n{code}\nprints:\n{printed.getvalue()}")
 
@@ -42,7 +44,7 @@ def test_every_command_of_the_log_session_prints_what_it_shows(monkeypatch, caps
 
 
 def test_every_method_has_a_line_in_the_table():
-    table = (DOCS / "methods.md").read_text()
+    table = METHODS.read_text()
     for name in methods.by_name:
         assert f"| `{name}(" in table
 
