@@ -105,7 +105,7 @@ def test_tokens_are_those_that_were_sampled_and_trained_on(small, planned):
     assert is_near(planned.sampled, sampled)
     assert is_near(planned.trained, trained)
     assert planned.samples == 2 * 12 * 2 * 6
-    limit = costs(config)
+    limit = costs(config, Assumptions())
     assert limit.sampled == limit.samples * config.sample_tokens >= sampled
     assert any("the limit, which is the most" in sentence for sentence in limit.assumed)
 
@@ -139,7 +139,7 @@ def test_a_pilot_foretells_the_tokens_of_another_tokenizer_and_of_thoughts(
     found = costs(config, Assumptions(like=tmp_path / "2")).judged
     assert is_near(found.read, taken[1][0])
     assert found.written >= taken[1][1] > 0  # thoughts may grow with the samples, or not
-    assert not is_near(costs(config).judged.read, taken[1][0])
+    assert not is_near(costs(config, Assumptions()).judged.read, taken[1][0])
 
 
 def test_the_disk_holds_as_much(small, planned):
@@ -253,7 +253,7 @@ def test_a_server_is_sent_adapters_and_batches(base, tmp_path):
 def test_adapters_of_peft(tmp_path):
     model = models.make(tmp_path / "model")
     config = tiny_config(model=str(model), peft={"r": 2, "target_modules": ["q_proj", "v_proj"]})
-    found = costs(config)
+    found = costs(config, Assumptions())
     assert found.size.trained == 2 * 2 * (32 + 32)  # A and B of two layers of 32 × 32
     assert found.memory.moments == 2 * 4 * found.size.trained
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from setrl.errors import ConfigError
 from setrl.evaluation.sampling import load_tokenizer
+from setrl.lm.assumptions import Assumptions
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.disk import BYTES, MOMENTS, Disk, Texts, disk, open_batches
 from setrl.lm.judge_load import JudgeLoad, Shown, loads
@@ -27,64 +28,6 @@ from setrl.tasks import FileTask
 LOOKED_AT = 512  # prompts whose length is measured
 FORWARD, TRAIN, TRAIN_ADAPTER = 2, 6, 4  # FLOPs of a weight and a token
 CACHE_BYTES = 2  # of a number in the cache of keys and values, and of a weight that only samples
-
-
-@dataclass(frozen=True)
-class Assumptions:
-    """What no config says.
-
-    Attributes:
-        sample_tokens: Tokens of a sample on average; None: those of `like`, or the limit.
-        like: A run that was made, of this config or of one like it, whose lengths and speeds hold.
-        model_sizes: A config.json in the place of the model's.
-        judge_sizes: A config.json of the judge, for its GPU hours.
-        judge_bytes: Bytes of a token of the judge; None: as its server counted in `like`, or 3.
-        judge_reply_tokens: Tokens of its reply; None: as in `like`, or the JSON object alone,
-            without thoughts.
-        judge_prices: What a million tokens that it reads, and that it writes, cost; None: the
-            prices in the judge's config.
-        sample_price, train_price, prompt_price: What an engine takes for a million tokens.
-        gpu_price: What a GPU costs in an hour.
-        gpus: GPUs that sample and train; those of a judge are not among them.
-        tflops: 10¹² operations of a GPU in a second, at most.
-        bandwidth: 10¹² bytes that a GPU reads from its memory in a second, at most.
-        sampling_utilisation, training_utilisation: The share of `tflops` that is reached.
-    """
-
-    sample_tokens: float | None = None
-    like: Path | None = None
-    model_sizes: Path | None = None
-    judge_sizes: Path | None = None
-    judge_bytes: float | None = None
-    judge_reply_tokens: float | None = None
-    judge_prices: tuple[float, float] | None = None
-    sample_price: float = 0.0
-    train_price: float = 0.0
-    prompt_price: float = 0.0
-    gpu_price: float = 0.0
-    gpus: int = 1
-    tflops: float = 989.0
-    bandwidth: float = 3.35
-    sampling_utilisation: float = 0.1
-    training_utilisation: float = 0.3
-
-    def __post_init__(self) -> None:
-        numbers = {key: v for key, v in vars(self).items() if isinstance(v, int | float)}
-        for key, value in numbers.items():
-            if not key.endswith("_price") and not 0 < value < math.inf:
-                raise ConfigError(f"{_flag(key)} must be a number above 0, got {value:g}")
-        for key in ("sampling_utilisation", "training_utilisation"):
-            if getattr(self, key) > 1:
-                raise ConfigError(f"{_flag(key)} is a share, at most 1, got {getattr(self, key):g}")
-        prices = {key: value for key, value in vars(self).items() if key.endswith("_price")}
-        prices["judge_prices"] = min(self.judge_prices or (0.0,))
-        for key, price in prices.items():
-            if not 0 <= price < math.inf:
-                raise ConfigError(f"{_flag(key)} must be at least 0, got {price:g}")
-
-
-def _flag(key: str) -> str:
-    return f"--{key.replace('_', '-')}"
 
 
 @dataclass(frozen=True)
@@ -218,7 +161,7 @@ class Costs:
         return self.work.wall_s * self.assumptions.gpus / 3600
 
 
-def costs(config: ComparisonConfig, assumptions: Assumptions = Assumptions()) -> Costs:
+def costs(config: ComparisonConfig, assumptions: Assumptions) -> Costs:
     """What a comparison takes, from its first step.
 
     Nothing is written and no server is asked; the model itself need not be on this machine.
