@@ -277,7 +277,8 @@ def test_requests_of_every_kind_of_judge(judge, requests):
             return {**spec, "model": "m", "endpoint": "http://127.0.0.1:9/v1"}
         return {k: list(map(filled, v)) if k == "judges" else filled(v) for k, v in spec.items()}
 
-    found = costs(tiny_config(arms={"a": {"method": "grpo", "judge": filled(judge)}}))
+    config = tiny_config(arms={"a": {"method": "grpo", "judge": filled(judge)}})
+    found = costs(config, Assumptions())
     assert found.judged.requests == requests * 6 * 2
 
 
