@@ -70,7 +70,7 @@ def parsed(arguments: list[str]) -> Any:
     named = [name for name in COMMANDS if name in arguments[:1]]  # the others need no parser then
     for name in named or COMMANDS:
         if named:
-            _name_what_is_known(COMMANDS[name])
+            name_what_is_known(COMMANDS[name])
         app.command(COMMANDS[name], name=name)
     for name, command in CONTROL.items():
         control.command(command, name=name, is_default=name == "train")
@@ -81,7 +81,7 @@ def parsed(arguments: list[str]) -> Any:
     return app.cli(prog="setrl", args=arguments, config=(tyro.conf.OmitArgPrefixes,))
 
 
-def _name_what_is_known(command: type[Any]) -> None:
+def name_what_is_known(command: type[Any]) -> None:
     """Put the names of domains, judges, … in the help; only now, since registries load slowly."""
     for kind in command.__mro__[:-1]:
         for mark, registry in REGISTRIES.items():

@@ -1,0 +1,55 @@
+"""docs/cli.md has every command, with an example and with the options that its parser accepts."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tyro")
+pytest.importorskip("griffe")
+
+from setrl import cli
+from website import commands
+
+PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+HELP = re.compile(r"^[│ ] +(--[a-z-]+)(?:, (--[a-z-]+))?", re.MULTILINE)  # of tyro and of argparse
+ROW = re.compile(r"^\| `(--[a-z-]+)(?:, (--[a-z-]+))?", re.MULTILINE)
+
+
+def test_the_page_has_every_command():
+    known = [*commands.COMMANDS, commands.FIELDS]
+    assert sorted(commands.MARK.findall(PAGE)) == sorted(known)
+    for name in known:
+        assert re.search(rf"^### {name}$", PAGE, re.MULTILINE | re.IGNORECASE), name
+
+
+@pytest.mark.parametrize("name", commands.COMMANDS)
+def test_its_options_are_those_of_the_help(name, capsys):
+    with pytest.raises(SystemExit):
+        cli.main([*name.split(), "--help"])
+    accepted = {one for row in HELP.findall(capsys.readouterr().out) for one in row}
+    shown = commands.filled(f"<!-- setrl {name} -->")
+    options, _, shared = shown.partition(commands.SHARED)
+    listed = {one for row in ROW.findall(options) for one in row}
+    listed |= set(re.findall("`(--[a-z-]+)`", shared))
+    switched_on = {f"--no-{one.removeprefix('--')}" for one in listed}
+    assert listed - {""} == accepted - {"", "--help"} - (switched_on - listed)
+
+
+@pytest.mark.parametrize("example", re.findall(r"^```\nsetrl (.+)\n```$", PAGE, re.MULTILINE))
+def test_its_examples_are_accepted(example):
+    assert cli._parsed(shlex.split(example)) is not None
+
+
+def test_every_command_has_an_example():
+    for name in commands.COMMANDS:
+        assert f"\n```\nsetrl {name}" in PAGE
+
+
+def test_a_value_is_shown_as_it_is_written():
+    shown = commands.filled("<!-- setrl import -->")
+    assert "| `--steps FIRST:LAST` |  |" in shown
+    assert "| `--output PATH` | required |" in shown
+    assert "`--seed INT` | `0` |" in commands.filled("<!-- setrl evaluate -->")
+    assert "`--open, --no-open` | `--open` |" in commands.filled("<!-- setrl view -->")
