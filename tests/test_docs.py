@@ -1,4 +1,4 @@
-"""The guides to methods and objectives print what they show, and every method is in a table."""
+"""Blocks and commands of guides print what they show; links and names of files lead somewhere."""
 
 import contextlib
 import io
@@ -41,6 +41,19 @@ def test_every_command_of_the_log_session_prints_what_it_shows(monkeypatch, caps
     assert len(blocks) == 3
     for command, shown in blocks:
         assert sessions.printed(capsys, command) == shown.rstrip(), command
+
+
+def test_the_judge_of_the_guide_prints_what_it_shows(monkeypatch, capsys, tmp_path):
+    pytest.importorskip("tyro")
+    pytest.importorskip("aiohttp")
+    from tests import sessions
+
+    monkeypatch.chdir(tmp_path)
+    [line] = re.findall(r"```json\n(.*?)```", (DOCS / "judges.md").read_text("utf-8"), re.DOTALL)
+    Path("samples.jsonl").write_text(line, "utf-8")
+    [(command, shown)] = sessions.commands("judges.md")
+    printed = re.sub(r"\r?judge: .*\n", "", sessions.printed(capsys, command))  # the progress bar
+    assert printed == shown.rstrip()
 
 
 def test_every_method_has_a_line_in_the_table():
