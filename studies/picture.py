@@ -1,0 +1,194 @@
+"""`python -m studies.picture`: the animated picture of the README, from a run of the front.
+
+`collect` keeps what the picture needs of a run, in one small file; `draw` writes the picture.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import tyro
+
+from setrl import files
+from setrl.errors import RunError
+from setrl.evaluation.wording import in_a_row, percent, plain
+from setrl.report.figures_training import SHARE, share_fills
+from setrl.report.run import RunData, read_run
+from setrl.report.style import OTHER_FILL, STRATEGY_FILLS
+from studies.animation import Animation, at, text
+from studies.front import FOLDER, PASS, RIGHT, Run
+
+ARMS = {"grpo": "GRPO", "poly_epo_4": "set RL (Poly-EPO)"}
+ALT = "A language model trained with GRPO ends with one way to answer; with set RL it keeps many"
+SHARES, PICTURE = "polynomial_shares.json", "collapse.svg"
+LOGGED = "reward/pass@1"
+FRAMES = 24  # before frames that end with the same step become one
+
+WIDTH, HEIGHT, PANEL = 800, 484, 400
+ROOT, ARC = (200, 296), 165  # where the ways begin in a panel, and how far they lead
+BIGGEST, THICKEST = 54, 40  # radius of a disc and width of a line with a share of 1
+SPREAD = 166  # degrees from the first way to the last
+LEFT, TRACK, END = 32, 232, 372  # where a bar begins, the length of 100%, where its number ends
+
+
+def frame_steps(last: int) -> list[int]:
+    """The steps at which frames end: dense at the start, where shares change most.
+
+    >>> frame_steps(200)[:8], frame_steps(200)[-2:]
+    ([1, 3, 6, 9, 12, 17, 22, 28], [184, 200])
+    """
+    return sorted({max(1, round(last * (i / FRAMES) ** 2)) for i in range(1, FRAMES + 1)})
+
+
+def collect(run_dir: Annotated[Path, tyro.conf.Positional], folder: Path = FOLDER) -> Path:
+    """Keep shares of strategies and pass@1 of a run's training samples, means over seeds.
+
+    Args:
+        run_dir: Its folder.
+        folder: Where the file goes.
+
+    Raises:
+        RunError: If the run lacks an arm of the picture, or one of its training runs is shorter.
+    """
+    data = read_run(run_dir)
+    lengths = {len(run.metrics.get(LOGGED, ())) for arm in ARMS for run in data.arms.get(arm, [])}
+    missing = [arm for arm in ARMS if arm not in data.arms]
+    if missing or len(lengths) > 1:
+        found = f"lacks {in_a_row(missing)}" if missing else "has training runs of unequal length"
+        raise RunError(f"{run_dir} {found}; the picture needs finished runs of {in_a_row([*ARMS])}")
+    ends = frame_steps(lengths.pop())
+    kept = {"seeds": [str(run.seed) for run in data.arms[next(iter(ARMS))]], "steps": ends}
+    arms = {arm: _frames(data, arm, ends) for arm in ARMS}
+    files.write_json(folder / SHARES, {"schema_version": 1, **kept, "arms": arms})
+    return folder / SHARES
+
+
+def _frames(data: RunData, arm: str, ends: Sequence[int]) -> dict[str, Any]:
+    """pass@1 and shares at each frame; strategies without a fill are added up as "other"."""
+    fills = share_fills(data)
+    shares = {name: np.zeros(len(ends)) for name in [*fills, "other"]}
+    for key in dict.fromkeys(key for run in data.arms[arm] for key in run.metrics):
+        if key.startswith(SHARE):
+            name = key.removeprefix(SHARE)
+            shares[name if name in fills else "other"] += _means(data, arm, key, ends)
+    passes = _means(data, arm, LOGGED, ends)
+    return {PASS: _rounded(passes), "shares": {n: _rounded(row) for n, row in shares.items()}}
+
+
+def _means(data: RunData, arm: str, key: str, ends: Sequence[int]) -> np.ndarray:
+    """Mean over seeds, and over the steps since the frame before; 0 where it was not logged."""
+    absent = np.zeros(ends[-1])
+    rows = [np.nan_to_num(run.metrics.get(key, absent)) for run in data.arms[arm]]
+    parts = np.split(np.mean(rows, axis=0), ends[:-1])
+    return np.array([part.mean() for part in parts])
+
+
+def _rounded(values: np.ndarray) -> list[float]:
+    return np.round(values, 4).tolist()
+
+
+def caption(shares: Mapping[str, Any], run: Run) -> str:
+    """What the picture shows, with its numbers."""
+    base, grpo, poly = (
+        (plain(run.value(arm, RIGHT)), percent(run.value(arm, PASS))) for arm in ("base", *ARMS)
+    )
+    forbidden = [percent(run.value(arm, PASS, "shifted")) for arm in ARMS]
+    return (
+        "A small language model learns to give points on polynomials: each colour is a choice of "
+        "x (grey: all other choices), and a disc's area is its share of the samples. The base "
+        f"model has {base[0]} right strategies in 32 samples at {base[1]} pass@1; after the same "
+        f"{shares['steps'][-1]} steps with seeds {in_a_row(shares['seeds'])}, GRPO has {grpo[0]} "
+        f"at {grpo[1]}, and Poly-EPO {poly[0]} at {poly[1]}; where the favourite choices are "
+        f"forbidden, pass@1 is {forbidden[0]} and {forbidden[1]}."
+    )
+
+
+def picture(shares: Mapping[str, Any], run: Run) -> str:
+    """The SVG, from what `collect` kept and from the run's evaluation."""
+    moving = Animation(len(shares["steps"]))
+    body = [text("step", WIDTH // 2, 100, "middle", "muted")]
+    body += [moving.counter([str(step) for step in shares["steps"]], WIDTH // 2, 132, "middle")]
+    for place, (arm, label) in enumerate(ARMS.items()):
+        parts = [text(label, PANEL // 2, 42, "middle", "strong")]
+        parts += _fan(moving, shares["arms"][arm]["shares"])
+        parts += _bars(moving, arm, shares["arms"][arm][PASS], run)
+        body.append(at(place * PANEL, 0, *parts))
+    return moving.svg(WIDTH, HEIGHT, ALT, body)
+
+
+def _fan(moving: Animation, shares: Mapping[str, Sequence[float]]) -> list[str]:
+    """A way to each strategy, as wide as its share, and a disc with this share as its area."""
+    fills = dict(zip(shares, (*STRATEGY_FILLS, OTHER_FILL), strict=True))
+    lost, ways, discs = [], [], []
+    for name, (x, y) in _places(list(shares)).items():
+        ends = f'x1="{ROOT[0]}" y1="{ROOT[1]}" x2="{x}" y2="{y}"'
+        widths = moving.moves([f"stroke-width:{THICKEST * s:.1f}px" for s in shares[name]])
+        scales = moving.moves([f"transform:scale({math.sqrt(s):.3f})" for s in shares[name]])
+        lost.append(f'<path d="M{ROOT[0]} {ROOT[1]}L{x} {y}" class="outline"/>')
+        lost.append(f'<circle cx="{x}" cy="{y}" r="6" class="outline"/>')
+        ways.append(f'<line {ends} stroke="{fills[name]}" class="{widths}"/>')
+        discs.append(at(x, y, f'<circle r="{BIGGEST}" fill="{fills[name]}" class="{scales}"/>'))
+    x, y = ROOT
+    root = [
+        f'<circle cx="{x}" cy="{y}" r="24" class="ink"/>',
+        text("?", x, y + 10, "middle", "paper"),
+    ]
+    return [*lost, *ways, *discs, *root]
+
+
+def _places(names: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Places on an arc above the root: the first in the middle, the next beside it, and so on."""
+    places = {}
+    for rank, name in enumerate(names):
+        side = (rank + 1) // 2 * (1 if rank % 2 else -1)
+        angle = math.pi / 2 - side * math.radians(SPREAD) / (len(names) - 1)
+        x, y = ROOT[0] + ARC * math.cos(angle), ROOT[1] - ARC * math.sin(angle)
+        places[name] = (round(x), round(y))
+    return places
+
+
+def _bars(moving: Animation, arm: str, passes: Sequence[float], run: Run) -> list[str]:
+    """pass@1 while training and on test problems, and with the most frequent choices forbidden."""
+    test, shifted = (run.value(arm, PASS, split) for split in ("test", "shifted"))
+    scales = [f"transform:scaleX({value:.3f})" for value in (*passes, test)]
+    numbers = [*(percent(value, 0) for value in passes), percent(test)]
+    forbidden = [
+        text("favourites forbidden", LEFT, 432), _bar(1, 444, "track"),
+        _bar(shifted, 444, moving.grows()), text(percent(shifted), END, 463, "end", "number"),
+    ]  # fmt: skip
+    return [
+        text("pass@1", LEFT, 360), _bar(1, 372, "track"), _bar(1, 372, moving.moves(scales)),
+        moving.counter(numbers, END, 391, "end"),
+        f'<g class="{moving.appears()}">{"".join(forbidden)}</g>',
+    ]  # fmt: skip
+
+
+def _bar(length: float, y: int, look: str) -> str:
+    shape = f'<rect width="{TRACK * length:.1f}" height="22" class="ink {look}"/>'
+    return at(LEFT, y, shape)
+
+
+def draw(folder: Path = FOLDER) -> Path:
+    """Write the picture from what was collected.
+
+    Args:
+        folder: Of the shares and of the run's evaluation.
+    """
+    shares = files.read_json(folder / SHARES)
+    run = Run.read(folder / "polynomial.json")
+    files.write_text(folder / PICTURE, picture(shares, run))
+    return folder / PICTURE
+
+
+def main() -> None:
+    """The command line."""
+    commands: dict[str, Any] = {"collect": collect, "draw": draw}
+    print(tyro.extras.subcommand_cli_from_dict(commands, prog="python -m studies.picture"))
+
+
+if __name__ == "__main__":
+    main()

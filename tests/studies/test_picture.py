@@ -1,0 +1,111 @@
+"""The README's picture is made from the committed shares, and its caption has their numbers."""
+
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from setrl import files
+from setrl.errors import RunError
+
+pytest.importorskip("tyro")
+pytest.importorskip("matplotlib")
+
+from studies import animation, picture
+from studies.front import FOLDER, PASS, Run
+from studies.picture import PICTURE, SHARES, TRACK
+from tests import fake_run
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def shares():
+    return files.read_json(FOLDER / SHARES)
+
+
+@pytest.fixture(scope="module")
+def run():
+    return Run.read(FOLDER / "polynomial.json")
+
+
+def moving(svg: str, look: str) -> dict[str, str]:
+    """Class of what moves → its rule, for rules that contain `look`."""
+    return {name: rule for name, rule in re.findall(r"^\.(m\d+)\{(.*)$", svg, re.M) if look in rule}
+
+
+def test_the_committed_picture_is_what_the_script_makes(shares, run):
+    made = picture.picture(shares, run)
+    assert (FOLDER / PICTURE).read_text(encoding="utf-8") == made
+    assert len(made) < 60_000
+
+
+def test_the_start_page_and_the_readme_show_it_with_the_caption_of_the_data(shares, run):
+    for page in ("README.md", "docs/index.md"):
+        words = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+        assert f"![{picture.ALT}](" in words
+        assert picture.caption(shares, run) in words
+
+
+def test_discs_and_bars_have_the_sizes_of_the_data(shares, run):
+    """A changed share or result changes the picture, at its frame and in proportion."""
+    made = picture.picture(shares, run)
+    areas = [0.2057, 0.9985]  # GRPO's x=0
+    assert [shares["arms"]["grpo"]["shares"]["x=0"][frame] for frame in (0, -1)] == areas
+    rule = next(iter(moving(made, "scale(").values()))
+    scales = [float(found) for found in re.findall(r"scale\(([\d.]+)\)", rule)]
+    assert [round(scale**2, 3) for scale in (scales[1], scales[0])] == [0.206, 0.998]
+    length = TRACK * run.value("poly_epo_4", PASS, "shifted")
+    assert f'width="{length:.1f}"' in made
+
+
+def test_every_frame_is_a_distribution_over_strategies(shares):
+    for arm in shares["arms"].values():
+        for frame in zip(*arm["shares"].values(), strict=True):
+            assert 0.98 < sum(frame) < 1.001  # the rest could not be read
+
+
+def test_it_stands_still_at_the_end_where_less_motion_is_asked_for(shares, run):
+    made = picture.picture(shares, run)
+    root = ET.fromstring(made)
+    assert root.tag.endswith("svg")
+    assert "<script" not in made
+    assert made.index("prefers-reduced-motion") > max(
+        made.index(f"@keyframes {m}") for m in moving(made, "")
+    )
+    for rule in moving(made, "").values():
+        still, keyframes = rule.split(";animation-name", 1)
+        before_the_end = re.findall(r"\{([^{}]*)\}", keyframes)[-2]
+        assert still == before_the_end
+
+
+def test_a_run_is_collected_and_drawn(tmp_path, run, monkeypatch):
+    run_dir = fake_run.make(tmp_path / "run", tuple(picture.ARMS), steps=50, evaluated=False)
+    collected = files.read_json(picture.collect(run_dir, tmp_path))
+    assert collected["seeds"] == ["0", "1"]
+    assert collected["steps"][-1] == 50
+    first = [fake_metrics(run_dir, seed)[0]["reward/pass@1"] for seed in (0, 1)]
+    assert collected["arms"]["grpo"][PASS][0] == pytest.approx(sum(first) / 2, abs=1e-4)
+    assert picture.picture(collected, run).count("<circle") == 2 * (2 * 9 + 1)
+
+
+def fake_metrics(run_dir, seed):
+    return files.read_lines(run_dir / "grpo" / f"seed_{seed}" / "metrics.jsonl")
+
+
+def test_a_run_without_an_arm_and_an_unfinished_one_are_refused(tmp_path):
+    without = fake_run.make(tmp_path / "without", ("grpo",), steps=3, evaluated=False)
+    with pytest.raises(RunError, match="lacks poly_epo_4"):
+        picture.collect(without, tmp_path)
+    short = fake_run.make(tmp_path / "short", tuple(picture.ARMS), steps=3, evaluated=False)
+    log = short / "grpo" / "seed_0" / "metrics.jsonl"
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:2]))
+    with pytest.raises(RunError, match="unequal length"):
+        picture.collect(short, tmp_path)
+
+
+def test_frames_come_in_time_for_the_results(shares):
+    last = animation.FIRST + animation.FRAME * (len(shares["steps"]) - 1)
+    assert last <= animation.RESULT < animation.BACK < animation.LOOP
+    assert 10 <= animation.LOOP <= 14
