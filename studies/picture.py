@@ -1,6 +1,8 @@
 """`python -m studies.picture`: the animated picture of the README, from a run of the front.
 
 `collect` keeps what the picture needs of a run, in one small file; `draw` writes the picture.
+While the picture moves, shares and pass@1 are those of training samples; at the end, pass@1 is that of
+the run's evaluation.
 """
 
 from __future__ import annotations
@@ -98,12 +100,12 @@ def caption(shares: Mapping[str, Any], run: Run) -> str:
     )
     forbidden = [percent(run.value(arm, PASS, "shifted")) for arm in ARMS]
     return (
-        "A small language model learns to give points on polynomials: each colour is a choice of "
-        "x (grey: all other choices), and a disc's area is its share of the samples. The base "
-        f"model has {base[0]} right strategies in 32 samples at {base[1]} pass@1; after the same "
-        f"{shares['steps'][-1]} steps with seeds {in_a_row(shares['seeds'])}, GRPO has {grpo[0]} "
-        f"at {grpo[1]}, and Poly-EPO {poly[0]} at {poly[1]}; where the favourite choices are "
-        f"forbidden, pass@1 is {forbidden[0]} and {forbidden[1]}."
+        "A small language model gives points on polynomials: each colour is a choice of x (grey: "
+        "all others), and a disc's area is its share of the samples. After the same "
+        f"{shares['steps'][-1]} steps (seeds {in_a_row(shares['seeds'])}) from one base model "
+        f"({base[0]} right strategies in 32 samples and {base[1]} pass@1 on test problems), GRPO "
+        f"has {grpo[0]} and {grpo[1]}, and Poly-EPO {poly[0]} and {poly[1]}; with the favourite "
+        f"choices forbidden, pass@1 is {forbidden[0]} and {forbidden[1]}."
     )
 
 
