@@ -3,7 +3,7 @@
     python benchmarks/bands.py [COMPARISONS]
 
 The success rates of problems are drawn from Beta distributions, so that the true curves are known:
-pass@k = 1 − E (1−p)^k. docs/evaluation.md has the figures of 300 comparisons each.
+pass@k = 1 − E (1−p)^k. docs/results/evaluation has the figures of 300 comparisons each.
 """
 
 import sys

@@ -122,8 +122,8 @@ def simultaneous_band(
     from P problems. The factor c is the level's quantile of the draws.
 
     The band is right for many problems. Where few problems differ at all (pass@k near 1, k near n)
-    it can be too narrow, as every interval from a standard error: docs/evaluation.md has measured
-    coverages.
+    it can be too narrow, as every interval from a standard error. docs/results/evaluation has
+    measured coverages.
 
     Args:
         ks: The places.
