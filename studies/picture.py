@@ -1,8 +1,8 @@
 """`python -m studies.picture`: the animated picture of the README, from a run of the front.
 
 `collect` keeps what the picture needs of a run, in one small file; `draw` writes the picture.
-While the picture moves, shares and pass@1 are those of training samples; at the end, pass@1 is that of
-the run's evaluation.
+While it moves, shares and pass@1 are those of training samples; at the end, pass@1 is that of the
+run's evaluation.
 """
 
 from __future__ import annotations
