@@ -19,45 +19,51 @@ SHOWN = (
 )
 
 OPENING = """\
-# The claims ledger
+# Which claims of the papers hold
 
-This page lists every definition, lemma, proposition, example and worked number of the documents
-that this library was built from, and whether it holds. The last part lists what we found beyond
-them. Every entry has a check, which runs with
+This library was built from four documents. This page lists every definition, lemma, proposition,
+example and worked number in them, and says whether it holds. The last section has our own results.
+A program checks every entry:
 
-    make verify
+    make verify                          # all of them
+    python -m claims note-prop-2.6       # those whose id starts so
 
-A check does not use the verdict below; the verdict is confirmed if the trials of the check alone
-lead to it. Nearly all arithmetic is exact, in fractions, by enumeration over small action sets, and
-shares no code with the library. A check of finitely many cases is evidence for a general statement,
-not a proof. Empirical results of the papers cannot be checked here and are left out.
+## How to read an entry
 
-Every statement is read in the same way:
+An entry has its place in the document, its id, the verdict, and the claim in our words. The lines
+below it say what is true instead, the first counterexample, and what was checked. The verdicts:
 
-- What its document assumes anywhere is assumed: n ≥ 2, n < N, an f that does not depend on the
-  order of the samples, rewards in [0, 1] under the polychromic objective.
-- A statement that fails only where what it is about is missing *holds*, and these cases are named.
-  They are: all rewards equal, a diversity that is the same for every set that scores, a single
-  set (K = 1), no correct action, an advantage or a covariance of exactly 0.
-- A statement that something can happen, or may happen, needs one case. All others are taken to be
-  general and need every case.
-- A statement that needs a further condition, which its document does not state, *fails*, and the
-  condition is given.
-- Where the words of the document allow two readings and one of them holds, or where the statement
-  goes further than the document, the verdict is *reading*: the strict reading is the statement and
-  has its counterexample, and the kind reading stands beside it.
-- A statement *holds up to scale* if all that is missing is a positive factor which is the same for
-  every policy and every score.
+- **Holds.** True in every case that was checked. Exceptions without content are named: all rewards
+  equal, the same diversity for every set that scores, a single set (K = 1), no correct action, an
+  advantage or a covariance of exactly 0.
+- **Holds up to scale.** True after multiplication with a positive factor, the same for every policy
+  and every score. The factor is given.
+- **Depends on the reading.** The words allow two readings, or the claim goes further than the
+  document. The strict reading has a counterexample; the other one holds and is given.
+- **Fails.** False, or true only under a condition that the document does not state. There is a
+  counterexample, and a corrected claim that held in every case checked.
+- **Definition.** What the document defines, written in full.
 
-A statement fails, or its strict reading does, only with a counterexample, the first one in a search
-from small cases to large ones, and with a corrected statement or a kind reading that held in every
-case tried.
+N is the number of samples of a prompt, n the size of a set (K in the MaxPO review, whose prompts
+have B samples), π the policy. u and v are the mean scores of the sets with and without a sample, w
+that of the sets of n − 1 without it, U that of all sets. A is the marginal set advantage, Λ the
+scaffold value. The [glossary](glossary.md) explains these terms.
 
-N is the number of samples of a prompt, n (K in the MaxPO review, which has B samples) the size of a
-set, π the policy, u and v the mean scores of the sets with and without a sample, w that of the sets
-of n − 1 without it, U that of all, A the marginal set advantage, Λ the scaffold value.
+## How far to trust it
+
+- The check does not see the verdict. It computes trials, and the verdict must follow from them.
+- Nearly all arithmetic is exact, in fractions, by enumeration over small sets of actions, and
+  shares no code with the library.
+- Finitely many cases are evidence for a general claim, not a proof. [Some
+  proofs](theory-proofs.md) are written out.
+- What a document assumes anywhere is assumed everywhere: n ≥ 2, n < N, an f that ignores the order
+  of the samples, rewards in [0, 1] for the polychromic objective.
+- A claim that something can happen needs one case. Every other claim needs all cases.
+- Results of training in the papers cannot be checked here and are left out.
 
 This page is written by `python -m claims --markdown docs/claims.md`; do not edit it.
+
+## How many hold
 """
 
 
@@ -119,7 +125,7 @@ def markdown(findings: Sequence[Finding]) -> str:
 
 
 def _counts(findings: Sequence[Finding]) -> str:
-    heads = " | ".join(verdict.value for verdict in SHOWN)
+    heads = " | ".join(map(_name, SHOWN))
     lines = [f"| | claims | {heads} |", "|---" * (len(SHOWN) + 2) + "|"]
     for document in (*DOCUMENTS, None):
         verdicts = [
@@ -133,18 +139,22 @@ def _counts(findings: Sequence[Finding]) -> str:
 def _entry(finding: Finding) -> str:
     row = finding.claim
     if finding.confirmed:
-        verdict = f"**{finding.concluded.value.capitalize()}.**"
+        verdict = f"**{_name(finding.concluded).capitalize()}.**"
     else:
         verdict = f"**Not confirmed: {_mismatch(finding)}.**"
     lines = [f"### {row.where}", "", f"`{row.id}` · {verdict} {row.statement}", ""]
     if row.kindly:
-        lines += [f"- Kind reading, which holds: {row.kindly}"]
+        lines += [f"- A reading that holds: {row.kindly}"]
     if row.truth:
         lines += [f"- {_truth_label(row.verdict)}: {row.truth}"]
     if row.counterexample:
         lines += [f"- First counterexample: {finding.counterexample}"]
     lines += [f"- Checked: {row.how} ({_count(finding.trials)})", ""]
     return "\n".join(lines)
+
+
+def _name(verdict: Verdict) -> str:
+    return "depends on the reading" if verdict is Verdict.READING else verdict.value
 
 
 def _count(trials: int) -> str:
