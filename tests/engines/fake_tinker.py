@@ -1,14 +1,20 @@
 """A server of the Tinker protocol in this process: a real model, real gradients, and faults.
 
+As SkyRL's server on JAX it has few places for models, samples only from models that have one, and
+loads what it samples from into the place of what it trains.
+
 Its methods take what the methods of the released client take (each call is bound to their
 signatures) and return the client's own types.
 """
 
+import asyncio
 import copy
 import inspect
 import itertools
 from concurrent.futures import Future
+from contextlib import contextmanager
 from datetime import datetime
+from types import SimpleNamespace
 
 import httpx
 import numpy as np
@@ -16,9 +22,12 @@ import tinker
 import torch
 from tinker import types
 from tinker.lib.public_interfaces.rest_client import RestClient
+from tinker.resources.models import AsyncModelsResource
 from transformers import AutoModelForCausalLM
 
 from setrl.models.sampler import sample_ids
+
+PLACES = 7  # of eight on SkyRL's server, the base model has one
 
 
 class FaultError(Exception):
@@ -42,6 +51,10 @@ def done(value):
     return future
 
 
+def parameters_of(model):
+    return torch.cat([one.detach().flatten() for one in model.parameters()])
+
+
 class Weights:
     """A model with its optimiser, and the batches that are in it."""
 
@@ -49,6 +62,7 @@ class Weights:
         self.model = model
         self.optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.0)
         self.seen = list(seen)
+        self.trained = parameters_of(model)
 
     def copied(self):
         other = Weights(copy.deepcopy(self.model), self.seen)
@@ -70,6 +84,7 @@ class FakeServer:
         self.base = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32).eval()
         self.disk, self.counts, self.fault, self.down, self.life = {}, {}, fault, 0, 0
         self.numbers, self.sessions = itertools.count(), []
+        self.places, self.overwritten = set(), 0
 
     def connect(self):
         if self.down:
@@ -84,7 +99,7 @@ class FakeServer:
             raise FaultError("no such model")
         kind = self.fault(name, self.counts[name])
         if kind == "kill":
-            self.life, self.down = self.life + 1, 2
+            self.life, self.down, self.places = self.life + 1, 2, set()
         if kind in ("kill", "before"):
             raise FaultError(f"{name}: {kind}")
         value = act()
@@ -102,6 +117,25 @@ class FakeService:
     def close(self):
         self.server.sessions.remove(self)
 
+    @contextmanager
+    def aclient(self, pool):
+        yield SimpleNamespace(models=self)
+
+    def run_coroutine_threadsafe(self, coroutine):
+        return done(asyncio.run(coroutine))
+
+    async def unload(self, *args, **named):
+        given = bound(AsyncModelsResource, "unload", *args, **named)
+        self.server.places.discard(given["request"].model_id)
+
+    def made(self, weights):
+        """A training client of weights, which takes a place."""
+        if len(self.server.places) == PLACES:
+            raise FaultError(f"Maximum number of LoRA adapters ({PLACES}) reached")
+        training = FakeTraining(self, weights)
+        self.server.places.add(training.model_id)
+        return training
+
     def get_server_capabilities(self):
         model = types.SupportedModel(model_name=self.server.name)
         return types.GetServerCapabilitiesResponse(supported_models=[model])
@@ -109,7 +143,7 @@ class FakeService:
     def create_lora_training_client(self, *args, **named):
         given = bound(tinker.ServiceClient, "create_lora_training_client", *args, **named)
         assert given["base_model"] == self.server.name
-        return FakeTraining(self, Weights(copy.deepcopy(self.server.base)))
+        return self.made(Weights(copy.deepcopy(self.server.base)))
 
     def create_training_client_from_state_with_optimizer(self, *args, **named):
         name = "create_training_client_from_state_with_optimizer"
@@ -117,14 +151,17 @@ class FakeService:
         restored = self.server.call(
             name, self.life, lambda: self.server.disk[given["path"]].copied()
         )
-        return FakeTraining(self, restored)
+        return self.made(restored)
+
+    def create_training_client_from_state(self, *args, **named):
+        name = "create_training_client_from_state"
+        given = bound(tinker.ServiceClient, name, *args, **named)
+        return self.made(Weights(copy.deepcopy(self.server.disk[given["path"]].model)))
 
     def create_sampling_client(self, *args, **named):
         given = bound(tinker.ServiceClient, "create_sampling_client", *args, **named)
-        path = given["model_path"]
-        return FakeSampling(
-            self, self.server.base if path is None else self.server.disk[path].model
-        )
+        assert given["model_path"] is None, "the model that saved it may be gone"
+        return FakeSampling(self, self.server.base)
 
     def create_rest_client(self):
         return FakeRest(self)
@@ -176,7 +213,7 @@ class FakeRest:
 class FakeTraining:
     def __init__(self, service, weights):
         self.service, self.weights, self.waiting = service, weights, []
-        self.model_id = f"model_{next(service.server.numbers)}"
+        self.model_id, self.loaded = f"model_{next(service.server.numbers)}", None
 
     def _later(self, name, act):
         try:
@@ -191,7 +228,8 @@ class FakeTraining:
     def _gradients(self, data, loss_fn, loss_fn_config):
         assert loss_fn == "importance_sampling"
         assert loss_fn_config is None
-        outputs = []
+        outputs, held = [], parameters_of(self.weights.model)
+        self.service.server.overwritten += not torch.equal(held, self.weights.trained)
         for one in data:
             inputs = {key: torch.tensor(v.tolist()) for key, v in one.loss_fn_inputs.items()}
             ids = torch.tensor([one.model_input.to_ints()])
@@ -213,6 +251,7 @@ class FakeTraining:
             group.update(lr=adam.learning_rate, betas=(adam.beta1, adam.beta2), eps=adam.eps)
         self.weights.optimizer.step()
         self.weights.optimizer.zero_grad()
+        self.weights.trained = parameters_of(self.weights.model)
         self.weights.seen += self.waiting
         self.waiting = []
         return types.OptimStepResponse()
@@ -238,12 +277,12 @@ class FakeTraining:
         bound(tinker.TrainingClient, "save_weights_and_get_sampling_client", *args, **named)
         # Under a name of its own, and kept, as SkyRL's server does on JAX.
         self._saved("sampler_weights", f"ss{next(self.service.server.numbers)}")
-        return FakeSampling(self.service, copy.deepcopy(self.weights.model))
+        return FakeSampling(self.service, copy.deepcopy(self.weights.model), self)
 
 
 class FakeSampling:
-    def __init__(self, service, model):
-        self.service, self.model = service, model
+    def __init__(self, service, model, training=None):
+        self.service, self.model, self.training = service, model, training
 
     def sample(self, *args, **named):
         given = bound(tinker.SamplingClient, "sample", *args, **named)
@@ -253,7 +292,19 @@ class FakeSampling:
         except FaultError as fault:
             return done(fault)
 
+    def _load(self):
+        """Put the weights into the place of those that are trained, unless they were last there."""
+        training = self.training
+        if training is None:
+            return
+        if training.model_id not in self.service.server.places:
+            raise FaultError(f"Model {training.model_id} not loaded")
+        if training.loaded is not self:
+            training.weights.model.load_state_dict(self.model.state_dict())
+            training.loaded = self
+
     def _drawn(self, prompt, n, params):
+        self._load()
         ids, generator = prompt.to_ints(), torch.Generator().manual_seed(params.seed)
         [group] = sample_ids(self.model, [ids], n, params.max_tokens, params.temperature, generator)
         return types.SampleResponse([self._sequence(ids, one, params) for one in group])

@@ -144,7 +144,9 @@ def test_no_batch_is_lost_or_trained_on_twice(base, tokenizer, tmp_path, whole, 
     one = trainer(server, tmp_path, tokenizer)
     found, seen = weights(server, one.train())
     one.final_sampler()
-    assert server.sessions == []  # each would keep a model on the server
+    assert server.sessions == []
+    assert server.places == set()
+    assert steps_of(server) == ({2, 4}, 0)  # of the models before the fault there is nothing else
     assert one.faults >= (name != "delete")  # that one costs no restart
     assert seen == whole[1]
     assert torch.equal(found, whole[0])
@@ -194,6 +196,62 @@ def test_a_copied_folder_leaves_the_weights_of_the_first_run(base, tokenizer, tm
     trainer(server, tmp_path / "copy", tokenizer, save_every=1, keep=1).train()
     assert first <= set(server.disk)
     assert trainer(server, tmp_path / "one", tokenizer).train().step == STEPS
+
+
+def test_each_fault_frees_a_place(base, tokenizer, tmp_path, whole):
+    """More faults than the server has places."""
+    server = FakeServer(
+        base, lambda call, count: "after" if call == "optim_step" and count % 2 else None
+    )
+    one = trainer(server, tmp_path, tokenizer, save_every=1)
+    found, _ = weights(server, one.train())
+    assert one.faults == STEPS
+    assert server.places == set()
+    assert torch.equal(found, whole[0])
+
+
+def test_the_model_of_a_killed_client_is_unloaded_by_the_next(base, tokenizer, tmp_path):
+    def die(batch, measured):
+        if batch.step == 3:
+            raise KeyboardInterrupt
+
+    server = FakeServer(base)
+    one = trainer(server, tmp_path, tokenizer, on_batch=die)
+    one._leave = lambda: None  # a killed client does not
+    with pytest.raises(KeyboardInterrupt):
+        one.train()
+    assert len(server.places) == 1
+    shutil.copytree(tmp_path, tmp_path / "copy")
+    trainer(server, tmp_path / "copy", tokenizer).train()
+    assert len(server.places) == 1  # a copy leaves it alone
+    trainer(server, tmp_path, tokenizer).train()
+    assert server.places == set()
+
+
+def test_a_damaged_record_of_models(tmp_path):
+    journal = Journal(tmp_path, {})
+    journal.add_model("model_1")
+    assert Journal(tmp_path, {}).models() == ["model_1"]
+    files.write_json(tmp_path / "models.json", {"models": []})
+    with pytest.raises(DataError, match=r"models.json is damaged .'folder'.: remove it"):
+        journal.models()
+
+
+def test_a_server_that_is_away_when_the_session_begins(base, tokenizer, tmp_path, whole):
+    """The released client opens its session when it is first used, and then fails."""
+
+    class Away:
+        @property
+        def holder(self):
+            raise ConnectionError("connection refused")
+
+    server = FakeServer(base)
+    one = trainer(server, tmp_path, tokenizer)
+    clients = iter([Away(), Away()])
+    one.connect = lambda: next(clients, None) or server.connect()
+    found, _ = weights(server, one.train())
+    assert one.faults == 2
+    assert torch.equal(found, whole[0])
 
 
 def test_a_step_is_recorded_before_it_is_saved(base, tokenizer, tmp_path):
@@ -265,6 +323,50 @@ def test_batches_are_never_staler_than_the_bound(base, tokenizer, tmp_path, stal
     assert versions == {step: min(step - 1, staleness) for step in range(1, STEPS + 1)}
     assert gaps[0] < 1e-5  # sampler and trainer have the same weights
     assert (max(gaps) < 1e-5) == (staleness == 0)
+
+
+@pytest.mark.parametrize("staleness", [0, 1, 2])
+def test_no_samples_are_drawn_while_weights_change(base, tokenizer, tmp_path, staleness):
+    """The server would put the older weights in the place of the newer ones."""
+    trained, plain = [threading.Event() for _ in range(STEPS + 1)], maker(tokenizer)
+
+    def late(step, version, sampler):
+        trained[max(step - 1, 0)].wait(0.3 if staleness else 0)
+        return plain(step, version, sampler)
+
+    server = FakeServer(base)
+    one = trainer(
+        server,
+        tmp_path,
+        tokenizer,
+        late,
+        staleness=staleness,
+        on_batch=lambda batch, measured: trained[batch.step].set(),
+    )
+    _, seen = weights(server, one.train())
+    assert len(seen) == STEPS
+    assert server.overwritten == 0
+
+
+def test_batches_that_were_lost_with_their_model_are_sampled_again(base, tokenizer, tmp_path):
+    """One fault, not one for each of them."""
+    kinds = {("sample", 3): "before"}
+    server = FakeServer(base, lambda call, count: kinds.get((call, count)))
+    one = trainer(server, tmp_path, tokenizer, staleness=2)
+    _, seen = weights(server, one.train())
+    assert len(seen) == STEPS
+    assert one.faults == 1
+
+
+def test_the_share_of_ratios_that_are_clipped():
+    values = np.log([0.5, 0.79, 0.81, 1.19, 1.21])
+    sample = CreditedSample([1], [2] * 5, [0.0] * 5, 1.0)
+    output = {"logprobs": types.SimpleNamespace(to_numpy=lambda: values)}
+    answer = types.SimpleNamespace(loss_fn_outputs=[output])
+    batch = Batch(1, 0, [sample], {})
+    clip = {"clip_low_threshold": 0.8, "clip_high_threshold": 1.2}
+    assert engine._agreement(answer, batch, clip)["policy/outside_clip"] == pytest.approx(3 / 5)
+    assert "policy/outside_clip" not in engine._agreement(answer, batch, {})
 
 
 @pytest.mark.parametrize("staleness", [1])

@@ -65,10 +65,11 @@ def test_the_last_model_is_evaluated_through_the_server(trained, tmp_path):
     served = ServedModel.of(config, run.final)
     assert served.path.startswith("tinker://")
     problems = config.make_task().problems("test", 2, 0)
-    model = ServedModel(config, served.path, server.connect)
+    model, held = ServedModel(config, served.path, server.connect), set(server.disk)
     drawn = draw_and_read(problems, model, 3, 0, tmp_path / "test.jsonl", show_progress=False)
     assert (drawn.problems, drawn.unfinished) == (2, 0)
     assert ServedModel.of(config, None).path is None
+    assert (server.places, server.sessions, set(server.disk)) == (set(), [], held)
 
 
 @pytest.mark.parametrize("schedule", ["constant", "linear", "cosine"])

@@ -4,13 +4,14 @@ It starts the server on loopback and trains on `polynomial` through `setrl train
 
 - arms: GRPO and Poly-EPO; the recorded advantages must be the core's, and of the saved weights the
   server must have those alone that the runs still need.
-- losses: the server's `ppo` and `cispo`; the same advantages.
+- losses: the server's `ppo` and `cispo`, with steps so large that both clip; the same advantages.
 - faults: the server is killed in mid-run, and a proxy loses replies: the records and the weights
   must be those of the same run without a fault. Then a slow judge, beside which the run trains.
 - together: two training runs at once, as two client processes of one server.
 - processes: the server computes on two processes.
 
-It ends with the server stopped. The server's environment: `tests/server/constraints.txt`.
+After each part no place of the server may be taken. It ends with the server stopped. The server's
+environment: `tests/server/constraints.txt`.
 """
 
 import argparse
@@ -138,12 +139,24 @@ def arms(server, folder, options):
     before = set(server.saved)
     train(config_of(server, steps=options.steps), folder / "two_arms")
     report(folder / "two_arms", ARMS)
+    check_kept(server, before, folder / "two_arms", ARMS)
+
+
+def check_kept(server, before, folder, arms):
+    """Of what a comparison saved the server has what is still needed, and nothing else."""
     found = set(server.saved) - before
-    kept = {file for arm in ARMS for file in still_needed(server, folder / "two_arms", arm)}
-    sampled = {file for file in found if file.name.startswith("ss")}
-    print(f"the server has {len(kept)} saved weights, and {len(sampled)} that it sampled from")
-    assert found - sampled == kept, (found, kept)
-    assert len(sampled) <= 2 * len(ARMS), sampled
+    kept = {file for arm in arms for file in still_needed(server, folder, arm)}
+    assert found == kept, (found, kept)
+    print(f"  the server has {len(kept)} saved weights of it: those that are needed")
+
+
+def check_places(server):
+    """No model is loaded any more; the last are being unloaded when a client ends."""
+    for _ in range(60):
+        if not server.loaded:
+            return print(f"  all of the {server.made} models so far are unloaded")
+        time.sleep(0.5)
+    raise AssertionError(f"still loaded: {server.loaded}")
 
 
 def still_needed(server, folder, arm):
@@ -161,8 +174,15 @@ def final_file(server, folder, arm):
 
 def losses(server, folder, options):
     for loss in ("ppo", "cispo"):
-        train_here(short(server, {"loss": loss, "staleness": 1}), folder / loss)
+        large = {"learning_rate": 0.02}
+        train_here(short(server, {"loss": loss, "staleness": 1}, **large), folder / loss)
         report(folder / loss, ONE)
+        outside = [one["policy/outside_clip"] for one in records_of(folder / loss, "poly_epo")]
+        print(f"  {loss}: ratios beyond the clip, by step:", *(f"{one:.0%}" for one in outside))
+        assert outside[0] == 0, "the first batch is of the weights that it trains"
+        assert np.mean(outside[1:]) > 0.05, outside
+    one, other = (final_weights(server, folder / loss) for loss in ("ppo", "cispo"))
+    assert any(np.abs(one[name] - other[name]).max() > 1e-4 for name in one)
 
 
 def faults(server, folder, options):
@@ -178,12 +198,14 @@ def with_lost_replies(server, folder):
         for kind, replies in LOST.items():
             proxy.lose(dict.fromkeys(replies, kind))
             values, warnings = short(server, {"tinker": proxy.address}), []
+            before = set(server.saved)
             train_here(values, folder / f"lost_{kind}", warnings)
             again = sum("going on from the saved weights" in one for one in warnings)
             print(f"  replies {kind}: {proxy.lost}; {again} times back to the saved weights")
             assert sorted(proxy.lost) == sorted(replies), proxy.counts
-            assert (again > 0) == (kind == "gone"), warnings
+            assert again == (len(replies) if kind == "gone" else 0), warnings
             check_same(server, folder / "whole", folder / f"lost_{kind}")
+            check_kept(server, before, folder / f"lost_{kind}", ONE)
 
 
 def with_a_dead_server(server, folder, away_s):
@@ -253,9 +275,12 @@ def beside_a_slow_judge(server, folder, delay_s=5.0):
 
 
 def together(server, folder, options):
-    values = short(server, arms=ARMS | ONE, workers=2)
-    train(values, folder / "together")
-    report(folder / "together", ARMS | ONE)
+    """GRPO, and Poly-EPO with sets of 2, each in a process; alone each is the same."""
+    arms, before = ARMS | ONE, set(server.saved)
+    train(short(server, arms=arms, workers=2), folder / "together")
+    report(folder / "together", arms)
+    check_kept(server, before, folder / "together", arms)
+    check_same(server, folder / "whole", folder / "together")
 
 
 def processes(server, folder, options):
@@ -291,10 +316,15 @@ def main():
     if one:
         with running(Server(*of, folder / "server", options.port)) as server:
             for part in one:
+                began = time.monotonic()
                 globals()[part](server, folder, options)
+                check_places(server)
+                print(f"{part}: as it should be, {time.monotonic() - began:.0f} s")
     if "processes" in options.parts:
         with running(Server(*of, folder / "server_of_two", options.port, 2)) as server:
             processes(server, folder, options)
+            check_places(server)
+    print("engines: all as it should be")
 
 
 if __name__ == "__main__":

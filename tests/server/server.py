@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -36,6 +37,21 @@ class Server:
     def saved(self):
         """The files of all saved weights."""
         return sorted((self.folder / "checkpoints").rglob("*.tar.gz"))
+
+    @property
+    def made(self):
+        """How many models it has made since it started last."""
+        return len(self._models("Created LoRA model"))
+
+    @property
+    def loaded(self):
+        """The models that it has made since it started last and not unloaded."""
+        return self._models("Created LoRA model") - self._models("Unloaded model")
+
+    def _models(self, words):
+        text = " ".join((self.folder / "server.log").read_text(errors="replace").split())
+        since = text.rpartition("Starting background engine")[2]  # its lines are broken at 80
+        return set(re.findall(rf"{words} (model_\w+)", since))
 
     def file_of(self, path, inner=""):
         """tinker://MODEL/…/NAME → its file."""

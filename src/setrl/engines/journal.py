@@ -5,7 +5,7 @@ after and what the run saved before (`state.json`), and every batch since
 (`batches/step_000007.json`). A batch is written, whole,
 before it is trained on. After any fault the weights of `state.json` are loaded and the batches
 after it are trained on in their order: each is in the weights exactly once, however often it was
-sent.
+sent. `models.json` names the models that the run made on the server, to clean up after them.
 """
 
 from __future__ import annotations
@@ -152,6 +152,41 @@ class Journal:
             "identity": dict(self.identity),
         }
         files.write_json(self._state, state)
+
+    def models(self) -> list[str]:
+        """Models of the server that this run made and has not cleaned up after, oldest first.
+
+        Raises:
+            DataError: If the file is damaged.
+        """
+        if not self._models.exists():
+            return []
+        kept = files.read_json(self._models)
+        try:
+            # A copy of another folder leaves the models of that one's run alone.
+            own = kept["folder"] == str(self.folder.resolve())
+            return [str(one) for one in kept["models"]] if own else []
+        except (KeyError, TypeError) as error:
+            raise DataError(
+                f"{self._models} is damaged ({error}): remove it; then what these models saved "
+                "stays on the server"
+            ) from None
+
+    def add_model(self, model: str) -> None:
+        """Record a model that the server made for this run."""
+        self._write_models([*self.models(), model])
+
+    def forget_model(self, model: str) -> None:
+        """Remove a model from the record: nothing of it is to be cleaned up."""
+        self._write_models([one for one in self.models() if one != model])
+
+    @property
+    def _models(self) -> Path:
+        return self.folder / "models.json"
+
+    def _write_models(self, models: Sequence[str]) -> None:
+        own = {"folder": str(self.folder.resolve()), "models": list(models)}
+        files.write_json(self._models, {"schema_version": 1, **own})
 
     def _path(self, step: int) -> Path:
         return self.folder / "batches" / f"step_{step:06d}.json"

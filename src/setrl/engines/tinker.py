@@ -8,12 +8,17 @@ Nothing is lost or trained twice: see `setrl.engines.journal`. If the server doe
 reply is lost, it is not known what of a step the server has done. So the step is never repeated on
 weights that may contain it: the saved weights are loaded into a new model, and the batches since
 are trained on again, in their order.
+
+Samples and updates do not overlap: SkyRL's server on JAX holds an adapter once, and a request for
+samples from older weights puts these in the place of the trained ones. With `staleness` above 0 a
+batch is judged, not sampled, while the one before is trained on.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -33,6 +38,7 @@ try:
     import tinker
     from tinker import types
 
+    from setrl.engines import places
     from setrl.engines.saves import FINAL, Saves
 except ImportError as error:
     raise ImportError("this engine needs the package: pip install 'setrl[tinker]'") from error
@@ -61,8 +67,8 @@ class Settings:
         rank: Rank of the adapter that is trained.
         seed: Seeds the adapter's first weights.
         staleness: By how many steps the weights that write a batch may be older than those that it
-            trains: 0 is strictly synchronous, with 1 the next batch is sampled and judged while
-            this one is trained.
+            trains: 0 is strictly synchronous, with 1 the next batch is judged while this one is
+            trained.
         loss: The loss of the server.
         loss_config: Its numbers, such as {clip_low_threshold: 0.8}.
         save_every: Steps between weights that the server saves, to go on from after a fault.
@@ -126,10 +132,10 @@ class TinkerSampler:
         self, prompts: Sequence[Sequence[int]], n: int, seeds: Sequence[int]
     ) -> Iterator[SampledTokens]:
         """n samples of each prompt in turn; all prompts are asked for at once."""
-        with _may_be_lost("sampling"):
+        with may_be_lost("sampling"):
             asked = [self._ask(ids, n, seed) for ids, seed in zip(prompts, seeds, strict=True)]
         for future, ids in zip(asked, prompts, strict=True):
-            with _may_be_lost("sampling"):
+            with may_be_lost("sampling"):
                 answer = future.result(timeout=self.reply_s)
             yield _read_samples(answer, n, len(ids))
 
@@ -170,7 +176,7 @@ def _read_samples(answer: Any, n: int, prompt_tokens: int) -> SampledTokens:
 
 
 @contextmanager
-def _may_be_lost(what: str) -> Iterator[None]:
+def may_be_lost(what: str) -> Iterator[None]:
     """Any error of the client package inside means that the request may be done or not."""
     try:
         yield
@@ -284,6 +290,32 @@ class _Patience:
 
 
 @dataclass
+class _Drawing:
+    """A sampler that says when it has ended, and whether all samples were drawn."""
+
+    sampler: Sampler
+    is_whole: bool = False
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def sample(
+        self, prompts: Sequence[Sequence[int]], n: int, seeds: Sequence[int]
+    ) -> Iterator[SampledTokens]:
+        try:
+            yield from self.sampler.sample(prompts, n, seeds)
+            self.is_whole = True
+        finally:
+            self.ended.set()
+
+
+@dataclass(frozen=True)
+class _Pending:
+    """A batch in the making."""
+
+    batch: Future[Batch]
+    drawing: _Drawing
+
+
+@dataclass
 class SetTinkerTrainer:
     """The loop: batches that are made elsewhere, trained on in their order by a server.
 
@@ -291,8 +323,9 @@ class SetTinkerTrainer:
         connect: Makes a client; called again after a fault.
         settings: How the server trains.
         journal: What survives a fault.
-        make_batch: (step, version, sampler) → the batch of a step: samples, rewards, judges and
-            credits. It is called in a thread, and again with another sampler if that is lost.
+        make_batch: (step, version, sampler) → the batch of a step: samples (in one call of the
+            sampler), rewards, judges and credits. It is called in a thread, and again with another
+            sampler if that is lost.
         sampler_of: Makes a sampler of a sampling client.
         on_batch: Called with each batch that is trained on and what the server measured; after a
             fault again with the same batches.
@@ -309,8 +342,9 @@ class SetTinkerTrainer:
     on_restored: Callable[[int], None] = lambda step: None
     stop: Callable[[], bool] = lambda: False
     faults: int = field(default=0, init=False)
-    _pending: dict[int, Future[Batch]] = field(default_factory=dict, init=False)
+    _pending: dict[int, _Pending] = field(default_factory=dict, init=False)
     _client: Any = field(default=None, init=False)
+    _model: str | None = field(default=None, init=False)
 
     def train(self) -> Saved:
         """Train to the last step; returns what the server saved last.
@@ -349,9 +383,12 @@ class SetTinkerTrainer:
         training, saved = self._restored()
         done = saved.step
         self.on_restored(done)
+        self._forget_lost()
         self._ask_batches(training, done)
         while done < self.settings.steps:
             batch = self._batch(done + 1)
+            for one in self._pending.values():
+                one.drawing.ended.wait()
             measured = self._trained(training, batch)
             done += 1
             patience.reset(done)
@@ -367,24 +404,32 @@ class SetTinkerTrainer:
 
     def _restored(self) -> tuple[Any, Saved]:
         """A model of the server with the saved weights."""
-        settings, saved = self.settings, self.journal.saved()
+        saved = self.journal.saved()
         self._leave()
-        with _may_be_lost("connecting"):
-            client = self._client = self.connect()
-            if saved is not None:
-                restore = client.create_training_client_from_state_with_optimizer
-                return restore(saved.path), saved
-            training = client.create_lora_training_client(
-                base_model=settings.model, rank=settings.rank, seed=settings.seed
-            )
-        return training, self._saved(training, 0)
+        with may_be_lost("connecting"):
+            client = self.connect()
+            _ = client.holder  # begins the session; where that fails there is nothing to leave
+            self._client = client
+            for past in self.journal.models():
+                places.unload(client, past)  # a client that was killed has left it there
+            training = self._made(client, saved)
+            self._model = training.model_id
+            self.journal.add_model(training.model_id)
+        return training, saved or self._saved(training, 0)
+
+    def _made(self, client: Any, saved: Saved | None) -> Any:
+        settings = self.settings
+        if saved is not None:
+            return client.create_training_client_from_state_with_optimizer(saved.path)
+        return client.create_lora_training_client(
+            base_model=settings.model, rank=settings.rank, seed=settings.seed
+        )
 
     def _leave(self) -> None:
-        """End the session; otherwise it goes on, and its model keeps its place on the server."""
-        holder = getattr(self._client, "holder", None)
-        if holder is not None:
-            holder.close()
-        self._client = None
+        """End the session and free its model's place on the server."""
+        if self._client is not None:
+            places.leave(self._client, [self._model] if self._model else [])
+        self._client = self._model = None
 
     def final_sampler(self) -> str:
         """What the server calls the last saved weights for sampling; they outlive this session.
@@ -396,10 +441,12 @@ class SetTinkerTrainer:
         while True:
             try:
                 training, saved = self._restored()
-                with _may_be_lost("saving weights for sampling"):
+                with may_be_lost("saving weights for sampling"):
                     name = f"{FINAL}-{saved.step:06d}-{uuid.uuid4().hex[:8]}"
                     answer = training.save_weights_for_sampler(name)
-                    return str(answer.result(timeout=self.settings.reply_s).path)
+                    path = str(answer.result(timeout=self.settings.reply_s).path)
+                self._remove_older(training)
+                return path
             except LostError as error:
                 if not patience.wait():
                     raise RunError(self._gave_up(error)) from error
@@ -408,7 +455,7 @@ class SetTinkerTrainer:
 
     def _saved(self, training: Any, step: int) -> Saved:
         name = f"step-{step:06d}-{uuid.uuid4().hex[:8]}"  # after a fault a step is saved again
-        with _may_be_lost("saving"):
+        with may_be_lost("saving"):
             answer = training.save_state(name).result(timeout=self.settings.reply_s)
         saved = Saved(step, str(answer.path))
         self.journal.save(saved)
@@ -419,7 +466,7 @@ class SetTinkerTrainer:
         """Have the server remove what this run saved before, and no longer needs."""
         settings = self.settings
         if settings.keep is not None:
-            saves = Saves(self._client.create_rest_client(), self.journal, settings.reply_s)
+            saves = Saves(self._client, self.journal, settings.reply_s)
             # A batch in the making is sampled from weights that are up to `staleness` steps old.
             saves.remove(training.model_id, settings.keep, settings.staleness + 2)
 
@@ -433,18 +480,30 @@ class SetTinkerTrainer:
         ]
         if not missing:
             return
-        with _may_be_lost("saving weights for sampling"):
+        with may_be_lost("saving weights for sampling"):
             sampler = self.sampler_of(training.save_weights_and_get_sampling_client())
         for step in missing:
-            self._pending[step] = self._executor.submit(self._make, step, done, sampler)
+            drawing = _Drawing(sampler)
+            made = self._executor.submit(self._make, step, done, drawing)
+            self._pending[step] = _Pending(made, drawing)
 
-    def _make(self, step: int, version: int, sampler: Sampler) -> Batch:
-        batch = self.make_batch(step, version, sampler)
+    def _make(self, step: int, version: int, drawing: _Drawing) -> Batch:
+        try:
+            batch = self.make_batch(step, version, drawing)
+        finally:
+            drawing.ended.set()
         self.journal.write(batch)
         return batch
 
+    def _forget_lost(self) -> None:
+        """Batches whose samples were lost with the model before are asked for again."""
+        for step, pending in list(self._pending.items()):
+            pending.drawing.ended.wait()
+            if not pending.drawing.is_whole:
+                del self._pending[step]
+
     def _batch(self, step: int) -> Batch:
-        made = self._pending.pop(step).result() if step in self._pending else None
+        made = self._pending.pop(step).batch.result() if step in self._pending else None
         made = made or self.journal.batch(step)
         assert made is not None
         return made
@@ -454,7 +513,7 @@ class SetTinkerTrainer:
         settings = self.settings
         rate = settings.learning_rate(batch.step)
         adam = types.AdamParams(learning_rate=rate, beta1=0.9, beta2=0.999, eps=1e-8)
-        with _may_be_lost(f"training on step {batch.step}"):
+        with may_be_lost(f"training on step {batch.step}"):
             gradient = training.forward_backward(
                 [datum(one) for one in batch.samples],
                 settings.loss,
@@ -464,20 +523,28 @@ class SetTinkerTrainer:
             answer = gradient.result(timeout=settings.reply_s)
             update.result(timeout=settings.reply_s)
         return {
-            **_agreement(answer, batch),
+            **_agreement(answer, batch, settings.loss_config),
             "policy/staleness": float(batch.step - 1 - batch.version),
         }
 
 
-def _agreement(answer: Any, batch: Batch) -> dict[str, float]:
+def _agreement(answer: Any, batch: Batch, clip: Mapping[str, float]) -> dict[str, float]:
     """How far the trainer's log-probabilities are from the sampler's, if the server returns them.
 
     With equal weights the difference is rounding; with older ones it is what the training did.
     """
-    gaps = []
+    found = []
     for output, sample in zip(answer.loss_fn_outputs, batch.samples, strict=False):
         if "logprobs" not in output:
             return {}
         values = np.asarray(output["logprobs"].to_numpy(), dtype=np.float64)
-        gaps.append(np.abs(values[-len(sample.tokens) :] - sample.logprobs))
-    return {} if not gaps else {"policy/sampler_gap": float(np.concatenate(gaps).mean())}
+        found.append(values[-len(sample.tokens) :] - sample.logprobs)
+    if not found:
+        return {}
+    log_ratios = np.concatenate(found)
+    measured = {"policy/sampler_gap": float(np.abs(log_ratios).mean())}
+    if clip:
+        ratios = np.exp(log_ratios)
+        low, high = clip.get("clip_low_threshold", 0.0), clip.get("clip_high_threshold", np.inf)
+        measured["policy/outside_clip"] = float(((ratios < low) | (ratios > high)).mean())
+    return measured

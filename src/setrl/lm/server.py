@@ -333,7 +333,7 @@ class ServedModel:
         """The model whose record lies in the folder `final`; None: where arms start from."""
         if final is None:
             return cls(config)
-        return cls(config, str(files.read_json(final / SAVED)["sampler"]))
+        return cls(config, str(files.read_json(final / SAVED)["state"]))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -355,28 +355,28 @@ class ServedModel:
 
         tokenizer = load_tokenizer(str(self.config.model))
         try:
-            source = self._sampler()
-            for ask in asks:
-                prompt = self.config.form.token_ids(ask.prompt, tokenizer)
-                [one] = source.sample([prompt], ask.n, [problem_seed(seed, ask.problem) >> 1])
-                texts = tokenizer.batch_decode(one.tokens_N, skip_special_tokens=True)
-                for number in ask.numbers:
-                    finish = "length" if one.cut_N[number] else "stop"
-                    yield Sample(ask.problem, number, texts[number], finish)
+            with self._sampler() as source:
+                for ask in asks:
+                    prompt = self.config.form.token_ids(ask.prompt, tokenizer)
+                    [one] = source.sample([prompt], ask.n, [problem_seed(seed, ask.problem) >> 1])
+                    texts = tokenizer.batch_decode(one.tokens_N, skip_special_tokens=True)
+                    for number in ask.numbers:
+                        finish = "length" if one.cut_N[number] else "stop"
+                        yield Sample(ask.problem, number, texts[number], finish)
         except LostError as error:
             raise RunError(
                 f"{spec(self.config).tinker}: {error}; what was drawn is kept"
             ) from error
 
-    def _sampler(self) -> TinkerSampler:
-        from setrl.engines.tinker import LostError
+    @contextlib.contextmanager
+    def _sampler(self) -> Iterator[TinkerSampler]:
+        from setrl.engines.places import sampling_client
+        from setrl.engines.tinker import may_be_lost
 
-        client = (self.connect or connector(self.config))()
-        try:
-            if self.path is None:
-                own = client.create_sampling_client(base_model=str(self.config.model))
-            else:
-                own = client.create_sampling_client(model_path=self.path)
-        except Exception as error:
-            raise LostError(f"{self.path or self.config.model}: {error}") from error
-        return sampler(self.config, own)
+        own, base = spec(self.config), str(self.config.model)
+        with contextlib.ExitStack() as stack:
+            with may_be_lost(f"sampling from {self.path or base}"):
+                client = (self.connect or connector(self.config))()
+                drawing = sampling_client(client, base, self.path, own.reply_s)
+                source = stack.enter_context(drawing)
+            yield sampler(self.config, source)

@@ -1,0 +1,90 @@
+"""Places of a server: a model takes one from when it is made until it is unloaded.
+
+Written for the client package `tinker` 0.25, which unloads nothing by itself: a server finds out
+some minutes after the last sign of life of a client (SkyRL's after five to six) that it is gone.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tinker import types
+from tinker.lib.client_connection_pool_type import ClientConnectionPoolType
+
+log = logging.getLogger(__name__)
+
+UNLOAD_S = 10.0  # a server that is away takes no longer to be left
+
+
+def unload(client: Any, model: str) -> None:
+    """Have a server free the place of a model; what it saved stays.
+
+    Nothing depends on it: a server that does not answer frees the place later.
+
+    Args:
+        client: `tinker.ServiceClient`.
+        model: Its name on the server.
+    """
+    holder, request = client.holder, types.UnloadModelRequest(model_id=model)
+
+    async def ask() -> None:
+        with holder.aclient(ClientConnectionPoolType.TRAIN) as one:
+            await one.models.unload(request=request, max_retries=0, timeout=UNLOAD_S)
+
+    try:
+        holder.run_coroutine_threadsafe(ask()).result(timeout=2 * UNLOAD_S)
+    except Exception as error:
+        log.info("%s keeps its place on the server for now: %s", model, str(error)[:200])
+
+
+def leave(client: Any, models: list[str]) -> None:
+    """Unload models and end the session; otherwise it goes on, with signs of life.
+
+    Args:
+        client: `tinker.ServiceClient`.
+        models: What to unload.
+    """
+    for model in models:
+        unload(client, model)
+    client.holder.close()
+
+
+@contextmanager
+def sampling_client(
+    client: Any, base_model: str, state: str | None, reply_s: float
+) -> Iterator[Any]:
+    """A client that samples from saved weights; the session ends with it.
+
+    SkyRL's server on JAX samples from weights only while the model that saved them is loaded. So
+    they are loaded into a model of their own; at the end it is unloaded, and what it saved to
+    sample from is removed.
+
+    Args:
+        client: `tinker.ServiceClient`.
+        base_model: The model of the server.
+        state: What the server calls the weights; None: those of the base model.
+        reply_s: Seconds to wait for one answer.
+    """
+    models: list[str] = []
+    try:
+        if state is None:
+            yield client.create_sampling_client(base_model=base_model)
+        else:
+            training = client.create_training_client_from_state(state)
+            models.append(training.model_id)
+            yield training.save_weights_and_get_sampling_client()
+    finally:
+        for model in models:
+            _remove_all(client.create_rest_client(), model, reply_s)
+        leave(client, models)
+
+
+def _remove_all(rest: Any, model: str, reply_s: float) -> None:
+    try:
+        for one in rest.list_checkpoints(model).result(timeout=reply_s).checkpoints:
+            rest.delete_checkpoint_from_tinker_path(one.tinker_path).result(timeout=reply_s)
+    except Exception as error:
+        log.warning("weights of %s stay on the server: %s", model, str(error)[:200])
