@@ -10,6 +10,7 @@ CORE_PYTHON ?= $(shell python3.12 -c 'import sys; print(sys.executable)' 2> /dev
 CORE_VENV ?= .venv-core
 SERVER_VENV ?= .venv-server
 COOKBOOK_VENV ?= .venv-cookbook
+VERIFIERS_VENV ?= .venv-verifiers
 VLLM_PYTHON ?= $(PYTHON)
 VLLM_VENV ?= .venv-vllm
 VLLM_VERSIONS := tests/vllm/constraints.txt
@@ -19,7 +20,7 @@ VERL_PYTHON ?= $(PYTHON)
 VERL_VENV ?= .venv-verl
 VERL_VERSIONS := tests/engines/verl/constraints.txt
 
-.PHONY: demo test docs notebooks core verl engines skyrl vllm cookbook distributed adversary golden lint format verify web web-check web-browser web-pictures wheel wheel-test clean help
+.PHONY: demo test docs notebooks core verl engines skyrl vllm cookbook verifiers distributed adversary golden lint format verify web web-check web-browser web-pictures wheel wheel-test clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -39,7 +40,7 @@ verl: $(VERL_VENV)/ready  ## Test set credit in verl's own code, in an environme
 distributed: $(VENV)/ready  ## Compare one, two and four training processes on the same samples.
 	$(BIN)/python -m tests.distributed.run
 
-engines: $(VENV)/ready $(SERVER_VENV)/ready  ## Train through a real server of the Tinker protocol; kill it in mid-run.
+engines: $(VENV)/ready $(SERVER_VENV)/ready  ## Train through a real server of the Tinker protocol, with faults.
 	$(BIN)/python -m tests.server.run --python $(SERVER_VENV)/bin/python
 
 skyrl: $(SERVER_VENV)/trainer  ## Test set credit in SkyRL's own trainer, in the server's environment; needs no GPU.
@@ -50,6 +51,9 @@ vllm: $(VLLM_VENV)/ready  ## Sample, judge and train with a real vLLM server, on
 
 cookbook: $(COOKBOOK_VENV)/ready  ## Check the snippet for tinker-cookbook with its released classes.
 	PYTHONPATH=src $(COOKBOOK_VENV)/bin/python -m tests.server.cookbook
+
+verifiers: $(VERIFIERS_VENV)/ready  ## Check the snippet for prime-rl with the released verifiers; needs no GPU.
+	PYTHONPATH=src:. $(VERIFIERS_VENV)/bin/python -m tests.server.verifiers
 
 adversary: $(VENV)/ready  ## Try to cheat the grader: near misses and rewrites of 3,000 golds.
 	$(BIN)/python -m tests.rewards.adversary
@@ -141,6 +145,11 @@ $(SERVER_VENV)/trainer: $(SERVER_VENV)/ready
 $(COOKBOOK_VENV)/ready: Makefile
 	$(CORE_PYTHON) -m venv $(COOKBOOK_VENV)
 	$(COOKBOOK_VENV)/bin/pip install tinker==0.25.0 tinker-cookbook==0.5.4 array-api-compat
+	touch $@
+
+$(VERIFIERS_VENV)/ready: Makefile
+	$(CORE_PYTHON) -m venv $(VERIFIERS_VENV)
+	$(VERIFIERS_VENV)/bin/pip install verifiers==0.4.0 numpy array-api-compat
 	touch $@
 
 # vLLM for CPUs wants torch's CPU build, in the same environment as TRL, whose client imports vLLM. The

@@ -280,7 +280,8 @@ def together(server, folder, options):
     train(short(server, arms=arms, workers=2), folder / "together")
     report(folder / "together", arms)
     check_kept(server, before, folder / "together", arms)
-    check_same(server, folder / "whole", folder / "together")
+    if (folder / "whole").exists():
+        check_same(server, folder / "whole", folder / "together")
 
 
 def processes(server, folder, options):

@@ -37,7 +37,7 @@ class EngineSpec:
         tinker: Its URL, such as http://127.0.0.1:8000.
         rank: Rank of the adapter that it trains.
         staleness: By how many steps the weights that write a batch may be older than those that it
-            trains; with 1 the next batch is sampled and judged while this one is trained.
+            trains; with 1 the next batch is judged while this one is trained.
         loss: Its loss; `ppo` and `cispo` clip as `epsilon` and `epsilon_high` say.
         keep: How many of the saved weights of a training run stay on the server, at least 1; None:
             all.
