@@ -20,7 +20,8 @@ def task_check_text(found: TaskCheck) -> str:
 
 def _prompts(found: TaskCheck) -> str:
     reader = "the model reads them" if found.model else "they are in the file"
-    blocks = [f"{len(found.prompts)} prompts of {found.task}, as {reader}"]
+    shown = "1 prompt" if len(found.prompts) == 1 else f"{len(found.prompts)} prompts"
+    blocks = [f"{shown} of {found.task}, as {reader}"]
     for one in found.prompts:
         text = shortened(one.text, PROMPT_LENGTH).replace("\n", "\n  │ ")
         blocks.append(f"{one.where}, {one.length:,} {found.unit}\n  │ {text}")
