@@ -112,7 +112,7 @@ class Choice:
 def recorded(results: Path = RESULTS) -> Iterator[Run]:
     """The runs from the recipes' bases that have GRPO and another arm that can be forecast."""
     for folder, config, arms in _files(results):
-        if config.get("domain") not in DOMAINS or not _has_usual_base(config):
+        if config.get("domain") not in DOMAINS or not _is_usual(config):
             continue
         configs = {name: dict(arm) for name, arm in config["arms"].items() if name in arms}
         same = {name: arm for name, arm in configs.items() if _is_method_alone(arm)}
@@ -150,8 +150,10 @@ def _per_seed(metrics: Mapping[str, Any]) -> np.ndarray:
     return np.array([metrics[name]["per_seed"] for name in NAMES[:2]])
 
 
-def _has_usual_base(config: Mapping[str, Any]) -> bool:
-    """Whether the base model is that of the domain's recipe, so that its groups are known."""
+def _is_usual(config: Mapping[str, Any]) -> bool:
+    """Whether the base's groups are known: the model of the domain's recipe, as it was sampled."""
+    if config.get("temperature", 1.0) != 1 or config.get("grader_errors"):
+        return False
     recipe, _ = strict_yaml.read(RECIPES / config["domain"] / "config.yaml")
     keys = {key for key in recipe if key.startswith(OF_BASE)}
     return all(config.get(key, recipe[key]) == recipe[key] for key in keys)

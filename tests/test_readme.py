@@ -1,4 +1,4 @@
-"""The README's lines give the README's output, and its links lead somewhere."""
+"""The README's lines give the README's output; its links and the picture of packages hold."""
 
 import contextlib
 import io
@@ -17,10 +17,15 @@ def test_the_ten_lines_print_what_stands_below_them():
     assert printed.getvalue() == output
 
 
-def test_links_and_the_tree_lead_somewhere():
+def test_links_lead_somewhere():
     links = re.findall(r"\]\((?!http)([^)#]+)\)", README)
-    tree = re.findall(r"^  ([a-z_]+(?:/|\.py)) ", README, re.MULTILINE)
     assert len(links) > 5
-    assert len(tree) > 8
-    for path in (*links, *(f"src/setrl/{name}" for name in tree)):
+    for path in links:
         assert (ROOT / path).exists(), path
+
+
+def test_the_picture_of_the_packages_names_them_all():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"^([a-z]+)(?: \| ([a-z]+))?  ", page.split("```")[1], re.MULTILINE)
+    packages = {path.parent.name for path in (ROOT / "src" / "setrl").glob("*/__init__.py")}
+    assert {name for line in named for name in line if name} == packages
