@@ -49,8 +49,8 @@ def test_the_judge_of_the_guide_prints_what_it_shows(monkeypatch, capsys, tmp_pa
     from tests import sessions
 
     monkeypatch.chdir(tmp_path)
-    [line] = re.findall(r"```json\n(.*?)```", (DOCS / "judges.md").read_text("utf-8"), re.DOTALL)
-    Path("samples.jsonl").write_text(line, "utf-8")
+    [lines] = re.findall(r"```json\n(.*?)```", (DOCS / "judges.md").read_text("utf-8"), re.DOTALL)
+    Path("samples.jsonl").write_text(lines, "utf-8")
     [(command, shown)] = sessions.commands("judges.md")
     printed = re.sub(r"\r?judge: .*\n", "", sessions.printed(capsys, command))  # the progress bar
     assert printed == shown.rstrip()
