@@ -42,14 +42,14 @@ def filled(markdown: str) -> str:
 
 def _section(name: str) -> str:
     if name == FIELDS:
-        return _table(LogFields, [field.name for field in dataclasses.fields(LogFields)])
+        return _listed(LogFields, [field.name for field in dataclasses.fields(LogFields)])
     command = COMMANDS[name]
     parser.name_what_is_known(command)
     names = [field.name for field in dataclasses.fields(command)]
     shared = [name for name in names if name in _shared(command)]
     own = [name for name in names if name not in shared]
     listed = ", ".join(f"`{_flag(name)}`" for name in shared)
-    parts = [_sentences(command), _table(command, own), f"{SHARED}{listed}." if shared else ""]
+    parts = [_sentences(command), _listed(command, own), f"{SHARED}{listed}." if shared else ""]
     return "\n\n".join(filter(None, parts))
 
 
@@ -64,15 +64,14 @@ def _sentences(command: type[Any]) -> str:
     return _shown(re.split(r"^ *Attributes:", str(command.__doc__), flags=re.MULTILINE)[0].strip())
 
 
-def _table(command: type[Any], names: list[str]) -> str:
-    """A row for each option; nothing if there is none."""
+def _listed(command: type[Any], names: list[str]) -> str:
+    """Each option and its meaning, as a list of definitions: a table is too wide for a phone."""
     meanings, fields = _meanings(command), {one.name: one for one in dataclasses.fields(command)}
     hints = get_type_hints(command, include_extras=True)
-    rows = [
-        f"| `{_spelled(hints[name], fields[name])}` | {_default(fields[name])} | {meanings[name]} |"
+    return "\n\n".join(
+        f"`{_spelled(hints[name], fields[name])}`{_default(fields[name])}\n:   {meanings[name]}"
         for name in sorted(names, key=lambda name: POSITIONAL not in get_args(hints[name]))
-    ]
-    return "\n".join(["| option | default | meaning |", "|---|---|---|", *rows]) if rows else ""
+    )
 
 
 def _meanings(command: type[Any]) -> dict[str, str]:
@@ -90,7 +89,7 @@ def _meanings(command: type[Any]) -> dict[str, str]:
 def _shown(text: str) -> str:
     """Text of a docstring for a page: as it reads there, with links to the pages that it names."""
     lines = "\n".join(line.strip() for line in text.splitlines())
-    escaped = lines.replace("<", "&lt;").replace("|", "\\|")
+    escaped = lines.replace("<", "&lt;")
     return re.sub(r"docs/([\w-]+\.md)", r"[\1](\1)", escaped)
 
 
@@ -127,10 +126,10 @@ def _value(hint: Any) -> str:
 
 
 def _default(field: dataclasses.Field[Any]) -> str:
-    """The value without the option, if the meaning does not say it; required if there is none."""
+    """The value without the option, if the meaning does not say it; or that there is none."""
     if field.default is dataclasses.MISSING:
-        return "required"
+        return " (required)"
     if isinstance(field.default, bool):
-        return f"`{_flag(field.name)}`" if field.default else ""
+        return f" (default `{_flag(field.name)}`)" if field.default else ""
     values = field.default if isinstance(field.default, tuple) else (field.default,)
-    return f"`{' '.join(map(str, values))}`" if values not in ((), (None,)) else ""
+    return f" (default `{' '.join(map(str, values))}`)" if values not in ((), (None,)) else ""

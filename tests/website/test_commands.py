@@ -14,7 +14,7 @@ from website import commands
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 HELP = re.compile(r"^[│ ] +(--[a-z-]+)(?:, (--[a-z-]+))?", re.MULTILINE)  # of tyro and of argparse
-ROW = re.compile(r"^\| `(--[a-z-]+)(?:, (--[a-z-]+))?", re.MULTILINE)
+TERM = re.compile(r"^`(--[a-z-]+)(?:, (--[a-z-]+))?.*\n:   \S", re.MULTILINE)
 
 
 def test_the_page_has_every_command():
@@ -31,7 +31,7 @@ def test_its_options_are_those_of_the_help(name, capsys):
     accepted = {one for row in HELP.findall(capsys.readouterr().out) for one in row}
     shown = commands.filled(f"<!-- setrl {name} -->")
     options, _, shared = shown.partition(commands.SHARED)
-    listed = {one for row in ROW.findall(options) for one in row}
+    listed = {one for row in TERM.findall(options) for one in row}
     listed |= set(re.findall("`(--[a-z-]+)`", shared))
     switched_on = {f"--no-{one.removeprefix('--')}" for one in listed}
     assert listed - {""} == accepted - {"", "--help"} - (switched_on - listed)
@@ -49,7 +49,7 @@ def test_every_command_has_an_example():
 
 def test_a_value_is_shown_as_it_is_written():
     shown = commands.filled("<!-- setrl import -->")
-    assert "| `--steps FIRST:LAST` |  |" in shown
-    assert "| `--output PATH` | required |" in shown
-    assert "`--seed INT` | `0` |" in commands.filled("<!-- setrl evaluate -->")
-    assert "`--open, --no-open` | `--open` |" in commands.filled("<!-- setrl view -->")
+    assert "`--steps FIRST:LAST`\n:   " in shown
+    assert "`--output PATH` (required)\n:   " in shown
+    assert "`--seed INT` (default `0`)\n" in commands.filled("<!-- setrl evaluate -->")
+    assert "`--open, --no-open` (default `--open`)\n" in commands.filled("<!-- setrl view -->")
