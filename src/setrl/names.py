@@ -7,6 +7,8 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, TypeVar
 
+from setrl.installing import install
+
 T = TypeVar("T")
 
 
@@ -63,7 +65,7 @@ def imported_on_demand(
         try:
             return getattr(import_module(modules[name]), name)
         except ModuleNotFoundError as error:
-            needs = f"{package}.{name} needs {error.name}: pip install 'setrl[{extra}]'"
+            needs = f"{package}.{name} needs {error.name}: {install(extra)}"
             raise ImportError(needs) from error
 
     return get

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from setrl.cli import parser
 from setrl.cli.extras import COMMANDS, MODULES, USES
+from setrl.installing import install
 
 ROOT = Path(__file__).parents[2]
 NAMES = {"pyyaml": "yaml", "scikit-learn": "sklearn"}  # package → module, where they differ
@@ -80,7 +81,7 @@ def test_without_any_package_a_command_names_its_extra():
     ended = without(MODULES, [[command] for command in needing])
     for (command, extra), (code, _, errors) in zip(needing.items(), ended, strict=True):
         assert code == 2
-        assert errors == f"setrl: setrl {command} needs tyro: pip install 'setrl[{extra}]'\n"
+        assert errors == f"setrl: setrl {command} needs tyro: {install(extra)}\n"
 
 
 GROUP = json.dumps(
@@ -114,5 +115,5 @@ def test_with_the_command_line_alone_what_is_missing_is_named(tmp_path):
     ended = without(hidden, commands)
     for (case, (_, extra)), (code, _, errors) in zip(AFTER_CLI.items(), ended, strict=True):
         assert code == 2, (case, errors)
-        assert f"pip install 'setrl[{extra}]'" in errors, case
+        assert install(extra) in errors, case
         assert len(errors.splitlines()) == 1, case

@@ -18,6 +18,7 @@ from setrl import __version__, names
 from setrl.cli import doctor
 from setrl.cli.extras import COMMANDS, needs
 from setrl.errors import ConfigError, DataError, RunError, Terminated, explain, usage_errors
+from setrl.installing import install
 
 EXIT_CODES = {ConfigError: 2, DataError: 3, RunError: 1, OSError: 1}
 
@@ -68,15 +69,17 @@ def _parsed(arguments: list[str]) -> Any:
 
 def _help_without_packages() -> str:
     """The commands, where the package that prints their options is missing."""
-    needed = {name: f"pip install 'setrl[{extra}]'" for name, extra in COMMANDS.items() if extra}
-    lines = [f"  setrl {name:<14} {install}" for name, install in needed.items()]
+    needed = {name: extra for name, extra in COMMANDS.items() if extra}
+    lines = [f"  setrl {name:<14} {extra}" for name, extra in needed.items()]
     return "\n".join(
         [
             "usage: setrl COMMAND OPTIONS",
             "",
-            "The commands need packages that are not installed:",
+            "The commands need packages that are not installed. Each needs one of the extras:",
             "",
             *lines,
+            "",
+            f"For cli: {install('cli')}.",
             "",
             "`setrl doctor` needs none and says what is installed.",
             "`setrl COMMAND --help` then prints the options.",

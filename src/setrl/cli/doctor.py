@@ -16,7 +16,7 @@ from setrl.files import cache
 class Doctor:
     """Say what is installed, what is missing for what, what the machine has, and what is cached.
 
-    It works with `pip install setrl` alone, changes nothing without --yes, and sends nothing.
+    It works without any extra, changes nothing without --yes, and sends nothing.
 
     Attributes:
         json: Print JSON instead of text.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from setrl.installing import install
+
 JUDGEMENTS = (
     "judgements are not in it: judge.sqlite in the folder of a run, and NAME.sqlite beside a "
     "labelled log"
@@ -77,7 +79,7 @@ def _extras(found: dict[str, Any]) -> list[str]:
         if extra["missing"]:
             lines += [
                 f"  {name}: missing {', '.join(extra['missing'])} — needed by {extra['for']}; "
-                f"pip install 'setrl[{name}]'"
+                + install(name)
             ]
     return lines
 

@@ -1,6 +1,8 @@
-"""Which extra of setrl installs what: `pip install setrl` alone brings NumPy and no command."""
+"""Which extra of setrl installs what: without one there is NumPy and no command."""
 
 from __future__ import annotations
+
+from setrl.installing import install
 
 COMMANDS = {
     "train": "train",
@@ -80,7 +82,7 @@ def needs(error: ImportError, command: str) -> str | None:
         error: What the import raised, or the code that needed it.
         command: The command that was given.
     """
-    if "pip install 'setrl[" in str(error):  # it is such a sentence already
+    if "pip install " in str(error):  # it is such a sentence already
         return str(error)
     if not isinstance(error, ModuleNotFoundError):
         return None
@@ -90,4 +92,4 @@ def needs(error: ImportError, command: str) -> str | None:
     extra = MODULES[module]
     if extra == "cli":  # nothing is installed: name all that the command needs at once
         extra = COMMANDS.get(command, extra)
-    return f"setrl {command} needs {module}: pip install 'setrl[{extra}]'"
+    return f"setrl {command} needs {module}: {install(extra)}"

@@ -1,7 +1,7 @@
 """Control: set RL on environments that can be set back, and vines sampled from their states.
 
 Nothing is imported until it is asked for: `setrl.control` itself needs NumPy alone, and each name
-below brings what it needs (`pip install 'setrl[gym]'`).
+below brings what it needs (the extra gym).
 """
 
 from setrl.names import imported_on_demand

@@ -33,6 +33,7 @@ import numpy as np
 
 from setrl.engines.journal import Batch, CreditedSample, Journal, Saved
 from setrl.errors import ConfigError, DataError, RunError
+from setrl.installing import install
 
 try:
     import tinker
@@ -41,7 +42,7 @@ try:
     from setrl.engines import places
     from setrl.engines.saves import FINAL, Saves
 except ImportError as error:
-    raise ImportError("this engine needs the package: pip install 'setrl[tinker]'") from error
+    raise ImportError(f"this engine needs the package: {install('tinker')}") from error
 
 log = logging.getLogger(__name__)
 

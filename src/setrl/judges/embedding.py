@@ -28,7 +28,7 @@ def sentence_encoder(model: str | Path, batch_size: int = 32) -> Encode:
         batch_size: Texts that are encoded at once.
 
     Raises:
-        ImportError: Without sentence-transformers: pip install 'setrl[embed]'.
+        ImportError: Without sentence-transformers, of the extra embed.
     """
     loaded = load("sentence_transformers", "embed").SentenceTransformer(str(model))
     return lambda texts: loaded.encode(texts, batch_size=batch_size, show_progress_bar=False)

@@ -173,7 +173,7 @@ def cross_encoder(model: str | Path, threshold: float = 0.5, batch_size: int = 3
         batch_size: Pairs that are scored at once.
 
     Raises:
-        ImportError: Without sentence-transformers: pip install 'setrl[embed]'.
+        ImportError: Without sentence-transformers, of the extra embed.
     """
     loaded = load("sentence_transformers", "embed").CrossEncoder(str(model), num_labels=1)
 

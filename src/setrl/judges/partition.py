@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setrl.core.samples import DEGENERATE
+from setrl.installing import install
 from setrl.judges.base import by_first_appearance
 
 
@@ -75,4 +76,4 @@ def load(module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise ImportError(f"this judge needs {error.name}: pip install 'setrl[{extra}]'") from error
+        raise ImportError(f"this judge needs {error.name}: {install(extra)}") from error

@@ -25,6 +25,7 @@ from setrl.engines.sampling import Sampler
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.errors import ConfigError, DataError, RunError
 from setrl.evaluation.sampling import is_adapter, load_tokenizer, refuse_missing_model
+from setrl.installing import install
 from setrl.lm import fields
 from setrl.lm.callbacks import Recorder, Steps
 from setrl.lm.config import ComparisonConfig
@@ -190,7 +191,7 @@ def peft_config(config: ComparisonConfig) -> Any:
     try:
         from peft import LoraConfig
     except ImportError:
-        raise ConfigError("peft needs the package: pip install 'setrl[peft]'") from None
+        raise ConfigError(f"peft needs the package: {install('peft')}") from None
     known = {field.name: field for field in dataclasses.fields(LoraConfig)}
     try:
         for key in config.peft:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
+from setrl.installing import install
 
 
 def rows(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
@@ -44,5 +45,5 @@ def _pyarrow() -> Any:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise ConfigError("reading Parquet needs pyarrow: pip install 'setrl[train]'") from None
+        raise ConfigError(f"reading Parquet needs pyarrow: {install('train')}") from None
     return pyarrow

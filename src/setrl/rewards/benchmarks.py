@@ -15,6 +15,7 @@ from typing import Any
 from setrl import names
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
+from setrl.installing import install
 from setrl.rewards.golds import gold_answer
 from setrl.rewards.problem_sets import NamedProblem
 
@@ -219,7 +220,7 @@ def _hub_rows(benchmark: Benchmark) -> Iterator[tuple[str, Mapping[str, Any]]]:
     try:
         import datasets
     except ImportError:
-        raise ConfigError("benchmarks come through datasets: pip install 'setrl[train]', "
+        raise ConfigError(f"benchmarks come through datasets: {install('train')}; "
                           "or give a local copy with --data FILE.jsonl") from None  # fmt: skip
     try:
         rows = datasets.load_dataset(benchmark.hub, benchmark.config, split=benchmark.split)

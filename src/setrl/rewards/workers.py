@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from setrl.errors import RunError
+from setrl.installing import install
 
 TIMEOUT = "timeout"
 CRASH = "crash"
@@ -101,7 +102,7 @@ class WorkerPool:
 
     def _start_zygote(self) -> None:
         if importlib.util.find_spec("math_verify") is None:
-            raise ImportError("this answer needs math-verify: pip install 'setrl[math]'")
+            raise ImportError(f"this answer needs math-verify: {install('math')}")
         ours, theirs = socket.socketpair()
         limits = [str(theirs.fileno()), str(self.time_limit_s), str(self.memory_mb)]
         with theirs:

@@ -14,6 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from setrl.errors import ConfigError
+from setrl.installing import install
 from setrl.serving.background import BackgroundLoop
 from setrl.serving.endpoint import Endpoint
 from setrl.serving.usage import Usage, approximate_tokens
@@ -68,12 +69,12 @@ def refuse_missing_package() -> None:
     """Look for the package that sends requests.
 
     Raises:
-        ConfigError: Without aiohttp: pip install 'setrl[judge]'.
+        ConfigError: Without aiohttp, of the extra judge.
     """
     try:
         import aiohttp  # noqa: F401
     except ImportError as error:
-        raise ConfigError("requests need aiohttp: pip install 'setrl[judge]'") from error
+        raise ConfigError(f"requests need aiohttp: {install('judge')}") from error
 
 
 class Client:
@@ -85,7 +86,7 @@ class Client:
         seed: Seed of the jitter of pauses; it changes no reply.
 
     Raises:
-        ConfigError: Without aiohttp: pip install 'setrl[judge]'.
+        ConfigError: Without aiohttp, of the extra judge.
     """
 
     def __init__(self, endpoint: Endpoint, usage: Usage | None = None, seed: int = 0):

@@ -14,6 +14,7 @@ from typing import Any
 
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
+from setrl.installing import install
 from setrl.logs import parquet
 
 SUFFIXES = (".jsonl", ".json", ".ndjson", ".parquet", ".gz")
@@ -131,9 +132,7 @@ def read_dataset(name: str, subset: str | None) -> dict[str, Table]:
     try:
         import datasets
     except ImportError:
-        raise ConfigError(
-            f"the data set {name} needs datasets: pip install 'setrl[train]'"
-        ) from None
+        raise ConfigError(f"the data set {name} needs datasets: {install('train')}") from None
     try:
         if Path(name).is_dir() and _was_saved(Path(name)):
             found = datasets.load_from_disk(name)

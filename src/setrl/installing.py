@@ -1,0 +1,42 @@
+"""The command that installs an extra: setrl is on no index, so it names what it came from."""
+
+from __future__ import annotations
+
+import json
+from importlib import metadata
+from pathlib import Path
+from shlex import quote
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+
+def install(extra: str) -> str:
+    """How to install an extra, from what this setrl was installed from: a clone, a wheel, a URL.
+
+    pip and uv write the origin into direct_url.json (PEP 610). Where it is not known, or no longer
+    there, the sentence names both a clone and a wheel.
+
+    Args:
+        extra: Its name, or several, as "cli,plot".
+    """
+    origin = _origin()
+    url, path = str(origin.get("url", "")), Path(unquote(urlsplit(str(origin.get("url"))).path))
+    if "vcs_info" in origin:
+        where = "@".join([f"{origin['vcs_info']['vcs']}+{url}", origin["vcs_info"]["commit_id"]])
+        return f"pip install {quote(f'setrl[{extra}] @ {where}')}"
+    if url.startswith("file:") and path.exists():
+        editable = "-e " if origin.get("dir_info", {}).get("editable") else ""
+        return f"pip install {editable}{quote(f'{path}[{extra}]')}"
+    return (
+        f"pip install '.[{extra}]' in a clone of setrl, or pip install 'WHEEL[{extra}]' with the "
+        "path of a wheel"
+    )
+
+
+def _origin() -> dict[str, Any]:
+    """What direct_url.json says; empty where setrl is not installed, or came from an index."""
+    try:
+        text = metadata.distribution("setrl").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        return {}
+    return json.loads(text) if text else {}
