@@ -42,6 +42,20 @@ def test_groups_get_a_method_with_its_reasons(tmp_path, capsys):
     assert "strategy  clusters" in err
 
 
+def test_a_tie_is_said_first_and_the_next_step_last(tmp_path, capsys):
+    yaml = pytest.importorskip("yaml")
+    path = write(tmp_path / "groups.jsonl", groups())
+    _, out, err = run([path, *QUICK], capsys)
+    found = json.loads(run([path, *QUICK, "--json"], capsys)[1])
+    tied, of_all = len(found["near"]) + 1, len(found["candidates"])
+    assert tied > 1
+    assert out.startswith(f"{tied} of {of_all} methods are tied")
+    arms = yaml.safe_load(out.partition("`setrl train`,\n")[2].partition("       and `")[0])["arms"]
+    config = found["candidates"][found["choice"]]["config"]
+    assert arms == {"grpo": {"method": "grpo"}, config["method"]: config}
+    assert "forecast" in err  # the bar, with the time left
+
+
 def test_json_holds_the_same(tmp_path, capsys):
     path = write(tmp_path / "groups.jsonl", groups())
     code, out, _ = run([path, *QUICK, "--json", "--goal", "pass@1"], capsys)

@@ -81,7 +81,7 @@ class Recommend(LogFields):
             raise DataError(f"{self.file}: {error}") from None
         training = self._training(found)
         total = len(candidates(0.5, training.num_samples)) if log.labels else 0
-        with progress_bar(sys.stderr.isatty(), desc="forecast", unit="method", total=total) as bar:
+        with progress_bar(total > 0, desc="forecast", unit="method", total=total) as bar:
             advice = recommend(log, goal, training, self.resamples, bar.update)
         if self.json:
             print(dumps(plain_json(advice.to_json()), indent=2, ensure_ascii=False))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +27,9 @@ MANY_ALIKE = 0.3  # share of groups without contrast, from which on this is said
 
 
 def recommendation_text(found: Recommendation) -> str:
-    """All of it."""
-    parts = ["\n".join(_log(found))]
+    """All of it; first, whether the forecasts tell the methods apart at all."""
+    parts = [_tie(found)] if found.near else []
+    parts.append("\n".join(_log(found)))
     if found.strategies:
         parts.append(_strategies(found))
     if found.choice is None:
@@ -36,10 +38,35 @@ def recommendation_text(found: Recommendation) -> str:
     parts.append(_candidates(found))
     chosen = found.candidates[found.choice]
     keys = ", ".join(f"{key}: {value}" for key, value in chosen.config.items())
-    parts.append(f"take   {{{keys}}}")
+    parts.append(f"take   {{{keys}}}\n{_next_step(chosen.config, keys)}")
     parts.append("\n".join(["why", *(f"- {line}" for line in reasons(found))]))
     parts.append("\n".join(["how sure", *(f"- {line}" for line in doubts(found))]))
     return "\n\n".join(parts)
+
+
+def _tie(found: Recommendation) -> str:
+    """That several methods are as good as the one that is chosen."""
+    tied = len(found.near) + 1
+    errors = f"{100 * ERROR_LOST:.1f} points of pass@1 and {ERROR_STRATEGIES:.1f} strategies"
+    return (
+        f"{tied} of {len(found.candidates)} methods are tied: forecasts are wrong by {errors} on "
+        f"average, and cannot tell {found.choice} (the arrow below) from "
+        f"{'; '.join(found.near)}"
+    )
+
+
+def _next_step(config: Mapping[str, Any], keys: str) -> str:
+    """What to write into a config, beside the reference."""
+    arms = {REFERENCE: f"method: {REFERENCE}", config["method"]: keys}
+    lines = [f"         {arm}: {{{one}}}" for arm, one in arms.items()]
+    return "\n".join(
+        [
+            "next   train it beside GRPO: in the config of `setrl train`,",
+            "       arms:",
+            *lines,
+            "       and `setrl train --config YOURS --dry-run` says what would be trained",
+        ]
+    )
 
 
 def _log(found: Recommendation) -> Iterator[str]:
