@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from setrl.logs.jsonl import OwnLog
 from setrl.logs.recognition import Fields
@@ -50,6 +51,8 @@ class LogFields(FieldNames):
         correct_above: Samples of a higher score are correct, where scores are graded.
         degenerate: The strategy that stands for none; null and −1 always do.
         verify: Compare each answer, or else the text, with the right answer, as mathematics.
+        ungraded: What becomes of its samples without a grade (null or NaN): left-out of everything,
+            of votes and strategies too, or wrong. They are counted, and the bounds of pass@1 shown.
     """
 
     answer: str | None = None
@@ -59,6 +62,25 @@ class LogFields(FieldNames):
     correct_above: float | None = None
     degenerate: str | None = None
     verify: bool = False
+    ungraded: Literal["left-out", "wrong"] = "left-out"
+
+
+def command_line(command: str, options: Any) -> str:
+    """The command with the paths and all options that are not at their default.
+
+    Args:
+        command: Its name.
+        options: Its dataclass, whose field `paths` is positional.
+    """
+    words = ["setrl", command, *map(str, options.paths)]
+    for field in dataclasses.fields(options):
+        value = getattr(options, field.name)
+        if field.name == "paths" or value == field.default:
+            continue
+        words.append(f"--{field.name.replace('_', '-')}")
+        if not isinstance(value, bool):
+            words += map(str, value) if isinstance(value, tuple) else [str(value)]
+    return shlex.join(words)
 
 
 def own_log(options: Any) -> OwnLog:
@@ -70,4 +92,5 @@ def own_log(options: Any) -> OwnLog:
         options.degenerate,
         options.verify,
         getattr(options, "allow_damaged", False),
+        getattr(options, "ungraded", "left-out"),
     )

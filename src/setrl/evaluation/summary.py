@@ -31,6 +31,7 @@ from setrl.evaluation.intervals import (
     paired_difference,
 )
 from setrl.evaluation.metrics import powers_of_two, seed_values
+from setrl.evaluation.ungraded import Ungraded, ungraded_of
 from setrl.logs.records import Evaluation, load_evaluation
 from setrl.logs.run_folder import BASE, evaluation_files, find_arms
 
@@ -54,6 +55,7 @@ class ArmSummary:
         sampling_stderr: pass@k → the part of its standard error that comes from drawing only n
             samples of a problem; for k ≤ n/2, where it can be estimated without bias.
         band: pass@k at every k, with a band that holds for all k at once.
+        ungraded: The samples of logs of one's own that have no grade; None where all have one.
     """
 
     arm: str
@@ -65,6 +67,7 @@ class ArmSummary:
     metrics: dict[str, Estimate]
     sampling_stderr: dict[str, float]
     band: Band | None = None
+    ungraded: Ungraded | None = None
 
 
 @dataclass(frozen=True)
@@ -233,6 +236,7 @@ def _summarise_split(
             metrics={name: mean_over_problems(v, intervals) for name, v in stacked.items()},
             sampling_stderr=_sampling_stderr(evaluations),
             band=_band(evaluations, None, intervals),
+            ungraded=ungraded_of(evaluations),
         )
     pairs = [(arm, against) for against in (reference, BASE) for arm in arms if arm != BASE]
     differences = tuple(

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from math import nan
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from setrl.logs.records import (
     SCHEMA_VERSION,
     TEXTS_KEPT,
     Evaluation,
+    Ungraded,
     evaluation_of,
     load_evaluation,
 )
@@ -53,6 +54,7 @@ class OwnLog:
         degenerate: The strategy that stands for none; null and −1 always do.
         verify: Compare each answer, or else each text, with the gold, and ignore `correct`.
         allow_damaged: Leave out a last line that was cut off.
+        ungraded: Whether samples without a score are left out, or count as wrong.
     """
 
     fields: Fields = field(default_factory=Fields)
@@ -60,6 +62,7 @@ class OwnLog:
     degenerate: str | None = None
     verify: bool = False
     allow_damaged: bool = False
+    ungraded: Ungraded = "left-out"
 
 
 @dataclass
@@ -73,6 +76,7 @@ class _Problem:
     answers: list[str | None] = field(default_factory=list)
     strategies: list[str | None] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
+    ungraded: int = 0
 
 
 def open_log(path: Path, how: OwnLog) -> tuple[Recognised, Iterator[Row]]:
@@ -143,7 +147,7 @@ def load_samples(path: Path, how: OwnLog) -> Loaded:
             given = ", ".join(f"--{role.replace('_', '-')}" for role in how.fields.named())
             raise ConfigError(f"{path} is an evaluation file, whose fields are known: {given} is "
                               "of a log of your own")  # fmt: skip
-        return Loaded(load_evaluation(path, how.allow_damaged))
+        return Loaded(_counted_as(how.ungraded, load_evaluation(path, how.allow_damaged), path))
     _refuse_packed_records(path)
     recognised, rows = open_log(path, how)
     head = f"{path}: {recognised.shape}\n{recognised.table()}"
@@ -151,6 +155,14 @@ def load_samples(path: Path, how: OwnLog) -> Loaded:
     evaluation = evaluation_of(imported.records, str(path))
     evaluation = replace(evaluation, ids=tuple(one["id"] for one in imported.records))
     return Loaded(evaluation, (head, *(f"note: {note}" for note in imported.notes)), is_log=True)
+
+
+def _counted_as(ungraded: Ungraded, found: Evaluation, path: Path) -> Evaluation:
+    """The samples of an evaluation file, unless those without a grade are wanted and not in it."""
+    if ungraded == "wrong" and found.ungraded_P is not None and found.ungraded_are == "left-out":
+        raise ConfigError(f"{path}: {found.ungraded_P.sum():,} samples without a grade were left "
+                          "out at its import: --ungraded wrong needs the log itself")  # fmt: skip
+    return found
 
 
 def _refuse_packed_records(path: Path) -> None:
@@ -178,6 +190,7 @@ class _Reader:
         self.problems: dict[str, _Problem] = {}
         self.by_verifier = how.verify
         self.by_answer = not (self.roles.correct or self.roles.num_correct or how.verify)
+        self.counts_as_wrong = how.ungraded == "wrong"
         self.texts_kept = None if how.verify and self.roles.answer is None else TEXTS_KEPT
         self.seen: set[int] = set()
         self.names: dict[str, str] = {}
@@ -291,8 +304,10 @@ class _Reader:
             except ValueError as error:
                 raise ValueError(f"{self.roles.correct}: {error}") from None
         if score is None:
-            self.counted["unscored"] += 1
-            return
+            problem.ungraded += 1
+            if not self.counts_as_wrong:
+                return
+            score = nan  # not above any threshold, and no reward
         problem.scores.append(score)
         if self.roles.reward:
             reward = verdict(one.get("reward"))
@@ -316,7 +331,7 @@ class _Reader:
         kept = {name: problem for name, problem in self.problems.items() if problem.scores}
         if not kept:
             raise DataError(f"{self.path}: holds no sample that is scored")
-        scores = {score for problem in kept.values() for score in problem.scores}
+        scores = {s for problem in kept.values() for s in problem.scores if not isnan(s)}
         graded = bool(scores - {0.0, 1.0})
         if graded and self.how.correct_above is None:
             raise ConfigError(
@@ -343,20 +358,24 @@ class _Reader:
             "strategies": problem.strategies,
             "answers": problem.answers,
             "texts": problem.texts[:TEXTS_KEPT],
+            **({"ungraded": problem.ungraded} if problem.ungraded else {}),
+            **({"ungraded_are": "wrong"} if problem.ungraded and self.counts_as_wrong else {}),
         }
 
     def _verify(self, verify: Verify) -> None:
         unfit = []
         for problem in self.problems.values():
-            if not problem.scores:
+            if not problem.scores or problem.gold is None:
                 continue
             texts = [f"\\boxed{{{a}}}" if a is not None else "" for a in problem.answers]
             try:
                 readings = verify(str(problem.gold), texts if self.roles.answer else problem.texts)
             except DataError:
                 unfit.append(problem.gold)
-                problem.scores = []
+                problem.ungraded = len(problem.scores) if self.counts_as_wrong else 0
+                problem.scores = [nan] * problem.ungraded
                 continue
+            problem.ungraded = 0 if self.counts_as_wrong else problem.ungraded
             problem.scores = [float(reading.correct) for reading in readings]
             problem.answers = [reading.answer for reading in readings]
         if unfit:
@@ -366,13 +385,16 @@ class _Reader:
         empty = len(self.problems) - len(kept)
         sizes = sorted(len(problem.scores) for problem in kept.values())
         notes = list(self.recognised.notes)
+        fate = "count as wrong" if self.counts_as_wrong else "are left out"
+        if ungraded := sum(problem.ungraded for problem in self.problems.values()):
+            notes.append(f"{ungraded:,} samples without a score (null or NaN) {fate}")
         for what, text in (
-            ("unscored", "samples without a score (null or NaN) are left out"),
             ("the same", "rows that are equal to an earlier one, sample number and all, are left "
                          "out"),
             ("equal", "rows that are equal to an earlier one count as further samples; with "
                       "--sample-number they are left out"),
-            ("unfit", "problems have a right answer that cannot be used for grading: left out"),
+            ("unfit", "problems have a right answer that cannot be used for grading: "
+                      + ("their samples count as wrong" if self.counts_as_wrong else "left out")),
             ("prompt", "rows have another prompt than the first of their group"),
             ("gold", "rows have another right answer than the first of their group"),
         ):  # fmt: skip

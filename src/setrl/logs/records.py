@@ -7,7 +7,9 @@
 `correct`, `strategies` and `answers` have n entries; problems may differ in n. A strategy or an
 answer that cannot be read is null, never a value. `correct` has no null: samples that were not
 judged are not in the file. There may be two further lists: graded `rewards`, and `proxy`, the
-scores of a selector that cannot see the rewards; there null is missing.
+scores of a selector that cannot see the rewards; there null is missing. `ungraded` is how many
+samples of the problem had no grade; they are left out, or, if `ungraded_are` is "wrong", counted as
+wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +35,15 @@ SCHEMA_VERSION = 1
 TEXTS_KEPT = 8  # samples of a problem whose text is in its record
 PER_SAMPLE = ("correct", "strategies", "answers")
 GRADED = ("rewards", "proxy")
+Ungraded = Literal["left-out", "wrong"]  # what becomes of samples without a grade
 NUMBERS = {int, float, bool, type(None)}
 LABELS = NUMBERS | {str}  # labels may be numbers, too
 ONE_VALUE = (
     ("prompt", str, "a text"),
     ("n", int, "a whole number"),
     ("temperature", int | float | None, "a number or null"),
+    ("ungraded", int, "a whole number"),
+    ("ungraded_are", str, "a text"),
 )
 
 
@@ -59,6 +64,8 @@ class Evaluation:
         n_P: Samples of each problem, where problems differ: they come first in a row, and what
             pads it is neither correct nor has a label. None where every problem has N.
         ids: What names each problem, where that is not its prompt.
+        ungraded_P: Samples of each problem that had no grade; None where all had one.
+        ungraded_are: Whether those are left out, or are among the samples, as wrong ones.
     """
 
     prompts: tuple[str, ...]
@@ -72,6 +79,8 @@ class Evaluation:
     texts_P: tuple[tuple[str, ...], ...] = ()
     n_P: NDArray[np.int64] | None = None
     ids: tuple[str, ...] = ()
+    ungraded_P: NDArray[np.int64] | None = None
+    ungraded_are: Ungraded = "left-out"
 
     @property
     def n(self) -> int:
@@ -122,6 +131,7 @@ class Evaluation:
             texts_P=tuple(self.texts_P[row] for row in rows) if self.texts_P else (),
             n_P=None if self.n_P is None else self.n_P[rows],
             ids=tuple(self.ids[row] for row in rows) if self.ids else (),
+            ungraded_P=None if self.ungraded_P is None else self.ungraded_P[rows],
         )
 
     def with_samples(self, least: int) -> Evaluation:
@@ -190,6 +200,8 @@ def evaluation_of(records: Sequence[dict[str, Any]], where: str) -> Evaluation:
         where: What they are of, for errors.
     """
     n_P = np.array([record["n"] for record in records])
+    ungraded_P = np.array([record.get("ungraded", 0) for record in records])
+    wrong = any(record.get("ungraded_are") == "wrong" for record in records)
     strategies_PN, strategy_names = _labels([record["strategies"] for record in records])
     return Evaluation(
         prompts=tuple(record["prompt"] for record in records),
@@ -202,6 +214,8 @@ def evaluation_of(records: Sequence[dict[str, Any]], where: str) -> Evaluation:
         proxy_PN=_graded("proxy", records, where),
         texts_P=tuple(_texts(record) for record in records),
         n_P=n_P if len(set(n_P.tolist())) > 1 else None,
+        ungraded_P=ungraded_P if ungraded_P.any() else None,
+        ungraded_are="wrong" if wrong else "left-out",
     )
 
 
