@@ -143,15 +143,15 @@ def test_sentences_follow_from_the_band():
     band = made([1, 1, -1, -2], [2, 2, 1, -1])
     losses = {"A": first_loss(band), "B": first_loss(band.negated())}
     assert band_sentences(band, losses) == [
-        "All k from 1 to 4 at once: A is above B for k = 1 to 2 and below B for k = 4 "
-        "(95% confidence).",
+        "pass@k: A is above B for k = 1 to 2 and below it for k = 4 (95% confidence for all k "
+        "from 1 to 4 at once).",
         "The first k at which A is below B: k = 3 to 4 (95% confidence).",
     ]
     ever = made([1, -1], [2, 1])  # it may cross, but nothing shows that it does
     assert len(band_sentences(ever, {"A": first_loss(ever), "B": FirstLoss(1, 1)})) == 1
     unclear = made([-1, -1], [1, 1])
     [sentence] = band_sentences(unclear, {"A": first_loss(unclear), "B": first_loss(unclear)})
-    assert "cannot be distinguished at any k" in sentence
+    assert "A is not distinguishable from B at any k" in sentence
 
 
 def test_ragged_problems_have_their_own_n():

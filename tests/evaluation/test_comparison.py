@@ -66,7 +66,7 @@ def test_a_run_against_itself_differs_in_nothing(run):
     found = compare_paths(path, path, intervals=FAST)
     assert all(row.difference.value == 0 for row in found.rows)
     assert all(np.isnan(row.detectable) for row in found.rows)
-    assert "A and B cannot be distinguished on these problems at any k" in comparison_text(found)
+    assert "pass@k: A is not distinguishable from B at any k" in comparison_text(found)
 
 
 def test_an_arm_is_all_its_seeds_and_the_base_is_a_folder(run):
@@ -88,7 +88,7 @@ def test_runs_of_different_n_are_compared_up_to_the_smaller(run, tmp_path):
     half = edited(path, tmp_path / "half.jsonl", halve)
     found = compare_paths(path, half, intervals=FAST)
     assert found.samples == (16, 8)
-    assert max(row.k for row in found.rows) == 8
+    assert max(row.k for row in found.of("pass")) == 8
 
     def mixed(records):
         return halve(records[:3]) + records[3:]
@@ -164,10 +164,10 @@ def test_sentences_say_above_and_below_only_where_the_interval_does(run):
     high, low = (dataclasses.replace(side, evaluations=(e,)) for e in (better, worse))
     found = compare(high, low, ["pass"], intervals=FAST)
     above = [row.k for row in found.rows if row.difference.low > 0]
-    said, at_once, seen, *_ = sentences(found, "pass")
+    said, seen, *_ = sentences(found, "pass")
     assert above[0] == 1
-    assert said.startswith("pass@k: A is above B ")
-    assert at_once.startswith("All k from 1 to 16 at once: A is above B for k = 1 to ")
+    assert said.startswith("pass@k: A is above B for k = 1 to ")
+    assert said.endswith("(95% confidence for all k from 1 to 16 at once).")
     for row in found.rows:  # the band is wider than the interval of each k
         ends = found.band.at(row.k)
         assert ends[1] - ends[0] > 2 * 1.96 * row.difference.stderr or np.isnan(ends[0])
@@ -181,7 +181,7 @@ def test_sentences_say_above_and_below_only_where_the_interval_does(run):
 
 
 def test_a_difference_whose_interval_includes_zero_is_no_verdict(run):
-    found = compare_paths(run / "grpo/seed_0", run / "base", metrics=["pass"], intervals=FAST)
+    found = compare_paths(run / "grpo/seed_0", run / "base", metrics=["majority"], intervals=FAST)
     unclear = [
         dataclasses.replace(
             row, difference=dataclasses.replace(row.difference, value=0.1, low=-0.1, high=0.3)
@@ -194,11 +194,12 @@ def test_a_difference_whose_interval_includes_zero_is_no_verdict(run):
     nowhere = dataclasses.replace(found, rows=tuple(unclear))
     once = dataclasses.replace(found, rows=(unclear[0], above, *unclear[2:]))
     assert (
-        sentences(nowhere, "pass")[0]
-        == "pass@k: A and B cannot be distinguished on these problems at any k."
+        sentences(nowhere, "majority")[0]
+        == "majority@k, each k alone: A is not distinguishable from B at any k."
     )
-    assert sentences(once, "pass")[0] == (
-        "pass@k: A is above B at k = 2; they cannot be distinguished at k = 1, 4, 8, 16."
+    assert sentences(once, "majority")[0] == (
+        "majority@k, each k alone: A is above B at k = 2; they are not distinguishable at k = 1, "
+        "4, 8, 16."
     )
 
 
@@ -255,7 +256,7 @@ def test_all_metrics_have_a_table_and_a_sentence(run):
     for metric in dict.fromkeys(row.metric for row in found.rows):
         title = METRICS[metric].title
         assert f"\n\n{title}\n" in shown
-        assert f"{title}: " in shown
+        assert f"{title}: " in shown or f"{title}, each " in shown
     assert "other values of --metrics" not in shown
     [top] = found.of("top_share")
     assert top.k is None

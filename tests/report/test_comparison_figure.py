@@ -17,8 +17,9 @@ def run(tmp_path_factory):
     return fake_run.make(tmp_path_factory.mktemp("runs") / "comparison", problems=10, n=16, steps=2)
 
 
-def compared(run, metric):
-    return compare_paths(run / "base", run / "grpo/seed_0", metrics=[metric], intervals=FAST)
+def compared(run, metric, ks=()):
+    paths = run / "base", run / "grpo/seed_0"
+    return compare_paths(*paths, metrics=[metric], intervals=FAST, ks=ks)
 
 
 @pytest.mark.parametrize("metric", ["pass", "strategies", "cover"])
@@ -31,15 +32,24 @@ def test_its_lines_are_the_comparison_s_numbers(run, tmp_path, monkeypatch, metr
 
     canvas = figures_evaluation.canvas
     monkeypatch.setattr(figures_evaluation, "canvas", kept)
-    found = compared(run, metric)
-    path = draw_comparison(found, metric, tmp_path / "figure.svg")
+    found, curve = compared(run, metric), compared(run, metric, range(1, 17))
+    path = draw_comparison(found, metric, tmp_path / "figure.svg", curve)
     assert path.read_text().startswith("<?xml")
-    _, (values, gaps) = sheets[0]
-    rows = found.of(metric)
-    for line, name in ((values.lines[0], "first"), (values.lines[1], "second")):
-        np.testing.assert_array_equal(line.get_ydata(), [getattr(row, name).value for row in rows])
-        np.testing.assert_array_equal(line.get_xdata(), [row.k for row in rows])
-    np.testing.assert_array_equal(gaps.lines[1].get_ydata(), [row.difference.value for row in rows])
+    sheet, (values, gaps) = sheets[0]
+    drawn = {"first": values.lines[:2], "second": values.lines[2:4], "difference": gaps.lines[1:3]}
+    for name, parts in drawn.items():  # a line through every k, and dots at those of the tables
+        for line, rows in zip(parts, (curve.of(metric), found.of(metric)), strict=True):
+            heights = [getattr(row, name).value for row in rows]
+            np.testing.assert_array_equal(line.get_ydata(), heights)
+            np.testing.assert_array_equal(line.get_xdata(), [row.k for row in rows])
+    if metric != "cover":
+        assert len(curve.of(metric)) == 16
+    assert [text.get_text() for text in values.get_legend().get_texts()] == ["base", "seed_0"]
+    headline, caption = (text.get_text() for text in sheet.texts)
+    assert "base is" in headline
+    for word in ("Dots: ", "Shaded: 95%", f"base: {run / 'base'}"):
+        assert word in caption.replace("\n", " ")
+    assert ("Dotted: " in caption) == (metric == "pass")
 
 
 def test_a_figure_of_no_known_format_is_a_config_error(run, tmp_path):

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from setrl.evaluation.bands import Band
 from setrl.evaluation.intervals import Difference, Estimate, IntervalConfig
 from setrl.evaluation.summary import ArmDifference, ArmSummary, SplitSummary, Summary
 from setrl.report import headlines as h
@@ -34,10 +35,15 @@ def split(name="shifted", poly=(0.1, 0.1, 0.1, 0.1), grpo_base=-0.2, strategies=
         {"base": arm("base", base, seeds=()), "grpo": arm("grpo", grpo),
          "poly_epo": arm("poly_epo", poly_epo)},
         (
-            ArmDifference("poly_epo", "grpo", over_k),
+            ArmDifference("poly_epo", "grpo", over_k, band(over_k)),
             ArmDifference("grpo", "base", {"pass@8": difference(grpo_base)}),
         ),
     )  # fmt: skip
+
+
+def band(over_k):
+    ends = [(d.value, d.low, d.high) for d in over_k.values()]
+    return Band((1, 2, 4, 8), *zip(*ends, strict=True), 2.0, 0.95)
 
 
 def data(*splits, tmp_path="x"):
@@ -92,14 +98,14 @@ def test_the_base_at_the_largest_k():
     ("poly", "title"),
     [
         ((0.1, 0.1, 0.1, 0.1), "Poly-EPO is above GRPO at every k"),
-        ((0, 0, 0.1, 0.1), "Poly-EPO is above GRPO for k ≥ 4"),
-        ((-0.1, 0, 0, 0.1), "Poly-EPO is above GRPO at k = 8 and below it at k = 1"),
-        ((-0.1, -0.1, 0, 0), "Poly-EPO is below GRPO for k ≤ 2"),
-        ((0.1, 0, 0.1, 0), "Poly-EPO is above GRPO at k = 1, 4"),
+        ((0, 0, 0.1, 0.1), "Poly-EPO is above GRPO for k = 4 to 8"),
+        ((-0.1, 0, 0, 0.1), "Poly-EPO is above GRPO for k = 8 and below it for k = 1"),
+        ((-0.1, -0.1, 0, 0), "Poly-EPO is below GRPO for k = 1 to 2"),
+        ((0.1, 0, 0.1, 0), "Poly-EPO is above GRPO for k = 1, 4"),
         ((0, 0.04, 0.04, 0), "Poly-EPO is not distinguishable from GRPO at any k"),
     ],
 )
-def test_the_title_of_pass_at_k_says_where_the_interval_excludes_0(poly, title):
+def test_the_title_of_pass_at_k_says_where_the_band_excludes_0(poly, title):
     given = data(split(poly=poly))
     assert h.pass_at_k_title(given, given.splits[0]) == (f"On the shifted split, {title}")
 

@@ -22,21 +22,22 @@ class Compare(LogFields):
             seeds. Two logs are joined on the ids of their problems, others on the prompts.
         second: Run B.
         split: The evaluation to compare, as its file is named; test by default.
-        metrics: {metrics}; support for what became in B of what A can solve; or all.
-            docs/metrics.md has their formulas.
+        metrics: {metrics}; support for what became in B of what A can solve; or all. By default
+            pass and, where both have answers, majority; where both have strategies,
+            correct_strategies, effective_number and top_share. docs/metrics.md has their formulas.
         k: Where curves over k are compared, as --k 1 5 30; 1, 2, 4, … by default. Problems with
             fewer samples than the largest are left out, and counted.
         common: Compare the problems that both have, if one of them has more.
         allow_damaged: Leave out lines of evaluation files that were cut off or hold a problem
             again, rather than stop.
         json: Print JSON instead of tables.
-        figure: Also draw the first metric into this file (PNG, SVG or PDF).
+        figure: Also draw the first metric, at all k in between, into this file (PNG, SVG or PDF).
     """
 
     first: Positional[Path]
     second: Positional[Path]
     split: str | None = None
-    metrics: tuple[str, ...] = ("pass", "majority", "correct_strategies")
+    metrics: tuple[str, ...] = ()
     k: tuple[int, ...] = ()
     common: bool = False
     allow_damaged: bool = False
@@ -47,7 +48,7 @@ class Compare(LogFields):
         """Print the comparison and draw the figure."""
         from json import dumps
 
-        from setrl.evaluation.comparison import compare_paths
+        from setrl.evaluation.comparison import compare, ks_between, load_runs
         from setrl.evaluation.text import comparison_text
         from setrl.files import refuse_own_input
         from setrl.report import draw_comparison
@@ -56,18 +57,13 @@ class Compare(LogFields):
             raise ConfigError(f"each --k must be at least 1, got {min(self.k)}")
         read = [path for path in (self.first, self.second) if path.is_file()]
         refuse_own_input(self.figure, *read)
-        result = compare_paths(
-            self.first,
-            self.second,
-            self.split,
-            self.metrics,
-            self.common,
-            allow_damaged=self.allow_damaged,
-            ks=self.k,
-            log=own_log(self),
-        )
+        runs = load_runs(self.first, self.second, self.split, self.allow_damaged, own_log(self))
+        result = compare(*runs, self.metrics, self.common, ks=self.k)
         for line in result.reading:
             print(line, file=sys.stderr)
         print(dumps(result.to_json(), indent=2) if self.json else comparison_text(result))
         if self.figure is not None:
-            draw_comparison(result, self.metrics[0], self.figure)
+            metric = next(iter(self.metrics), "pass")
+            ks = [int(row.k) for row in result.of(metric) if row.k is not None]
+            curve = compare(*runs, [metric], self.common, ks=ks_between(ks)) if ks else None
+            draw_comparison(result, metric, self.figure, curve)

@@ -301,16 +301,19 @@ class Evaluate(LogFields):
         for line in loaded.reading:
             print(line, file=sys.stderr)
         evaluation = loaded.evaluation.with_samples(max(self.k, default=1))
-        for line in _ragged(loaded.evaluation, evaluation, self.k):
-            print(f"note: {line}", file=sys.stderr)
         summary = summarise({"all": {"model": {0: evaluation}}}, reference=None, ks=self.k)
+        arm = summary.splits["all"].arms["model"]
+        notes = _ragged(loaded.evaluation, evaluation, self.k)
+        notes += [arm.ungraded.sentence(outcome.path.name)] if arm.ungraded else []
+        for note in notes:
+            print(f"note: {note}", file=sys.stderr)
         if self.json:
             metrics = summary.to_json()["splits"]["all"]["arms"]["model"]
             about = {**dataclasses.asdict(outcome), "path": str(outcome.path)}
+            about["notes"] = [*notes, *outcome.notes]
             del about["details"]
             print(json.dumps({"schema_version": 1, **about, **metrics}))
         else:
-            arm = summary.splits["all"].arms["model"]
             print(outcome.title)
             print(metric_table(arm, self.metrics, of_domain=self.domain is not None))
         return loaded.is_log

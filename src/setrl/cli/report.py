@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import LogFields, own_log
+from setrl.cli.log_fields import LogFields, command_line, own_log
 from setrl.errors import ConfigError
 
 
@@ -23,7 +23,8 @@ class Report(LogFields):
             run goes into its folder.
         k: Of files: where curves over k are computed beside 1, 2, 4, …, as --k 5 30. Problems with
             fewer samples than the largest are left out.
-        publish: Also write a page in Markdown, with figures and numbers, into this folder.
+        publish: Of the folder of a run, not of files: also write a page in Markdown, with figures
+            and numbers, into this folder.
         reference: The arm of a run that the others are compared with.
         allow_damaged: Leave out lines of evaluation files that were cut off or hold a problem
             again, rather than stop.
@@ -66,12 +67,15 @@ class Report(LogFields):
         from setrl.report import report_files
 
         if self.publish is not None:
-            raise ConfigError("--publish is of the folder of a run")
+            raise ConfigError("--publish is of the folder of a run; a report of files is complete "
+                              "in its own folder, which --output names")  # fmt: skip
         names = ("reward", "strategy", "answer", "gold", "verify", "correct_above", "degenerate")
         options = ImportOptions(**{name: getattr(self, name) for name in names})
         stem = self.paths[0].resolve().name.partition(".")[0]
         folder = self.output or Path("reports") / stem
-        page, reading = report_files(self.paths, folder, own_log(self), options, self.k)
+        page, reading = report_files(
+            self.paths, folder, own_log(self), options, self.k, command_line("report", self)
+        )
         for line in reading:
             print(line, file=sys.stderr)
         print(page)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from setrl import files
 from setrl.errors import ConfigError, DataError
 from setrl.evaluation.bands import (
@@ -31,12 +33,22 @@ from setrl.evaluation.intervals import (
 from setrl.evaluation.metrics import by_metric, powers_of_two, seed_values
 from setrl.evaluation.sides import Run, common_split, load_run, refuse_repeated
 from setrl.evaluation.support import Item, SupportDynamics, support_of
+from setrl.evaluation.ungraded import Ungraded, ungraded_of
+from setrl.evaluation.verdicts import STRATEGIES, strategies_in_words
+from setrl.evaluation.wording import short_names
 from setrl.logs.jsonl import OwnLog
 from setrl.names import look_up
 
 SCHEMA_VERSION = 1
 POWER, LEVEL = 0.8, 0.05
-DEFAULT_METRICS = ("pass", "majority", "correct_strategies")
+USUAL = ("pass", "majority", "correct_strategies", "effective_number", "top_share")
+READ_FROM = {  # metric → what samples must have, lest 0 be compared with 0
+    "majority": "answers_PN",
+    "correct_strategies": "strategies_PN",
+    "effective_number": "strategies_PN",
+    "top_share": "strategies_PN",
+}
+MOST_DRAWN = 64  # places of a curve in a figure
 SUPPORT = "support"  # chosen like a metric, but computed from both runs together
 
 
@@ -81,6 +93,10 @@ class Comparison:
             unless pass was chosen.
         left_out: Problems that both have, but with fewer samples than the largest k.
         reading: How the fields of logs of one's own were read.
+        ungraded: "A" and "B" → the samples of a log without a grade; a run of which all samples
+            have a grade is not in it.
+        verdict: Whether B uses fewer strategies than A, and whether it solves fewer problems; empty
+            where strategies are not known of both.
         first_loss: "A" and "B" → where the first k may lie at which it is below the other.
     """
 
@@ -100,6 +116,14 @@ class Comparison:
     first_loss: dict[str, FirstLoss] = field(default_factory=dict)
     left_out: int = 0
     reading: tuple[str, ...] = ()
+    ungraded: dict[str, Ungraded] = field(default_factory=dict)
+    verdict: str = ""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The runs' names without folders and endings, where these tell them apart."""
+        first, second = short_names([Path(self.first), Path(self.second)])
+        return first, second
 
     def of(self, metric: str) -> list[Row]:
         """The rows of one metric, by k."""
@@ -119,7 +143,7 @@ def compare_paths(
     first: Path,
     second: Path,
     split: str | None = None,
-    metrics: Sequence[str] = DEFAULT_METRICS,
+    metrics: Sequence[str] = (),
     common: bool = False,
     intervals: IntervalConfig | None = None,
     allow_damaged: bool = False,
@@ -134,7 +158,8 @@ def compare_paths(
         split: Name of the evaluation file in folders; by default "test" where both have it, or
             the only one that both have.
         metrics: Which metrics, as in the glossary, without "@k"; "support" for support dynamics,
-            "all" for all that both runs have.
+            "all" for all that both runs have. By default the usual ones: those of answers and
+            strategies only where both runs have them.
         common: Compare the problems that both have, where the problems are not the same.
         intervals: How intervals are made.
         allow_damaged: See `setrl.logs.records.load_evaluation`.
@@ -145,15 +170,22 @@ def compare_paths(
         ConfigError: When there is no such run, split or metric.
         DataError: When a file is not an evaluation, or the problems do not match.
     """
+    runs = load_runs(first, second, split, allow_damaged, log)
+    return compare(*runs, metrics, common, intervals, ks)
+
+
+def load_runs(
+    first: Path, second: Path, split: str | None, allow_damaged: bool, log: OwnLog | None
+) -> tuple[Run, Run]:
+    """Both sides of a comparison; see `compare_paths`."""
     chosen = split or common_split(first, second)
-    run_a, run_b = (load_run(path, chosen, allow_damaged, log) for path in (first, second))
-    return compare(run_a, run_b, metrics, common, intervals, ks)
+    return tuple(load_run(path, chosen, allow_damaged, log) for path in (first, second))  # type: ignore[return-value]
 
 
 def compare(
     first: Run,
     second: Run,
-    metrics: Sequence[str] = DEFAULT_METRICS,
+    metrics: Sequence[str] = (),
     common: bool = False,
     intervals: IntervalConfig | None = None,
     ks: Sequence[int] = (),
@@ -181,14 +213,17 @@ def compare(
     places = ks or powers_of_two(min(first.n, second.n))
     of_first, of_second = (seed_values(run.evaluations, places) for run in (first, second))
     names = by_metric([name for name in of_first if name in of_second])
-    chosen = _chosen(names, metrics)
+    chosen = _chosen(names, metrics or _usual(first, second))
     rows = [
         _row(name, of_first[name], of_second[name], intervals)
         for metric in chosen
         for name in names.get(metric, ())
     ]
-    band = _pass_band(first, second, intervals) if "pass" in chosen else None
-    return Comparison(
+    band = _pass_band(first, second, intervals)
+    shown = band if "pass" in chosen else None
+    sides = {"A": first, "B": second}
+    ungraded = {side: ungraded_of(run.evaluations) for side, run in sides.items()}
+    found = Comparison(
         first=first.name,
         second=second.name,
         split=first.split,
@@ -201,11 +236,54 @@ def compare(
         rows=tuple(rows),
         available=(*names, SUPPORT),
         support=_support(first, second, intervals) if SUPPORT in chosen else {},
-        band=band,
-        first_loss={"A": first_loss(band), "B": first_loss(band.negated())} if band else {},
+        band=shown,
+        first_loss={"A": first_loss(shown), "B": first_loss(shown.negated())} if shown else {},
         left_out=len(prompts) - len(first.prompts),
         reading=(*first.reading, *second.reading),
+        ungraded={side: one for side, one in ungraded.items() if one is not None},
     )
+    words = _in_words(found.names, of_first, of_second, band.negated(), intervals)
+    return dataclasses.replace(found, verdict=words)
+
+
+def _usual(*runs: Run) -> list[str]:
+    """The usual metrics whose fields every evaluation has."""
+    evaluations = [evaluation for run in runs for evaluation in run.evaluations]
+    return [
+        metric
+        for metric in USUAL
+        if metric not in READ_FROM
+        or all((getattr(e, READ_FROM[metric]) >= 0).any() for e in evaluations)
+    ]
+
+
+def _in_words(
+    names: tuple[str, str],
+    first: Mapping[str, Floats],
+    second: Mapping[str, Floats],
+    band: Band,
+    intervals: IntervalConfig,
+) -> str:
+    """Whether the second run uses fewer strategies than the first; the band is of B − A."""
+    asked = [name for name in first if name.partition("@")[0] in STRATEGIES and name in second]
+    values = {
+        name: (mean_over_problems(second[name]).value, mean_over_problems(first[name]).value)
+        for name in asked
+    }
+    gaps = {name: paired_difference(second[name], first[name], intervals) for name in asked}
+    return strategies_in_words(names[1], names[0], values, gaps, band)
+
+
+def ks_between(ks: Sequence[int]) -> list[int]:
+    """Every k from the first to the last; where that are more than 64, only some, and all of `ks`.
+
+    >>> ks_between([1, 8]), len(ks_between([1, 1000])), ks_between([2, 1000])[-1]
+    ([1, 2, 3, 4, 5, 6, 7, 8], 53, 1000)
+    """
+    first, last = min(ks), max(ks)
+    if last - first < MOST_DRAWN:
+        return list(range(first, last + 1))
+    return sorted({*ks, *map(int, np.geomspace(first, last, MOST_DRAWN).round())})
 
 
 def _with_ids(*runs: Run) -> list[Run]:

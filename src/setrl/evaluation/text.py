@@ -11,6 +11,7 @@ from setrl.evaluation.intervals import problems_needed
 from setrl.evaluation.metrics import METRICS, by_metric
 from setrl.evaluation.summary import ArmSummary
 from setrl.evaluation.support import SupportDynamics
+from setrl.evaluation.verdicts import place
 from setrl.evaluation.wording import between, chosen_range, count, plain, signed
 
 USUAL = ("pass", "max", "best_of", "majority", "strategies", "correct_strategies", "cover",
@@ -55,11 +56,11 @@ def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:
     band = arm.band if "pass" in chosen and arm.band is not None and arm.band.is_known else None
     titles = [METRICS[metric].title for metric in chosen]
     rows = [[axis, *titles[:1], *(["  all k at once"] if band else []), *titles[1:]]]
-    for place in sorted(places, key=float):
-        cells = [_cell(arm, f"{metric}@{place}") for metric in chosen]
+    for x in sorted(places, key=float):
+        cells = [_cell(arm, f"{metric}@{x}") for metric in chosen]
         if band is not None:
-            cells.insert(1, f"  {_band_cell(band, int(place))}")
-        rows.append([place, *cells])
+            cells.insert(1, f"  {_band_cell(band, int(x))}")
+        rows.append([x, *cells])
     return "\n".join("".join(f"{cell:<{WIDTH}}" for cell in row).rstrip() for row in rows)
 
 
@@ -68,7 +69,8 @@ def _unread(arm: ArmSummary) -> set[str]:
     unread = set()
     if arm.metrics["degenerate"].value == 1:
         unread |= {"strategies", "correct_strategies", "degenerate", "top_share"}
-    if arm.metrics["vote_share@1"].value == 0:
+    votes = by_metric(arm.metrics).get("vote_share", ())
+    if all(arm.metrics[name].value == 0 for name in votes):
         unread |= {"majority", "vote_share"}
     return unread
 
@@ -105,54 +107,49 @@ def comparison_text(comparison: Comparison) -> str:
     notes = [sentence for metric in metrics for sentence in sentences(comparison, metric)]
     shown = {*metrics, *([SUPPORT] if comparison.support else [])}
     more = [metric for metric in comparison.available if metric not in shown]
-    parts = [_head(comparison), *tables, "\n".join(notes)]
+    parts = [_head(comparison), comparison.verdict, *tables, "\n".join(notes)]
     parts += [f"other values of --metrics: {', '.join(more)}"] if more else []
     return "\n\n".join(part for part in parts if part)
 
 
-def sentences(comparison: Comparison, metric: str) -> list[str]:
-    """Conclusions from the rows of a metric: where A is above or below B, what can be detected."""
+def sentences(
+    comparison: Comparison, metric: str, names: tuple[str, str] = ("A", "B")
+) -> list[str]:
+    """Conclusions from the rows of a metric: where A is above or below B, what can be detected.
+
+    Args:
+        comparison: The comparison.
+        metric: One of its metrics.
+        names: What A and B are called.
+    """
     rows = comparison.of(metric)
-    verdicts = [_verdict(rows, metric)]
     if metric == "pass" and comparison.band is not None:
-        verdicts += band_sentences(comparison.band, comparison.first_loss)
+        verdicts = band_sentences(comparison.band, comparison.first_loss, names)
+    else:
+        verdicts = [_verdict(rows, metric, names)]
     return [*verdicts, *_detectable(comparison, rows)]
 
 
-def band_sentences(band: Band, losses: Mapping[str, FirstLoss]) -> list[str]:
-    """What holds for all k at once, and where each arm's pass@k may first fall below the other's.
+def band_sentences(
+    band: Band, losses: Mapping[str, FirstLoss], names: tuple[str, str] = ("A", "B")
+) -> list[str]:
+    """Where pass@k of A is above or below that of B, and where each may first fall below the other.
 
     Args:
         band: Of A − B.
         losses: Arm → where its first loss may lie.
+        names: What A and B are called.
     """
     sure = f"{100 * band.level:g}% confidence"
-    signs = (("above", band.above), ("below", band.below))
-    parts = [f"{word} B for {_runs(found)}" for word, found in signs if found]
-    if not parts:
-        return [f"All k from 1 to {band.ks[-1]} at once: A and B cannot be distinguished at any k."]
-    result = [f"All k from 1 to {band.ks[-1]} at once: A is {' and '.join(parts)} ({sure})."]
-    arms = tuple(losses)
-    for (arm, loss), other in zip(losses.items(), arms[::-1], strict=True):
+    result = [
+        f"pass@k: {names[0]} is {place(band, names[1])} ({sure} for all k from 1 to {band.ks[-1]} "
+        "at once)."
+    ]
+    for loss, arm, other in zip(losses.values(), names, names[::-1], strict=True):
         if loss.high is not None and loss.low > 1:
             where = f"k = {loss.low} to {loss.high}" if loss.low < loss.high else f"k = {loss.low}"
             result.append(f"The first k at which {arm} is below {other}: {where} ({sure}).")
     return result
-
-
-def _runs(ks: Sequence[int]) -> str:
-    """Sorted numbers as ranges.
-
-    >>> _runs([1, 2, 3, 7, 9, 10])
-    'k = 1 to 3, 7, 9 to 10'
-    """
-    runs: list[list[int]] = []
-    for k in ks:
-        if runs and k == runs[-1][-1] + 1:
-            runs[-1][-1] = k
-        else:
-            runs.append([k, k])
-    return "k = " + ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in runs)
 
 
 def _head(comparison: Comparison) -> str:
@@ -170,11 +167,13 @@ def _head(comparison: Comparison) -> str:
             strict=True,
         )
     ]
+    split = "" if comparison.reading else f", {comparison.split}"  # a log has none
     over = "problems and seeds" if max(comparison.seeds) > 1 else "problems"
     lines.append(
-        f"{count(comparison.problems, 'problem')}, {comparison.split}; "
+        f"{count(comparison.problems, 'problem')}{split}; "
         f"{100 * comparison.intervals.level:g}% {comparison.intervals.method} intervals over {over}"
     )
+    lines += [one.sentence(side) for side, one in comparison.ungraded.items()]
     if comparison.left_out:
         lines.append(f"{count(comparison.left_out, 'problem')} with fewer samples than the largest "
                      "k left out")  # fmt: skip
@@ -236,19 +235,20 @@ def _aligned(cells: Sequence[Sequence[str]]) -> str:
     )
 
 
-def _verdict(rows: Sequence[Row], metric: str) -> str:
-    """Where A is above B, below it, or cannot be distinguished from it."""
+def _verdict(rows: Sequence[Row], metric: str, names: tuple[str, str]) -> str:
+    """Where A is above B, below it, or cannot be distinguished from it, by each interval alone."""
     above = [row.k for row in rows if row.difference.low > 0]
     below = [row.k for row in rows if row.difference.high < 0]
-    ks, axis, name = [row.k for row in rows], METRICS[metric].axis, METRICS[metric].title
-    parts = [f"{word} B{chosen_range(chosen, ks, axis)}" for word, chosen in
+    ks, axis, (one, other) = [row.k for row in rows], METRICS[metric].axis, names
+    name = METRICS[metric].title + (f", each {axis} alone" if axis else "")
+    parts = [f"{word} {other}{chosen_range(chosen, ks, axis)}" for word, chosen in
              (("above", above), ("below", below)) if chosen]  # fmt: skip
     if not parts:
         where = f" at any {axis}" if axis else ""
-        return f"{name}: A and B cannot be distinguished on these problems{where}."
+        return f"{name}: {one} is not distinguishable from {other}{where}."
     rest = [k for k in ks if k not in above and k not in below]
-    more = f"; they cannot be distinguished{chosen_range(rest, ks, axis)}" if rest else ""
-    return f"{name}: A is {' and '.join(parts)}{more}."
+    more = f"; they are not distinguishable{chosen_range(rest, ks, axis)}" if rest else ""
+    return f"{name}: {one} is {' and '.join(parts)}{more}."
 
 
 def _detectable(comparison: Comparison, rows: Sequence[Row]) -> list[str]:

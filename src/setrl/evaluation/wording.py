@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 from setrl.evaluation.intervals import Difference, Estimate
 from setrl.logs.fields import between as between
@@ -88,6 +89,19 @@ def count(number: int, noun: str, plural: str = "") -> str:
     ('1 seed', '2,000 seeds', '2 strategies')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def short_names(paths: Sequence[Path]) -> list[str]:
+    """A name for each path: without folders and endings, where that tells them apart.
+
+    >>> short_names([Path("logs/a.jsonl"), Path("logs/b.json.gz")])
+    ['a', 'b']
+    """
+    short = [path.name.partition(".")[0] or str(path) for path in paths]
+    return [
+        name if short.count(name) == 1 else str(path)
+        for name, path in zip(short, paths, strict=True)
+    ]
 
 
 def in_a_row(names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from setrl.errors import ConfigError
 from setrl.evaluation.comparison import Comparison
+from setrl.installing import install
 from setrl.logs.importing import ImportOptions
 from setrl.logs.jsonl import OwnLog
 from setrl.logs.run_folder import CONFIG, kind_of
@@ -38,7 +39,12 @@ def write_report(run_dir: Path, reference: str = "grpo", allow_damaged: bool = F
 
 
 def report_files(
-    paths: Sequence[Path], folder: Path, how: OwnLog, options: ImportOptions, ks: Sequence[int] = ()
+    paths: Sequence[Path],
+    folder: Path,
+    how: OwnLog,
+    options: ImportOptions,
+    ks: Sequence[int] = (),
+    command: str = "",
 ) -> tuple[Path, list[str]]:
     """Write the report of evaluation files, logs of one's own or TRL's completions into a folder.
 
@@ -49,6 +55,7 @@ def report_files(
         how: How logs of one's own are read.
         options: How TRL's completions are read.
         ks: Where curves over k are computed beside 1, 2, 4, ….
+        command: What the page tells to do it again.
 
     Returns:
         The page's path, and how the fields of logs were read.
@@ -64,7 +71,7 @@ def report_files(
     if folder.exists() and (kind_of(folder) is not None or not folder.is_dir() or (
         any(folder.iterdir()) and not is_our_page(page))):  # fmt: skip
         raise ConfigError(f"{folder} holds other files: give a new folder with --output")
-    data, reading = data_of(paths, folder, how, options, ks)
+    data, reading = data_of(paths, folder, how, options, ks, command)
     folder.mkdir(parents=True, exist_ok=True)
     write_data(data)
     return page, reading
@@ -93,8 +100,16 @@ def publish_report(
     return publish(run_dir, folder, reference, allow_damaged)
 
 
-def draw_comparison(comparison: Comparison, metric: str, path: Path) -> Path:
+def draw_comparison(
+    comparison: Comparison, metric: str, path: Path, curve: Comparison | None = None
+) -> Path:
     """Draw a metric of a comparison into a file whose ending names the format.
+
+    Args:
+        comparison: Its places are the dots.
+        metric: Which metric.
+        path: The file.
+        curve: The same comparison at more places, for the lines between the dots.
 
     Raises:
         ConfigError: If matplotlib is missing or does not know the format, or the metric is a single
@@ -102,7 +117,7 @@ def draw_comparison(comparison: Comparison, metric: str, path: Path) -> Path:
     """
     with _needs_drawing():
         from setrl.report.figures_evaluation import write_figure
-    return write_figure(comparison, metric, path)
+    return write_figure(comparison, metric, path, curve)
 
 
 def _refuse_other_folders(run_dir: Path) -> None:
@@ -135,5 +150,5 @@ def _needs_drawing() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        missing = f"figures need {error.name}: pip install 'setrl[plot]'"
+        missing = f"figures need {error.name}: {install('plot')}"
         raise ConfigError(missing) from error

@@ -23,7 +23,7 @@ from setrl.report.figures_training import (
     stacked_shares,
 )
 from setrl.report.headlines import time_title
-from setrl.report.run import RunData
+from setrl.report.run import RunData, shown_split
 from setrl.report.style import OTHER_FILL, main_arms
 
 OVER_K = ("pass", "majority", "vote_share", "correct_strategies")
@@ -59,7 +59,7 @@ def evaluation_curves(data: RunData, split: SplitSummary) -> dict[str, Any]:
     reference = data.summary.reference
     found = [_over_k(split, arms, reference, name) for name in OVER_K]
     return {
-        "split": split.split,
+        "split": shown_split(split.split),
         "reference": reference,
         "metrics": [metric for metric in found if metric],
     }
@@ -345,4 +345,4 @@ def frontier_points(data: RunData, split: SplitSummary, k: int) -> dict[str, Any
               for name in names}
         for arm, found in split.arms.items()
     }  # fmt: skip
-    return {"split": split.split, "k": k, "points": points}
+    return {"split": shown_split(split.split), "k": k, "points": points}

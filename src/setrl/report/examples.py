@@ -21,7 +21,7 @@ from setrl.evaluation.summary import SplitSummary
 from setrl.files import json_lines
 from setrl.logs.records import Evaluation, read_records
 from setrl.logs.run_folder import BASE, evaluation_files, find_arms
-from setrl.report.run import ArmRun, RunData
+from setrl.report.run import ArmRun, RunData, shown_split
 from setrl.report.samples import CORRECT
 from setrl.report.style import label, main_arms
 
@@ -53,7 +53,7 @@ def solved_by_one(data: RunData, split: SplitSummary) -> dict[str, Any]:
     order = alone_P if len(alone_P) else np.flatnonzero(gaps_P > 0)
     chosen = _spread(sorted(order.tolist(), key=lambda p: -gaps_P[p]), rates_AP, len(alone_P) > 0)
     return {
-        "split": split.split,
+        "split": shown_split(split.split),
         "problems": len(prompts),
         "alone": len(alone_P),
         "unsolved": int((~solved_AP.any(axis=0)).sum()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,17 +13,17 @@ from matplotlib.ticker import FuncFormatter
 
 from setrl.errors import ConfigError
 from setrl.evaluation.bands import Band
-from setrl.evaluation.comparison import Comparison
+from setrl.evaluation.comparison import Comparison, Row
 from setrl.evaluation.intervals import Difference, Estimate
 from setrl.evaluation.metrics import METRICS
 from setrl.evaluation.outcomes import diversity_metrics, metric_names, quality_metric
 from setrl.evaluation.summary import SplitSummary
 from setrl.evaluation.text import sentences
-from setrl.evaluation.wording import in_words, percent_tick
+from setrl.evaluation.wording import count, in_words, percent_tick
 from setrl.logs.run_folder import BASE
 from setrl.report import drawing, headlines
 from setrl.report.drawing import Chart, Interval, interval_curve, label_ends
-from setrl.report.run import RunData
+from setrl.report.run import RunData, titled
 from setrl.report.style import (
     BLUE,
     LIGHT,
@@ -62,7 +62,7 @@ def pass_at_k(data: RunData, split: SplitSummary) -> Chart:
         f"The bands are {level} bootstrap intervals over problems and seeds, for each k alone; the "
         f"dotted lines hold for all k at once ({level}). Beyond k = n/2 few of "
         f"the subsets are independent. Right: the difference on the same problems. The title says "
-        f"“above” or “below” only for intervals that exclude 0."
+        f"“above” or “below” only where the dotted lines exclude 0."
     )
     return Chart(f"pass_at_k_{split.split}", headline, note, draw)
 
@@ -76,7 +76,7 @@ def _draw_pass_curves(ax: Axes, data: RunData, split: SplitSummary, theme: Theme
     k_axis(ax, ks)
     ax.set_ylim(top=min(1.02, ax.get_ylim()[1]))
     percent_axis(ax)
-    set_title(ax, f"pass@k, {split.split} split", theme)
+    set_title(ax, titled("pass@k", split.split), theme)
     label_ends(ax, ks[-1], ends, theme)
 
 
@@ -154,7 +154,7 @@ def frontier(data: RunData, split: SplitSummary) -> Chart:
     metrics = {f"correct_strategies@{k}": f"correct strategies in {k} samples", f"pass@{k}": ""}
     panels = [
         _Panel(
-            f"{title or metric}, {split.split} split",
+            titled(title or metric, split.split),
             {a: (s.metrics["pass@1"], s.metrics[metric]) for a, s in split.arms.items()},
             is_pass=metric.startswith("pass@"),
         )
@@ -220,38 +220,68 @@ def _up_to_all(share: float, _position: int | None = None) -> str:
     return percent_tick(share) if share <= 1 + 1e-9 else ""
 
 
-def write_figure(comparison: Comparison, metric: str, path: Path) -> Path:
+def write_figure(
+    comparison: Comparison, metric: str, path: Path, curve: Comparison | None = None
+) -> Path:
     """Draw a metric of a comparison into a file whose ending names the format.
+
+    Args:
+        comparison: Its places are the dots.
+        metric: Which metric.
+        path: The file.
+        curve: The same comparison at more places, for the lines between the dots.
 
     Raises:
         ConfigError: If matplotlib does not know the format, or the metric is a single number.
     """
-    rows, shown = comparison.of(metric), METRICS.get(metric)
+    shown = METRICS.get(metric)
     if shown is None or not shown.axis:
         raise ConfigError(
             f"{metric} is a single number and has no curve to draw: "
             "begin --metrics with a metric over k, τ or position"
         )
-    names = f"A: {comparison.first}    B: {comparison.second}    {comparison.problems} problems"
-    headline = f"{sentences(comparison, metric)[0]}\n{names}"
-    figure, (values, gaps) = canvas(LIGHT, headline, columns=2, margins=(0.6, 0.3), gap=0.7)
-    ks = [row.k for row in rows if row.k is not None]
-    interval_curve(values, ks, [row.first for row in rows], FIRST)
-    interval_curve(values, ks, [row.second for row in rows], SECOND)
+    names = comparison.names
+    caption = _caption(comparison, metric, shown.axis)
+    headline = sentences(comparison, metric, names)[0]
+    figure, (values, gaps) = canvas(
+        LIGHT, headline, columns=2, margins=(0.6, 0.3), gap=0.7, caption=caption
+    )
+    lines, dots = (curve or comparison).of(metric), comparison.of(metric)
+    for look, side in ((replace(FIRST, label=names[0]), "first"), (
+            replace(SECOND, label=names[1]), "second")):  # fmt: skip
+        _draw_side(values, lines, dots, side, look)
     values.legend(frameon=False, labelcolor=LIGHT.ink)
     set_title(values, shown.title, LIGHT)
     gaps.axhline(0, color=LIGHT.muted, linewidth=0.8)
-    interval_curve(gaps, ks, [row.difference for row in rows], GAP, marker="o")
+    _draw_side(gaps, lines, dots, "difference", GAP)
     if metric == "pass":
         _draw_band(gaps, comparison.band, GAP)
-    set_title(gaps, "A − B, paired" + (", points" if shown.share else ""), LIGHT)
+    set_title(gaps, f"{' − '.join(names)}, paired" + (", points" if shown.share else ""), LIGHT)
     if shown.share:
         percent_axis(values, bottom=None)
         points_axis(gaps)
     for ax in (values, gaps):
-        k_axis(ax, ks, shown.axis)
+        k_axis(ax, [row.k for row in dots if row.k is not None], shown.axis)
     try:
         figure.savefig(path)
     except ValueError as error:
         raise ConfigError(f"{path}: {error}") from error
     return path
+
+
+def _draw_side(ax: Axes, lines: Sequence[Row], dots: Sequence[Row], side: str, look: Look) -> None:
+    """A line with its intervals through all places, and dots at those of the tables."""
+    interval_curve(ax, [row.k or 0 for row in lines], [getattr(row, side) for row in lines], look)
+    ax.plot([row.k or 0 for row in dots], [getattr(row, side).value for row in dots],
+            color=look.hue, linestyle="", marker=look.marker, markersize=4)  # fmt: skip
+
+
+def _caption(comparison: Comparison, metric: str, axis: str) -> str:
+    """What the parts of the figure are."""
+    level = f"{100 * comparison.intervals.level:g}%"
+    at_once = f" Dotted: the {level} band that holds for all k at once." if metric == "pass" else ""
+    return (
+        f"{comparison.names[0]}: {comparison.first}, {comparison.names[1]}: {comparison.second}; "
+        f"{count(comparison.problems, 'problem')}. Dots: the {axis} of the tables. Shaded: "
+        f"{level} intervals over problems, for each {axis} alone.{at_once}"
+    )

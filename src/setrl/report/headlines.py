@@ -14,9 +14,10 @@ import numpy as np
 
 from setrl.evaluation.intervals import Difference
 from setrl.evaluation.summary import ArmDifference, SplitSummary
-from setrl.evaluation.wording import chosen_range, count, in_a_row, percent, plain, points
+from setrl.evaluation.verdicts import place
+from setrl.evaluation.wording import count, in_a_row, percent, plain, points
 from setrl.logs.run_folder import BASE
-from setrl.report.run import RunData
+from setrl.report.run import GIVEN, RunData, on_split
 from setrl.report.style import main_arms
 
 HEADLINE_K = 32
@@ -66,23 +67,25 @@ def headlines(data: RunData) -> list[Headline]:
         *_strategies(data, usual),
         *_against_reference(data, usual, "pass@1"),
         *_reference_against_base(data, hardest),
+        *_ungraded(data),
     ]
 
 
 def pass_at_k_title(data: RunData, split: SplitSummary) -> str:
-    """For which k each arm is above or below the reference."""
+    """For which k each arm is above or below the reference, all of them at once."""
     together: dict[str, list[str]] = {}
     for found in differences_to_reference(data, split):
-        place = _place(found, data.looks[found.against].label)
-        together.setdefault(place, []).append(data.looks[found.arm].label)
+        where = place(found.band, data.looks[found.against].label)
+        together.setdefault(where, []).append(data.looks[found.arm].label)
     if not together:
         only = ", ".join(data.looks[arm].label for arm in main_arms(list(split.arms)))
-        return f"pass@k on the {split.split} split: {only}"
+        return f"pass@k{on_split(split.split)}: {only}"
     parts = [
-        f"{in_a_row(names)} {'is' if len(names) == 1 else 'are'} {place}"
-        for place, names in together.items()
+        f"{in_a_row(names)} {'is' if len(names) == 1 else 'are'} {where}"
+        for where, names in together.items()
     ]
-    return f"On the {split.split} split, " + "; ".join(parts)
+    start = "pass@k: " if split.split == GIVEN else f"On the {split.split} split, "
+    return start + "; ".join(parts)
 
 
 def change_title(
@@ -117,10 +120,9 @@ def frontier_title(data: RunData, split: SplitSummary, metric: str) -> str:
         if not any(u >= x and v >= y and (u, v) != (x, y) for u, v in spots.values())
     ]
     k = metric.partition("@")[2]
-    return (
-        f"On the frontier of pass@1 and correct strategies in {k} samples ({split.split} split): "
-        f"{in_a_row(best)}"
-    )
+    where = "" if split.split == GIVEN else f" ({split.split} split)"
+    what = f"On the frontier of pass@1 and correct strategies in {k} samples{where}"
+    return f"{what}: {in_a_row(best)}"
 
 
 def credit_share(data: RunData, arm: str) -> float:
@@ -171,14 +173,17 @@ def _difference_headline(
 ) -> Headline:
     difference, arm = found.metrics[metric], split.arms[found.arm]
     text = (
-        f"{metric} on the {split.split} split: {data.looks[found.arm].label} − "
+        f"{metric}{on_split(split.split)}: {data.looks[found.arm].label} − "
         f"{data.looks[found.against].label} = {points(difference)}, paired over "
-        f"{count(difference.problems, 'problem')}, "
-        f"{count(len(arm.seeds), 'seed') if arm.seeds else 'no training'}."
+        f"{count(difference.problems, 'problem')}"
     )
+    if split.split != GIVEN:
+        text += f", {count(len(arm.seeds), 'seed') if arm.seeds else 'no training'}"
+    text += "."
     shows = verdict(difference)
     if shows == "unclear":
-        text += " The interval includes 0: these problems and seeds do not distinguish the two."
+        what = "problems" if split.split == GIVEN else "problems and seeds"
+        text += f" The interval includes 0: these {what} do not distinguish the two."
     return Headline(text, shows)
 
 
@@ -190,7 +195,7 @@ def _strategies(data: RunData, split: SplitSummary) -> list[Headline]:
     base = found.pop(BASE, None)
     if not found:
         return []
-    where = f"in {count(k, 'sample')} on the {split.split} split"
+    where = f"in {count(k, 'sample')}{on_split(split.split)}"
     names = {data.looks[arm].label: value for arm, value in found.items()}
     if base is None:
         parts = [f"{name} finds {plain(value)}" for name, value in names.items()]
@@ -203,16 +208,14 @@ def _strategies(data: RunData, split: SplitSummary) -> list[Headline]:
     return [Headline(text, "fact")]
 
 
-def _place(found: ArmDifference, against: str) -> str:
-    """Where over k an arm is above and where below another, from the signs of the intervals."""
-    ks = pass_ks(found.metrics)
-    shows = {k: verdict(found.metrics[f"pass@{k}"]) for k in ks}
-    above, below = ([k for k in ks if shows[k] == word] for word in ("above", "below"))
-    if above and below:
-        return f"above {against}{chosen_range(above, ks)} and below it{chosen_range(below, ks)}"
-    if above or below:
-        return f"{'above' if above else 'below'} {against}{chosen_range(above or below, ks)}"
-    return f"not distinguishable from {against} at any k"
+def _ungraded(data: RunData) -> list[Headline]:
+    """How many samples have no grade, and the bounds of pass@1 that follow."""
+    return [
+        Headline(f"{arm.ungraded.sentence(data.looks[name].label)}.", "fact")
+        for split in data.splits
+        for name, arm in split.arms.items()
+        if arm.ungraded is not None
+    ]
 
 
 def _mean(values: np.ndarray) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,18 +10,19 @@ from setrl.errors import ConfigError, DataError
 from setrl.evaluation.metrics import powers_of_two
 from setrl.evaluation.sides import refuse_repeated
 from setrl.evaluation.summary import summarise
+from setrl.evaluation.wording import short_names
 from setrl.logs.importing import ImportOptions
 from setrl.logs.jsonl import Loaded, OwnLog, load_samples
 from setrl.logs.records import evaluation_of
 from setrl.logs.tools import read_log
 from setrl.logs.trl import COMPLETIONS, completions_folder
-from setrl.report.run import ArmRun, RunData
+from setrl.report.run import GIVEN, ArmRun, RunData
 from setrl.report.style import looks
 
 
 def data_of(
     paths: Sequence[Path], folder: Path, how: OwnLog, options: ImportOptions,
-    ks: Sequence[int] = (),
+    ks: Sequence[int] = (), command: str = "",
 ) -> tuple[RunData, list[str]]:  # fmt: skip
     """What a report of files shows, one arm a file, and how their fields were read.
 
@@ -34,6 +34,7 @@ def data_of(
         options: How TRL's completions are read.
         ks: Where curves over k are computed beside 1, 2, 4, …; problems with fewer samples than the
             largest are left out.
+        command: What the page tells to do it again.
 
     Raises:
         ConfigError: When a path is none of these.
@@ -57,12 +58,13 @@ def data_of(
                            "problems that both have")  # fmt: skip
     of_arms = {name: {0: evaluation} for name, evaluation in found.items()}
     places = {*ks, *powers_of_two(min(e.n for e in found.values()))} if ks else ()
-    problems = {"given": of_arms}
+    problems = {GIVEN: of_arms}
     summary = summarise(problems, next(iter(found)), ks=sorted(places))
-    run = {"name": " and ".join(found), "command": f"setrl report {' '.join(map(str, paths))}"}
+    run = {"name": " and ".join(found), "command": command}
     arms: dict[str, tuple[ArmRun, ...]] = {}
     arms.update(dict.fromkeys(found, ()))
-    found_looks = looks(list(arms))
+    found_looks = {arm: dataclasses.replace(look, label=arm) for arm, look in
+                   looks(list(arms)).items()}  # fmt: skip
     return RunData(folder, "comparison", run, {}, arms, found_looks, summary, problems), reading
 
 
@@ -82,12 +84,7 @@ def _load(path: Path, how: OwnLog, options: ImportOptions) -> Loaded:
 
 def _names(paths: Sequence[Path]) -> dict[str, Path]:
     """A name for each path: of files that have one name, with their folder."""
-    short = [path.name.partition(".")[0] or str(path) for path in paths]
-    times = Counter(short)
-    names = {
-        name if times[name] == 1 else str(path): path
-        for name, path in zip(short, paths, strict=True)
-    }
+    names = dict(zip(short_names(paths), paths, strict=True))
     if len(names) < len(paths):
         raise ConfigError("each file must be given once")
     return names

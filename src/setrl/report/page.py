@@ -25,7 +25,7 @@ from setrl.report import figures_evaluation, figures_training
 from setrl.report.drawing import Chart
 from setrl.report.headlines import headlines
 from setrl.report.page_data import page_data
-from setrl.report.run import RunData, read_run
+from setrl.report.run import GIVEN, RunData, read_run
 from setrl.report.samples import samples_by_step
 from setrl.report.style import LIGHT
 from setrl.report.tables import Table, tables
@@ -199,7 +199,8 @@ def _sampled(data: RunData, split: SplitSummary) -> str:
     """How many samples of which arms the split's numbers come from."""
     together: dict[str, list[str]] = {}
     for arm in split.arms.values():
-        seeds = f", training seeds {', '.join(map(str, arm.seeds))}" if arm.seeds else ""
+        is_trained = arm.seeds and split.split != GIVEN
+        seeds = f", training seeds {', '.join(map(str, arm.seeds))}" if is_trained else ""
         size = f"{arm.problems} problems × {wording.between(arm.n, arm.most)} samples"
         heat = "" if math.isnan(arm.temperature) else f", temperature {arm.temperature:g}"
         how = f"{size}{heat}{seeds}"

@@ -23,6 +23,7 @@ from setrl.evaluation.summary import (
 from setrl.logs.run_folder import RECORD, Kind, TrainingRun, find_arms, kind_of, read_config
 from setrl.report.style import Look, looks
 
+GIVEN = "given"  # in the place of a split: the problems of files that were given
 SPLIT_ORDER = ("shifted", "test", "train")  # the hardest first
 
 
@@ -110,6 +111,30 @@ class RunData:
     def outcome(self, arm: str, metric: str) -> Outcome:
         """Mean and standard error of a control run's metric over seeds."""
         return over_seeds([row.get(metric, math.nan) for row in self.evaluations(arm)])
+
+
+def on_split(name: str) -> str:
+    """Where an arm was evaluated; empty for files that were given, which have no split.
+
+    >>> on_split("test"), on_split("given")
+    (' on the test split', '')
+    """
+    return "" if name == GIVEN else f" on the {name} split"
+
+
+def on_problems(name: str) -> str:
+    """The same, said of the problems."""
+    return "" if name == GIVEN else f" on {name} problems"
+
+
+def titled(what: str, name: str) -> str:
+    """A title with the split, where there is one."""
+    return what if name == GIVEN else f"{what}, {name} split"
+
+
+def shown_split(name: str) -> str:
+    """The word before "problems" on the page: files that were given have no split."""
+    return "logged" if name == GIVEN else name
 
 
 def read_run(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False) -> RunData:

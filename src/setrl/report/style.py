@@ -66,6 +66,7 @@ WIDTH, DPI = 9.6, 150  # inches, dots per inch
 HEADLINE_SIZE, TITLE_SIZE, AXIS_SIZE, LABEL_SIZE = 10.5, 10, 9, 8.5  # points
 LETTER_WIDTH, LETTER_HEIGHT = 0.075, 0.15  # inches, of labels: they grow with LABEL_SIZE
 HEADLINE_WIDTH = 104  # letters per line: fewer with a larger HEADLINE_SIZE
+CAPTION_WIDTH = 130  # in the same way, of LABEL_SIZE
 
 
 @dataclass(frozen=True)
@@ -234,6 +235,7 @@ def canvas(
     margins: tuple[float, float] = (0.6, 1.1),
     gap: float = 1.5,
     title_height: float = 0.35,
+    caption: str = "",
 ) -> tuple[Figure, list[Axes]]:
     """A figure of a page with its headline, and its empty axes row by row.
 
@@ -246,9 +248,12 @@ def canvas(
         margins: Space to the left and to the right of all axes, inches.
         gap: Space between columns, inches.
         title_height: Space for the titles of the first row of axes, inches.
+        caption: Written below all axes, in as many lines as it takes.
     """
     lines = [part for line in headline.split("\n") for part in textwrap.wrap(line, HEADLINE_WIDTH)]
-    top, bottom, between = 0.2 + title_height + 0.2 * len(lines), 0.55, 0.85
+    below = textwrap.wrap(caption, CAPTION_WIDTH)
+    top, between = 0.2 + title_height + 0.2 * len(lines), 0.85
+    bottom = 0.55 + 0.17 * len(below)
     height = top + bottom + rows * row_height + (rows - 1) * between
     axis_width = (WIDTH - sum(margins) - gap * (columns - 1)) / columns
     figure, axes = axes_grid(rows, columns, WIDTH, height, theme, layout=None)
@@ -264,6 +269,11 @@ def canvas(
         0.15 / WIDTH, 1 - 0.12 / height, "\n".join(lines), va="top", fontsize=HEADLINE_SIZE,
         fontweight="bold", color=theme.ink, linespacing=1.3,
     )  # fmt: skip
+    if below:
+        figure.text(
+            0.15 / WIDTH, 0.08 / height, "\n".join(below), va="bottom", fontsize=LABEL_SIZE,
+            color=theme.muted, linespacing=1.3,
+        )  # fmt: skip
     return figure, axes
 
 

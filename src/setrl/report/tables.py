@@ -12,7 +12,9 @@ from setrl.evaluation.outcomes import Outcome, metric_names
 from setrl.evaluation.summary import ArmSummary, SplitSummary
 from setrl.evaluation.wording import MISSING, in_words, interval, percent, plain, signed
 from setrl.report.headlines import credit_share, first_and_last, headline_k, pass_ks
-from setrl.report.run import RunData
+from setrl.report.run import GIVEN, RunData
+
+DIGITS = {100: 1, 1: 2}  # after the point, of per cent and of counts of strategies
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def evaluation_table(data: RunData, split: SplitSummary) -> Table:
     ks = sorted({1, min(8, k), k, max(pass_ks(arm.metrics)[-1] for arm in split.arms.values())})
     shares = [*(f"pass@{each}" for each in ks), f"majority@{k}"]
     numbers = [f"strategies@{k}", f"correct_strategies@{k}", "effective_number"]
-    columns = dict.fromkeys(shares, (percent, 100)) | dict.fromkeys(numbers, (plain, 1))
+    columns = dict.fromkeys(shares, (percent, 100)) | dict.fromkeys(numbers, (_two_digits, 1))
     rows = tuple(
         (
             data.looks[arm].label,
@@ -58,7 +60,9 @@ def evaluation_table(data: RunData, split: SplitSummary) -> Table:
         for arm, summary in split.arms.items()
     )
     level = f"{100 * data.summary.intervals.level:g}%"
-    caption = f"{split.split} split: means over problems and seeds, {level} intervals, each seed"
+    caption = f"Means over problems, {level} intervals" if split.split == GIVEN else (
+        f"{split.split} split: means over problems and seeds, {level} intervals, each seed"
+    )  # fmt: skip
     return Table(caption, tuple(map(in_words, columns)), rows)
 
 
@@ -76,7 +80,8 @@ def difference_table(data: RunData, split: SplitSummary) -> Table:
         cells.append(Cell(percent(at_k.improvement, 0) if at_k else MISSING))
         rows.append((name, tuple(cells)))
     columns = [*(f"{name}, points" for name in shares), *numbers, f"improvement, pass@{k}"]
-    caption = f"{split.split} split: paired differences, first arm − second, with intervals"
+    start = "P" if split.split == GIVEN else f"{split.split} split: p"
+    caption = f"{start}aired differences, first arm − second, with intervals"
     return Table(caption, tuple(map(in_words, columns)), tuple(rows))
 
 
@@ -132,17 +137,24 @@ def _digits(value: float) -> str:
     return f"{value:.{digits}f}"
 
 
-def _estimate(arm: ArmSummary, metric: str, show: Callable[[float], str], scale: float) -> Cell:
+def _estimate(arm: ArmSummary, metric: str, show: Callable[[float], str], scale: int) -> Cell:
     estimate: Estimate | None = arm.metrics.get(metric)
     if estimate is None or np.isnan(estimate.value):
         return Cell(MISSING)
-    details = [interval(estimate, scale)]
+    digits = DIGITS[scale]
+    details = [interval(estimate, scale, digits)]
     if len(arm.seeds) > 1:
-        details.append("seeds " + ", ".join(plain(scale * value) for value in estimate.per_seed))
+        values = ", ".join(plain(scale * value, digits) for value in estimate.per_seed)
+        details.append(f"seeds {values}")
     return Cell(show(estimate.value), tuple(details))
 
 
-def _difference(difference: Difference | None, scale: float) -> Cell:
+def _difference(difference: Difference | None, scale: int) -> Cell:
     if difference is None or np.isnan(difference.value):
         return Cell(MISSING)
-    return Cell(signed(scale * difference.value), (interval(difference, scale),))
+    digits = DIGITS[scale]
+    return Cell(signed(scale * difference.value, digits), (interval(difference, scale, digits),))
+
+
+def _two_digits(value: float) -> str:
+    return plain(value, 2)

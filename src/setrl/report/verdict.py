@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from setrl.evaluation.summary import ArmDifference, SplitSummary
+from setrl.evaluation.verdicts import strategies_in_words
 from setrl.evaluation.wording import count, in_a_row, percent
 from setrl.logs.run_folder import BASE
 from setrl.report.headlines import (
@@ -17,7 +18,7 @@ from setrl.report.headlines import (
     pass_ks,
     verdict,
 )
-from setrl.report.run import RunData
+from setrl.report.run import GIVEN, RunData, on_problems
 from setrl.report.style import main_arms
 
 WORDS = {"above": "more problems than", "below": "fewer problems than"}
@@ -34,7 +35,21 @@ def verdict_in_words(data: RunData) -> list[str]:
     usual = data.summary.splits.get("test") or hardest
     places = dict.fromkeys([(hardest.split, k), (usual.split, 1)])
     found = [line for split, size in places for line in _compared(data, split, size)]
-    return [*found, *_lost(data, hardest)]
+    return [*found, *_strategies(data), *_lost(data, hardest)]
+
+
+def _strategies(data: RunData) -> list[str]:
+    """Of files: whether each uses fewer strategies than the first, and solves fewer problems."""
+    split = data.summary.splits.get(GIVEN)
+    if split is None:
+        return []
+    sentences = []
+    for found in differences_to_reference(data, split):
+        one, other = (split.arms[arm] for arm in (found.arm, found.against))
+        values = {m: (one.metrics[m].value, other.metrics[m].value) for m in found.metrics}
+        name, against = data.looks[found.arm].label, data.looks[found.against].label
+        sentences.append(strategies_in_words(name, against, values, found.metrics, found.band))
+    return [sentence for sentence in sentences if sentence]
 
 
 def _compared(data: RunData, name: str, k: int) -> list[str]:
@@ -57,7 +72,7 @@ def _sentence(
     ordered = sorted(found, key=lambda one: -split.arms[one.arm].metrics[metric].value)
     names = [_named(data, split, one.arm, k) for one in ordered]
     reference = _named(data, split, found[0].against, k)
-    start = f"With {_tries(k)} on {split.split} problems, "
+    start = f"With {_tries(k)}{on_problems(split.split)}, "
     if shows == "unclear":
         same = " and ".join([in_a_row(names), reference]) if len(names) == 1 else (
             f"each of {in_a_row(names)}, and {reference},")  # fmt: skip
@@ -83,7 +98,8 @@ def _alone(data: RunData, split: SplitSummary, arm: str, k: int) -> str:
     """What an arm solves that is compared with nothing."""
     more = f", and {_solved(split, arm, k)} with {_tries(k)}" if k > 1 else ""
     one = _solved(split, arm, 1)
-    return f"{data.looks[arm].label} solves {one} of {split.split} problems with one try{more}."
+    problems = "the problems" if split.split == GIVEN else f"{split.split} problems"
+    return f"{data.looks[arm].label} solves {one} of {problems} with one try{more}."
 
 
 def _lost(data: RunData, split: SplitSummary) -> list[str]:

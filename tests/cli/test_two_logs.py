@@ -1,0 +1,175 @@
+"""An evaluator's way with two logs: what the commands say of them, and that all say the same."""
+
+import json
+
+import pytest
+
+pytest.importorskip("tyro")
+
+from setrl.cli import main
+
+RIGHT, WRONG = [1, 1, 1, 0], [1, 0, 0, 0]
+
+
+@pytest.fixture
+def setrl(capsys):
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return left.value.code, printed.out, printed.err
+
+    return run
+
+
+def log(path, wide, grades=RIGHT, ungraded=False):
+    """Eight problems, four samples; a wide model uses another strategy in each sample."""
+    rows = []
+    for problem in range(8):
+        for i, grade in enumerate(grades):
+            strategy = f"way {i}" if wide else f"way {int(i == problem % 4)}"
+            missing = ungraded and (problem, i) in ((0, 3), (1, 0))
+            grade = None if missing else int(grade and problem < 7)
+            rows.append({"id": problem, "correct": grade, "strategy": strategy, "answer": str(i)})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def bare(path):
+    path.write_text("".join(json.dumps({"id": i // 4, "correct": i % 2}) + "\n" for i in range(12)))
+    return path
+
+
+@pytest.mark.parametrize(
+    "options", [["--k", 3], ["--k", 2, "--metrics", "pass"], ["--k", 3, "--metrics", "majority"]]
+)
+@pytest.mark.parametrize("command", ["evaluate", "compare", "report"])
+def test_no_command_needs_k_1(setrl, tmp_path, command, options):
+    if command != "evaluate":
+        pytest.importorskip("matplotlib")
+    files = [log(tmp_path / "a.jsonl", True), log(tmp_path / "b.jsonl", False)]
+    extra = {
+        "evaluate": options,
+        "compare": [*options, "--figure", tmp_path / "figure.png"],
+        "report": [*options[:2], "--output", tmp_path / "report"],
+    }
+    code, _, err = setrl(command, *files[: 1 + (command != "evaluate")], *extra[command])
+    assert (code, "Traceback" in err) == (0, False), err
+
+
+def test_metrics_of_what_no_sample_has_are_left_out_at_any_k(setrl, tmp_path):
+    code, out, _ = setrl("evaluate", bare(tmp_path / "bare.jsonl"), "--k", 2)
+    assert code == 0
+    assert "pass@k" in out
+    assert "majority" not in out
+    assert "strategies" not in out
+
+
+# Of a: 21 of 30 graded samples are right; problem 0 has 3/3, problem 1 has 2/3, problem 7 none.
+BOUNDS = ((0.75 + 0.5 + 5 * 0.75) / 8, (1 + 0.75 + 5 * 0.75) / 8)
+LEFT_OUT = (
+    "2 of 32 samples have no grade and are left out, of votes and strategies too; pass@1 would be "
+    "62.5% if all of them were wrong, 68.8% if all were right"
+)
+
+
+def test_samples_without_a_grade_are_in_every_output(setrl, tmp_path):
+    pytest.importorskip("matplotlib")
+    assert BOUNDS == (0.625, 0.6875)
+    a = log(tmp_path / "a.jsonl", True, ungraded=True)
+    b = log(tmp_path / "b.jsonl", False)
+    expected = {"samples": 2, "of_all": 32, "are": "left-out", "if_wrong": 0.625,
+                "if_right": 0.6875}  # fmt: skip
+
+    found = json.loads(setrl("evaluate", a, "--json")[1])
+    assert f"a.jsonl: {LEFT_OUT}" in found["notes"]
+    assert found["ungraded"] == expected
+    assert json.loads(setrl("evaluate", b, "--json")[1])["ungraded"] is None
+
+    assert f"A: {LEFT_OUT}" in setrl("compare", a, b)[1]
+    assert json.loads(setrl("compare", a, b, "--json")[1])["ungraded"] == {"A": expected}
+
+    setrl("report", a, b, "--output", tmp_path / "report")
+    assert f"a: {LEFT_OUT}." in (tmp_path / "report" / "report.html").read_text()
+    arms = json.loads((tmp_path / "report" / "summary.json").read_text())["splits"]["given"]["arms"]
+    assert (arms["a"]["ungraded"], arms["b"]["ungraded"]) == (expected, None)
+
+    imported = tmp_path / "imported.jsonl"
+    setrl("import", "jsonl", a, "--output", imported)
+    assert json.loads(setrl("evaluate", imported, "--json")[1])["ungraded"] == expected
+    code, _, err = setrl("evaluate", imported, "--ungraded", "wrong")
+    assert (code, "2 samples without a grade were left out at its import" in err) == (2, True)
+
+
+def test_samples_without_a_grade_count_as_wrong_if_asked(setrl, tmp_path):
+    a = log(tmp_path / "a.jsonl", True, ungraded=True)
+    code, out, err = setrl("evaluate", a, "--ungraded", "wrong", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["metrics"]["pass@1"]["value"] == pytest.approx(BOUNDS[0])
+    assert found["ungraded"]["if_wrong"] == pytest.approx(BOUNDS[0])
+    assert found["ungraded"]["if_right"] == pytest.approx(BOUNDS[1])
+    assert found["metrics"]["strategies@4"]["value"] == 4  # they keep their strategies and answers
+    assert "2 samples without a score (null or NaN) count as wrong" in err
+    assert "have no grade and count as wrong; pass@1 would be 62.5%" in err
+    both = json.loads(setrl("compare", a, a, "--ungraded", "wrong", "--json")[1])
+    assert both["rows"][0]["first"]["value"] == pytest.approx(BOUNDS[0])
+
+
+def test_compare_shows_strategies_by_default_and_says_who_is_narrower(setrl, tmp_path):
+    a, b = log(tmp_path / "a.jsonl", True), log(tmp_path / "b.jsonl", False)
+    code, out, _ = setrl("compare", a, b)
+    assert code == 0
+    for title in ("pass@k", "majority@k", "correct strategies@k", "effective number of strategies",
+                  "share of the commonest"):  # fmt: skip
+        assert f"\n\n{title}\n" in out
+    assert "b uses fewer strategies than a: effective number 1.75 against 4.00" in out
+    assert "its pass@k is not distinguishable from that of a at any k." in out
+    assert "a uses more strategies than b: effective number" in setrl("compare", b, a)[1]
+    without = setrl("compare", *[bare(tmp_path / f"{name}.jsonl") for name in "cd"])[1]
+    assert "strategies than" not in without
+    assert "majority@k\n" not in without
+
+
+def test_a_report_of_logs_speaks_of_no_split_and_no_seeds(setrl, tmp_path):
+    pytest.importorskip("matplotlib")
+    a = log(tmp_path / "a.jsonl", True)
+    b = log(tmp_path / "b.jsonl", False, WRONG)
+    options = ["--k", 3, "--output", tmp_path / "my report"]
+    assert setrl("report", a, b, *options)[0] == 0
+    page = (tmp_path / "my report" / "report.html").read_text()
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    shown = page.partition("<body>")[2].partition('<script type="application/json"')[0]
+    for word in ("given", "training seeds", "1 seed", "no training"):
+        assert word not in shown, word
+    assert "given" not in json.dumps({**data, "command": ""})
+    assert "b uses fewer strategies than a: " in shown
+    assert f"setrl report {a} {b} --output &#39;{tmp_path}/my report&#39; --k 3" in shown
+
+
+def test_one_curve_has_one_verdict_in_the_same_words(setrl, tmp_path):
+    pytest.importorskip("matplotlib")
+    a = log(tmp_path / "a.jsonl", True)
+    b = log(tmp_path / "b.jsonl", False, WRONG)
+    words = "below a for k = 1 to 3"
+    setrl("report", a, b, "--output", tmp_path / "report")
+    page = (tmp_path / "report" / "report.html").read_text()
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    assert data["splits"][0]["title"] == f"pass@k: b is {words}"
+    assert "it solves fewer problems: its pass@k is below that of a for k = 1 to 3" in page
+    for ks in ([], ["--k", 1, 4], ["--k", 2, 4]):
+        out = setrl("compare", b, a, *ks)[1]
+        assert "pass@k: A is below B for k = 1 to 3 (95% confidence" in out
+
+
+def test_counts_of_strategies_have_two_decimals(setrl, tmp_path):
+    out = setrl("evaluate", log(tmp_path / "b.jsonl", False))[1]
+    assert "1.75 [" in out
+
+
+def test_publish_says_that_it_is_for_runs(setrl, tmp_path):
+    a = log(tmp_path / "a.jsonl", True)
+    code, _, err = setrl("report", a, "--publish", tmp_path / "p")
+    assert code == 2
+    assert "a report of files is complete in its own folder, which --output names" in err
+    assert "Of the folder of a run, not of files" in " ".join(setrl("report", "--help")[1].split())
