@@ -51,7 +51,10 @@ def evaluation_table(data: RunData, split: SplitSummary) -> Table:
     ks = sorted({1, min(8, k), k, max(pass_ks(arm.metrics)[-1] for arm in split.arms.values())})
     shares = [*(f"pass@{each}" for each in ks), f"majority@{k}"]
     numbers = [f"strategies@{k}", f"correct_strategies@{k}", "effective_number"]
-    columns = dict.fromkeys(shares, (percent, 100)) | dict.fromkeys(numbers, (_two_digits, 1))
+    columns: dict[str, tuple[Callable[[float], str], int]] = {
+        **dict.fromkeys(shares, (percent, 100)),
+        **dict.fromkeys(numbers, (_two_digits, 1)),
+    }
     rows = tuple(
         (
             data.looks[arm].label,
