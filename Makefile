@@ -139,7 +139,7 @@ $(SERVER_VENV)/ready: tests/server/constraints.txt
 # What SkyRL's trainer imports: its own extra also brings vLLM, flash-attn and more, which need CUDA.
 $(SERVER_VENV)/trainer: $(SERVER_VENV)/ready
 	$(SERVER_VENV)/bin/pip install -c tests/server/constraints.txt \
-	  ray skyrl-gym jaxtyping loguru torchdata pybase64 array-api-compat pytest
+	  ray cloudpickle skyrl-gym jaxtyping loguru torchdata pybase64 array-api-compat pytest
 	touch $@
 
 $(COOKBOOK_VENV)/ready: Makefile
