@@ -1,40 +1,50 @@
-"""`python -m claims`: check every claim of the papers, and print what holds."""
+"""`python -m claims`: check every claim of four documents, and print what holds."""
 
 from __future__ import annotations
 
+import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-import tyro
 
 import claims
 
 
-def main(
-    only: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
-    json: Path | None = None,
-    markdown: Path | None = None,
-) -> None:
-    """Check every claim of the papers that this library was built from.
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Check the claims that are asked for; exit with 1 if one is not confirmed.
 
-    The last line of the output says how many claims there are and whether all are confirmed. If
-    one is not, the exit status is 1.
-
-    Args:
-        only: Check only claims whose ids start so, such as "maxpo" or "note-prop".
-        json: Write the findings to this file.
-        markdown: Write the page docs/claims.md to this file.
+    argparse, because the checks need no package beside the core's.
     """
-    if only and markdown:
+    given = _parser().parse_args(arguments)
+    if given.only and given.markdown:
         sys.exit("claims: --markdown writes the page of all claims: remove the ids, or --markdown")
     try:
-        claims.find(*only)
+        claims.find(*given.only)
     except ValueError as error:
         sys.exit(f"claims: {error}")
-    if not claims.verify(only, json_path=json, markdown_path=markdown):
+    if not claims.verify(given.only, json_path=given.json, markdown_path=given.markdown):
         sys.exit(1)
 
 
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m claims",
+        description="Check the claims of the documents that this library was built from. The last "
+        "line of the output says how many claims there are and whether all are confirmed. If one "
+        "is not, the exit status is 1.",
+    )
+    parser.add_argument(
+        "only",
+        nargs="*",
+        metavar="ID",
+        help='check only claims whose ids start so, such as "maxpo" or "note-prop"',
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the findings to this file")
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write the page docs/claims.md to this file"
+    )
+    return parser
+
+
 if __name__ == "__main__":
-    tyro.cli(main, prog="python -m claims")
+    main()

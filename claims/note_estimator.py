@@ -88,7 +88,7 @@ def complete_design(num: int, size: int) -> Trials:
     NOTE,
     "§2.3, Proposition 2.6",
     Verdict.HOLDS,
-    how="Every collection of K sets: N = 3, 4, n = 2, all K.",
+    how="Every collection of 1, 2, … sets: N = 3, 4, n = 2.",
     truth="Simpler: M = (K−1)/(K_all−1) · C(N−1, n).",
     cases=((3, 2), (4, 2)),
 )
@@ -104,7 +104,7 @@ def sampled_design(num: int, size: int) -> Trials:
             over_designs(GRADED, combinations(all_sets(num, size), num_sets)), p, num
         )
         right = times(scale, logit_gradient(GRADED, p, size))
-        yield stated(found == right, N=num, n=size, K=num_sets, M=scale)
+        yield stated(found == right, N=num, n=size, sets=num_sets, M=scale)
         yield remark(scale == simple)
 
 
@@ -113,8 +113,8 @@ def sampled_design(num: int, size: int) -> Trials:
     NOTE,
     "§2.3, Proposition 2.6",
     Verdict.HOLDS,
-    how="The formulas of the proposition for N ≤ 6, all n ≤ N and K.",
-    truth="Except for K = 1, where M = 0: a single set is its own baseline. With N = n, which the "
+    how="The formulas of the proposition for N ≤ 6, all n ≤ N and every number of sets.",
+    truth="Except for a single set, where M = 0: it is its own baseline. With N = n, which the "
     "note excludes, there is only one set.",
     cases=product(range(2, 7)),
 )
@@ -124,9 +124,9 @@ def positive_scale(num: int) -> Trials:
         for num_sets in range(1, comb(num, size) + 1):
             scale = sampled_scale(num, size, num_sets)
             if size < num and num_sets >= 2:
-                yield stated(scale > 0, N=num, n=size, K=num_sets, M=scale)
+                yield stated(scale > 0, N=num, n=size, sets=num_sets, M=scale)
             else:
-                yield remark(scale == 0, N=num, n=size, K=num_sets)
+                yield remark(scale == 0, N=num, n=size, sets=num_sets)
 
 
 @claim(
@@ -134,8 +134,8 @@ def positive_scale(num: int) -> Trials:
     NOTE,
     "§2.3",
     Verdict.HOLDS,
-    how="Trace variance divided by the squared scale, over all groups and all collections of K "
-    "sets; N = 4, n = 2, K = 2, 3, 5 and, as a control, all 6.",
+    how="Trace variance divided by the squared scale, over all groups and all collections of 2, "
+    "3, 5 and, as a control, all 6 sets; N = 4, n = 2.",
     cases=product(SCORES, POLICIES[:2]),
 )
 def complete_against_sampled(score: Score, p: Policy) -> Trials:
@@ -148,7 +148,7 @@ def complete_against_sampled(score: Score, p: Policy) -> Trials:
         sampled = _variance_over_designs(score, p, num, size, num_sets) / scale**2
         yield remark((whole == sampled) == (num_sets == 6))
         yield stated(
-            whole <= sampled, f=score, K=num_sets, all=float(whole), sampled=float(sampled)
+            whole <= sampled, f=score, sets=num_sets, all=float(whole), sampled=float(sampled)
         )
 
 
@@ -190,7 +190,7 @@ def lowest_variance() -> Trials:
         whole = trace_variance(from_sets(GRADED, all_sets(num, size)), p, num) / 9
         scale = sampled_scale(num, size, num_sets)
         sampled = _variance_over_designs(GRADED, p, num, size, num_sets) / scale**2
-        yield kind(whole <= sampled and (whole == sampled) == (num_sets == 6), π=p, K=num_sets)
+        yield kind(whole <= sampled and (whole == sampled) == (num_sets == 6), π=p, sets=num_sets)
 
 
 @claim(

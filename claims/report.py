@@ -8,33 +8,47 @@ from collections.abc import Sequence
 from typing import Any
 
 from claims.claims import DOCUMENTS, Finding, Part, Verdict, write
+from claims.highlights import HIGHLIGHTS
 
 SCHEMA_VERSION = 1
-SHOWN = (
-    Verdict.HOLDS,
-    Verdict.UP_TO_SCALE,
-    Verdict.READING,
-    Verdict.FAILS,
-    Verdict.DEFINITION,
-)
+IN_PLURAL = {
+    Verdict.HOLDS: "hold",
+    Verdict.UP_TO_SCALE: "hold up to scale",
+    Verdict.READING: "depend on the reading",
+    Verdict.FAILS: "fail",
+    Verdict.DEFINITION: "are definitions",
+}
+SHOWN = tuple(IN_PLURAL)
 
 OPENING = """\
 # Which claims of the papers hold
 
-This library was built from four documents. This page lists every definition, lemma, proposition,
-example and worked number in them, and says whether it holds. The last section has our own results.
-A program checks every entry:
+A program checked {number} claims about set RL:
+{verdicts}.
 
-    make verify                          # all of them
-    python -m claims note-prop-2.6       # those whose id starts so
+The page has every definition, lemma, proposition, example and worked number of
 
+- the *Set RL note* (Hamid, Orney, Sadigh, Finn and Goodman): the theory;
+- a *tutorial* on Poly-EPO and two short *summaries* of its paper;
+- a *review* of the MaxPO paper, with what it quotes of the abstract, figures and appendix.
+
+The last section has our own results. **Not covered** are the papers themselves: Polychromic
+Objectives (arXiv:2509.25424), Poly-EPO (arXiv:2604.17654) and MaxPO (arXiv:2606.06080). What is
+said only there is not on this page, and results of training cannot be checked by it.
+
+    make verify                          # checks all of them
+    python -m claims note-prop-2.6       # those whose id starts so; needs only `pip install -e .`
+
+"""
+
+READING = """\
 ## How to read an entry
 
 An entry has its place in the document, its id, the verdict, and the claim in our words. The lines
 below it say what is true instead, the first counterexample, and what was checked. The verdicts:
 
 - **Holds.** True in every case that was checked. Exceptions without content are named: all rewards
-  equal, the same diversity for every set that scores, a single set (K = 1), no correct action, an
+  equal, the same diversity for every set that scores, a single set, no correct action, an
   advantage or a covariance of exactly 0.
 - **Holds up to scale.** True after multiplication with a positive factor, the same for every policy
   and every score. The factor is given.
@@ -44,10 +58,11 @@ below it say what is true instead, the first counterexample, and what was checke
   counterexample, and a corrected claim that held in every case checked.
 - **Definition.** What the document defines, written in full.
 
-N is the number of samples of a prompt, n the size of a set (K in the MaxPO review, whose prompts
-have B samples), π the policy. u and v are the mean scores of the sets with and without a sample, w
-that of the sets of n − 1 without it, U that of all sets. A is the marginal set advantage, Λ the
-scaffold value. The [glossary](glossary.md) explains these terms.
+N is the number of samples of a prompt and n the size of a set. The MaxPO review writes B and K for
+them, and our own results write K for n; in the other sections K sets are K of the C(N, n) sets. π
+is the policy. u and v are the mean scores of the sets with and without a sample, w that of the sets
+of n − 1 without it, U that of all sets. A is the marginal set advantage, Λ the scaffold value. The
+[glossary](glossary.md) explains these terms.
 
 ## How far to trust it
 
@@ -59,12 +74,18 @@ scaffold value. The [glossary](glossary.md) explains these terms.
 - What a document assumes anywhere is assumed everywhere: n ≥ 2, n < N, an f that ignores the order
   of the samples, rewards in [0, 1] for the polychromic objective.
 - A claim that something can happen needs one case. Every other claim needs all cases.
-- Results of training in the papers cannot be checked here and are left out.
 
 This page is written by `python -m claims --markdown docs/claims.md`; do not edit it.
 
 ## How many hold
+
+*claims* is the number of claims of a document, and the columns after it are the verdicts above.
 """
+
+
+FAILING_MEANS = """\
+Each line is a claim that is false as it is stated; its link leads to what is true. Those about
+docs/theory.md are simplifications of our own results, which that page states exactly."""
 
 
 def table(findings: Sequence[Finding]) -> str:
@@ -115,13 +136,42 @@ def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
 
 
 def markdown(findings: Sequence[Finding]) -> str:
-    """The page docs/claims.md: counts by verdict, then the claims of each document."""
-    pages = [OPENING, _counts(findings)]
+    """The page docs/claims.md: what to know first, counts, then the claims of each document."""
+    counts = Counter(finding.concluded for finding in findings)
+    verdicts = ", ".join(f"{counts[verdict]} {words}" for verdict, words in IN_PLURAL.items())
+    opening = OPENING.format(number=len(findings), verdicts=verdicts)
+    pages = [opening + _highlights(findings), READING, _counts(findings), _failing(findings)]
     for document in DOCUMENTS:
         mine = [finding for finding in findings if finding.claim.document == document]
         if mine:
             pages += [f"## {document}\n", *map(_entry, mine)]
     return "\n".join(pages)
+
+
+def _highlights(findings: Sequence[Finding]) -> str:
+    """The table of the claims to read first; only of those that were examined."""
+    verdict = {f.claim.id: _name(f.concluded) for f in findings}
+    rows = [
+        f"| {row.says} | [{verdict[row.id]}](#{row.id}) | {row.in_short} |"
+        for row in HIGHLIGHTS
+        if row.id in verdict
+    ]
+    head = ["## The most important ones", "", "| claim | verdict | in short |", "|---|---|---|"]
+    return "\n".join([*head, *rows]) + "\n"
+
+
+def _failing(findings: Sequence[Finding]) -> str:
+    """The claims that fail, document by document, each with a link to its entry."""
+    lines = ["## What fails", "", FAILING_MEANS, ""]
+    for document in DOCUMENTS:
+        rows = [
+            f"- [{f.claim.id}](#{f.claim.id}): {f.claim.statement}"
+            for f in findings
+            if f.claim.document == document and f.concluded is Verdict.FAILS
+        ]
+        if rows:
+            lines += [f"{document}:", "", *rows, ""]
+    return "\n".join(lines)
 
 
 def _counts(findings: Sequence[Finding]) -> str:
@@ -142,7 +192,14 @@ def _entry(finding: Finding) -> str:
         verdict = f"**{_name(finding.concluded).capitalize()}.**"
     else:
         verdict = f"**Not confirmed: {_mismatch(finding)}.**"
-    lines = [f"### {row.where}", "", f"`{row.id}` · {verdict} {row.statement}", ""]
+    lines = [
+        f'<a id="{row.id}"></a>',
+        "",
+        f"### {row.where}",
+        "",
+        f"`{row.id}` · {verdict} {row.statement}",
+        "",
+    ]
     if row.kindly:
         lines += [f"- A reading that holds: {row.kindly}"]
     if row.truth:

@@ -65,8 +65,7 @@ def averaged(design: Design) -> Credit:
     SUMMARIES,
     "Method, K sets without replacement",
     Verdict.UP_TO_SCALE,
-    how="Every single collection of K sets, N = 4, n = 2, K = 2, 3, 4: mean update over all "
-    "groups.",
+    how="Every single collection of 2, 3 and 4 sets, N = 4, n = 2: mean update over all groups.",
     counterexample="sets=((0, 1), (0, 2)), mean=(1/27, -7/108, 1/36), gradient=(2/27, -7/54, 1/18)",
     truth="(m − n)/n, m the number of samples that some set holds: known for each collection.",
     cases=product((2, 3, 4)),

@@ -50,7 +50,7 @@ def close(found: Fraction | float, printed: float, digits: int = 3) -> bool:
 @claim(
     "tutorial-example-sets",
     TUTORIAL,
-    "Set RL, worked example (N = 4, n = 2, K = 3)",
+    "Set RL, worked example (N = 4, n = 2, 3 sets)",
     Verdict.HOLDS,
     how="The three sets scored with fractions, for the three clusters that y₄ can have.",
     truth="5/6; −1/3, 1/6, 1/6.",

@@ -136,9 +136,9 @@ def no_constant_weight(size: int, shares: Policy) -> Trials:
     TUTORIAL,
     "Algorithm 1 (code), and 'unbiased, no bias correction needed'",
     Verdict.UP_TO_SCALE,
-    how="K sets drawn independently, as the code draws them: every K-tuple of sets, N = 3, 4, n = "
-    "2, K = 2, 3.",
-    counterexample="N=3, n=2, K=2, π=(1/3, 1/3, 1/3), mean=(8/81, -4/81, -4/81), "
+    how="Two and three sets drawn independently, as the code draws them: all pairs and triples of "
+    "sets, N = 3, 4, n = 2.",
+    counterexample="N=3, n=2, sets=2, π=(1/3, 1/3, 1/3), mean=(8/81, -4/81, -4/81), "
     "gradient=(8/27, -4/27, -4/27)",
     truth="(K−1)(N−n)/N.",
     cases=((3, 2), (3, 3), (4, 2)),
@@ -152,7 +152,7 @@ def independent_sets(num: int, num_sets: int) -> Trials:
         found = mean_estimate(credit, p, num)
         truth = logit_gradient(PASS, p, size)
         scale = Fraction((num_sets - 1) * (num - size), num)
-        yield stated(found == truth, N=num, n=size, K=num_sets, π=p, mean=found, gradient=truth)
+        yield stated(found == truth, N=num, n=size, sets=num_sets, π=p, mean=found, gradient=truth)
         yield scaled(found == times(scale, truth))
 
 
@@ -191,9 +191,9 @@ def dictionary_of_generations() -> Trials:
     "sampling adds, relative to that of all sets. Seeded.",
     kindly="For the gradient of a batch: 200 sets add less than half of its variance and 500 less "
     "than a fifth, where 25 more than double it.",
-    counterexample="N=32, K=200, relative_error=0.4",
-    truth="Of the advantages of single samples K sets are a poor estimate: the relative error at "
-    "K = 500 is still above 20 % for N = 32 and above 30 % for N = 64.",
+    counterexample="N=32, sets=200, relative_error=0.4",
+    truth="Of the advantages of single samples random sets are a poor estimate: with 500 of them "
+    "the relative error is still above 20 % for N = 32 and above 30 % for N = 64.",
 )
 def enough_sets() -> Trials:
     """200 to 500 random sets are sufficient for the advantages of N = 32–64 samples, n = 8: their
@@ -203,10 +203,10 @@ def enough_sets() -> Trials:
     for num, error_floor in ((32, 0.2), (64, 0.3)):
         for num_sets, share in ((200, 0.5), (500, 0.2)):
             added, error = added_variance(num, num_sets, rng)
-            yield stated(error <= 0.1, N=num, K=num_sets, relative_error=round(error, 1))
-            yield kind(added < share, N=num, K=num_sets, added_variance=added)
+            yield stated(error <= 0.1, N=num, sets=num_sets, relative_error=round(error, 1))
+            yield kind(added < share, N=num, sets=num_sets, added_variance=added)
             yield remark(error > error_floor)
-        yield kind(added_variance(num, 25, rng)[0] > 1, N=num, K=25)
+        yield kind(added_variance(num, 25, rng)[0] > 1, N=num, sets=25)
 
 
 def added_variance(num: int, num_sets: int, rng: np.random.Generator) -> tuple[float, float]:

@@ -48,6 +48,7 @@ from claims.claims import (
     scaled,
     stated,
 )
+from claims.highlights import HIGHLIGHTS
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
 
@@ -360,6 +361,39 @@ def test_the_page_is_what_the_ledger_writes():
     assert PAGE.read_text(encoding="utf-8") == page, (
         "run `python -m claims --markdown docs/claims.md`"
     )
+
+
+def test_the_page_opens_with_every_claim_that_fails():
+    page = PAGE.read_text(encoding="utf-8")
+    opening = page[: page.index(f"## {DOCUMENTS[0]}")]
+    listed = re.findall(r"^- \[(\S+)\]\(#\1\): ", opening, re.MULTILINE)
+    assert listed == [row.id for row in ledger.CLAIMS if row.verdict is Verdict.FAILS]
+
+
+def test_the_page_opens_with_highlights_and_their_verdicts():
+    names = {
+        Verdict.HOLDS: "holds",
+        Verdict.FAILS: "fails",
+        Verdict.UP_TO_SCALE: "holds up to scale",
+    }
+    page = PAGE.read_text(encoding="utf-8")
+    for row in HIGHLIGHTS:
+        verdict = names[ledger.find(row.id)[0].verdict]
+        assert f"| {row.says} | [{verdict}](#{row.id}) | {row.in_short} |" in page
+
+
+def test_links_within_the_page_lead_to_entries():
+    page = PAGE.read_text(encoding="utf-8")
+    anchors = re.findall(r'<a id="(\S+)"></a>', page)
+    assert anchors == IDS
+    assert set(re.findall(r"\]\(#(\S+)\)", page)) <= set(anchors)
+
+
+def test_a_page_of_few_claims_has_only_their_highlights():
+    page = report.markdown([finding("maxpo-is-set-rl"), finding("tutorial-shaping-row")])
+    assert page.count("](#maxpo-is-set-rl)") == 1
+    assert "](#tutorial-shaping-row): Reward shaping" in page
+    assert "](#note-" not in page
 
 
 def test_verify_prints_and_writes(tmp_path):

@@ -1,7 +1,6 @@
 """`python -m claims`, as `make verify` calls it."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,7 @@ from claims.claims import Verdict
 
 
 def test_a_claim_is_verified(capsys):
-    main(("note-def-3.2",))
+    main(["note-def-3.2"])
     assert capsys.readouterr().out.splitlines()[-1] == "1 claim: all confirmed"
 
 
@@ -19,7 +18,7 @@ def test_a_claim_that_is_not_confirmed_is_named_last_and_exits_with_1(capsys, mo
     wrong = replace(ledger.find("note-def-3.2")[0], verdict=Verdict.HOLDS)
     monkeypatch.setattr(ledger, "CLAIMS", (wrong,))
     with pytest.raises(SystemExit) as ended:
-        main()
+        main([])
     assert ended.value.code == 1
     out, err = capsys.readouterr()
     assert out.splitlines()[-1] == "1 claim: 1 not confirmed: note-def-3.2"
@@ -29,10 +28,10 @@ def test_a_claim_that_is_not_confirmed_is_named_last_and_exits_with_1(capsys, mo
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"only": ("note-prop-9",)}, "unknown claim 'note-prop-9'; did you mean 'note-prop"),
-        ({"only": ("maxpo",), "markdown": Path("page.md")}, "remove the ids, or --markdown"),
+        (["note-prop-9"], "unknown claim 'note-prop-9'; did you mean 'note-prop"),
+        (["maxpo", "--markdown", "page.md"], "remove the ids, or --markdown"),
     ],
 )
 def test_wrong_usage_is_explained(arguments, message):
     with pytest.raises(SystemExit, match=message):
-        main(**arguments)
+        main(arguments)
