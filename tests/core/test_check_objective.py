@@ -89,6 +89,72 @@ def test_a_field_without_effect_is_noted():
     assert report.notes == ("clusters make no difference, though it reads them",)
 
 
+FALLS = "a higher reward of one member can lower the score, by up to "
+
+
+@pytest.mark.parametrize(
+    ("objective", "fall"),
+    [
+        (objectives.max() - objectives.mean(), 0.25),  # a wrong one of (1, 0, 0, 0) becomes right
+        (objectives.from_function(lambda r: np.ptp(r, axis=-1)), 1.0),
+        (objectives.polychromic() - objectives.mean(), 0.1875),
+    ],
+    ids=str,
+)
+def test_a_score_that_falls_with_a_reward_is_noted_and_no_problem(objective, fall):
+    report = check_objective(objective, set_size=4, num_samples=8)
+    assert f"{FALLS}{fall:.3g}: a worse sample" in report.notes[0]
+    assert not report.problems
+    assert str(report).endswith("no problems found")
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        objectives.max(),
+        objectives.polychromic(),
+        objectives.polychromic(diversity=objectives.pairwise_distance()),
+        objectives.median(),
+        objectives.majority(),
+        objectives.volume(),
+    ],
+    ids=str,
+)
+def test_scores_that_rise_with_rewards_have_no_note(objective):
+    assert not check_objective(objective, set_size=4, num_samples=8).notes
+
+
+def best_less_mean(rewards):
+    """Written for one set, as Python suggests."""
+    return max(rewards) - sum(rewards) / len(rewards)
+
+
+def test_a_function_for_a_single_set_says_what_to_do():
+    [problem] = check_objective(best_less_mean, num_samples=8).problems
+    assert "truth value of an array" in problem
+    assert problem.endswith(
+        "if it is written for a single set, use objectives.from_function(…, one_set_at_a_time=True)"
+    )
+
+
+def test_a_function_for_a_single_set_is_checked_one_set_at_a_time():
+    alone = objectives.from_function(best_less_mean, one_set_at_a_time=True)
+    report = check_objective(alone, num_samples=6)
+    same = check_objective(objectives.max() - objectives.mean(), num_samples=6)
+    assert report.problems == ()
+    assert report.highest == pytest.approx(same.highest)
+    assert report.additive_share == pytest.approx(same.additive_share)
+
+
+@pytest.mark.parametrize("error", [TypeError("it takes two fields"), ValueError("no reward")])
+def test_other_errors_of_a_function_stay_as_they_are(error):
+    def fails(rewards):
+        raise error
+
+    [problem] = check_objective(fails, num_samples=6).problems
+    assert problem == f"it raises {type(error).__name__}: {error}"
+
+
 def test_the_additive_share_is_that_of_least_squares():
     """Against numpy's lstsq of the scores of all sets on who is in them, prompt by prompt."""
     rewards = np.random.default_rng(0).random((3, 6))

@@ -82,10 +82,12 @@ def check_objective(
     order of the members, with the other sets in the call or with the numbering of the clusters; for
     arguments that are written into; for a closed form that is not the mean of the definition; and
     for scores that are all the same or only add up over members. A bad objective raises nothing:
-    `problems` names what is wrong.
+    `problems` names what is wrong. `notes` says, among others, when a higher reward of one member
+    can lower the score, so that a worse sample can get more credit than a better one.
 
     Args:
-        objective: An objective, or a function as in `objectives.from_function`.
+        objective: An objective, or a function as in `objectives.from_function`. One that is written
+            for a single set: `objectives.from_function(f, one_set_at_a_time=True)`.
         reads: The fields that a function takes.
         set_size: K; the objective's own, or else 4.
         num_samples: N of the training run.
@@ -119,8 +121,8 @@ def draw_samples(num_prompts: int, num_samples: int, rng: np.random.Generator) -
     """Prompts of every difficulty: the first half with rewards of 0 and 1, the others graded.
 
     A sample in eight is degenerate. Samples with the same answer have the same reward. The pairs
-    are a kernel: inner products of unit vectors, near 1 within a cluster. A family has two
-    clusters.
+    are a kernel from 0 to 1: squared inner products of unit vectors, near 1 within a cluster. A
+    family has two clusters.
     """
     shape = (num_prompts, num_samples)
     clusters_BN = rng.integers(0, 1 + rng.integers(1, 6, (num_prompts, 1)), shape)
@@ -137,7 +139,7 @@ def draw_samples(num_prompts: int, num_samples: int, rng: np.random.Generator) -
         clusters=clusters_BN,
         answers=answers_BN,
         proxy=rewards_BN + 0.5 * rng.normal(size=shape),
-        pairs=feature_BNF @ np.swapaxes(feature_BNF, -1, -2),
+        pairs=(feature_BNF @ np.swapaxes(feature_BNF, -1, -2)) ** 2,
         families=clusters_BN // 2,  # of a degenerate sample −1 // 2 = −1
         second=np.roll(rewards_BN, 1, axis=-1),
     )
@@ -226,6 +228,11 @@ def _notes(
     """What is worth knowing, a sentence each."""
     if additive_share > 1 - TOLERANCE:
         yield "it only adds up over members: set RL with it is standard RL"
+    if fall := _fall_with_reward(objective, samples, rng.permuted(sets_SK, axis=1), scores_BS):
+        yield (
+            f"a higher reward of one member can lower the score, by up to {fall:.3g}: a worse "
+            "sample can get more credit than a better one"
+        )
     for name in objective.reads:
         if name == "pairs":
             shuffled = getattr(samples, name) * 0.0
@@ -234,6 +241,21 @@ def _notes(
         others = replace(samples, **{name: shuffled})
         if np.array_equal(objective(others.sets(sets_SK)), scores_BS):
             yield f"{name} make no difference, though it reads them"
+
+
+def _fall_with_reward(
+    objective: Objective, samples: Samples, sets_SK: np.ndarray, scores_BS: np.ndarray
+) -> float:
+    """By how much a score falls, at most, if the first member gets the prompt's highest reward.
+
+    Its other fields stay as they are. 0 if no score falls.
+    """
+    if "rewards" not in objective.reads:
+        return 0.0
+    members = samples.sets(sets_SK)
+    members.rewards[..., 0] = samples.rewards.max(axis=-1, keepdims=True)
+    fall = float((scores_BS - objective(members)).max())
+    return fall if fall > TOLERANCE * max(1.0, np.abs(scores_BS).max()) else 0.0
 
 
 def _prompts(samples: Samples) -> Iterator[Samples]:

@@ -13,6 +13,13 @@ from setrl.core.objectives.base import Objective, SetMeans, finite
 from setrl.core.objectives.counting import binomials
 from setrl.core.samples import DEGENERATE, Samples
 
+OVER_MEMBERS = (
+    "the last axis of its arguments runs over the set's members; if it is written for a single "
+    "set, use objectives.from_function(…, one_set_at_a_time=True)"
+)
+# What NumPy says when max(), if or float() gets the numbers of many sets.
+MEANT_FOR_ONE_SET = ("truth value of an array", "converted to Python scalars")
+
 
 class OfFunction(Objective):
     """An objective whose scores a user's function gives."""
@@ -42,7 +49,8 @@ class FromFunction(OfFunction):
             symmetric in the members.
         reads: The names of the fields that it takes, in order: "rewards", "clusters", "answers",
             "proxy", "pairs", "families", "second".
-        one_set_at_a_time: Call it with the fields of a single set, shape (K,); slower.
+        one_set_at_a_time: Call it with the fields of a single set, shape (K,); slower. For a
+            function with `max(rewards)`, `sum(rewards)` or `if`, which is written for one set.
 
     >>> from setrl import objectives
     >>> objectives.from_function(lambda rewards: rewards.max(-1) - rewards.min(-1))
@@ -72,12 +80,20 @@ class FromFunction(OfFunction):
             )
             scores = scores.reshape(shape) if scores.ndim == 1 else scores
         else:
-            scores = np.asarray(self.function(*given), dtype=np.float64)
-        hint = (
-            "the last axis of its arguments runs over the set's members; "
-            "pass one_set_at_a_time=True if it is written for a single set"
-        )
-        return self._checked(scores, shape, hint)
+            scores = self._scores_of_all(given)
+        return self._checked(scores, shape, OVER_MEMBERS)
+
+    def _scores_of_all(self, given: list[np.ndarray]) -> np.ndarray:
+        """One call for all sets; the error of code for a single set says what to do."""
+        try:
+            return np.asarray(self.function(*given), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            if not any(words in str(error) for words in MEANT_FOR_ONE_SET):
+                raise
+            raise ValueError(
+                f"the objective {self._name} must score many sets in one call, and failed with "
+                f"{str(error)!r}: {OVER_MEMBERS}"
+            ) from error
 
 
 @dataclass(frozen=True, repr=False)
