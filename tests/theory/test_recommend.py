@@ -15,6 +15,7 @@ from setrl.theory.recommend import (
     ERROR_STRATEGIES,
     Goal,
     candidates,
+    pays_wrong,
     recommend,
 )
 from setrl.theory.recommend_text import recommendation_text
@@ -174,3 +175,50 @@ def test_the_errors_are_those_of_the_recorded_forecasts():
     lost, strategies = (one["mean_absolute_error"] for one in found)
     assert pytest.approx(lost, abs=0.0006) == ERROR_LOST
     assert pytest.approx(strategies, abs=0.006) == ERROR_STRATEGIES
+
+
+def few_right_strategies(wrong_labels=True, few=8, prompts=20):
+    """In `few` of the prompts one strategy is right, in the others five; wrong samples have others.
+
+    Every prompt has 20 right samples of 24.
+    """
+    right_PC = np.tile([4, 4, 4, 4, 4, 0, 0], (prompts, 1))
+    right_PC[:few] = [20, 0, 0, 0, 0, 0, 0]
+    all_PC = right_PC + (np.array([0, 0, 0, 0, 0, 2, 2]) if wrong_labels else 0)
+    sizes_P = np.full(prompts, 24)
+    return Logged(tuple("abcdexy"), right_PC, all_PC, right_PC.sum(axis=1), sizes_P)
+
+
+def test_methods_that_pay_for_wrong_strategies_in_many_prompts_are_not_chosen():
+    goal = Goal(100.0)  # strategies above all: the largest K has most of them
+    training = Miniature(steps=25, prompts=4, num_samples=12, runs=1)
+    found = recommend(few_right_strategies(), goal, training, resamples=2)
+    unsafe = [name for name in found.candidates if not found.is_safe(name)]
+    assert unsafe == [f"poly_epo, set_size {k}" for k in (3, 4, 6, 8)]
+    assert found.candidates["poly_epo, set_size 4"].pays_wrong == 8
+    assert {found.choice, *found.near, *found.at_other_speeds.values()}.isdisjoint(unsafe)
+    assert all(found.candidates[name].wins == 0 for name in unsafe)
+    text = recommendation_text(found)
+    assert "right strategies that a prompt shows: 1 in 8, 5 in 12 of 20 prompts" in text
+    assert "poly_epo, set_size 3; poly_epo, set_size 4; poly_epo, set_size 6; poly_epo, set_size 8 "\
+        "are not chosen" in text  # fmt: skip
+
+
+def test_every_k_is_safe_if_wrong_samples_have_no_strategy_or_such_prompts_are_few():
+    training = Miniature(steps=5, prompts=2, num_samples=12, runs=1)
+    for log, paid in (
+        (few_right_strategies(wrong_labels=False), 0),
+        (few_right_strategies(few=2), 2),
+    ):
+        found = recommend(log, Goal(100.0), training, resamples=1)
+        assert found.candidates["poly_epo, set_size 4"].pays_wrong == paid
+        assert found.is_safe("poly_epo, set_size 4")
+    assert "no method pays for wrong" in recommendation_text(
+        recommend(few_right_strategies(wrong_labels=False), Goal(1.0), training, resamples=1)
+    )
+
+
+def test_prompts_that_are_never_right_reward_no_wrong_strategy():
+    log = few_right_strategies(few=8)
+    log.right_PC[:8], log.right_P[:8] = 0, 0
+    assert pays_wrong(log, {"method": "poly_epo", "set_size": 4}, TINY) == 0

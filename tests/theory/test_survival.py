@@ -19,6 +19,7 @@ from setrl.theory.noise import (
 from setrl.theory.survival import (
     counts_shares,
     critical_success,
+    most_invaded,
     polychromic_advantages,
     polychromic_shares,
     water_filling,
@@ -135,3 +136,16 @@ def test_the_noise_of_a_k_for_each_prompt_is_that_of_the_method(success, largest
     mean = chance @ length
     want = chance @ (length / mean) ** 2 - 1
     assert cross_fitted_variance(success, 8, largest) == pytest.approx(want, abs=1e-12)
+
+
+def test_few_right_strategies_are_invaded_as_the_theorem_says():
+    """Poly-EPO pays for wrong strategies beside at most K − 2 right ones, the others never."""
+    for size in (2, 3, 4, 5, 6):
+        assert most_invaded(methods.poly_epo(size), 64) == size - 2
+        signs = [critical_success(np.ones(m) / m, np.ones(m), size) < 0 for m in (1, 2, 3, 4, 5)]
+        assert sum(signs) == most_invaded(methods.poly_epo(size), 64)
+    for method in (
+        methods.grpo(), methods.maxpo(4), methods.grpo_div(1.0), methods.concave_counts(0.0),
+        0.5 * methods.dr_grpo() + 0.5 * methods.poly_epo(4),
+    ):  # fmt: skip
+        assert most_invaded(method, 16) == 0

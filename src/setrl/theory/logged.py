@@ -73,6 +73,16 @@ class Logged:
         """The share of samples without a strategy."""
         return float(1 - self.all_PC.sum() / self.n_P.sum())
 
+    @property
+    def right_strategies_P(self) -> np.ndarray:
+        """How many strategies of each prompt have a right sample; the model may know more."""
+        return (self.right_PC > 0).sum(axis=1)
+
+    @property
+    def wrong_have_strategies(self) -> bool:
+        """Whether wrong samples have strategies, which a method may then pay for."""
+        return bool((self.all_PC > self.right_PC).any())
+
     def strategies(self, weight_P: np.ndarray | None = None) -> Strategies:
         """Shares and success over all prompts, which may be weighted."""
         weights = np.ones(len(self.n_P)) if weight_P is None else weight_P

@@ -19,6 +19,7 @@ from setrl.evaluation.intervals import Estimate, mean_over_problems
 from setrl.theory.logged import Logged
 from setrl.theory.noise import quietest_set_size
 from setrl.theory.predict import Forecast, Miniature, forecast, forecasts
+from setrl.theory.survival import most_invaded
 
 SAMPLES = 32  # in which right strategies are counted
 RESAMPLES, LEVEL = 32, 0.95
@@ -26,6 +27,9 @@ SPEEDS = (0.5, 2.0)  # of learning success, at which the choice is made again
 REFERENCE = "grpo"
 ROUNDING = 1e-9  # of a difference of two shares
 KEPT = 0.01  # share above which a strategy counts as kept
+# Share of prompts in which a choice may pay for new wrong strategies. Such a prompt can lose a fifth
+# of its samples (docs/theory.md, K = 4), so a tenth of the prompts costs as much as forecasts err.
+TOLERATED = 0.1
 
 # Mean absolute errors of the forecast over the recorded arms, in docs/results/predictions.json: of
 # pass@1 lost against GRPO, and of right strategies in 32 samples.
@@ -172,6 +176,8 @@ class Candidate:
         pass_1_interval, strategies_interval: Over resamples of the prompts.
         kept: Strategies with at least 1 % of the samples at the end.
         wins: In how many resamples it is chosen.
+        pays_wrong: Prompts in which a new strategy that is always wrong has a positive advantage,
+            because the log has too few right ones: see `survival.most_invaded`.
     """
 
     config: Config
@@ -181,6 +187,7 @@ class Candidate:
     strategies_interval: tuple[float, float]
     kept: tuple[str, ...]
     wins: int
+    pays_wrong: int = 0
 
 
 @dataclass(frozen=True)
@@ -207,6 +214,8 @@ class Recommendation:
         degenerate: The share of samples without a strategy.
         is_shared: Whether labels mean the same in all prompts.
         strategies: Those with at least 1 % of the samples.
+        right_strategies: Number of strategies with a right sample → prompts that have so many.
+        wrong_have_strategies: Whether wrong samples have strategies, too.
         quiet_set_size: The K of pass@K with the least noise, at p̂ and at its quantiles.
         goal: In words.
         training: What was imitated.
@@ -235,6 +244,12 @@ class Recommendation:
     near: tuple[str, ...] = ()
     at_other_speeds: Mapping[float, str] | None = None
     resamples: int = 0
+    right_strategies: Mapping[int, int] | None = None
+    wrong_have_strategies: bool = False
+
+    def is_safe(self, name: str) -> bool:
+        """Whether a candidate pays for wrong strategies in so few prompts that it can be chosen."""
+        return self.candidates[name].pays_wrong <= TOLERATED * self.prompts
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -262,6 +277,8 @@ def recommend(
     if not log.labels:
         return shown
     compared = candidates(shown.success.value, training.num_samples)
+    paid = {name: pays_wrong(log, config, training) for name, config in compared.items()}
+    safe = [name for name in compared if paid[name] <= TOLERATED * shown.prompts]
     rows, drawn, speeds = {}, {}, {speed: {} for speed in SPEEDS}  # type: ignore[var-annotated]
     base, others = log.strategies(), log.resampled(resamples)
     for name, config in compared.items():
@@ -272,20 +289,37 @@ def recommend(
             other = replace(training, skill=speed * training.skill, runs=2)
             speeds[speed][name] = _numbers(forecast(base, method, other))
         tick()
-    found = {name: _numbers(one) for name, one in rows.items()}
-    wins, choice = _wins(goal, drawn, compared), goal.choose(found, compared)
+    found = {name: _numbers(rows[name]) for name in safe}
+    wins = _wins(goal, {name: drawn[name] for name in safe}, compared)
+    choice = goal.choose(found, compared)
     near = {*goal.near(found), goal.best(found)} - {choice}
     return replace(
         shown,
         candidates={
-            name: _candidate(config, rows[name], drawn[name], wins.count(name))
+            name: _candidate(config, rows[name], drawn[name], wins.count(name), paid[name])
             for name, config in compared.items()
         },
         choice=choice,
         near=tuple(name for name in found if name in near),
-        at_other_speeds={speed: goal.choose(one, compared) for speed, one in speeds.items()},
+        at_other_speeds={
+            speed: goal.choose({name: one[name] for name in safe}, compared)
+            for speed, one in speeds.items()
+        },
         resamples=resamples,
     )
+
+
+def pays_wrong(log: Logged, config: Config, training: Miniature) -> int:
+    """In how many prompts a method pays for a new strategy that is always wrong.
+
+    None if the log's wrong samples have no strategies. Prompts that are never right do not count:
+    without a reward, no set is worth anything.
+    """
+    if not log.wrong_have_strategies:
+        return 0
+    most = most_invaded(methods.from_config(config), training.num_samples)
+    right_P = log.right_strategies_P
+    return int(((right_P >= 1) & (right_P <= most)).sum())
 
 
 def _numbers(found: Forecast) -> tuple[float, float]:
@@ -301,11 +335,13 @@ def _wins(goal: Goal, drawn: Mapping[str, Sequence[Forecast]], compared: Configs
     ]
 
 
-def _candidate(config: Config, found: Forecast, drawn: Sequence[Forecast], wins: int) -> Candidate:
+def _candidate(
+    config: Config, found: Forecast, drawn: Sequence[Forecast], wins: int, paid: int
+) -> Candidate:
     pass_1, strategies = zip(*map(_numbers, drawn), strict=True)
     kept = tuple(str(label) for label in found.survivors(KEPT))
     ends = _ends(pass_1), _ends(strategies)
-    return Candidate(config, *_numbers(found), *ends, kept, wins)
+    return Candidate(config, *_numbers(found), *ends, kept, wins, paid)
 
 
 def _ends(values: Sequence[float]) -> tuple[float, float]:
@@ -338,7 +374,14 @@ def _shown(log: Logged, num_samples: int, goal: Goal, training: Miniature) -> Re
         training=training,
         candidates={},
         choice=None,
+        right_strategies=_histogram(log.right_strategies_P),
+        wrong_have_strategies=log.wrong_have_strategies,
     )
+
+
+def _histogram(counts_P: np.ndarray) -> dict[int, int]:
+    values, times = np.unique(counts_P, return_counts=True)
+    return dict(zip(values.tolist(), times.tolist(), strict=True))
 
 
 def _rows(log: Logged, resamples: int = 1000) -> tuple[StrategyRow, ...]:

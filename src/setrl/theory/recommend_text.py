@@ -12,6 +12,7 @@ from setrl.theory.recommend import (
     ERROR_STRATEGIES,
     REFERENCE,
     SAMPLES,
+    TOLERATED,
     Recommendation,
     is_trained,
 )
@@ -23,6 +24,7 @@ from setrl.theory.survival import (
 )
 
 MOST_STRATEGIES = 12  # in the table
+FEW_STRATEGIES = 6  # of a prompt, up to which prompts are counted one number at a time
 MANY_ALIKE = 0.3  # share of groups without contrast, from which on this is said
 
 
@@ -87,6 +89,7 @@ def _log(found: Recommendation) -> Iterator[str]:
     )
     if found.strategies:
         yield f"samples without a strategy: {_percent(found.degenerate)}%"
+        yield _right_strategies(found)
     if found.training.label_noise:
         yield f"noise of the judge: {_percent(found.training.label_noise)}% of labels moved"
     if found.strategies and not found.is_shared:
@@ -94,6 +97,15 @@ def _log(found: Recommendation) -> Iterator[str]:
             "labels are counted anew for each prompt, so strategies are compared by rank: no. 1 is "
             "the most frequent one of each prompt; --labels shared if they mean the same"
         )
+
+
+def _right_strategies(found: Recommendation) -> str:
+    """How many prompts have how many right strategies."""
+    counts = dict(found.right_strategies or {})
+    many = sum(times for number, times in counts.items() if number > FEW_STRATEGIES)
+    parts = [f"{number} in {times}" for number, times in counts.items() if number <= FEW_STRATEGIES]
+    parts += [f"more than {FEW_STRATEGIES} in {many}"] if many else []
+    return f"right strategies that a prompt shows: {', '.join(parts)} of {found.prompts} prompts"
 
 
 def _strategies(found: Recommendation) -> str:
@@ -109,7 +121,7 @@ def _strategies(found: Recommendation) -> str:
 
 def _candidates(found: Recommendation) -> str:
     training, reference = found.training, found.candidates[REFERENCE].pass_1
-    head = ("forecast", "pass@1", "", "lost", f"right in {SAMPLES}", "", "kept", "wins")
+    head = ("forecast", "pass@1", "", "lost", f"right in {SAMPLES}", "", "kept", "pays wrong", "wins")
     rows: list[Sequence[str]] = [head]
     for name, one in found.candidates.items():
         rows.append(
@@ -121,6 +133,7 @@ def _candidates(found: Recommendation) -> str:
                 f"{one.strategies:.1f}",
                 f"[{one.strategies_interval[0]:.1f}, {one.strategies_interval[1]:.1f}]",
                 str(len(one.kept)),
+                f"{one.pays_wrong}/{found.prompts}",
                 f"{one.wins}/{found.resamples}",
             )
         )
@@ -148,6 +161,7 @@ def reasons(found: Recommendation) -> Iterator[str]:
         yield _water(labels, success_C)
     if name in ("poly_epo", "poly_mixture"):
         yield _invasion(success_C, size)
+    yield from _paid_wrong(found)
     if name == "concave_counts" and chosen.config["alpha"] < 1:
         yield _counts(labels, success_C, found.training.num_samples, chosen.config["alpha"])
     if name == "maxpo":
@@ -176,6 +190,32 @@ def _invasion(success_C: np.ndarray, size: int) -> str:
     return (
         f"invasion: with K = {size} a new strategy has a positive advantage in the long run if it "
         f"is right more often than {_percent(edge)}%"
+    )
+
+
+def _paid_wrong(found: Recommendation) -> Iterator[str]:
+    """Which candidates pay for wrong strategies in too many prompts, and what removes that."""
+    assert found.choice is not None
+    if not found.wrong_have_strategies:
+        yield "wrong samples of the log have no strategy, so no method pays for wrong strategies"
+        return
+    paid, left_out = found.candidates[found.choice].pays_wrong, [
+        name for name in found.candidates if not found.is_safe(name)
+    ]  # fmt: skip
+    if not paid and not left_out:
+        return
+    rule = (
+        "Poly-EPO pays a wrong sample with a new strategy in prompts with at most K − 2 right "
+        f"strategies (column pays wrong); of the choice these are {paid} of {found.prompts} prompts"
+    )
+    if left_out:
+        rule += (
+            f", and {'; '.join(left_out)} {'is' if len(left_out) == 1 else 'are'} not chosen, "
+            f"because there it is more than {TOLERATED:.0%}"
+        )
+    yield (
+        f"{rule}. Prompts may have right strategies that their samples do not show. With −1 as the "
+        "strategy of wrong samples, every K is safe"
     )
 
 

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setrl.core.inputs import check_set_size
+from setrl.core.method import AnyMethod
 from setrl.theory.policies import check_policy
 
 STEPS, RATE, TOLERANCE = 20_000, 2.0, 1e-10
+ROUNDING = 1e-9  # of an advantage that is 0
 
 
 def water_filling(success_C: ArrayLike, alpha: float = 1.0) -> np.ndarray:
@@ -58,6 +60,32 @@ def critical_success(shares_C: ArrayLike, success_C: ArrayLike, set_size: int) -
     whole = k * (accuracy - (accuracy - right) * (1 - shares) ** (k - 1)).sum()
     others = (k - 1) * (accuracy + (accuracy - (accuracy - right) * missed).sum())
     return float((whole - others) / (1 + num_strategies))
+
+
+def most_invaded(method: AnyMethod, num_samples: int) -> int:
+    """With how many right strategies, at most, a method pays for a new one that is always wrong.
+
+    The largest m for which the wrong sample of a group of N has a positive advantage, if the other
+    N − 1 samples are right and use m strategies as evenly as they can; 0 if there is none. Poly-EPO
+    has K − 2, with large N. In prompts with so few right strategies training raises wrong answers.
+
+    Args:
+        method: It may read rewards and clusters.
+        num_samples: N, at least 3.
+
+    >>> from setrl import methods
+    >>> [most_invaded(methods.poly_epo(k), 32) for k in (2, 3, 4, 6)]
+    [0, 1, 2, 4]
+    """
+    paid = [m for m in range(1, num_samples - 1) if _wrong_gain(method, num_samples, m) > ROUNDING]
+    return max(paid, default=0)
+
+
+def _wrong_gain(method: AnyMethod, num_samples: int, num_right: int) -> float:
+    rewards_BN = np.append(np.ones(num_samples - 1), 0.0)[None]
+    clusters_BN = np.append(np.arange(num_samples - 1) % num_right, num_right)[None]
+    found = method.advantages(rewards_BN, clusters=clusters_BN, rng=0)
+    return float(np.asarray(found.values_BN)[0, -1])
 
 
 def polychromic_shares(success_C: ArrayLike, set_size: int) -> np.ndarray:
