@@ -109,3 +109,11 @@ def test_a_missing_file_is_named(tmp_path, capsys):
     code, _, err = run([str(tmp_path / "none.jsonl")], capsys)
     assert code == 3
     assert "none.jsonl: no such file" in err
+
+
+def test_quiet_leaves_out_how_the_log_was_read(tmp_path, capsys):
+    path = write(tmp_path / "groups.jsonl", groups())
+    assert "its name" in run([path, *QUICK], capsys)[2]
+    code, out, err = run([path, *QUICK, "--quiet"], capsys)
+    assert (code, err) == (0, "")
+    assert "take   {method:" in out

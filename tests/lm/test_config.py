@@ -187,6 +187,29 @@ def test_a_file_that_is_not_there(tmp_path):
         load(tmp_path / "none.yaml")
 
 
+def test_a_program_is_no_config(tmp_path):
+    path = tmp_path / "train.py"
+    path.write_text("import trl\nprint(1)\n")
+    with pytest.raises(ConfigError, match=r"train.py is a program, not a config: .*YAML"):
+        load(path)
+
+
+def test_a_path_from_elsewhere_is_said_from_the_configs_folder(tmp_path, monkeypatch):
+    recipe = tmp_path / "recipes"
+    recipe.mkdir()
+    (recipe / "own.jsonl").write_text("{}\n")
+    monkeypatch.chdir(tmp_path)
+    (recipe / "config.yaml").write_text(
+        "name: own\ntask: {data: own.jsonl}\narms: {grpo: {method: grpo}}\n"
+    )
+    with pytest.raises(
+        ConfigError,
+        match=r"recipes/recipes/own.jsonl: no such file: paths of a "
+        r"task start in the folder of the config; from there .* is own.jsonl",
+    ):
+        load("recipes/config.yaml", ["task.data=recipes/own.jsonl"])
+
+
 def test_a_file_that_is_no_mapping(tmp_path):
     path = tmp_path / "list.yaml"
     path.write_text("- 1\n- 2\n")

@@ -138,6 +138,7 @@ def use(folder, keys):
     [
         ({"dat": "x"}, "unknown key of task 'dat'; did you mean 'data'"),
         ({"data": "none.jsonl"}, "none.jsonl: no such file"),
+        ({"data": "none.jsonl"}, "paths of a task start in the folder of the config"),
         ({"data": None}, "task needs `data`"),
         ({"prompt": "text"}, r"own.jsonl:1: has no field 'text'; it has problem, answer, level"),
         ({"prompt": "{text}?"}, "has no field 'text'"),

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import LogFields, own_log
+from setrl.cli.log_fields import ShownFields, own_log
 from setrl.errors import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compare(LogFields):
+class Compare(ShownFields):
     """Compare two runs on the same problems: paired differences, and what these problems can see.
 
     Attributes:
@@ -59,8 +58,7 @@ class Compare(LogFields):
         refuse_own_input(self.figure, *read)
         runs = load_runs(self.first, self.second, self.split, self.allow_damaged, own_log(self))
         result = compare(*runs, self.metrics, self.common, ks=self.k)
-        for line in result.reading:
-            print(line, file=sys.stderr)
+        self.say(result.reading)
         print(dumps(result.to_json(), indent=2) if self.json else comparison_text(result))
         if self.figure is not None:
             metric = next(iter(self.metrics), "pass")

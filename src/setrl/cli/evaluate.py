@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from tyro.conf import Positional
 
 from setrl import names
-from setrl.cli.log_fields import LogFields, own_log
+from setrl.cli.log_fields import ShownFields, own_log
 from setrl.errors import ConfigError, DataError, RunError, usage_errors
 from setrl.files import refuse_own_input
 
@@ -30,7 +30,7 @@ AGAIN = "run the same command again to finish them"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluate(LogFields):
+class Evaluate(ShownFields):
     """Print unbiased pass@k, majority@k and strategies@k of a file of samples, or sample a model.
 
     `setrl evaluate FILE` reads an evaluation file or a log of your own. Samples of a model are
@@ -298,8 +298,7 @@ class Evaluate(LogFields):
         from setrl.logs.jsonl import load_samples
 
         loaded = load_samples(outcome.path, own_log(self))
-        for line in loaded.reading:
-            print(line, file=sys.stderr)
+        self.say(loaded.reading)
         evaluation = loaded.evaluation.with_samples(max(self.k, default=1))
         summary = summarise({"all": {"model": {0: evaluation}}}, reference=None, ks=self.k)
         arm = summary.splits["all"].arms["model"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -81,6 +83,23 @@ def command_line(command: str, options: Any) -> str:
         if not isinstance(value, bool):
             words += map(str, value) if isinstance(value, tuple) else [str(value)]
     return shlex.join(words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownFields(LogFields):
+    """Those of a command that says how it read a log.
+
+    Attributes:
+        quiet: Do not say how the fields of a log were read, nor what was noticed in it.
+    """
+
+    quiet: bool = False
+
+    def say(self, reading: Iterable[str]) -> None:
+        """Print to stderr how a log was read."""
+        if not self.quiet:
+            for line in reading:
+                print(line, file=sys.stderr)
 
 
 def own_log(options: Any) -> OwnLog:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import LogFields, own_log
+from setrl.cli.log_fields import ShownFields, own_log
 from setrl.errors import ConfigError, DataError, usage_errors
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recommend(LogFields):
+class Recommend(ShownFields):
     """Say which method and which K to train with, from groups that were sampled and scored.
 
     Shows the success of the prompts, the strategies with their shares and success, a forecast of
@@ -94,8 +94,7 @@ class Recommend(LogFields):
         if not self.file.is_file():
             raise DataError(f"{self.file}: no such file; give the file of samples")
         loaded = load_samples(self.file, own_log(self))
-        for line in loaded.reading:
-            print(line, file=sys.stderr)
+        self.say(loaded.reading)
         return loaded.evaluation
 
     def _training(self, found: Evaluation) -> Miniature:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import LogFields, command_line, own_log
+from setrl.cli.log_fields import ShownFields, command_line, own_log
 from setrl.errors import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(LogFields):
+class Report(ShownFields):
     """Write the report of a run, or of files of samples: one self-contained page, and figures.
 
     Attributes:
@@ -76,6 +75,5 @@ class Report(LogFields):
         page, reading = report_files(
             self.paths, folder, own_log(self), options, self.k, command_line("report", self)
         )
-        for line in reading:
-            print(line, file=sys.stderr)
+        self.say(reading)
         print(page)

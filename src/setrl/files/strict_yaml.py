@@ -11,6 +11,8 @@ import yaml
 
 from setrl.errors import ConfigError
 
+PROGRAMS = (".py", ".sh", ".ipynb")
+
 
 class KeyedError(ConfigError):
     """A config is wrong at `key`, a dotted path such as "arms.poly_epo.set_size"."""
@@ -37,6 +39,11 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, int]]:
     Raises:
         ConfigError: If the file cannot be read, is not YAML or no mapping, or repeats a key.
     """
+    if Path(path).suffix in PROGRAMS:
+        raise KeyedError(
+            f"{path} is a program, not a config: this command reads a YAML file, whose keys "
+            "docs/from-problems.md shows (settings of a script are not read)"
+        )
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

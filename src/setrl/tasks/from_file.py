@@ -142,10 +142,10 @@ class FileTask(Task):
         """The tables as they are stored: split → table, or one table under "" of one file."""
         spec = self.spec
         if self._files:
-            return {split: tables.read_file(spec.path(file)) for split, file in self._files.items()}
+            return {split: tables.read_file(spec.file(file)) for split, file in self._files.items()}
         assert spec.data is not None
         if tables.looks_like_file(spec.data):
-            return {"": tables.read_file(spec.path(spec.data))}
+            return {"": tables.read_file(spec.file(spec.data))}
         folder = spec.path(spec.data)
         tables.refuse_other_file(folder)
         return tables.read_dataset(str(folder) if folder.is_dir() else spec.data, spec.subset)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -101,6 +102,20 @@ class TaskSpec:
     def path(self, name: str) -> Path:
         """A path that is relative to the folder of the config."""
         return Path(self.folder) / Path(name).expanduser()
+
+    def file(self, name: str) -> Path:
+        """The path of a file that must be there.
+
+        Raises:
+            ConfigError: If it is not, with the folder in which it was looked for.
+        """
+        path, given = self.path(name), Path(name).expanduser()
+        if path.exists() or given.is_absolute():
+            return path
+        said = f"{path}: no such file: paths of a task start in the folder of the config"
+        if given.exists():  # seen from where the command was started
+            said += f"; from there this file is {os.path.relpath(given, self.folder)}"
+        raise ConfigError(said)
 
     @property
     def values(self) -> dict[str, Any]:

@@ -27,8 +27,8 @@ SPEEDS = (0.5, 2.0)  # of learning success, at which the choice is made again
 REFERENCE = "grpo"
 ROUNDING = 1e-9  # of a difference of two shares
 KEPT = 0.01  # share above which a strategy counts as kept
-# Share of prompts in which a choice may pay for new wrong strategies. Such a prompt can lose a fifth
-# of its samples (docs/theory.md, K = 4), so a tenth of the prompts costs as much as forecasts err.
+# Share of prompts in which a choice may pay for new wrong strategies. Such a prompt can lose a
+# fifth of its samples (docs/theory.md, K = 4), so a tenth costs as much as forecasts err.
 TOLERATED = 0.1
 
 # Mean absolute errors of the forecast over the recorded arms, in docs/results/predictions.json: of

@@ -121,7 +121,8 @@ def _strategies(found: Recommendation) -> str:
 
 def _candidates(found: Recommendation) -> str:
     training, reference = found.training, found.candidates[REFERENCE].pass_1
-    head = ("forecast", "pass@1", "", "lost", f"right in {SAMPLES}", "", "kept", "pays wrong", "wins")
+    counted = f"right in {SAMPLES}"
+    head = ("forecast", "pass@1", "", "lost", counted, "", "kept", "pays wrong", "wins")
     rows: list[Sequence[str]] = [head]
     for name, one in found.candidates.items():
         rows.append(
@@ -199,9 +200,8 @@ def _paid_wrong(found: Recommendation) -> Iterator[str]:
     if not found.wrong_have_strategies:
         yield "wrong samples of the log have no strategy, so no method pays for wrong strategies"
         return
-    paid, left_out = found.candidates[found.choice].pays_wrong, [
-        name for name in found.candidates if not found.is_safe(name)
-    ]  # fmt: skip
+    paid = found.candidates[found.choice].pays_wrong
+    left_out = [name for name in found.candidates if not found.is_safe(name)]
     if not paid and not left_out:
         return
     rule = (
