@@ -42,6 +42,19 @@ def test_a_log_of_trl_evaluates_without_a_model(tmp_path, capsys):
     assert json.loads(printed.out)["metrics"]["pass@2"]["value"] == pytest.approx(passed)
 
 
+def test_the_output_folder_of_a_trainer_of_trl_is_read(tmp_path, capsys):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "completions").symlink_to(COMPLETIONS)
+    written = []
+    for place, folder in enumerate((tmp_path / "out", COMPLETIONS)):
+        path = tmp_path / f"{place}.jsonl"
+        command = ["import", "trl", folder, "--output", path, "--reward", "brevity"]
+        assert run(capsys, *command, "--correct-above", 0.03)[0] == 0
+        written.append(path.read_text())
+    assert written[0] == written[1] != ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

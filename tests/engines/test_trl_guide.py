@@ -7,6 +7,7 @@ from pathlib import Path
 from tests import tiny_model
 from tests.judges.server import FaultyServer
 
+SHORT = "max_steps=2, max_completion_length=4, logging_steps=1, use_cpu=True"
 GUIDE = Path(__file__).parents[2] / "docs" / "trl.md"
 
 
@@ -18,7 +19,7 @@ def test_the_judge_of_the_guide_gives_the_strategies(tmp_path):
         for given, ours in (
             ('"Qwen/Qwen3-0.6B"', repr(str(model))),
             ("http://localhost:8001/v1", server.url),
-            ("max_steps=200", "max_steps=2, max_completion_length=4, logging_steps=1, use_cpu=True"),
+            ("max_steps=200", SHORT),
         ):
             assert given in code
             code = code.replace(given, ours)

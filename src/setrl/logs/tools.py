@@ -34,7 +34,7 @@ def read_log(
 
     Args:
         tool: A name in `READERS`.
-        path: The file or folder.
+        path: The file or folder; of TRL also the trainer's output folder.
         options: How the log is read.
         verify: See `to_records`.
 
@@ -44,6 +44,8 @@ def read_log(
     """
     with usage_errors():
         reader = names.look_up("tool", tool, READERS)
+    if reader is trl.READER:
+        path = trl.completions_folder(path) or path
     notes: list[str] = []
     samples = [
         sample
