@@ -78,6 +78,16 @@ def test_when_labels_mean_the_same():
     assert not means_the_same(["a", "b", "c", "d"], own)
 
 
+def test_labels_that_are_wrong_elsewhere_are_not_shared():
+    """Pairs of numbers with a given sum: right for one prompt alone, wrong for many."""
+    rows = [
+        (f"sum {n}", [1, 1, 0, 0], [f"{n}+0", f"0+{n}", f"{n - 1}+0", f"0+{n - 2}"])
+        for n in range(2, 9)
+    ]
+    assert not Logged.of(evaluation(rows)).is_shared
+    assert Logged.of(evaluation(rows), "shared").is_shared
+
+
 def test_resamples_keep_all_strategies():
     log = Logged.of(evaluation())
     drawn = log.resampled(50)

@@ -51,12 +51,15 @@ class Logged:
         _refuse_uninformative(found.correct_count_P, n_P)
         names = found.strategy_names
         numbers_PN = found.strategies_PN
-        is_shared = labels == "shared" or (labels == "auto" and means_the_same(names, numbers_PN))
+        # Of right samples alone: a wrong one may well have the label that is right elsewhere.
+        right_PN = np.where(found.correct_PN, numbers_PN, DEGENERATE)
+        is_shared = labels == "shared" or (labels == "auto" and means_the_same(names, right_PN))
         if names and not is_shared:
             numbers_PN = _ranks(numbers_PN)
             names = tuple(f"no. {rank}" for rank in range(1, int(numbers_PN.max(initial=-1)) + 2))
         all_PC = _counts(numbers_PN, len(names))
-        right_PC = _counts(np.where(found.correct_PN, numbers_PN, DEGENERATE), len(names))
+        right_PN = np.where(found.correct_PN, numbers_PN, DEGENERATE)
+        right_PC = _counts(right_PN, len(names))
         order = np.argsort(-all_PC.sum(axis=0), kind="stable")
         names = tuple(names[place] for place in order)
         return cls(
@@ -124,7 +127,7 @@ def means_the_same(names: Iterable[str], numbers_PN: np.ndarray) -> bool:
     """Whether labels seem to be names that prompts share.
 
     Not if all of them are whole numbers, which judges count anew for each prompt, or if most
-    samples have a label that no other prompt has.
+    samples have a label that no other prompt has. Only right samples should be given.
     """
     names = list(names)
     if all(name.isdecimal() for name in names):
