@@ -77,7 +77,7 @@ format: $(VENV)/ready  ## Put the code into shape.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-verify: $(VENV)/ready  ## Check every claim of the papers.
+verify: $(VENV)/ready  ## Check the claims of docs/claims.md.
 	$(BIN)/python -m claims
 
 web: web/node_modules/.package-lock.json  ## Check and build the pages of the lab; needs Node 20.19 or later.
