@@ -41,7 +41,7 @@ def test_prints_what_the_file_holds_and_summarises_it(tiny_checkpoint, tmp_path,
     rows = {line.split()[0]: line for line in over_k.splitlines()}
     for k in (1, 2, 4, 8):
         assert f"{100 * values[f'pass@{k}'].mean():.1f}% [" in rows[str(k)]
-        assert f" {values[f'strategies@{k}'].mean():.1f} [" in rows[str(k)]
+        assert f" {values[f'strategies@{k}'].mean():.2f} [" in rows[str(k)]
     summary = json.loads((path.parent / "summary.json").read_text())
     assert summary["splits"]["test"]["arms"]["model"]["n"] == 8
 
