@@ -80,7 +80,7 @@ class Recommend(ShownFields):
         except DataError as error:
             raise DataError(f"{self.file}: {error}") from None
         training = self._training(found)
-        total = len(candidates(0.5, training.num_samples)) if log.labels else 0
+        total = len(candidates(log.rate_P.mean(), training.num_samples)) if log.labels else 0
         with progress_bar(total > 0, desc="forecast", unit="method", total=total) as bar:
             advice = recommend(log, goal, training, self.resamples, bar.update)
         if self.json:
