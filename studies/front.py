@@ -258,14 +258,19 @@ def _differences(run: Run, order: Sequence[str]) -> Iterator[str]:
         yield _row((f"`{arm}`", *cells, f"{lead(run, arm):+.2f}", verdict(run, arm)))
 
 
-def draw(runs: Sequence[Run]) -> Figure:
-    """A column for each run: pass@1 against strategies, and the shifted split below."""
+def draw(runs: Sequence[Run], folder: Path = FOLDER) -> Figure:
+    """A column for each run: pass@1 against strategies, and the shifted split below.
+
+    A star is where imitation gets in as many steps, if `studies.ceiling` has measured it.
+    """
     arms = looks(list(dict.fromkeys(arm for run in runs for arm in run.arms["test"])))
     figure, axes = axes_grid(2, len(runs), 4.6 * len(runs) + 2, 9, layout=None)
     figure.subplots_adjust(left=0.07, right=0.84, bottom=0.07, top=0.93, hspace=0.3)
     for run, upper, lower in zip(runs, axes[: len(runs)], axes[len(runs) :], strict=True):
         _scatter(upper, run, arms, "test")
         _scatter(lower, run, arms, "shifted")
+        _imitation(upper, folder / f"ceiling_{run.name}.json", "test")
+        _imitation(lower, folder / f"ceiling_{run.name}.json", "shifted")
     for first in (axes[0], axes[len(runs)]):
         first.set_ylabel("right strategies in 32 samples")
     frontier_legend(figure, {arm: arms[arm] for arm in arms if arm not in FAR}, LIGHT)
@@ -289,6 +294,18 @@ def _scatter(ax: Axes, run: Run, arms: Mapping[str, Look], split: str) -> None:
         if arm in run.arms[split]
     ]
     ax.text(0.02, 0.02, "not shown: " + ", ".join(far), transform=ax.transAxes, fontsize=7)
+
+
+def _imitation(ax: Axes, path: Path, split: str) -> None:
+    if not path.exists():
+        return
+    of_arms = json.loads(path.read_text(encoding="utf-8"))["splits"][split]
+    [found] = [metrics for arm, metrics in of_arms.items() if arm != "base"]
+    x, y = found[PASS]["value"], found[RIGHT]["value"]
+    ax.plot(x, y, "*", color="black", markersize=11)
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    ax.set(xlim=(min(left, x - 0.02), right), ylim=(bottom, max(top, y + 0.04 * (top - bottom))))
+    ax.annotate("imitation", (x, y), xytext=(6, 6), textcoords="offset points", fontsize=8)
 
 
 def _place(found: Mapping[str, float]) -> WithInterval:
@@ -318,7 +335,7 @@ def tables(folder: Path = FOLDER) -> Path:
     lines += ["Means over problems and seeds with 95% intervals. The plan: recipes/front.", ""]
     shown = [runs[name] for name in FINALS if name in runs]
     if shown:
-        save(draw(shown), folder / "front.png")
+        save(draw(shown, folder), folder / "front.png")
         lines += ["![The fronts of the finalists](front.png)", ""]
     order = [*FINALS, *(name for name in runs if name not in FINALS)]
     lines += [line for name in order if name in runs for line in table(runs[name])]

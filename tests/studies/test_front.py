@@ -1,5 +1,7 @@
 """The rules of the front's study on made-up numbers, and what it keeps of a run."""
 
+import json
+
 import pytest
 
 from setrl.errors import RunError
@@ -81,6 +83,14 @@ def test_a_run_is_kept_and_shown(tmp_path):
     page = front.tables(tmp_path).read_text()
     assert "## polynomial" in page
     assert (tmp_path / "front.png").exists()
+    found = {PASS: {"value": 0.05}, RIGHT: {"value": 9.0}}
+    imitation = {"splits": {split: {"base": {}, "mine": found} for split in ("test", "shifted")}}
+    (tmp_path / "ceiling_polynomial.json").write_text(json.dumps(imitation))
+    for ax in front.draw([run], tmp_path).axes[:2]:
+        assert [line.get_xydata().tolist() for line in ax.lines if line.get_marker() == "*"] == [
+            [[0.05, 9.0]]
+        ]
+        assert ax.get_xlim()[0] < 0.05
     (run_dir / "grpo" / "seed_1" / "evaluation" / "shifted.jsonl").unlink()
     with pytest.raises(RunError, match="grpo with seed 1 has no evaluation on shifted"):
         collect(run_dir, tmp_path)
