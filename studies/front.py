@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -258,21 +259,27 @@ def _differences(run: Run, order: Sequence[str]) -> Iterator[str]:
         yield _row((f"`{arm}`", *cells, f"{lead(run, arm):+.2f}", verdict(run, arm)))
 
 
+ROWS = (
+    ("test", RIGHT, "right strategies in 32 samples"),
+    ("shifted", RIGHT, "right strategies in 32 samples"),
+    ("shifted", WIDE, "pass@32"),
+)
+
+
 def draw(runs: Sequence[Run], folder: Path = FOLDER) -> Figure:
-    """A column for each run: pass@1 against strategies, and the shifted split below.
+    """A column for each run, a row for each of `ROWS`: pass@1 against what is to be kept.
 
     A star is where imitation gets in as many steps, if `studies.ceiling` has measured it.
     """
     arms = looks(list(dict.fromkeys(arm for run in runs for arm in run.arms["test"])))
-    figure, axes = axes_grid(2, len(runs), 4.6 * len(runs) + 2, 9, layout=None)
-    figure.subplots_adjust(left=0.07, right=0.84, bottom=0.07, top=0.93, hspace=0.3)
-    for run, upper, lower in zip(runs, axes[: len(runs)], axes[len(runs) :], strict=True):
-        _scatter(upper, run, arms, "test")
-        _scatter(lower, run, arms, "shifted")
-        _imitation(upper, folder / f"ceiling_{run.name}.json", "test")
-        _imitation(lower, folder / f"ceiling_{run.name}.json", "shifted")
-    for first in (axes[0], axes[len(runs)]):
-        first.set_ylabel("right strategies in 32 samples")
+    size = 4.6 * len(runs) + 2, 4.5 * len(ROWS)
+    figure, axes = axes_grid(len(ROWS), len(runs), *size, layout=None)
+    figure.subplots_adjust(left=0.07, right=0.84, bottom=0.05, top=0.95, hspace=0.3)
+    for ax, ((split, kept, label), run) in zip(axes, product(ROWS, runs), strict=True):
+        _scatter(ax, run, arms, split, kept)
+        _imitation(ax, folder / f"ceiling_{run.name}.json", split, kept)
+        if run is runs[0]:
+            ax.set_ylabel(label)
     frontier_legend(figure, {arm: arms[arm] for arm in arms if arm not in FAR}, LIGHT)
     return figure
 
@@ -280,28 +287,35 @@ def draw(runs: Sequence[Run], folder: Path = FOLDER) -> Figure:
 FAR = ("base", "grpo")  # so far from the others that these could not be told apart
 
 
-def _scatter(ax: Axes, run: Run, arms: Mapping[str, Look], split: str) -> None:
+def _scatter(ax: Axes, run: Run, arms: Mapping[str, Look], split: str, kept: str) -> None:
     points = {
-        arm: (_place(found[PASS]), _place(found[RIGHT]))
+        arm: (_place(found[PASS]), _place(found[kept]))
         for arm, found in run.arms[split].items()
         if arm not in FAR
     }
     title(ax, f"{run.name}, {split}", "pass@1")
     frontier(ax, points, arms, LIGHT)
+    if kept in POINTS:
+        ax.set_ylim(top=min(ax.get_ylim()[1], 1.005))  # no shares above 1
     far = [
-        f"{arm} {100 * run.value(arm, PASS, split):.1f}% / {run.value(arm, RIGHT, split):.1f}"
+        f"{arm} {_plain(PASS, run.value(arm, PASS, split))} / "
+        f"{_plain(kept, run.value(arm, kept, split))}"
         for arm in FAR
         if arm in run.arms[split]
     ]
     ax.text(0.02, 0.02, "not shown: " + ", ".join(far), transform=ax.transAxes, fontsize=7)
 
 
-def _imitation(ax: Axes, path: Path, split: str) -> None:
+def _plain(metric: str, value: float) -> str:
+    return f"{100 * value:.1f}%" if metric in POINTS else f"{value:.1f}"
+
+
+def _imitation(ax: Axes, path: Path, split: str, kept: str) -> None:
     if not path.exists():
         return
     of_arms = json.loads(path.read_text(encoding="utf-8"))["splits"][split]
     [found] = [metrics for arm, metrics in of_arms.items() if arm != "base"]
-    x, y = found[PASS]["value"], found[RIGHT]["value"]
+    x, y = found[PASS]["value"], found[kept]["value"]
     ax.plot(x, y, "*", color="black", markersize=11)
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     ax.set(xlim=(min(left, x - 0.02), right), ylim=(bottom, max(top, y + 0.04 * (top - bottom))))

@@ -83,12 +83,12 @@ def test_a_run_is_kept_and_shown(tmp_path):
     page = front.tables(tmp_path).read_text()
     assert "## polynomial" in page
     assert (tmp_path / "front.png").exists()
-    found = {PASS: {"value": 0.05}, RIGHT: {"value": 9.0}}
+    found = {PASS: {"value": 0.05}, RIGHT: {"value": 9.0}, WIDE: {"value": 0.9}}
     imitation = {"splits": {split: {"base": {}, "mine": found} for split in ("test", "shifted")}}
     (tmp_path / "ceiling_polynomial.json").write_text(json.dumps(imitation))
-    for ax in front.draw([run], tmp_path).axes[:2]:
+    for ax, height in zip(front.draw([run], tmp_path).axes[:3], (9.0, 9.0, 0.9), strict=True):
         assert [line.get_xydata().tolist() for line in ax.lines if line.get_marker() == "*"] == [
-            [[0.05, 9.0]]
+            [[0.05, height]]
         ]
         assert ax.get_xlim()[0] < 0.05
     (run_dir / "grpo" / "seed_1" / "evaluation" / "shifted.jsonl").unlink()
