@@ -1,12 +1,14 @@
 """What each command does and its options, as Markdown, from the classes that its parser reads.
 
-A page writes `<!-- setrl train -->` where the site shows the sentences and options of a command.
+`python -m website.commands` writes them into docs/cli.md, between the lines `<!-- setrl train -->`
+and `<!-- end -->`. A test compares the page with what would be written.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import re
+import textwrap
 import types
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -24,7 +26,10 @@ COMMANDS: dict[str, type[Any]] = {
 }
 """What follows `setrl` → the dataclass whose fields are the options."""
 
-MARK = re.compile(r"^<!-- setrl (.+) -->$", re.MULTILINE)
+PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
+BLOCK = re.compile(r"^<!-- setrl (.+) -->\n(?:.*\n)*?<!-- end -->$", re.MULTILINE)
+PLACEHOLDER = re.compile(r"[\w/]*<[^>]+>(?:[\w/.]|<[^>]+>)*")  # as runs/<name>, which is no HTML
+WIDTH = 120  # of a line of the page
 FIELDS = "fields of a log"  # the options that several commands share, listed once
 SHARED = f"… and of the [{FIELDS}](#{FIELDS.replace(' ', '-')}): "
 POSITIONAL = get_args(tyro.conf.Positional[int])[1]
@@ -37,7 +42,16 @@ def filled(markdown: str) -> str:
     Raises:
         KeyError: If there is no such command.
     """
-    return MARK.sub(lambda found: _section(found.group(1)), markdown)
+    return BLOCK.sub(lambda found: _block(found.group(1)), markdown)
+
+
+def main() -> None:
+    """Write the page anew."""
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def _block(name: str) -> str:
+    return f"<!-- setrl {name} -->\n\n{_section(name)}\n\n<!-- end -->"
 
 
 def _section(name: str) -> str:
@@ -49,7 +63,8 @@ def _section(name: str) -> str:
     shared = [name for name in names if name in _shared(command)]
     own = [name for name in names if name not in shared]
     listed = ", ".join(f"`{_flag(name)}`" for name in shared)
-    parts = [_sentences(command), _listed(command, own), f"{SHARED}{listed}." if shared else ""]
+    also = _wrapped(f"{SHARED}{listed}.") if shared else ""
+    parts = [_sentences(command), _listed(command, own), also]
     return "\n\n".join(filter(None, parts))
 
 
@@ -61,15 +76,18 @@ def _shared(command: type[Any]) -> set[str]:
 
 def _sentences(command: type[Any]) -> str:
     """What the command does: its docstring, up to the options."""
-    return _shown(re.split(r"^ *Attributes:", str(command.__doc__), flags=re.MULTILINE)[0].strip())
+    text = re.split(r"^ *Attributes:", str(command.__doc__), flags=re.MULTILINE)[0].strip()
+    return "\n\n".join(_wrapped(_shown(one)) for one in re.split(r"\n\s*\n", text))
 
 
 def _listed(command: type[Any], names: list[str]) -> str:
-    """Each option and its meaning, as a list of definitions: a table is too wide for a phone."""
+    """Each option and its meaning, as a list: a table is too wide for a phone."""
     meanings, fields = _meanings(command), {one.name: one for one in dataclasses.fields(command)}
     hints = get_type_hints(command, include_extras=True)
-    return "\n\n".join(
-        f"`{_spelled(hints[name], fields[name])}`{_default(fields[name])}\n:   {meanings[name]}"
+    return "\n".join(
+        _wrapped(
+            f"- `{_spelled(hints[name], fields[name])}`{_default(fields[name])}: {meanings[name]}"
+        )
         for name in sorted(names, key=lambda name: POSITIONAL not in get_args(hints[name]))
     )
 
@@ -83,14 +101,21 @@ def _meanings(command: type[Any]) -> dict[str, str]:
     ]
     found = [one for section in sections if section.kind.value == "attributes"
              for one in section.value]  # fmt: skip
-    return {one.name: _shown(" ".join(one.description.split())) for one in found}
+    return {one.name: _shown(one.description) for one in found}
 
 
 def _shown(text: str) -> str:
     """Text of a docstring for a page: as it reads there, with links to the pages that it names."""
-    lines = "\n".join(line.strip() for line in text.splitlines())
-    escaped = lines.replace("<", "&lt;")
-    return re.sub(r"docs/([\w-]+\.md)", r"[\1](\1)", escaped)
+    line = PLACEHOLDER.sub(r"`\g<0>`", " ".join(text.split()))
+    return re.sub(r"docs/([\w-]+\.md)", r"[\1](\1)", line)
+
+
+def _wrapped(text: str) -> str:
+    """A paragraph or an item of a list, in lines of the page's width."""
+    indent = "  " if text.startswith("- ") else ""
+    return textwrap.fill(
+        text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _spelled(hint: Any, field: dataclasses.Field[Any]) -> str:
@@ -133,3 +158,7 @@ def _default(field: dataclasses.Field[Any]) -> str:
         return f" (default `{_flag(field.name)}`)" if field.default else ""
     values = field.default if isinstance(field.default, tuple) else (field.default,)
     return f" (default `{' '.join(map(str, values))}`)" if values not in ((), (None,)) else ""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""Hooks of MkDocs: links that leave docs/, and notebooks, become pages; commands get their options.
+"""Hooks of MkDocs: links that leave docs/, and notebooks, become pages.
 
 A page may link to any file of the repository, so that the same link works where the repository is
 read. Here each file outside docs/ that a page links to becomes a page below `repository/`.
@@ -16,7 +16,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from website import check, commands
+from website import check
 from website.notebooks import as_markdown
 
 ROOT = Path(__file__).parents[1]
@@ -41,7 +41,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **kwargs: Any) -> str:
-    """Write the options of commands that a page marks, and point links at the pages of the site."""
+    """Point links at the pages of the site."""
     source = _repository_path(page.file.src_uri)
     here = posixpath.dirname(page.file.src_uri)
 
@@ -51,7 +51,7 @@ def on_page_markdown(markdown: str, page: Page, **kwargs: Any) -> str:
             return found.group()
         return posixpath.relpath(_site_path(target), here or ".")
 
-    return LINK.sub(moved, commands.filled(markdown))
+    return LINK.sub(moved, markdown)
 
 
 def on_post_build(config: MkDocsConfig) -> None:

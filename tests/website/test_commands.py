@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
@@ -12,14 +11,23 @@ pytest.importorskip("griffe")
 from setrl import cli
 from website import commands
 
-PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+PAGE = commands.PAGE.read_text(encoding="utf-8")
 HELP = re.compile(r"^[│ ] +(--[a-z-]+)(?:, (--[a-z-]+))?", re.MULTILINE)  # of tyro and of argparse
-TERM = re.compile(r"^`(--[a-z-]+)(?:, (--[a-z-]+))?.*\n:   \S", re.MULTILINE)
+ITEM = re.compile(r"^- `(--[a-z-]+)(?:, (--[a-z-]+))?.*: \S", re.MULTILINE)
+
+
+def block(name):
+    """What the page has to say of a command."""
+    return commands.filled(f"<!-- setrl {name} -->\n<!-- end -->")
+
+
+def test_the_page_says_what_the_commands_say():
+    assert commands.filled(PAGE) == PAGE, "python -m website.commands writes docs/cli.md anew"
 
 
 def test_the_page_has_every_command():
     known = [*commands.COMMANDS, commands.FIELDS]
-    assert sorted(commands.MARK.findall(PAGE)) == sorted(known)
+    assert sorted(commands.BLOCK.findall(PAGE)) == sorted(known)
     for name in known:
         assert re.search(rf"^### {name}$", PAGE, re.MULTILINE | re.IGNORECASE), name
 
@@ -29,9 +37,9 @@ def test_its_options_are_those_of_the_help(name, capsys):
     with pytest.raises(SystemExit):
         cli.main([*name.split(), "--help"])
     accepted = {one for row in HELP.findall(capsys.readouterr().out) for one in row}
-    shown = commands.filled(f"<!-- setrl {name} -->")
+    shown = block(name)
     options, _, shared = shown.partition(commands.SHARED)
-    listed = {one for row in TERM.findall(options) for one in row}
+    listed = {one for row in ITEM.findall(options) for one in row}
     listed |= set(re.findall("`(--[a-z-]+)`", shared))
     switched_on = {f"--no-{one.removeprefix('--')}" for one in listed}
     assert listed - {""} == accepted - {"", "--help"} - (switched_on - listed)
@@ -48,8 +56,8 @@ def test_every_command_has_an_example():
 
 
 def test_a_value_is_shown_as_it_is_written():
-    shown = commands.filled("<!-- setrl import -->")
-    assert "`--steps FIRST:LAST`\n:   " in shown
-    assert "`--output PATH` (required)\n:   " in shown
-    assert "`--seed INT` (default `0`)\n" in commands.filled("<!-- setrl evaluate -->")
-    assert "`--open, --no-open` (default `--open`)\n" in commands.filled("<!-- setrl view -->")
+    assert "- `--steps FIRST:LAST`: " in block("import")
+    assert "- `--output PATH` (required): " in block("import")
+    assert "- `--seed INT` (default `0`): " in block("evaluate")
+    assert "- `--open, --no-open` (default `--open`): " in block("view")
+    assert "`runs/<name>` by default" in block("train")
