@@ -96,24 +96,46 @@ def collect(run_dir: Annotated[Path, tyro.conf.Positional], folder: Path = FOLDE
     config = yaml.safe_load((run_dir / "config.yaml").read_text(encoding="utf-8"))
     evaluations = run_evaluations(run_dir)
     _refuse_unfinished(run_dir, config, evaluations)
-    known = {arm for arms in evaluations.values() for arm in arms}
-    summary = summarise(evaluations, REFERENCE if REFERENCE in known else None)
-    arms, differences = {}, {}
-    for split, of_split in summary.splits.items():
-        arms[split] = {
+    arms = {
+        split: {
             arm: {m: _rounded(one.metrics[m], "per_seed") for m in METRICS}
-            for arm, one in of_split.arms.items()
+            for arm, one in found.arms.items()
         }
-        differences[split] = {
-            one.arm: {m: _rounded(one.metrics[m]) for m in METRICS}
-            for one in of_split.differences
-            if one.against == REFERENCE
-        }
+        for split, found in summarise(evaluations, None).splits.items()
+    }
+    differences = _paired(evaluations, list(config["arms"]))
     name = config["name"].removeprefix("front_")
     kept = {"name": name, "config": config, "arms": arms, "differences": differences}
     path = folder / f"{name}.json"
     files.write_json(path, {"schema_version": 1, **kept})
     return path
+
+
+def _paired(evaluations: Evaluations, arms: Sequence[str]) -> dict[str, dict[str, Any]]:
+    paired: dict[str, dict[str, Any]] = {split: {} for split in evaluations}
+    for against in dict.fromkeys(filter(None, (reference(arm, arms) for arm in arms))):
+        for split, found in summarise(evaluations, against).splits.items():
+            paired[split] |= {
+                one.arm: {m: _rounded(one.metrics[m]) for m in METRICS}
+                for one in found.differences
+                if one.against == against == reference(one.arm, arms)
+            }
+    return paired
+
+
+def reference(arm: str, arms: Sequence[str]) -> str | None:
+    """What an arm is compared with: Poly-EPO with K = 4, and with the arm's judge if arms differ.
+
+    >>> reference("concave_0", ["poly_epo_4", "concave_0"])
+    'poly_epo_4'
+    >>> reference("concave_0_answers", ["poly_epo_4_texts", "poly_epo_4_answers"])
+    'poly_epo_4_answers'
+    """
+    if arm.startswith(REFERENCE) and (arm == REFERENCE or REFERENCE not in arms):
+        return None
+    judged = (one for one in arms if one.startswith(REFERENCE))
+    by_judge = (one for one in judged if arm.endswith(one.removeprefix(REFERENCE)))
+    return REFERENCE if REFERENCE in arms else next(by_judge, None)
 
 
 def _refuse_unfinished(run_dir: Path, config: Mapping[str, Any], found: Evaluations) -> None:
@@ -190,8 +212,12 @@ def verdict(run: Run, arm: str) -> str:
 
 def _above_line(run: Run, arm: str) -> bool:
     """Whether an arm has more strategies than Poly-EPO's line over K has at its pass@1."""
-    line = [name for name in run.arms["test"] if re.fullmatch(r"poly_epo_\d+", name)]
-    return len(line) < 3 or lead(run, arm) > 0
+    return len(_line(run)) < 3 or lead(run, arm) > 0
+
+
+def _line(run: Run) -> list[str]:
+    """The arms of Poly-EPO alone, whose K varies."""
+    return [name for name in run.arms["test"] if re.fullmatch(r"poly_epo_\d+", name)]
 
 
 def lead(run: Run, arm: str) -> float:
@@ -199,11 +225,7 @@ def lead(run: Run, arm: str) -> float:
 
     Left and right of the line its ends count: nothing is extrapolated.
     """
-    line = sorted(
-        (run.value(name, PASS), run.value(name, RIGHT))
-        for name in run.arms["test"]
-        if re.fullmatch(r"poly_epo_\d+", name)
-    )
+    line = sorted((run.value(name, PASS), run.value(name, RIGHT)) for name in _line(run))
     at = float(np.interp(run.value(arm, PASS), *np.transpose(line)))
     return run.value(arm, RIGHT) - at
 
@@ -250,13 +272,14 @@ def _differences(run: Run, order: Sequence[str]) -> Iterator[str]:
     yield _row(heads)
     yield _row(["---"] * len(heads))
     for arm in order:
-        if arm not in run.differences["test"] or arm == REFERENCE:
+        if arm not in run.differences["test"]:
             continue
         cells = [
             _shown(metric, run.differences[split][arm][metric], signed=True)
             for split, metric in COLUMNS[:5]
         ]
-        yield _row((f"`{arm}`", *cells, f"{lead(run, arm):+.2f}", verdict(run, arm)))
+        beyond = f"{lead(run, arm):+.2f}" if _line(run) else "–"
+        yield _row((f"`{arm}`", *cells, beyond, verdict(run, arm)))
 
 
 ROWS = (

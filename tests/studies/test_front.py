@@ -94,3 +94,16 @@ def test_a_run_is_kept_and_shown(tmp_path):
     (run_dir / "grpo" / "seed_1" / "evaluation" / "shifted.jsonl").unlink()
     with pytest.raises(RunError, match="grpo with seed 1 has no evaluation on shifted"):
         collect(run_dir, tmp_path)
+
+
+def test_arms_with_other_judges_are_compared_with_poly_epo_of_the_same_judge(tmp_path):
+    arms = ("poly_epo_4_a", "poly_epo_4_b", "concave_0_a", "concave_0_b")
+    run_dir = fake_run.make(tmp_path / "front_clusters", arms, problems=4, n=32, steps=1)
+    run = Run.read(collect(run_dir, tmp_path))
+    for split in ("test", "shifted"):
+        assert set(run.differences[split]) == {"concave_0_a", "concave_0_b"}
+        for judge in "ab":
+            found = run.differences[split][f"concave_0_{judge}"][RIGHT]["value"]
+            of = [run.value(f"{arm}_{judge}", RIGHT, split) for arm in ("concave_0", "poly_epo_4")]
+            assert found == pytest.approx(of[0] - of[1], abs=2e-5)
+    assert "| – |" in front.tables(tmp_path).read_text()
