@@ -154,7 +154,7 @@ class Ceilings(LanguageModelArms):
         quiet()
         author = self._author(arm, seed)
         if train_arm(self.config, arm, seed, self.base, run, on_progress, stop, draw=author):
-            self._evaluate(run.final, run.path, self.config.steps, on_progress, stop)
+            self.evaluate_model(run.final, run.path, self.config.steps, on_progress, stop)
 
     def _author(self, arm: str, seed: int) -> Author:
         config, domain = self.config, self.config.make_domain()

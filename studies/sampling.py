@@ -17,7 +17,6 @@ from setrl import files
 from setrl.evaluation.summary import run_evaluations, summarise
 from setrl.lm.run import LanguageModelArms, quiet
 from setrl.logs.run_folder import BASE, training_run
-from setrl.runs.pool import Stop
 from studies.wise_ft import claim, opened
 
 CURVES = ("pass@", "majority@", "correct_strategies@", "vote_share@", "degenerate")
@@ -78,7 +77,7 @@ def run(
         again = LanguageModelArms(config, run_dir, run_dir)
         for arm, seed, model in models_of(again, seeds):
             own = folder / BASE if arm == BASE else training_run(folder, arm, seed).path
-            again._evaluate(model, own, 0, lambda _: None, Stop())
+            again.evaluate_model(model, own)
         found[f"{temperature:g}"] = curves_of(folder)
     path = out_dir / "sampling.json"
     kept = {"run": run_dir.name, "samples": samples, "temperatures": found}

@@ -25,10 +25,9 @@ from setrl.evaluation.summary import Evaluations, run_evaluations, summarise
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.run import LanguageModelArms, quiet
 from setrl.logs.run_folder import BASE, CONFIG, seed_folders, training_run
-from setrl.runs.pool import Stop
 from studies.summaries import SHOWN, means_by_seed
 
-SOURCE = "source.json"  # the run whose weights are mixed in a folder
+SOURCE = "source.json"  # the run whose models are evaluated again in a folder
 Weights = Mapping[str, torch.Tensor]
 
 
@@ -68,7 +67,7 @@ class Mixtures(LanguageModelArms):
         with tempfile.TemporaryDirectory() as model:
             last.save_pretrained(model)
             load_tokenizer(trained).save_pretrained(model)
-            self._evaluate(model, folder, 0, lambda _: None, Stop())
+            self.evaluate_model(model, folder)
 
 
 def opened(run_dir: Path, arms: Sequence[str]) -> tuple[Mixtures, dict[str, list[int]]]:
@@ -95,7 +94,7 @@ def opened(run_dir: Path, arms: Sequence[str]) -> tuple[Mixtures, dict[str, list
 
 
 def claim(folder: Path, run_dir: Path) -> None:
-    """Keep a folder for the mixtures of one run.
+    """Keep a folder for what is evaluated of one run, mixtures or samples.
 
     Raises:
         ConfigError: If it holds something else.
@@ -106,7 +105,7 @@ def claim(folder: Path, run_dir: Path) -> None:
             raise ConfigError(f"{folder} holds other files: give a new folder")
         files.write_json(folder / SOURCE, source)
     if files.read_json(folder / SOURCE) != source:
-        raise ConfigError(f"{folder} holds mixtures of another run: give a new folder")
+        raise ConfigError(f"{folder} was made from another run: give a new folder")
 
 
 def evaluations_of(run_dir: Path, folder: Path, names: Iterable[str]) -> Evaluations:

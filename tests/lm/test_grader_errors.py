@@ -101,7 +101,7 @@ def test_evaluation_grades_without_errors(taught, tmp_path):
         )
         arms = LanguageModelArms(config, tmp_path / name, tmp_path)
         run = training_run(tmp_path / name, "poly_epo", 0)
-        arms._evaluate(taught, run.path, 0, lambda _: None, Stop())
+        arms.evaluate_model(taught, run.path)
         found[name] = files.read_lines(run.path / "evaluation" / "test.jsonl")
     assert found["none"] == found["all"]
     assert {correct for line in found["all"] for correct in line["correct"]} == {0, 1}

@@ -90,7 +90,7 @@ def test_the_mixture_that_is_evaluated_is_the_mean(finished, tmp_path, monkeypat
     def look(self, model, folder, *rest):
         found.update(load_file(f"{model}/model.safetensors"))
 
-    monkeypatch.setattr(wise_ft.Mixtures, "_evaluate", look)
+    monkeypatch.setattr(wise_ft.Mixtures, "evaluate_model", look)
     mixtures, seeds = wise_ft.opened(finished, ["grpo"])
     assert seeds == {"grpo": [1, 2]}
     mixtures.evaluate("grpo", 2, 0.5, tmp_path)
@@ -108,7 +108,7 @@ def test_a_second_time_gives_the_same_and_another_run_is_refused(finished, tmp_p
     before = path.read_bytes()
     assert wise_ft.run(finished, out, shares=[0.5]).read_bytes() == before
     files.write_json(out / "source.json", {"schema_version": 1, "run": "elsewhere"})
-    with pytest.raises(ConfigError, match="holds mixtures of another run: give a new folder"):
+    with pytest.raises(ConfigError, match="was made from another run: give a new folder"):
         wise_ft.run(finished, out)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")

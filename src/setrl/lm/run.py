@@ -148,12 +148,12 @@ class LanguageModelArms(Arms):
         else:
             done = train_arm(self.config, arm, seed, self.base, run, on_progress, stop)
         if done:
-            self._evaluate(run.final, run.path, self.config.steps, on_progress, stop)
+            self.evaluate_model(run.final, run.path, self.config.steps, on_progress, stop)
 
     def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
         """Evaluate the base model."""
         quiet()
-        self._evaluate(self.base, run.path, 0, on_progress, stop)
+        self.evaluate_model(self.base, run.path, 0, on_progress, stop)
 
     def _generator(self, model: str | Path) -> LocalModel | ServedModel:
         """What draws the samples of an evaluation: the server, if one trains."""
@@ -164,16 +164,31 @@ class LanguageModelArms(Arms):
             model, config.temperature, config.sample_tokens, form=config.form, dtype=config.dtype
         )
 
-    def _evaluate(
-        self, model: str | Path, folder: Path, done: float, on_progress: OnProgress, stop: Stop
+    def evaluate_model(
+        self,
+        model: str | Path,
+        folder: Path,
+        done: float = 0,
+        on_progress: OnProgress = lambda _: None,
+        stop: Stop | None = None,
     ) -> None:
-        """Evaluate a model on the splits of the config, into a folder."""
+        """Evaluate any model on the splits of the config, with the run's problems, n and seeds.
+
+        Problems that `folder` holds already are not evaluated again.
+
+        Args:
+            model: The folder of a model, or its name.
+            folder: Its subfolder evaluation/ gets a file for each split, and their summary.
+            done: What was done before, in steps: progress goes on from there.
+            on_progress: Called after each split with what is done, in steps.
+            stop: Asked before each split; never by default.
+        """
         config = self.config
         task = config.make_task()
         generator = self._generator(model)
         chat = bool(config.eval_splits) and generator.is_chat
         for count, split in enumerate(config.eval_splits or (), start=1):
-            if stop.asked:
+            if stop is not None and stop.asked:
                 return
             draw_and_read(
                 task.problems(split, config.eval_problems, EVALUATION_SEED, chat),
