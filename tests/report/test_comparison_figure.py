@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from setrl.errors import ConfigError
-from setrl.evaluation.comparison import compare_paths
+from setrl.evaluation.comparison import compare, compare_paths, curve_between, load_runs
+from setrl.evaluation import metrics
 from setrl.evaluation.intervals import IntervalConfig
 from setrl.report import draw_comparison, figures_evaluation
 from tests import fake_run
@@ -33,7 +34,7 @@ def test_its_lines_are_the_comparison_s_numbers(run, tmp_path, monkeypatch, metr
     canvas = figures_evaluation.canvas
     monkeypatch.setattr(figures_evaluation, "canvas", kept)
     found, curve = compared(run, metric), compared(run, metric, range(1, 17))
-    path = draw_comparison(found, metric, tmp_path / "figure.svg", curve)
+    path = draw_comparison(found, metric, tmp_path / "figure.svg", curve.of(metric))
     assert path.read_text().startswith("<?xml")
     sheet, (values, gaps) = sheets[0]
     drawn = {"first": values.lines[:2], "second": values.lines[2:4], "difference": gaps.lines[1:3]}
@@ -61,3 +62,22 @@ def test_a_figure_of_no_known_format_is_a_config_error(run, tmp_path):
 def test_what_is_no_curve_has_no_figure(run, tmp_path, metric):
     with pytest.raises(ConfigError, match=f"{metric} is a single number"):
         draw_comparison(compared(run, metric), metric, tmp_path / "figure.png")
+
+
+@pytest.mark.parametrize("metric", ["pass", "correct_strategies", "cover", "branches", "top_share"])
+def test_the_curve_in_between_is_that_of_a_comparison_at_all_places(run, monkeypatch, metric):
+    runs = load_runs(run / "base", run / "grpo/seed_0", None, False, None)
+    found = compare(*runs, [metric], intervals=FAST)
+    is_curve = metrics.METRICS[metric].axis == "k"
+    whole = compare(*runs, [metric], intervals=FAST, ks=range(1, 17)).of(metric)
+    computed = []
+
+    def counted(evaluation, sizes, only):
+        scores = set_scores(evaluation, sizes, only)
+        computed.extend(scores)
+        return scores
+
+    set_scores = metrics._set_scores
+    monkeypatch.setattr(metrics, "_set_scores", counted)
+    assert str(curve_between(*runs, found, metric)) == str(whole if is_curve else [])  # NaN too
+    assert set(computed) <= {metric}  # no other score of sets is computed a second time

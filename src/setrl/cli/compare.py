@@ -47,7 +47,7 @@ class Compare(ShownFields):
         """Print the comparison and draw the figure."""
         from json import dumps
 
-        from setrl.evaluation.comparison import compare, ks_between, load_runs
+        from setrl.evaluation.comparison import compare, curve_between, load_runs
         from setrl.evaluation.text import comparison_text
         from setrl.files import refuse_own_input
         from setrl.report import draw_comparison
@@ -62,6 +62,5 @@ class Compare(ShownFields):
         print(dumps(result.to_json(), indent=2) if self.json else comparison_text(result))
         if self.figure is not None:
             metric = next(iter(self.metrics), "pass")
-            ks = [int(row.k) for row in result.of(metric) if row.k is not None]
-            curve = compare(*runs, [metric], self.common, ks=ks_between(ks)) if ks else None
+            curve = curve_between(*runs, result, metric, self.common)
             draw_comparison(result, metric, self.figure, curve)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from setrl.evaluation.intervals import (
     mean_over_problems,
     paired_difference,
 )
-from setrl.evaluation.metrics import by_metric, powers_of_two, seed_values
+from setrl.evaluation.metrics import METRICS, by_metric, powers_of_two, seed_values
 from setrl.evaluation.sides import Run, common_split, load_run, refuse_repeated
 from setrl.evaluation.support import Item, SupportDynamics, support_of
 from setrl.evaluation.ungraded import Ungraded, ungraded_of
@@ -49,6 +49,7 @@ READ_FROM = {  # metric → what samples must have, lest 0 be compared with 0
     "top_share": "strategies_PN",
 }
 MOST_DRAWN = 64  # places of a curve in a figure
+Pair = tuple[Floats, Floats]  # values of both runs, (R, P) each
 SUPPORT = "support"  # chosen like a metric, but computed from both runs together
 
 
@@ -122,8 +123,7 @@ class Comparison:
     @property
     def names(self) -> tuple[str, str]:
         """The runs' names without folders and endings, where these tell them apart."""
-        first, second = short_names([Path(self.first), Path(self.second)])
-        return first, second
+        return _names(self.first, self.second)
 
     def of(self, metric: str) -> list[Row]:
         """The rows of one metric, by k."""
@@ -137,6 +137,11 @@ class Comparison:
             "level": LEVEL,
             **files.plain_json(dataclasses.asdict(self)),
         }
+
+
+def _names(first: str, second: str) -> tuple[str, str]:
+    first, second = short_names([Path(first), Path(second)])
+    return first, second
 
 
 def compare_paths(
@@ -206,24 +211,15 @@ def compare(
         DataError: When the runs have different problems and `common` is not set, or share none.
     """
     intervals = intervals or IntervalConfig()
-    first, second = _with_ids(first, second)
-    prompts = _matched(first, second, common)
-    first, second = _with_samples(first.on(prompts), second.on(prompts), max(ks, default=1))
-    first, second = _with_equal_texts(first, second)
-    places = ks or powers_of_two(min(first.n, second.n))
-    of_first, of_second = (seed_values(run.evaluations, places) for run in (first, second))
-    names = by_metric([name for name in of_first if name in of_second])
+    first, second = _on_shared(first, second, common)
+    matched = len(first.prompts)
+    first, second = _with_equal_texts(*_with_samples(first, second, max(ks, default=1)))
+    values = _both_values(first, second, ks or powers_of_two(min(first.n, second.n)))
+    names = by_metric(list(values))
     chosen = _chosen(names, metrics or _usual(first, second))
-    rows = [
-        _row(name, of_first[name], of_second[name], intervals)
-        for metric in chosen
-        for name in names.get(metric, ())
-    ]
     band = _pass_band(first, second, intervals)
     shown = band if "pass" in chosen else None
-    sides = {"A": first, "B": second}
-    ungraded = {side: ungraded_of(run.evaluations) for side, run in sides.items()}
-    found = Comparison(
+    return Comparison(
         first=first.name,
         second=second.name,
         split=first.split,
@@ -233,17 +229,41 @@ def compare(
         most=(first.most, second.most),
         temperatures=(first.evaluations[0].temperature, second.evaluations[0].temperature),
         intervals=intervals,
-        rows=tuple(rows),
+        rows=tuple(_rows(values, chosen, intervals)),
         available=(*names, SUPPORT),
         support=_support(first, second, intervals) if SUPPORT in chosen else {},
         band=shown,
         first_loss={"A": first_loss(shown), "B": first_loss(shown.negated())} if shown else {},
-        left_out=len(prompts) - len(first.prompts),
+        left_out=matched - len(first.prompts),
         reading=(*first.reading, *second.reading),
-        ungraded={side: one for side, one in ungraded.items() if one is not None},
+        ungraded=_ungraded(first, second),
+        verdict=_in_words(_names(first.name, second.name), values, band.negated(), intervals),
     )
-    words = _in_words(found.names, of_first, of_second, band.negated(), intervals)
-    return dataclasses.replace(found, verdict=words)
+
+
+def curve_between(
+    first: Run, second: Run, found: Comparison, metric: str, common: bool = False
+) -> list[Row]:
+    """A metric of a comparison at every k between its places, for a figure.
+
+    Nothing else is computed again: no other curve, verdict or band.
+
+    Args:
+        first, second, common: As `compare` got them.
+        found: What it returned.
+        metric: One of its metrics.
+
+    Returns:
+        Rows as those of the comparison, at no more than about 64 places; none for a metric that is
+        no curve over k.
+    """
+    rows = found.of(metric)
+    if not rows or METRICS[metric].axis != "k":
+        return []
+    ks = ks_between([int(row.k) for row in rows if row.k is not None])
+    runs = _with_samples(*_on_shared(first, second, common), max(ks))
+    values = _both_values(*runs, ks, metric)
+    return _rows(values, [metric], found.intervals)
 
 
 def _usual(*runs: Run) -> list[str]:
@@ -258,20 +278,18 @@ def _usual(*runs: Run) -> list[str]:
 
 
 def _in_words(
-    names: tuple[str, str],
-    first: Mapping[str, Floats],
-    second: Mapping[str, Floats],
-    band: Band,
-    intervals: IntervalConfig,
+    names: tuple[str, str], values: Mapping[str, Pair], band: Band, intervals: IntervalConfig
 ) -> str:
     """Whether the second run uses fewer strategies than the first; the band is of B − A."""
-    asked = [name for name in first if name.partition("@")[0] in STRATEGIES and name in second]
-    values = {
-        name: (mean_over_problems(second[name]).value, mean_over_problems(first[name]).value)
-        for name in asked
+    asked = {name: pair for name, pair in values.items() if name.partition("@")[0] in STRATEGIES}
+    means = {
+        name: (mean_over_problems(second).value, mean_over_problems(first).value)
+        for name, (first, second) in asked.items()
     }
-    gaps = {name: paired_difference(second[name], first[name], intervals) for name in asked}
-    return strategies_in_words(names[1], names[0], values, gaps, band)
+    gaps = {
+        name: paired_difference(second, first, intervals) for name, (first, second) in asked.items()
+    }
+    return strategies_in_words(names[1], names[0], means, gaps, band)
 
 
 def ks_between(ks: Sequence[int]) -> list[int]:
@@ -286,19 +304,38 @@ def ks_between(ks: Sequence[int]) -> list[int]:
     return sorted({*ks, *map(int, np.geomspace(first, last, MOST_DRAWN).round())})
 
 
-def _with_ids(*runs: Run) -> list[Run]:
+def _on_shared(first: Run, second: Run, common: bool) -> tuple[Run, Run]:
+    """Both on the problems that both have, in the first one's order."""
+    first, second = _with_ids(first, second)
+    prompts = _matched(first, second, common)
+    return first.on(prompts), second.on(prompts)
+
+
+def _both_values(
+    first: Run, second: Run, ks: Sequence[int], metric: str | None = None
+) -> dict[str, Pair]:
+    """The values of the metrics that both have; see `seed_values`."""
+    of_first, of_second = (seed_values(run.evaluations, ks, metric) for run in (first, second))
+    return {name: (of_first[name], of_second[name]) for name in of_first if name in of_second}
+
+
+def _ungraded(first: Run, second: Run) -> dict[str, Ungraded]:
+    found = {"A": ungraded_of(first.evaluations), "B": ungraded_of(second.evaluations)}
+    return {side: one for side, one in found.items() if one is not None}
+
+
+def _with_ids(first: Run, second: Run) -> tuple[Run, Run]:
     """The runs with the ids of problems for prompts, if both are logs that have ids."""
-    if all(evaluation.ids for run in runs for evaluation in run.evaluations):
-        return [
-            dataclasses.replace(
-                run,
-                evaluations=tuple(dataclasses.replace(e, prompts=e.ids) for e in run.evaluations),
-            )
-            for run in runs
-        ]
-    for run in runs:
+    if all(evaluation.ids for run in (first, second) for evaluation in run.evaluations):
+        return _by_id(first), _by_id(second)
+    for run in (first, second):
         refuse_repeated(run.name, run.prompts)
-    return list(runs)
+    return first, second
+
+
+def _by_id(run: Run) -> Run:
+    named = tuple(dataclasses.replace(e, prompts=e.ids) for e in run.evaluations)
+    return dataclasses.replace(run, evaluations=named)
 
 
 def _with_samples(first: Run, second: Run, least: int) -> tuple[Run, Run]:
@@ -320,6 +357,15 @@ def _pass_band(first: Run, second: Run, intervals: IntervalConfig) -> Band:
     return simultaneous_band(ks, of_first, of_second, intervals, bounds=(-1, 1))
 
 
+def _rows(
+    values: Mapping[str, Pair], metrics: Iterable[str], intervals: IntervalConfig
+) -> list[Row]:
+    """A row for each place of each of these metrics."""
+    names = by_metric(list(values))
+    chosen = [name for metric in metrics for name in names.get(metric, ())]
+    return [_row(name, *values[name], intervals) for name in chosen]
+
+
 def _row(name: str, first_RP: Floats, second_RP: Floats, intervals: IntervalConfig) -> Row:
     metric, _, place = name.partition("@")
     difference = paired_difference(first_RP, second_RP, intervals)
@@ -338,13 +384,14 @@ def _number(text: str) -> float:
     return int(text) if text.isdigit() else float(text)
 
 
-def _with_equal_texts(*runs: Run) -> list[Run]:
+def _with_equal_texts(first: Run, second: Run) -> tuple[Run, Run]:
     """The runs with equally many texts of each problem: branches are counted among them."""
-    count = min(evaluation.texts_kept for run in runs for evaluation in run.evaluations)
-    return [
+    count = min(e.texts_kept for run in (first, second) for e in run.evaluations)
+    cut_first, cut_second = (
         dataclasses.replace(run, evaluations=tuple(e.with_texts(count) for e in run.evaluations))
-        for run in runs
-    ]
+        for run in (first, second)
+    )
+    return cut_first, cut_second
 
 
 def _support(
@@ -377,10 +424,9 @@ def _chosen(known: Mapping[str, Sequence[str]], metrics: Sequence[str]) -> list[
 
 def _matched(first: Run, second: Run, common: bool) -> list[str]:
     """The prompts that both have, in the first one's order."""
-    shared = [prompt for prompt in first.prompts if prompt in set(second.prompts)]
-    alone = [
-        [prompt for prompt in run.prompts if prompt not in set(shared)] for run in (first, second)
-    ]
+    both = set(first.prompts) & set(second.prompts)
+    shared = [prompt for prompt in first.prompts if prompt in both]
+    alone = [[prompt for prompt in run.prompts if prompt not in both] for run in (first, second)]
     if not shared:
         raise DataError(f"{first.name} and {second.name} must have common problems: the first has "
                         f"{first.prompts[0]!r}, the second {second.prompts[0]!r}")  # fmt: skip

@@ -88,12 +88,15 @@ def powers_of_two(n: int) -> list[int]:
     return [2**power for power in range(n.bit_length())]
 
 
-def metric_values(evaluation: Evaluation, ks: Sequence[int] = ()) -> dict[str, Floats]:
+def metric_values(
+    evaluation: Evaluation, ks: Sequence[int] = (), curve: str | None = None
+) -> dict[str, Floats]:
     """Every metric of the evaluation on each problem, (P,) each.
 
     Args:
         evaluation: The samples. Each problem's value uses all its samples, however many.
         ks: Where the curves over k are computed, each up to n; 1, 2, 4, … up to n by default.
+        curve: The one metric whose curve is needed: other mean scores of sets are left out.
     """
     n, correct_P = evaluation.sizes, evaluation.correct_count_P
     count_PC = count_labels(evaluation.strategies_PN)
@@ -103,7 +106,7 @@ def metric_values(evaluation: Evaluation, ks: Sequence[int] = ()) -> dict[str, F
         "degenerate": ((evaluation.strategies_PN < 0) & evaluation.present_PN).sum(axis=1) / n,
     }
     sizes = sorted(set(ks)) or powers_of_two(evaluation.n)
-    curves = _set_scores(evaluation, sizes)
+    curves = _set_scores(evaluation, sizes, curve)
     for place, k in enumerate(sizes):
         values |= {f"{name}@{k}": curve_KP[place] for name, curve_KP in curves.items()}
         for name, tau in G_PASS_TAUS.items():
@@ -115,7 +118,9 @@ def metric_values(evaluation: Evaluation, ks: Sequence[int] = ()) -> dict[str, F
     return values | branch_values(evaluation)
 
 
-def _set_scores(evaluation: Evaluation, sizes: Sequence[int]) -> dict[str, Floats]:
+def _set_scores(
+    evaluation: Evaluation, sizes: Sequence[int], only: str | None
+) -> dict[str, Floats]:
     """The metrics that are mean scores of sets of k samples, (sizes, P) each."""
     correct_PN, answers_PN = evaluation.correct_PN, evaluation.answers_PN
     by_strategy = {"clusters": evaluation.strategies_PN}
@@ -140,6 +145,7 @@ def _set_scores(evaluation: Evaluation, sizes: Sequence[int]) -> dict[str, Float
     return {
         name: mean_set_scores(rewards_PN, objective, sizes, mask=evaluation.present_PN, **fields)
         for name, (rewards_PN, objective, fields) in asked.items()
+        if only in (None, name)
     }
 
 
@@ -160,14 +166,16 @@ def _complete(evaluation: Evaluation, values_PN: Floats) -> Floats:
     return np.where(missing_P1, np.nan, values_PN)
 
 
-def seed_values(evaluations: Sequence[Evaluation], ks: Sequence[int] = ()) -> dict[str, Floats]:
+def seed_values(
+    evaluations: Sequence[Evaluation], ks: Sequence[int] = (), curve: str | None = None
+) -> dict[str, Floats]:
     """The metrics that all seeds have, one row for each seed, (R, P) each.
 
-    `ks` are as in `metric_values`.
+    `ks` and `curve` are as in `metric_values`.
 
     Branches are counted among the texts of each problem: cut them to equally many first.
     """
-    by_seed = [metric_values(evaluation, ks) for evaluation in evaluations]
+    by_seed = [metric_values(evaluation, ks, curve) for evaluation in evaluations]
     return {
         name: np.stack([values[name] for values in by_seed])
         for name in by_seed[0]

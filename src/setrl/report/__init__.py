@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from setrl.errors import ConfigError
-from setrl.evaluation.comparison import Comparison
+from setrl.evaluation.comparison import Comparison, Row
 from setrl.installing import install
 from setrl.logs.importing import ImportOptions
 from setrl.logs.jsonl import OwnLog
@@ -101,7 +101,7 @@ def publish_report(
 
 
 def draw_comparison(
-    comparison: Comparison, metric: str, path: Path, curve: Comparison | None = None
+    comparison: Comparison, metric: str, path: Path, curve: Sequence[Row] = ()
 ) -> Path:
     """Draw a metric of a comparison into a file whose ending names the format.
 
@@ -109,7 +109,8 @@ def draw_comparison(
         comparison: Its places are the dots.
         metric: Which metric.
         path: The file.
-        curve: The same comparison at more places, for the lines between the dots.
+        curve: The metric at more places, for the lines between the dots; see
+            `setrl.evaluation.comparison.curve_between`.
 
     Raises:
         ConfigError: If matplotlib is missing or does not know the format, or the metric is a single

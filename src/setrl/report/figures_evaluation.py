@@ -221,19 +221,9 @@ def _up_to_all(share: float, _position: int | None = None) -> str:
 
 
 def write_figure(
-    comparison: Comparison, metric: str, path: Path, curve: Comparison | None = None
+    comparison: Comparison, metric: str, path: Path, curve: Sequence[Row] = ()
 ) -> Path:
-    """Draw a metric of a comparison into a file whose ending names the format.
-
-    Args:
-        comparison: Its places are the dots.
-        metric: Which metric.
-        path: The file.
-        curve: The same comparison at more places, for the lines between the dots.
-
-    Raises:
-        ConfigError: If matplotlib does not know the format, or the metric is a single number.
-    """
+    """What `setrl.report.draw_comparison` does, once matplotlib is known to be there."""
     shown = METRICS.get(metric)
     if shown is None or not shown.axis:
         raise ConfigError(
@@ -246,7 +236,8 @@ def write_figure(
     figure, (values, gaps) = canvas(
         LIGHT, headline, columns=2, margins=(0.6, 0.3), gap=0.7, caption=caption
     )
-    lines, dots = (curve or comparison).of(metric), comparison.of(metric)
+    dots = comparison.of(metric)
+    lines = curve or dots
     for look, side in ((replace(FIRST, label=names[0]), "first"), (
             replace(SECOND, label=names[1]), "second")):  # fmt: skip
         _draw_side(values, lines, dots, side, look)
