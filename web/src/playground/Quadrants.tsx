@@ -26,8 +26,8 @@ export function QuadrantTable() {
         )}
         {silent.length > 0 ? (
           <p>
-            <strong>{silent.map(({ title }) => title).join(", ")}</strong>: no credit in this group, because nothing that is
-            compared differs.
+            <strong>{silent.map(({ title }) => title).join(", ")}</strong>: no credit in this group, because all its
+            samples are worth the same.
           </p>
         ) : null}
       </div>

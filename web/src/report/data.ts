@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import type { Found } from "../components/Findings";
+import { toggled } from "../components/hidden";
 import type { OutcomeTable } from "../components/Outcomes";
 
 export interface Arm {
@@ -201,7 +202,5 @@ const hiddenAtFirst = (): string[] => {
 export const hidden = signal<ReadonlySet<string>>(new Set(hiddenAtFirst()));
 
 export function toggle(key: string): void {
-  const next = new Set(hidden.value);
-  if (!next.delete(key)) next.add(key);
-  hidden.value = next;
+  hidden.value = toggled(hidden.value, key);
 }

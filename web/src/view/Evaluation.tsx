@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { Choice, Panel } from "../components/Controls";
 import { Curves } from "../components/Curves";
 import { Figure } from "../components/Figure";
+import { useHidden } from "../components/hidden";
 import { Key } from "../components/Key";
 import { Term } from "../components/Term";
 import { type ArmCurve, type Curve, type Difference, type Evaluation as Answer, type Loss, type Run, useAnswer } from "./api";
@@ -32,12 +33,7 @@ const points = (share: number | null | undefined): string =>
 
 function Shown({ found }: { found: Answer }) {
   const names = found.arms.map(({ name }) => name);
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
-  const toggle = (name: string): void => {
-    const next = new Set(hidden);
-    if (!next.delete(name)) next.add(name);
-    setHidden(next);
-  };
+  const [hidden, toggle] = useHidden();
   return (
     <>
       <div class="settings">

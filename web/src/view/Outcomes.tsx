@@ -1,7 +1,7 @@
 /** What the arms of a control run achieved: success against diversity, and every metric. */
 
-import { useState } from "preact/hooks";
 import { Panel } from "../components/Controls";
+import { useHidden } from "../components/hidden";
 import { Key } from "../components/Key";
 import { type OutcomeTable, Outcomes as Shown } from "../components/Outcomes";
 import { visible } from "../components/visible";
@@ -22,12 +22,7 @@ export function Outcomes({ run }: { run: Run }) {
 
 function Table({ found }: { found: Answer }) {
   const names = found.arms.map(({ arm }) => arm);
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
-  const toggle = (name: string): void => {
-    const next = new Set(hidden);
-    if (!next.delete(name)) next.add(name);
-    setHidden(next);
-  };
+  const [hidden, toggle] = useHidden();
   return (
     <>
       {found.verdict.map((text) => <p key={text}>{visible(text)}</p>)}
