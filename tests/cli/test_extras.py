@@ -64,7 +64,7 @@ def test_the_tables_are_those_of_the_package():
 
 
 def test_each_extra_is_said_to_be_for_the_commands_that_need_it():
-    assert set(USES) == set(declared()) - {"dev", "docs", "serve"}
+    assert set(USES) == set(declared()) - {"dev", "docs"}
     for command, extras in COMMANDS.items():
         uses = [USES[extra] for extra in extras.split(",") if extra not in ("", "cli")]
         assert all(f"`setrl {command}`" in use for use in uses), command

@@ -36,11 +36,12 @@ USES = {
     "judge": "`setrl judge`, `setrl judge-audit` and models behind an endpoint",
     "embed": "the judges that compare samples by a model's vectors",
     "lab": "`setrl view`",
+    "serve": "`transformers serve`, which serves the model of `setrl train-judge`",
     "gym": "`setrl control` and Poly-PPO",
     "mujoco": "control tasks with MuJoCo",
     "atari": "control tasks with Atari",
 }
-"""Extra → what needs it. dev and docs are for who changes setrl; serve is used by nothing yet."""
+"""Extra → what needs it. dev and docs are for who changes setrl."""
 
 MODULES = {
     "tyro": "cli",
