@@ -145,8 +145,30 @@ def test_both_signals_end_a_command_with_a_sentence(tmp_path, number, code, word
         process.send_signal(number)
         _, error = process.communicate(timeout=60)
     assert process.returncode == code
-    assert error.startswith(f"setrl: {word}; what is written is kept")
-    assert len(error.splitlines()) == 1
+    assert error == f"setrl: {word}; {cli.STARTS_AGAIN}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "resumes"),
+    [
+        (["train", "--config", "config.yaml"], True),
+        (["control", "--config", "config.yaml"], True),
+        (["judge", "groups.jsonl", "--judge", "exact"], True),
+        (["evaluate", "--checkpoint", "m", "--domain", "polynomial", "--output", "o.jsonl"], True),
+        (["evaluate", "log.jsonl"], False),
+        (["recommend", "log.jsonl"], False),
+        (["compare", "a.jsonl", "b.jsonl"], False),
+    ],
+)
+def test_what_becomes_of_an_interrupted_command_is_said(monkeypatch, capsys, arguments, resumes):
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    command = cli._parsed(arguments)
+    monkeypatch.setattr(type(command), "run", interrupted)
+    code, printed = run(capsys, *arguments)
+    assert code == 130
+    assert printed.err == f"setrl: interrupted; {cli.RESUMES if resumes else cli.STARTS_AGAIN}\n"
 
 
 @pytest.mark.parametrize(

@@ -20,18 +20,22 @@ from setrl.cli.extras import COMMANDS, needs
 from setrl.errors import ConfigError, DataError, RunError, Terminated, explain, usage_errors
 from setrl.installing import install
 
+RESUMES = "what is written is kept, and the same command resumes from it"
+STARTS_AGAIN = "the same command starts again from the beginning"
 EXIT_CODES = {ConfigError: 2, DataError: 3, RunError: 1, OSError: 1}
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command and leave with its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    command = None
     try:
         with _sigterm_as_ctrl_c():
-            _parsed(arguments).run()
+            command = _parsed(arguments)
+            command.run()
     except KeyboardInterrupt as error:
         what, code = ("terminated", 143) if isinstance(error, Terminated) else ("interrupted", 130)
-        _leave(code, f"{what}; what is written is kept, and the same command resumes from it")
+        _leave(code, f"{what}; {RESUMES if getattr(command, 'resumes', False) else STARTS_AGAIN}")
     except BrokenPipeError:  # of `setrl credit … | head`: nobody reads the rest
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

@@ -95,6 +95,11 @@ class Evaluate(ShownFields):
     metrics: tuple[str, ...] = ()
     json: bool = False
 
+    @property
+    def resumes(self) -> bool:
+        """Whether samples are drawn, which are kept after an interruption."""
+        return self._file is None
+
     def run(self) -> None:
         """Sample what is missing of an evaluation file, print its metrics, summarise its folder.
 

@@ -173,6 +173,8 @@ class JudgeLog(JudgeOptions):
     into: str = "cluster"
     max_unknown: float = 0.1
 
+    resumes = True  # after an interruption
+
     def run(self) -> None:
         """Label the file and print a summary to stderr.
 

@@ -60,6 +60,8 @@ class JudgeAudit(JudgeOptions):
     set_size: int = 4
     reward: str | None = None
 
+    resumes = True  # after an interruption, from the judgements of its folder
+
     def run(self) -> None:
         """Audit a judge on a file, write the results into a folder and print the table.
 

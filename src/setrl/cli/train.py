@@ -28,6 +28,8 @@ class RunOptions:
     overwrite: bool = False
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
 
+    resumes = True  # after an interruption
+
     def folder(self, config: Any) -> Path:
         """Where the run is written."""
         return self.run_dir or Path("runs") / config.name
