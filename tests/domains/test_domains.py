@@ -98,6 +98,19 @@ def test_impossible_requests_are_refused(domain):
         domain.read("What is love? ", "(0, 1)")
 
 
+@pytest.mark.parametrize("split", SPLITS)
+def test_more_problems_than_exist_are_refused_with_their_number(domain, split):
+    with pytest.raises(ValueError, match=r"count must be in \[0, \d+\] for the") as refused:
+        domain.problems(split, 10**6, seed=0)
+    size = int(re.search(r"\d+(?=\])", str(refused.value))[0])
+    with pytest.raises(ValueError, match=re.escape(f"[0, {size}] for the {split} split, got -1")):
+        domain.problems(split, -1, seed=0)
+    with pytest.raises(ValueError, match=f"got {size + 1}"):
+        domain.problems(split, size + 1, seed=0)
+    if size < 2000:  # there are as many: the last ones of the larger splits take long to find
+        assert len(domain.problems(split, size, seed=0)) == size
+
+
 def test_the_same_seed_writes_the_same_corpus(domain):
     assert list(corpus(domain, 200, seed=7)) == list(corpus(domain, 200, seed=7))
     assert list(corpus(domain, 200, seed=7)) != list(corpus(domain, 200, seed=8))

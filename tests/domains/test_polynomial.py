@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from setrl.domains import Polynomial, corpus
-from setrl.domains.polynomial import ALL_X_SHARES, FAVOURITES, RARE_X, slip_chance
+from setrl.domains.polynomial import (
+    ALL_X_SHARES,
+    FAVOURITES,
+    RARE_X,
+    _problem,
+    _prompts,
+    slip_chance,
+)
 
 DOMAIN = Polynomial()
 COUNT = 20_000
@@ -160,3 +167,11 @@ def test_the_commonest_strategy_of_training_fails_when_shifted():
     right, share = success("shifted")
     assert right == 0.0
     assert 0.005 < share < 0.1  # some authors do not look at the clause
+
+
+def test_all_prompts_that_can_be_drawn_are_counted():
+    rng = np.random.default_rng(0)
+    drawn = {_problem(rng, "favourites").prompt for _ in range(40_000)}
+    assert drawn == _prompts("favourites")
+    assert {_problem(rng, "rare").prompt for _ in range(2000)} < _prompts("rare")
+    assert len(_prompts("rare")) == (9 + 6) * 12 * (10 + 10 * 9 // 2)

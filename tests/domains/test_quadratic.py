@@ -5,7 +5,13 @@ import numpy as np
 import pytest
 
 from setrl.domains import Quadratic, corpus
-from setrl.domains.quadratic import CORPUS_KINDS, SHIFTED_KINDS, TRAINING_KINDS
+from setrl.domains.quadratic import (
+    CORPUS_KINDS,
+    SHIFTED_KINDS,
+    TRAINING_KINDS,
+    _problem,
+    _prompts,
+)
 from setrl.domains.quadratic.author import SHARES, SUCCESS
 from setrl.domains.quadratic.equation import Equation, Roots, parse, square_root
 from tests.domains.quadratic_by_floats import is_right
@@ -286,3 +292,9 @@ def test_factoring_is_the_shorter_work(rows):
             lengths[written.strategy].append(len(written.text))
     mean = {strategy: np.mean(values) for strategy, values in lengths.items()}
     assert mean["factoring"] < mean["sum_product"] < mean["formula"] < mean["completing_square"]
+
+
+@pytest.mark.parametrize("kind", CORPUS_KINDS)
+def test_all_prompts_that_can_be_drawn_are_counted(kind):
+    rng = np.random.default_rng(0)
+    assert {_problem(rng, kind).prompt for _ in range(20_000)} == _prompts(kind)

@@ -7,7 +7,7 @@ The prompt holds everything about a problem, so a sample from any log can be ver
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar, get_args
 
@@ -17,9 +17,6 @@ Split = Literal["train", "test", "shifted"]
 SPLITS: tuple[Split, ...] = get_args(Split)
 
 HELD_OUT = 8  # one prompt in this many is held out of the training split
-# How many tries for one new problem are allowed for each problem found so far. One prompt in eight
-# is held out; the rest is a margin for repeats and rare problems.
-TRIES_PER_PROBLEM = 200
 
 Value = TypeVar("Value")
 HandT = TypeVar("HandT", bound="Hand")
@@ -60,7 +57,7 @@ class Reading:
 
 
 class Domain(Protocol):
-    """A synthetic task with infinitely many problems and several ways to solve each."""
+    """A synthetic task with finitely many problems and several ways to solve each."""
 
     @property
     def name(self) -> str:
@@ -75,7 +72,11 @@ class Domain(Protocol):
         """The largest length, in tokens, of the writer's samples."""
 
     def problems(self, split: Split, count: int, seed: int) -> list[Problem]:
-        """`count` different problems of a split; the same seed gives the same problems."""
+        """`count` different problems of a split; the same seed gives the same problems.
+
+        Raises:
+            ValueError: If the split is unknown, or has fewer problems; the sentence says how many.
+        """
 
     def corpus_problem(self, rng: np.random.Generator) -> Problem:
         """One problem of the corpus that the base model learns from (never a held-out one)."""
@@ -140,30 +141,37 @@ def draw(rng: np.random.Generator, shares: Mapping[Value, float]) -> Value:
 
 
 def draw_problems(
-    draw_problem: Callable[[np.random.Generator], Problem], split: Split, count: int, seed: int
+    draw_problem: Callable[[np.random.Generator], Problem],
+    prompts: Iterable[str],
+    split: Split,
+    count: int,
+    seed: int,
 ) -> list[Problem]:
     """`count` different problems of a split, held out or not as the split needs.
 
     A longer list with the same seed starts with the shorter one.
+
+    Args:
+        draw_problem: Draws a problem, from the generator that it is given.
+        prompts: Of all problems that it can draw, held out or not.
+        split: Which split.
+        count: How many; nearly all that exist take long to find, as the last ones are rare.
+        seed: Decides which.
 
     Raises:
         ValueError: If the split is unknown, or has fewer than `count` different problems.
     """
     if split not in SPLITS:
         raise ValueError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
+    size = sum(is_held_out(prompt) == (split != "train") for prompt in prompts)
+    if not 0 <= count <= size:
+        raise ValueError(f"count must be in [0, {size}] for the {split} split, got {count}")
     rng = np.random.default_rng((seed, SPLITS.index(split)))
     problems: dict[str, Problem] = {}
-    failures = 0
     while len(problems) < count:
         problem = draw_problem(rng)
-        is_new = problem.prompt not in problems
-        if is_new and is_held_out(problem.prompt) == (split != "train"):
-            problems[problem.prompt] = problem
-            failures = 0
-        elif (failures := failures + 1) > TRIES_PER_PROBLEM * (len(problems) + 1):
-            raise ValueError(
-                f"count must be at most about {len(problems)} for the {split} split, got {count}"
-            )
+        if is_held_out(problem.prompt) == (split != "train"):
+            problems.setdefault(problem.prompt, problem)
     return list(problems.values())
 
 

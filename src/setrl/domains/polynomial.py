@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -46,6 +47,10 @@ FAVOURITES: dict[tuple[int, ...], float] = {
 }  # fmt: skip
 
 KINDS = {"line": 0.25, "quadratic": 0.75}
+CURVES = {"line": (0, range(1, 10)), "quadratic": (1, range(6))}  # kind → a, and the values of b
+CONSTANTS = range(12)  # the values of c
+Clause = Literal["rare", "favourites"]
+MOST_EXCLUDED = 2  # values of x, unless they are favourites
 CLAUSES = {"rare": 0.7, "favourites": 0.2, "any": 0.1}  # what the corpus forbids
 CARELESS = 0.1  # probability that the author ignores the exclusion clause
 
@@ -107,9 +112,15 @@ class Polynomial:
             raise ValueError(f"strategy must be 'x' or 'point', got {self.strategy!r}")
 
     def problems(self, split: Split, count: int, seed: int) -> list[Problem]:
-        """`count` different problems; they exclude rare x, or favourites if shifted."""
-        clause = "favourites" if split == "shifted" else "rare"
-        return draw_problems(lambda rng: _problem(rng, clause), split, count, seed)
+        """`count` different problems; they exclude rare x, or favourites if shifted.
+
+        Raises:
+            ValueError: If the split is unknown, or has fewer than `count` problems.
+        """
+        clause: Clause = "favourites" if split == "shifted" else "rare"
+        return draw_problems(
+            lambda rng: _problem(rng, clause), _prompts(clause), split, count, seed
+        )
 
     def corpus_problem(self, rng: np.random.Generator) -> Problem:
         """One problem with any kind of exclusion clause, in the shares `CLAUSES`."""
@@ -156,18 +167,31 @@ def slip_chance(x: int) -> float:
 
 def _problem(rng: np.random.Generator, clause: str) -> Problem:
     kind = draw(rng, KINDS)
-    a = 1 if kind == "quadratic" else 0
-    b = int(rng.integers(0, 6)) if kind == "quadratic" else int(rng.integers(1, 10))
-    c = int(rng.integers(0, 12))
-    values = ",".join(map(str, _excluded(rng, clause)))
-    return Problem(f"y={polynomial(a, b, c)}, x!={values}: ", kind)
+    a, bs = CURVES[kind]
+    b = int(rng.integers(bs.start, bs.stop))
+    c = int(rng.integers(CONSTANTS.stop))
+    return Problem(_prompt(a, b, c, _excluded(rng, clause)), kind)
+
+
+def _prompt(a: int, b: int, c: int, excluded: tuple[int, ...]) -> str:
+    return f"y={polynomial(a, b, c)}, x!={','.join(map(str, excluded))}: "
+
+
+@cache
+def _prompts(clause: Clause) -> frozenset[str]:
+    """All prompts with this kind of exclusion clause."""
+    sizes = range(1, MOST_EXCLUDED + 1)
+    rare = [subset for size in sizes for subset in combinations(sorted(RARE_X), size)]
+    curves = [(a, b, c) for a, bs in CURVES.values() for b in bs for c in CONSTANTS]
+    excluded = FAVOURITES if clause == "favourites" else rare
+    return frozenset(_prompt(*curve, values) for curve in curves for values in excluded)
 
 
 def _excluded(rng: np.random.Generator, clause: str) -> tuple[int, ...]:
     if clause == "favourites":
         return draw(rng, FAVOURITES)
     values = RARE_X if clause == "rare" else tuple(X_SHARES)
-    chosen = rng.choice(values, size=int(rng.integers(1, 3)), replace=False)
+    chosen = rng.choice(values, size=int(rng.integers(1, MOST_EXCLUDED + 1)), replace=False)
     return tuple(sorted(int(x) for x in chosen))
 
 

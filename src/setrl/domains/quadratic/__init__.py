@@ -36,8 +36,10 @@ Every equation is written in one of four forms.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 from math import gcd, isqrt
 
 import numpy as np
@@ -88,7 +90,10 @@ class Quadratic:
             ValueError: If the split is unknown, or has fewer than `count` different problems.
         """
         kinds = SHIFTED_KINDS if split == "shifted" else TRAINING_KINDS
-        return draw_problems(lambda rng: _problem(rng, draw(rng, kinds)), split, count, seed)
+        prompts = {prompt for kind in kinds for prompt in _prompts(kind)}
+        return draw_problems(
+            lambda rng: _problem(rng, draw(rng, kinds)), prompts, split, count, seed
+        )
 
     def corpus_problem(self, rng: np.random.Generator) -> Problem:
         """One problem of any kind, in the shares `CORPUS_KINDS`."""
@@ -108,45 +113,74 @@ class Quadratic:
 
 
 def _problem(rng: np.random.Generator, kind: str) -> Problem:
-    a, b, c = _EQUATIONS[kind](rng)
-    # The four forms: all terms on the left, or one or more of them moved to the right.
-    forms = [
+    forms = _forms(_EQUATIONS[kind](rng))
+    return Problem(forms[int(rng.integers(len(forms)))], kind)
+
+
+def _forms(equation: Equation) -> list[str]:
+    """The four prompts of an equation: all terms on the left, or some of them on the right."""
+    a, b, c = equation
+    sides = [
         (polynomial(a, b, c), "0"),
         (polynomial(a, b, 0), polynomial(0, 0, -c)),
         (polynomial(a, 0, 0), polynomial(0, -b, -c)),
         (polynomial(a, 0, c), polynomial(0, -b, 0)),
     ]
-    left, right = forms[int(rng.integers(4))]
-    return Problem(f"{left}={right}: ", kind)
+    return [f"{left}={right}: " for left, right in sides]
+
+
+@cache
+def _prompts(kind: str) -> frozenset[str]:
+    """All prompts of a kind."""
+    make, values = _ALL[kind]
+    equations = (make(*numbers) for numbers in product(*values))
+    return frozenset(prompt for one in equations if one is not None for prompt in _forms(one))
 
 
 def _integer_equation(rng: np.random.Generator, a: int, largest: tuple[int, int]) -> Equation:
-    """a(x − first)(x − second) = 0, with roots that are at most so large."""
+    """With roots that are at most so large."""
     while True:
-        first, second = (_nonzero(rng, each) for each in largest)
-        if first != second:
-            return Equation(a, -a * (first + second), a * first * second)
+        if found := _with_roots(a, *(_nonzero(rng, each) for each in largest)):
+            return found
+
+
+def _with_roots(a: int, first: int, second: int) -> Equation | None:
+    """a(x − first)(x − second) = 0; None if that is one root."""
+    return None if first == second else Equation(a, -a * (first + second), a * first * second)
 
 
 def _rational_equation(rng: np.random.Generator) -> Equation:
-    """(px − q)(x − r) = 0 with p ∈ {2, 3} and q/p in lowest terms."""
     p = int(rng.integers(2, 4))
     while True:
-        q, r = _nonzero(rng, 7), _nonzero(rng, 6)
-        if gcd(p, q) == 1:
-            return Equation(p, -p * r - q, q * r)
+        if found := _with_fraction(p, _nonzero(rng, 7), _nonzero(rng, 6)):
+            return found
+
+
+def _with_fraction(p: int, q: int, r: int) -> Equation | None:
+    """(px − q)(x − r) = 0; None if q/p is not in lowest terms."""
+    return Equation(p, -p * r - q, q * r) if gcd(p, q) == 1 else None
 
 
 def _irrational_equation(rng: np.random.Generator) -> Equation:
     while True:
-        equation = Equation(1, int(rng.integers(-9, 10)), _nonzero(rng, 12))
-        discriminant = equation.discriminant
-        if discriminant > 0 and isqrt(discriminant) ** 2 != discriminant:
-            return equation
+        if found := _with_surds(int(rng.integers(-9, 10)), _nonzero(rng, 12)):
+            return found
+
+
+def _with_surds(b: int, c: int) -> Equation | None:
+    """x² + bx + c = 0; None if its roots are rational, or not real."""
+    equation = Equation(1, b, c)
+    square = equation.discriminant
+    return equation if square > 0 and isqrt(square) ** 2 != square else None
 
 
 def _nonzero(rng: np.random.Generator, largest: int) -> int:
     return int(rng.integers(1, largest + 1)) * (1 if rng.random() < 0.5 else -1)
+
+
+def _signed(largest: int) -> list[int]:
+    """All that `_nonzero` can draw."""
+    return [sign * size for size in range(1, largest + 1) for sign in (1, -1)]
 
 
 _EQUATIONS: dict[str, Callable[[np.random.Generator], Equation]] = {
@@ -154,4 +188,12 @@ _EQUATIONS: dict[str, Callable[[np.random.Generator], Equation]] = {
     "leading": lambda rng: _integer_equation(rng, int(rng.integers(2, 4)), (6, 6)),
     "rational": _rational_equation,
     "irrational": _irrational_equation,
+}
+
+# kind → what makes an equation of it, and all values of each argument
+_ALL: dict[str, tuple[Callable[..., Equation | None], tuple[Iterable[int], ...]]] = {
+    "integer": (_with_roots, ([1], _signed(9), _signed(10))),
+    "leading": (_with_roots, ([2, 3], _signed(6), _signed(6))),
+    "rational": (_with_fraction, ([2, 3], _signed(7), _signed(6))),
+    "irrational": (_with_surds, (range(-9, 10), _signed(12))),
 }
