@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from setrl.errors import ConfigError
-from setrl.evaluation.comparison import compare, compare_paths, curve_between, load_runs
 from setrl.evaluation import metrics
+from setrl.evaluation.comparison import compare, compare_paths, curve_between, load_runs
 from setrl.evaluation.intervals import IntervalConfig
 from setrl.report import draw_comparison, figures_evaluation
 from tests import fake_run
