@@ -158,8 +158,25 @@ def test_one_curve_has_one_verdict_in_the_same_words(setrl, tmp_path):
     assert data["splits"][0]["title"] == f"pass@k: b is {words}"
     assert "it solves fewer problems: its pass@k is below that of a for k = 1 to 3" in page
     for ks in ([], ["--k", 1, 4], ["--k", 2, 4]):
-        out = setrl("compare", b, a, *ks)[1]
-        assert "pass@k: A is below B for k = 1 to 3 (95% confidence" in out
+        out = setrl("compare", a, b, *ks)[1]
+        assert "pass@k: B is below A for k = 1 to 3 (95% confidence" in out
+
+
+def test_compare_and_report_take_the_first_file_as_the_reference(setrl, tmp_path):
+    """The same order of files gives the same differences, to the last digit and with the sign."""
+    pytest.importorskip("matplotlib")
+    a, b = log(tmp_path / "a.jsonl", True), log(tmp_path / "b.jsonl", False, WRONG)
+    compared = json.loads(setrl("compare", a, b, "--metrics", "pass", "correct_strategies",
+                                "--json")[1])  # fmt: skip
+    setrl("report", a, b, "--output", tmp_path / "report")
+    summary = json.loads((tmp_path / "report" / "summary.json").read_text())
+    [reported] = summary["splits"]["given"]["differences"]
+    assert (reported["arm"], reported["against"]) == ("b", "a")
+    for row in compared["rows"]:
+        expected = reported["metrics"][f"{row['metric']}@{row['k']}"]
+        assert {key: row["difference"][key] for key in expected} == expected
+    assert compared["rows"][0]["difference"]["value"] < 0  # b solves fewer
+    assert compared["band"]["values"] == reported["band"]["values"]
 
 
 def test_counts_of_strategies_have_two_decimals(setrl, tmp_path):

@@ -141,17 +141,17 @@ def test_the_first_loss_lies_between_what_is_excluded_and_what_is_shown(low, hig
 
 def test_sentences_follow_from_the_band():
     band = made([1, 1, -1, -2], [2, 2, 1, -1])
-    losses = {"A": first_loss(band), "B": first_loss(band.negated())}
+    losses = {"A": first_loss(band.negated()), "B": first_loss(band)}
     assert band_sentences(band, losses) == [
-        "pass@k: A is above B for k = 1 to 2 and below it for k = 4 (95% confidence for all k "
+        "pass@k: B is above A for k = 1 to 2 and below it for k = 4 (95% confidence for all k "
         "from 1 to 4 at once).",
-        "The first k at which A is below B: k = 3 to 4 (95% confidence).",
+        "The first k at which B is below A: k = 3 to 4 (95% confidence).",
     ]
     ever = made([1, -1], [2, 1])  # it may cross, but nothing shows that it does
-    assert len(band_sentences(ever, {"A": first_loss(ever), "B": FirstLoss(1, 1)})) == 1
+    assert len(band_sentences(ever, {"A": FirstLoss(1, 1), "B": first_loss(ever)})) == 1
     unclear = made([-1, -1], [1, 1])
     [sentence] = band_sentences(unclear, {"A": first_loss(unclear), "B": first_loss(unclear)})
-    assert "A is not distinguishable from B at any k" in sentence
+    assert "B is not distinguishable from A at any k" in sentence
 
 
 def test_ragged_problems_have_their_own_n():

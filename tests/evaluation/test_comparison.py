@@ -43,7 +43,7 @@ def test_numbers_are_those_of_the_metrics_on_the_same_problems(run):
     assert found.rows[0].metric == "majority"
     for row in found.rows:
         name = f"{row.metric}@{row.k}"
-        expected = paired_difference(first[name], second[name], FAST)
+        expected = paired_difference(second[name], first[name], FAST)  # B − A
         assert row.difference == expected
         assert row.first == mean_over_problems(first[name], FAST)
         if expected.stderr > 1e-9:
@@ -66,7 +66,7 @@ def test_a_run_against_itself_differs_in_nothing(run):
     found = compare_paths(path, path, intervals=FAST)
     assert all(row.difference.value == 0 for row in found.rows)
     assert all(np.isnan(row.detectable) for row in found.rows)
-    assert "pass@k: A is not distinguishable from B at any k" in comparison_text(found)
+    assert "pass@k: B is not distinguishable from A at any k" in comparison_text(found)
 
 
 def test_an_arm_is_all_its_seeds_and_the_base_is_a_folder(run):
@@ -162,11 +162,11 @@ def test_sentences_say_above_and_below_only_where_the_interval_does(run):
     better = dataclasses.replace(evaluation, correct_PN=rng.random((10, 16)) < 0.9)
     worse = dataclasses.replace(evaluation, correct_PN=rng.random((10, 16)) < 0.2)
     high, low = (dataclasses.replace(side, evaluations=(e,)) for e in (better, worse))
-    found = compare(high, low, ["pass"], intervals=FAST)
+    found = compare(low, high, ["pass"], intervals=FAST)
     above = [row.k for row in found.rows if row.difference.low > 0]
     said, seen, *_ = sentences(found, "pass")
     assert above[0] == 1
-    assert said.startswith("pass@k: A is above B for k = 1 to ")
+    assert said.startswith("pass@k: B is above A for k = 1 to ")
     assert said.endswith("(95% confidence for all k from 1 to 16 at once).")
     for row in found.rows:  # the band is wider than the interval of each k
         ends = found.band.at(row.k)
@@ -175,8 +175,8 @@ def test_sentences_say_above_and_below_only_where_the_interval_does(run):
         f"{100 * found.rows[0].detectable:.1f} points or more is detected in 4 of 5 comparisons"
         in seen
     )
-    assert sentences(compare(low, high, ["pass"], intervals=FAST), "pass")[0].startswith(
-        "pass@k: A is below B "
+    assert sentences(compare(high, low, ["pass"], intervals=FAST), "pass")[0].startswith(
+        "pass@k: B is below A "
     )
 
 
@@ -195,10 +195,10 @@ def test_a_difference_whose_interval_includes_zero_is_no_verdict(run):
     once = dataclasses.replace(found, rows=(unclear[0], above, *unclear[2:]))
     assert (
         sentences(nowhere, "majority")[0]
-        == "majority@k, each k alone: A is not distinguishable from B at any k."
+        == "majority@k, each k alone: B is not distinguishable from A at any k."
     )
     assert sentences(once, "majority")[0] == (
-        "majority@k, each k alone: A is above B at k = 2; they are not distinguishable at k = 1, "
+        "majority@k, each k alone: B is above A at k = 2; they are not distinguishable at k = 1, "
         "4, 8, 16."
     )
 
@@ -211,12 +211,12 @@ def test_command_prints_tables_json_and_a_figure(run, tmp_path, capsys):
     assert code.value.code == 0
     printed = capsys.readouterr().out
     assert "10 problems, test; 95% bootstrap intervals over problems" in printed
-    assert "P(A above B)" in printed
+    assert "P(B above A)" in printed
     assert figure.read_bytes().startswith(b"\x89PNG")
     with pytest.raises(SystemExit):
         main(["compare", *paths, "--json", "--metrics", "pass"])
     data = json.loads(capsys.readouterr().out)
-    assert data["schema_version"] == 1
+    assert data["schema_version"] == 2
     assert {row["metric"] for row in data["rows"]} == {"pass"}
     json.dumps(data, allow_nan=False)
 
@@ -260,7 +260,7 @@ def test_all_metrics_have_a_table_and_a_sentence(run):
     assert "other values of --metrics" not in shown
     [top] = found.of("top_share")
     assert top.k is None
-    assert sentences(found, "top_share")[0] == "share of the commonest: A is below B."
+    assert sentences(found, "top_share")[0] == "share of the commonest: B is above A."
     assert [row.k for row in found.of("cover")] == [0.1, 0.25, 0.5, 0.75, 1]
 
 

@@ -47,7 +47,8 @@ def test_its_lines_are_the_comparison_s_numbers(run, tmp_path, monkeypatch, metr
         assert len(curve.of(metric)) == 16
     assert [text.get_text() for text in values.get_legend().get_texts()] == ["base", "seed_0"]
     headline, caption = (text.get_text() for text in sheet.texts)
-    assert "base is" in headline
+    assert "seed_0 is" in headline
+    assert gaps.get_title(loc="left").startswith("seed_0 − base, paired")
     for word in ("Dots: ", "Shaded: 95%", f"base: {run / 'base'}"):
         assert word in caption.replace("\n", " ")
     assert ("Dotted: " in caption) == (metric == "pass")

@@ -15,10 +15,12 @@ from setrl.errors import ConfigError
 class Compare(ShownFields):
     """Compare two runs on the same problems: paired differences, and what these problems can see.
 
+    Differences are B − A: give the reference first, as in `setrl report`.
+
     Attributes:
-        first: Run A: an evaluation file, a log of your own (JSON Lines, a JSON array or Parquet,
-            whose fields are recognised and shown), a model's folder, or an arm's folder with its
-            seeds. Two logs are joined on the ids of their problems, others on the prompts.
+        first: Run A, the reference: an evaluation file, a log of your own (JSON Lines, a JSON array
+            or Parquet, whose fields are recognised and shown), a model's folder, or an arm's folder
+            with its seeds. Two logs are joined on the ids of their problems, others on the prompts.
         second: Run B.
         split: The evaluation to compare, as its file is named; test by default.
         metrics: {metrics}; support for what became in B of what A can solve; or all. By default

@@ -39,7 +39,7 @@ from setrl.evaluation.wording import short_names
 from setrl.logs.jsonl import OwnLog
 from setrl.names import look_up
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2  # 1 had A − B
 POWER, LEVEL = 0.8, 0.05
 USUAL = ("pass", "majority", "correct_strategies", "effective_number", "top_share")
 READ_FROM = {  # metric → what samples must have, lest 0 be compared with 0
@@ -61,7 +61,8 @@ class Row:
         metric: "pass", "majority", ….
         k: Samples; for `cover` the share τ, for `branches` the position; None for a single number.
         first, second: The runs' values.
-        difference: First minus second, paired over problems.
+        difference: Second minus first, paired over problems: the first is the reference, as in a
+            report.
         detectable: The true difference that 4 of 5 such comparisons would detect (80% power, 5%
             level); NaN where all problems differ by the same amount, so that the spread is unknown.
     """
@@ -90,8 +91,8 @@ class Comparison:
         available: The metrics that both have.
         support: If chosen: what is counted (problems, and strategies where both files have them) →
             support dynamics for the same k, with A as the base.
-        band: The difference of pass@k at every k, with a band that holds for all k at once; None
-            unless pass was chosen.
+        band: B − A of pass@k at every k, with a band that holds for all k at once; None unless pass
+            was chosen.
         left_out: Problems that both have, but with fewer samples than the largest k.
         reading: How the fields of logs of one's own were read.
         ungraded: "A" and "B" → the samples of a log without a grade; a run of which all samples
@@ -159,7 +160,7 @@ def compare_paths(
 
     Args:
         first: An evaluation file, a log of one's own, a model's folder or an arm's folder.
-        second: The run that it is compared with.
+        second: The run that is compared with it: differences are second minus first.
         split: Name of the evaluation file in folders; by default "test" where both have it, or
             the only one that both have.
         metrics: Which metrics, as in the glossary, without "@k"; "support" for support dynamics,
@@ -198,8 +199,8 @@ def compare(
     """Compare two runs; problems are matched by their prompts, those of two logs by their ids.
 
     Args:
-        first: Run A.
-        second: Run B.
+        first: Run A, the reference.
+        second: Run B. Differences are B − A.
         metrics: See `compare_paths`.
         common: See `compare_paths`.
         intervals: How intervals are made.
@@ -233,11 +234,11 @@ def compare(
         available=(*names, SUPPORT),
         support=_support(first, second, intervals) if SUPPORT in chosen else {},
         band=shown,
-        first_loss={"A": first_loss(shown), "B": first_loss(shown.negated())} if shown else {},
+        first_loss={"A": first_loss(shown.negated()), "B": first_loss(shown)} if shown else {},
         left_out=matched - len(first.prompts),
         reading=(*first.reading, *second.reading),
         ungraded=_ungraded(first, second),
-        verdict=_in_words(_names(first.name, second.name), values, band.negated(), intervals),
+        verdict=_in_words(_names(first.name, second.name), values, band, intervals),
     )
 
 
@@ -351,10 +352,10 @@ def _with_samples(first: Run, second: Run, least: int) -> tuple[Run, Run]:
 
 
 def _pass_band(first: Run, second: Run, intervals: IntervalConfig) -> Band:
-    """The difference of pass@k at every k up to the smaller n, with its simultaneous band."""
+    """B − A of pass@k at every k up to the smaller n, with its simultaneous band."""
     ks = every_k(min(first.n, second.n))
     of_first, of_second = (pass_values(run.evaluations, ks) for run in (first, second))
-    return simultaneous_band(ks, of_first, of_second, intervals, bounds=(-1, 1))
+    return simultaneous_band(ks, of_second, of_first, intervals, bounds=(-1, 1))
 
 
 def _rows(
@@ -368,7 +369,7 @@ def _rows(
 
 def _row(name: str, first_RP: Floats, second_RP: Floats, intervals: IntervalConfig) -> Row:
     metric, _, place = name.partition("@")
-    difference = paired_difference(first_RP, second_RP, intervals)
+    difference = paired_difference(second_RP, first_RP, intervals)
     spread = difference.stderr if difference.stderr > ROUNDING else float("nan")
     return Row(
         metric=metric,

@@ -115,7 +115,7 @@ def comparison_text(comparison: Comparison) -> str:
 def sentences(
     comparison: Comparison, metric: str, names: tuple[str, str] = ("A", "B")
 ) -> list[str]:
-    """Conclusions from the rows of a metric: where A is above or below B, what can be detected.
+    """Conclusions from the rows of a metric: where B is above or below A, what can be detected.
 
     Args:
         comparison: The comparison.
@@ -133,16 +133,16 @@ def sentences(
 def band_sentences(
     band: Band, losses: Mapping[str, FirstLoss], names: tuple[str, str] = ("A", "B")
 ) -> list[str]:
-    """Where pass@k of A is above or below that of B, and where each may first fall below the other.
+    """Where pass@k of B is above or below that of A, and where each may first fall below the other.
 
     Args:
-        band: Of A − B.
+        band: Of B − A.
         losses: Arm → where its first loss may lie.
         names: What A and B are called.
     """
     sure = f"{100 * band.level:g}% confidence"
     result = [
-        f"pass@k: {names[0]} is {place(band, names[1])} ({sure} for all k from 1 to {band.ks[-1]} "
+        f"pass@k: {names[1]} is {place(band, names[0])} ({sure} for all k from 1 to {band.ks[-1]} "
         "at once)."
     ]
     for loss, arm, other in zip(losses.values(), names, names[::-1], strict=True):
@@ -185,7 +185,7 @@ def _head(comparison: Comparison) -> str:
 
 def _table(rows: Sequence[Row], band: Band | None = None) -> str:
     band = band if band is not None and band.is_known else None
-    head = [METRICS[rows[0].metric].axis, "A", "B", "A − B", "", "", "P(A above B)", "detectable"]
+    head = [METRICS[rows[0].metric].axis, "A", "B", "B − A", "", "", "P(B above A)", "detectable"]
     cells = [[*head[:5], "all k at once" if band else "", *head[6:]]]
     for row in rows:
         scale = _scale(row.metric)
@@ -236,10 +236,10 @@ def _aligned(cells: Sequence[Sequence[str]]) -> str:
 
 
 def _verdict(rows: Sequence[Row], metric: str, names: tuple[str, str]) -> str:
-    """Where A is above B, below it, or cannot be distinguished from it, by each interval alone."""
+    """Where B is above A, below it, or cannot be distinguished from it, by each interval alone."""
     above = [row.k for row in rows if row.difference.low > 0]
     below = [row.k for row in rows if row.difference.high < 0]
-    ks, axis, (one, other) = [row.k for row in rows], METRICS[metric].axis, names
+    ks, axis, (one, other) = [row.k for row in rows], METRICS[metric].axis, names[::-1]
     name = METRICS[metric].title + (f", each {axis} alone" if axis else "")
     parts = [f"{word} {other}{chosen_range(chosen, ks, axis)}" for word, chosen in
              (("above", above), ("below", below)) if chosen]  # fmt: skip

@@ -39,7 +39,7 @@ from setrl.report.style import (
 )
 
 FIRST, SECOND = Look("A", VERMILION, "--", "s"), Look("B", BLUE, "-", "o")
-GAP = Look("A − B", LIGHT.ink, "-", "o")
+GAP = Look("B − A", LIGHT.ink, "-", "o")
 
 
 def pass_at_k(data: RunData, split: SplitSummary) -> Chart:
@@ -247,7 +247,8 @@ def write_figure(
     _draw_side(gaps, lines, dots, "difference", GAP)
     if metric == "pass":
         _draw_band(gaps, comparison.band, GAP)
-    set_title(gaps, f"{' − '.join(names)}, paired" + (", points" if shown.share else ""), LIGHT)
+    gap = f"{names[1]} − {names[0]}, paired"
+    set_title(gaps, gap + (", points" if shown.share else ""), LIGHT)
     if shown.share:
         percent_axis(values, bottom=None)
         points_axis(gaps)
