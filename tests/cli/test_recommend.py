@@ -47,7 +47,34 @@ def test_a_base_weaker_than_all_that_were_compared_is_said(tmp_path, capsys):
     easy = [{**one, "rewards": [*one["rewards"][:4], 1, 1, 1, 1]} for one in hard]
     said = "never from one like this"
     assert said in run([write(tmp_path / "hard.jsonl", hard), *QUICK], capsys)[1]
-    assert said not in run([write(tmp_path / "easy.jsonl", easy), *QUICK], capsys)[1]
+    out = run([write(tmp_path / "easy.jsonl", easy), *QUICK], capsys)[1]
+    assert said not in out
+    assert "pilot" not in out
+
+
+def test_a_weak_base_gets_a_pilot_of_two_methods(tmp_path, capsys):
+    """What to train, for how long, and what to compare: a config that can be used as it is."""
+    yaml = pytest.importorskip("yaml")
+    hard = [{**one, "rewards": [*one["rewards"][:4], 0, 0, 0, 0]} for one in groups()]
+    path = write(tmp_path / "hard.jsonl", hard)
+    options = [*QUICK, "--steps", "40"]
+    out = run([path, *options], capsys)[1]
+    found = json.loads(run([path, *options, "--json"], capsys)[1])
+    one, other = (found["candidates"][name]["config"] for name in found["pilot"])
+    assert found["pilot"][0] == found["choice"]
+    assert "concave_counts" in {one["method"], other["method"]}
+    assert one["method"] != other["method"]
+    assert "take   {" not in out
+    block = out.partition("`setrl train`,\n")[2].partition("       and `")[0]
+    arms = {"grpo": {"method": "grpo"}, one["method"]: one, other["method"]: other}
+    assert yaml.safe_load(block) == {"steps": 10, "arms": arms}
+    assert f"setrl compare RUN/{one['method']} RUN/{other['method']}" in out
+    assert "raise its success" not in out
+
+    hopeless = [{**row, "rewards": [0] * 8} for row in groups(prompts=30)]
+    hopeless[0]["rewards"][0] = hopeless[1]["rewards"][1] = 1
+    out = run([write(tmp_path / "hopeless.jsonl", hopeless), *options], capsys)[1]
+    assert "first raise its success" in out
 
 
 def test_a_tie_is_said_first_and_the_next_step_last(tmp_path, capsys):

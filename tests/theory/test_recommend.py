@@ -17,6 +17,7 @@ from setrl.theory.recommend import (
     candidates,
     pays_wrong,
     recommend,
+    rival,
 )
 from setrl.theory.recommend_text import recommendation_text
 
@@ -221,3 +222,24 @@ def test_prompts_that_are_never_right_reward_no_wrong_strategy():
     log = few_right_strategies(few=8)
     log.right_PC[:8], log.right_P[:8] = 0, 0
     assert pays_wrong(log, {"method": "poly_epo", "set_size": 4}, TINY) == 0
+
+
+@pytest.mark.parametrize(
+    ("choice", "worth", "expected"),
+    [
+        ("concave_counts, alpha 0", None, "poly_epo, set_size 2"),
+        ("poly_epo, set_size 4", 2.0, "concave_counts, alpha 0.25"),
+        ("grpo", None, "concave_counts, alpha 0.25"),
+        ("grpo", 0.0, "maxpo, set_size 3"),
+        ("maxpo, set_size 4", 0.0, "grpo"),
+    ],
+)
+def test_the_rival_of_a_pilot_is_a_method_of_another_kind(choice, worth, expected):
+    compared = candidates(0.25, 16)
+    assert rival(choice, Goal(worth), compared) == expected
+
+
+def test_where_no_k_of_maxpo_fits_the_rival_is_in_pairs():
+    compared = candidates(0.45, 3)
+    assert not any(name.startswith("maxpo") for name in compared)
+    assert rival("grpo", Goal(0.0), compared) == "poly_epo, set_size 2"

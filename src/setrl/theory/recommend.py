@@ -25,6 +25,8 @@ SAMPLES = 32  # in which right strategies are counted
 RESAMPLES, LEVEL = 32, 0.95
 SPEEDS = (0.5, 2.0)  # of learning success, at which the choice is made again
 REFERENCE = "grpo"
+HARDEST = 0.5  # success of the weakest base whose forecasts were compared with trainings
+PILOT = 0.25  # share of the planned steps, for methods that no forecast tells apart
 ROUNDING = 1e-9  # of a difference of two shares
 KEPT = 0.01  # share above which a strategy counts as kept
 # Share of prompts in which a choice may pay for new wrong strategies. Such a prompt can lose a
@@ -39,6 +41,9 @@ TRAINED = ("grpo", "maxpo", "poly_epo", "grpo_div", "concave_counts")
 
 Config = Mapping[str, Any]
 Configs = Mapping[str, Config]
+
+PAIRS: Config = {"method": "poly_epo", "set_size": 2}
+CONCAVE: Config = {"method": "concave_counts", "alpha": 0.25}
 
 
 def candidates(rate: float, num_samples: int, with_clusters: bool = True) -> dict[str, Config]:
@@ -224,6 +229,8 @@ class Recommendation:
         near: Those that the errors of forecasts do not tell from the best.
         at_other_speeds: Speed of learning success, relative to the fitted one → the choice then.
         resamples: How many.
+        pilot: From a base weaker than any whose forecasts were compared with trainings: two
+            candidates to train for a part of the steps, and to compare. Else empty.
     """
 
     prompts: int
@@ -246,6 +253,7 @@ class Recommendation:
     resamples: int = 0
     right_strategies: Mapping[int, int] | None = None
     wrong_have_strategies: bool = False
+    pilot: tuple[str, ...] = ()
 
     def is_safe(self, name: str) -> bool:
         """Whether a candidate pays for wrong strategies in so few prompts that it can be chosen."""
@@ -306,7 +314,24 @@ def recommend(
             for speed, one in speeds.items()
         },
         resamples=resamples,
+        pilot=(choice, rival(choice, goal, compared)) if shown.success.value < HARDEST else (),
     )
+
+
+def rival(choice: str, goal: Goal, compared: Configs) -> str:
+    """What to train beside a choice that no forecast supports: a method of another kind.
+
+    Where strategies count: Poly-EPO with K = 2, which is centred and pays no wrong strategy, beside
+    concave counts, which are not centred; and concave counts beside all others. Where pass@1 alone
+    counts: MaxPO beside GRPO, and GRPO beside all others.
+    """
+    method = compared[choice]["method"]
+    if goal.worth == 0:
+        wanted: Config = {"method": "maxpo" if method == REFERENCE else REFERENCE}
+    else:
+        wanted = PAIRS if method == "concave_counts" else CONCAVE
+    fitting = (name for name, one in compared.items() if wanted.items() <= one.items())
+    return next(fitting, named(PAIRS))  # of small groups no K of MaxPO fits
 
 
 def pays_wrong(log: Logged, config: Config, training: Miniature) -> int:

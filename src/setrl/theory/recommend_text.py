@@ -10,6 +10,8 @@ import numpy as np
 from setrl.theory.recommend import (
     ERROR_LOST,
     ERROR_STRATEGIES,
+    HARDEST,
+    PILOT,
     REFERENCE,
     SAMPLES,
     TOLERATED,
@@ -25,7 +27,7 @@ from setrl.theory.survival import (
 
 MOST_STRATEGIES = 12  # in the table
 FEW_STRATEGIES = 6  # of a prompt, up to which prompts are counted one number at a time
-HARDEST = 0.5  # success of the weakest base whose forecasts were compared with trainings
+COLLAPSED = 0.05  # success of a base from which every method collapsed, rounded up (docs/front.md)
 MANY_ALIKE = 0.3  # share of groups without contrast, from which on this is said
 
 
@@ -40,8 +42,10 @@ def recommendation_text(found: Recommendation) -> str:
         return "\n\n".join(parts)
     parts.append(_candidates(found))
     chosen = found.candidates[found.choice]
-    keys = ", ".join(f"{key}: {value}" for key, value in chosen.config.items())
-    parts.append(f"take   {{{keys}}}\n{_next_step(chosen.config, keys)}")
+    if found.pilot:
+        parts.append(_pilot(found))
+    else:
+        parts.append(f"take   {{{_keys(chosen.config)}}}\n{_next_step(chosen.config)}")
     parts.append("\n".join(["why", *(f"- {line}" for line in reasons(found))]))
     parts.append("\n".join(["how sure", *(f"- {line}" for line in doubts(found))]))
     return "\n\n".join(parts)
@@ -58,16 +62,49 @@ def _tie(found: Recommendation) -> str:
     )
 
 
-def _next_step(config: Mapping[str, Any], keys: str) -> str:
+def _next_step(*configs: Mapping[str, Any], steps: str = "") -> str:
     """What to write into a config, beside the reference."""
-    arms = {REFERENCE: f"method: {REFERENCE}", config["method"]: keys}
-    lines = [f"         {arm}: {{{one}}}" for arm, one in arms.items()]
+    arms = {REFERENCE: {"method": REFERENCE}, **{one["method"]: one for one in configs}}
+    lines = [*([steps] if steps else []), "arms:"]
+    lines += [f"  {arm}: {{{_keys(one)}}}" for arm, one in arms.items()]
+    them = "it" if len(configs) == 1 else "both"
     return "\n".join(
         [
-            "next   train it beside GRPO: in the config of `setrl train`,",
-            "       arms:",
-            *lines,
+            f"next   train {them} beside GRPO: in the config of `setrl train`,",
+            *(f"       {line}" for line in lines),
             "       and `setrl train --config YOURS --dry-run` says what would be trained",
+        ]
+    )
+
+
+def _keys(config: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}: {value}" for key, value in config.items())
+
+
+def _pilot(found: Recommendation) -> str:
+    """What to do where no forecast can be trusted: train two methods for a while, and compare."""
+    one, other = (found.candidates[name].config for name in found.pilot)
+    lines = [
+        f"pilot  {' and '.join(found.pilot)}: no forecast was ever compared with a base that is "
+        f"right in {_percent(found.success.value)}% of its samples, so train both for a while"
+    ]
+    if found.success.value < COLLAPSED:
+        lines.append(
+            "       but first raise its success, by imitation or with easier problems: from a base "
+            "right in 3% of its samples every method collapsed (docs/front.md)"
+        )
+    planned = found.training.steps
+    steps = (
+        f"steps: {max(1, round(PILOT * planned))}  # a quarter of the {planned} that are planned"
+    )
+    return "\n".join(
+        [
+            *lines,
+            _next_step(one, other, steps=steps),
+            f"then   setrl compare RUN/{one['method']} RUN/{other['method']}",
+            "       on problems that were held out; take the better by your goal, and where the "
+            "interval of the",
+            "       difference includes 0, train both for as many steps again",
         ]
     )
 
