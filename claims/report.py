@@ -32,9 +32,10 @@ The page has every definition, lemma, proposition, example and worked number of
 - a *tutorial* on Poly-EPO and two short *summaries* of its paper;
 - a *review* of the MaxPO paper, with what it quotes of the abstract, figures and appendix.
 
-The last section has our own results. **Not covered** are the papers themselves: Polychromic
-Objectives (arXiv:2509.25424), Poly-EPO (arXiv:2604.17654) and MaxPO (arXiv:2606.06080). What is
-said only there is not on this page, and results of training cannot be checked by it.
+[The documents](#the-documents) says where these are. The last section has our own results. **Not
+covered** are the papers themselves: Polychromic Objectives (arXiv:2509.25424), Poly-EPO
+(arXiv:2604.17654) and MaxPO (arXiv:2606.06080). What is said only there is not on this page, and
+results of training cannot be checked by it.
 
     make verify                          # checks all of them
     python -m claims note-prop-2.6       # those whose id starts so; needs only `pip install -e .`
@@ -76,6 +77,32 @@ of n − 1 without it, U that of all sets. A is the marginal set advantage, Λ t
 - A claim that something can happen needs one case. Every other claim needs all cases.
 
 This page is written by `python -m claims --markdown docs/claims.md`; do not edit it.
+
+## The documents
+
+What was checked:
+
+- **Set RL note.** Jubayer Ibn Hamid, Ifdita Hasan Orney, Dorsa Sadigh, Chelsea Finn and Noah
+  Goodman (Stanford University), *Set Reinforcement Learning: Principles and Approaches*. The text
+  has no date; it cites Poly-EPO, of 2026. No public address is known to us.
+- **Poly-EPO tutorial.** A web page on the paper of Poly-EPO. The text names no author, title or
+  date; a page that begins with the same words is at
+  <https://www.engineermaxxing.com/veanors/papers/poly-epo.html>.
+- **Poly-EPO summaries.** Two web pages on the same paper, in English and in Chinese, without author
+  or date. Pages that begin with the same words:
+  <https://cname.openbayes.net/en/papers/2604.17654> and <https://hyper.ai/cn/papers/2604.17654>.
+- **MaxPO review.** A review of the paper that a language model wrote: Pith, *On Advantage Estimates
+  for Max@K Policy Gradients*, 28 June 2026, <https://pith.science/paper/DQ2PYM75>.
+
+The papers that these documents are about, which were not checked:
+
+- Jubayer Ibn Hamid, Ifdita Hasan Orney, Ellen Xu, Chelsea Finn and Dorsa Sadigh, *Polychromic
+  Objectives for Reinforcement Learning*, September 2025, <https://arxiv.org/abs/2509.25424>.
+- Ifdita Hasan Orney, Jubayer Ibn Hamid, Shreya S Ramanujam, Shirley Wu, Hengyuan Hu, Noah Goodman,
+  Dorsa Sadigh and Chelsea Finn, *Poly-EPO: Training Exploratory Reasoning Models*, April 2026,
+  <https://arxiv.org/abs/2604.17654>.
+- Shota Takashiro, Soichiro Nishimori, Paavo Parmas and six others, *On Advantage Estimates for
+  Max@K Policy Gradients*, 4 June 2026, <https://arxiv.org/abs/2606.06080>.
 
 ## How many hold
 

@@ -386,7 +386,10 @@ def test_links_within_the_page_lead_to_entries():
     page = PAGE.read_text(encoding="utf-8")
     anchors = re.findall(r'<a id="(\S+)"></a>', page)
     assert anchors == IDS
-    assert set(re.findall(r"\]\(#(\S+)\)", page)) <= set(anchors)
+    headings = [
+        one.lower().replace(" ", "-") for one in re.findall(r"^## (.+)$", page, re.MULTILINE)
+    ]
+    assert set(re.findall(r"\]\(#(\S+)\)", page)) <= {*anchors, *headings}
 
 
 def test_a_page_of_few_claims_has_only_their_highlights():
