@@ -1,4 +1,4 @@
-"""Hooks of MkDocs: links that leave docs/, and notebooks, become pages.
+"""Hooks of MkDocs: links that leave docs/, and notebooks, become pages; the reference is shown.
 
 A page may link to any file of the repository, so that the same link works where the repository is
 read. Here each file outside docs/ that a page links to becomes a page below `repository/`.
@@ -16,7 +16,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from website import check
+from website import check, reference
 from website.notebooks import as_markdown
 
 ROOT = Path(__file__).parents[1]
@@ -41,7 +41,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **kwargs: Any) -> str:
-    """Point links at the pages of the site."""
+    """Show the docstrings of the reference, and point links at the pages of the site."""
     source = _repository_path(page.file.src_uri)
     here = posixpath.dirname(page.file.src_uri)
 
@@ -51,7 +51,7 @@ def on_page_markdown(markdown: str, page: Page, **kwargs: Any) -> str:
             return found.group()
         return posixpath.relpath(_site_path(target), here or ".")
 
-    return LINK.sub(moved, markdown)
+    return LINK.sub(moved, reference.for_site(markdown))
 
 
 def on_post_build(config: MkDocsConfig) -> None:
@@ -73,7 +73,7 @@ def _add_notebook(file: File, files: Files, config: MkDocsConfig) -> None:
 def _outside(path: str) -> list[str]:
     """The files outside docs/ that a page links to."""
     text = (ROOT / path).read_text(encoding="utf-8") if (ROOT / path).exists() else ""
-    targets = [_target(path, link) for link in LINK.findall(text)]
+    targets = [_target(path, link) for link in LINK.findall(reference.for_site(text))]
     return [one for one in dict.fromkeys(targets) if one is not None and not _in_docs(one)]
 
 

@@ -29,7 +29,10 @@ Make = TypeVar("Make", bound=Callable[..., AnyMethod])
 SetSize = int | Mapping[int, float]  # K, or a weight for each of several: {1: 0.5, 8: 0.5}
 
 by_name: dict[str, Callable[..., AnyMethod]] = {}  # by `_published`, in the order of this file
-labels: dict[str, str] = {}  # what figures and tables call each
+"""Name → the function that makes the method."""
+
+labels: dict[str, str] = {}
+"""Name → what figures and tables call the method."""
 
 
 def _published(label: str) -> Callable[[Make], Make]:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 LABELS = ("clusters", "answers", "families")  # fields whose numbers are only names
-DEGENERATE = -1  # the label of a sample that is in no cluster, as noise is in scikit-learn
+DEGENERATE = -1
+"""The label of a sample that is in no cluster, as noise is in scikit-learn."""
 
 
 @dataclass(frozen=True)

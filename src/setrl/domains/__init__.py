@@ -33,6 +33,7 @@ DOMAINS: dict[str, Callable[..., Domain]] = {
     "multiplication": Multiplication,
     "quadratic": Quadratic,
 }
+"""Name → the class of the domain."""
 
 
 def by_name(name: str, **options: Any) -> Domain:

@@ -14,7 +14,10 @@ from typing import Literal, Protocol, TypeVar, get_args
 import numpy as np
 
 Split = Literal["train", "test", "shifted"]
+"""The name of a part of a domain's problems; in the shifted one frequent strategies often fail."""
+
 SPLITS: tuple[Split, ...] = get_args(Split)
+"""The names of all parts of a domain's problems."""
 
 HELD_OUT = 8  # one prompt in this many is held out of the training split
 

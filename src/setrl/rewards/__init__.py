@@ -17,9 +17,15 @@ from setrl.rewards.math_answer import MathAnswer
 from setrl.rewards.truncation import Truncation
 
 math_answer = MathAnswer
+
 gated = Gated
+"""`Gated`, written as a function."""
+
 length_penalty = LengthPenalty
+"""`LengthPenalty`, written as a function."""
+
 format_reward = FormatReward
+"""`FormatReward`, written as a function."""
 
 
 def weighted_sum(*terms: tuple[float, Reward]) -> WeightedSum:

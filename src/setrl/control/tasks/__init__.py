@@ -26,6 +26,7 @@ by_name: dict[str, Callable[..., ControlTask]] = {
     "babyai": _factory("babyai", "BabyAI"),
     "point_mass": _factory("point_mass", "PointMass"),
 }
+"""Name → what makes the task from its options."""
 
 
 def from_config(config: str | Mapping[str, Any]) -> ControlTask:

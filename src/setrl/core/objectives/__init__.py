@@ -56,6 +56,7 @@ from setrl.core.objectives.votes import VoteShare as vote_share
 by_name: dict[str, Callable[..., Objective]] = {
     name: make for name, make in vars().items() if callable(make) and name[0].islower()
 }
+"""Name → what makes the objective from its arguments."""
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,84 @@
+"""The tables of docs/reference: each public name, what its docstring begins with, and its source.
+
+mkdocstrings writes the docstrings into the site, where a page has the mark `::: setrl.NAME`. A
+reader of the repository has no use for these marks, so they are in comments,
+`<!-- docstrings … -->`, and `python -m website.reference` writes a table above each comment. A test
+compares the pages with what would be written.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import griffe
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "reference"
+UP = "../.."  # from a page to the root
+HEAD = ("| name | what it is |", "|---|---|")
+BLOCK = re.compile(r"^((?:\|.*\n)*)\n?<!-- docstrings\n((?:.*\n)*?)-->$", re.MULTILINE)
+MARK = re.compile(r"^::: (\S+)$", re.MULTILINE)
+ROW = re.compile(r"^\| \[`([\w.]+)`\]\([^)]+\)", re.MULTILINE)
+
+
+def filled(page: str) -> str:
+    """A page with a table above each of its comments.
+
+    Raises:
+        KeyError: If the library has no such name.
+        ValueError: If a name has no docstring.
+    """
+    title = page.partition("\n")[0].removeprefix("# ")
+
+    def block(found: re.Match[str]) -> str:
+        rows = [_row(title, name) for name in MARK.findall(found[2])]
+        return "\n".join([*HEAD, *rows, "", "<!-- docstrings", f"{found[2]}-->"])
+
+    return BLOCK.sub(block, page)
+
+
+def for_site(page: str) -> str:
+    """A page with its marks out of their comments, and names that lead to their docstrings."""
+
+    def block(found: re.Match[str]) -> str:
+        names = iter(MARK.findall(found[2]))
+        return f"{ROW.sub(lambda row: f'| [`{row[1]}`](#{next(names)})', found[1])}\n{found[2]}"
+
+    return BLOCK.sub(block, page)
+
+
+def main() -> None:
+    """Write the pages anew."""
+    for path in sorted(FOLDER.glob("*.md")):
+        path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def _row(title: str, name: str) -> str:
+    value = _library()[name.removeprefix("setrl.")]
+    target = value.final_target if isinstance(value, griffe.Alias) else value
+    if target.docstring is None:
+        raise ValueError(f"{name} has no docstring: write one below or above it in its source")
+    source = Path(str(target.filepath)).relative_to(ROOT).as_posix()
+    begins = " ".join(target.docstring.value.split("\n\n")[0].split()).replace("|", r"\|")
+    return f"| [`{_shown(title, name)}`]({UP}/{source}) | {begins} |"
+
+
+def _shown(title: str, name: str) -> str:
+    """The name as one writes it after the title of its page."""
+    last = name.rpartition(".")[2]
+    exports = getattr(import_module(title), "__all__", ()) if find_spec(title) else ()
+    return last if last in exports else name.removeprefix(f"{title}.")
+
+
+@cache
+def _library() -> griffe.Object | griffe.Alias:
+    """The library as mkdocstrings reads it: from its source, without importing it."""
+    return griffe.load("setrl", search_paths=[ROOT / "src"])
+
+
+if __name__ == "__main__":
+    main()
