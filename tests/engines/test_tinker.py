@@ -16,6 +16,7 @@ from transformers import AutoTokenizer
 
 from setrl import files, methods
 from setrl.engines import tinker as engine
+from setrl.engines import tinker_server
 from setrl.engines.journal import Batch, CreditedSample, Journal, Saved
 from setrl.engines.scoring import SampledGroup, Scorer
 from setrl.errors import ConfigError, DataError, RunError
@@ -449,7 +450,7 @@ def test_a_server_that_stays_away_is_given_up(base, tokenizer, tmp_path):
 
 def test_a_server_of_another_model(base):
     with pytest.raises(ConfigError, match=r"serves '.*', not 'mine'"):
-        engine.check_server(FakeServer(base).connect(), "mine", "http://here")
+        tinker_server.check_server(FakeServer(base).connect(), "mine", "http://here")
 
 
 def test_a_server_of_another_protocol():
@@ -459,24 +460,24 @@ def test_a_server_of_another_protocol():
 
     versions = r"server of the protocol of tinker 0\.25 .*this is tinker .*404 page"
     with pytest.raises(ConfigError, match=rf"http://here does not answer as a Tinker {versions}"):
-        engine.check_server(Other(), "mine", "http://here")
+        tinker_server.check_server(Other(), "mine", "http://here")
 
 
 def test_a_server_that_is_none_of_the_protocol():
     with FakeServerOfModels() as server, pytest.raises(ConfigError, match="it has no /api/v1/heal"):
-        engine.refuse_silence(server.url)
+        tinker_server.refuse_silence(server.url)
 
 
 def test_a_group_that_is_cut_in_half(base, tokenizer, tmp_path, monkeypatch):
     server = FakeServer(base)
     monkeypatch.setattr(
-        engine, "_read_samples", lambda answer, n, size: plain(halved(answer), n, size)
+        tinker_server, "_read_samples", lambda answer, n, size: plain(halved(answer), n, size)
     )
     with pytest.raises(RunError, match="returned 2 of the 4 samples of a prompt with 3 tokens"):
         trainer(server, tmp_path, tokenizer, patience_s=1e-9).train()
 
 
-plain = engine._read_samples
+plain = tinker_server._read_samples
 
 
 def halved(answer):

@@ -1,8 +1,9 @@
 """Set credit through the Tinker protocol: a client of a server that samples and trains.
 
-Written for the client package `tinker` 0.25. The loop is our own: sample, reward, judge, credit,
-`forward_backward`, `optim_step`, save. The server sees tokens, their log-probabilities and one
-advantage a sample; it needs no change for any method.
+Written for the client package `tinker` 0.25; `setrl.engines.tinker_server` finds the server and
+samples from it. The loop is our own: sample, reward, judge, credit, `forward_backward`,
+`optim_step`, save. The server sees tokens, their log-probabilities and one advantage a sample; it
+needs no change for any method.
 
 Nothing is lost or trained twice: see `setrl.engines.journal`. If the server does not answer, or a
 reply is lost, it is not known what of a step the server has done. So the step is never repeated on
@@ -17,44 +18,50 @@ batch is judged, not sampled, while the one before is trained on.
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
-import urllib.error
-import urllib.request
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
 from setrl.engines.journal import Batch, CreditedSample, Journal, Saved
-from setrl.errors import ConfigError, DataError, RunError
+from setrl.errors import RunError
 from setrl.installing import install
 
 try:
-    import tinker
     from tinker import types
 
     from setrl.engines import places
     from setrl.engines.saves import FINAL, Saves
+    from setrl.engines.tinker_server import (
+        LostError,
+        SampledTokens,
+        Sampler,
+        TinkerSampler,
+        connect_to,
+        may_be_lost,
+    )
 except ImportError as error:
     raise ImportError(f"this engine needs the package: {install('tinker')}") from error
 
+__all__ = [
+    "SampledTokens",
+    "Sampler",
+    "SetTinkerTrainer",
+    "Settings",
+    "TinkerSampler",
+    "connect_to",
+]
+
 log = logging.getLogger(__name__)
 
-WRITTEN_FOR_TINKER = "0.25"
-PROBE = "/api/v1/healthz"  # what every server of the protocol answers
 Loss = Literal["importance_sampling", "ppo", "cispo"]
 Connect = Callable[[], Any]
 """Makes a `tinker.ServiceClient`, or what behaves like one."""
-
-
-class LostError(RuntimeError):
-    """The server did not do what it was asked, or it is not known whether it did."""
 
 
 @dataclass(frozen=True)
@@ -91,155 +98,6 @@ class Settings:
     keep: int | None = 2
     reply_s: float = 600.0
     patience_s: float = 900.0
-
-
-class Sampler(Protocol):
-    """Samples from the weights of one version."""
-
-    def sample(
-        self, prompts: Sequence[Sequence[int]], n: int, seeds: Sequence[int]
-    ) -> Iterator[SampledTokens]:
-        """n samples of each prompt in turn, from a seed for each."""
-
-
-@dataclass(frozen=True)
-class SampledTokens:
-    """The samples of one prompt, with log-probabilities, and which were cut at the limit."""
-
-    tokens_N: list[list[int]]
-    logprobs_N: list[list[float]]
-    cut_N: list[bool]
-
-
-@dataclass(frozen=True)
-class TinkerSampler:
-    """A sampling client of a server.
-
-    Attributes:
-        client: `tinker.SamplingClient`.
-        max_tokens: The length at which a sample is cut.
-        ends: Tokens that end a sample; the first of them is its last token.
-        temperature: Divides the logits.
-        reply_s: Seconds to wait for the samples of a prompt.
-    """
-
-    client: Any
-    max_tokens: int
-    ends: tuple[int, ...]
-    temperature: float = 1.0
-    reply_s: float = 600.0
-
-    def sample(
-        self, prompts: Sequence[Sequence[int]], n: int, seeds: Sequence[int]
-    ) -> Iterator[SampledTokens]:
-        """n samples of each prompt in turn; all prompts are asked for at once."""
-        with may_be_lost("sampling"):
-            asked = [self._ask(ids, n, seed) for ids, seed in zip(prompts, seeds, strict=True)]
-        for future, ids in zip(asked, prompts, strict=True):
-            with may_be_lost("sampling"):
-                answer = future.result(timeout=self.reply_s)
-            yield _read_samples(answer, n, len(ids))
-
-    def _ask(self, ids: Sequence[int], n: int, seed: int) -> Any:
-        params = types.SamplingParams(
-            max_tokens=self.max_tokens,
-            temperature=self.temperature,
-            seed=seed,
-            stop=list(self.ends),
-        )
-        return self.client.sample(types.ModelInput.from_ints(list(ids)), n, params)
-
-
-def _read_samples(answer: Any, n: int, prompt_tokens: int) -> SampledTokens:
-    """The samples of an answer.
-
-    Raises:
-        LostError: If the group is not whole.
-    """
-    found = answer.sequences
-    if len(found) != n:
-        raise LostError(
-            f"the server returned {len(found)} of the {n} samples of a prompt with {prompt_tokens} "
-            "tokens; credit needs the whole group"
-        )
-    logprobs = [one.logprobs for one in found]
-    for one, values in zip(found, logprobs, strict=True):
-        if values is None or len(values) != len(one.tokens) or not np.isfinite(values).all():
-            raise LostError(
-                f"the server returned a sample of {len(one.tokens)} tokens without a finite "
-                "log-probability for each"
-            )
-    return SampledTokens(
-        [list(map(int, one.tokens)) for one in found],
-        [list(map(float, values)) for values in logprobs],
-        [one.stop_reason == "length" for one in found],
-    )
-
-
-@contextmanager
-def may_be_lost(what: str) -> Iterator[None]:
-    """Any error of the client package inside means that the request may be done or not."""
-    try:
-        yield
-    except (LostError, ConfigError, DataError, RunError):
-        raise
-    except Exception as error:
-        raise LostError(f"{what}: {type(error).__name__}: {error}"[:300]) from error
-
-
-def connect_to(url: str, api_key: str | None = None) -> Any:
-    """A client of the server at a URL.
-
-    Args:
-        url: Such as http://127.0.0.1:8000.
-        api_key: What the server wants; null: $TINKER_API_KEY, or a key that says nothing for a
-            server of one's own.
-    """
-    key = api_key or os.environ.get("TINKER_API_KEY") or "tml-none"
-    return tinker.ServiceClient(base_url=url, api_key=key)
-
-
-def refuse_silence(url: str, wait_s: float = 10.0) -> None:
-    """Refuse an address at which nothing answers; the client package would try for five minutes.
-
-    Raises:
-        ConfigError: Naming the address.
-    """
-    try:
-        with urllib.request.urlopen(f"{url.rstrip('/')}{PROBE}", timeout=wait_s):
-            pass
-    except urllib.error.HTTPError as error:
-        if error.code == 404:
-            raise ConfigError(
-                f"{url} does not answer as a Tinker server does: it has no {PROBE} "
-                f"({error}); start one there, or correct the URL"
-            ) from error
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"nothing answers at {url} ({error}): start the server, or correct the URL"
-        ) from error
-
-
-def check_server(client: Any, model: str, url: str) -> None:
-    """Refuse a server that does not speak the protocol, or serves another model.
-
-    Raises:
-        ConfigError: Naming the server, and what it serves.
-    """
-    try:
-        found = client.get_server_capabilities().supported_models
-        served = [one.model_name for one in found]
-    except Exception as error:
-        raise ConfigError(
-            f"{url} does not answer as a Tinker server of the protocol of tinker "
-            f"{WRITTEN_FOR_TINKER} does (this is tinker {tinker.__version__}): "
-            f"{type(error).__name__}: {str(error)[:200]}"
-        ) from error
-    if model not in served:
-        raise ConfigError(
-            f"the server at {url} serves {', '.join(map(repr, served)) or 'no model'}, not "
-            f"{model!r}: start it with that model, or name one that it serves"
-        )
 
 
 def datum(sample: CreditedSample) -> Any:

@@ -52,6 +52,8 @@ from setrl.engines.texts import prompt_text, sample_text
 from setrl.judges import Group, Judge, Judgement
 from setrl.rewards import Combine, Truncation
 
+__all__ = ["MeanLogprob", "SetCredit", "SetGRPOTrainer", "set_credit"]
+
 WRITTEN_FOR_TRL = "1.16.0"
 LABEL_COLUMN = "cluster"  # of TRL's table of completions
 

@@ -35,6 +35,8 @@ from setrl.engines.texts import prompt_text, sample_text
 from setrl.errors import ConfigError
 from setrl.rewards import Combine, Truncation
 
+__all__ = ["credit_worker"]
+
 ClusterFunction = Callable[..., Sequence[int | str | None]]
 
 # Stands before the rows of each conversation while TRL scores them, so that the reward is known

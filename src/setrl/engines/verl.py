@@ -32,6 +32,8 @@ from setrl.core.grouped import grouped_advantages
 from setrl.core.method import AnyMethod
 from setrl.errors import ConfigError, RunError, usage_errors
 
+__all__ = ["SetAdvantages"]
+
 WRITTEN_FOR_VERL = "0.9.1"
 PREFIX = "setrl"
 MODES = ("sync", "colocate_async", "separate_async")

@@ -27,7 +27,8 @@ from setrl.serving.generators import Ask, Sample, problem_seed
 
 if TYPE_CHECKING:
     from setrl.engines.journal import Batch, CreditedSample
-    from setrl.engines.tinker import Sampler, Settings, TinkerSampler
+    from setrl.engines.tinker import Settings
+    from setrl.engines.tinker_server import Sampler, TinkerSampler
     from setrl.lm.config import ComparisonConfig
 
 SAVED = "server.json"  # in the folder `final`: what the server calls the last weights
@@ -101,7 +102,7 @@ def spec(config: ComparisonConfig) -> EngineSpec:
 
 def connector(config: ComparisonConfig) -> Callable[[], Any]:
     """Makes a client of the server, as often as it is called."""
-    from setrl.engines.tinker import connect_to
+    from setrl.engines.tinker_server import connect_to
 
     return lambda: connect_to(spec(config).tinker)
 
@@ -113,7 +114,7 @@ def check_server_of(config: ComparisonConfig) -> None:
         ConfigError: Naming the server.
     """
     try:
-        from setrl.engines.tinker import check_server, refuse_silence
+        from setrl.engines.tinker_server import check_server, refuse_silence
     except ImportError as error:
         raise ConfigError(f"engine: {error}") from error
     refuse_silence(spec(config).tinker)
@@ -173,7 +174,7 @@ def journal(config: ComparisonConfig, arm: str, seed: int, run: TrainingRun) -> 
 
 def sampler(config: ComparisonConfig, client: Any) -> TinkerSampler:
     """Samples of a sampling client, as the config wants them."""
-    from setrl.engines.tinker import TinkerSampler
+    from setrl.engines.tinker_server import TinkerSampler
 
     ends = (int(load_tokenizer(str(config.model)).eos_token_id),)
     own = spec(config)
@@ -351,7 +352,7 @@ class ServedModel:
         Raises:
             RunError: If the server fails; what was drawn is kept.
         """
-        from setrl.engines.tinker import LostError
+        from setrl.engines.tinker_server import LostError
 
         tokenizer = load_tokenizer(str(self.config.model))
         try:
@@ -371,7 +372,7 @@ class ServedModel:
     @contextlib.contextmanager
     def _sampler(self) -> Iterator[TinkerSampler]:
         from setrl.engines.places import sampling_client
-        from setrl.engines.tinker import may_be_lost
+        from setrl.engines.tinker_server import may_be_lost
 
         own, base = spec(self.config), str(self.config.model)
         with contextlib.ExitStack() as stack:
