@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +20,9 @@ from setrl import AnyMethod, methods, objectives
 from setrl.core.credit import Sampled
 from setrl.engines.batch import ScoredBatch
 from setrl.engines.trl import SetGRPOTrainer
+from setrl.judges import Group, Judgement
 from setrl.judges.exact import ExactJudge
+from setrl.serving.usage import Usage
 from tests.engines import chat
 
 PROMPTS = [f"y={a}x, x!=1: " for a in range(2, 8)]
@@ -67,17 +70,30 @@ if find_spec("deepspeed"):
     SETTINGS["ZeRO 2"] = Setting(options={"deepspeed": ZERO_2})
 
 
+@dataclass(frozen=True)
+class Counted(ExactJudge):
+    """Counts its questions as requests."""
+
+    counts: Usage = field(default_factory=Usage)
+
+    def judge(self, groups: Sequence[Group]) -> list[Judgement]:
+        """By the first letter."""
+        self.counts.requests += len(groups)
+        return super().judge(groups)
+
+
 @dataclass
 class Outcome:
     """What one process saw of a training.
 
     Attributes:
-        batches: Prompts, texts, rewards, clusters and advantages of each generation.
+        batches: Prompts, texts, rewards, clusters and advantages of each generation, and what its
+            judge was asked.
         entered: The rows of this process in each loss: tokens of the sample, and its advantage.
         weights: All weights at the end, (number of weights,).
     """
 
-    batches: list[tuple[list[str], list[list[str]], np.ndarray, np.ndarray, np.ndarray]]
+    batches: list[tuple[list[str], list[list[str]], *tuple[np.ndarray, ...]]]
     entered: list[tuple[tuple[int, ...], float]]
     weights: torch.Tensor
 
@@ -104,7 +120,7 @@ def train(setting: Setting, base: Path, output: Path, resume: Path | None = None
         peft_config=adapters() if setting.adapters else None,
         method=setting.method,
         cluster_func=None if setting.judged else kinds,
-        judge=ExactJudge(first_letter) if setting.judged else None,
+        judge=Counted(first_letter) if setting.judged else None,
         fields=FIELDS if setting.fields else None,
         sampler=lambda *asked, **_: written(trainer, *asked),
         on_batch=batches.append,
@@ -195,4 +211,5 @@ def fields(batch: ScoredBatch) -> tuple:
         batch.rewards_BN,
         batch.clusters_BN,
         batch.advantages.values_BN,
+        np.array(sorted(batch.judging.used.items()) if batch.judging else []),
     )

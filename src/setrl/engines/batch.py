@@ -57,7 +57,7 @@ class ScoredBatch:
             Where the cluster function gives names, a name's number is the same within the batch.
         advantages: The method's result; `advantages.values_BN` is what entered the loss.
         seconds: Time spent on this process, by part: generation, verification, judging, credit.
-        judging: The times of judging on this process; None if a function labels the samples.
+        judging: What judging cost; None if a function labels the samples.
         labels_BN: What the cluster function or the judge called the strategies: names, or integers
             where it gives no names; −1 degenerate, None unknown. None as a whole if not asked for.
         outcomes_BN: Where rewards are combined, the one that decides which samples are right; NaN

@@ -20,11 +20,11 @@ from setrl.serving.usage import Usage
 
 @dataclass(frozen=True)
 class JudgingTimes:
-    """What judging cost a step, on this process.
+    """What judging cost a step.
 
     Attributes:
-        waited_s: Seconds for which training stood still.
-        worked_s: Seconds for which at least one question was open.
+        waited_s: Seconds for which training stood still, on this process.
+        worked_s: Seconds for which at least one question of this process was open.
         unknown: Share of the prompts that could not be judged.
         used: What the judge asked of its server since the last step, where it asks one: names of
             metrics and numbers.
@@ -99,12 +99,16 @@ class JudgeQueue:
             now_s = time.perf_counter()  # an answer may arrive before its time is recorded
             open_s = [(one.asked_s, one.answered_s or now_s) for one in self._questions.values()]
         waited_s = time.perf_counter() - start_s
-        unknown = sum(judgement.clusters_N is None for judgement in judgements)
         self._questions = {}
         before, self._used = self._used, usage_of(self.judge)
         used = {name: value - before.get(name, 0) for name, value in self._used.items()}
-        share = unknown / max(len(groups), 1)
-        return judgements, JudgingTimes(waited_s, covered(open_s), share, used)
+        times = JudgingTimes(waited_s, covered(open_s), unknown_share(judgements), used)
+        return judgements, times
+
+
+def unknown_share(judgements: Sequence[Judgement]) -> float:
+    """The share of the prompts that could not be judged; 0 of none."""
+    return sum(one.clusters_N is None for one in judgements) / max(len(judgements), 1)
 
 
 def usage_of(judge: Judge) -> dict[str, float]:

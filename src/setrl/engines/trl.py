@@ -22,6 +22,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -43,7 +44,13 @@ from setrl.engines import checks, importance
 from setrl.engines.batch import ScoredBatch
 from setrl.engines.fields import PAIRS, Source, as_array, check_sources, column, read_matrix
 from setrl.engines.gathering import gather_rows
-from setrl.engines.judging import JudgeQueue, JudgingTimes, clusters_array, labels_of
+from setrl.engines.judging import (
+    JudgeQueue,
+    JudgingTimes,
+    clusters_array,
+    labels_of,
+    unknown_share,
+)
 from setrl.engines.labels import Label, numbered, shown
 from setrl.engines.metrics import batch_metrics, dead_groups
 from setrl.engines.policy import MeanLogprob
@@ -386,8 +393,12 @@ class SetCredit(Sampling):
         assert self.judge_queue is not None
         groups = [Group(p, tuple(t)) for p, t in zip(prompts_B, texts_BN, strict=True)]
         judgements, times = self.judge_queue.collect(self._share(groups))
-        is_alone = self.accelerator.num_processes == 1
-        return judgements if is_alone else gather_rows(judgements), times
+        if self.accelerator.num_processes == 1:
+            return judgements, times
+        parts = gather_rows([(judgements, times.used)])
+        judgements = [one for part, _ in parts for one in part]
+        used = {name: sum(of[name] for _, of in parts) for name in times.used}
+        return judgements, replace(times, unknown=unknown_share(judgements), used=used)
 
     def _relog(self, values: list[float]) -> None:
         """Put the advantages that enter the loss in the place of those that TRL logged."""
