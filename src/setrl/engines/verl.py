@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -257,12 +258,13 @@ class SetAdvantages:
         with usage_errors():
             method.check_samples(rollouts, "actor_rollout_ref.rollout.n")
         _refuse_reward_filter(method, config.algorithm)
-        self.judging = self._make_judging(_settings(config.algorithm), method)
+        self.judging = self._make_judging(config, method)
         # verl asks for its own names of modes in five places, and for the section of that name.
         config.trainer.v1.trainer_mode = self.mode
         super().__init__(config, *more, **others)  # type: ignore[call-arg]
 
-    def _make_judging(self, settings: Mapping[str, Any], method: AnyMethod) -> Any:
+    def _make_judging(self, config: Any, method: AnyMethod) -> Any:
+        settings = _settings(config.algorithm)
         if "judge" not in settings:
             return None
         if "clusters" not in method.reads:
@@ -271,7 +273,8 @@ class SetAdvantages:
             )
         from setrl.engines.verl_judging import GroupJudging
 
-        return GroupJudging(settings["judge"], self.queue, lambda: self.tokenizer)  # type: ignore[attr-defined]
+        folder = Path(config.trainer.default_local_dir)  # of verl's checkpoints
+        return GroupJudging(settings["judge"], folder, self.queue, lambda: self.tokenizer)  # type: ignore[attr-defined]
 
     def _build_replay_buffer(self) -> Any:
         buffer = super()._build_replay_buffer()  # type: ignore[misc]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 from setrl.engines.judging import make_judge
@@ -23,15 +24,15 @@ class GroupJudging:
 
     Args:
         spec: A judge as configs have it, such as "exact" or {judge: lm, endpoint: …}.
+        folder: Where a language model's judgements are kept, in judge.sqlite, if the settings name
+            no other cache.
         queue: The module `transfer_queue`.
         tokenizer: Returns verl's tokenizer, which is made after the judge.
     """
 
-    def __init__(self, spec: Any, queue: Any, tokenizer: Callable[[], Any]):
-        from pathlib import Path
-
+    def __init__(self, spec: Any, folder: Path, queue: Any, tokenizer: Callable[[], Any]):
         with usage_errors(TypeError):
-            self.judge = make_judge(spec, Path())
+            self.judge = make_judge(spec, folder)
         self.queue, self.tokenizer = queue, tokenizer
         self._asked: dict[str, tuple[list[str], Future[Judgement]]] = {}
 

@@ -143,7 +143,10 @@ def make(mode, changes):
     config = {
         "algorithm": algorithm,
         "actor_rollout_ref": {"rollout": {"n": 4}},
-        "trainer": {"v1": {"trainer_mode": f"setrl_{mode}", mode: {"num_warmup_batches": 1}}},
+        "trainer": {
+            "v1": {"trainer_mode": f"setrl_{mode}", mode: {"num_warmup_batches": 1}},
+            "default_local_dir": "checkpoints/verl_examples/gsm8k",
+        },
     }
     return get_trainer_cls(f"setrl_{mode}")(section(config))
 

@@ -87,7 +87,7 @@ def test_the_config_adds_no_key_that_verl_does_not_know():
 
 
 def test_verl_makes_the_trainer_of_setrl_from_it(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # in which the judge keeps its answers
+    monkeypatch.chdir(tmp_path)  # below which the judge keeps its answers
     config = composed()
     trainer = get_trainer_cls(config.trainer.v1.trainer_mode)(config)
     assert isinstance(trainer, get_trainer_cls("sync"))

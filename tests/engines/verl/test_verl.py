@@ -214,6 +214,19 @@ def test_a_judge_is_asked_while_others_are_sampled(store, monkeypatch):
     assert len(judge.asked) == 5  # answers are given away once
 
 
+def test_a_language_model_s_judgements_are_kept_beside_the_checkpoints(
+    store, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    judge = {"judge": "lm", "endpoint": "http://localhost:9/v1", "model": "m"}
+    trainer = VERL.make("sync", {**POLY, "setrl": {"set_size": 2, "judge": judge}})
+    with trainer.judging.judge:
+        folder = tmp_path / trainer.config.trainer.default_local_dir
+        assert folder != tmp_path
+        assert (folder / "judge.sqlite").is_file()
+    assert not [path for path in tmp_path.iterdir() if path.is_file()]
+
+
 REFUSED = [
     ({"adv_estimator": "grpo"}, "needs algorithm.adv_estimator=setrl or setrl_"),
     ({**POLY, "norm_adv_by_std_in_grpo": True}, "set algorithm.norm_adv_by_std_in_grpo=false"),
