@@ -1,0 +1,112 @@
+"""How large advantages and gradients are with each method, and what a factor changes.
+
+python recipes/trl/sizes.py
+
+It prints the figures of docs/trl.md, The learning rate: twelve steps of the tiny model for each
+line, N = 8, AdamW, one seed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from pilot import MACHINE, SETTINGS, TOTALS, correct, problems, strategy
+from tiny import tiny_model
+from transformers import PrinterCallback
+from trl import GRPOConfig
+
+from setrl import Method, methods
+from setrl.engines.trl import SetGRPOTrainer
+
+STEPS, PROMPTS, N = 12, 4, 8
+UNCLIPPED = 1e9  # a limit that no gradient reaches; at 0, TRL would not log the norm
+BETA, FACTOR = 0.4, 10
+POLY = methods.poly_epo(2)
+METHODS = {
+    "GRPO": methods.grpo(),
+    "Poly-EPO, K = 2": POLY,
+    "Poly-EPO, K = 4": methods.poly_epo(4),
+    "concave counts, α = 0.25": methods.concave_counts(0.25),
+    "concave counts, α = 0": methods.concave_counts(0.0),
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Of one training: mean |advantage|, the norm of each step's gradient, weights at the end."""
+
+    size: float
+    norms: list[float]
+    weights: torch.Tensor
+
+
+def weights_of(model: torch.nn.Module) -> torch.Tensor:
+    return torch.cat([weight.detach().flatten().clone() for weight in model.parameters()])
+
+
+def measured(base: str, method: Method, limit: float = UNCLIPPED, beta: float = 0.0) -> Measured:
+    """Train for some steps."""
+    sizes: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        args = GRPOConfig(
+            folder,
+            max_steps=STEPS,
+            per_device_train_batch_size=PROMPTS * N,
+            num_generations=N,
+            max_grad_norm=limit,
+            beta=beta,
+            seed=1,
+            logging_steps=1,
+            report_to="none",
+            save_strategy="no",
+            disable_tqdm=True,
+            **SETTINGS,
+            **MACHINE,
+        )
+        given = {"reward_funcs": correct, "args": args, "train_dataset": problems(TOTALS)}
+        trainer = SetGRPOTrainer(
+            base,
+            method=method,
+            cluster_func=strategy,
+            on_batch=lambda batch: sizes.append(np.abs(batch.advantages.values_BN).mean()),
+            **given,
+        )
+        trainer.remove_callback(PrinterCallback)
+        trainer.train()
+    norms = [float(one["grad_norm"]) for one in trainer.state.log_history if "grad_norm" in one]
+    return Measured(float(np.mean(sizes)), norms, weights_of(trainer.model))
+
+
+def moved(start: torch.Tensor, one: Measured, other: Measured) -> float:
+    """How far apart two ends are, as a share of the way to the first."""
+    return float((other.weights - one.weights).norm() / (one.weights - start).norm())
+
+
+def main() -> None:
+    """Print both tables."""
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        base = tiny_model(Path(folder), TOTALS)
+        start = measured(base, 0 * POLY).weights  # advantages of 0 move nothing
+        print("method                     mean |A|   median grad_norm")
+        for name, method in METHODS.items():
+            found = measured(base, method)
+            print(f"{name:26} {found.size:8.3f}   {np.median(found.norms):.2f}", flush=True)
+        print(f"\n{FACTOR} × Poly-EPO, K = 2: how far its end is from that without the factor")
+        for name, limit, beta, factor in (
+            ("no clipping", UNCLIPPED, 0.0, 1),
+            ("max_grad_norm = 1", 1.0, 0.0, 1),
+            (f"beta = {BETA}", UNCLIPPED, BETA, 1),
+            (f"beta = {BETA}, then {FACTOR * BETA:g}", UNCLIPPED, BETA, FACTOR),
+        ):
+            one = measured(base, POLY, limit, beta)
+            other = measured(base, FACTOR * POLY, limit, factor * beta)
+            print(f"{name:26} {moved(start, one, other):7.0%}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
