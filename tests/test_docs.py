@@ -62,6 +62,18 @@ def test_every_method_has_a_line_in_the_table():
         assert f"| `{name}(" in table
 
 
+def test_the_glossary_s_advantages_of_pass_at_k_are_the_methods():
+    text = (DOCS / "glossary.md").read_text("utf-8").partition("### pass@K as an objective")[2]
+    rows = re.findall(r"^\| `(\w+)` \|.*?\|(.*)\|$", text.partition("\n### ")[0], re.MULTILINE)
+    assert [name for name, _ in rows] == ["maxpo", "pkpo", "pass_k_training"]
+    for name, cells in rows:
+        for right, cell in zip((1, 4, 5), cells.split("|"), strict=True):
+            rewards = [[1.0] * right + [0.0] * (6 - right)]
+            found = methods.by_name[name](2).advantages(rewards).values_BN[0]
+            shown = [float(number.replace("−", "-")) for number in cell.split(",")]
+            assert shown == [round(float(found[0]), 2) + 0.0, round(float(found[-1]), 2) + 0.0]
+
+
 ROOT = DOCS.parent
 PAGES = [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("recipes/*/*.md")]
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -228,8 +228,8 @@ def test_prompts_that_are_never_right_reward_no_wrong_strategy():
     ("choice", "worth", "expected"),
     [
         ("concave_counts, alpha 0", None, "poly_epo, set_size 2"),
-        ("poly_epo, set_size 4", 2.0, "concave_counts, alpha 0.25"),
-        ("grpo", None, "concave_counts, alpha 0.25"),
+        ("poly_epo, set_size 4", 2.0, "concave_counts, alpha 0"),
+        ("grpo", None, "concave_counts, alpha 0"),
         ("grpo", 0.0, "maxpo, set_size 3"),
         ("maxpo, set_size 4", 0.0, "grpo"),
     ],
