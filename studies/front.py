@@ -295,9 +295,9 @@ def draw(runs: Sequence[Run], folder: Path = FOLDER) -> Figure:
     A star is where imitation gets in as many steps, if `studies.ceiling` has measured it.
     """
     arms = looks(list(dict.fromkeys(arm for run in runs for arm in run.arms["test"])))
-    size = 4.6 * len(runs) + 2, 4.5 * len(ROWS)
+    size = 4.6 * len(runs) + 1.6, 4.5 * len(ROWS)
     figure, axes = axes_grid(len(ROWS), len(runs), *size, layout=None)
-    figure.subplots_adjust(left=0.07, right=0.84, bottom=0.05, top=0.95, hspace=0.3)
+    figure.subplots_adjust(left=0.06, right=0.88, bottom=0.05, top=0.95, hspace=0.3)
     for ax, ((split, kept, label), run) in zip(axes, product(ROWS, runs), strict=True):
         _scatter(ax, run, arms, split, kept)
         _imitation(ax, folder / f"ceiling_{run.name}.json", split, kept)
@@ -319,7 +319,8 @@ def _scatter(ax: Axes, run: Run, arms: Mapping[str, Look], split: str, kept: str
     title(ax, f"{run.name}, {split}", "pass@1")
     frontier(ax, points, arms, LIGHT)
     if kept in POINTS:
-        ax.set_ylim(top=min(ax.get_ylim()[1], 1.005))  # no shares above 1
+        bottom, top = ax.get_ylim()
+        ax.set_yticks([tick for tick in ax.get_yticks() if bottom < tick < min(top, 1.001)])
     far = [
         f"{arm} {_plain(PASS, run.value(arm, PASS, split))} / "
         f"{_plain(kept, run.value(arm, kept, split))}"
