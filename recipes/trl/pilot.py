@@ -75,7 +75,10 @@ def setrl(*words, show=True):
     if show:
         print("\n$ setrl", *words, flush=True)
     command = [sys.executable, "-m", "setrl", *map(str, words)]
-    return subprocess.run(command, check=True, stdout=None if show else subprocess.PIPE).stdout
+    done = subprocess.run(command, stdout=None if show else subprocess.PIPE)
+    if done.returncode:
+        sys.exit(done.returncode)  # the command has said why
+    return done.stdout
 
 
 def main():

@@ -33,15 +33,14 @@ def pilot(monkeypatch, tmp_path):
     return found
 
 
-def in_process(command, check, stdout):
+def in_process(command, stdout):
     """A command without a process of its own: each would import everything again."""
-    assert (command[:3], check) == ([sys.executable, "-m", "setrl"], True)
+    assert command[:3] == [sys.executable, "-m", "setrl"]
     with contextlib.redirect_stdout(io.StringIO()) as printed, pytest.raises(SystemExit) as left:
         cli.main(command[3:])
-    assert left.value.code == 0
     if stdout is None:
         print(printed.getvalue())
-    return SimpleNamespace(stdout=printed.getvalue())
+    return SimpleNamespace(stdout=printed.getvalue(), returncode=left.value.code)
 
 
 def weights(folder):
@@ -90,6 +89,16 @@ def test_the_pilot_goes_from_the_base_to_a_comparison(pilot, monkeypatch, capsys
     assert [re.sub(r"\d+", "n", line) for line in ours] == [
         re.sub(r"\d+", "n", line) for line in commands[1]
     ]
+
+
+def test_a_command_that_fails_ends_the_pilot_with_its_sentence(
+    pilot, monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setattr(pilot.subprocess, "run", in_process)
+    with pytest.raises(SystemExit) as left:
+        pilot.setrl("recommend", tmp_path / "none.jsonl")
+    assert left.value.code == 3
+    assert "none.jsonl: no such file" in capsys.readouterr().err
 
 
 def test_the_guide_shows_lines_of_the_pilot():
