@@ -2,6 +2,8 @@
 
 import json
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -209,3 +211,22 @@ def test_bad_problems_are_one_sentence_before_anything_is_written(own, capsys, c
     assert sentence in printed.err
     assert printed.err.strip().splitlines()[-1].startswith("setrl: ")
     assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "code"),
+    [({"model": None}, ["--no-sample"], 0), ({"test": []}, [], 2)],
+    ids=["no model", "an empty split"],
+)
+def test_without_a_model_or_with_a_wrong_file_nothing_heavy_is_imported(
+    own, changes, options, code
+):
+    program = (
+        "import sys; from setrl import cli\n"
+        f"try: cli.main(['check-task', {own(**changes)!r}, *{options!r}])\n"
+        f"except SystemExit as left: assert left.code == {code}, left.code\n"
+        "heavy = {'torch', 'transformers', 'trl', 'datasets'} & set(sys.modules)\n"
+        "print('heavy:', *heavy)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.stdout.endswith("heavy:\n"), ended.stdout[-300:] + ended.stderr

@@ -57,6 +57,8 @@ class CheckTask:
                 f"{self.config}: has no model to draw samples from: add the key `model`, or give "
                 "--no-sample"
             )
+        for split in task.splits:  # a wrong file is refused before anything heavy is imported
+            task.all_problems(split)
         if config is not None:
             from setrl.lm.run import quiet
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from setrl.lm.group_check import GroupCheck, SampleCheck
+from typing import TYPE_CHECKING
+
 from setrl.lm.text_table import table
 from setrl.tasks.visible import escaped
+
+if TYPE_CHECKING:  # it imports TRL, which a check without a model does not need
+    from setrl.lm.group_check import GroupCheck, SampleCheck
 
 END = 32  # characters of a sample that are shown: its end, where the answer is
 STRATEGY_LENGTH = 20
