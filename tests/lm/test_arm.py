@@ -262,12 +262,39 @@ def test_wrong_arguments_of_trl(make_config, trainer, message):
 
 def test_arguments_of_trl(make_config, tmp_path):
     arms = {"kl": {"method": "dr_grpo", "beta": 0.5, "entropy_coef": 0.25}}
-    config = make_config(arms=arms, trainer={"warmup_steps": 3, "gradient_checkpointing": True})
+    config = make_config(arms=arms, trainer={"warmup_steps": 3, "activation_checkpointing": True})
     args = grpo_config(config, "kl", 7, tmp_path)
     assert (args.beta, args.entropy_coef, args.seed) == (0.5, 0.25, 7)
     assert (args.warmup_steps, args.gradient_checkpointing) == (3, True)
     assert args.generation_batch_size == 8
     assert not args.bf16
+
+
+@pytest.mark.parametrize(
+    ("trainer", "recomputes"),
+    [
+        ({}, False),
+        ({"activation_checkpointing": True}, True),
+        ({"gradient_checkpointing": True}, True),
+    ],
+)
+def test_activations_are_computed_again_if_the_config_says_so(
+    make_config, tmp_path, trainer, recomputes
+):
+    args = grpo_config(make_config(trainer=trainer), "poly_epo", 0, tmp_path)
+    assert args.gradient_checkpointing is recomputes
+
+
+@pytest.mark.parametrize("name", ["activation_checkpointing", "gradient_checkpointing"])
+def test_both_names_of_transformers_are_known(make_config, tmp_path, monkeypatch, name):
+    """Before Transformers 5.23 there was one, from 6 on there is the other."""
+    given = {}
+    keep = {"__init__": lambda self, **options: given.update(options)}
+    known = dataclasses.make_dataclass("Known", [(name, bool)], init=False, namespace=keep)
+    monkeypatch.setattr("setrl.lm.arm.GRPOConfig", known)
+    grpo_config(make_config(), "poly_epo", 0, tmp_path)
+    assert {key for key in given if key.endswith("checkpointing")} == {name}
+    assert given[name] is False
 
 
 def test_samples_are_dealt_to_processes(make_config, tmp_path, monkeypatch):

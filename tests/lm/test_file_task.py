@@ -127,7 +127,7 @@ def test_arms_and_seeds_are_added_to_a_finished_run(chat_models, tmp_path, in_th
     folder, rows = tmp_path / "run", files.read_lines(DATA / "gsm8k_50.jsonl")
     files.write_lines(tmp_path / "own.jsonl", rows)
     task = {"data": "own.jsonl", "folder": str(tmp_path), "strategy": "final_answer"}
-    first = own_config(chat_models["qwen3"], task, trainer={"gradient_checkpointing": True})
+    first = own_config(chat_models["qwen3"], task, trainer={"activation_checkpointing": True})
     run_comparison(first, folder, show_progress=False)
     before = (folder / "poly_epo" / "seed_0" / "final" / "model.safetensors").stat()
     assert in_this_process == [str(folder / "poly_epo" / "seed_0")]

@@ -37,6 +37,8 @@ from setrl.serving.reachable import refuse_unreachable
 from setrl.tasks import Task
 from setrl.tasks.base import Row
 
+# What computes activations again: its name since Transformers 5.23, and before; 6 drops the latter.
+RECOMPUTES = ("activation_checkpointing", "gradient_checkpointing")
 KEPT_CHECKPOINTS = 2  # the last one, and a complete one while that is written
 
 
@@ -231,8 +233,9 @@ def check_adapter(config: ComparisonConfig) -> None:
 def grpo_config(config: ComparisonConfig, arm: str, seed: int, output: Path) -> GRPOConfig:
     """TRL's arguments for an arm: defaults for the machine, the config's `trainer`, our keys."""
     defaults = _defaults()
-    if "gradient_checkpointing" in config.trainer:  # the old name, which the new one overrides
-        del defaults["activation_checkpointing"]
+    if not set(RECOMPUTES) & config.trainer.keys():
+        known = {field.name for field in dataclasses.fields(GRPOConfig)}
+        defaults[next(name for name in RECOMPUTES if name in known)] = False
     defaults |= tracker_names(config, arm, seed)
     given = {**defaults, **config.trainer, **_ours(config, arm, seed, output)}
     given["chat_template_kwargs"] = dict(config.form.options) or None
@@ -391,7 +394,6 @@ def _defaults() -> dict[str, Any]:
     return {
         "use_cpu": not has_gpu,
         "bf16": False,
-        "activation_checkpointing": False,
         "dataloader_pin_memory": has_gpu,
         "model_init_kwargs": {},
         "report_to": [],
