@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,13 +61,8 @@ def grouped_advantages(
     require_method(method)
     fields = {"rewards": rewards_M, "clusters": clusters, "answers": answers, "proxy": proxy}
     fields |= {"families": families, "second": second}
-    flat = {name: _flat(name, value) for name, value in fields.items() if value is not None}
     groups = _flat("groups", groups_M)
-    for name, values_M in flat.items():
-        if len(values_M) != len(groups):
-            raise ValueError(
-                f"{name} must have the length {len(groups)} of groups_M, got {len(values_M)}"
-            )
+    flat = _flat_fields(fields, len(groups))
     if not len(groups):
         return like(np.zeros(0), rewards_M)
     places = _places(groups)
@@ -78,13 +73,27 @@ def grouped_advantages(
     }
     found = set_advantages(dense.pop("rewards"), method, rng=rng, **dense)
     if found.skipped_B.all():
-        warnings.warn(
-            f"no group has the {method.fewest_samples} usable samples that {method.name} with "
-            f"set_size={method.set_size} needs (at most {found.usable_BN.sum(axis=1).max()}): "
-            "all advantages are 0",
-            stacklevel=2,
-        )
+        warnings.warn(_too_small(method, found.usable_BN), stacklevel=2)
     return like(found.values_BN[places], rewards_M)
+
+
+def _flat_fields(fields: Mapping[str, Array | None], length: int) -> dict[str, np.ndarray]:
+    """The fields that are given, (M,) each; refused if one has another length than the groups."""
+    flat = {name: _flat(name, value) for name, value in fields.items() if value is not None}
+    for name, values_M in flat.items():
+        if len(values_M) != length:
+            raise ValueError(
+                f"{name} must have the length {length} of groups_M, got {len(values_M)}"
+            )
+    return flat
+
+
+def _too_small(method: AnyMethod, usable_BN: np.ndarray) -> str:
+    return (
+        f"no group has the {method.fewest_samples} usable samples that {method.name} with "
+        f"set_size={method.set_size} needs (at most {usable_BN.sum(axis=1).max()}): "
+        "all advantages are 0"
+    )
 
 
 def _flat(name: str, value: Array) -> np.ndarray:
