@@ -148,11 +148,7 @@ class SetCredit(Sampling):
         if isinstance(method, Scheduled):
             schedule, method = method, method(0.0)
         fields = dict(fields or {})
-        self.policy_fields = {n: one for n, one in fields.items() if isinstance(one, MeanLogprob)}
-        if self.policy_fields.keys() - {"proxy"}:
-            raise ValueError("only `proxy` can be a mean log-probability")
-        own = {n: one for n, one in fields.items() if not isinstance(one, MeanLogprob)}
-        check_sources(own)
+        self._take_fields(fields)
         check = functools.partial(checks.check_arguments, method, has_rewards, has_labels, fields)
         if args is not None:  # otherwise they are checked once the trainer has made its own
             check(args, has_sampler=sampler is not None)
@@ -165,28 +161,45 @@ class SetCredit(Sampling):
         self.judge_parts = judge_parts
         self.combine = combine
         self.mask_dead_groups = mask_dead_groups
-        self.fields = {
-            name: one if isinstance(one, str) else checks.checked_field(one, name)
-            for name, one in own.items()
-        }
-        self._fields: dict[str, np.ndarray] = {}  # of the samples of all processes
-        self._columns: Tensor | None = None  # what the reward functions gave, of all processes
-        self._truncated: list[bool] | None = None  # which samples were cut, likewise
-        self._labels: list[Label] | None = None  # what the cluster function gave, likewise
-        self._seconds: dict[str, float] = {}
+        self._forget_step()
         rewards = [checks.checked_rewards(function) for function in rewards]
         super().__init__(model, rewards, args, *more, **others)
         made: Any = self.args
         if args is None:
             check(made, has_sampler=sampler is not None)
-        self.truncated = checks.truncation(truncated, made)
-        self.mask_truncated_completions = self.truncated.policy == "mask"
-        if combine is not None:
-            checks.check_combine(combine, made, self.reward_func_names)
-            self.reward_weights = torch.tensor(combine.weights, dtype=torch.float32)  # TRL's log
-        self._shown_labels: deque[str | None] = deque(maxlen=made.generation_batch_size)
+        self._take_arguments(made, truncated)
         if any(callable(one) and is_async_callable(one) for one in self._own_functions):
             self._start_event_loop()
+
+    def _take_fields(self, fields: Mapping[str, Source | MeanLogprob]) -> None:
+        """Keep where fields come from: functions and columns, or the policy itself."""
+        self.policy_fields = {n: one for n, one in fields.items() if isinstance(one, MeanLogprob)}
+        if self.policy_fields.keys() - {"proxy"}:
+            raise ValueError("only `proxy` can be a mean log-probability")
+        own = {n: one for n, one in fields.items() if not isinstance(one, MeanLogprob)}
+        check_sources(own)
+        self.fields = {
+            name: one if isinstance(one, str) else checks.checked_field(one, name)
+            for name, one in own.items()
+        }
+
+    def _forget_step(self) -> None:
+        """There is no step yet: what one finds out and the next replaces."""
+        self._fields: dict[str, np.ndarray] = {}  # of the samples of all processes
+        self._columns: Tensor | None = None  # what the reward functions gave, of all processes
+        self._truncated: list[bool] | None = None  # which samples were cut, likewise
+        self._labels: list[Label] | None = None  # what the cluster function gave, likewise
+        self._seconds: dict[str, float] = {}
+
+    def _take_arguments(self, made: Any, truncated: Truncation | None) -> None:
+        """Set what depends on TRL's arguments, which the trainer may have made itself."""
+        self.truncated = checks.truncation(truncated, made)
+        self.mask_truncated_completions = self.truncated.policy == "mask"
+        if self.combine is not None:
+            checks.check_combine(self.combine, made, self.reward_func_names)
+            weights = self.combine.weights
+            self.reward_weights = torch.tensor(weights, dtype=torch.float32)  # TRL's log
+        self._shown_labels: deque[str | None] = deque(maxlen=made.generation_batch_size)
 
     @property
     def _own_functions(self) -> list[Any]:
