@@ -45,7 +45,7 @@ def test_groups_get_a_method_with_its_reasons(tmp_path, capsys):
 def test_a_base_weaker_than_all_that_were_compared_is_said(tmp_path, capsys):
     hard = [{**one, "rewards": [*one["rewards"][:4], 0, 0, 0, 0]} for one in groups()]
     easy = [{**one, "rewards": [*one["rewards"][:4], 1, 1, 1, 1]} for one in hard]
-    said = "never from one like this"
+    said = "not from one like this"
     assert said in run([write(tmp_path / "hard.jsonl", hard), *QUICK], capsys)[1]
     out = run([write(tmp_path / "easy.jsonl", easy), *QUICK], capsys)[1]
     assert said not in out
