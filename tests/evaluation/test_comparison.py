@@ -52,6 +52,20 @@ def test_numbers_are_those_of_the_metrics_on_the_same_problems(run):
     assert found.split == "test"
 
 
+def test_a_problem_without_a_value_in_one_run_is_left_out_of_both(run, tmp_path):
+    """So the two columns differ by the difference beside them."""
+    grpo, poly = (run / arm / "seed_0/evaluation/test.jsonl" for arm in ("grpo", "poly_epo"))
+
+    def unread(records):
+        first = {**records[0], "strategies": [None] * len(records[0]["strategies"])}
+        return [first, *records[1:]]
+
+    unread_grpo = edited(grpo, tmp_path / "a.jsonl", unread)
+    [row] = compare_paths(unread_grpo, poly, metrics=["effective_number"], intervals=FAST).rows
+    assert row.difference.missing == 1
+    assert row.second.value - row.first.value == pytest.approx(row.difference.value)
+
+
 def test_the_order_of_problems_in_the_files_changes_nothing(run, tmp_path):
     grpo, poly = (run / arm / "seed_0/evaluation/test.jsonl" for arm in ("grpo", "poly_epo"))
     plain = compare_paths(grpo, poly, intervals=FAST)

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from setrl.engines.labels import shown
 from setrl.errors import ConfigError, DataError
 from setrl.logs.importing import ImportOptions
 from setrl.logs.tools import read_log
+from setrl.logs.trl import LABEL_COLUMN
 
 pq = pytest.importorskip("pyarrow.parquet")
 FOLDER = Path(__file__).parents[1] / "data" / "trl_completions"
@@ -75,6 +77,17 @@ def test_graded_rewards_stay_graded():
 def test_a_column_may_hold_the_strategy():
     [record, *_] = read(FOLDER / "completions_00001.parquet", strategy="strategy").records
     assert record["strategies"] == [row["strategy"] or "" for row in rows(1)[:4]]
+
+
+def test_samples_without_a_strategy_are_those_that_our_trainers_mark(tmp_path):
+    """The word is a strategy like any other in a column of somebody else."""
+    words = ["two", "degenerate", None, "degenerate"]
+    for column, read_as in (("cluster", ["two", None, None, None]), ("mine", words)):
+        table = pq.read_table(FOLDER / "completions_00001.parquet").slice(0, 4)
+        pq.write_table(table.append_column(column, [words]), tmp_path / "completions_00001.parquet")
+        [record] = read(tmp_path, strategy=column).records
+        assert record["strategies"] == read_as
+    assert (shown(-1), LABEL_COLUMN) == ("degenerate", "cluster")
 
 
 def test_conversations_are_read(tmp_path):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from setrl import DEGENERATE
+from setrl.logs.trl import NO_STRATEGY
 from setrl.rewards.from_domain import strategy_label
 
 Label = str | int | None  # a name or an integer, −1 for degenerate; None for unknown
@@ -65,5 +66,5 @@ def shown(label: Label) -> str | None:
     ('factor', '3', 'degenerate')
     """
     if label == DEGENERATE:
-        return "degenerate"
+        return NO_STRATEGY
     return None if label is None else str(label)

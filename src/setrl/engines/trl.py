@@ -57,12 +57,12 @@ from setrl.engines.policy import MeanLogprob
 from setrl.engines.sampling import Sampler, Sampling
 from setrl.engines.texts import prompt_text, sample_text
 from setrl.judges import Group, Judge, Judgement
+from setrl.logs.trl import LABEL_COLUMN
 from setrl.rewards import Combine, Truncation
 
 __all__ = ["MeanLogprob", "SetCredit", "SetGRPOTrainer", "set_credit"]
 
 WRITTEN_FOR_TRL = "1.16.0"
-LABEL_COLUMN = "cluster"  # of TRL's table of completions
 
 RewardFunction = Callable[..., Sequence[float | None]]
 ClusterFunction = Callable[..., Sequence[int | str | None]]

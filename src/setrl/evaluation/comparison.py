@@ -317,7 +317,17 @@ def _both_values(
 ) -> dict[str, Pair]:
     """The values of the metrics that both have; see `seed_values`."""
     of_first, of_second = (seed_values(run.evaluations, ks, metric) for run in (first, second))
-    return {name: (of_first[name], of_second[name]) for name in of_first if name in of_second}
+    both = [name for name in of_first if name in of_second]
+    return {name: _on_same_problems(of_first[name], of_second[name]) for name in both}
+
+
+def _on_same_problems(first_RP: Floats, second_RP: Floats) -> Pair:
+    """NaN where a run has no value, as an effective number without strategies, for both.
+
+    So the two means and the difference of a row are of the same problems.
+    """
+    missing_P = np.isnan(first_RP).any(axis=0) | np.isnan(second_RP).any(axis=0)
+    return np.where(missing_P, np.nan, first_RP), np.where(missing_P, np.nan, second_RP)
 
 
 def _ungraded(first: Run, second: Run) -> dict[str, Ungraded]:

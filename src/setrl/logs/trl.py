@@ -18,6 +18,8 @@ from setrl.logs.importing import ImportOptions, LoggedSample, LogReader
 
 COMPLETIONS = "completions_*.parquet"
 FIXED = ("step", "prompt", "completion", "advantage")
+LABEL_COLUMN = "cluster"  # in which setrl's trainers write the strategies
+NO_STRATEGY = "degenerate"  # and what they write there for a sample without one
 
 
 def completions_folder(folder: Path) -> Path | None:
@@ -58,10 +60,15 @@ def _sample(
         score=number(row[reward], where) if reward else None,
         answer=label(named(options.answer)),
         gold=label(named(options.gold)),
-        strategy=label(named(options.strategy)),
+        strategy=_strategy(label(named(options.strategy)), options),
         step=step,
         advantage=number(row.get("advantage"), where),
     )
+
+
+def _strategy(found: str | None, options: ImportOptions) -> str | None:
+    is_none = options.strategy == LABEL_COLUMN and found == NO_STRATEGY
+    return None if is_none else found
 
 
 def _shared_prompts(samples: list[LoggedSample]) -> list[str]:
