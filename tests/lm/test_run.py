@@ -33,8 +33,11 @@ def weights(run):
     return (run.final / "model.safetensors").read_bytes()
 
 
-def test_both_signals_and_the_same_command_again(make_config, base, tmp_path):
-    """Interrupted while two arms train: checkpoints, the exit code; then it goes on to the end."""
+def test_an_interrupted_run_and_the_same_command_again(make_config, base, tmp_path):
+    """Interrupted while two arms train: checkpoints, the exit code; then it goes on to the end.
+
+    Ctrl-C takes the same way: tests/runs/test_pool.py and tests/cli/test_cli.py send both signals.
+    """
     steps, run_dir, cache = 60, tmp_path / "run", base.parent
     config = make_config(
         steps=steps, checkpoint_every=50, eval_splits=["test"], eval_problems=2, eval_samples=4
@@ -43,22 +46,21 @@ def test_both_signals_and_the_same_command_again(make_config, base, tmp_path):
     options = ["--config", tmp_path / "config.yaml", "--run-dir", run_dir]
     command = [sys.executable, "-c", "from setrl.cli import main; main()", "train", *options]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "SETRL_CACHE": str(cache)}
-    first, reached = training_run(run_dir, "grpo", 0), 0
-    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-        process = subprocess.Popen(
-            [*map(str, command)], env=environment, stderr=subprocess.PIPE, start_new_session=True
-        )
-        deadline = time.monotonic() + 300
-        while len(files.read_lines(first.metrics)) <= reached and time.monotonic() < deadline:
-            assert process.poll() is None, process.stderr.read().decode()
-            time.sleep(0.02)
-        os.killpg(process.pid, number)  # as a terminal or a batch system does
-        _, errors = process.communicate(timeout=300)
-        assert process.returncode == code, errors.decode()
-        assert statuses(run_dir)["."] == "interrupted"
-        before, reached = reached, len(files.read_lines(first.metrics))
-        assert before < reached < steps
-        assert first.last_checkpoint() == first.checkpoints / f"checkpoint-{reached}"
+    first = training_run(run_dir, "grpo", 0)
+    process = subprocess.Popen(
+        [*map(str, command)], env=environment, stderr=subprocess.PIPE, start_new_session=True
+    )
+    deadline = time.monotonic() + 300
+    while not files.read_lines(first.metrics) and time.monotonic() < deadline:
+        assert process.poll() is None, process.stderr.read().decode()
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGTERM)  # as a batch system does
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 143, errors.decode()
+    assert statuses(run_dir)["."] == "interrupted"
+    reached = len(files.read_lines(first.metrics))
+    assert 0 < reached < steps
+    assert first.last_checkpoint() == first.checkpoints / f"checkpoint-{reached}"
 
     assert run_comparison(config, run_dir, cache=cache, show_progress=False) == run_dir
     assert set(statuses(run_dir).values()) == {"finished"}
