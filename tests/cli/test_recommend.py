@@ -2,12 +2,14 @@
 
 import json
 import random
+import re
 
 import pytest
 
 pytest.importorskip("tyro")
 
 from setrl.cli import main
+from setrl.core import methods
 
 QUICK = ["--steps", "5", "--prompts-per-step", "2", "--samples-per-prompt", "6", "--resamples", "2"]
 
@@ -89,6 +91,39 @@ def test_a_tie_is_said_first_and_the_next_step_last(tmp_path, capsys):
     config = found["candidates"][found["choice"]]["config"]
     assert arms == {"grpo": {"method": "grpo"}, config["method"]: config}
     assert "forecast" in err  # the bar, with the time left
+
+
+def test_the_python_line_makes_the_method_of_the_config(tmp_path, capsys):
+    hard = [{**one, "rewards": [*one["rewards"][:4], 0, 0, 0, 0]} for one in groups()]
+    for rows, times in ((groups(), 1), (hard, 2)):
+        path = write(tmp_path / "groups.jsonl", rows)
+        out = run([path, *QUICK], capsys)[1]
+        found = json.loads(run([path, *QUICK, "--json"], capsys)[1])
+        lines = re.findall(r"in a TRL script: method=(.+)", out)
+        configs = [found["candidates"][n]["config"] for n in found["pilot"] or [found["choice"]]]
+        made = [eval(line, {"methods": methods}) for line in lines]
+        assert made == [methods.from_config(config) for config in configs]
+        assert len(lines) == times
+
+
+def test_the_speed_of_the_forecast_is_said_below_its_table(tmp_path, capsys):
+    out = run([write(tmp_path / "groups.jsonl", groups()), *QUICK], capsys)[1]
+    table, _, rest = out.partition("the forecast knows no learning rate")
+    assert table.splitlines()[-1].startswith("  concave_counts")
+    assert "300,000 parameters with AdamW at 1e-3" in rest.partition("\n\n")[0]
+
+
+def test_labels_that_do_not_recur_are_ranked_and_it_says_why(tmp_path, capsys):
+    rows = groups()
+    for number, row in enumerate(rows):
+        row["clusters"] = [label and f"{label} {number}" for label in row["clusters"]]
+    path = write(tmp_path / "groups.jsonl", rows)
+    why = (
+        "for each prompt, because fewer than half of right samples (0%) have a label that is right"
+    )
+    assert why in run([path, *QUICK], capsys)[1]
+    assert "because --labels by_prompt" in run([path, *QUICK, "--labels", "by_prompt"], capsys)[1]
+    assert "counted anew" not in run([path, *QUICK, "--labels", "shared"], capsys)[1]
 
 
 def test_json_holds_the_same(tmp_path, capsys):

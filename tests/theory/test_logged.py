@@ -66,6 +66,7 @@ def test_labels_that_are_counted_anew_become_ranks():
     log = Logged.of(evaluation(rows))
     assert not log.is_shared
     assert log.labels == ("no. 1", "no. 2")
+    assert log.why_ranks == "all labels are whole numbers"
     assert log.all_PC.tolist() == [[2, 1], [3, 1], [4, 0]] * 2
     assert log.right_PC.tolist() == [[1, 1], [2, 0], [2, 0]] * 2
     assert Logged.of(evaluation(rows), labels="shared").labels[0] == "4"
@@ -84,8 +85,22 @@ def test_labels_that_are_wrong_elsewhere_are_not_shared():
         (f"sum {n}", [1, 1, 0, 0], [f"{n}+0", f"0+{n}", f"{n - 1}+0", f"0+{n - 2}"])
         for n in range(2, 9)
     ]
-    assert not Logged.of(evaluation(rows)).is_shared
-    assert Logged.of(evaluation(rows), "shared").is_shared
+    log = Logged.of(evaluation(rows))
+    assert not log.is_shared
+    assert log.why_ranks.startswith("fewer than half of right samples (0%) have a label")
+    shared = Logged.of(evaluation(rows), "shared")
+    assert shared.is_shared
+    assert not shared.why_ranks
+
+
+def test_half_of_right_samples_with_repeated_labels_make_them_shared():
+    for repeated, is_shared in ((2, True), (1, False)):
+        rows = [
+            (f"p{n}", [1, 1, 1, 1], [*["x"] * repeated, *[f"own {n}"] * (4 - repeated)])
+            for n in range(6)
+        ]
+        rows[0][1][-1] = 0
+        assert Logged.of(evaluation(rows)).is_shared == is_shared
 
 
 def test_resamples_keep_all_strategies():

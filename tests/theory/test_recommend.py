@@ -1,6 +1,7 @@
 """The choice under each goal, what supports it, and what the text says."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from setrl.theory.recommend import (
     recommend,
     rival,
 )
-from setrl.theory.recommend_text import recommendation_text
+from setrl.theory.recommend_text import in_python, recommendation_text
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 MIXTURE = "poly_mixture, set_size 4, alpha 0.5"
@@ -146,6 +147,24 @@ def test_the_text_says_what_was_found(found):
         assert part in text
     assert f"→ {found.choice}" in text
     assert f"{{method: {found.candidates[found.choice].config['method']}" in text
+
+
+def test_every_candidate_has_its_line_of_python():
+    for config in candidates(0.2, 16).values():
+        made = eval(in_python(config), {"methods": methods})
+        assert made == methods.from_config(config)
+
+
+def test_more_wins_than_the_choice_has_are_explained(found):
+    other = next(name for name in found.candidates if name != found.choice)
+    for wins, is_said in ((5, True), (2, False)):
+        rows = {
+            name: replace(one, wins=wins if name == other else 2 * (name == found.choice))
+            for name, one in found.candidates.items()
+        }
+        text = recommendation_text(replace(found, candidates=rows))
+        assert (f"{other} ({wins}) wins more resamples" in text) == is_said
+        assert ("wins do not count for the choice" in text) == is_said
 
 
 def test_prompts_without_contrast_are_said():

@@ -37,7 +37,9 @@ class Recommend(ShownFields):
         samples_per_prompt: N of the training that is planned; as many as in the file, at most 16,
             by default.
         labels: shared if a label is the same strategy in all prompts, by_prompt if labels are
-            counted anew for each prompt. Recognised by default: whole numbers are by_prompt.
+            counted anew for each prompt. By default by_prompt if all labels are whole numbers, or
+            if fewer than half of the right samples have a label that is right in another prompt,
+            too; the output says which.
         judge_noise: The share of labels that the judge of the training gets wrong.
         second_strategy: The field of another judge's labels; the disagreement is taken as
             --judge-noise.

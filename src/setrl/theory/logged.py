@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from setrl.theory.predict import Strategies
 Labels = Literal["auto", "shared", "by_prompt"]
 FEWEST = 5  # prompts: resampling fewer says nothing about other prompts
 RAREST = 1e-9  # share of a strategy that a resample lacks
+OFTEN = 0.5  # share of right samples with a repeated label, from which on labels are shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,7 @@ class Logged:
         n_P: Samples.
         is_shared: Whether a label means the same strategy in all prompts. If not, labels are ranks:
             the most frequent strategy of each prompt, the second, ….
+        why_ranks: Why labels are ranks; empty if they are shared.
     """
 
     labels: tuple[str, ...]
@@ -39,6 +41,7 @@ class Logged:
     right_P: np.ndarray
     n_P: np.ndarray
     is_shared: bool = True
+    why_ranks: str = ""
 
     @classmethod
     def of(cls, found: Evaluation, labels: Labels = "auto") -> Logged:
@@ -53,7 +56,8 @@ class Logged:
         numbers_PN = found.strategies_PN
         # Of right samples alone: a wrong one may well have the label that is right elsewhere.
         right_PN = np.where(found.correct_PN, numbers_PN, DEGENERATE)
-        is_shared = labels == "shared" or (labels == "auto" and means_the_same(names, right_PN))
+        why = _why_ranks(labels, names, right_PN)
+        is_shared = bool(names) and not why
         if names and not is_shared:
             numbers_PN = _ranks(numbers_PN)
             names = tuple(f"no. {rank}" for rank in range(1, int(numbers_PN.max(initial=-1)) + 2))
@@ -62,9 +66,8 @@ class Logged:
         right_PC = _counts(right_PN, len(names))
         order = np.argsort(-all_PC.sum(axis=0), kind="stable")
         names = tuple(names[place] for place in order)
-        return cls(
-            names, right_PC[:, order], all_PC[:, order], found.correct_count_P, n_P, is_shared
-        )
+        counts = right_PC[:, order], all_PC[:, order], found.correct_count_P, n_P
+        return cls(names, *counts, is_shared, why)
 
     @property
     def rate_P(self) -> np.ndarray:
@@ -130,11 +133,34 @@ def means_the_same(names: Iterable[str], numbers_PN: np.ndarray) -> bool:
     samples have a label that no other prompt has. Only right samples should be given.
     """
     names = list(names)
-    if all(name.isdecimal() for name in names):
-        return False
-    all_PC = _counts(numbers_PN, len(names))
+    return not _are_numbers(names) and _repeated(numbers_PN, len(names)) >= OFTEN
+
+
+def _why_ranks(labels: Labels, names: Sequence[str], right_PN: np.ndarray) -> str:
+    """Why labels are compared by rank; empty if they are taken as shared."""
+    if labels == "shared" or not names:
+        return ""
+    if labels == "by_prompt":
+        return "--labels by_prompt says so"
+    if means_the_same(names, right_PN):
+        return ""
+    if _are_numbers(names):
+        return "all labels are whole numbers"
+    return (
+        f"fewer than half of right samples ({_repeated(right_PN, len(names)):.0%}) have a label "
+        "that is right in another prompt, too"
+    )
+
+
+def _are_numbers(names: Sequence[str]) -> bool:
+    return all(name.isdecimal() for name in names)
+
+
+def _repeated(numbers_PN: np.ndarray, num: int) -> float:
+    """The share of labelled samples whose label another prompt has, too; 1 if there are none."""
+    all_PC = _counts(numbers_PN, num)
     is_repeated_C = (all_PC > 0).sum(axis=0) > 1
-    return bool(2 * all_PC[:, is_repeated_C].sum() >= all_PC.sum())
+    return float(all_PC[:, is_repeated_C].sum() / all_PC.sum()) if all_PC.any() else 1.0
 
 
 def _refuse_uninformative(right_P: np.ndarray, n_P: np.ndarray) -> None:

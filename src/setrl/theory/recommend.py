@@ -218,6 +218,7 @@ class Recommendation:
         alike: The share of groups of N that would be all right or all wrong.
         degenerate: The share of samples without a strategy.
         is_shared: Whether labels mean the same in all prompts.
+        why_ranks: Why they are taken as counted anew for each prompt; empty if they are not.
         strategies: Those with at least 1 % of the samples.
         right_strategies: Number of strategies with a right sample → prompts that have so many.
         wrong_have_strategies: Whether wrong samples have strategies, too.
@@ -254,6 +255,7 @@ class Recommendation:
     right_strategies: Mapping[int, int] | None = None
     wrong_have_strategies: bool = False
     pilot: tuple[str, ...] = ()
+    why_ranks: str = ""
 
     def is_safe(self, name: str) -> bool:
         """Whether a candidate pays for wrong strategies in so few prompts that it can be chosen."""
@@ -401,6 +403,7 @@ def _shown(log: Logged, num_samples: int, goal: Goal, training: Miniature) -> Re
         choice=None,
         right_strategies=_histogram(log.right_strategies_P),
         wrong_have_strategies=log.wrong_have_strategies,
+        why_ranks=log.why_ranks,
     )
 
 

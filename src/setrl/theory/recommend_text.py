@@ -28,6 +28,12 @@ from setrl.theory.survival import (
 MOST_STRATEGIES = 12  # in the table
 FEW_STRATEGIES = 6  # of a prompt, up to which prompts are counted one number at a time
 HOPELESS = 0.05  # a base with 3.4% learned little with every method (docs/front.md)
+# `Miniature.step` and `skill` were fitted to Poly-EPO of the recipe `polynomial`.
+FITTED = (
+    "the forecast knows no learning rate: its speed is that of a model of 300,000 parameters with "
+    "AdamW at 1e-3, falling to 0.\nWith a smaller learning rate or a larger model training gets "
+    "less far in as many steps"
+)
 MANY_ALIKE = 0.3  # share of groups without contrast, from which on this is said
 
 
@@ -73,8 +79,19 @@ def _next_step(*configs: Mapping[str, Any], steps: str = "") -> str:
             f"next   train {them} beside GRPO: in the config of `setrl train`,",
             *(f"       {line}" for line in lines),
             "       and `setrl train --config YOURS --dry-run` says what would be trained",
+            *(f"       in a TRL script: method={in_python(one)}" for one in configs),
         ]
     )
+
+
+def in_python(config: Mapping[str, Any]) -> str:
+    """The call that makes the method of a config, after `from setrl import methods`.
+
+    >>> in_python({"method": "concave_counts", "alpha": 0.25})
+    'methods.concave_counts(alpha=0.25)'
+    """
+    arguments = [f"{key}={value!r}" for key, value in config.items() if key != "method"]
+    return f"methods.{config['method']}({', '.join(arguments)})"
 
 
 def _keys(config: Mapping[str, Any]) -> str:
@@ -134,8 +151,9 @@ def _log(found: Recommendation) -> Iterator[str]:
         yield f"noise of the judge: {_percent(found.training.label_noise)}% of labels moved"
     if found.strategies and not found.is_shared:
         yield (
-            "labels are counted anew for each prompt, so strategies are compared by rank: no. 1 is "
-            "the most frequent one of each prompt; --labels shared if they mean the same"
+            f"labels are taken as counted anew for each prompt, because {found.why_ranks}. So "
+            "strategies are compared by rank: no. 1 is the most frequent one of each prompt. "
+            "--labels shared if they mean the same"
         )
 
 
@@ -181,7 +199,7 @@ def _candidates(found: Recommendation) -> str:
     return (
         f"goal: {found.goal}\n"
         f"training: {training.steps} steps of {training.prompts} prompts × {training.num_samples} "
-        f"samples\n{_table(rows)}"
+        f"samples\n{_table(rows)}\n{FITTED}"
     )
 
 
@@ -285,6 +303,7 @@ def doubts(found: Recommendation) -> Iterator[str]:
         f"it is chosen in {chosen.wins} of {found.resamples} resamples of the prompts (column "
         "wins; intervals are over the same resamples, one run of each)"
     )
+    yield from _more_wins(found)
     yield (
         f"forecasts of recorded trainings were wrong by {100 * ERROR_LOST:.1f} points of pass@1 "
         f"lost and {ERROR_STRATEGIES:.1f} strategies on average; within such errors "
@@ -317,9 +336,21 @@ def doubts(found: Recommendation) -> Iterator[str]:
             "docs/choosing.md has what is known of them"
         )
     yield (
-        "the length of a step and the speed of learning success were fitted to small models: with "
-        "a large one, train two of the arms for some steps before you trust the table"
+        "the table's speed was fitted to small models (below it): with a larger one or another "
+        "learning rate, train two of the arms for some steps before you trust it"
     )
+
+
+def _more_wins(found: Recommendation) -> Iterator[str]:
+    """Why a candidate with more wins is not the choice, nor always tied with it."""
+    least = found.candidates[found.choice or ""].wins
+    more = [f"{name} ({one.wins})" for name, one in found.candidates.items() if one.wins > least]
+    if more:
+        yield (
+            f"{'; '.join(more)} {'wins' if len(more) == 1 else 'win'} more resamples: wins do not "
+            "count for the choice, which is by the forecast from all prompts, nor for ties, which "
+            "are by the errors of forecasts"
+        )
 
 
 def _at_other_speeds(found: Recommendation) -> str:
