@@ -184,7 +184,7 @@ def compared(run: Run, goal: Goal, found: Found, fitted_to: str) -> Choice:
     """The choice by forecasts beside the best arm in training."""
     seeds = run.seeds
     means = {arm: (float(one[0].mean()), float(one[1].mean())) for arm, one in seeds.items()}
-    chosen, best = goal.best(found), goal.best(means)
+    chosen, best = goal.choose(found, run.arms), goal.best(means)
     regret, stderr = regret_of(goal, chosen, best, seeds)
     return Choice(
         fitted_to,

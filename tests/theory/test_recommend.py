@@ -78,6 +78,23 @@ def test_a_method_that_was_never_trained_must_lead_by_more_than_the_errors():
     assert set(worth.near(FOUND)) == {"poly_epo, set_size 2", MIXTURE} - {worth.best(FOUND)}
 
 
+def test_concave_counts_win_a_tie_but_not_against_grpo():
+    goal, name = Goal(None, 0.05), "concave_counts, alpha 0.25"
+    configs = CONFIGS | {name: {"method": "concave_counts", "alpha": 0.25}}
+    tied = FOUND | {name: (0.95, 5.0)}
+    assert goal.best(tied) != name
+    assert goal.choose(tied, configs) == name
+    more, with_more = "concave_counts, alpha 0", {"method": "concave_counts", "alpha": 0}
+    found = tied | {more: (0.93, 5.3)}  # 6 points below GRPO: 5 are allowed, and the error is 2
+    assert goal.choose(found, configs | {more: with_more}) == more
+    behind = FOUND | {name: (0.95, 5.5 - 1.1 * ERROR_STRATEGIES)}
+    assert goal.choose(behind, configs) == "poly_epo, set_size 2"
+    assert Goal(0.0).choose(FOUND | {name: (0.9895, 1.0)}, configs) == "grpo"
+    beside_grpo = {"grpo": (0.99, 2.0), name: (0.96, 1.9)}
+    assert goal.near(beside_grpo) == [name]
+    assert goal.choose(beside_grpo, configs) == "grpo"
+
+
 def test_what_loses_too_much_is_ranked_by_its_loss():
     goal = Goal(None, 0.0)
     assert goal.score(0.98, 9, 0.99) == pytest.approx(-1)

@@ -327,7 +327,8 @@ def doubts(found: Recommendation) -> Iterator[str]:
     if any(found.candidates[name].config["method"] == "concave_counts" for name in named):
         yield (
             "in recorded trainings concave counts lost about 3 points less of pass@1 than "
-            "forecast, on three domains (docs/choosing.md): train them beside the others"
+            "forecast, on three domains, so they are taken where methods are tied, except against "
+            "GRPO (docs/choosing.md)"
         )
     if untested := [name for name in named if not is_trained(found.candidates[name].config)]:
         yield (
