@@ -385,7 +385,10 @@ def tables(folder: Path = FOLDER) -> Path:
 def main() -> None:
     """The command line."""
     commands: dict[str, Any] = {"collect": collect, "finalists": finalists, "tables": tables}
-    print(tyro.extras.subcommand_cli_from_dict(commands, prog="python -m studies.front") or "")
+    try:
+        print(tyro.extras.subcommand_cli_from_dict(commands, prog="python -m studies.front") or "")
+    except (RunError, OSError) as error:
+        raise SystemExit(f"studies.front: {error}") from None
 
 
 if __name__ == "__main__":
