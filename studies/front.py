@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -21,9 +21,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from setrl import files
-from setrl.errors import RunError
+from setrl.errors import RunError, explain
 from setrl.evaluation.intervals import WithInterval
-from setrl.evaluation.summary import Evaluations, run_evaluations, summarise
+from setrl.evaluation.summary import Evaluations, Summary, run_evaluations, summarise
 from setrl.report.drawing import frontier, frontier_legend
 from setrl.report.style import LIGHT, Look, axes_grid, looks
 from studies.summaries import save, title
@@ -96,14 +96,18 @@ def collect(run_dir: Annotated[Path, tyro.conf.Positional], folder: Path = FOLDE
     config = yaml.safe_load((run_dir / "config.yaml").read_text(encoding="utf-8"))
     evaluations = run_evaluations(run_dir)
     _refuse_unfinished(run_dir, config, evaluations)
+    trained = list(config["arms"])
+    references = dict.fromkeys(reference(arm, trained) for arm in trained)
+    summaries = [summarise(evaluations, one) for one in filter(None, references)]
+    first = summaries[0] if summaries else summarise(evaluations, None)  # arms are equal in all
     arms = {
         split: {
             arm: {m: _rounded(one.metrics[m], "per_seed") for m in METRICS}
             for arm, one in found.arms.items()
         }
-        for split, found in summarise(evaluations, None).splits.items()
+        for split, found in first.splits.items()
     }
-    differences = _paired(evaluations, list(config["arms"]))
+    differences = _paired(summaries, first.splits, trained)
     name = config["name"].removeprefix("front_")
     kept = {"name": name, "config": config, "arms": arms, "differences": differences}
     path = folder / f"{name}.json"
@@ -111,14 +115,17 @@ def collect(run_dir: Annotated[Path, tyro.conf.Positional], folder: Path = FOLDE
     return path
 
 
-def _paired(evaluations: Evaluations, arms: Sequence[str]) -> dict[str, dict[str, Any]]:
-    paired: dict[str, dict[str, Any]] = {split: {} for split in evaluations}
-    for against in dict.fromkeys(filter(None, (reference(arm, arms) for arm in arms))):
-        for split, found in summarise(evaluations, against).splits.items():
+def _paired(
+    summaries: Sequence[Summary], splits: Iterable[str], arms: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """Split → arm → metric → the difference to its reference."""
+    paired: dict[str, dict[str, Any]] = {split: {} for split in splits}
+    for summary in summaries:
+        for split, found in summary.splits.items():
             paired[split] |= {
                 one.arm: {m: _rounded(one.metrics[m]) for m in METRICS}
                 for one in found.differences
-                if one.against == against == reference(one.arm, arms)
+                if one.against == summary.reference == reference(one.arm, arms)
             }
     return paired
 
@@ -388,7 +395,7 @@ def main() -> None:
     try:
         print(tyro.extras.subcommand_cli_from_dict(commands, prog="python -m studies.front") or "")
     except (RunError, OSError) as error:
-        raise SystemExit(f"studies.front: {error}") from None
+        raise SystemExit(f"studies.front: {explain(error)}") from None
 
 
 if __name__ == "__main__":

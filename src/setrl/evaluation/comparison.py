@@ -48,6 +48,7 @@ READ_FROM = {  # metric → what samples must have, lest 0 be compared with 0
     "effective_number": "strategies_PN",
     "top_share": "strategies_PN",
 }
+PLAIN = IntervalConfig(method="analytic")  # where the mean alone is read: no resampling
 MOST_DRAWN = 64  # places of a curve in a figure
 Pair = tuple[Floats, Floats]  # values of both runs, (R, P) each
 SUPPORT = "support"  # chosen like a metric, but computed from both runs together
@@ -284,7 +285,7 @@ def _in_words(
     """Whether the second run uses fewer strategies than the first; the band is of B − A."""
     asked = {name: pair for name, pair in values.items() if name.partition("@")[0] in STRATEGIES}
     means = {
-        name: (mean_over_problems(second).value, mean_over_problems(first).value)
+        name: (mean_over_problems(second, PLAIN).value, mean_over_problems(first, PLAIN).value)
         for name, (first, second) in asked.items()
     }
     gaps = {

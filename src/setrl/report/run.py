@@ -123,7 +123,7 @@ def on_split(name: str) -> str:
 
 
 def on_problems(name: str) -> str:
-    """The same, said of the problems."""
+    """The words for the problems of a split; nothing where there is one split alone."""
     return "" if name == GIVEN else f" on {name} problems"
 
 
