@@ -196,7 +196,8 @@ def test_further_fields_of_samples_are_read(tmp_path):
             known = {"answers": answers, "proxy": proxy}[field]
             want = method.advantages(rewards, abstain=True, **{field: known}).values_BN[0]
             assert np.ptp(want) > 0
-            np.testing.assert_array_equal(values[row, : len(group)], want)
+            # Sums of other shapes take other kernels on some processors: a few ulps.
+            np.testing.assert_allclose(values[row, : len(group)], want, rtol=1e-14, atol=1e-15)
 
 
 def test_a_sample_whose_cluster_is_unknown_is_left_out_and_not_degenerate(tmp_path):
