@@ -56,7 +56,7 @@ verifiers: $(VERIFIERS_VENV)/ready  ## Check the snippet for prime-rl with the r
 	PYTHONPATH=src:. $(VERIFIERS_VENV)/bin/python -m tests.server.verifiers
 
 adversary: $(VENV)/ready  ## Try to cheat the grader: near misses and rewrites of 3,000 golds.
-	$(BIN)/python -m tests.rewards.adversary
+	$(BIN)/python -m tests.grading.adversary
 
 golden: $(VENV)/ready  ## Run small runs again and compare their figures with the recorded ones.
 	$(BIN)/python -m tests.golden.make --check

@@ -27,8 +27,9 @@ from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOConfig
 
 from setrl import domains, methods
+from setrl.engines.batch import ScoredBatch
 from setrl.engines.judging import JudgingTimes
-from setrl.engines.trl import ScoredBatch, SetGRPOTrainer
+from setrl.engines.trl import SetGRPOTrainer
 from setrl.judges import Endpoint, Limits, LMJudge
 from setrl.models import sampler
 from tests import tiny_model

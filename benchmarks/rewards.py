@@ -17,12 +17,12 @@ from pathlib import Path
 
 from math_verify import parse, verify
 
+from setrl.grading.compare import number_of
+from setrl.grading.expressions import read
+from setrl.grading.normal_form import normal_form
+from setrl.grading.shapes import read_shape
+from setrl.grading.workers import CLOCK_FACTOR
 from setrl.rewards import Grade, MathAnswer, math_answer
-from setrl.rewards.compare import number_of
-from setrl.rewards.expressions import read
-from setrl.rewards.normal_form import normal_form
-from setrl.rewards.shapes import read_shape
-from setrl.rewards.workers import CLOCK_FACTOR
 
 REASONING = "We add the two and get 3, so $x_{1} = \\frac{1}{2}$ follows. " * 32
 FAST = [

@@ -178,7 +178,7 @@ def plan() -> None:
 def plan_lines() -> list[str]:
     """A row for each number of GPUs, by the formulas of `setrl plan`."""
     from setrl.lm.config import ComparisonConfig
-    from setrl.lm.costs import Assumptions, costs
+    from setrl.lm.preflight.costs import Assumptions, costs
 
     config = ComparisonConfig.load(RECIPE / "trl.yaml", ["task.data=polaris_2000.jsonl.gz"])
     sizes = RECIPE / "qwen3_4b_base.json"

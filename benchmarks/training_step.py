@@ -24,7 +24,8 @@ import numpy as np
 from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOTrainer
 
-from setrl.engines.trl import ScoredBatch, SetGRPOTrainer
+from setrl.engines.batch import ScoredBatch
+from setrl.engines.trl import SetGRPOTrainer
 from setrl.lm.arm import grpo_config, training_prompts
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from setrl.engines.adam_moments import moments
+from setrl.engines.trl.adam_moments import moments
 from setrl.evaluation.sampling import one_thread
 from studies.bandit import ESTIMATORS
 from studies.summaries import Interval, geometric_interval, mean_interval

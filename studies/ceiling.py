@@ -30,10 +30,10 @@ from setrl.domains import Domain, Problem
 from setrl.errors import ConfigError, RunError
 from setrl.evaluation.sampling import load_tokenizer
 from setrl.evaluation.summary import summarise_run
+from setrl.files.run_folder import TrainingRun
 from setrl.lm.arm import train_arm
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.run import LanguageModelArms, check_before_training, quiet
-from setrl.logs.run_folder import TrainingRun
 from setrl.runs.pool import OnProgress, Stop
 from setrl.runs.run import cache_folder, run_arms
 from setrl.tasks.base import TRAIN

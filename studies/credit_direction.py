@@ -32,11 +32,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from setrl import AnyMethod, files, methods
 from setrl.domains import Domain
 from setrl.evaluation.sampling import load_tokenizer, load_weights, one_thread
+from setrl.files.run_folder import TrainingRun
 from setrl.lm.arm import train_arm
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.run import quiet
-from setrl.logs.run_folder import TrainingRun
 from setrl.models.imitation import IGNORED, Example, collate
 from setrl.models.sampler import sample_ids
 from setrl.report.style import BLUE, GREEN, GREY, ORANGE, axes_grid

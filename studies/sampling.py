@@ -15,8 +15,8 @@ import tyro
 
 from setrl import files
 from setrl.evaluation.summary import run_evaluations, summarise
+from setrl.files.run_folder import BASE, training_run
 from setrl.lm.run import LanguageModelArms, quiet
-from setrl.logs.run_folder import BASE, training_run
 from studies.wise_ft import claim, opened
 
 CURVES = ("pass@", "majority@", "correct_strategies@", "vote_share@", "degenerate")

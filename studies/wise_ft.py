@@ -22,9 +22,9 @@ from setrl import files
 from setrl.errors import ConfigError
 from setrl.evaluation.sampling import load_tokenizer, load_weights
 from setrl.evaluation.summary import Evaluations, run_evaluations, summarise
+from setrl.files.run_folder import BASE, CONFIG, seed_folders, training_run
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.run import LanguageModelArms, quiet
-from setrl.logs.run_folder import BASE, CONFIG, seed_folders, training_run
 from studies.summaries import SHOWN, means_by_seed
 
 SOURCE = "source.json"  # the run whose models are evaluated again in a folder

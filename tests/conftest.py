@@ -13,3 +13,13 @@ def few_objects_to_search():
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="package")
+def grader():
+    """A grader with workers that are started once for all tests of a folder."""
+    from setrl.rewards import math_answer
+
+    value = math_answer(workers=2, time_limit_s=20.0)
+    yield value
+    value.close()

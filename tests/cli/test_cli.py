@@ -11,8 +11,8 @@ import pytest
 from setrl import cli, domains, methods
 from setrl.cli import parser
 from setrl.evaluation.metrics import METRICS
+from setrl.groups.importers.tools import READERS
 from setrl.judges import config, rendering
-from setrl.logs.tools import READERS
 from setrl.rewards import benchmarks
 
 

@@ -7,7 +7,7 @@ import pytest
 from setrl.cli.evaluate import Evaluate
 from setrl.errors import ConfigError, RunError
 from setrl.evaluation.metrics import metric_values
-from setrl.logs.records import load_evaluation, read_records
+from setrl.groups.records import load_evaluation, read_records
 from tests import fake_run, tiny_model
 from tests.serving.samples import SampleServer
 

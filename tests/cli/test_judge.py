@@ -9,7 +9,7 @@ import pytest
 
 from setrl import cli
 from setrl.cli.judge_audit import JudgeAudit
-from setrl.logs.groups import Keys, read_texts
+from setrl.groups.groups import Keys, read_texts
 from tests.judges.helpers import make_groups, right_clusters
 from tests.judges.server import FaultyServer
 

@@ -9,10 +9,10 @@ from setrl import methods
 from setrl.cli.labelling import AHEAD, in_order, label_file
 from setrl.domains import by_name
 from setrl.errors import ConfigError, DataError
+from setrl.groups.groups import UNJUDGED, Keys, credit_groups, read_groups, read_texts
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.exact import ExactJudge
 from setrl.judges.oracle import OracleJudge
-from setrl.logs.groups import UNJUDGED, Keys, credit_groups, read_groups, read_texts
 
 OBJECTS = {"prompt": "p", "samples": [{"text": t, "reward": 1} for t in ("a", "b", "", "a")]}
 LISTS = {"problem": "p", "completions": ["a", "b", None, "a"], "rewards": [1, 1, 1, 1]}

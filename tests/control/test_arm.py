@@ -21,7 +21,7 @@ from setrl.control.arm import train_arm
 from setrl.control.config import ControlConfig
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.errors import RunError
-from setrl.logs.run_folder import TrainingRun
+from setrl.files.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 from tests.control.goals import GoalsTask
 

@@ -11,10 +11,10 @@ from transformers import TrainerCallback
 
 from claims.maxpo_variance import adam_proxy as of_moments
 from setrl import files
-from setrl.engines.adam_moments import moments
+from setrl.engines.trl.adam_moments import moments
 from setrl.errors import ConfigError, RunError
+from setrl.files.run_folder import TrainingRun
 from setrl.lm.arm import make_trainer, train_arm
-from setrl.logs.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 from tests.tiny import base, one_thread, tiny_config
 

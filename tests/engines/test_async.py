@@ -18,7 +18,7 @@ from trl.experimental.async_grpo import async_rollout_worker as theirs
 
 from setrl import Method, objectives
 from setrl.core import methods
-from setrl.engines.trl_async import SetRolloutLoop, credit_worker
+from setrl.engines.trl.asynchronous import SetRolloutLoop, credit_worker
 from setrl.errors import ConfigError, RunError
 from setrl.rewards import Combine, Truncation
 from tests.engines.chat import PROMPTS, fixed_labels

@@ -5,7 +5,8 @@ import pytest
 from trl import GRPOTrainer
 
 from setrl.core import methods
-from setrl.engines import checks
+from setrl.engines import functions
+from setrl.engines.trl import checks
 from setrl.errors import RunError
 from setrl.rewards import Combine, Truncation
 from setrl.rewards.guarded import GuardedReward
@@ -151,7 +152,7 @@ def test_a_guarded_function_that_stops_the_run_is_named_once():
     def own(completions, **_):
         raise KeyError("gold")
 
-    function = checks.checked_rewards(GuardedReward(own, "own", "own.py"))
+    function = functions.checked_rewards(GuardedReward(own, "own", "own.py"))
     with pytest.raises(
         RunError, match=r"^the reward function 'own' \(own.py\) raised KeyError: 'g"
     ):

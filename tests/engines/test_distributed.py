@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from setrl import files
-from setrl.logs.run_folder import training_run
+from setrl.files.run_folder import training_run
 from tests.distributed.run import check, free_port
 from tests.distributed.training import METHOD, ROWS, SETTINGS, N, train
 

@@ -7,10 +7,10 @@ from datasets import Dataset
 from transformers import AutoModelForCausalLM
 
 from setrl import Method, methods, objectives, schedules
-from setrl.engines.checks import checked_field
 from setrl.engines.fields import as_array, column, read_answer, read_matrix, read_number
-from setrl.engines.policy import MeanLogprob
+from setrl.engines.functions import checked_field
 from setrl.engines.trl import SetGRPOTrainer
+from setrl.engines.trl.policy import MeanLogprob
 from setrl.errors import RunError
 from tests.engines.test_trainer import PROMPTS, Losses, arguments, first_letters, length
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from setrl.engines import gathering
+from setrl.engines.trl import gathering
 
 
 @pytest.mark.parametrize(

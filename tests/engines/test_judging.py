@@ -11,8 +11,8 @@ from setrl import files, methods
 from setrl.engines.judging import JudgeQueue, JudgingTimes, clusters_array, covered, make_judge
 from setrl.engines.metrics import batch_metrics, rollout_records
 from setrl.engines.trl import SetGRPOTrainer
+from setrl.groups.groups import UNJUDGED, Keys, read_groups
 from setrl.judges import Group, Judge, Judgement
-from setrl.logs.groups import UNJUDGED, Keys, read_groups
 from setrl.models import sampler
 from setrl.serving.endpoint import Endpoint, Prices
 from setrl.serving.usage import Usage
@@ -180,8 +180,8 @@ def test_wrong_judges_are_named(spec, message, tmp_path):
 
 
 def test_a_comparison_trains_with_a_judge(make_config, base, tmp_path):
+    from setrl.files.run_folder import TrainingRun
     from setrl.lm.arm import train_arm
-    from setrl.logs.run_folder import TrainingRun
     from setrl.runs.pool import Stop
 
     judge = {"judge": "noisy", "of": "oracle:polynomial", "flips": 0.5}

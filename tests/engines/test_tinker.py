@@ -15,10 +15,10 @@ import torch
 from transformers import AutoTokenizer
 
 from setrl import files, methods
-from setrl.engines import tinker as engine
-from setrl.engines import tinker_server
-from setrl.engines.journal import Batch, CreditedSample, Journal, Saved
 from setrl.engines.scoring import SampledGroup, Scorer
+from setrl.engines.tinker import client as engine
+from setrl.engines.tinker import server as tinker_server
+from setrl.engines.tinker.journal import Batch, CreditedSample, Journal, Saved
 from setrl.errors import ConfigError, DataError, RunError
 from setrl.rewards import Combine, Truncation
 from setrl.tasks import Row, Strategy

@@ -363,7 +363,7 @@ def test_what_cannot_be_trained_is_refused_at_once(tmp_path, method, changes, me
 
 
 def test_another_trl_is_warned_of(monkeypatch, tmp_path):
-    monkeypatch.setattr("setrl.engines.trl.trl.__version__", "1.17.0")
+    monkeypatch.setattr("setrl.engines.trl.trainer.trl.__version__", "1.17.0")
     make_wrong = pytest.raises(ValueError, match="set_size")
     with pytest.warns(UserWarning, match=r"for TRL 1.16.0 and this is 1.17.0"), make_wrong:
         make(tmp_path, tmp_path, methods.maxpo(99))

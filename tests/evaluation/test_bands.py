@@ -20,7 +20,7 @@ from setrl.evaluation.bands import (
 from setrl.evaluation.estimators import pass_at_k
 from setrl.evaluation.intervals import IntervalConfig, mean_over_problems, paired_difference
 from setrl.evaluation.text import band_sentences
-from setrl.logs.records import Evaluation
+from setrl.groups.records import Evaluation
 
 DATA = Path(__file__).parents[1] / "data"
 DRAWS = IntervalConfig(resamples=400)

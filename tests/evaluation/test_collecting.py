@@ -12,8 +12,8 @@ import pytest
 from setrl.domains import Reading
 from setrl.errors import ConfigError, DataError
 from setrl.evaluation.collecting import draw_and_read
-from setrl.logs.records import load_evaluation, read_records
-from setrl.logs.sample_file import SampleFile
+from setrl.evaluation.sample_file import SampleFile
+from setrl.groups.records import load_evaluation, read_records
 from setrl.rewards.problem_sets import NamedProblem, ProblemSet
 from setrl.serving.generators import Failure, Sample
 from tests.serving.samples import SampleServer

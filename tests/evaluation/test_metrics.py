@@ -11,7 +11,7 @@ from setrl.evaluation.branching import branches_by_position, mean_shared_prefix
 from setrl.evaluation.estimators import cover_at, g_pass_at_k, mean_g_pass_at_k
 from setrl.evaluation.metrics import METRICS, by_metric, metric_values
 from setrl.evaluation.sides import load_run
-from setrl.logs.records import Evaluation
+from setrl.groups.records import Evaluation
 from tests import fake_run
 from tests.subsets import best_by_proxy, mean_over_subsets
 

@@ -9,7 +9,7 @@ from transformers import AutoTokenizer
 from setrl import domains
 from setrl.errors import DataError
 from setrl.evaluation import collecting, sampling
-from setrl.logs.records import load_evaluation, read_records
+from setrl.groups.records import load_evaluation, read_records
 from setrl.rewards.problem_sets import domain_problems
 from tests import tiny_model
 

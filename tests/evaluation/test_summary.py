@@ -17,8 +17,8 @@ from setrl.evaluation.summary import (
     summarise_run,
     write_checkpoint_summary,
 )
-from setrl.logs.records import load_evaluation
-from setrl.logs.run_folder import find_arms
+from setrl.files.run_folder import find_arms
+from setrl.groups.records import load_evaluation
 from tests import fake_run
 
 

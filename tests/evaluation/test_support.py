@@ -7,7 +7,7 @@ import pytest
 
 from setrl.evaluation.intervals import IntervalConfig
 from setrl.evaluation.support import support_dynamics, support_of
-from setrl.logs.records import Evaluation
+from setrl.groups.records import Evaluation
 
 FAST = IntervalConfig(resamples=200)
 

@@ -9,7 +9,7 @@ from setrl.evaluation.bands import Band
 from setrl.evaluation.intervals import Difference
 from setrl.evaluation.ungraded import ungraded_of
 from setrl.evaluation.verdicts import place, runs, strategies_in_words
-from setrl.logs.records import Evaluation
+from setrl.groups.records import Evaluation
 
 
 def band(*signs, ks=None):

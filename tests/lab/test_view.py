@@ -13,12 +13,12 @@ from starlette.testclient import TestClient
 
 from setrl import methods
 from setrl.errors import ConfigError, DataError
+from setrl.groups.importers.importing import ImportOptions
 from setrl.lab.view import metrics, serve
 from setrl.lab.view.app import SHOWN, application
 from setrl.lab.view.catalogue import Catalogue
 from setrl.lab.view.credit import branch_points, group_page, shared_prefix
 from setrl.lab.view.rollouts import Index, LoggedGroup, Rollouts, Sample, against
-from setrl.logs.importing import ImportOptions
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 
 from setrl import files
 from setrl.errors import ConfigError, RunError
+from setrl.files.run_folder import TrainingRun
 from setrl.lm.arm import (
     check_model,
     check_problems,
@@ -20,7 +21,6 @@ from setrl.lm.arm import (
     training_prompts,
 )
 from setrl.lm.config import ComparisonConfig
-from setrl.logs.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 from tests.tiny import tiny_config
 

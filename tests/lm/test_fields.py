@@ -9,10 +9,10 @@ import pytest
 from setrl import domains, files
 from setrl.engines.metrics import rollout_records
 from setrl.errors import ConfigError
+from setrl.files.run_folder import TrainingRun
+from setrl.groups.groups import Keys, credit_groups, read_groups
 from setrl.lm.arm import check_fields, field_sources, make_trainer, train_arm
 from setrl.lm.config import ComparisonConfig
-from setrl.logs.groups import Keys, credit_groups, read_groups
-from setrl.logs.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 from tests.lm import fields_of_mine as mine
 

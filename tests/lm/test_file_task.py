@@ -12,11 +12,11 @@ from setrl.engines.trl import SetGRPOTrainer
 from setrl.errors import ConfigError
 from setrl.evaluation.sampling import LocalModel
 from setrl.evaluation.summary import summarise_run
+from setrl.files.run_folder import TrainingRun, find_arms, training_run
 from setrl.lm.arm import check_before_training, make_trainer, train_arm
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.run import LanguageModelArms, run_comparison
-from setrl.logs.run_folder import TrainingRun, find_arms, training_run
 from setrl.runs.pool import Stop
 from setrl.tasks import PromptForm
 from tests.tasks import models

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from setrl import cli, files
-from setrl.logs.run_folder import training_run
+from setrl.files.run_folder import training_run
 from setrl.rewards import loading
 from setrl.runs.pool import Stop
 from setrl.tasks import config

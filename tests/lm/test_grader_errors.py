@@ -4,11 +4,11 @@ import pytest
 
 from setrl import domains, files
 from setrl.errors import ConfigError, RunError
+from setrl.files.run_folder import TrainingRun, training_run
 from setrl.lm.arm import train_arm
 from setrl.lm.base_model import base_model
 from setrl.lm.run import LanguageModelArms
 from setrl.lm.server import train_on_server
-from setrl.logs.run_folder import TrainingRun, training_run
 from setrl.rewards.misgraded import GraderErrors
 from setrl.runs.pool import Stop
 from tests.engines.fake_tinker import FakeServer

@@ -11,10 +11,10 @@ from trl import GRPOConfig
 from setrl import files, methods
 from setrl.errors import ConfigError
 from setrl.evaluation.sampling import load_tokenizer
+from setrl.files.run_folder import TrainingRun
 from setrl.lm.arm import check_trainer_options, grpo_config, train_arm
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.server import server_settings, train_on_server
-from setrl.logs.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 from tests.engines.fake_tinker import FakeServer
 from tests.judges.server import FaultyServer

@@ -12,10 +12,10 @@ import pytest
 
 from setrl import cli, files
 from setrl.errors import ConfigError, DataError, RunError
+from setrl.files.run_folder import TrainingRun, training_run, write_status
 from setrl.lm import run as comparison
 from setrl.lm.arm import train_arm
 from setrl.lm.run import LanguageModelArms, run_comparison
-from setrl.logs.run_folder import TrainingRun, training_run, write_status
 from setrl.report import style
 from setrl.runs.pool import Stop, run_jobs
 from setrl.runs.run import arm_job

@@ -6,10 +6,10 @@ import pytest
 from setrl import files, methods
 from setrl.errors import ConfigError
 from setrl.evaluation.collecting import draw_and_read
+from setrl.files.run_folder import TrainingRun
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.engine import EngineSpec
 from setrl.lm.server import ServedModel, check_server_of, learning_rate, train_on_server
-from setrl.logs.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 from tests.engines.fake_tinker import FakeServer
 from tests.tiny import tiny_config

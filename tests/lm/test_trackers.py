@@ -5,9 +5,9 @@ from transformers import TrainerCallback
 from transformers.integrations import integration_utils as integrations
 
 from setrl.errors import ConfigError
+from setrl.files.run_folder import TrainingRun
 from setrl.lm.arm import check_trainer_options, make_trainer, train_arm
 from setrl.lm.trackers import check_trackers
-from setrl.logs.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 
 

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 from setrl.errors import ConfigError
-from setrl.logs.run_folder import write_status
+from setrl.files.run_folder import write_status
 from setrl.report import style, write_report
 from setrl.report.headlines import headlines
 from setrl.report.run import read_run

@@ -1,8 +1,8 @@
 import pytest
 
 from setrl.errors import DataError
+from setrl.grading.stated import normal_text, stated_answer
 from setrl.rewards.plain_answers import ChoiceAnswer, ExactAnswer, NumberAnswer
-from setrl.rewards.stated import normal_text, stated_answer
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from setrl import files
 from setrl.errors import ConfigError, RunError
-from setrl.logs.run_folder import kind_of
+from setrl.files.run_folder import kind_of
 from setrl.runs.claim import claimed
 from setrl.runs.config import RunConfig
 

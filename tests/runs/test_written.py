@@ -11,8 +11,8 @@ import pytest
 from setrl import cli, files
 from setrl.control.config import ControlConfig
 from setrl.errors import ConfigError
+from setrl.files.run_folder import write_status
 from setrl.lm.config import ComparisonConfig
-from setrl.logs.run_folder import write_status
 from setrl.report import publish_report, style, write_report
 from setrl.runs.claim import claimed
 from setrl.runs.config import RunConfig

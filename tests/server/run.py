@@ -29,10 +29,10 @@ import yaml
 from safetensors.numpy import load
 
 from setrl import files, methods
+from setrl.files.run_folder import training_run
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.server import train_on_server
-from setrl.logs.run_folder import training_run
 from setrl.runs.pool import Stop
 from setrl.runs.run import cache_folder
 from tests.judges.server import FaultyServer

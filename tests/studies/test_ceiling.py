@@ -15,9 +15,9 @@ from transformers import AutoModelForCausalLM
 from setrl import domains, files
 from setrl.errors import ConfigError, RunError
 from setrl.evaluation.sampling import load_tokenizer
+from setrl.files.run_folder import TrainingRun
 from setrl.lm.arm import train_arm
 from setrl.lm.base_model import base_model
-from setrl.logs.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 from studies import bases, ceiling
 from studies.ceiling import Author, strategies_of

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("matplotlib")
 pytest.importorskip("transformers")
 
-from setrl.theory.predict import Miniature, forecast
+from setrl.recommend.forecasts import Miniature, forecast
 from studies import predictions
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("matplotlib")
 pytest.importorskip("transformers")
 
-from setrl.theory.recommend import TRAINED, Goal
+from setrl.recommend.choice import TRAINED, Goal
 from studies import recommendations
 from studies.predictions import NAMES
 from studies.recommendations import (

@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 
 from setrl import files
+from setrl.groups.records import read_records
 from setrl.judges import Endpoint, LMJudge
 from setrl.judges.parsing import ReplyError, read_clusters
-from setrl.logs.records import read_records
 from setrl.runs.run import cache_folder
 from setrl.serving.client import Client
 from tests.vllm import models, training

@@ -47,7 +47,7 @@ class CheckTask:
         from json import dumps
 
         from setrl.files import plain_json
-        from setrl.lm.task_check import check_task
+        from setrl.lm.preflight.task_check import check_task
 
         if self.prompts < 0:
             raise ConfigError(f"--prompts must be at least 0, got {self.prompts}")
@@ -68,7 +68,7 @@ class CheckTask:
         if self.json:
             print(dumps(plain_json(dataclasses.asdict(found)), indent=2, ensure_ascii=False))
         else:
-            from setrl.lm.task_check_text import task_check_text
+            from setrl.lm.preflight.task_check_text import task_check_text
 
             print(task_check_text(found))
         for kind, sentences in (("warning", found.warnings), ("problem", found.problems)):

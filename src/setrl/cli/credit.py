@@ -17,8 +17,8 @@ from setrl.core import methods
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.errors import DataError, usage_errors
 from setrl.files import json_lines, strict_yaml
-from setrl.logs.fields import DEGENERATE_NOTE, seems_to_mark_degenerate
-from setrl.logs.groups import UNJUDGED, CreditGroup, Keys, credit_groups, read_groups
+from setrl.groups.fields import DEGENERATE_NOTE, seems_to_mark_degenerate
+from setrl.groups.groups import UNJUDGED, CreditGroup, Keys, credit_groups, read_groups
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from setrl.files import refuse_own_input
 
 if TYPE_CHECKING:
     from setrl.evaluation.collecting import Drawn
-    from setrl.logs.records import Evaluation
+    from setrl.groups.records import Evaluation
     from setrl.rewards.problem_sets import ProblemSet
     from setrl.serving.generators import Generator
     from setrl.tasks import Task
@@ -300,7 +300,7 @@ class Evaluate(ShownFields):
         """Print the metrics; returns whether the samples are those of a log of one's own."""
         from setrl.evaluation.summary import summarise
         from setrl.evaluation.text import metric_table
-        from setrl.logs.jsonl import load_samples
+        from setrl.groups.jsonl import load_samples
 
         loaded = load_samples(outcome.path, own_log(self))
         self.say(loaded.reading)

@@ -14,7 +14,7 @@ from tyro.conf import Positional
 
 from setrl.errors import ConfigError, DataError, RunError, usage_errors
 from setrl.files import refuse_own_input
-from setrl.logs.groups import Keys
+from setrl.groups.groups import Keys
 
 if TYPE_CHECKING:
     from setrl.judges.base import Judge

@@ -13,8 +13,8 @@ from setrl.cli.judge import JudgeOptions, opened
 from setrl.core import methods
 from setrl.errors import ConfigError, DataError
 from setrl.files import read_json, refuse_file_of_others, refuse_own_input
-from setrl.logs.fields import DEGENERATE_NOTE, seems_to_mark_degenerate
-from setrl.logs.groups import (
+from setrl.groups.fields import DEGENERATE_NOTE, seems_to_mark_degenerate
+from setrl.groups.groups import (
     REWARD_KEYS,
     LoggedGroup,
     labels_of,

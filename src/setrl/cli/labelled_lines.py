@@ -9,8 +9,8 @@ from typing import Any
 
 from setrl import files
 from setrl.errors import ConfigError, DataError
+from setrl.groups.groups import LoggedGroup, LoggedLine
 from setrl.judges.base import Judgement
-from setrl.logs.groups import LoggedGroup, LoggedLine
 
 JUDGED = "judged"
 

@@ -17,8 +17,8 @@ from setrl.cli.labelled_lines import labelled_lines, read_back
 from setrl.core.samples import DEGENERATE
 from setrl.errors import DataError
 from setrl.files.progress import progress_bar
+from setrl.groups.groups import Keys, LoggedGroup, read_texts
 from setrl.judges.base import BackgroundJudge, Group, Judge, Judgement
-from setrl.logs.groups import Keys, LoggedGroup, read_texts
 
 AHEAD = 1024  # groups that a judge in the background is asked about beyond the last one written
 BATCH = 64  # groups that another judge is given at once; they are on disk after each batch

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from setrl.logs.jsonl import OwnLog
-from setrl.logs.recognition import Fields
+from setrl.groups.jsonl import OwnLog
+from setrl.groups.recognition import Fields
 
 
 @dataclass(frozen=True, kw_only=True)

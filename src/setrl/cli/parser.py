@@ -60,7 +60,7 @@ REGISTRIES = {
     "{methods}": "setrl.core.methods:by_name",
     "{metrics}": "setrl.evaluation.metrics:METRICS",
     "{styles}": "setrl.judges.rendering:STYLES",
-    "{tools}": "setrl.logs.tools:READERS",
+    "{tools}": "setrl.groups.importers.tools:READERS",
 }
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 from tyro.conf import Positional
 
-from setrl.lm.assumptions import Assumptions
+from setrl.lm.preflight.assumptions import Assumptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +35,8 @@ class Plan(Assumptions):
 
         from setrl.files import plain_json
         from setrl.lm.config import ComparisonConfig
-        from setrl.lm.costs import as_json, costs
-        from setrl.lm.costs_text import costs_text
+        from setrl.lm.preflight.costs import as_json, costs
+        from setrl.lm.preflight.costs_text import costs_text
         from setrl.lm.run import quiet
 
         config = ComparisonConfig.load(self.config, self.set)

@@ -13,8 +13,8 @@ from setrl.cli.log_fields import ShownFields, own_log
 from setrl.errors import ConfigError, DataError, usage_errors
 
 if TYPE_CHECKING:
-    from setrl.logs.records import Evaluation
-    from setrl.theory.predict import Miniature
+    from setrl.groups.records import Evaluation
+    from setrl.recommend.forecasts import Miniature
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +68,9 @@ class Recommend(ShownFields):
 
         from setrl.files import plain_json
         from setrl.files.progress import progress_bar
-        from setrl.theory.logged import Logged
-        from setrl.theory.recommend import Goal, candidates, recommend
-        from setrl.theory.recommend_text import recommendation_text
+        from setrl.recommend.choice import Goal, candidates, recommend
+        from setrl.recommend.counts import Logged
+        from setrl.recommend.text import recommendation_text
 
         with usage_errors():
             goal = Goal.parse(self.goal, self.within / 100)
@@ -91,7 +91,7 @@ class Recommend(ShownFields):
             print(recommendation_text(advice))
 
     def _read(self) -> Evaluation:
-        from setrl.logs.jsonl import load_samples
+        from setrl.groups.jsonl import load_samples
 
         if not self.file.is_file():
             raise DataError(f"{self.file}: no such file; give the file of samples")
@@ -100,7 +100,7 @@ class Recommend(ShownFields):
         return loaded.evaluation
 
     def _training(self, found: Evaluation) -> Miniature:
-        from setrl.theory.predict import Miniature
+        from setrl.recommend.forecasts import Miniature
 
         size = min(found.most, 16) if self.samples_per_prompt is None else self.samples_per_prompt
         if size < 3:
@@ -125,8 +125,8 @@ class Recommend(ShownFields):
             return given
         if self.judge_noise is not None:
             raise ConfigError("give --judge-noise or --second-strategy, not both")
-        from setrl.logs.jsonl import is_evaluation_file, load_samples
-        from setrl.theory.logged import disagreement
+        from setrl.groups.jsonl import is_evaluation_file, load_samples
+        from setrl.recommend.counts import disagreement
 
         if is_evaluation_file(self.file):
             raise ConfigError(

@@ -56,13 +56,13 @@ class Report(ShownFields):
 
     def _is_own(self, path: Path) -> bool:
         """Whether a path holds samples, and is not the folder of a run."""
-        from setrl.logs.run_folder import kind_of
-        from setrl.logs.trl import completions_folder
+        from setrl.files.run_folder import kind_of
+        from setrl.groups.importers.trl import completions_folder
 
         return path.is_file() or (kind_of(path) is None and completions_folder(path) is not None)
 
     def _of_files(self) -> None:
-        from setrl.logs.importing import ImportOptions
+        from setrl.groups.importers.importing import ImportOptions
         from setrl.report import report_files
 
         if self.publish is not None:

@@ -69,7 +69,7 @@ class Train(RunOptions):
         self.train(config, run_comparison)
 
     def _plan(self, config: Any) -> None:
-        from setrl.lm.plan import plan, plan_text
+        from setrl.lm.preflight.plan import plan, plan_text
         from setrl.lm.run import quiet
 
         quiet()

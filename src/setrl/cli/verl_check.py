@@ -14,7 +14,7 @@ class VerlCheck:
 
     def run(self) -> None:
         """Print what verl finds."""
-        from setrl.engines.verl_check import check
+        from setrl.engines.verl.check import check
 
         for line in check():
             print(line)

@@ -34,9 +34,9 @@ class View(LogFields):
 
     def run(self) -> None:
         """Serve the pages until Ctrl-C."""
+        from setrl.groups.importers.importing import ImportOptions
         from setrl.lab.view.catalogue import Catalogue
         from setrl.lab.view.serve import serve
-        from setrl.logs.importing import ImportOptions
 
         names = {one.name for one in dataclasses.fields(ImportOptions)} & {
             one.name for one in dataclasses.fields(LogFields)

@@ -22,7 +22,7 @@ from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.sb3.recurrent import GRUPolicy, RecurrentPolyPPO
 from setrl.control.tasks import ControlTask
 from setrl.control.tasks.warm_start import warm_start
-from setrl.logs.run_folder import Status, TrainingRun, write_status
+from setrl.files.run_folder import Status, TrainingRun, write_status
 from setrl.runs.pool import Stop
 
 GAMMA = 0.99  # Stable-Baselines3's, of PPO and of VecNormalize

@@ -31,7 +31,7 @@ from setrl.control.sb3.normalise import load_statistics, statistics_of
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.seals import check_seal, seal
 from setrl.errors import RunError
-from setrl.logs.run_folder import TrainingRun
+from setrl.files.run_folder import TrainingRun
 
 MODEL, POLICY, NORMALISATION = "model.zip", "policy.safetensors", "normalisation.json"
 KEPT = 2  # the last one, and a complete one while that is written

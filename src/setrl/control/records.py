@@ -17,7 +17,7 @@ from setrl.control.credit.families import Family
 from setrl.control.credit.trajectories import Trajectory
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.tasks import ControlTask
-from setrl.logs.run_folder import TrainingRun
+from setrl.files.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 
 EVALUATION = 0xE7A1  # in the seeds of evaluations: no random numbers are shared with training

@@ -11,7 +11,7 @@ import torch
 from setrl.control.arm import make_model, train_arm, write_evaluation
 from setrl.control.config import ControlConfig
 from setrl.control.sb3.poly_ppo import PolyPPO
-from setrl.logs.run_folder import BASE, TrainingRun
+from setrl.files.run_folder import BASE, TrainingRun
 from setrl.runs.pool import OnProgress, Stop
 from setrl.runs.run import Arms, cache_folder, run_arms
 

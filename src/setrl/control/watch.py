@@ -21,7 +21,7 @@ from setrl.control.credit.trajectories import Trajectory
 from setrl.control.envs.resettable import make_resettable
 from setrl.control.tasks import ControlTask
 from setrl.errors import ConfigError, DataError
-from setrl.logs.run_folder import training_run
+from setrl.files.run_folder import training_run
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from setrl import DEGENERATE
-from setrl.logs.trl import NO_STRATEGY
+from setrl.groups.importers.trl import NO_STRATEGY
 from setrl.rewards.from_domain import strategy_label
 
 Label = str | int | None  # a name or an integer, −1 for degenerate; None for unknown

@@ -11,7 +11,7 @@ import numpy as np
 from setrl import DEGENERATE, AnyMethod
 from setrl.core import methods
 from setrl.engines.batch import ScoredBatch
-from setrl.logs.run_folder import SCHEMA_VERSION
+from setrl.files.run_folder import SCHEMA_VERSION
 
 CORRECT = 0.5  # rewards above it count as correct, as in objectives.any_correct
 FIELD_KEYS = {"answers": "answer", "proxy": "proxy", "second": "second", "families": "family"}

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from setrl import AnyMethod
-from setrl.engines import checks
+from setrl.engines import functions
 from setrl.engines.batch import ScoredBatch
 from setrl.engines.fields import PAIRS, Source, as_array, column, read_matrix
 from setrl.engines.judging import JudgeQueue, clusters_array, labels_of
@@ -69,11 +69,11 @@ class Scorer:
 
     def __post_init__(self) -> None:
         rewards = self.task.rewards if self.rewards is None else self.rewards
-        self._rewards = [checks.checked_rewards(one) for one in rewards]
+        self._rewards = [functions.checked_rewards(one) for one in rewards]
         function = None if self.judge is not None else self.task.strategy.function
-        self._labels = None if function is None else checks.checked_labels(function)
+        self._labels = None if function is None else functions.checked_labels(function)
         self._fields = {
-            name: one if isinstance(one, str) else checks.checked_field(one, name)
+            name: one if isinstance(one, str) else functions.checked_field(one, name)
             for name, one in self.fields.items()
         }
         self._queue = None if self.judge is None else JudgeQueue(self.judge)
@@ -207,6 +207,6 @@ def _called(function: Callable[..., Any], arguments: dict[str, Any]) -> list[Any
 
 def _pairs(function: Any, group: SampledGroup, n: int) -> np.ndarray:
     place = "the pairs function"
-    with checks.named(place):
+    with functions.named(place):
         found = function(**_arguments([group]))
     return read_matrix(found, n, place)

@@ -36,7 +36,7 @@ from setrl.evaluation.summary import (
     write_checkpoint_summary,
 )
 from setrl.evaluation.support import SupportDynamics, support_dynamics, support_of
-from setrl.logs.records import Evaluation, load_evaluation
+from setrl.groups.records import Evaluation, load_evaluation
 
 __all__ = [
     "Band",

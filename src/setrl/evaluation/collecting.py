@@ -11,9 +11,9 @@ from typing import Any
 
 from setrl import files
 from setrl.errors import ConfigError
+from setrl.evaluation.sample_file import SampleFile
 from setrl.files.progress import progress_bar
-from setrl.logs.records import SCHEMA_VERSION, TEXTS_KEPT, read_records
-from setrl.logs.sample_file import SampleFile
+from setrl.groups.records import SCHEMA_VERSION, TEXTS_KEPT, read_records
 from setrl.rewards.problem_sets import NamedProblem, ProblemSet
 from setrl.serving.generators import Ask, Failure, Generator, Sample
 
@@ -63,7 +63,7 @@ def draw_and_read(
         generator: Draws the samples.
         n: Samples of a problem.
         seed: Decides the samples, as far as the generator honours it.
-        out_path: The evaluation file (see `setrl.logs.records`).
+        out_path: The evaluation file (see `setrl.groups.records`).
         show_progress: Whether to draw a progress bar.
 
     Raises:

@@ -36,7 +36,7 @@ from setrl.evaluation.support import Item, SupportDynamics, support_of
 from setrl.evaluation.ungraded import Ungraded, ungraded_of
 from setrl.evaluation.verdicts import STRATEGIES, strategies_in_words
 from setrl.evaluation.wording import short_names
-from setrl.logs.jsonl import OwnLog
+from setrl.groups.jsonl import OwnLog
 from setrl.names import look_up
 
 SCHEMA_VERSION = 2  # 1 had A − B
@@ -169,7 +169,7 @@ def compare_paths(
             strategies only where both runs have them.
         common: Compare the problems that both have, where the problems are not the same.
         intervals: How intervals are made.
-        allow_damaged: See `setrl.logs.records.load_evaluation`.
+        allow_damaged: See `setrl.groups.records.load_evaluation`.
         ks: See `compare`.
         log: How logs of one's own are read.
 

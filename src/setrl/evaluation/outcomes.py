@@ -16,7 +16,7 @@ import numpy as np
 
 from setrl import files
 from setrl.evaluation.wording import between, in_a_row, in_words
-from setrl.logs.run_folder import BASE
+from setrl.files.run_folder import BASE
 
 QUALITY = ("success", "validity")  # the metrics of success that diversity is compared with
 ENOUGH_SEEDS = 5  # with fewer, a reader is warned of luck

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from setrl.errors import ConfigError, DataError
-from setrl.logs.jsonl import OwnLog, load_samples
-from setrl.logs.records import Evaluation, load_evaluation
-from setrl.logs.run_folder import evaluation_files, seed_folders
+from setrl.files.run_folder import evaluation_files, seed_folders
+from setrl.groups.jsonl import OwnLog, load_samples
+from setrl.groups.records import Evaluation, load_evaluation
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def load_run(
     Args:
         path: An evaluation file, a log of one's own, a model's folder or an arm's folder.
         split: Which evaluation file of a folder.
-        allow_damaged: See `setrl.logs.records.load_evaluation`.
+        allow_damaged: See `setrl.groups.records.load_evaluation`.
         log: How a log of one's own is read.
 
     Raises:

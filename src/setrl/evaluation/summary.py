@@ -32,8 +32,8 @@ from setrl.evaluation.intervals import (
 )
 from setrl.evaluation.metrics import powers_of_two, seed_values
 from setrl.evaluation.ungraded import Ungraded, ungraded_of
-from setrl.logs.records import Evaluation, load_evaluation
-from setrl.logs.run_folder import BASE, evaluation_files, find_arms
+from setrl.files.run_folder import BASE, evaluation_files, find_arms
+from setrl.groups.records import Evaluation, load_evaluation
 
 SCHEMA_VERSION = 1
 
@@ -172,7 +172,7 @@ def summarise_run(
         run_dir: The comparison's folder.
         reference: The arm that the others are compared with; the first one where it is absent.
         intervals: How intervals are made.
-        allow_damaged: See `setrl.logs.records.load_evaluation`.
+        allow_damaged: See `setrl.groups.records.load_evaluation`.
     """
     evaluations = run_evaluations(run_dir, allow_damaged)
     return summarise(evaluations, run_reference(run_dir, reference), intervals)
@@ -183,7 +183,7 @@ def run_evaluations(run_dir: Path, allow_damaged: bool = False) -> Evaluations:
 
     Args:
         run_dir: The comparison's folder.
-        allow_damaged: See `setrl.logs.records.load_evaluation`.
+        allow_damaged: See `setrl.groups.records.load_evaluation`.
     """
     evaluations: dict[str, dict[str, dict[int, Evaluation]]] = {}
     for arm in find_arms(run_dir):

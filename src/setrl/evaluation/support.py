@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from setrl.evaluation.estimators import Counts, Floats, pass_at_k
 from setrl.evaluation.intervals import IntervalConfig, WithInterval, resampling_weights
-from setrl.logs.records import Evaluation
+from setrl.groups.records import Evaluation
 
 Item = Literal["problems", "strategies"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from setrl.evaluation.wording import count, percent
-from setrl.logs.records import Evaluation
-from setrl.logs.records import Ungraded as Fate
+from setrl.groups.records import Evaluation
+from setrl.groups.records import Ungraded as Fate
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from setrl.evaluation.intervals import Difference, Estimate
-from setrl.logs.fields import between as between
+from setrl.groups.fields import between as between
 
 MISSING = "—"
 

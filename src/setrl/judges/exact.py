@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
+from setrl.grading.boxes import final_boxes
+from setrl.grading.stated import normal_text
 from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
-from setrl.rewards.boxes import final_boxes
 from setrl.rewards.loading import load_function
-from setrl.rewards.stated import normal_text
 
 Key = Callable[[str], Hashable | None]
 """A sample's text → what decides its cluster; None is degenerate."""
@@ -17,7 +17,7 @@ Key = Callable[[str], Hashable | None]
 def final_answer(text: str) -> str | None:
     r"""The last boxed answer, or else the last line that is not empty, as `normal_text`.
 
-    Boxes that belong together (`setrl.rewards.boxes`) are one answer. None if nothing is left,
+    Boxes that belong together (`setrl.grading.boxes`) are one answer. None if nothing is left,
     or the last box was never closed: a sample that was cut off there gives no answer.
 
     >>> final_answer(r"So $x = 2$, hence \(\boxed{\frac{1}{2}}\).")

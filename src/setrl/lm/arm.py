@@ -19,18 +19,18 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, Printe
 from trl import GRPOConfig
 
 from setrl import files, names
-from setrl.engines.adam_moments import log_adam_moments
 from setrl.engines.judging import make_judge
-from setrl.engines.sampling import Sampler
 from setrl.engines.trl import SetGRPOTrainer
+from setrl.engines.trl.adam_moments import log_adam_moments
+from setrl.engines.trl.sampling import Sampler
 from setrl.errors import ConfigError, DataError, RunError
 from setrl.evaluation.sampling import is_adapter, load_tokenizer, refuse_missing_model
+from setrl.files.run_folder import Status, TrainingRun, write_status
 from setrl.installing import install
 from setrl.lm import fields
 from setrl.lm.callbacks import Recorder, Steps
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.trackers import check_trackers, keep_events_in, tracker_names
-from setrl.logs.run_folder import Status, TrainingRun, write_status
 from setrl.models import sampler
 from setrl.runs.pool import Stop
 from setrl.serving.reachable import refuse_unreachable

@@ -11,7 +11,7 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 from setrl import AnyMethod, files
 from setrl.engines.batch import ScoredBatch
 from setrl.engines.metrics import Names, batch_metrics, rollout_records
-from setrl.logs.run_folder import TrainingRun
+from setrl.files.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 
 NameOf = Callable[[str, str], str | None]  # (prompt, text) → the strategy's name

@@ -16,7 +16,7 @@ from setrl.tasks import Task
 from setrl.tasks.base import Labels
 
 if TYPE_CHECKING:
-    from setrl.engines.policy import MeanLogprob
+    from setrl.engines.trl.policy import MeanLogprob
 
 ANSWERS, FINAL_ANSWER = "answers", "final_answer"
 PROXY, MEAN_LOGPROB = "proxy", "mean_logprob"
@@ -90,7 +90,7 @@ def _source(spec: Any, task: Task) -> Source | MeanLogprob:
             raise ConfigError(f"fields: {task.name} reads no answers: give answers {FORMS}")
         return _final_answers(task.answers)
     if spec == MEAN_LOGPROB:
-        from setrl.engines.policy import MeanLogprob  # here: configs must not wait for PyTorch
+        from setrl.engines.trl.policy import MeanLogprob  # here: configs must not wait for PyTorch
 
         return MeanLogprob()
     if "column" in spec:

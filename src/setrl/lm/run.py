@@ -20,11 +20,11 @@ from setrl.errors import ConfigError
 from setrl.evaluation.collecting import draw_and_read
 from setrl.evaluation.sampling import LocalModel, refuse_damaged_weights
 from setrl.evaluation.summary import write_checkpoint_summary
+from setrl.files.run_folder import BASE, TrainingRun, training_run
 from setrl.lm.arm import check_before_training, train_arm
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.server import ServedModel, check_server_of, train_on_server
-from setrl.logs.run_folder import BASE, TrainingRun, training_run
 from setrl.runs.claim import claimed
 from setrl.runs.pool import OnProgress, Stop
 from setrl.runs.run import Arms, cache_folder, run_arms

@@ -19,16 +19,16 @@ from setrl.engines.metrics import batch_metrics, rollout_records
 from setrl.engines.scoring import SampledGroup, Scorer
 from setrl.errors import ConfigError, RunError
 from setrl.evaluation.sampling import load_tokenizer
+from setrl.files.run_folder import Status, TrainingRun, write_status
 from setrl.lm import fields
 from setrl.lm.engine import EngineSpec
-from setrl.logs.run_folder import Status, TrainingRun, write_status
 from setrl.runs.pool import Stop
 from setrl.serving.generators import Ask, Sample, problem_seed
 
 if TYPE_CHECKING:
-    from setrl.engines.journal import Batch, CreditedSample
     from setrl.engines.tinker import Settings
-    from setrl.engines.tinker_server import Sampler, TinkerSampler
+    from setrl.engines.tinker.journal import Batch, CreditedSample
+    from setrl.engines.tinker.server import Sampler, TinkerSampler
     from setrl.lm.config import ComparisonConfig
 
 SAVED = "server.json"  # in the folder `final`: what the server calls the last weights
@@ -102,7 +102,7 @@ def spec(config: ComparisonConfig) -> EngineSpec:
 
 def connector(config: ComparisonConfig) -> Callable[[], Any]:
     """Makes a client of the server, as often as it is called."""
-    from setrl.engines.tinker_server import connect_to
+    from setrl.engines.tinker.server import connect_to
 
     return lambda: connect_to(spec(config).tinker)
 
@@ -114,7 +114,7 @@ def check_server_of(config: ComparisonConfig) -> None:
         ConfigError: Naming the server.
     """
     try:
-        from setrl.engines.tinker_server import check_server, refuse_silence
+        from setrl.engines.tinker.server import check_server, refuse_silence
     except ImportError as error:
         raise ConfigError(f"engine: {error}") from error
     refuse_silence(spec(config).tinker)
@@ -158,7 +158,7 @@ def learning_rate(config: ComparisonConfig, step: int) -> float:
 
 def journal(config: ComparisonConfig, arm: str, seed: int, run: TrainingRun) -> Any:
     """Where the state and the batches of a training run are kept."""
-    from setrl.engines.journal import Journal
+    from setrl.engines.tinker.journal import Journal
 
     own = spec(config)
     identity = {
@@ -174,7 +174,7 @@ def journal(config: ComparisonConfig, arm: str, seed: int, run: TrainingRun) -> 
 
 def sampler(config: ComparisonConfig, client: Any) -> TinkerSampler:
     """Samples of a sampling client, as the config wants them."""
-    from setrl.engines.tinker_server import TinkerSampler
+    from setrl.engines.tinker.server import TinkerSampler
 
     ends = (int(load_tokenizer(str(config.model)).eos_token_id),)
     own = spec(config)
@@ -221,7 +221,7 @@ class BatchMaker:
 
         The prompts and the seeds of the samples depend on the seed and the step alone.
         """
-        from setrl.engines.journal import Batch
+        from setrl.engines.tinker.journal import Batch
 
         config, began = self.config, time.perf_counter()
         first = (step - 1) * config.prompts_per_step
@@ -267,7 +267,7 @@ def _credited(
     prompts: Sequence[Sequence[int]], sampled: Sequence[Any], advantages_BN: np.ndarray
 ) -> list[CreditedSample]:
     """The samples with their advantages, in the order of prompts."""
-    from setrl.engines.journal import CreditedSample
+    from setrl.engines.tinker.journal import CreditedSample
 
     return [
         CreditedSample(list(prompt), tokens, logprobs, float(advantage))
@@ -352,7 +352,7 @@ class ServedModel:
         Raises:
             RunError: If the server fails; what was drawn is kept.
         """
-        from setrl.engines.tinker_server import LostError
+        from setrl.engines.tinker.server import LostError
 
         tokenizer = load_tokenizer(str(self.config.model))
         try:
@@ -371,8 +371,8 @@ class ServedModel:
 
     @contextlib.contextmanager
     def _sampler(self) -> Iterator[TinkerSampler]:
-        from setrl.engines.places import sampling_client
-        from setrl.engines.tinker_server import may_be_lost
+        from setrl.engines.tinker.places import sampling_client
+        from setrl.engines.tinker.server import may_be_lost
 
         own, base = spec(self.config), str(self.config.model)
         with contextlib.ExitStack() as stack:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from setrl.errors import ConfigError
 from setrl.evaluation.comparison import Comparison, Row
+from setrl.files.run_folder import CONFIG, kind_of
+from setrl.groups.importers.importing import ImportOptions
+from setrl.groups.jsonl import OwnLog
 from setrl.installing import install
-from setrl.logs.importing import ImportOptions
-from setrl.logs.jsonl import OwnLog
-from setrl.logs.run_folder import CONFIG, kind_of
 from setrl.runs.written import REPORT, is_our_page, refuse_page_of_others
 
 __all__ = ["draw_comparison", "publish_report", "report_files", "write_report"]
@@ -24,7 +24,7 @@ def write_report(run_dir: Path, reference: str = "grpo", allow_damaged: bool = F
         run_dir: The folder of a run of either kind. The page leaves out what is missing there
             (evaluation, base, arms).
         reference: The arm that the others are compared with; the first one if it is missing.
-        allow_damaged: See `setrl.logs.records.load_evaluation`.
+        allow_damaged: See `setrl.groups.records.load_evaluation`.
 
     Raises:
         ConfigError: If the folder is not a run of setrl, its report.html was not written by setrl,
@@ -86,7 +86,7 @@ def publish_report(
         run_dir: The folder of the run.
         folder: Where README.md, the figures, summary.json and config.yaml go.
         reference: The arm that the others are compared with; the first one if it is missing.
-        allow_damaged: See `setrl.logs.records.load_evaluation`.
+        allow_damaged: See `setrl.groups.records.load_evaluation`.
 
     Raises:
         ConfigError: If the folder is not a run of setrl, `folder` holds such files of others,

@@ -19,8 +19,8 @@ import numpy as np
 from setrl.errors import DataError
 from setrl.evaluation.summary import SplitSummary
 from setrl.files import json_lines
-from setrl.logs.records import Evaluation, read_records
-from setrl.logs.run_folder import BASE, evaluation_files, find_arms
+from setrl.files.run_folder import BASE, evaluation_files, find_arms
+from setrl.groups.records import Evaluation, read_records
 from setrl.report.run import ArmRun, RunData, shown_split
 from setrl.report.samples import CORRECT
 from setrl.report.style import label, main_arms

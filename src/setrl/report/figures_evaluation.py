@@ -20,7 +20,7 @@ from setrl.evaluation.outcomes import diversity_metrics, metric_names, quality_m
 from setrl.evaluation.summary import SplitSummary
 from setrl.evaluation.text import sentences
 from setrl.evaluation.wording import count, in_words, percent_tick
-from setrl.logs.run_folder import BASE
+from setrl.files.run_folder import BASE
 from setrl.report import drawing, headlines
 from setrl.report.drawing import Chart, Interval, interval_curve, label_ends
 from setrl.report.run import RunData, titled

@@ -16,7 +16,7 @@ from setrl.evaluation.intervals import Difference
 from setrl.evaluation.summary import ArmDifference, SplitSummary
 from setrl.evaluation.verdicts import place
 from setrl.evaluation.wording import count, in_a_row, percent, plain, points
-from setrl.logs.run_folder import BASE
+from setrl.files.run_folder import BASE
 from setrl.report.run import GIVEN, RunData, on_split
 from setrl.report.style import main_arms
 

@@ -20,7 +20,7 @@ from setrl.evaluation.summary import (
     run_reference,
     summarise,
 )
-from setrl.logs.run_folder import RECORD, Kind, TrainingRun, find_arms, kind_of, read_config
+from setrl.files.run_folder import RECORD, Kind, TrainingRun, find_arms, kind_of, read_config
 from setrl.report.style import Look, looks
 
 GIVEN = "given"  # in the place of a split: the problems of files that were given
@@ -143,7 +143,7 @@ def read_run(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False
     Args:
         run_dir: The folder.
         reference: The arm of language models that the others are compared with.
-        allow_damaged: See `setrl.logs.records.load_evaluation`.
+        allow_damaged: See `setrl.groups.records.load_evaluation`.
 
     Raises:
         ConfigError: If the folder does not exist.

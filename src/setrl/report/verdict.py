@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from setrl.evaluation.summary import ArmDifference, SplitSummary
 from setrl.evaluation.verdicts import strategies_in_words
 from setrl.evaluation.wording import count, in_a_row, percent
-from setrl.logs.run_folder import BASE
+from setrl.files.run_folder import BASE
 from setrl.report.headlines import (
     differences_to_reference,
     headline_k,

@@ -9,9 +9,9 @@ Each function here makes a value that TRL accepts as a reward function and that 
 '1*math_answer + 0.5*length_penalty if math_answer>=1'
 """
 
+from setrl.grading.grades import Grade, GradeCounts, Reason
 from setrl.rewards.combinators import FormatReward, Gated, LengthPenalty, WeightedSum
 from setrl.rewards.combine import Combine
-from setrl.rewards.grades import Grade, GradeCounts, Reason
 from setrl.rewards.interface import Reward
 from setrl.rewards.math_answer import MathAnswer
 from setrl.rewards.truncation import Truncation

@@ -15,8 +15,8 @@ from typing import Any
 from setrl import names
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
+from setrl.grading.golds import gold_answer
 from setrl.installing import install
-from setrl.rewards.golds import gold_answer
 from setrl.rewards.problem_sets import NamedProblem
 
 BOXED = "{problem}\n\nReason step by step, and put your final answer within \\boxed{}."

@@ -22,13 +22,13 @@ from typing import Any, Protocol, get_args
 from setrl import names
 from setrl.domains import Reading
 from setrl.errors import ConfigError
+from setrl.grading.stated import normal_text, stated_answer
 from setrl.rewards.combine import CORRECT, Combine, Gate
 from setrl.rewards.guarded import GuardedReward, OnError
 from setrl.rewards.interface import Reward, Text, plain_text
 from setrl.rewards.loading import check_reference, load_function
 from setrl.rewards.math_answer import MathAnswer
 from setrl.rewards.plain_answers import ChoiceAnswer, ExactAnswer, NumberAnswer
-from setrl.rewards.stated import normal_text, stated_answer
 from setrl.rewards.verifier import MathVerifier
 
 KINDS: dict[str, type] = {
@@ -119,7 +119,7 @@ class RewardSet:
         """Which samples of a problem are correct, and what they answer; the outcome decides.
 
         A function of a user says a sample is correct with a reward above 0.5. The answer is then
-        what the sample states (`setrl.rewards.stated`) as `normal_text`.
+        what the sample states (`setrl.grading.stated`) as `normal_text`.
 
         Args:
             problem: Its prompt and gold answer; its `columns`, if it has any, go to a function.

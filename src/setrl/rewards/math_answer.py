@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from setrl.errors import DataError
-from setrl.rewards.boxes import final_boxes
-from setrl.rewards.compare import compare, is_plain, refusal
-from setrl.rewards.expressions import quick_algebra
-from setrl.rewards.golds import gold_answer, gold_problem
-from setrl.rewards.grades import Grade, GradeCounts, Reason
+from setrl.grading.boxes import final_boxes
+from setrl.grading.compare import compare, is_plain, refusal
+from setrl.grading.expressions import quick_algebra
+from setrl.grading.golds import gold_answer, gold_problem
+from setrl.grading.grades import Grade, GradeCounts, Reason
+from setrl.grading.normal_form import normal_form, spaceless
+from setrl.grading.workers import CRASH, TIMEOUT, AlgebraJob, WorkerPool
 from setrl.rewards.interface import Text, plain_text
-from setrl.rewards.normal_form import normal_form, spaceless
-from setrl.rewards.workers import CRASH, TIMEOUT, AlgebraJob, WorkerPool
 
 _VERDICTS = {reason.value: reason for reason in Reason} | {
     TIMEOUT: Reason.TIMEOUT,

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 from setrl.domains import Reading
 from setrl.errors import DataError
-from setrl.rewards.compare import number_of
-from setrl.rewards.golds import gold_answer
+from setrl.grading.compare import number_of
+from setrl.grading.golds import gold_answer
+from setrl.grading.normal_form import normal_form, split_unit
+from setrl.grading.numbers import Number, equal_numbers
+from setrl.grading.stated import Stated, normal_text, stated_answer
 from setrl.rewards.interface import Text, plain_text
-from setrl.rewards.normal_form import normal_form, split_unit
-from setrl.rewards.numbers import Number, equal_numbers
-from setrl.rewards.stated import Stated, normal_text, stated_answer
 
 RELATIVE_TOLERANCE = 1e-6  # of decimals, as in MathAnswer
 NO_ANSWER, DIFFERENT = "no answer", "different"

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from setrl.domains import Reading
 from setrl.errors import DataError
+from setrl.grading.compare import number_of
+from setrl.grading.grades import Grade, Reason
+from setrl.grading.normal_form import normal_form, split_unit
 from setrl.rewards import math_answer
-from setrl.rewards.compare import number_of
-from setrl.rewards.grades import Grade, Reason
-from setrl.rewards.normal_form import normal_form, split_unit
 from setrl.rewards.problem_sets import NamedProblem, ProblemSet
 
 SHOWN = 5  # problems listed in a message

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from setrl import files
 from setrl.errors import ConfigError, RunError, explain
+from setrl.files.run_folder import CONFIG, kind_of, write_status
 from setrl.files.written import remove_written
-from setrl.logs.run_folder import CONFIG, kind_of, write_status
 from setrl.runs.config import RunConfig
 from setrl.runs.provenance import provenance
 from setrl.runs.written import REPORT, refuse_page_of_others, run_tree

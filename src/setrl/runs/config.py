@@ -13,9 +13,9 @@ import yaml
 
 from setrl import names
 from setrl.files import strict_yaml
+from setrl.files.run_folder import BASE, FIGURES, Kind
 from setrl.files.strict_yaml import KeyedError
 from setrl.files.typed import typed
-from setrl.logs.run_folder import BASE, FIGURES, Kind
 
 OTHER_FOLDERS = {BASE, FIGURES}  # the folders beside the arms in a run's folder
 MOST_SEED = 2**32 - 1

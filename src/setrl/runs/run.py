@@ -15,7 +15,7 @@ from pathlib import Path
 from setrl.errors import explain
 from setrl.files import write_text
 from setrl.files.cache import cache_folder as cache_folder  # callers of runs need it, too
-from setrl.logs.run_folder import BASE, TrainingRun, training_run, write_status
+from setrl.files.run_folder import BASE, TrainingRun, training_run, write_status
 from setrl.runs.claim import claimed
 from setrl.runs.config import RunConfig
 from setrl.runs.pool import Job, OnProgress, Stop, run_jobs

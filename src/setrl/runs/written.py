@@ -7,8 +7,8 @@ from pathlib import Path
 
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
+from setrl.files.run_folder import BASE, CONFIG, FIGURES, RECORD
 from setrl.files.written import SAVED_MODEL, Tree
-from setrl.logs.run_folder import BASE, CONFIG, FIGURES, RECORD
 
 REPORT = "report.html"
 MARK = '<meta name="generator" content="setrl">'

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from setrl.core.samples import DEGENERATE
-from setrl.rewards.grades import Reason
+from setrl.grading.grades import Reason
+from setrl.grading.normal_form import spaceless
+from setrl.grading.stated import normal_text, stated_answer
 from setrl.rewards.interface import Reward, Text, plain_text
 from setrl.rewards.math_answer import MathAnswer
-from setrl.rewards.normal_form import spaceless
-from setrl.rewards.stated import normal_text, stated_answer
 
 Read = Callable[[str], str | None]
 
@@ -20,7 +20,7 @@ def reader_of(outcome: Reward) -> Read:
 
     Args:
         outcome: The reward that decides which samples are correct; it says where the answer is.
-            For a function of a user it is what the sample states (`setrl.rewards.stated`).
+            For a function of a user it is what the sample states (`setrl.grading.stated`).
     """
     if isinstance(outcome, MathAnswer):
         return lambda text: _boxed(outcome, text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from setrl.rewards.golds import gold_answer
+from setrl.grading.golds import gold_answer
 from setrl.tasks.problems import Problem
 
 Pair = tuple[Problem, Problem]

@@ -12,9 +12,9 @@ from typing import Any
 from setrl.domains import Reading
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_text
+from setrl.grading.golds import gold_answer, gold_problem
 from setrl.rewards.combine import Combine
 from setrl.rewards.config import RewardSet, combine_of, rewards_from_config
-from setrl.rewards.golds import gold_answer, gold_problem
 from setrl.rewards.guarded import GuardedReward
 from setrl.rewards.interface import Reward
 from setrl.rewards.loading import load_function

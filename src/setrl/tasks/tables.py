@@ -14,8 +14,8 @@ from typing import Any
 
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
+from setrl.groups import parquet
 from setrl.installing import install
-from setrl.logs import parquet
 
 SUFFIXES = (".jsonl", ".json", ".ndjson", ".parquet", ".gz")
 OTHER_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".arrow", ".yaml", ".zip")

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from setrl.engines import verl_judging
+from setrl.engines.verl import judging as verl_judging
 from setrl.judges import BackgroundJudge, Judgement
 from tests.engines.conformance.groups import DEFINITIONS, Case, Sample
 from tests.engines.verl import released

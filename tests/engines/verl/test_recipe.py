@@ -25,7 +25,7 @@ from verl.utils.config import omega_conf_to_dataclass, validate_config
 from verl.utils.dataset.rl_dataset import RLHFDataset
 
 from setrl import methods
-from setrl.engines import verl as ours
+from setrl.engines.verl import estimators as ours
 from setrl.errors import ConfigError
 from setrl.tasks.problems import Problem
 

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from setrl import methods
-from setrl.engines import verl as ours
-from setrl.engines import verl_judging
+from setrl.engines.verl import estimators as ours
+from setrl.engines.verl import judging as verl_judging
 from setrl.errors import ConfigError, RunError
 from setrl.judges import BackgroundJudge, Group, Judgement
 from tests.engines.conformance.groups import CASES, DEFINITIONS, Case, Sample
@@ -27,7 +27,7 @@ def store(monkeypatch):
     """TransferQueue in memory, and verl with the plug-in."""
     made = VERL.Store()
     VERL.install(monkeypatch, made)
-    importlib.import_module("setrl.engines.verl_plugin")
+    importlib.import_module("setrl.engines.verl.plugin")
     return made
 
 

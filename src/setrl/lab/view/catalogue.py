@@ -16,12 +16,7 @@ from typing import Any, Literal
 
 from setrl import files
 from setrl.errors import ConfigError, DataError, explain
-from setrl.lab.view.rollouts import Index, Rollouts, ToolLog
-from setrl.logs import tinker_cookbook
-from setrl.logs.importing import ImportOptions
-from setrl.logs.jsonl import OwnLog, is_evaluation_file, load_samples
-from setrl.logs.records import Evaluation, evaluation_of, load_evaluation
-from setrl.logs.run_folder import (
+from setrl.files.run_folder import (
     FIGURES,
     RECORD,
     TrainingRun,
@@ -30,7 +25,12 @@ from setrl.logs.run_folder import (
     kind_of,
     read_config,
 )
-from setrl.logs.tools import READERS, read_log
+from setrl.groups.importers import tinker_cookbook
+from setrl.groups.importers.importing import ImportOptions
+from setrl.groups.importers.tools import READERS, read_log
+from setrl.groups.jsonl import OwnLog, is_evaluation_file, load_samples
+from setrl.groups.records import Evaluation, evaluation_of, load_evaluation
+from setrl.lab.view.rollouts import Index, Rollouts, ToolLog
 
 DEEPEST = 6  # folders below the one that is shown
 MOST_FOLDERS = 20_000

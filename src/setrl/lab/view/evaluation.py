@@ -14,9 +14,9 @@ from setrl.evaluation.bands import Band, every_k, first_loss, pass_values, simul
 from setrl.evaluation.intervals import IntervalConfig, mean_over_problems, paired_difference
 from setrl.evaluation.metrics import powers_of_two
 from setrl.evaluation.sides import refuse_repeated
+from setrl.files.run_folder import BASE
+from setrl.groups.records import Evaluation
 from setrl.lab.view.catalogue import Entry, Source
-from setrl.logs.records import Evaluation
-from setrl.logs.run_folder import BASE
 
 USUAL_REFERENCE = "grpo"
 PROBLEMS_SHOWN = 400

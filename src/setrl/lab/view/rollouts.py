@@ -21,7 +21,7 @@ import numpy as np
 from setrl.core.samples import DEGENERATE
 from setrl.errors import DataError
 from setrl.files import json_lines
-from setrl.logs.importing import ImportOptions, LoggedSample, LogReader
+from setrl.groups.importers.importing import ImportOptions, LoggedSample, LogReader
 
 CORRECT = 0.5  # rewards above it count as correct, as in training
 PROMPT_KEPT = 160  # letters of a prompt that a table shows

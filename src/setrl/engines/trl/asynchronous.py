@@ -1,0 +1,234 @@
+"""Set credit in TRL's asynchronous GRPO, whose samples are scored in a process of their own.
+
+Written for TRL 1.16.0. TRL's rollout worker starts a process that samples from a vLLM server,
+scores whole groups (`_score_group`) and sends their rows to the trainer with their advantages. The
+class of what runs there is an attribute of the worker; here it is replaced by one that credits the
+group with a method after TRL has scored it. The trainer is TRL's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from trl.experimental.async_grpo.async_rollout_worker import (
+    AsyncRolloutWorker,
+    RolloutGroup,
+    RolloutSample,
+    TrainingSequence,
+    _AsyncRolloutLoop,
+)
+from trl.trainer.utils import get_callable_name, is_async_callable
+
+from setrl import AnyMethod
+from setrl.engines import functions
+from setrl.engines.batch import FIELDS, ScoredBatch, check_method
+from setrl.engines.fields import PAIRS, Source, as_array, check_sources, column, read_matrix
+from setrl.engines.labels import numbered
+from setrl.engines.metrics import batch_metrics
+from setrl.engines.texts import prompt_text, sample_text
+from setrl.errors import ConfigError
+from setrl.rewards import Combine, Truncation
+
+__all__ = ["credit_worker"]
+
+ClusterFunction = Callable[..., Sequence[int | str | None]]
+
+# Stands before the rows of each conversation while TRL scores them, so that the reward is known
+# even of a conversation without a row to train on.
+MARK = TrainingSequence([], [], [], rollout_id="")
+
+
+def credit_worker(
+    worker: AsyncRolloutWorker,
+    method: AnyMethod,
+    cluster_func: ClusterFunction | None = None,
+    *,
+    fields: Mapping[str, Source] | None = None,
+    combine: Combine | None = None,
+    truncated: Truncation | None = None,
+) -> None:
+    """Let a worker credit its groups with a method, before training starts.
+
+    `credit_worker(trainer.rollout_worker, methods.poly_epo(4), strategy)`, on the first process of
+    the trainer: it alone has a worker. TRL drops samples that are too old one by one, after the
+    credit.
+
+    Args:
+        worker: The worker of an `AsyncGRPOTrainer`, which has not been started.
+        method: A value of `setrl.methods`.
+        cluster_func: As in `SetCredit`; like reward functions a function of a module, as it is sent
+            to another process.
+        fields: As in `SetCredit`, with functions of a module; a column is one of the data set.
+        combine: As in `SetCredit`.
+        truncated: As in `SetCredit`; a sample that is masked is not sent to the trainer.
+
+    Raises:
+        ValueError: If `num_generations` is too small for K, or the method needs what it cannot get.
+        ConfigError: If the worker runs a loop of another kind, has started, or the method or the
+            function cannot be sent to another process.
+    """
+    if worker._loop_cls is not _AsyncRolloutLoop or worker._process is not None:
+        raise ConfigError(
+            "credit_worker needs a worker of TRL's own kind that has not been started"
+        )
+    fields = dict(fields or {})
+    check_sources(fields)
+    known = FIELDS | set(fields)
+    check_method(method, worker._loop_kwargs.get("num_generations", 8), "num_generations", known)
+    if "clusters" in method.reads and cluster_func is None:
+        raise ValueError(f"{method.name} reads clusters: pass cluster_func=...")
+    if combine is not None and worker._loop_kwargs.get("environment_factory") is None:
+        rewards = [get_callable_name(one) for one in worker._loop_kwargs["reward_funcs"]]
+        _check_combine(combine, rewards)
+    own: dict[str, Any] = {
+        "method": method,
+        "cluster_func": cluster_func,
+        "fields": fields,
+        "combine": combine,
+        "truncated": truncated or Truncation(),
+    }
+    try:
+        pickle.dumps(own)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ConfigError(
+            "the method, cluster_func and fields are sent to the worker's process: use functions "
+            f"of a module, not lambdas or functions inside functions ({error})"
+        ) from None
+    worker._loop_cls = SetRolloutLoop
+    worker._loop_kwargs |= own
+
+
+def _check_combine(combine: Combine, names: Sequence[str]) -> None:
+    """Refuse weights that are not one a reward, and rewards that TRL's metrics mix up."""
+    if len(combine.weights) != len(names):
+        raise ValueError(
+            f"combine needs one weight for each reward, {len(names)} ({', '.join(names)}), got "
+            f"{len(combine.weights)}"
+        )
+    if len(set(names)) < len(names):
+        raise ValueError(f"combine needs rewards of different names, got {', '.join(names)}")
+
+
+class SetRolloutLoop(_AsyncRolloutLoop):
+    """TRL's loop of the worker's process, with the advantages of a method.
+
+    Args:
+        method: A value of `setrl.methods`.
+        cluster_func: The strategy of each sample of a group.
+        fields: Where further fields of the samples come from.
+        combine: How the rewards become one; None for their sum.
+        truncated: What samples count that were cut at the length limit.
+    """
+
+    def __init__(
+        self,
+        *,
+        method: AnyMethod,
+        cluster_func: ClusterFunction | None,
+        fields: Mapping[str, Source],
+        combine: Combine | None,
+        truncated: Truncation,
+        **others: Any,
+    ):
+        self.method = method
+        self.cluster_func = None if cluster_func is None else functions.checked_labels(cluster_func)
+        self.fields = {
+            name: one if isinstance(one, str) else functions.checked_field(one, name)
+            for name, one in fields.items()
+        }
+        self.combine = combine
+        self.truncated = truncated
+        super().__init__(**others)
+        if combine is not None:
+            _check_combine(combine, self.reward_func_names)
+
+    async def _score_group(self, group: RolloutGroup) -> list[RolloutSample]:
+        marked = [[MARK, *rows] for rows in group.completions_sequences]
+        samples = await super()._score_group(
+            dataclasses.replace(group, completions_sequences=marked)
+        )
+        starts = [0, *accumulate(map(len, marked))][:-1]  # of the rows of each conversation
+        cut_N = self._cut(group)
+        batch = await self._credit(group, [samples[start].metrics for start in starts], cut_N)
+        metrics = batch_metrics(batch)
+        values_N, kept = batch.advantages.values_BN[0], []
+        for start, rows, advantage, is_cut in zip(starts, marked, values_N, cut_N, strict=True):
+            if is_cut and self.truncated.policy == "mask":
+                continue
+            for sample in samples[start + 1 : start + len(rows)]:  # all but the mark
+                sample.advantage = float(advantage)
+                sample.metrics |= metrics
+                kept.append(sample)
+        return kept
+
+    def _cut(self, group: RolloutGroup) -> list[bool]:
+        """Which samples do not end as TRL's samples do."""
+        ends = {*self.eos_token_ids, self.tokenizer.pad_token_id}
+        return [not ids or ids[-1] not in ends for ids in group.completions_ids]
+
+    async def _credit(
+        self, group: RolloutGroup, metrics_N: list[dict[str, float]], cut_N: list[bool]
+    ) -> ScoredBatch:
+        """The group with its rewards, strategies and advantages."""
+        arguments = {
+            "prompts": group.prompts,
+            "completions": group.completions,
+            "completion_ids": group.completions_ids,
+            **group.reward_kwargs,
+        }
+        rewards_BN, outcomes_BN = self._rewards(metrics_N)
+        rewards_BN = self.truncated(rewards_BN, np.array([cut_N]))
+        labels_N = None
+        if self.cluster_func is not None:
+            labels_N = await _called(self.cluster_func, arguments)
+        clusters_BN = None if labels_N is None else numbered(labels_N)[None]
+        fields = {name: await self._field(name, arguments) for name in self.fields}
+        rng = np.random.default_rng(group.group_id)
+        return ScoredBatch(
+            [prompt_text(group.prompts[0])],
+            [[sample_text(completion) for completion in group.completions]],
+            rewards_BN,
+            clusters_BN,
+            self.method.advantages(
+                rewards_BN, rng=rng, clusters=clusters_BN, abstain=True, **fields
+            ),
+            {},
+            labels_BN=None if labels_N is None else [labels_N],
+            outcomes_BN=outcomes_BN,
+            fields=fields,
+        )
+
+    def _rewards(self, metrics_N: list[dict[str, float]]) -> tuple[np.ndarray, np.ndarray | None]:
+        """The reward of each sample, and the outcome if it is not that."""
+        if self.combine is None:
+            return np.array([[one["reward"] for one in metrics_N]], dtype=np.float64), None
+        keys = [f"rewards/{name}" for name in self.reward_func_names]
+        columns_BNR = np.array([[[one[key] for key in keys] for one in metrics_N]])
+        return self.combine(columns_BNR), columns_BNR[..., self.combine.outcome]
+
+    async def _field(self, name: str, arguments: dict[str, Any]) -> Any:
+        """A field of the group, (1, N), or (1, N, N) for pairs."""
+        source, num_samples = self.fields[name], len(arguments["completions"])
+        if isinstance(source, str):
+            rows = zip(*arguments.values(), strict=True)
+            values = column([dict(zip(arguments, row, strict=True)) for row in rows], source, name)
+            return as_array(name, values, num_samples)
+        if name != PAIRS:
+            return as_array(name, await _called(source, arguments), num_samples)
+        place = f"the pairs function {get_callable_name(source)!r}"
+        with functions.named(place):
+            found = await _called(source, arguments)
+        return read_matrix(found, num_samples, place)[None]
+
+
+async def _called(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """What a function returns, which works beside the others of the process."""
+    if is_async_callable(function):
+        return await function(**arguments)
+    return await asyncio.to_thread(function, **arguments)

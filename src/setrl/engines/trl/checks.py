@@ -1,0 +1,113 @@
+"""Whether a method can be trained with the arguments of a trainer of TRL."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Sequence
+
+from trl import GRPOConfig, RLOOConfig
+
+from setrl import AnyMethod
+from setrl.engines.batch import FIELDS, check_method
+from setrl.engines.trl.importance import warn_of_truncated_sampling
+from setrl.rewards import Combine, Truncation
+
+NARROWING = {"top_p": 1.0, "top_k": 0, "min_p": None, "repetition_penalty": 1.0}
+
+
+def check_arguments(
+    method: AnyMethod,
+    has_rewards: bool,
+    has_clusters: bool,
+    fields: Collection[str],
+    args: GRPOConfig,
+    has_sampler: bool,
+) -> None:
+    """Refuse, before anything is sampled, what a method cannot be trained with."""
+    check_method(method, args.num_generations or 0, "num_generations", FIELDS | set(fields))
+    if "clusters" in method.reads and not has_clusters:
+        raise ValueError(f"{method.name} reads clusters: pass cluster_func=... or judge=...")
+    for name in fields:
+        if name not in method.reads:
+            warnings.warn(
+                f"fields[{name!r}] has no effect: {method.name} does not read it", stacklevel=3
+            )
+    if not has_rewards:
+        raise ValueError(
+            "reward_funcs must hold at least one function, unless an environment gives the reward"
+        )
+    if isinstance(args, RLOOConfig):
+        _check_rloo(args, has_sampler)
+    elif args.multi_objective_aggregation != "sum_then_normalize":
+        raise ValueError(
+            "multi_objective_aggregation must be 'sum_then_normalize', got "
+            f"{args.multi_objective_aggregation!r}: a method credits one reward a sample; to "
+            "normalise rewards apart, pass combine=Combine(weights, normalize='group')"
+        )
+    _warn_of_no_effect(method, args, has_sampler)
+    warn_of_truncated_sampling(args, has_sampler)
+
+
+def check_combine(combine: Combine, args: GRPOConfig, names: Sequence[str]) -> None:
+    """Refuse a combination of other rewards than those that there are."""
+    if args.reward_weights is not None:
+        raise ValueError("pass reward_weights or combine, not both: combine has weights")
+    if len(combine.weights) != len(names):
+        raise ValueError(
+            f"combine needs one weight for each reward, {len(names)} ({', '.join(names)}), got "
+            f"{len(combine.weights)}"
+        )
+
+
+def truncation(truncated: Truncation | None, args: GRPOConfig) -> Truncation:
+    """What truncated samples count, as the trainer's arguments and TRL's own say together.
+
+    TRL's mask takes them out of the loss alone: their rewards would still decide the advantages of
+    the others. Here they leave the sets too.
+    """
+    if not isinstance(truncated, Truncation | None):
+        raise ValueError(
+            f"truncated must be a value such as rewards.Truncation('mask'), got {truncated!r}"
+        )
+    if truncated is None:
+        return Truncation("mask" if args.mask_truncated_completions else "count")
+    if args.mask_truncated_completions and truncated.policy != "mask":
+        raise ValueError(
+            f"mask_truncated_completions=True and truncated={truncated!r} contradict each other: "
+            "pass one of them"
+        )
+    return truncated
+
+
+def _check_rloo(args: RLOOConfig, has_sampler: bool) -> None:
+    """RLOO changes the rewards on the way to its advantages, which a method replaces."""
+    if args.beta != 0:
+        raise ValueError(
+            f"RLOO puts its KL penalty into the rewards, which a method does not see: set beta=0.0 "
+            f"or train with GRPO, got beta={args.beta}"
+        )
+    for name, off in {"normalize_advantages": False, "reward_clip_range": None}.items():
+        if getattr(args, name) != off:
+            raise ValueError(
+                f"{name} has no effect on the advantages of a method: set {name}={off}, got "
+                f"{getattr(args, name)!r}"
+            )
+    if has_sampler:
+        raise ValueError("RLOO takes no sampler: train with GRPO")
+
+
+def _warn_of_no_effect(method: AnyMethod, args: GRPOConfig, has_sampler: bool) -> None:
+    """Warn of arguments that were set and change nothing."""
+    scale = getattr(args, "scale_rewards", None)
+    if scale == "batch" or (scale == "none" and method.scale is not None):
+        warnings.warn(
+            f"scale_rewards={scale!r} has no effect on training: the method decides, and "
+            f"{method.name} has scale={method.scale!r}",
+            stacklevel=4,
+        )
+    ignored = {name: getattr(args, name) for name in NARROWING if has_sampler}
+    for name, value in ignored.items():
+        if value != NARROWING[name]:
+            warnings.warn(
+                f"{name}={value!r} has no effect: the sampler draws from all tokens", stacklevel=4
+            )

@@ -1,0 +1,1 @@
+"""An answer and a gold answer → right, wrong, or unreadable."""

@@ -1,0 +1,260 @@
+"""Worker processes that may be killed: every job has an outcome within its time limit."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from setrl.errors import RunError
+from setrl.installing import install
+
+TIMEOUT = "timeout"
+CRASH = "crash"
+
+CLOCK_FACTOR = 10  # seconds on the clock for each processor second, for a busy machine
+START_SECONDS = 120.0  # to load math-verify on a busy machine
+JOBS_A_WORKER = 500  # then a new worker replaces it, which frees what sympy has cached
+
+AlgebraJob = dict[str, Any]
+
+
+@dataclass
+class _Worker:
+    connection: socket.socket
+    deadline: float
+    pid: int | None = None  # None until its first message arrives
+    job: int | None = None
+    started: float = 0.0
+    served: int = 0
+    received: bytes = field(default=b"", repr=False)
+
+
+class WorkerPool:
+    """Processes that do jobs, each within limits that the kernel enforces.
+
+    Nothing starts before the first job. It may be used from any thread, one batch at a time; the
+    processes end when the pool is collected, the program ends, or the program is killed.
+
+    Args:
+        workers: The number of processes.
+        time_limit_s: Processor seconds per job; at most ten times as many on the clock.
+        memory_mb: Memory of a worker in addition to what it has at its start.
+    """
+
+    def __init__(self, workers: int, time_limit_s: float, memory_mb: int):
+        self.workers = workers
+        self.time_limit_s = time_limit_s
+        self.memory_mb = memory_mb
+        self.idle: list[_Worker] = []
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._end: weakref.finalize | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return WorkerPool, (self.workers, self.time_limit_s, self.memory_mb)
+
+    def run(self, jobs: Sequence[AlgebraJob]) -> list[str]:
+        """The verdict on each job, TIMEOUT, or CRASH after an error or two dead workers.
+
+        Raises:
+            ImportError: If math-verify is not installed.
+            RunError: If no worker can be started.
+        """
+        if not jobs:
+            return []
+        with self._lock:
+            if self._owner != os.getpid():
+                self._forget()  # forked: they are the parent's
+            return _Batch(self, jobs).run()
+
+    def close(self) -> None:
+        """Stop all processes; the next job starts new ones."""
+        with self._lock:
+            if self._end and self._owner == os.getpid():
+                self._end()
+            self._forget()
+
+    def start_worker(self) -> _Worker:
+        """Start a worker; its first message says that it can take a job."""
+        if self._process is None or self._process.poll() is not None:
+            self._start_zygote()
+        assert self._control is not None
+        ours, theirs = socket.socketpair()
+        with theirs, suppress(BrokenPipeError):  # then `ours` is closed, which `_receive` notices
+            socket.send_fds(self._control, [b"w"], [theirs.fileno()])
+        return _Worker(ours, deadline=time.monotonic() + START_SECONDS)
+
+    def _start_zygote(self) -> None:
+        if importlib.util.find_spec("math_verify") is None:
+            raise ImportError(f"this answer needs math-verify: {install('math')}")
+        ours, theirs = socket.socketpair()
+        limits = [str(theirs.fileno()), str(self.time_limit_s), str(self.memory_mb)]
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "setrl.grading.zygote", *limits],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=_environment(),
+                start_new_session=True,
+            )
+        self._process, self._control = process, ours
+        self._end = weakref.finalize(self, _end_all, process, ours, os.getpid())
+
+    def _forget(self) -> None:
+        self._owner = os.getpid()
+        self._process = self._control = self._end = None
+        self.idle = []
+
+
+class _Batch:
+    """One call of `run`: waiting jobs, and workers with a job."""
+
+    def __init__(self, pool: WorkerPool, jobs: Sequence[AlgebraJob]):
+        self.pool = pool
+        self.jobs = jobs
+        self.verdicts: list[str | None] = [None] * len(jobs)
+        self.waiting = deque(range(len(jobs)))
+        self.tried: set[int] = set()
+        self.failed_starts = 0
+        self.selector = selectors.DefaultSelector()
+
+    def run(self) -> list[str]:
+        for worker in self.pool.idle:
+            self.selector.register(worker.connection, selectors.EVENT_READ, worker)
+        self.pool.idle = []
+        try:
+            while None in self.verdicts or self._busy():
+                self._step()
+        except BaseException:
+            for worker in self._all():
+                self._drop(worker, kill=True)
+            raise
+        self.pool.idle = self._all()
+        self.selector.close()
+        return [verdict or CRASH for verdict in self.verdicts]
+
+    def _step(self) -> None:
+        for worker in self._all():
+            if worker.pid is None or worker.job is not None or not self.waiting:
+                continue
+            if _has_ended(worker):  # while it was idle, so no job caused it
+                self._drop(worker, kill=False)
+            else:
+                self._give(worker, self.waiting.popleft())
+        starting = sum(worker.pid is None for worker in self._all())
+        while len(self._all()) < self.pool.workers and starting < len(self.waiting):
+            worker = self.pool.start_worker()
+            self.selector.register(worker.connection, selectors.EVENT_READ, worker)
+            starting += 1
+        now = time.monotonic()
+        deadlines = [worker.deadline for worker in self._all() if self._is_due(worker)]
+        for key, _ in self.selector.select(max(0.0, min(deadlines) - now) if deadlines else 0):
+            self._receive(key.data)
+        for worker in self._all():
+            if self._is_due(worker) and time.monotonic() > worker.deadline:
+                self._end_job(worker, TIMEOUT)
+
+    def _is_due(self, worker: _Worker) -> bool:
+        return worker.pid is None or worker.job is not None
+
+    def _give(self, worker: _Worker, job: int) -> None:
+        worker.job, worker.started = job, time.monotonic()
+        worker.deadline = worker.started + CLOCK_FACTOR * self.pool.time_limit_s
+        try:
+            worker.connection.sendall(json.dumps(self.jobs[job]).encode() + b"\n")
+        except OSError:
+            self._end_job(worker, CRASH)
+
+    def _receive(self, worker: _Worker) -> None:
+        try:
+            received = worker.connection.recv(4096)
+        except ConnectionError:
+            received = b""
+        if not received:
+            late = time.monotonic() - worker.started >= self.pool.time_limit_s
+            self._end_job(worker, TIMEOUT if late and worker.job is not None else CRASH)
+            return
+        worker.received += received
+        if not worker.received.endswith(b"\n"):
+            return
+        reply, worker.received = json.loads(worker.received), b""
+        if worker.pid is None:
+            worker.pid, self.failed_starts = reply["pid"], 0
+            return
+        self._settle(worker, reply)
+
+    def _settle(self, worker: _Worker, reply: dict[str, Any]) -> None:
+        assert worker.job is not None
+        self.verdicts[worker.job], worker.job = reply["verdict"], None
+        worker.served += 1
+        if worker.served >= JOBS_A_WORKER or "ends" in reply:
+            self._drop(worker, kill=False)
+
+    def _end_job(self, worker: _Worker, why: str) -> None:
+        """A worker died or must be killed: its job is late, or is tried once more."""
+        job = worker.job
+        self._drop(worker, kill=True)
+        if worker.pid is None:
+            self._failed_start()
+        elif job is not None and (why == TIMEOUT or job in self.tried):
+            self.verdicts[job] = why
+        elif job is not None:
+            self.tried.add(job)
+            self.waiting.appendleft(job)
+
+    def _failed_start(self) -> None:
+        self.failed_starts += 1
+        if self.failed_starts > self.pool.workers:
+            raise RunError("the workers for math-verify cannot be started; to see why, run: "
+                           "python -m setrl.grading.zygote 0 1 1024")  # fmt: skip
+
+    def _drop(self, worker: _Worker, kill: bool) -> None:
+        self.selector.unregister(worker.connection)
+        if kill and worker.pid is not None and not _has_ended(worker):
+            os.kill(worker.pid, signal.SIGKILL)
+        worker.connection.close()
+
+    def _all(self) -> list[_Worker]:
+        return [key.data for key in self.selector.get_map().values()]
+
+    def _busy(self) -> bool:
+        return any(worker.job is not None for worker in self._all())
+
+
+def _has_ended(worker: _Worker) -> bool:
+    """Whether a worker's end of the socket is closed; its pid may then be another process's."""
+    try:
+        return worker.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+def _environment() -> dict[str, str]:
+    path = os.pathsep.join(each for each in sys.path if each)
+    return {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def _end_all(process: subprocess.Popen[bytes], control: socket.socket, owner: int) -> None:
+    control.close()
+    if os.getpid() == owner and process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

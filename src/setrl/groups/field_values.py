@@ -1,0 +1,147 @@
+"""What a value of a stranger's log may be: a verdict, a text, a name, a number, a list of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from setrl.groups.fields import label, plain
+
+RIGHT = {"correct", "right", "true", "yes", "pass", "passed", "success", "solved", "accepted", "c"}
+WRONG = {"incorrect", "wrong", "false", "no", "fail", "failed", "failure", "error", "rejected",
+         "i"}  # fmt: skip
+
+
+def verdict(value: Any) -> float | None:
+    """What a field says of a sample: 1 correct, 0 wrong, or a score; None where it says nothing.
+
+    >>> verdict(True), verdict("Correct"), verdict("0"), verdict(0.25), verdict(float("nan"))
+    (1.0, 1.0, 0.0, 0.25, None)
+
+    Raises:
+        ValueError: When it is no such thing.
+    """
+    if value is None or value != value:
+        return None
+    if isinstance(value, bool | int | float):
+        if abs(value) == float("inf"):
+            raise ValueError(f"a score must be finite, got {value}")
+        return float(value)
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in RIGHT | WRONG:
+            return float(word in RIGHT)
+        if word in ("", "nan", "null", "none"):
+            return None
+        try:
+            number = float(word)
+        except ValueError:
+            number = float("inf")
+        if abs(number) != float("inf"):
+            return number
+    raise ValueError(f"it must be true or false, a number, or a word such as correct or wrong, "
+                     f"got {str(value)[:60]!r}")  # fmt: skip
+
+
+def all_are(values: Mapping[int, Any], is_one: Callable[[Any], bool]) -> bool:
+    """Whether a column has values, and all that are not null are of a kind."""
+    known = [value for value in values.values() if value is not None]
+    return bool(known) and all(map(is_one, known))
+
+
+def or_list(is_one: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """The same question of a value, or of every value in a list."""
+
+    def is_it(value: Any) -> bool:
+        if isinstance(value, list) and not is_messages(value):
+            return bool(value) and all(one is None or is_one(one) for one in value)
+        return is_one(value)
+
+    return is_it
+
+
+def is_objects(value: Any) -> bool:
+    """A list of objects that are no messages."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(one, dict) for one in value)
+        and not is_messages(value)
+    )
+
+
+def is_messages(value: Any) -> bool:
+    """A conversation: a list of objects with a role."""
+    return isinstance(value, list) and bool(value) and all(
+        isinstance(one, dict) and "role" in one for one in value
+    )  # fmt: skip
+
+
+def is_text(value: Any) -> bool:
+    """A text or a conversation."""
+    return isinstance(value, str) or is_messages(value)
+
+
+def is_label(value: Any) -> bool:
+    """A text or a number, true and false among them."""
+    return isinstance(value, str | int | float)
+
+
+def is_name(value: Any) -> bool:
+    """What may name a problem: a text, a number, or the conversation itself."""
+    return (isinstance(value, str | int | float) and not isinstance(value, bool)) or is_messages(
+        value
+    )
+
+
+def is_number(value: Any) -> bool:
+    """A number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_whole(value: Any) -> bool:
+    """A whole number; true and false are none."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_verdict(value: Any) -> bool:
+    """What may say whether a sample is correct."""
+    try:
+        verdict(value)
+    except ValueError:
+        return False
+    return True
+
+
+def kind(value: Any) -> str:
+    """The kind of a verdict, in words."""
+    one = value[0] if isinstance(value, list) and value else value
+    if isinstance(one, bool):
+        return "true or false"
+    return "a number" if isinstance(one, int | float) else "a word"
+
+
+def shown(value: Any) -> str:
+    """A value in one short line."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if is_messages(value):
+        text = plain(value)
+    text = " ".join(text.split())
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def group_name(values: Sequence[Any]) -> str:
+    """The name of a group; 7, 7.0 and "7" are one.
+
+    Raises:
+        ValueError: If a part of it is missing.
+    """
+    parts = []
+    for value in values:
+        one = plain(value) if is_messages(value) else label(value) if value != -1 else "-1"
+        if one is None or isinstance(value, bool | dict) or (isinstance(value, list) and (
+            not is_messages(value))):  # fmt: skip
+            raise ValueError(f"the group must be a text or a number, got {json.dumps(value)}")
+        parts.append(one)
+    return "/".join(parts)

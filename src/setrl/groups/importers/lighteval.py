@@ -1,0 +1,65 @@
+"""lighteval: what `--save-details` writes, details_<task>_<time>.parquet.
+
+A row is a problem: doc (query, choices, gold_index, id, task_name), model_response (text: one for
+each sample), metric (name → value); up to 0.12 the columns have double underscores. The metrics
+are of the problem: with several samples they do not say which are right, and samples must be
+verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from setrl.errors import DataError
+from setrl.groups import parquet
+from setrl.groups.fields import choose_score, field, label, number, reading
+from setrl.groups.importers.importing import ImportOptions, LoggedSample, LogReader
+
+
+def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
+    for place, row in enumerate(parquet.rows(path)[1]):
+        where = f"{path}, row {place}"
+        with reading(where):
+            yield from _row_samples(row, path.stem, place, options, where)
+
+
+def _row_samples(
+    row: dict[str, Any], file: str, place: int, options: ImportOptions, where: str
+) -> Iterator[LoggedSample]:
+    doc, response, metric = (
+        _column(row, name, where) for name in ("doc", "model_response", "metric")
+    )
+    texts = field(response, "text", where)
+    score = None
+    if not options.verify:
+        if len(texts) > 1:
+            raise DataError(f"{where}: one score for {len(texts)} samples: --verify holds each "
+                            "against the gold")  # fmt: skip
+        known = {name: value for name, value in metric.items() if isinstance(value, int | float)}
+        score = number(known[choose_score(list(known), options.reward, where)], where)
+    for text in texts:
+        yield LoggedSample(
+            group=f"{doc.get('task_name') or file}/{doc.get('id') or place}",
+            prompt=str(field(doc, "query", where)),
+            text=str(text),
+            score=score,
+            gold=_gold(doc),
+        )
+
+
+def _column(row: dict[str, Any], name: str, where: str) -> dict[str, Any]:
+    value = row.get(name, row.get(f"__{name}__"))
+    if not isinstance(value, dict):
+        raise DataError(f"{where}: has no column {name!r}; it has {', '.join(row)}")
+    return value
+
+
+def _gold(doc: dict[str, Any]) -> str | None:
+    choices, index = doc.get("choices"), doc.get("gold_index")
+    index = index[0] if isinstance(index, list) and index else index
+    return label(choices[index]) if choices and isinstance(index, int) else None
+
+
+READER = LogReader(("**/details_*.parquet",), _samples)

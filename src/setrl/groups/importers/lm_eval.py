@@ -1,0 +1,87 @@
+"""lm-evaluation-harness: what `--log_samples` writes, samples_<task>_<time>.jsonl.
+
+A line is a problem under one filter: doc_id, doc, target, arguments, resps ([[text, …]]),
+filtered_resps, filter, metrics, and a key for each metric. The metrics are of the problem: with
+`repeats` above 1 they do not say which of its samples are right, and samples must be verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from setrl.errors import ConfigError, DataError
+from setrl.files import json_lines
+from setrl.groups.fields import choose_score, field, label, number, reading
+from setrl.groups.importers.importing import ImportOptions, LoggedSample, LogReader
+
+
+def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
+    lines = [(f"{path}:{number}", record) for number, _, record in json_lines.read(path)]
+    if not lines:
+        raise DataError(f"{path}: holds no lines")
+    filters = list(dict.fromkeys(str(record.get("filter", "none")) for _, record in lines))
+    chosen = options.filter or filters[0]
+    if chosen not in filters:
+        raise ConfigError(f"{path} has no filter {chosen!r}; it has {', '.join(filters)}")
+    if len(filters) > 1 and options.filter is None:
+        notes.append(f"{path.name}: filter {chosen} is read, of {', '.join(filters)}")
+    for where, record in lines:
+        if str(record.get("filter", "none")) == chosen:
+            with reading(where):
+                yield from _problem_samples(record, path.stem, options, where)
+
+
+def _problem_samples(
+    record: dict[str, Any], file: str, options: ImportOptions, where: str
+) -> Iterator[LoggedSample]:
+    texts = _texts(field(record, "resps", where), where)
+    answers = _answers(record.get("filtered_resps"), len(texts))
+    score = None
+    if not options.verify:
+        if len(texts) > 1:
+            raise DataError(f"{where}: one score for {len(texts)} samples: --verify holds each "
+                            "against the target")  # fmt: skip
+        metrics = [name for name in record.get("metrics", []) if name in record]
+        score = number(record[choose_score(metrics, options.reward, where)], where)
+    for text, answer in zip(texts, answers, strict=True):
+        yield LoggedSample(
+            group=f"{file}/{field(record, 'doc_id', where)}",
+            prompt=_prompt(record),
+            text=text,
+            score=score,
+            answer=answer,
+            gold=label(record["doc"].get(options.gold) if options.gold else record.get("target")),
+        )
+
+
+def _texts(resps: Any, where: str) -> list[str]:
+    texts = resps[0] if len(resps) == 1 and isinstance(resps[0], list) else resps
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise DataError(f"{where}: resps holds no generated texts; tasks by log-likelihood have "
+                        "no samples")  # fmt: skip
+    return list(texts)
+
+
+def _answers(filtered: Any, count: int) -> list[str | None]:
+    """What the filter read from each sample; None where it kept fewer of them."""
+    if isinstance(filtered, list) and len(filtered) == 1 and isinstance(filtered[0], list):
+        filtered = filtered[0]
+    if not isinstance(filtered, list) or len(filtered) != count:
+        return [None] * count
+    return [None if answer == "[invalid]" else label(answer) for answer in filtered]
+
+
+def _prompt(record: dict[str, Any]) -> str:
+    """The text that the model was given: newer versions hold a dict of dicts, older ones lists."""
+    arguments = record.get("arguments")
+    first = arguments.get("gen_args_0") if isinstance(arguments, dict) else arguments
+    if isinstance(first, dict) and isinstance(first.get("arg_0"), str):
+        return str(first["arg_0"])
+    if isinstance(first, list) and first and isinstance(first[0], list | tuple):
+        return str(first[0][0])
+    return str(record.get("doc", ""))
+
+
+READER = LogReader(("**/samples_*.jsonl",), _samples)

@@ -1,0 +1,90 @@
+"""TRL's completions: what `log_completions=True` writes, completions/completions_<step>.parquet.
+
+Columns (TRL 1.16.0): step, prompt, completion, one for each reward function, those of `log_extra`,
+advantage. There is no group: the samples of a prompt in a step are one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from setrl.groups import parquet
+from setrl.groups.fields import choose_score, field, label, number, plain, reading
+from setrl.groups.importers.importing import ImportOptions, LoggedSample, LogReader
+
+COMPLETIONS = "completions_*.parquet"
+FIXED = ("step", "prompt", "completion", "advantage")
+LABEL_COLUMN = "cluster"  # in which setrl's trainers write the strategies
+NO_STRATEGY = "degenerate"  # and what they write there for a sample without one
+
+
+def completions_folder(folder: Path) -> Path | None:
+    """Where a trainer of TRL has logged its completions: the folder itself, or one in it."""
+    for found in (folder, folder / "completions"):
+        if found.is_dir() and any(found.glob(COMPLETIONS)):
+            return found
+    return None
+
+
+def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
+    columns, rows = parquet.rows(path)
+    named = [options.strategy, options.answer, options.gold]
+    scores = [c for c in columns if c not in (*FIXED, *named) and _is_numeric(rows, c)]
+    reward = None if options.verify else choose_score(scores, options.reward, str(path))
+    for place, row in enumerate(rows):
+        where = f"{path}, row {place}"
+        with reading(where):
+            yield _sample(row, reward, options, where)
+
+
+def _is_numeric(rows: list[dict[str, Any]], column: str) -> bool:
+    return all(row[column] is None or isinstance(row[column], int | float) for row in rows)
+
+
+def _sample(
+    row: dict[str, Any], reward: str | None, options: ImportOptions, where: str
+) -> LoggedSample:
+    step, prompt = int(field(row, "step", where)), plain(field(row, "prompt", where))
+
+    def named(key: str | None) -> Any:
+        return field(row, key, where) if key else None
+
+    return LoggedSample(
+        group=f"step {step}: {prompt}",
+        prompt=prompt,
+        text=plain(field(row, "completion", where)),
+        score=number(row[reward], where) if reward else None,
+        answer=label(named(options.answer)),
+        gold=label(named(options.gold)),
+        strategy=_strategy(label(named(options.strategy)), options),
+        step=step,
+        advantage=number(row.get("advantage"), where),
+    )
+
+
+def _strategy(found: str | None, options: ImportOptions) -> str | None:
+    is_none = options.strategy == LABEL_COLUMN and found == NO_STRATEGY
+    return None if is_none else found
+
+
+def _shared_prompts(samples: list[LoggedSample]) -> list[str]:
+    """A note if two rows of the data set seem to have one prompt: they look like one large group.
+
+    TRL writes the samples of a row one after another: a prompt that comes again later in a step,
+    or whose samples are a multiple of the others', is two rows.
+    """
+    runs = [(name, len(list(run))) for name, run in groupby(samples, key=lambda s: s.group)]
+    usual = Counter(size for _, size in runs).most_common(1)[0][0]
+    again = Counter(name for name, _ in runs)
+    shared = {name for name, size in runs if again[name] > 1 or size >= 2 * usual}
+    if not shared:
+        return []
+    return [f"{len(shared)} prompts seem to belong to several rows of the data set, whose samples "
+            "the log does not tell apart: they count as one group"]  # fmt: skip
+
+
+READER = LogReader((COMPLETIONS,), _samples, by_step=True, notice=_shared_prompts)

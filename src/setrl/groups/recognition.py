@@ -1,0 +1,449 @@
+"""Which field of a stranger's log has which role: named by the user, or recognised and shown.
+
+A field is recognised by its name (case, "_" and "-" do not matter, and of a nested field the last
+part counts) and by the type of its values in the first rows. Where two fields may have a role and
+disagree, nothing is guessed: the error names the option that decides.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import chain
+from typing import Any
+
+from setrl.errors import ConfigError, DataError
+from setrl.groups.field_names import (
+    ANSWERS,
+    COUNTS_ALL,
+    COUNTS_CORRECT,
+    EITHER,
+    GOLDS,
+    GROUPS,
+    NUMBERS,
+    PROMPTS,
+    ROW_LISTS,
+    SAYS_CORRECT,
+    SCORES,
+    STRATEGIES,
+    TEXTS,
+)
+from setrl.groups.field_values import (
+    all_are,
+    is_label,
+    is_messages,
+    is_name,
+    is_number,
+    is_objects,
+    is_text,
+    is_verdict,
+    is_whole,
+    kind,
+    or_list,
+    shown,
+    verdict,
+)
+
+SNIFFED = 2000  # rows that decide what the fields are
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The field of each role; of a nested one the path, as metrics.acc. None where there is none.
+
+    Attributes:
+        rows: A list of objects inside a row, whose objects are the rows that count.
+        group: What the samples of one problem share; several fields together name it where one
+            alone does not.
+        correct: Whether a sample is correct: true or false, 1 or 0, words, or a score.
+        answer: The model's answer.
+        gold: The right answer.
+        text: What the model wrote.
+        strategy: The sample's strategy or cluster.
+        prompt: What the model was given.
+        reward: A graded score beside `correct`.
+        sample_number: Counts the samples of a group; a row that comes again is the same sample.
+        num_correct, num_samples: Numbers of a problem, where no sample has a row of its own.
+    """
+
+    rows: str | None = None
+    group: tuple[str, ...] = ()
+    correct: str | None = None
+    answer: str | None = None
+    gold: str | None = None
+    text: str | None = None
+    strategy: str | None = None
+    prompt: str | None = None
+    reward: str | None = None
+    sample_number: str | None = None
+    num_correct: str | None = None
+    num_samples: str | None = None
+
+    def named(self) -> dict[str, tuple[str, ...]]:
+        """Role → its fields, of the roles that have any."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            role: (value,) if isinstance(value, str) else tuple(value)
+            for role, value in found.items()
+            if value
+        }
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """What was found, and how it is shown.
+
+    Attributes:
+        fields: The field of each role.
+        lists: Whether a row is a problem, whose samples are in parallel lists.
+        why: Role → why this field.
+        examples: Role → a value.
+        unread: The fields that have no role.
+        notes: What could not be decided, in sentences.
+    """
+
+    fields: Fields
+    lists: bool
+    why: Mapping[str, str]
+    examples: Mapping[str, str]
+    unread: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def shape(self) -> str:
+        """What one row is, in words."""
+        if self.fields.num_correct and not self.fields.correct:
+            return "one row a problem, with counts of its samples"
+        what = "one row a problem, with lists of its samples" if self.lists else "one row a sample"
+        return f"{what} in {self.fields.rows}" if self.fields.rows else what
+
+    def table(self) -> str:
+        """A line for each role: its field, why, and a value."""
+        cells = [("role", "field", "why", "example")]
+        for role, names in self.fields.named().items():
+            if role != "rows":
+                shown = role.replace("_", "-")
+                cells.append((shown, " + ".join(names), self.why[role], self.examples[role]))
+        widths = [max(len(row[column]) for row in cells) for column in range(3)]
+        lines = [
+            "  ".join((*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[3])).rstrip()
+            for row in cells
+        ]
+        if self.unread:
+            lines.append(f"not read: {', '.join(self.unread)}")
+        return "\n".join(lines)
+
+
+Record = dict[str, Any]
+
+
+def value_at(record: Any, path: str) -> Any:
+    """The value of a path such as metrics.acc; a key that contains the dot itself comes first.
+
+    Raises:
+        KeyError: Where there is none.
+    """
+    if isinstance(record, dict) and path in record:
+        return record[path]
+    first, dot, rest = path.partition(".")
+    if dot and isinstance(record, dict) and first in record:
+        return value_at(record[first], rest)
+    raise KeyError(path)
+
+
+def unrolled(record: Record, rows: str | None) -> list[Record]:
+    """A row, or the objects of its list with what is beside the list.
+
+    Raises:
+        KeyError, TypeError: Where there is no such list.
+    """
+    if rows is None:
+        return [record]
+    items = value_at(record, rows)
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise TypeError(f"{rows!r} must be a list of objects")
+    top = rows.partition(".")[0]
+    outer = {key: value for key, value in record.items() if key != top}
+    return [{**outer, rows: item} for item in items]
+
+
+def recognise(records: Sequence[Record], given: Fields, verify: bool = False) -> Recognised:
+    """The field of each role.
+
+    Args:
+        records: The first rows of a file, at least one.
+        given: The fields that the user names; they are not questioned.
+        verify: Whether a verifier says which samples are correct.
+
+    Raises:
+        ConfigError: When a named field is not there, or what must be known cannot be decided.
+    """
+    rows = given.rows or _row_list(records)
+    try:
+        items = [item for record in records for item in unrolled(record, rows)][:SNIFFED]
+    except (KeyError, TypeError):
+        raise ConfigError(f"--rows: {rows!r} must be a list of objects in every row") from None
+    if not items:
+        raise DataError(f"{rows} holds no rows")
+    return _Search(items, replace(given, rows=rows), verify).result()
+
+
+def _row_list(records: Sequence[Record]) -> str | None:
+    """The list of objects inside the rows, if there is one."""
+    found = [path for path, values in _columns(records).items() if all_are(values, is_objects)]
+    named = [path for path in found if _norm(path) in ROW_LISTS]
+    if len(found) > 1 and len(named) != 1:
+        raise ConfigError(f"several fields are lists of objects ({', '.join(found)}): "
+                          "name the one that holds the samples with --rows")  # fmt: skip
+    return next(iter(named or found), None)
+
+
+class _Search:
+    """Looks for the field of each role among the columns of the first rows."""
+
+    def __init__(self, items: Sequence[Record], given: Fields, verify: bool):
+        self.verify = verify
+        self.columns = _columns(items)
+        self.size = len(items)
+        self.given = given.named()
+        self.rows = given.rows
+        self.found: dict[str, tuple[str, ...]] = {"rows": (given.rows,)} if given.rows else {}
+        self.why: dict[str, str] = {"rows": ""}
+        self.notes: list[str] = []
+        for role, paths in self.given.items():
+            for path in paths:
+                if role != "rows" and path not in self.columns:
+                    option = role.replace("_", "-")
+                    raise ConfigError(f"--{option}: there is no field {path!r}; the rows have "
+                                      f"{', '.join(self.columns)}")  # fmt: skip
+
+    def result(self) -> Recognised:
+        self._find_correct()
+        self._find_group()
+        self._find_answers()
+        for role, names, is_one in (
+            ("text", TEXTS, is_text),
+            ("strategy", STRATEGIES, is_label),
+            ("prompt", PROMPTS, is_text),
+            ("reward", (), is_label),
+            ("sample_number", NUMBERS, is_number),
+        ):
+            self._take(role, names, is_one)
+        number = "sample_number"
+        if number in self.found and number not in self.given and not self._is_varied(number):
+            del self.found[number]
+        self._check_correct()
+        used = {path for paths in self.found.values() for path in paths}
+        unread = tuple(path for path in self.columns if path not in used)
+        examples = {
+            role: " + ".join(shown(self._example(path)) for path in paths)
+            for role, paths in self.found.items()
+            if role != "rows"
+        }
+        one = {k: v if k == "group" else v[0] for k, v in self.found.items()}
+        lists = any(
+            isinstance(self._example(path), list) and not is_messages(self._example(path))
+            for role in ("correct", "answer", "text")
+            for path in self.found.get(role, ())
+        )
+        return Recognised(Fields(**one), lists, self.why, examples, unread, tuple(self.notes))  # type: ignore[arg-type]
+
+    def _example(self, path: str) -> Any:
+        return next((value for value in self.columns[path].values() if value is not None), None)
+
+    def _free(self, names: Sequence[str], is_one: Callable[[Any], bool]) -> list[str]:
+        """Paths with one of the names, in the order of the names, whose values are of the type."""
+        used = {path for paths in self.found.values() for path in paths}
+        used |= {path for paths in self.given.values() for path in paths}
+        return [
+            path
+            for name in names
+            for path, values in self.columns.items()
+            if name in _norms(path, values) and path not in used and all_are(values, is_one)
+        ]
+
+    def _take(self, role: str, names: Sequence[str], is_one: Callable[[Any], bool]) -> None:
+        if role in self.given:
+            self.found[role], self.why[role] = self.given[role], f"--{role.replace('_', '-')}"
+        elif free := self._free(names, or_list(is_one)):
+            self.found[role], self.why[role] = (free[0],), "its name"
+
+    def _find_correct(self) -> None:
+        for role in ("num_correct", "num_samples"):
+            if role in self.given:
+                self.found[role], self.why[role] = self.given[role], f"--{role.replace('_', '-')}"
+        if "correct" in self.given:
+            self.found["correct"], self.why["correct"] = self.given["correct"], "--correct"
+            return
+        for names in (SAYS_CORRECT, SCORES):
+            free = self._free(names, or_list(is_verdict))
+            if not free:
+                continue
+            kinds = {path: self._verdicts(path) for path in free}
+            differing = [path for path in free if kinds[path] != kinds[free[0]]]
+            if differing:
+                raise ConfigError(
+                    f"{free[0]} and {differing[0]} may both say whether a sample is correct, and "
+                    "they differ: choose one with --correct"
+                )
+            agree = f"; {free[1]} is the same" if len(free) > 1 else ""
+            self.found["correct"] = (free[0],)
+            self.why["correct"] = f"its name; {kind(self._example(free[0]))}{agree}"
+            return
+
+    def _verdicts(self, path: str) -> list[Any]:
+        return [
+            [verdict(one) for one in value] if isinstance(value, list) else verdict(value)
+            for value in self.columns[path].values()
+        ]
+
+    def _find_group(self) -> None:
+        if "group" in self.given:
+            self.found["group"], self.why["group"] = self.given["group"], "--group"
+            return
+        free = [p for p in self._free(GROUPS, is_name) if len(self.columns[p]) == self.size]
+        if not free:
+            raise ConfigError(
+                "no field says which samples are of one problem: name it with --group; the rows "
+                f"have {', '.join(self.columns)}"
+            )
+        if self._is_per_sample():
+            repeated = [p for p in free if 0 < self._distinct(p) < self.size]
+            chosen = (repeated or free)[0]
+            why = "its name; its values repeat" if repeated else "its name"
+        else:
+            inner = [p for p in free if self.rows and p.startswith(f"{self.rows}.")]
+            outer = [p for p in free if p not in inner]
+            chosen, why = (inner or free)[0], "its name"
+            if inner and outer and self._distinct(outer[0]) > 1 and (
+                self._distinct(inner[0]) < self.size
+            ):  # fmt: skip
+                self.found["group"] = (outer[0], inner[0])
+                self.why["group"] = "their names; together they name a problem"
+                return
+        self.found["group"], self.why["group"] = (chosen,), why
+
+    def _is_per_sample(self) -> bool:
+        """Whether a row is one sample, not a problem with lists or counts of its samples."""
+        path = self.found.get("correct", (None,))[0]
+        if path is not None:
+            return not isinstance(self._example(path), list)
+        if self._counts() is not None:
+            return False
+        lists = [p for p in self.columns if isinstance(self._example(p), list)]
+        return not any(_norms(p, self.columns[p]) & {*ANSWERS, *TEXTS, EITHER} for p in lists)
+
+    def _distinct(self, path: str) -> int:
+        return len({json.dumps(value, default=str) for value in self.columns[path].values()})
+
+    def _within_groups(self, path: str) -> set[bool]:
+        """Whether a field differs within a group, of the groups with two rows: {True, False}."""
+        first: dict[Any, Any] = {}
+        found = set()
+        for place, value in self.columns[path].items():
+            key = tuple(str(self.columns[p].get(place)) for p in self.found["group"])
+            if key in first:
+                found.add(first[key] != value)
+            first.setdefault(key, value)
+        return found
+
+    def _is_varied(self, role: str) -> bool:
+        return True in self._within_groups(self.found[role][0])
+
+    def _find_answers(self) -> None:
+        self._take("answer", ANSWERS, is_label)
+        golds = [p for p in self._free(GOLDS, is_label) if True not in self._within_groups(p)]
+        if "gold" in self.given:
+            self.found["gold"], self.why["gold"] = self.given["gold"], "--gold"
+        elif golds:
+            self.found["gold"], self.why["gold"] = (golds[0],), "its name"
+        for path in self._free((EITHER,), or_list(is_label)):
+            is_list = isinstance(self._example(path), list)
+            differs = self._within_groups(path)
+            if "answer" not in self.found and (is_list or True in differs):
+                self.found["answer"] = (path,)
+                self.why["answer"] = "its name; it differs within problems"
+            elif "gold" not in self.found and not is_list and True not in differs:
+                if not differs and "answer" not in self.found and self._is_per_sample():
+                    self.notes.append(
+                        f"{path} may be the model's answer or the right one: "
+                        f"--answer {path} or --gold {path} says which"
+                    )
+                    continue
+                self.found["gold"] = (path,)
+                self.why["gold"] = "its name; one value a problem"
+
+    def _counts(self) -> tuple[str, str] | None:
+        correct = self._free(COUNTS_CORRECT, is_whole)
+        every = self._free(COUNTS_ALL, is_whole)
+        inner = f"{self.rows}." if self.rows else ""  # those of the list's objects, if it has any
+        for c in correct:
+            same = [n for n in every if n.startswith(inner) == c.startswith(inner)]
+            for n in same:
+                pairs = zip(self.columns[c].values(), self.columns[n].values(), strict=False)
+                if all(0 <= a <= b for a, b in pairs if a is not None and b is not None):
+                    return c, n
+        return None
+
+    def _check_correct(self) -> None:
+        """Correct comes from a field, from answers and golds, or from counts."""
+        if "correct" in self.found:
+            return
+        has_texts = {"text", "gold"} <= self.found.keys()
+        if {"answer", "gold"} <= self.found.keys() or (self.verify and has_texts):
+            return
+        if "num_correct" not in self.found and (pair := self._counts()) is not None:
+            self.found |= {"num_correct": (pair[0],), "num_samples": (pair[1],)}
+            self.why |= {"num_correct": "its name", "num_samples": "its name"}
+        if not {"num_correct", "num_samples"} <= self.found.keys():
+            self._refuse_unclear()
+            texts = ", or --verify, which grades the boxed answers of the texts" * has_texts
+            raise ConfigError(
+                "no field says whether a sample is correct: name it with --correct, or the model's "
+                "and the right answer with --answer and --gold, or counts with --num-correct and "
+                f"--num-samples{texts}; the rows have {', '.join(self.columns)}"
+            )
+
+    def _refuse_unclear(self) -> None:
+        """Name the field that has the name of a verdict, and a value that is none."""
+        for path, values in self.columns.items():
+            if _norms(path, values) & {*SAYS_CORRECT, *SCORES}:
+                for value in chain.from_iterable(
+                    value if isinstance(value, list) else [value] for value in values.values()
+                ):
+                    if not is_verdict(value):
+                        raise ConfigError(
+                            f"{path} seems to say whether a sample is correct, but it holds "
+                            f"{shown(value)!r}: values must be true or false, numbers, or words "
+                            "such as correct and wrong; or name another field with --correct"
+                        )
+
+
+def _columns(records: Iterable[Record]) -> dict[str, dict[int, Any]]:
+    """Path → row → value, of every field that is not an object itself."""
+    columns: dict[str, dict[int, Any]] = {}
+    for place, record in enumerate(records):
+        for path, value in _leaves(record, ""):
+            columns.setdefault(path, {})[place] = value
+    return columns
+
+
+def _leaves(record: Record, before: str) -> Iterable[tuple[str, Any]]:
+    for key, value in record.items():
+        if isinstance(value, dict) and value:
+            yield from _leaves(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
+
+
+def _norm(path: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", path.rpartition(".")[2].lower())
+
+
+def _norms(path: str, values: Mapping[int, Any]) -> set[str]:
+    """The name in plain letters; of lists also its singular."""
+    name = _norm(path)
+    is_list = any(isinstance(value, list) for value in values.values())
+    return {name, name.removesuffix("s")} if is_list else {name}

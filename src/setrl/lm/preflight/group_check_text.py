@@ -1,0 +1,58 @@
+"""One group of samples as a table: what each sample got, and what each arm would credit it with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from setrl.lm.text_table import table
+from setrl.tasks.visible import escaped
+
+if TYPE_CHECKING:  # it imports TRL, which a check without a model does not need
+    from setrl.lm.preflight.group_check import GroupCheck, SampleCheck
+
+END = 32  # characters of a sample that are shown: its end, where the answer is
+STRATEGY_LENGTH = 20
+
+
+def group_text(group: GroupCheck) -> str:
+    """The table of the samples, and the seconds of its parts."""
+    first = group.samples[0]
+    arms = list(first.strategies)
+    same = all(len(set(one.strategies.values())) == 1 for one in group.samples)
+    shown = arms[:1] if same else arms
+    head = ["sample", "tokens", *first.rewards, "reward"]
+    head += ["strategy"] * len(shown) if same else [f"strategy of {arm}" for arm in shown]
+    head += [f"advantage {arm}" for arm in first.advantages]
+    rows = [[*head, "ends with"]]
+    rows += [_row(place, one, shown) for place, one in enumerate(group.samples, start=1)]
+    seconds = ", ".join(f"{part} {spent:.2f} s" for part, spent in group.seconds.items())
+    return "\n".join(
+        [
+            f"one group: {len(group.samples)} samples of the first prompt of training, as the "
+            "model is now",
+            table(rows, left=(0, -1)),
+            f"one call for the group: {seconds}",
+        ]
+    )
+
+
+def _row(place: int, one: SampleCheck, arms: list[str]) -> list[str]:
+    strategies = [escaped(one.strategies[arm] or "?", "")[:STRATEGY_LENGTH] for arm in arms]
+    text = one.text if len(one.text) <= END else "…" + one.text[-END:]
+    return [
+        str(place),
+        f"{one.tokens:,}{' cut' if one.cut else ''}",
+        *map(_number, one.rewards.values()),
+        _number(one.reward),
+        *strategies,
+        *(_signed(value) for value in one.advantages.values()),
+        escaped(text, ""),
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:.3g}"
+
+
+def _signed(value: float | None) -> str:
+    return "?" if value is None else f"{value + 0.0:+.3g}"

@@ -1,0 +1,211 @@
+"""What `setrl train` would do: all its checks, and the plan, without anything being written."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from setrl.errors import ConfigError, RunError
+from setrl.evaluation.sampling import refuse_damaged_weights
+from setrl.files.run_folder import BASE, evaluation_files, training_run
+from setrl.lm.arm import check_before_training
+from setrl.lm.base_model import base_folder
+from setrl.lm.config import ComparisonConfig
+from setrl.lm.run import MADE_AGAIN, SAVED_AGAIN, TASK, LanguageModelArms
+from setrl.lm.text_table import table
+from setrl.runs.claim import is_claimed, refuse_other_run
+from setrl.runs.run import cache_folder
+from setrl.tasks.base import TRAIN
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One arm with one seed, or the base.
+
+    Attributes:
+        arm: Its name.
+        seed: The seed; None for the base.
+        step: The steps that are done and kept.
+        missing: The splits on which it is still to be evaluated.
+    """
+
+    arm: str
+    seed: int | None
+    step: int
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a comparison takes, and what of it is still to be done.
+
+    Attributes:
+        config: The comparison.
+        run_dir: Its folder.
+        base: Where the base model comes from, in words.
+        runs: The base, if it is evaluated, and every arm with every seed.
+        problems: Evaluated split → its problems.
+        notes: What people should know of the problems.
+    """
+
+    config: ComparisonConfig
+    run_dir: Path
+    base: str
+    runs: tuple[Planned, ...]
+    problems: dict[str, int]
+    notes: tuple[str, ...]
+
+    @property
+    def samples(self) -> int:
+        """The samples of one training run."""
+        config = self.config
+        batches = math.ceil(config.steps / config.num_iterations)
+        return batches * config.prompts_per_step * config.samples_per_prompt
+
+    @property
+    def new_steps(self) -> int:
+        """The steps that are still to be done in all training runs."""
+        return sum(self.config.steps - run.step for run in self.runs if run.seed is not None)
+
+    @property
+    def new_samples(self) -> int:
+        """The samples of those steps."""
+        return math.ceil(self.samples * self.new_steps / self.config.steps)
+
+    @property
+    def new_evaluation_samples(self) -> int:
+        """The samples of all evaluations that are still to be done."""
+        return sum(
+            self.problems[split] * self.config.eval_samples
+            for run in self.runs
+            for split in run.missing
+        )
+
+
+def plan(
+    config: ComparisonConfig,
+    run_dir: Path,
+    *,
+    overwrite: bool = False,
+    cache: str | Path | None = None,
+) -> Plan:
+    """Do all checks of `run_comparison`, and say what it would do; nothing is written.
+
+    Raises:
+        ConfigError: If the config asks for what cannot be made, or the folder holds another run.
+        DataError: If the problems or the files of the model are damaged.
+        RunError: If another process is running it, or a judge cannot be reached.
+    """
+    check_before_training(config, opens_caches=False)
+    refuse_other_run(run_dir, config, overwrite)
+    if is_claimed(run_dir):
+        raise RunError(f"{run_dir}: another process is running it: wait for it")
+    _refuse_read_only(run_dir)
+    if not overwrite:
+        LanguageModelArms(config, run_dir, run_dir).digests(run_dir / BASE / TASK)
+    splits = config.eval_splits or ()
+    task = config.make_task()
+    return Plan(
+        config,
+        run_dir,
+        _base(config, run_dir, cache_folder(cache), overwrite),
+        _runs(config, run_dir, overwrite),
+        {split: len(task.problems(split, config.eval_problems, 0).problems) for split in splits},
+        tuple(task.notes((TRAIN, *splits))),
+    )
+
+
+def _refuse_read_only(run_dir: Path) -> None:
+    """Refuse a folder in which nothing can be written, or that cannot be made."""
+    there = next(path for path in (run_dir, *run_dir.absolute().parents) if path.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise ConfigError(f"nothing can be written in {there}: give another --run-dir")
+
+
+def _base(config: ComparisonConfig, run_dir: Path, cache: Path, overwrite: bool) -> str:
+    """Where the base model comes from; weights that are there must be whole."""
+    if config.model is not None:
+        refuse_damaged_weights(Path(config.model), SAVED_AGAIN)
+        return config.model
+    kept = base_folder(config, cache)
+    for folder in (run_dir / BASE, kept):
+        if (folder / "config.json").exists() and not (overwrite and folder != kept):
+            refuse_damaged_weights(folder, MADE_AGAIN)
+            return str(folder)
+    return f"a model made from scratch first, and kept in {kept}"
+
+
+def _runs(config: ComparisonConfig, run_dir: Path, overwrite: bool) -> tuple[Planned, ...]:
+    splits = config.eval_splits or ()
+
+    def missing(folder: Path) -> tuple[str, ...]:
+        known = {} if overwrite else evaluation_files(folder)
+        return tuple(split for split in splits if split not in known)
+
+    found = [Planned(BASE, None, 0, missing(run_dir / BASE))] if splits else []
+    for seed in config.seeds:
+        for arm in config.arms:
+            run = training_run(run_dir, arm, seed)
+            step = 0
+            if not overwrite and run.final.exists():
+                step = config.steps
+            elif not overwrite and (last := run.last_checkpoint()) is not None:
+                step = int(last.name.rpartition("-")[2])
+            found.append(Planned(arm, seed, step, missing(run.path)))
+    return tuple(found)
+
+
+def plan_text(found: Plan) -> str:
+    """The plan as text for people."""
+    config = found.config
+    tokens = found.samples * config.sample_tokens
+    lines = [
+        f"{config.name}: {_count(len(config.arms), 'arm')} × {_count(len(config.seeds), 'seed')}, "
+        f"from {found.base}",
+        f"a training run: {config.steps:,} steps; {config.prompts_per_step:,} prompts × "
+        f"{config.samples_per_prompt:,} samples a step = {found.samples:,} samples of at most "
+        f"{config.sample_tokens:,} tokens, {tokens:,} at most",
+    ]
+    for split, count in found.problems.items():
+        lines.append(
+            f"an evaluation on {split}: {count:,} problems × {config.eval_samples:,} samples = "
+            f"{count * config.eval_samples:,}"
+        )
+    lines += ["", _states(found), ""]
+    all_tokens = (found.new_samples + found.new_evaluation_samples) * config.sample_tokens
+    lines += [
+        f"to do: {_count(found.new_steps, 'step')} with {found.new_samples:,} samples, and "
+        f"{found.new_evaluation_samples:,} samples of evaluations; {all_tokens:,} tokens at most",
+        f"it goes into {found.run_dir}: a folder for each arm with seed_<n> in it (metrics.jsonl, "
+        "rollouts, checkpoints, final, evaluation), and report.html",
+        "nothing was written; the same command without --dry-run does it",
+    ]
+    return "\n".join(lines)
+
+
+def _states(found: Plan) -> str:
+    rows = [["arm", "seed", "training", "evaluation"]]
+    for run in found.runs:
+        seed = "" if run.seed is None else str(run.seed)
+        rows.append([run.arm, seed, _training(run, found.config), _evaluation(run, found)])
+    return table(rows, left=(0, 2, 3))
+
+
+def _training(run: Planned, config: ComparisonConfig) -> str:
+    if run.seed is None:
+        return ""
+    if run.step >= config.steps:
+        return "done"
+    return f"goes on after step {run.step:,}" if run.step else "new"
+
+
+def _evaluation(run: Planned, found: Plan) -> str:
+    if not found.problems:
+        return ""
+    return f"new: {', '.join(run.missing)}" if run.missing else "done"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

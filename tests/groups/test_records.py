@@ -1,0 +1,173 @@
+"""Reading evaluation files: labels, torn lines, and what is refused."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from setrl.errors import DataError
+from setrl.groups.records import load_evaluation
+
+
+def record(**changes):
+    fields = {
+        "schema_version": 1,
+        "prompt": "p",
+        "kind": "k",
+        "split": "test",
+        "n": 3,
+        "correct": [1, 0, 1],
+        "strategies": ["a", None, "b"],
+        "answers": ["7", "8", None],
+        "texts": [],
+    }
+    return json.dumps({**fields, **changes}) + "\n"
+
+
+def write(path, *lines):
+    path.write_text("".join(lines))
+    return path
+
+
+def test_arrays_and_labels(tmp_path):
+    other = record(prompt="q", strategies=["b", "b", None], temperature=0.7)
+    path = write(tmp_path / "test.jsonl", record(temperature=0.7), other)
+    evaluation = load_evaluation(path)
+    assert evaluation.prompts == ("p", "q")
+    assert evaluation.n == 3
+    assert evaluation.temperature == 0.7
+    assert evaluation.strategies_PN.tolist() == [[0, -1, 1], [1, 1, -1]]
+    assert evaluation.answers_PN.tolist() == [[0, 1, -1], [0, 1, -1]]
+    assert evaluation.correct_count_P.tolist() == [2, 2]
+
+
+def test_graded_rewards_and_proxy_scores_are_read_where_they_are(tmp_path):
+    lines = [
+        record(rewards=[0.5, None, 1], proxy=[3, 2, 1]),
+        record(prompt="q", rewards=[0, 0, 0], proxy=[1, 1, 1]),
+    ]
+    evaluation = load_evaluation(write(tmp_path / "graded.jsonl", *lines))
+    np.testing.assert_array_equal(evaluation.rewards_PN, [[0.5, np.nan, 1], [0, 0, 0]])
+    assert evaluation.choose([1]).proxy_PN.tolist() == [[1, 1, 1]]
+    assert evaluation.strategy_names == ("a", "b")
+    plain = load_evaluation(write(tmp_path / "plain.jsonl", record()))
+    assert plain.rewards_PN is None
+    assert plain.choose([0]).proxy_PN is None
+
+
+def test_problems_can_be_chosen_in_any_order(tmp_path):
+    path = write(tmp_path / "test.jsonl", record(), record(prompt="q", correct=[0, 0, 0]))
+    chosen = load_evaluation(path).choose([1, 0])
+    assert chosen.prompts == ("q", "p")
+    assert chosen.correct_count_P.tolist() == [0, 2]
+    assert chosen.on(["p", "q"]).correct_count_P.tolist() == [2, 0]
+    assert np.isnan(chosen.temperature)
+
+
+@pytest.mark.parametrize("damage", [record(prompt="q")[:40], record()])
+def test_damage_is_an_error_or_left_out_with_a_warning(tmp_path, caplog, damage):
+    path = write(tmp_path / "test.jsonl", record(), damage)
+    message = r"test.jsonl: line 2 .* line"
+    with pytest.raises(DataError, match=message + r".*\(--allow-damaged\)"):
+        load_evaluation(path)
+    assert not caplog.records
+    assert load_evaluation(path, allow_damaged=True).prompts == ("p",)
+    assert re.search(message, caplog.text)
+
+
+def test_one_prompt_with_two_ids_is_two_problems(tmp_path):
+    path = write(tmp_path / "test.jsonl", record(id="row 1"), record(id="row 2"))
+    assert load_evaluation(path).prompts == ("p", "p")
+
+
+def test_all_lines_that_hold_a_problem_again_are_counted(tmp_path):
+    path = write(tmp_path / "test.jsonl", record(), record(prompt="q"), "\n", *[record()] * 3)
+    with pytest.raises(DataError, match="line 4 has the problem of line 1 and 2 more lines do so"):
+        load_evaluation(path)
+
+
+def test_a_last_line_that_is_whole_needs_no_newline(tmp_path):
+    path = write(tmp_path / "test.jsonl", record(), record(prompt="q").rstrip("\n"))
+    assert load_evaluation(path).prompts == ("p", "q")
+
+
+def test_a_temperature_of_null_is_not_known(tmp_path):
+    path = write(tmp_path / "test.jsonl", record(temperature=None))
+    assert np.isnan(load_evaluation(path).temperature)
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path):
+    path = tmp_path / "test.jsonl"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(DataError, match=r"test.jsonl: is text in UTF-16: save it as UTF-8"):
+        load_evaluation(path)
+
+
+def test_line_separators_inside_a_string_do_not_end_a_line(tmp_path):
+    line = json.dumps({**json.loads(record()), "prompt": "a\u2028b"}, ensure_ascii=False)
+    path = tmp_path / "test.jsonl"
+    path.write_text(line + "\n", encoding="utf-8")
+    assert load_evaluation(path).prompts == ("a\u2028b",)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "test.jsonl: holds no complete line"),
+        (["{]\n"], "jsonl:1: is not JSON"),
+        ([record(), record(schema_version=2)], "jsonl:2: .* schema_version 1"),
+        ([record(correct=[1])], "jsonl:1: 'correct' must have n = 3 entries, got 1"),
+        (
+            [record(), record(correct=[1, None, 0])],
+            ":2: 'correct' must hold 0 and 1, got null",
+        ),
+        ([record(correct=[1, 0.5, 0])], "jsonl:1: 'correct' must hold 0 and 1, got 0.5"),
+        ([record(prompt=["p"])], r"jsonl:1: 'prompt' must be a text, got \[\"p\"\]"),
+        ([record(n="3")], "jsonl:1: 'n' must be a whole number, got \"3\""),
+        ([record(temperature="hot")], "'temperature' must be a number or null, got \"hot\""),
+        ([record(n=0, correct=[], strategies=[], answers=[])], "n must be 1 or more, got 0"),
+        ([record(strategies=3)], "jsonl:1: 'strategies' must have n = 3 entries, got 3"),
+        ([record(answers=["7", {}, None])], "'answers' must hold text and null, got {}"),
+        ([record(rewards=[1, "a", 0])], "'rewards' must hold numbers and null, got \"a\""),
+        ([record(rewards=[1.0])], "jsonl:1: 'rewards' must have n = 3 entries, got 1"),
+        (
+            [record(), record(prompt="q", proxy=[1, 2, 3])],
+            "1 of 2 problems have 'proxy': all or none must",
+        ),
+        (['{"schema_version": 1}\n'], "jsonl:1: has no 'prompt'"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path, lines, message):
+    with pytest.raises(DataError, match=message):
+        load_evaluation(write(tmp_path / "test.jsonl", *lines))
+
+
+def test_problems_may_differ_in_their_number_of_samples(tmp_path):
+    fewer = record(prompt="q", n=1, correct=[1], strategies=["a"], answers=["7"], rewards=[None])
+    found = load_evaluation(write(tmp_path / "t.jsonl", record(rewards=[1, 0.5, 2]), fewer))
+    assert (found.n, found.most, found.sizes.tolist()) == (1, 3, [3, 1])
+    assert found.correct_count_P.tolist() == [2, 1]
+    assert found.present_PN.tolist() == [[True, True, True], [True, False, False]]
+    assert found.strategies_PN.tolist() == [[0, -1, 1], [0, -1, -1]]
+    assert np.isnan(found.rewards_PN[1]).all()
+    assert found.with_samples(2).prompts == ("p",)
+    assert found.on(["q"]).n == 1
+    with pytest.raises(DataError, match="no problem has 4 samples: the most that one has is 3"):
+        found.with_samples(4)
+
+
+def test_texts_are_those_of_the_first_samples(tmp_path):
+    path = write(
+        tmp_path / "texts.jsonl",
+        record(texts=["a", "b", "c"]),
+        record(prompt="q", texts=["d", None, "e"]),
+        record(prompt="r", texts=["f", "g", "h"]),
+    )
+    evaluation = load_evaluation(path)
+    assert evaluation.texts_P == (("a", "b", "c"), ("d", "e"), ("f", "g", "h"))
+    assert evaluation.texts_kept == 2
+    assert evaluation.choose([2, 0]).texts_P == (("f", "g", "h"), ("a", "b", "c"))
+    assert evaluation.with_texts(1).texts_P == (("a",), ("d",), ("f",))
+    bare = load_evaluation(write(tmp_path / "bare.jsonl", record()))
+    assert (bare.texts_kept, bare.choose([0]).texts_kept) == (0, 0)

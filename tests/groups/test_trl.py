@@ -1,0 +1,121 @@
+"""TRL's completions, as TRL 1.16.0 itself wrote them (tests/data/make_trl_completions.py)."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from setrl.engines.labels import shown
+from setrl.errors import ConfigError, DataError
+from setrl.groups.importers.importing import ImportOptions
+from setrl.groups.importers.tools import read_log
+from setrl.groups.importers.trl import LABEL_COLUMN
+
+pq = pytest.importorskip("pyarrow.parquet")
+FOLDER = Path(__file__).parents[1] / "data" / "trl_completions"
+
+
+def rows(step):
+    return pq.read_table(FOLDER / f"completions_{step:05d}.parquet").to_pylist()
+
+
+def read(path=FOLDER, **options):
+    return read_log("trl", path, ImportOptions(**{"reward": "short", **options}))
+
+
+def test_the_columns_are_those_that_are_documented():
+    table = pq.read_table(FOLDER / "completions_00001.parquet")
+    assert table.column_names == [
+        "step", "prompt", "completion", "short", "brevity", "strategy", "advantage",
+    ]  # fmt: skip
+
+
+def test_one_file_gives_a_record_a_prompt():
+    imported = read(FOLDER / "completions_00002.parquet")
+    logged = rows(2)
+    assert imported.notes == []
+    assert [r["prompt"] for r in imported.records] == ["12*3:", "8*3:", "5*5:"]
+    for place, record in enumerate(imported.records):
+        group = logged[4 * place : 4 * place + 4]
+        assert record["correct"] == [int(row["short"]) for row in group]
+        assert record["texts"] == [row["completion"] for row in group]
+        assert (record["n"], record["step"], record["split"]) == (4, 2, "trl")
+        assert "rewards" not in record
+        assert record["strategies"] == record["answers"] == [None] * 4
+
+
+def test_the_last_step_is_read_and_shared_prompts_are_said():
+    imported = read()
+    assert imported.notes == [
+        "step 3 alone is read, of steps 1 to 3; --steps FIRST:LAST reads more",
+        "1 prompts seem to belong to several rows of the data set, whose samples the log does not "
+        "tell apart: they count as one group",
+        "4 samples beyond n = 4 of their group are left out",
+    ]
+    assert [(r["prompt"], r["n"]) for r in imported.records] == [("7*8:", 4), ("9*9:", 4)]
+    assert imported.records[0]["texts"] == [row["completion"] for row in rows(3)[:4]]
+
+
+def test_of_several_steps_each_prompt_s_latest_group_is_read():
+    imported = read(steps=(1, 2))
+    assert [(r["step"], r["prompt"]) for r in imported.records] == [
+        (1, "4*5:"), (1, "6*2:"), (2, "12*3:"), (2, "8*3:"), (2, "5*5:"),
+    ]  # fmt: skip
+    assert imported.notes[0].startswith("4 samples of prompts that come again at a later step")
+
+
+def test_graded_rewards_stay_graded():
+    path = FOLDER / "completions_00002.parquet"
+    with pytest.raises(ConfigError, match=r"graded \(0.0256.* to 0.0434.*--correct-above X says"):
+        read(path, reward="brevity")
+    [record, *_] = read(path, reward="brevity", correct_above=0.03).records
+    assert record["rewards"] == [row["brevity"] for row in rows(2)[:4]]
+    assert record["correct"] == [int(row["brevity"] > 0.03) for row in rows(2)[:4]]
+    assert 0 < sum(record["correct"]) < 4
+
+
+def test_a_column_may_hold_the_strategy():
+    [record, *_] = read(FOLDER / "completions_00001.parquet", strategy="strategy").records
+    assert record["strategies"] == [row["strategy"] or "" for row in rows(1)[:4]]
+
+
+def test_samples_without_a_strategy_are_those_that_our_trainers_mark(tmp_path):
+    """The word is a strategy like any other in a column of somebody else."""
+    words = ["two", "degenerate", None, "degenerate"]
+    for column, read_as in (("cluster", ["two", None, None, None]), ("mine", words)):
+        table = pq.read_table(FOLDER / "completions_00001.parquet").slice(0, 4)
+        pq.write_table(table.append_column(column, [words]), tmp_path / "completions_00001.parquet")
+        [record] = read(tmp_path, strategy=column).records
+        assert record["strategies"] == read_as
+    assert (shown(-1), LABEL_COLUMN) == ("degenerate", "cluster")
+
+
+def test_conversations_are_read(tmp_path):
+    import pyarrow as pa
+
+    row = {"step": 1, "prompt": [{"role": "system", "content": "s"}, {"role": "user",
+           "content": "q"}], "completion": [{"role": "assistant", "content": "a"}],
+           "reward": None, "advantage": 0.0}  # fmt: skip
+    path = tmp_path / "completions_00001.parquet"
+    pq.write_table(pa.Table.from_pylist([row, {**row, "reward": 1.0}]), path)
+    imported = read(path, reward=None)
+    assert imported.notes == ["1 samples without a score are left out"]
+    [record] = imported.records
+    assert (record["prompt"], record["texts"], record["correct"]) == ("q", ["a"], [1])
+
+
+def test_what_is_wrong_is_named(tmp_path):
+    with pytest.raises(ConfigError, match="has the scores short, brevity: name one with --reward"):
+        read(reward=None)
+    with pytest.raises(ConfigError, match="has no score 'speed'; it has short, brevity"):
+        read(reward="speed")
+    with pytest.raises(ConfigError, match="has no steps 7 to 9: it has 1 to 3"):
+        read(steps=(7, 9))
+    with pytest.raises(DataError, match="no such file or folder"):
+        read(tmp_path / "none")
+    with pytest.raises(DataError, match=r"no completions_\*.parquet in it"):
+        read(tmp_path)
+    (tmp_path / "completions_00001.parquet").write_text("no")
+    with pytest.raises(DataError, match="is not a Parquet file"):
+        read(tmp_path)
+    shutil.rmtree(tmp_path)
