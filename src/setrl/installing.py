@@ -1,4 +1,4 @@
-"""The command that installs an extra: setrl is on no index, so it names what it came from."""
+"""The command that installs an extra: setrl is on no index, so it names where setrl came from."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from urllib.parse import unquote, urlsplit
 
 
 def install(extra: str) -> str:
-    """How to install an extra, from what this setrl was installed from: a clone, a wheel, a URL.
+    """Return the command for an extra, from where this setrl came from: a clone, a wheel, a URL.
 
-    pip and uv write the origin into direct_url.json (PEP 610). Where it is not known, or no longer
-    there, the sentence names both a clone and a wheel.
+    pip and uv write the origin into direct_url.json (PEP 610). Where it is unknown, or no longer
+    exists, the sentence names both a clone and a wheel.
 
     Args:
-        extra: Its name, or several, as "cli,plot".
+        extra: Name of the extra, or several names, such as "cli,plot".
     """
     origin = _origin()
     url, path = str(origin.get("url", "")), Path(unquote(urlsplit(str(origin.get("url"))).path))
@@ -34,7 +34,7 @@ def install(extra: str) -> str:
 
 
 def _origin() -> dict[str, Any]:
-    """What direct_url.json says; empty where setrl is not installed, or came from an index."""
+    """Read direct_url.json; empty where setrl is not installed, or came from an index."""
     try:
         text = metadata.distribution("setrl").read_text("direct_url.json")
     except metadata.PackageNotFoundError:

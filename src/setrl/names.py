@@ -1,4 +1,4 @@
-"""Names → values: one message for unknown ones, what configs name, and imports on demand."""
+"""Names → values: one message for unknown names, what configs name, and imports on demand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def look_up(kind: str, name: str, known: Mapping[str, T]) -> T:
-    """The value of a name; the error for an unknown one has the near miss and all known names.
+    """Return the value of a name; the error for an unknown one gives a near miss and all names.
 
     >>> look_up("method", "grop", {"grpo": 1, "rloo": 2})
     Traceback (most recent call last):
@@ -29,13 +29,13 @@ def look_up(kind: str, name: str, known: Mapping[str, T]) -> T:
 def make(
     kind: str, config: str | Mapping[str, Any], factories: Mapping[str, Callable[..., T]]
 ) -> T:
-    """What a config names: by a name alone, or by a mapping of `name` and options.
+    """Make what a config names: by a name only, or by a mapping of `name` and options.
 
     >>> make("number", {"name": "complex", "real": 1}, {"complex": complex})
     (1+0j)
 
     Raises:
-        ValueError: If it has no name or an unknown one, or the factory refuses the options.
+        ValueError: If the name is missing or unknown, or the factory refuses the options.
     """
     options = {"name": config} if isinstance(config, str) else dict(config)
     if "name" not in options:
@@ -51,10 +51,10 @@ def make(
 def imported_on_demand(
     package: str, modules: Mapping[str, str], extra: str
 ) -> Callable[[str], Any]:
-    """The `__getattr__` of a package whose names are imported when they are first used.
+    """Return the `__getattr__` of a package whose names are imported when they are first used.
 
     Args:
-        package: Its name.
+        package: Name of the package.
         modules: Name → the module that defines it.
         extra: The extra of setrl that installs what the modules import.
     """

@@ -172,6 +172,6 @@ def test_a_file_of_others_is_not_written_over(tmp_path, capsys):
     mine.write_text("notes\n")
     code, printed = run(capsys, "import", "jsonl", log, "--output", mine)
     assert (code, mine.read_text()) == (2, "notes\n")
-    assert "is there already and is no evaluation file: give another output" in printed.err
+    assert "exists already and is not an evaluation file: give another output" in printed.err
     for _ in range(2):  # an evaluation file is written anew
         assert run(capsys, "import", "jsonl", log, "--output", tmp_path / "new.jsonl")[0] == 0

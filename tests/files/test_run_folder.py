@@ -52,13 +52,13 @@ def test_a_damaged_checkpoint_is_given_up_for_the_one_before(tmp_path, caplog, s
     assert run.usable_checkpoint() == fourth
     spoil(fourth / name)
     assert run.usable_checkpoint() == second
-    message = f"{fourth / name} is damaged: the steps after checkpoint-2 are lost and done again"
+    message = f"{fourth / name} is damaged: training repeats the steps after checkpoint-2"
     assert caplog.messages == [message]
     run.remove_incomplete()
     assert not fourth.exists()
     spoil(second / name)
     assert run.usable_checkpoint() is None
-    assert "the steps after the start are lost" in caplog.messages[1]
+    assert "training repeats the steps after the start" in caplog.messages[1]
 
 
 def test_checkpoints_of_earlier_versions_and_of_other_processes_are_not_checked(tmp_path):

@@ -213,7 +213,7 @@ def test_a_path_from_elsewhere_is_said_from_the_configs_folder(tmp_path, monkeyp
 def test_a_file_that_is_no_mapping(tmp_path):
     path = tmp_path / "list.yaml"
     path.write_text("- 1\n- 2\n")
-    with pytest.raises(ConfigError, match="a config is a mapping"):
+    with pytest.raises(ConfigError, match="a config must be a mapping"):
         load(path)
 
 

@@ -122,7 +122,7 @@ def test_good_rows_are_written_over_an_earlier_part_alone(tmp_path, capsys):
     command = ["validate-data", str(path), "--good", str(good)]
     assert left_with(command) == 2
     assert good.read_text() == "the only copy"
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     good.unlink()
     assert [left_with(command), left_with(command)] == [0, 0]
     assert good.read_text() == path.read_text()

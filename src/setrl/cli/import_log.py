@@ -58,7 +58,7 @@ class ImportLog(ImportOptions, FieldNames):
     def run(self) -> None:
         """Write the evaluation file, and print to stderr what it holds and what was left out."""
         files.refuse_own_input(self.output, self.path)
-        files.refuse_file_of_others(self.output, is_evaluation_file, "evaluation file")
+        files.refuse_file_of_others(self.output, is_evaluation_file, "an evaluation file")
         if self.tool == OWN:
             imported = self._own()
         else:

@@ -110,7 +110,7 @@ class JudgeAudit(JudgeOptions):
     def _check(self, folder: Path) -> None:
         for name in WRITTEN:
             refuse_own_input(folder / name, self.file, self.config)
-            refuse_file_of_others(folder / name, lambda _: _holds_audit(folder), "earlier audit")
+            refuse_file_of_others(folder / name, lambda _: _holds_audit(folder), "an earlier audit")
         for name in ("orders", "set_size"):
             if getattr(self, name) < 1:
                 option = name.replace("_", "-")

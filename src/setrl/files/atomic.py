@@ -1,4 +1,4 @@
-"""Writing a file or a folder whole: readers see the old one or the new one, never a part."""
+"""Write a file or a folder whole: readers see the old one or the new one, never a part."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from setrl.errors import ConfigError, DataError
 
 @contextmanager
 def writing_folder(folder: Path) -> Iterator[Path]:
-    """A folder to fill, which takes the name `folder` once all of it is written, or never."""
+    """Give a folder to fill; it takes the name `folder` once all of it is written, or never."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = _partial(folder)
     partial.mkdir()
@@ -31,12 +31,12 @@ def writing_folder(folder: Path) -> Iterator[Path]:
 
 
 def _partial(path: Path) -> Path:
-    """Where a file or folder is written before it takes its name: on the same file system."""
+    """Return where a file or folder is written before it takes its name: same file system."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
 
 
 def _replace(folder: Path, partial: Path) -> None:
-    """Put a new folder in the place of an old one; files that only the old one has are kept."""
+    """Replace an old folder by a new one; files that only the old folder has are kept."""
     old = partial.with_suffix(".old")
     folder.rename(old)
     partial.replace(folder)
@@ -50,11 +50,11 @@ def _replace(folder: Path, partial: Path) -> None:
 
 
 def refuse_own_input(output: Path | None, *inputs: Path | None) -> None:
-    """Refuse to write over a file that is read, by any of its names or links.
+    """Refuse to write over a file that is also an input, by any of its names or links.
 
     Args:
         output: The file to write; None for standard output.
-        inputs: The files that are read; of a folder, all the files in it.
+        inputs: The files that are read; a folder stands for all files in it.
 
     Raises:
         ConfigError: If the output is one of them.
@@ -70,18 +70,18 @@ def refuse_own_input(output: Path | None, *inputs: Path | None) -> None:
 
 
 def refuse_file_of_others(output: Path | None, is_ours: Callable[[Path], bool], what: str) -> None:
-    """Refuse to write over what the same command did not write: it may be the only copy.
+    """Refuse to overwrite a file that the same command did not write: it may be the only copy.
 
     Args:
         output: The file to write; None for standard output.
         is_ours: Whether a file that is there is an earlier output.
-        what: What such an output is, in words.
+        what: What such an output is, in words, such as "a report of setrl".
 
     Raises:
         ConfigError: If another file is there.
     """
     if output is not None and output.exists() and not (_is_empty(output) or is_ours(output)):
-        raise ConfigError(f"{output} is there already and is no {what}: give another output")
+        raise ConfigError(f"{output} exists already and is not {what}: give another output")
 
 
 def _is_empty(path: Path) -> bool:
@@ -100,12 +100,12 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Write one JSON object to a file of its own; NaN and infinity become null."""
+    """Write one JSON object as a whole file; NaN and infinity become null."""
     write_text(path, json_text(value, indent=2) + "\n")
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file; {} where there is no file.
+    """Return the object in a JSON file; {} if there is no file.
 
     Raises:
         DataError: If the file is damaged: it does not hold one whole object.
@@ -115,21 +115,21 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_bytes())
     except RecursionError:
-        raise DataError(f"{path}: is nested too deep to be read") from None
+        raise DataError(f"{path}: is nested too deeply to be read") from None
     except ValueError as error:
-        raise DataError(f"{path}: is damaged, it is not whole JSON ({error})") from None
+        raise DataError(f"{path}: is damaged: it is not complete JSON ({error})") from None
     if not isinstance(value, dict):
         raise DataError(f"{path}: must hold an object, got {type(value).__name__}")
     return value
 
 
 def json_text(value: dict[str, Any], indent: int | None = None) -> str:
-    """An object as JSON; NaN and infinity, which JSON cannot write, become null."""
+    """Write an object as JSON; NaN and infinity, which JSON cannot hold, become null."""
     return json.dumps(plain_json(value), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def plain_json(value: Any) -> Any:
-    """Plain objects, lists and numbers; undefined numbers (NaN, infinity) are None."""
+    """Convert to plain objects, lists and numbers; undefined ones (NaN, infinity) become None."""
     if isinstance(value, float):
         return value if value - value == 0 else None
     if isinstance(value, dict):

@@ -1,9 +1,9 @@
-"""The cache: what runs start from, made once and kept for later runs; how it is listed and cleared.
+"""The cache: what runs start from, made once and kept for later runs; how to list and clear it.
 
 base-<domain>-<hash>/     a base model, with base.json, which says how it was made
 policy-<task>-<hash>/     a pretrained policy of a control task, with pretrain.json
-.<name>.<number>.partial  one of these that a killed process did not finish
-seal.key                  the key that checkpoints of control runs are sealed with
+.<name>.<number>.partial  one of these folders, which a killed process did not finish
+seal.key                  the key with which checkpoints of control runs are sealed
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from setrl.errors import DataError
 from setrl.files.atomic import read_json
 from setrl.files.written import SAVED_MODEL, Tree, remove_written, written
 
-CACHE = "SETRL_CACHE"  # the environment variable that names the folder of what runs start from
+CACHE = "SETRL_CACHE"  # the environment variable that names this folder
 ABANDONED_S = 3600  # a folder is filled in seconds: after an hour nobody is writing it
 
-# What can be made again: the name → what it is, its record, and the files in it.
+# What setrl can make again: name → what it is, its record, and the files in it.
 NAME = r"-.+-[0-9a-f]{12}"
 MADE_AGAIN = {
     f"base{NAME}": ("base model", "base.json", (*SAVED_MODEL, "base.json")),
@@ -38,7 +38,7 @@ class Entry:
     Attributes:
         path: Where it is.
         what: What it is, in words.
-        size: Of its files, in bytes.
+        size: Size of its files, in bytes.
         tree: The files in it that setrl wrote and can make again; None if it must stay.
     """
 
@@ -49,17 +49,17 @@ class Entry:
 
 
 def cache_folder(cache: str | Path | None = None) -> Path:
-    """`cache`, or else $SETRL_CACHE, or else ~/.cache/setrl."""
+    """Return `cache`, or else $SETRL_CACHE, or else ~/.cache/setrl."""
     return Path(cache or os.environ.get(CACHE) or Path.home() / ".cache" / "setrl")
 
 
 def entries(folder: Path) -> list[Entry]:
-    """What is in a cache, by name; nothing if there is no such folder."""
+    """List what is in a cache, by name; empty if there is no such folder."""
     return [_entry(path) for path in sorted(folder.iterdir())] if folder.is_dir() else []
 
 
 def clear(found: list[Entry]) -> None:
-    """Remove what setrl wrote and can make again; other files, also inside, stay."""
+    """Remove what setrl wrote and can make again; all other files stay, also inside folders."""
     for entry in found:
         if entry.tree is not None:
             remove_written(entry.path.parent, {entry.path.name: entry.tree})
@@ -73,7 +73,7 @@ def _entry(path: Path) -> Entry:
 
 
 def _known(path: Path) -> tuple[str, Tree | None]:
-    """What something in the cache is, and the files in it that can be made again."""
+    """Return what an entry of the cache is, and which of its files can be made again."""
     if path.name == "seal.key":
         return "the key of seals, without which no control run can be resumed", None
     unfinished = UNFINISHED.fullmatch(path.name)
@@ -85,11 +85,11 @@ def _known(path: Path) -> tuple[str, Tree | None]:
                 return f"unfinished {what}", tree if _is_abandoned(path) else None
             if _is_our_record(path / record):
                 return what, tree
-    return "not known to be written by setrl", None
+    return "not recognised as written by setrl", None
 
 
 def _is_our_record(path: Path) -> bool:
-    """Whether a file is the record that setrl writes beside weights: it says from which source."""
+    """Return whether a file is the record that setrl writes next to weights, with their source."""
     try:
         return {"schema_version", "source"} <= read_json(path).keys()
     except (DataError, OSError):
@@ -101,7 +101,7 @@ def _is_abandoned(path: Path) -> bool:
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """A file, or all files in a folder; links are not followed."""
+    """Yield a file, or all files in a folder; links are not followed."""
     if path.is_dir() and not path.is_symlink():
         for inside in path.iterdir():
             yield from _files(inside)

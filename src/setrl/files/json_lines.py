@@ -1,4 +1,4 @@
-"""JSON Lines: one object a line. This is the only reader and the only appender of such files."""
+"""JSON Lines: one object per line. Only this module reads and appends such files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from setrl.files.atomic import json_text, write_text
 
 Torn = Literal["refuse", "leave_out", "cut"]
 
-# How a file of another kind begins, and what it is.
+# How files of other kinds begin, and what to do with them.
 OTHER_KINDS = {
     b"\x1f\x8b": "is compressed by gzip: decompress it first (gunzip)",
     b"\x28\xb5\x2f\xfd": "is compressed by zstd: decompress it first (unzstd)",
@@ -31,7 +31,7 @@ class TornError(DataError):
     """The last line of a file was cut off.
 
     Attributes:
-        number: Its number, from 1.
+        number: Number of the line, from 1.
     """
 
     def __init__(self, path: Path, number: int, why: str):
@@ -48,20 +48,20 @@ class JsonLine(NamedTuple):
 
 
 def read(path: Path, torn: Torn = "refuse") -> Iterator[JsonLine]:
-    """The objects of a file, line by line; empty lines are passed over.
+    """Yield the objects of a file, line by line; empty lines are skipped.
 
-    A process that is killed while it appends leaves half a line at the end of the file: it opens a
-    brace and no newline ends it. `torn` says what becomes of it. A last line that only lacks its
-    newline is a whole line, as some editors write it.
+    A process that is killed while it appends leaves half a line at the end of the file: the line
+    opens a brace, and no newline ends it. `torn` says what to do with such a line. A last line that
+    is complete and lacks only its newline counts as a line: some editors write files this way.
 
     Args:
         path: The file.
-        torn: "refuse" raises an error; "leave_out" ends before it; "cut" also removes it from the
-            file, and a whole line without a newline, so that the next one can be appended.
+        torn: "refuse" raises an error; "leave_out" ends before the torn line; "cut" also removes it
+            from the file and adds a missing newline, so that the next line can be appended.
 
     Raises:
-        DataError: If the file cannot be read, or a line is no object; it names file and line. Of a
-            last line that was cut off it is a `TornError`.
+        DataError: If the file cannot be read, or a line is not an object; the message names file
+            and line. A last line that was cut off raises `TornError`.
     """
     for number, start, line in raw_lines(path):
         if torn == "cut" and not line.endswith(b"\n"):
@@ -81,13 +81,13 @@ def read(path: Path, torn: Torn = "refuse") -> Iterator[JsonLine]:
 
 
 def raw_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
-    """Number, first byte and bytes of each line of a file, without a byte order mark.
+    """Yield number, first byte and bytes of each line of a file, without a byte order mark.
 
-    Only a newline ends a line: JSON may hold other separators, such as U+2028, at which
-    `str.splitlines` would cut.
+    Only a newline ends a line: JSON may hold other separators, such as U+2028, and
+    `str.splitlines` would cut there.
 
     Raises:
-        DataError: If the file cannot be read, or is of another kind: compressed, or an array.
+        DataError: If the file cannot be read, or is of another kind (compressed, or an array).
     """
     start = 0
     try:
@@ -109,16 +109,16 @@ def _refuse_other_kinds(path: Path, first_line: bytes) -> None:
             raise DataError(f"{path}: {what}")
     if ARRAY.match(first_line.removeprefix(codecs.BOM_UTF8)):
         raise DataError(
-            f"{path}: is a JSON array where one object a line was expected; "
+            f"{path}: is a JSON array, but must hold one object per line: "
             "`jq -c '.[]'` turns it into lines"
         )
 
 
 def parse(line: bytes) -> dict[str, Any]:
-    """The object of a line.
+    """Parse the object of a line.
 
     Raises:
-        ValueError: Saying what the line is instead.
+        ValueError: If the line is not an object; the message says what it is.
     """
     try:
         record = json.loads(line.decode("utf-8"))
@@ -127,23 +127,23 @@ def parse(line: bytes) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON: {error.msg}") from None
     except RecursionError:
-        raise ValueError("is nested too deep to be read") from None
+        raise ValueError("is nested too deeply to be read") from None
     if not isinstance(record, dict):
         raise ValueError(f"a line must be an object, got {type(record).__name__}")
     return record
 
 
 def read_lines(path: Path, torn: Torn = "leave_out") -> list[dict[str, Any]]:
-    """The objects of a file of our own, which a killed process may have left torn; [] of none."""
+    """Read a file of ours, which a killed process may have cut; [] if there is none."""
     return [line.record for line in read(path, torn)] if path.exists() else []
 
 
 def write_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:
-    """Write a whole file of one JSON object a line."""
+    """Write a whole file with one JSON object per line."""
     write_text(path, "".join(f"{json_text(record)}\n" for record in records))
 
 
 def append_line(path: Path, record: dict[str, Any]) -> None:
-    """Add one JSON object to a file, in one write."""
+    """Append one JSON object to a file, in one write."""
     with path.open("ab") as file:
         file.write(f"{json_text(record)}\n".encode())

@@ -1,4 +1,4 @@
-"""The folder of a run: what lies where in it, and the folders of its training runs.
+"""The folder of a run: which file is where, and the folders of its training runs.
 
 <run>/run.json, config.yaml, summary.json, figures/, report.html
 <run>/base/                    what every arm starts from, and its evaluation/<split>.jsonl
@@ -25,11 +25,11 @@ from setrl import files
 from setrl.errors import ConfigError, DataError
 
 SCHEMA_VERSION = 1
-BASE = "base"  # the folder of what every arm starts from, and its name in figures
+BASE = "base"  # the model that every arm starts from: its folder, and its name in figures
 FIGURES = "figures"
 RECORD = "run.json"
 CONFIG = "config.yaml"
-COMPLETE = "complete"  # the last file of a checkpoint: checksums of the others
+COMPLETE = "complete"  # the last file of a checkpoint: checksums of the other files
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class TrainingRun:
 
     @property
     def metrics(self) -> Path:
-        """One JSON object a step."""
+        """The metrics: one JSON object per step."""
         return self.path / "metrics.jsonl"
 
     @property
@@ -64,32 +64,32 @@ class TrainingRun:
         return self.path / "evaluation.json"
 
     def rollouts(self, step: int) -> Path:
-        """The samples of a step, one JSON object a prompt."""
+        """Return the file of a step's samples: one JSON object per prompt."""
         return self.path / "rollouts" / f"step_{step:06d}.jsonl"
 
     def rollout_files(self) -> dict[int, Path]:
-        """Step → file of its samples, for the steps that have one."""
+        """Return step → file of its samples, for the steps that have one."""
         found = (self.path / "rollouts").glob("step_*.jsonl")
         return dict(sorted((int(path.stem.removeprefix("step_")), path) for path in found))
 
     def checkpoint(self, step: int) -> Path:
-        """The folder of the checkpoint after a step."""
+        """Return the folder of the checkpoint after a step."""
         return self.checkpoints / f"checkpoint-{step}"
 
     def checkpoint_folders(self) -> dict[int, Path]:
-        """Step → folder of every checkpoint, complete or not."""
+        """Return step → folder of every checkpoint, complete or not."""
         found = self.checkpoints.glob("checkpoint-*")
         return dict(sorted((int(path.name.rpartition("-")[2]), path) for path in found))
 
     def last_checkpoint(self) -> Path | None:
-        """The latest complete checkpoint."""
+        """Return the latest complete checkpoint; None if there is none."""
         complete = [path for path in self.checkpoint_folders().values() if _is_complete(path)]
         return complete[-1] if complete else None
 
     def usable_checkpoint(self) -> Path | None:
-        """The latest complete checkpoint whose files are as they were written.
+        """Return the latest complete checkpoint whose files are undamaged; None if there is none.
 
-        Later ones that are damaged are given up, with a warning that names the file.
+        Damaged later checkpoints are skipped, with a warning that names the file.
         """
         while (folder := self.last_checkpoint()) is not None:
             damaged = _damaged_file(folder)
@@ -98,20 +98,20 @@ class TrainingRun:
             (folder / COMPLETE).unlink(missing_ok=True)
             before = self.last_checkpoint()
             log.warning(
-                "%s is damaged: the steps after %s are lost and done again",
+                "%s is damaged: training repeats the steps after %s",
                 folder / damaged,
                 before.name if before else "the start",
             )
         return None
 
     def remove_incomplete(self) -> None:
-        """Remove the checkpoints that were not completely written."""
+        """Remove the checkpoints that were not written completely."""
         for folder in self.checkpoint_folders().values():
             if not _is_complete(folder):
                 shutil.rmtree(folder)
 
     def mark_complete(self, step: int) -> None:
-        """Record that the checkpoint of a step was completely written, with its checksums."""
+        """Record that the checkpoint of a step was written completely, with its checksums."""
         folder = self.checkpoint(step)
         sums = {path.name: _checksum(path) for path in sorted(folder.iterdir()) if _is_ours(path)}
         files.write_json(folder / COMPLETE, sums)
@@ -130,7 +130,7 @@ def _is_complete(checkpoint: Path) -> bool:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether the process that marks a checkpoint as complete wrote this file of it."""
+    """Return whether the process that completes a checkpoint wrote this file of it."""
     return path.is_file() and path.name != COMPLETE and not path.match("rng_state_*.pth")
 
 
@@ -143,7 +143,7 @@ def _checksum(path: Path) -> int:
 
 
 def _damaged_file(checkpoint: Path) -> str | None:
-    """The name of a file that is not as it was written; None if there is none."""
+    """Return the name of a file that changed since it was written; None if all are unchanged."""
     try:
         sums = json.loads((checkpoint / COMPLETE).read_bytes() or "{}")  # earlier versions: empty
     except (OSError, ValueError):
@@ -156,17 +156,17 @@ def _damaged_file(checkpoint: Path) -> str | None:
 
 
 def training_run(run_dir: Path, arm: str, seed: int) -> TrainingRun:
-    """The training run of an arm with a seed."""
+    """Return the training run of an arm with a seed."""
     return TrainingRun(run_dir / arm / f"seed_{seed}")
 
 
 @dataclass(frozen=True)
 class ArmFolders:
-    """One arm of a run.
+    """One arm of a run, and the folders of its training runs.
 
     Attributes:
-        arm: Its name; "base" for the model that every arm starts from.
-        seeds: Seed → folder of that training run; the base, which has no seed, is under 0.
+        arm: Name of the arm; "base" for the model that every arm starts from.
+        seeds: Seed → folder of that training run; the base has no seed and is under 0.
     """
 
     arm: str
@@ -174,7 +174,7 @@ class ArmFolders:
 
 
 def find_arms(run_dir: Path) -> list[ArmFolders]:
-    """The arms of a run: the base first, then in the order of the config, then by name.
+    """List the arms of a run: the base first, then in the order of the config, then by name.
 
     Raises:
         ConfigError: If the folder does not exist.
@@ -190,7 +190,7 @@ def find_arms(run_dir: Path) -> list[ArmFolders]:
 
 
 def seed_folders(folder: Path) -> dict[int, Path]:
-    """Seed → training run, of an arm's folder; empty for any other folder."""
+    """Return seed → training run for an arm's folder; empty for any other folder."""
     if not folder.is_dir() or folder.name == BASE:
         return {}
     found = {int(m[1]): p for p in folder.iterdir() if (m := re.fullmatch(r"seed_(\d+)", p.name))}
@@ -198,12 +198,12 @@ def seed_folders(folder: Path) -> dict[int, Path]:
 
 
 def evaluation_files(folder: Path) -> dict[str, Path]:
-    """Split → evaluation file, of one model's folder."""
+    """Return split → evaluation file for the folder of one model."""
     return {path.stem: path for path in sorted((folder / "evaluation").glob("*.jsonl"))}
 
 
 def read_config(run_dir: Path) -> dict[str, Any]:
-    """The config of a run with every default; empty if the file is missing.
+    """Read the config of a run, with every default; empty if the file is missing.
 
     Raises:
         DataError: If the file is damaged.
@@ -213,12 +213,12 @@ def read_config(run_dir: Path) -> dict[str, Any]:
         config = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         why = " ".join(str(error).split())
-        raise DataError(f"{path}: is damaged, it is not YAML ({why})") from None
+        raise DataError(f"{path}: is damaged: it is not YAML ({why})") from None
     return config if isinstance(config, dict) else {}
 
 
 def kind_of(run_dir: str | Path) -> Kind | None:
-    """The kind of a run; None if the folder is not a run of setrl.
+    """Return the kind of a run; None if the folder is not a run of setrl.
 
     Raises:
         ConfigError: If the run was written by a later version of setrl.
@@ -229,7 +229,7 @@ def kind_of(run_dir: str | Path) -> Kind | None:
         record = files.read_json(path)
     except (OSError, ValueError):
         if path.is_file() and b'"schema_version"' in path.read_bytes()[:64]:
-            raise  # a file of ours that was cut off
+            raise  # our file, cut off
         return None
     if not isinstance(record.get("schema_version"), int):
         return None
@@ -244,7 +244,7 @@ def kind_of(run_dir: str | Path) -> Kind | None:
 
 
 def write_status(folder: Path, status: Status, **about: Any) -> None:
-    """Write a folder's run.json: when it was created, its status, and what else is known."""
+    """Write a folder's run.json: when it was created, its status, and further facts."""
     path = folder / RECORD
     now = datetime.now(UTC).isoformat(timespec="seconds")
     known = files.read_json(path)

@@ -1,4 +1,4 @@
-"""Reading YAML strictly: every value with its line, nothing accepted by accident."""
+"""Read YAML strictly: every value with its line, nothing accepted by accident."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _Loader.add_implicit_resolver(
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, int]]:
-    """The mapping in a YAML file, and the line of each of its keys by dotted path.
+    """Read the mapping in a YAML file, and the line of each of its keys by dotted path.
 
     Raises:
-        ConfigError: If the file cannot be read, is not YAML or no mapping, or repeats a key.
+        ConfigError: If the file cannot be read, is not YAML, is not a mapping, or repeats a key.
     """
     if Path(path).suffix in PROGRAMS:
         raise KeyedError(
@@ -59,14 +59,14 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, int]]:
     except yaml.YAMLError as error:
         raise KeyedError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     except RecursionError:
-        raise KeyedError(f"{path}: is nested too deep to be read") from None
+        raise KeyedError(f"{path}: is nested too deeply to be read") from None
 
 
 def mapping(text: str) -> dict[str, Any]:
-    """The mapping of a text such as "{method: poly_epo, set_size: 8}".
+    """Read the mapping in a string such as "{method: poly_epo, set_size: 8}".
 
     Raises:
-        ConfigError: If it is no mapping.
+        ConfigError: If it is not a mapping.
     """
     try:
         found = yaml.load(text, Loader=_Loader)
@@ -79,7 +79,7 @@ def mapping(text: str) -> dict[str, Any]:
 
 def _lines(node: yaml.Node | None, path: str | Path) -> dict[str, int]:
     if not isinstance(node, yaml.MappingNode):
-        raise KeyedError(f"{path}: a config is a mapping of keys to values")
+        raise KeyedError(f"{path}: a config must be a mapping of keys to values")
     lines: dict[str, int] = {}
 
     def visit(mapping: yaml.MappingNode, prefix: str) -> None:

@@ -10,7 +10,7 @@ from setrl.files.strict_yaml import KeyedError
 
 
 def typed(name: str, value: Any, hint: Any) -> Any:
-    """`value` as the type that a field declares: lists as tuples, whole numbers as floats."""
+    """Return `value` as the type that a field declares: lists as tuples, integers as floats."""
     kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     for kind in kinds:
         if (found := _as(kind, name, value)) is not _NO_MATCH:
@@ -44,7 +44,7 @@ def _as(kind: Any, name: str, value: Any) -> Any:
 def _in_words(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return f"one of {', '.join(get_args(kind))}"
-    words = {int: "a whole number", float: "a number", str: "a text", type(None): "null"}
+    words = {int: "a whole number", float: "a number", str: "a string", type(None): "null"}
     words[bool] = "true or false"
     names = {tuple: "a list", Mapping: "a mapping"}
     return words.get(kind) or names.get(get_origin(kind), str(kind))

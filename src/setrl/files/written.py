@@ -1,4 +1,4 @@
-"""What setrl wrote in a folder, by name and content, so that no other file is ever removed."""
+"""What setrl wrote in a folder, by name and content, so that it never removes another file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAVED_MODEL = (  # what transformers and peft write for a model and its tokenize
 
 
 def written(folder: Path, tree: Tree) -> Iterator[Path]:
-    """The files, links and whole folders in a folder that a tree names; links are not followed."""
+    """Yield the files, links and whole folders that a tree names; links are not followed."""
     for path in sorted(folder.iterdir()):
         for pattern, ours in tree.items():
             if fnmatchcase(path.name, pattern):
@@ -40,7 +40,7 @@ def _ours(path: Path, ours: Callable[[Path], bool] | Tree) -> Iterator[Path]:
 
 
 def remove_written(folder: Path, tree: Tree) -> None:
-    """Remove what a tree names, and its folders if then empty; links are never followed."""
+    """Remove what a tree names, and then its empty folders; links are never followed."""
     for path in list(written(folder, tree)):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

@@ -1,3 +1,3 @@
-"""Small language models: making them, teaching them, and sampling them quickly."""
+"""Small language models: make them, teach them, and sample from them quickly."""
 
-HEAD_DIM = 64  # of the models made from scratch: the smallest that vLLM's attention on CPUs takes
+HEAD_DIM = 64  # of models made from scratch: vLLM's attention on CPUs takes no smaller one

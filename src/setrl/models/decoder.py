@@ -2,7 +2,7 @@
 
 On small models the time of a sampled token is the overhead of the operations, not their arithmetic.
 So projections that share an input are fused, keys and values are written in place, and there are no
-options. Nothing of transformers is needed but the names of Qwen3's published checkpoint format.
+options. The decoder uses only the names of Qwen3's published checkpoint format, not transformers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def pad_left(prompt_ids: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    """Token ids and mask, (rows, longest prompt)."""
+    """Return token ids and mask, (rows, longest prompt)."""
     longest = max(len(ids) for ids in prompt_ids)
     ids = torch.zeros(len(prompt_ids), longest, dtype=torch.long)
     mask = torch.zeros_like(ids)
@@ -32,7 +32,7 @@ def pad_left(prompt_ids: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
 
 @dataclass(frozen=True)
 class _Layer:
-    """The weights of one Qwen3 layer, those with a common input fused into one matrix."""
+    """The weights of one Qwen3 layer; weights with a common input are fused into one matrix."""
 
     attention_norm: Tensor
     query_key_value: Tensor
@@ -47,7 +47,7 @@ class CompactDecoder:
     """Qwen3's forward pass, token by token, over a cache of keys and values written in place.
 
     Rows are samples; `read` fills the cache with prompts, `select` repeats or drops rows, `step`
-    takes one token a row and gives the logits of the next.
+    takes one token per row and returns the logits of the next.
     """
 
     def __init__(self, model: PreTrainedModel):
@@ -84,7 +84,7 @@ class CompactDecoder:
         )
 
     def read(self, prompt_ids: Sequence[Sequence[int]], new_tokens: int) -> Tensor:
-        """Fill the cache with prompts; the logits of each one's next token, (rows, vocabulary)."""
+        """Fill the cache with prompts; return each one's next logits, (rows, vocabulary)."""
         ids, mask = pad_left(prompt_ids)
         rows, longest = ids.shape
         room = longest + new_tokens
@@ -103,14 +103,14 @@ class CompactDecoder:
         self.attended = self.attended[rows]
 
     def step(self, token: Tensor) -> Tensor:
-        """The logits of the next token, (rows, vocabulary), after one more token a row."""
+        """Take one more token per row; return the logits of the next, (rows, vocabulary)."""
         seen = self.attended[:, None, None, : self.length + 1]
         return self._forward(token[:, None], seen)[:, -1]
 
     def _forward(self, ids: Tensor, seen: Tensor) -> Tensor:
-        """Logits, (rows, tokens, vocabulary); `seen` is what each token attends to."""
+        """Return logits, (rows, tokens, vocabulary); `seen` is what each token attends to."""
         stop = self.length + ids.shape[1]
-        # Only differences of positions count, so that padding on the left shifts nothing.
+        # Only differences of positions count, so padding on the left shifts nothing.
         angles = torch.arange(self.length, stop)[:, None, None] * self.frequencies
         rotation = torch.cat([angles.cos()] * 2, -1), torch.cat([-angles.sin(), angles.sin()], -1)
         x = self.embedding[ids]

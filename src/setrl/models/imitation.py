@@ -1,4 +1,4 @@
-"""Small models from scratch: a new Qwen3, and supervised learning of written samples."""
+"""Small models from scratch: a new Qwen3, and supervised learning from written samples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from setrl.models import HEAD_DIM
 IGNORED = -100  # the label of tokens without a loss: prompts and padding
 ADAM_SHARE = 0.15  # AdamW's step size, as a share of Muon's
 WARMUP = 0.03  # share of the updates over which the learning rate rises
-BATCHES_IN_A_POOL = 50  # batches are cut from this many sorted by length, so that padding is little
+BATCHES_IN_A_POOL = 50  # batches sorted by length together, so that there is little padding
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Course:
 
     Attributes:
         epochs: How often it sees each example.
-        batch_size: Examples an update.
-        learning_rate: Largest step size of Muon, which falls linearly to 0, as does AdamW's.
+        batch_size: Examples per update.
+        learning_rate: Largest step size of Muon; it falls linearly to 0, and AdamW's does too.
         seed: Decides the first weights and the order of the examples.
     """
 
@@ -62,14 +62,14 @@ def taught_model(
     title: str,
     show_progress: bool = True,
 ) -> Qwen3ForCausalLM:
-    """A new model that has learned the samples of examples, given their prompts.
+    """Return a new model that has learned the samples of the examples, given their prompts.
 
     Args:
-        tokenizer: Its tokenizer.
-        sizes: Its width, the width of its feed-forward layers, and its number of layers.
-        examples: What it learns from.
-        course: How it learns.
-        title: What the progress bar calls it.
+        tokenizer: Tokenizer of the model.
+        sizes: Width of the model, width of its feed-forward layers, and number of layers.
+        examples: What the model learns from.
+        course: How the model learns.
+        title: Title of the progress bar.
         show_progress: Whether to draw the bar.
     """
     set_seed(course.seed)
@@ -81,7 +81,7 @@ def taught_model(
 def new_model(
     tokenizer: PreTrainedTokenizerFast, hidden_size: int, mlp_size: int, layers: int
 ) -> Qwen3ForCausalLM:
-    """A Qwen3 of that size with random weights."""
+    """Return a Qwen3 of these sizes with random weights."""
     heads = hidden_size // HEAD_DIM
     shape = Qwen3Config(
         vocab_size=len(tokenizer),
@@ -108,7 +108,7 @@ def imitate(
     title: str,
     show_progress: bool = True,
 ) -> None:
-    """Teach a model the samples of examples, given their prompts; the loss is on samples alone."""
+    """Teach a model the samples of examples, given their prompts; only samples enter the loss."""
     updates = math.ceil(len(examples) / course.batch_size) * course.epochs
     optimizers = _optimizers(model, course.learning_rate)
     schedules = [
@@ -130,7 +130,7 @@ def imitate(
 
 
 def _optimizers(model: PreTrainedModel, learning_rate: float) -> list[torch.optim.Optimizer]:
-    """Muon for the matrices of the layers, which learn much faster with it; AdamW for the rest."""
+    """Return Muon for the layers' matrices, which learn much faster with it; AdamW for the rest."""
     named = dict(model.named_parameters())
     matrices = [w for name, w in named.items() if w.ndim == 2 and "embed" not in name]
     rest = [w for name, w in named.items() if w.ndim != 2 or "embed" in name]
@@ -145,7 +145,7 @@ def _optimizers(model: PreTrainedModel, learning_rate: float) -> list[torch.opti
 def batches(
     examples: Sequence[Example], course: Course, pad: int
 ) -> Iterator[dict[str, torch.Tensor]]:
-    """Batches of examples of similar length, in random order, epoch after epoch."""
+    """Yield batches of examples of similar length, in random order, epoch after epoch."""
     generator = torch.Generator().manual_seed(course.seed)
     size = course.batch_size
     for _ in range(course.epochs):
@@ -160,7 +160,7 @@ def batches(
 
 
 def collate(examples: Sequence[Example], pad: int) -> dict[str, torch.Tensor]:
-    """Token ids, mask and labels, (examples, longest), padded on the right."""
+    """Return token ids, mask and labels, (examples, longest), padded on the right."""
     longest = max(map(len, examples))
     ids = torch.full((len(examples), longest), pad)
     labels = torch.full_like(ids, IGNORED)

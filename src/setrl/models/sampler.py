@@ -1,4 +1,4 @@
-"""Sampling many texts a prompt: a compact sampler for small Qwen3 models, `generate` for others.
+"""Sample many texts per prompt: a compact sampler for small Qwen3 models, `generate` for others.
 
 The compact sampler reads each prompt once, whatever the number of samples, and drops samples that
 have ended; see `setrl.models.decoder`. It samples the same distribution as `generate`.
@@ -17,7 +17,7 @@ from setrl.models.decoder import CompactDecoder, pad_left
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-ROWS = 1024  # samples at once; more do not fit into the cache of one core
+ROWS = 1024  # samples at once: more would not fit into one core's cache
 
 
 def sample(
@@ -29,16 +29,16 @@ def sample(
     temperature: float = 1.0,
     seed: int = 0,
 ) -> list[list[str]]:
-    """`n` texts of the model for each prompt; the same seed gives the same texts.
+    """Sample `n` texts for each prompt; the same seed gives the same texts.
 
     Args:
         model: A causal language model.
         tokenizer: Its tokenizer.
         prompts: The texts to continue.
-        n: Samples a prompt, at least 1.
+        n: Samples per prompt, at least 1.
         max_new_tokens: The length, in tokens, at which a sample is cut.
-        temperature: Divides the logits; 0 takes the most likely token.
-        seed: Seeds a generator of its own; the global one is not used.
+        temperature: Divides the logits; 0 takes the most probable token.
+        seed: Seeds a separate generator; the global generator is not used.
     """
     prompt_ids = [tokenizer(prompt, add_special_tokens=False)["input_ids"] for prompt in prompts]
     generator = torch.Generator(device=model.device).manual_seed(seed)
@@ -54,7 +54,7 @@ def sample_ids(
     temperature: float,
     generator: torch.Generator,
 ) -> list[list[list[int]]]:
-    """Like `sample`, in token ids; a sample that ended keeps its end-of-sequence token."""
+    """Sample as `sample` does, in token ids; a finished sample keeps its end-of-sequence token."""
     if n < 1 or max_new_tokens < 1 or temperature < 0:
         raise ValueError(
             "n and max_new_tokens must be at least 1 and temperature at least 0, "
@@ -75,7 +75,7 @@ def sample_ids(
 def _batches(
     prompt_ids: Sequence[Sequence[int]], n: int
 ) -> Iterator[tuple[Sequence[Sequence[int]], int]]:
-    """Prompts and samples of each in one call: whole groups, or one prompt's group in parts."""
+    """Yield prompts with the number of their samples in one call: whole groups, or parts of one."""
     at_once = ROWS // n
     if at_once:
         for start in range(0, len(prompt_ids), at_once):
@@ -87,7 +87,7 @@ def _batches(
 
 
 def is_compact(model: PreTrainedModel) -> bool:
-    """Whether the compact sampler can compute this model."""
+    """Return whether the compact sampler can compute this model."""
     config = model.config
     return (
         type(model).__name__ == "Qwen3ForCausalLM"
@@ -129,7 +129,7 @@ def _sample_compactly(
 
 
 def _next_token(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
-    """One token a row ~ softmax(logits / temperature): the first of independent exponential clocks.
+    """Draw one token per row ~ softmax(logits / temperature): the first of exponential clocks.
 
     argmax pᵢ/eᵢ with eᵢ ~ Exp(1) is distributed as p.
     """
@@ -141,7 +141,7 @@ def _next_token(logits: Tensor, temperature: float, generator: torch.Generator) 
 
 
 def _cut(tokens_RT: Tensor, ends: Tensor, n: int) -> list[list[list[int]]]:
-    """Token lists, each up to its first end token, in groups of `n`."""
+    """Cut token lists after their first end token, in groups of `n`."""
     is_end = torch.isin(tokens_RT, ends)
     length = torch.where(is_end.any(1), is_end.int().argmax(1) + 1, tokens_RT.shape[1])
     rows = [row[:stop] for row, stop in zip(tokens_RT.tolist(), length.tolist(), strict=True)]

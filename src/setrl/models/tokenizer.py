@@ -15,11 +15,11 @@ PAD, EOS, UNKNOWN = "<pad>", "<eos>", "<unk>"
 
 
 def make_tokenizer(vocabulary: Sequence[str]) -> PreTrainedTokenizerFast:
-    """A tokenizer whose tokens are the strings of `vocabulary`, the longest match first.
+    """Make a tokenizer whose tokens are the strings of `vocabulary`, the longest match first.
 
     Decoding joins tokens without spaces, so `decode(encode(text)) == text` for every text that the
-    vocabulary can write; other text becomes `<unk>`. There is no token for the beginning
-    of a text, as in Qwen3; `<eos>` ends a sample and `<pad>` pads on the left.
+    vocabulary can write; other characters become `<unk>`. No token marks the beginning of a text,
+    as in Qwen3; `<eos>` ends a sample and `<pad>` pads on the left.
 
     >>> tokenizer = make_tokenizer(["x", "=", "1", "2", "12"])
     >>> tokenizer.tokenize("x=121")
@@ -47,7 +47,7 @@ def make_tokenizer(vocabulary: Sequence[str]) -> PreTrainedTokenizerFast:
 def _check_vocabulary(vocabulary: Sequence[str]) -> None:
     taken = {PAD, EOS, UNKNOWN}
     if wrong := sorted(token for token in vocabulary if not token or token in taken):
-        raise ValueError(f"a vocabulary must not hold empty or reserved tokens, got {wrong}")
+        raise ValueError(f"a vocabulary must have no empty or reserved tokens, got {wrong}")
     if len(set(vocabulary)) != len(vocabulary):
         twice = sorted({token for token in vocabulary if list(vocabulary).count(token) > 1})
-        raise ValueError(f"a vocabulary must hold every token once, got {twice} more than once")
+        raise ValueError(f"a vocabulary must hold each token once, got {twice} more than once")

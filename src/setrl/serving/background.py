@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, so that synchronous code can have many requests open."""
+"""An event loop in its own thread, so that synchronous code can have many requests open."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class BackgroundLoop:
             return asyncio.run_coroutine_threadsafe(work(), self._loop)
 
     def close(self) -> None:
-        """Cancel all that runs, and wait until the thread has ended."""
+        """Cancel all running work, and wait until the thread has ended."""
         with self._lock:
             was_closed, self._closed = self._closed, True
         if not self._thread.ident:
@@ -50,7 +50,7 @@ class BackgroundLoop:
             return
         if not was_closed:
             self._loop.call_soon_threadsafe(self._loop.stop)
-        # A finalizer may run in any thread, this loop's own included, which cannot join itself.
+        # A finalizer may run in any thread, also in this loop's own, which cannot join itself.
         if threading.current_thread() is not self._thread:
             self._thread.join()
 

@@ -29,7 +29,7 @@ SERVICE = frozenset({"timeout", "rate_limit", "server_error", "connection"})
 """Reasons for which it makes sense to ask again: the server is in trouble, not the request."""
 
 LARGEST_BODY = 64_000_000  # bytes; a server that sends more is broken, and memory is finite
-QUOTED_BYTES = 300  # of an error's body, for the message
+QUOTED_BYTES = 300  # bytes of an error's body that the message quotes
 LONGEST_RETRY_AFTER_S = 3600.0
 
 
@@ -39,7 +39,7 @@ class RequestError(Exception):
     Attributes:
         reason: One of `SERVICE`, or "refused" (the server does not accept the request) or "budget"
             (`Limits.max_requests` or `Limits.max_tokens` is reached).
-        detail: What happened, in the server's words where it has some.
+        detail: What happened, in the server's words if it gave any.
         status: The HTTP status; None if there was no response.
         retry_after_s: Seconds that the server asks to wait.
     """
@@ -58,7 +58,7 @@ class Choice:
 
     Attributes:
         text: The text; "" if the model spent all its tokens on thoughts.
-        finish: Why it ended, in the server's word ("stop", "length"); None if it does not say.
+        finish: Why the text ended, in the server's word ("stop", "length"); None if unknown.
     """
 
     text: str
@@ -66,10 +66,10 @@ class Choice:
 
 
 def refuse_missing_package() -> None:
-    """Look for the package that sends requests.
+    """Check that the package that sends requests is installed.
 
     Raises:
-        ConfigError: Without aiohttp, of the extra judge.
+        ConfigError: If aiohttp, of the extra judge, is missing.
     """
     try:
         import aiohttp  # noqa: F401
@@ -78,15 +78,15 @@ def refuse_missing_package() -> None:
 
 
 class Client:
-    """Asks one endpoint, from an event loop in a thread of its own.
+    """Asks one endpoint, from an event loop in its own thread.
 
     Args:
-        endpoint: The model, and how hard it may be asked.
+        endpoint: The model, and the limits of its use.
         usage: Where requests, failures and tokens are counted.
-        seed: Seed of the jitter of pauses; it changes no reply.
+        seed: Seed of the jitter of pauses; replies do not depend on it.
 
     Raises:
-        ConfigError: Without aiohttp, of the extra judge.
+        ConfigError: If aiohttp, of the extra judge, is missing.
     """
 
     def __init__(self, endpoint: Endpoint, usage: Usage | None = None, seed: int = 0):
@@ -109,16 +109,16 @@ class Client:
     async def ask(
         self, body: Body, key: str, adapt: Callable[[RequestError], Body | None] | None = None
     ) -> list[Choice]:
-        """The choices of the reply to one question, asked again where that can help.
+        """Return the choices of the reply to one question; ask again where that can help.
 
         Args:
             body: The request, see `Endpoint.body`.
-            key: Seeds the jitter, so that questions which fail together do not return together.
-            adapt: After a failure: another body to go on with, or None. One that is given for a
-                refused body is sent at once and does not count as an attempt.
+            key: Seeds the jitter, so that questions which fail together are not repeated together.
+            adapt: After a failure: another body to go on with, or None. A body that replaces a
+                refused one is sent at once and does not count as an attempt.
 
         Raises:
-            RequestError: If no attempt was answered, or the budget is spent.
+            RequestError: If no attempt got an answer, or the budget is spent.
         """
         attempt = 1
         while True:
@@ -132,7 +132,7 @@ class Client:
                 body = adapted or body
 
     def _pause_s(self, failure: RequestError, attempt: int, key: str) -> float:
-        """Seconds before the next attempt; raises the failure itself if there is none."""
+        """Return seconds before the next attempt; raise the failure if no attempt is left."""
         limits = self.endpoint.limits
         too_long = failure.retry_after_s > limits.longest_pause_s
         if failure.reason not in SERVICE or attempt >= limits.attempts or too_long:
@@ -142,7 +142,7 @@ class Client:
         return max(backoff, failure.retry_after_s)
 
     async def _request(self, body: Body) -> list[Choice]:
-        """One HTTP request, counted; a failed one by its kind."""
+        """Send and count one HTTP request; count a failure by its kind."""
         if not self.usage.is_within(self.endpoint.limits):
             raise RequestError("budget")
         self.usage.requests += 1
@@ -185,10 +185,10 @@ class Client:
             self._session = aiohttp.ClientSession(
                 headers=headers,
                 timeout=aiohttp.ClientTimeout(total=self.endpoint.limits.timeout_s),
-                # Whoever asks keeps to `Limits.concurrency`. A second limit here would let
-                # requests wait for a connection while their time-out runs.
+                # `Limits.concurrency` is kept by the caller. A second limit here would let requests
+                # wait for a connection while their time-out runs.
                 connector=aiohttp.TCPConnector(limit=0),
-                trust_env=True,  # the usual variables for proxies
+                trust_env=True,  # the usual environment variables for proxies
             )
         return self._session
 
@@ -209,10 +209,10 @@ class Client:
 
 
 def read_choices(reply: Any, chat: bool) -> list[Choice]:
-    """The texts of a completion.
+    """Read the texts of a completion.
 
     Raises:
-        RequestError: If it is none, which is the server's error.
+        RequestError: If the reply is not a completion, which is the server's error.
     """
     try:
         choices = [
@@ -225,7 +225,7 @@ def read_choices(reply: Any, chat: bool) -> list[Choice]:
     except (LookupError, TypeError, AttributeError):
         choices = []
     if not choices or not all(isinstance(choice.text, str) for choice in choices):
-        raise _no_completion("no choices with texts in the reply")
+        raise _no_completion("the reply has no choices with text")
     return choices
 
 
@@ -258,7 +258,7 @@ async def _refusal(response: aiohttp.ClientResponse) -> RequestError:
 
 
 def failure_kind(status: int) -> str:
-    """What a failed request's status means; asking again can help with all but "refused".
+    """Return what a failed request's status means; asking again can help unless it is "refused".
 
     >>> failure_kind(429), failure_kind(503), failure_kind(400)
     ('rate_limit', 'server_error', 'refused')
@@ -268,7 +268,7 @@ def failure_kind(status: int) -> str:
 
 
 def retry_after_s(header: str | None, now: datetime | None = None) -> float:
-    """Seconds that a Retry-After header asks for, in either of its forms, up to an hour.
+    """Return the seconds that a Retry-After header asks for, in either form, up to an hour.
 
     0 if there is no header, or it cannot be read.
 

@@ -14,19 +14,19 @@ Message = dict[str, str]
 
 @dataclass(frozen=True)
 class Limits:
-    """How hard, how long and how often a server is asked.
+    """How many questions a server gets, how often, and how long each may take.
 
     Attributes:
         concurrency: Questions that are open at the same time. A question that waits for its next
-            attempt counts, so that a server in trouble gets fewer requests.
+            attempt counts too, so that a server in trouble gets fewer requests.
         timeout_s: Seconds that one request may take, to the last byte of its reply.
-        attempts: Requests for one reply before it is given up.
-        backoff_s: Seconds before the second attempt; doubled for each further one, and multiplied
-            by a jitter in [0.5, 1].
-        longest_pause_s: No pause is longer. If a server's Retry-After asks for a longer one, the
-            question is given up.
+        attempts: Requests for one reply before giving up.
+        backoff_s: Seconds before the second attempt, doubled for each further attempt and
+            multiplied by a jitter in [0.5, 1].
+        longest_pause_s: Longest pause. If a server's Retry-After asks for a longer one, the client
+            gives the question up.
         max_requests: Requests in all, retries included; None: no limit.
-        max_tokens: Tokens in all, of requests and replies. Requests that are open when it is
+        max_tokens: Tokens in all, of requests and replies. Requests that are open when the limit is
             reached are finished, so up to `concurrency` of them exceed it. None: no limit.
     """
 
@@ -60,8 +60,8 @@ class Endpoint:
 
     Attributes:
         url: The address up to the version: "http://localhost:8000/v1".
-        model: The name that the server knows the model by. Cached judgements are found by it and
-            not by the url, so give different models different names.
+        model: The name by which the server knows the model. Cached judgements are found by this
+            name and not by the url, so give different models different names.
         temperature: Divides the logits; 0 for the most probable reply.
         max_reply_tokens: Length of a reply, thoughts included; None leaves it to the server.
             Structured output can contain much white space, so allow for some.
@@ -70,8 +70,8 @@ class Endpoint:
             {"chat_template_kwargs": {"enable_thinking": False}}; None removes a key.
         top_p: The share of the probability mass to sample from; None leaves it to the server.
         chat: Whether prompts are chat messages (/chat/completions) or plain text (/completions).
-        limits: How hard, how long and how often the server is asked.
-        prices: What its tokens cost.
+        limits: How many questions the server gets, how often, and how long each may take.
+        prices: What the server's tokens cost.
     """
 
     url: str
@@ -95,11 +95,11 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        """Where requests are sent."""
+        """The URL to which requests are sent."""
         return f"{self.url.rstrip('/')}/{'chat/completions' if self.chat else 'completions'}"
 
     def body(self, prompt: str | Sequence[Message], **more: Any) -> dict[str, Any]:
-        """The request for a prompt, a text being one message of a user.
+        """Return the request for a prompt; a string becomes one message of a user.
 
         >>> Endpoint("http://localhost/v1", "m", chat=False).body("1 + 1 =", n=2)["prompt"]
         '1 + 1 ='

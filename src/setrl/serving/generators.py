@@ -1,4 +1,4 @@
-"""What writes samples, behind one protocol: a local model, or a model behind a server."""
+"""Generators of samples behind one protocol: a local model, or a model behind a server."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Ask:
     """The samples that one problem still lacks.
 
     Attributes:
-        problem: The problem's place in its task, from 0; with the seed it decides the samples.
-        prompt: The text that the model is given.
-        numbers: Which of the problem's n samples are wanted, each from 0 to n − 1.
+        problem: Number of the problem in its task, from 0; with the seed it decides the samples.
+        prompt: The text that the model continues.
+        numbers: Which of the problem's n samples to generate, each from 0 to n − 1.
         n: Samples of the problem, including those that exist already.
     """
 
@@ -31,10 +31,10 @@ class Sample:
     """One finished sample: sample `number` of a problem.
 
     Attributes:
-        problem: The problem's place in its task.
-        number: Which of its samples.
+        problem: Number of the problem in its task.
+        number: Number of the sample in its problem.
         text: What the model wrote.
-        finish: Why it ended, in the server's word ("stop", "length"); None if it is not known.
+        finish: Why the sample ended, in the server's word ("stop", "length"); None if unknown.
     """
 
     problem: int
@@ -48,10 +48,10 @@ class Failure:
     """Samples that could not be generated.
 
     Attributes:
-        problem: The problem's place in its task.
-        samples: How many of its samples are missing for it.
+        problem: Number of the problem in its task.
+        samples: How many samples of the problem are missing.
         reason: Why, in one word: timeout, rate_limit, server_error, connection, refused or budget.
-        detail: What the server answered, where it did.
+        detail: What the server answered, if it answered.
     """
 
     problem: int
@@ -61,16 +61,16 @@ class Failure:
 
 
 class Generator(Protocol):
-    """Writes samples. A failure of the service is an event, never an exception and never a text."""
+    """Generates samples. A failure of the service is an event, not an exception or a sample."""
 
     @property
     def settings(self) -> dict[str, Any]:
         """What the samples depend on, besides prompts and seed: model, temperature, …"""
 
     def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Sample | Failure]:
-        """Finished samples, in any order, as they arrive."""
+        """Yield finished samples, in any order, as they arrive."""
 
 
 def problem_seed(seed: int, problem: int) -> int:
-    """The seed of one problem's samples, below 2³²: different problems get different ones."""
+    """Return the seed of one problem's samples, below 2³²: each problem gets another one."""
     return int(np.random.SeedSequence([seed, problem]).generate_state(1)[0])

@@ -1,4 +1,4 @@
-"""Whether anything answers at an address, known in seconds, before many requests wait for it."""
+"""Check in seconds whether anything answers at an address, before many requests wait for it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ PORTS = {"http": 80, "https": 443}
 
 
 def refuse_unreachable(url: str) -> None:
-    """Open one connection to a server and close it again.
+    """Open one connection to a server and close it again, and raise an error if that fails.
 
-    A server behind a proxy is not checked, since the proxy answers in its place.
+    A server behind a proxy is not checked, since the proxy would answer for it.
 
     Raises:
         RunError: If there is no connection, with the reason.

@@ -1,4 +1,4 @@
-"""Samples from a model behind an OpenAI-compatible server (vLLM, SGLang, hosted)."""
+"""Samples from a model behind an OpenAI-compatible server (vLLM, SGLang, hosted services)."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from setrl.serving.endpoint import Endpoint, Limits, Message
 from setrl.serving.generators import Ask, Failure, Sample, problem_seed
 from setrl.serving.reachable import refuse_unreachable
 
-WRONG_SETUP = (401, 403, 404)  # no request of this call can succeed
+WRONG_SETUP = (401, 403, 404)  # every request of this call would fail
 NO_TEMPLATE = re.compile(r"chat[ _]template", re.IGNORECASE)  # servers say so with 400 or 500
 
 PATIENT = Limits(timeout_s=1800.0, attempts=6, longest_pause_s=3600.0)
-"""Limits for evaluation: long samples take minutes, and nothing waits for them."""
+"""Limits for evaluation: long samples take minutes, and no training step waits for them."""
 
 
 @dataclass(frozen=True)
 class ServedModel:
     """A generator of samples that asks a server.
 
-    Sample i of a problem is asked for with seed s + i, where s is the problem's own: a server that
-    gives the choices of one request consecutive seeds (vLLM) gives the same samples however they
-    are split into requests. Servers that ignore `seed` give others at each call.
+    Sample i of a problem is requested with seed s + i, where s is the problem's seed. A server that
+    gives the choices of one request consecutive seeds (vLLM) then returns the same samples however
+    they are split into requests. Servers that ignore `seed` return other samples at each call.
 
     Attributes:
-        endpoint: The model; its temperature, top_p and max_reply_tokens are those of the samples.
-        samples_per_request: Samples asked for at once. Finished requests are kept: fewer samples
-            in each lose less when the process is killed, more let the server share work.
-        give_up_after: Requests failing in a row at which the run ends with `RunError`.
-        system: A system message before each prompt, for an endpoint of messages.
+        endpoint: The model, with the temperature, top_p and max_reply_tokens of the samples.
+        samples_per_request: Samples in one request. Finished requests are kept: with fewer samples
+            in each, a killed process loses less; with more, the server shares more work.
+        give_up_after: Number of requests failing in a row at which the run ends with `RunError`.
+        system: A system message before each prompt, for an endpoint that takes messages.
     """
 
     endpoint: Endpoint
@@ -48,11 +48,11 @@ class ServedModel:
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.system is not None and not self.endpoint.chat:
-            raise ConfigError("a system message needs messages: leave out --no-chat")
+            raise ConfigError("a system message needs chat messages: leave out --no-chat")
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the samples depend on; the address does not count, because a server may move."""
+        """What the samples depend on; not the address, because a server may move."""
         return {
             "model": self.endpoint.model,
             "temperature": self.endpoint.temperature,
@@ -63,10 +63,10 @@ class ServedModel:
         }
 
     def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Sample | Failure]:
-        """Samples in order of arrival. Closing the iterator cancels the open requests.
+        """Yield samples in order of arrival. Closing the iterator cancels the open requests.
 
         Raises:
-            ConfigError: If the server does not know the model, the address or the key, or lacks a
+            ConfigError: If the server does not know the model, the address or the key, or has no
                 chat template.
             RunError: If the server cannot be reached, or `give_up_after` requests failed in a row.
         """
@@ -90,9 +90,9 @@ class ServedModel:
 
 
 def split(asks: Sequence[Ask], size: int) -> Iterator[Ask]:
-    """The samples in requests of at most `size`, the first samples of all problems first.
+    """Split the samples into requests of at most `size`, the first samples of all problems first.
 
-    A call that is killed early has some samples of every problem then.
+    A call that is killed early then has some samples of every problem.
     """
     most = max((len(ask.numbers) for ask in asks), default=0)
     for start in range(0, most, size):
@@ -116,7 +116,7 @@ class _Work:
         """One worker."""
         for request in self.requests:
             left = request
-            while left.numbers:  # some servers give fewer choices than they are asked for
+            while left.numbers:  # some servers return fewer choices than requested
                 try:
                     choices = await self.client.ask(*self._question(left), self._refuse_wrong_setup)
                 except RequestError as failure:
@@ -138,7 +138,7 @@ class _Work:
         return body, f"{ask.problem} {ask.numbers[0]}"
 
     def _refuse_wrong_setup(self, failure: RequestError) -> None:
-        """End the run at a failure that every request would meet."""
+        """End the run at a failure that every request would repeat."""
         endpoint = self.model.endpoint
         no_template = endpoint.chat and bool(NO_TEMPLATE.search(failure.detail))
         if failure.status in WRONG_SETUP or no_template:

@@ -1,4 +1,4 @@
-"""What asking a server has taken so far: requests, failures and tokens."""
+"""What the requests to a server have used so far: requests, failures and tokens."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 from setrl.serving.endpoint import Limits, Prices
 
-BYTES_PER_TOKEN = 3  # on the safe side: prose has about 4, formulas and code about 3
+BYTES_PER_TOKEN = 3  # a safe estimate: prose has about 4, formulas and code about 3
 
 
 def approximate_tokens(text: str) -> int:
-    """About how many tokens a text has: its UTF-8 bytes over 3, which is rather too many.
+    """Estimate how many tokens a string has: its UTF-8 bytes over 3, which is rather too many.
 
-    Good enough to fit a context window; use a tokenizer's own count where it must be exact.
+    The estimate is good enough to fit a context window; where the number must be exact, count with
+    a tokenizer.
 
     >>> approximate_tokens("x = 7 or x = -7")
     5
@@ -31,7 +32,7 @@ class Usage:
             client was closed.
         prompt_tokens: Tokens sent, as the server counts them.
         reply_tokens: Tokens of replies, thoughts included.
-        estimated: Replies whose server gave no token counts; theirs are estimated from the text.
+        estimated: Replies without token counts from the server; they are estimated from the text.
     """
 
     requests: int = 0
@@ -41,14 +42,14 @@ class Usage:
     estimated: int = 0
 
     def is_within(self, limits: Limits) -> bool:
-        """Whether one more request is allowed."""
+        """Return whether one more request is allowed."""
         tokens = self.prompt_tokens + self.reply_tokens
         return (limits.max_requests is None or self.requests < limits.max_requests) and (
             limits.max_tokens is None or tokens < limits.max_tokens
         )
 
     def cost(self, prices: Prices) -> float:
-        """What the tokens cost; tokens of failed requests are not known.
+        """Return what the tokens cost; tokens of failed requests are unknown and not included.
 
         >>> Usage(prompt_tokens=2_000_000, reply_tokens=100_000).cost(Prices(0.1, 0.4))
         0.24
