@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
 from typing import Literal, get_args
@@ -54,7 +55,7 @@ class Advantages:
     is_exact: bool = True
 
 
-class AnyMethod:
+class AnyMethod(ABC):
     """What gives samples their advantages: a `Method`, or a `Sum` of them.
 
     Methods add, and multiply by numbers:
@@ -69,20 +70,21 @@ class AnyMethod:
     scale: Scale | None
 
     @property
+    @abstractmethod
     def reads(self) -> tuple[str, ...]:
-        """The fields that it must be given: of "rewards", "clusters", "answers", …."""
-        raise NotImplementedError
+        """The fields that it must be given, such as "rewards", "clusters" and "answers"."""
 
     @property
+    @abstractmethod
     def needs_contrast(self) -> bool:
         """Whether sets with a sample are compared with sets without it, so that K < N."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def fewest_samples(self) -> int:
         """How many usable samples a prompt must have: fewer give advantages of 0."""
-        raise NotImplementedError
 
+    @abstractmethod
     def check_samples(self, num_samples: int, called: str = "num_samples") -> None:
         """Refuse a K that leaves prompts of so many samples without credit.
 
@@ -93,11 +95,10 @@ class AnyMethod:
         Raises:
             ValueError: If N is below `fewest_samples`.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def of_dense(self, samples: Samples, rng: np.random.Generator | None) -> Advantages:
-        """The advantages of prompts that have all their samples, fields (B, N)."""
-        raise NotImplementedError
+        """Return the advantages of prompts that have all their samples, fields (B, N)."""
 
     def advantages(
         self,

@@ -6,6 +6,7 @@ number of a method: K, α, a weight. `Scheduled` is a method with such arguments
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import cos, isfinite, pi
@@ -18,12 +19,12 @@ from setrl.core.method import AnyMethod
 ROUNDED = "set_size"  # the one argument of methods that must be an integer
 
 
-class Schedule:
+class Schedule(ABC):
     """A number for each share of the steps that is done."""
 
+    @abstractmethod
     def __call__(self, progress: float) -> float:
-        """The number at `progress`, from 0 to 1."""
-        raise NotImplementedError
+        """Return the number at `progress`, from 0 to 1."""
 
 
 @dataclass(frozen=True)

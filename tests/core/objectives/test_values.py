@@ -7,6 +7,7 @@ import pytest
 
 from claims import exact, scores
 from setrl import Samples, objectives, set_advantages
+from setrl.core.objectives.base import Objective
 from tests.core.catalogue import cases, samples_of
 
 REFUSED = [
@@ -192,3 +193,11 @@ def test_counts_refuse_a_wrong_shape_and_too_many_compositions():
         scalar.set_means(samples, 3)
     many = objectives.from_counts(lambda counts: counts[..., 1].sum(-1), max_compositions=3)
     assert many.set_means(samples, 4) is None
+
+
+def test_an_objective_without_a_score_is_refused_when_it_is_made() -> None:
+    class Scoreless(Objective):
+        pass
+
+    with pytest.raises(TypeError, match=r"Scoreless .*__call__"):
+        Scoreless()  # type: ignore[abstract]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class GoalTask:
+class GoalTask(ABC):
     """The task: reach a goal; which one is the strategy.
 
     Subclasses give a default of `max_steps` and a `make_env`, whose infos have the `goal` that was
@@ -41,9 +42,9 @@ class GoalTask:
     defaults: ClassVar[Mapping[str, Any]] = PPO_FROM_SCRATCH
     policy_kwargs: ClassVar[Mapping[str, Any]] = MappingProxyType({})  # two layers of 64
 
+    @abstractmethod
     def make_env(self) -> gym.Env:
-        """The environment; subclasses have one."""
-        raise NotImplementedError
+        """Return a new environment."""
 
     def label(self, trajectory: Trajectory) -> int | None:
         """The goal that was reached."""

@@ -7,6 +7,7 @@ sets of rooms that trajectories visit.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -111,7 +112,7 @@ class FixedLayouts(MiniGridEnv):
 
 
 @dataclass(frozen=True)
-class LayoutTask:
+class LayoutTask(ABC):
     """The task: succeed in one of fifty layouts; the set of rooms visited is the strategy.
 
     Attributes:
@@ -128,13 +129,13 @@ class LayoutTask:
     defaults: ClassVar[Mapping[str, Any]]
     policy_kwargs: ClassVar[Mapping[str, Any]] = MappingProxyType({"net_arch": [128, 128]})
 
+    @abstractmethod
     def make_env(self) -> FixedLayouts:
-        """The level; subclasses have one."""
-        raise NotImplementedError
+        """Return a new environment of the level."""
 
+    @abstractmethod
     def demonstrated(self, env: Any, layout: int, rng: np.random.Generator) -> list[Shown]:
-        """An expert's steps to success in a layout; none where it fails. Subclasses have one."""
-        raise NotImplementedError
+        """Return an expert's steps to success in a layout; no steps if the expert fails."""
 
     def pretrain(self, model: BaseAlgorithm, rng: np.random.Generator) -> Mapping[str, float]:
         """Behaviour cloning of the expert, in layouts of its own."""

@@ -8,6 +8,7 @@ in expectation, N/K times the gradient of E f for every baseline here but `all_s
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,15 +18,15 @@ from setrl import names
 from setrl.core.credit.estimators import Credit
 
 
-class Baseline:
+class Baseline(ABC):
     """One way to turn set means into advantages."""
 
     needs_contrast = True  # u − v enters: a prompt needs more samples than a set holds
     needs_gain = False  # u − w enters: the (K−1)-sets are scored too
 
+    @abstractmethod
     def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
-        """The advantages, (B, N)."""
-        raise NotImplementedError
+        """Return the advantages, (B, N)."""
 
     def stderr(self, credit: Credit) -> np.ndarray | None:
         """Their standard errors, (B, N); None where every set counted, or none is known.

@@ -7,6 +7,7 @@ standard errors where sets were drawn.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from math import comb
 from typing import Protocol
@@ -76,7 +77,7 @@ class Enumerated:
 
 
 @dataclass(frozen=True)
-class DrawnSets:
+class DrawnSets(ABC):
     """`num_sets` different sets are drawn uniformly and scored; all where there are no more.
 
     One draw serves all prompts that have equally many samples: given the draw, the credit is
@@ -102,9 +103,9 @@ class DrawnSets:
         sets_SK = draw_sets(n, set_size, self.num_sets, rng)
         return self.from_sets(objective, samples, sets_SK)
 
+    @abstractmethod
     def from_sets(self, objective: Objective, samples: Samples, sets_SK: np.ndarray) -> Credit:
-        """Credit, with standard errors, from fewer sets than there are."""
-        raise NotImplementedError
+        """Return credit, with standard errors, from fewer sets than there are."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -81,7 +82,7 @@ class SetMeans:
         return self.with_BN - self.contrast_BN
 
 
-class Objective:
+class Objective(ABC):
     """A set objective f: what K samples of a prompt are worth together.
 
     A subclass is a frozen dataclass. `__call__` is its definition, on one set or on many at once;
@@ -117,9 +118,9 @@ class Objective:
             )
         return set_size if self.set_size is None else self.set_size  # type: ignore[return-value]
 
+    @abstractmethod
     def __call__(self, members: Samples) -> np.ndarray:
-        """The scores of sets: fields of shape (…, K) → (…)."""
-        raise NotImplementedError(f"{type(self).__name__} does not define the score of a set")
+        """Return the scores of sets: fields of shape (…, K) → (…)."""
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
         """Exact means over all sets of fields (B, N), without enumeration; None if unknown."""

@@ -6,6 +6,7 @@ Degenerate samples add no strategy.
 from __future__ import annotations
 
 import functools
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
@@ -42,9 +43,9 @@ class ClusterDiversity(Objective):
 
     reads: ClassVar[tuple[str, ...]] = ("clusters",)
 
+    @abstractmethod
     def misses(self, count_B1: np.ndarray, set_size: int) -> Misses:
-        """The form of the diversity for prompts of `count` clusters."""
-        raise NotImplementedError
+        """Return the form of the diversity for prompts of `count` clusters."""
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
         """That of the diversity times the mean of ones; O(N + C)."""

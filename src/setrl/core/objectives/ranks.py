@@ -6,6 +6,7 @@ An L-statistic is Σⱼ aⱼ r₍ⱼ₎ over the rewards of a set from the small
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -54,9 +55,9 @@ class Max(Objective):
 class RankWeighted(Objective):
     """An L-statistic: f(S) = Σⱼ aⱼ r₍ⱼ₎, r₍₁₎ ≤ … ≤ r₍K₎. A subclass defines the weights."""
 
+    @abstractmethod
     def weights(self, set_size: int) -> np.ndarray:
-        """The K weights, that of the smallest reward first."""
-        raise NotImplementedError
+        """Return the K weights, from the smallest reward to the largest."""
 
     def __call__(self, members: Samples) -> np.ndarray:
         """The weighted sum of each set's sorted rewards."""
