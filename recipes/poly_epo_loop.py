@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from setrl import Method, mean_set_scores, methods, objectives
+from setrl import Method, mean_set_scores, methods, objectives, set_advantages
 from setrl.domains import Domain, Polynomial, Reading
 from setrl.evaluation import pass_at_k
 from setrl.lm import ComparisonConfig, strategy_label
@@ -64,7 +64,7 @@ def train(model, tokenizer, domain: Domain, method: Method, steps: int, learning
             [[strategy_label(reading.strategy) for reading in row] for row in readings]
         )
 
-        advantages = method.advantages(rewards_BN, clusters=clusters_BN)
+        advantages = set_advantages(rewards_BN, method, clusters=clusters_BN)
 
         weights_BN = torch.from_numpy(advantages.values_BN).float()
         loss = -(weights_BN * log_likelihoods(model, tokenizer, prompts, texts_BN)).mean()

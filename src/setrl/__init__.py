@@ -3,7 +3,7 @@
 >>> import numpy as np, setrl
 >>> method = setrl.methods.poly_epo(set_size=2)
 >>> rewards, strategies = np.array([[1.0, 1, 1, 0]]), np.array([[0, 0, 1, 2]])
->>> method.advantages(rewards, clusters=strategies).values_BN.round(3)
+>>> setrl.set_advantages(rewards, method, clusters=strategies).values_BN.round(3)
 array([[ 0.   ,  0.   ,  0.167, -0.167]])
 """
 
@@ -12,7 +12,7 @@ from setrl.core.advantages import Advantages, AnyMethod, Method, set_advantages
 from setrl.core.check_objective import ObjectiveReport, check_objective
 from setrl.core.grouped import grouped_advantages
 from setrl.core.mean_scores import mean_set_scores
-from setrl.core.samples import DEGENERATE, Samples
+from setrl.core.samples import DEGENERATE, Fields, Samples
 
 __version__ = "0.2.0"
 
@@ -20,6 +20,7 @@ __all__ = [
     "DEGENERATE",
     "Advantages",
     "AnyMethod",
+    "Fields",
     "Method",
     "ObjectiveReport",
     "Samples",

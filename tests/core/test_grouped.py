@@ -120,6 +120,8 @@ def test_nothing_gives_nothing():
         ({"rewards_M": np.zeros((2, 2))}, "rewards must have shape (M,), one for each sample"),
         ({"method": "maxpo"}, "method must be a value such as methods.poly_epo(set_size=4)"),
         ({"method": methods.poly_epo(2)}, "the objective reads clusters"),
+        ({"cluster": [0, 1, 0, 0]}, "unknown argument 'cluster'; did you mean 'clusters'"),
+        ({"pairs": np.eye(4)}, "unknown argument 'pairs'"),
     ],
 )
 def test_wrong_arguments_are_named(changes, message):

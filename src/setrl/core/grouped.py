@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from setrl.core.advantages import AnyMethod, require_method, set_advantages
-from setrl.core.inputs import Array, like, to_numpy
+from setrl import names
+from setrl.core.advantages import AnyMethod, require_method
+from setrl.core.inputs import like, to_numpy
+from setrl.core.samples import Array, Fields
 
+FLAT = [name for name in Fields.__annotations__ if name not in ("pairs", "mask")]
 Place = tuple[np.ndarray, np.ndarray]  # row and column in a (B, N) array
 
 
@@ -19,16 +22,12 @@ def grouped_advantages(
     groups_M: Array | Sequence[Any],
     method: AnyMethod,
     *,
-    clusters: Array | None = None,
-    answers: Array | None = None,
-    proxy: Array | None = None,
-    families: Array | None = None,
-    second: Array | None = None,
     rng: np.random.Generator | int | None = None,
+    **fields: Unpack[Fields],
 ) -> Array:
-    """The advantages of a flat batch, in which each sample names its prompt.
+    """Return the advantages of a flat batch, in which each sample names its prompt.
 
-    `set_advantages` of the prompts' samples, put back in the order in which they came. Prompts may
+    They are the `set_advantages` of the prompts' samples, in the order of the batch. Prompts may
     have different numbers of samples; those with too few usable ones get 0, with a warning if all
     have too few.
 
@@ -37,12 +36,9 @@ def grouped_advantages(
         groups_M: (M,) what the samples of a prompt share and no other prompt has, such as verl's
             uid: numbers or strings.
         method: A value of `setrl.methods`.
-        clusters: (M,) labels of strategies, integers or names, as in `set_advantages`.
-        answers: (M,) final answers, numbers or strings.
-        proxy: (M,) the number by which a selector chooses.
-        families: (M,) labels of the families of strategies.
-        second: (M,) another reward.
         rng: A generator, or its seed; needed where sets are sampled.
+        **fields: Clusters, answers and whatever else the method reads, (M,) each; see
+            `setrl.Fields`. `pairs` and `mask` have no flat form.
 
     Returns:
         (M,) float64, of the kind of `rewards_M`.
@@ -59,10 +55,12 @@ def grouped_advantages(
     array([ 0.5,  0.5, -0.5, -0.5])
     """
     require_method(method)
-    fields = {"rewards": rewards_M, "clusters": clusters, "answers": answers, "proxy": proxy}
-    fields |= {"families": families, "second": second}
+    given: dict[str, Any] = {**fields}
+    abstain = given.pop("abstain", False)
+    for name in given:
+        names.look_up("argument", name, dict.fromkeys(FLAT))
     groups = _flat("groups", groups_M)
-    flat = _flat_fields(fields, len(groups))
+    flat = _flat_fields({"rewards": rewards_M, **given}, len(groups))
     if not len(groups):
         return like(np.zeros(0), rewards_M)
     places = _places(groups)
@@ -71,7 +69,7 @@ def grouped_advantages(
     dense: dict[str, Any] = {
         name: _dense(values_M, places, shape) for name, values_M in flat.items()
     }
-    found = set_advantages(dense.pop("rewards"), method, rng=rng, **dense)
+    found = method.advantages(dense.pop("rewards"), rng=rng, abstain=abstain, **dense)
     if found.skipped_B.all():
         warnings.warn(_too_small(method, found.usable_BN), stacklevel=2)
     return like(found.values_BN[places], rewards_M)

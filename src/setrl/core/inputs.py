@@ -8,7 +8,7 @@ get the same bits as everybody else.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -17,9 +17,8 @@ import array_api_compat
 import numpy as np
 
 from setrl import names
-from setrl.core.samples import DEGENERATE, Samples
+from setrl.core.samples import DEGENERATE, Array, Fields, Samples
 
-Array = Any  # an array of NumPy, PyTorch, JAX, CuPy …
 Index = tuple[Any, Any]  # the places of some prompts' samples in a (B, N) array
 
 LARGEST_LABEL = 2**53  # float64, which knows NaN, keeps integers apart up to here
@@ -55,24 +54,16 @@ class Batch:
             yield (rows[:, None], columns_Rn), self.samples.choose(rows, columns_Rn)
 
 
-def read_batch(
-    rewards_BN: Array,
-    reads: Collection[str],
-    fields: Mapping[str, Array | None],
-    *,
-    mask: Array | None = None,
-    abstain: bool = False,
-) -> Batch:
+def read_batch(rewards_BN: Array, reads: Collection[str], fields: Fields) -> Batch:
     """Check the samples of `set_advantages` and gather them.
 
     Args:
         rewards_BN: (B, N) rewards.
         reads: The names of the fields that must be given, and known for a sample to be usable.
-        fields: `clusters`, `answers`, `proxy`, `families`, `second` of shape (B, N), and `pairs` of
-            shape (B, N, N).
-        mask: (B, N) bool, False where there is no sample.
-        abstain: Whether a sample without an answer stays, with the label `DEGENERATE`.
+        fields: What else describes the samples.
     """
+    given: dict[str, Any] = {**fields}
+    mask, abstain = given.pop("mask", None), given.pop("abstain", False)
     rewards = _numbers("rewards_BN", rewards_BN)
     if rewards.ndim != 2 or rewards.shape[1] == 0:
         raise ValueError(
@@ -81,9 +72,9 @@ def read_batch(
         )
     usable_BN = _mask(mask, rewards.shape)
     known: dict[str, np.ndarray] = {}
-    for name, value in fields.items():
+    for name, value in given.items():
+        read = names.look_up("argument", name, _FIELDS)
         if value is not None:
-            read = names.look_up("field", name, _FIELDS)
             checked, is_known_BN = read(value, rewards.shape)
             if abstain and name == "answers":
                 checked[~is_known_BN] = DEGENERATE

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 
 from setrl.core.credit.estimators import Exact
-from setrl.core.inputs import Array, check_set_size, like, read_batch
+from setrl.core.inputs import check_set_size, like, read_batch
 from setrl.core.objectives.base import Objective
-from setrl.core.samples import Samples
+from setrl.core.samples import Array, Fields, Samples
 
 
 def mean_set_scores(
@@ -17,17 +18,10 @@ def mean_set_scores(
     objective: Objective,
     set_sizes: Sequence[int],
     *,
-    clusters: Array | None = None,
-    answers: Array | None = None,
-    proxy: Array | None = None,
-    pairs: Array | None = None,
-    families: Array | None = None,
-    second: Array | None = None,
-    mask: Array | None = None,
-    abstain: bool = False,
     rng: np.random.Generator | int | None = None,
+    **fields: Unpack[Fields],
 ) -> Array:
-    """The mean score of the K-sets of each prompt's samples, for each of several K.
+    """Return the mean score of the K-sets of each prompt's samples, for each of several K.
 
         U = mean{f(S) : S ⊂ {1…N}, |S| = K}
 
@@ -40,11 +34,9 @@ def mean_set_scores(
         rewards_BN: (B, N) rewards; NaN or None marks a sample without one, which leaves the sets.
         objective: What a set is worth; see `setrl.objectives`.
         set_sizes: The sizes K, each from 1 to N.
-        clusters, answers, proxy, pairs, families, second, mask: As in `set_advantages`.
-        abstain: Whether a sample without an answer (None or NaN) stays in the sets and votes for
-            nobody; a set in which everybody abstains scores 0. By default it leaves the sets.
         rng: A generator, or its seed; needed where sets are sampled, because the objective has no
             closed form and the sets are many.
+        **fields: Clusters, answers and whatever else the objective reads; see `setrl.Fields`.
 
     Returns:
         (sizes, B) float64, an array of the kind of `rewards_BN`; NaN where a prompt has fewer than
@@ -61,9 +53,7 @@ def mean_set_scores(
     sizes = [objective.resolve_set_size(size) for size in set_sizes]
     if not sizes:
         raise ValueError("set_sizes must hold at least one set size, got none")
-    fields = {"clusters": clusters, "answers": answers, "proxy": proxy, "pairs": pairs}
-    fields |= {"families": families, "second": second}
-    batch = read_batch(rewards_BN, objective.reads, fields, mask=mask, abstain=abstain)
+    batch = read_batch(rewards_BN, objective.reads, fields)
     num_prompts, width = batch.usable_BN.shape
     for size in sizes:
         check_set_size(size, width)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
-from typing import Literal, get_args
+from typing import Literal, Unpack, get_args
 
 import numpy as np
 
@@ -17,9 +17,9 @@ from setrl.core.credit import baselines
 from setrl.core.credit.baselines import Baseline
 from setrl.core.credit.estimators import Credit, Estimator, Exact
 from setrl.core.credit.rounding import gain_without_rounding
-from setrl.core.inputs import Array, Batch, check_set_size, like, read_batch
+from setrl.core.inputs import Batch, check_set_size, like, read_batch
 from setrl.core.objectives.base import Objective, all_reads
-from setrl.core.samples import Samples
+from setrl.core.samples import Array, Fields, Samples
 from setrl.core.shaping import Shaping
 
 Reduction = Literal["mean", "sum"]
@@ -104,13 +104,11 @@ class AnyMethod(ABC):
         self,
         rewards_BN: Array,
         *,
-        mask: Array | None = None,
-        abstain: bool = False,
         rng: np.random.Generator | int | None = None,
-        **fields: Array | None,
+        **fields: Unpack[Fields],
     ) -> Advantages:
-        """The advantages of samples; `fields` are those of `set_advantages`."""
-        batch = read_batch(rewards_BN, self.reads, fields, mask=mask, abstain=abstain)
+        """Return what `set_advantages(rewards_BN, self, …)` returns."""
+        batch = read_batch(rewards_BN, self.reads, fields)
         # The width of a batch is known beforehand: too narrow is a mistake, not a prompt to be
         # skipped.
         self.check_samples(batch.usable_BN.shape[1])

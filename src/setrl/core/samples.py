@@ -1,16 +1,46 @@
-"""The samples of B prompts, as arrays: what a set objective may look at."""
+"""The samples of B prompts: what a caller gives, and the arrays that a set objective looks at."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
+
+Array = Any  # an array of NumPy, PyTorch, JAX, CuPy …
 
 LABELS = ("clusters", "answers", "families")  # fields whose numbers are only names
 DEGENERATE = -1
 """The label of a sample that is in no cluster, as noise is in scikit-learn."""
+
+
+class Fields(TypedDict, total=False):
+    """The keywords that describe samples, beside their rewards, in every function of `setrl`.
+
+    Arrays of any library, or nested lists. A sample leaves the sets where a field that the
+    objective reads is unknown: NaN or None.
+
+    Attributes:
+        clusters: (B, N) strategies, as integers or names; −1 is in no cluster.
+        answers: (B, N) final answers, numbers or strings.
+        proxy: (B, N) numbers by which a selector chooses.
+        pairs: (B, N, N) a number for each pair of samples: a distance, or a kernel.
+        families: (B, N) families of strategies, labelled as clusters are.
+        second: (B, N) another reward, for objectives of two.
+        mask: (B, N) bool, False where a prompt has no such sample (ragged groups).
+        abstain: Whether a sample without an answer stays in the sets and votes for nobody. By
+            default it leaves the sets.
+    """
+
+    clusters: Array | None
+    answers: Array | None
+    proxy: Array | None
+    pairs: Array | None
+    families: Array | None
+    second: Array | None
+    mask: Array | None
+    abstain: bool
 
 
 @dataclass(frozen=True)

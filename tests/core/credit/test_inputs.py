@@ -43,6 +43,11 @@ WRONG = [
     ({"clusters": np.full((1, 4), 2**63, np.uint64)}, "got 9.22337e+18"),
     ({"clusters": [["a", "b", 3, "d"]]}, "clusters must be all numbers or all strings, got both"),
     ({"setsize": 2}, "unknown argument 'setsize'; did you mean 'set_size'"),
+    ({"cluster": [[0, 1, 1, 2]]}, "unknown argument 'cluster'; did you mean 'clusters'"),
+    (
+        {"method": methods.maxpo(2), "cluster": [[0, 1, 1, 2]]},
+        "unknown argument 'cluster'; did you mean 'clusters'",
+    ),
     ({"method": "maxpo"}, "method must be a value such as methods.poly_epo(set_size=4), or"),
     ({"method": methods.maxpo(2)}, "a method has its own objective, set_size: use dataclasses."),
     ({"mask": np.ones((1, 4))}, "mask must be bool, got dtype float64"),
@@ -134,7 +139,7 @@ def test_clusters_may_be_names(kind):
 
 
 def test_a_method_without_an_objective_is_asked_for():
-    with pytest.raises(ValueError, match=r"objective=\.\.\. must be given in its place; got None"):
+    with pytest.raises(ValueError, match=r"or give objective=\.\.\. instead; got None"):
         set_advantages(REWARDS, set_size=2)
 
 

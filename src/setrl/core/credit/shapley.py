@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import numpy as np
 
-from setrl.core.inputs import Array, like, read_batch
+from setrl.core.inputs import like, read_batch
 from setrl.core.objectives.base import Objective
 from setrl.core.objectives.ranks import Max
 from setrl.core.objectives.rewards import AnyCorrect
 from setrl.core.objectives.sizes import OverSizes
 from setrl.core.objectives.thresholds import rank
-from setrl.core.samples import Samples
+from setrl.core.samples import Array, Fields, Samples
 
 
-def shapley(
-    objective: Objective,
-    rewards_BN: Array,
-    *,
-    clusters: Array | None = None,
-    answers: Array | None = None,
-    proxy: Array | None = None,
-    pairs: Array | None = None,
-    families: Array | None = None,
-    second: Array | None = None,
-    mask: Array | None = None,
-) -> Array:
+def shapley(objective: Objective, rewards_BN: Array, **fields: Unpack[Fields]) -> Array:
     """φᵢ = (1/N) Σ_K (u − w of the K-sets): the sample's gain, averaged over sets of every size.
 
     Σᵢ φᵢ is the score of all N samples; the empty set scores 0. Σᵢ ∇log π(yᵢ)·φᵢ is an unbiased
@@ -38,13 +29,7 @@ def shapley(
     Args:
         objective: What a set is worth, for sets of every size.
         rewards_BN: (B, N) rewards; NaN marks a sample without one.
-        clusters: (B, N) labels of strategies, as in `set_advantages`.
-        answers: (B, N) final answers.
-        proxy: (B, N) the number by which a selector chooses.
-        pairs: (B, N, N) a number for each pair of samples.
-        families: (B, N) labels of the families of strategies.
-        second: (B, N) another reward.
-        mask: (B, N) bool, False where there is no sample.
+        **fields: Clusters, answers and whatever else the objective reads; see `setrl.Fields`.
 
     Returns:
         (B, N), of the kind of `rewards_BN`; 0 for samples that were left out.
@@ -56,9 +41,7 @@ def shapley(
     """
     if objective.set_size is not None:
         raise ValueError(f"shapley needs sets of every size, and {objective!r} is made for one")
-    fields = {"clusters": clusters, "answers": answers, "proxy": proxy, "pairs": pairs}
-    fields |= {"families": families, "second": second}
-    batch = read_batch(rewards_BN, objective.reads, fields, mask=mask)
+    batch = read_batch(rewards_BN, objective.reads, fields)
     values_BN = np.zeros(batch.usable_BN.shape)
     for at, samples in batch.equal_sizes(1):
         values_BN[at] = _dense(objective, samples)
