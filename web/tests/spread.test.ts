@@ -10,7 +10,7 @@ const method = (part: Partial<Method>): Method => ({ objective: "polychromic", s
 
 it.each([5, 12, 25])("a sum over %i sets drawn without replacement", (count) => {
   const sets = allSets(N, K);
-  const scores = OBJECTIVES.polychromic.score(SAMPLES, sets);
+  const scores = OBJECTIVES.polychromic(SAMPLES, sets);
   const found = spread(SAMPLES, method({}), count);
   expect(found.draws).toBe(400);
   for (let i = 0; i < N; i++) {

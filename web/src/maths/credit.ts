@@ -30,23 +30,17 @@ export interface Drawn {
   readonly smaller: Sets | null;
 }
 
-/** Mean scores over all sets, or over the listed ones. */
-export function setMeans(objective: Objective, samples: Samples, k: number, drawn: Sets | null): SetMeans {
-  const n = samples.rewards.length;
-  if (drawn) return meansOf(objective.score(samples, drawn), drawn, n, false);
-  return objective.means?.(samples, k) ?? enumerated(objective, samples, k);
-}
-
-/** What was enumerated of a group: the page asks for the same means in several places. */
+/** What was computed of a group: the page asks for the same means in several places. */
 const known = new WeakMap<Samples, Map<Objective, Map<number, SetMeans>>>();
 
-/** Mean scores over all sets, each scored by the definition. */
-export function enumerated(objective: Objective, samples: Samples, k: number): SetMeans {
+/** Mean scores over all sets of K, or over the listed ones. */
+export function setMeans(objective: Objective, samples: Samples, k: number, drawn: Sets | null): SetMeans {
+  const n = samples.rewards.length;
+  if (drawn) return meansOf(objective(samples, drawn), drawn, n, false);
   const ofGroup = known.get(samples) ?? new Map<Objective, Map<number, SetMeans>>();
   const ofObjective = ofGroup.get(objective) ?? new Map<number, SetMeans>();
-  const n = samples.rewards.length;
   const sets = allSets(n, k);
-  const means = ofObjective.get(k) ?? meansOf(objective.score(samples, sets), sets, n, true);
+  const means = ofObjective.get(k) ?? meansOf(objective(samples, sets), sets, n, true);
   known.set(samples, ofGroup.set(objective, ofObjective.set(k, means)));
   return means;
 }
@@ -54,9 +48,7 @@ export function enumerated(objective: Objective, samples: Samples, k: number): S
 /** The advantages of a method, as `setrl.set_advantages` computes them. */
 export function advantages(samples: Samples, method: Method, drawn: Drawn | null = null): number[] {
   const objective = OBJECTIVES[method.objective];
-  let means = setMeans(objective, samples, method.setSize, drawn?.sets ?? null);
-  if (method.scale === "score_std" && means.variance === null)
-    means = enumerated(objective, samples, method.setSize);
+  const means = setMeans(objective, samples, method.setSize, drawn?.sets ?? null);
   const values = differences(samples, method, means, drawn).map((value) =>
     !means.exact && Number.isNaN(value) ? 0 : value,
   );
@@ -91,5 +83,5 @@ function withoutSmaller(samples: Samples, method: Method, drawn: Drawn | null): 
 function scaleOf(values: readonly number[], means: SetMeans, scale: Scale): number {
   if (scale === "none") return 1;
   if (scale === "group_std") return deviation(values) + STD_FLOOR;
-  return Math.sqrt(Math.max(means.variance ?? 0, 0)) + STD_FLOOR;
+  return Math.sqrt(means.variance) + STD_FLOOR;
 }

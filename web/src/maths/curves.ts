@@ -1,7 +1,6 @@
 /** The closed forms behind the panels: thresholds, shares at the optimum, pass@k of a portfolio. */
 
 import { passAt1 } from "./dynamics";
-import { sum } from "./samples";
 
 /**
  * λ·d − p − λ·d̄: what reward shaping pays a wrong sample of diversity d, in a group of which a share
@@ -40,14 +39,6 @@ export function waterFilling(success: readonly number[], alpha: number): WaterFi
   }
   const shares = success.map((s) => Math.max(0, 1 - level / s) / alpha);
   return { shares, level, passAt1: passAt1(shares, success) };
-}
-
-/** The fixed point of concave counts for many samples: share ∝ success^(α/(1−α)). */
-export function countsShares(success: readonly number[], alpha: number): number[] {
-  const best = Math.max(...success);
-  const weight = success.map((s) => (s / best) ** (alpha / (1 - alpha)));
-  const total = sum(weight);
-  return weight.map((value) => value / total);
 }
 
 /** Whether success is luck of each attempt, or a property of the problem and the strategy. */

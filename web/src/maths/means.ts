@@ -14,8 +14,8 @@ export interface SetMeans {
   readonly holding: readonly number[];
   /** How many sets there are. */
   readonly count: number;
-  /** The variance of the scores; null where the closed form does not give it. */
-  readonly variance: number | null;
+  /** The variance of the scores. */
+  readonly variance: number;
   /** Whether every set counted. */
   readonly exact: boolean;
 }
@@ -72,34 +72,12 @@ function centreOf(scores: Float64Array): number {
  * The u − v of all sets sum to 0: where all have one sign they are errors. So they are where none is
  * larger than N·ε times the numbers that they were added up from.
  */
-export function withoutRounding(contrast: readonly number[], size: number, exact: boolean): number[] {
+function withoutRounding(contrast: readonly number[], size: number, exact: boolean): number[] {
   const bound = contrast.length * EPSILON * size;
   const small = contrast.every((value) => !(Math.abs(value) > bound));
   const oneSign = contrast.every((value) => value >= 0) || contrast.every((value) => value <= 0);
   const nothing = small || (exact && oneSign);
   return contrast.map((value) => (nothing && !Number.isNaN(value) ? 0 : value));
-}
-
-/** u, U and u − v from a closed form of U and u − v: u = U + (1 − K/N)(u − v). */
-export function around(
-  average: number,
-  contrast: readonly number[],
-  k: number,
-  count: number,
-  size: number,
-  variance: number | null,
-): SetMeans {
-  const n = contrast.length;
-  const cleaned = withoutRounding(contrast, size, true);
-  return {
-    with: cleaned.map((value) => (k < n ? average + (1 - k / n) * value : average)),
-    contrast: k < n ? cleaned : cleaned.map(() => NaN),
-    mean: average,
-    holding: cleaned.map(() => (count * k) / n),
-    count,
-    variance,
-    exact: true,
-  };
 }
 
 /** Values less their mean; exactly 0 where all are equal. */

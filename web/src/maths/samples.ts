@@ -11,10 +11,8 @@ export interface Samples {
   readonly answers: readonly number[];
 }
 
-/** Above it a reward counts as correct. */
-export const CORRECT = 0.5;
-
-export const isCorrect = (reward: number): boolean => reward > CORRECT;
+/** Whether a reward counts as correct. */
+export const isCorrect = (reward: number): boolean => reward > 0.5;
 
 export function sum(values: readonly number[]): number {
   let total = 0;

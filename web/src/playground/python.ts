@@ -12,7 +12,7 @@ export function pythonOf(state: Credit): string {
   return [
     "import numpy as np",
     "",
-    `from setrl import Method, ${estimator ? "credit, " : ""}methods, objectives`,
+    `from setrl import Method, ${estimator ? "credit, " : ""}methods, objectives, set_advantages`,
     "",
     `rewards = np.array([[${rewards.join(", ")}]])`,
     `strategies = np.array([[${clusters.join(", ")}]])  # 0 is A; -1 is degenerate`,
@@ -36,7 +36,7 @@ export function pythonOf(state: Credit): string {
     "    ),",
     "}",
     "for name, method in compared.items():",
-    "    found = method.advantages(rewards, clusters=strategies, answers=answers)",
+    "    found = set_advantages(rewards, method, clusters=strategies, answers=answers)",
     `    print(f"{name:16}", *(f"{value:+.4f}" for value in found.values_BN[0]))`,
     "",
   ].join("\n");

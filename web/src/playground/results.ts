@@ -112,7 +112,7 @@ function scored(now: Credit, samples: Samples, drawn: Drawn | null): ScoredSets 
   const sets = drawn?.sets ?? allSets(samples.rewards.length, now.setSize);
   return {
     sets,
-    scores: objective.score(samples, sets),
+    scores: objective(samples, sets),
     means: setMeans(objective, samples, now.setSize, drawn?.sets ?? null),
   };
 }

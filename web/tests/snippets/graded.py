@@ -1,6 +1,6 @@
 import numpy as np
 
-from setrl import Method, credit, methods, objectives
+from setrl import Method, credit, methods, objectives, set_advantages
 
 rewards = np.array([[0.3, 1, 0.7, 0.5, 0, 1]])
 strategies = np.array([[0, 1, -1, 0, 2, 0]])  # 0 is A; -1 is degenerate
@@ -23,5 +23,5 @@ compared = {
     ),
 }
 for name, method in compared.items():
-    found = method.advantages(rewards, clusters=strategies, answers=answers)
+    found = set_advantages(rewards, method, clusters=strategies, answers=answers)
     print(f"{name:16}", *(f"{value:+.4f}" for value in found.values_BN[0]))
