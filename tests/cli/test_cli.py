@@ -54,7 +54,7 @@ def test_import_setrl_needs_numpy_alone():
     [
         (["report", "nowhere"], 2, "nowhere"),
         (["train", "--config", "nowhere.yaml"], 2, "nowhere.yaml"),
-        (["evaluate", "--checkpoint", "nowhere", "--domain", "polynomial"], 2, "nowhere"),
+        (["sample", "--checkpoint", "nowhere", "--domain", "polynomial"], 2, "nowhere"),
     ],
 )
 def test_what_is_wrong_is_said(capsys, arguments, code, message):
@@ -87,7 +87,8 @@ def test_a_reader_who_leaves_gets_no_traceback(tmp_path):
     ("command", "registries"),
     [
         ("train-judge", [domains.DOMAINS]),
-        ("evaluate", [domains.DOMAINS, benchmarks.BENCHMARKS, METRICS]),
+        ("sample", [domains.DOMAINS, benchmarks.BENCHMARKS]),
+        ("evaluate", [METRICS]),
         ("compare", [METRICS]),
         ("credit", [methods.by_name]),
         ("judge", [config.by_name, rendering.STYLES]),
@@ -154,7 +155,7 @@ def test_both_signals_end_a_command_with_a_sentence(tmp_path, number, code, word
         (["train", "--config", "config.yaml"], True),
         (["control", "--config", "config.yaml"], True),
         (["judge", "groups.jsonl", "--judge", "exact"], True),
-        (["evaluate", "--checkpoint", "m", "--domain", "polynomial", "--output", "o.jsonl"], True),
+        (["sample", "--checkpoint", "m", "--domain", "polynomial", "--output", "o.jsonl"], True),
         (["evaluate", "log.jsonl"], False),
         (["recommend", "log.jsonl"], False),
         (["compare", "a.jsonl", "b.jsonl"], False),

@@ -30,7 +30,7 @@ LINES = [json.dumps(problem(number)) for number in range(4)]
 def test_a_torn_last_line_stops_an_evaluation(setrl, tmp_path, cut):
     path = tmp_path / "torn.jsonl"
     path.write_text("\n".join(LINES)[:-cut])
-    code, _, error = setrl("evaluate", "--samples", path)
+    code, _, error = setrl("evaluate", path)
     assert code == 3
     assert "torn.jsonl" in error
     assert "line 4" in error
@@ -40,7 +40,7 @@ def test_a_torn_last_line_stops_an_evaluation(setrl, tmp_path, cut):
 def test_a_problem_that_stands_twice_stops_an_evaluation(setrl, tmp_path, again):
     path = tmp_path / "twice.jsonl"
     path.write_text("\n".join([*LINES, LINES[again]]) + "\n")
-    code, _, error = setrl("evaluate", "--samples", path)
+    code, _, error = setrl("evaluate", path)
     assert code == 3
     assert "twice.jsonl" in error
     assert "line 5" in error
@@ -50,10 +50,10 @@ def test_a_damaged_file_is_read_where_that_is_allowed(setrl, tmp_path, caplog):
     whole, damaged = tmp_path / "whole.jsonl", tmp_path / "spoilt.jsonl"
     whole.write_text("\n".join(LINES))
     damaged.write_text("\n".join([*LINES, LINES[0], LINES[1][:20]]))
-    code, out, _ = setrl("evaluate", "--samples", damaged, "--allow-damaged", "--json")
+    code, out, _ = setrl("evaluate", damaged, "--allow-damaged", "--json")
     assert code == 0
     assert caplog.text.count("spoilt.jsonl: line ") == 2
-    _, expected, _ = setrl("evaluate", "--samples", whole, "--json")
+    _, expected, _ = setrl("evaluate", whole, "--json")
     assert out.replace("spoilt.jsonl", "whole.jsonl") == expected
     assert setrl("compare", whole, damaged)[0] == 3
     assert setrl("compare", whole, damaged, "--allow-damaged")[0] == 0
@@ -61,7 +61,7 @@ def test_a_damaged_file_is_read_where_that_is_allowed(setrl, tmp_path, caplog):
 
 COMMANDS = {
     "credit": lambda path: ("credit", path, "--set-size", 2),
-    "evaluate": lambda path: ("evaluate", "--samples", path),
+    "evaluate": lambda path: ("evaluate", path),
     "judge": lambda path: ("judge", path, "--judge", "exact"),
     "validate-data": lambda path: ("validate-data", path),
 }

@@ -91,7 +91,7 @@ AFTER_CLI = {
     "train": (["train", "--config", "recipes/{train}"], "train"),
     "control": (["control", "--config", "recipes/{control}"], "gym"),
     "train-judge": (["train-judge", "{folder}/judge"], "train"),
-    "checkpoint": (["evaluate", "--checkpoint", "{folder}", "--domain", "polynomial"], "train"),
+    "checkpoint": (["sample", "--checkpoint", "{folder}", "--domain", "polynomial"], "train"),
     "lm": (["judge", "{file}", "--judge", "lm:m", "--endpoint", "http://localhost:1/v1"], "judge"),
     "validate-data": (["validate-data", "{file}"], "math"),
     "report": (["report", "{run}"], "plot"),

@@ -1,4 +1,4 @@
-"""`setrl import` and `setrl evaluate --samples`, from arguments to figures and exit codes."""
+"""`setrl import` and `setrl evaluate`, from arguments to figures and exit codes."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def test_a_log_of_trl_evaluates_without_a_model(tmp_path, capsys):
     )  # fmt: skip
     assert (code, printed.out) == (0, "")
     assert f"{path}: 5 problems × 4 samples from trl" in printed.err
-    code, printed = run(capsys, "evaluate", "--samples", path)
+    code, printed = run(capsys, "evaluate", path)
     evaluation = load_evaluation(path)
     assert code == 0
     assert "5 problems × 4 samples, 95% intervals" in printed.out
@@ -38,7 +38,7 @@ def test_a_log_of_trl_evaluates_without_a_model(tmp_path, capsys):
     best = mean_set_scores(evaluation.rewards_PN, objectives.max(), [2])
     assert f" {best.mean():.3f} [" in row
     assert "majority" not in printed.out
-    code, printed = run(capsys, "evaluate", "--samples", path, "--json")
+    code, printed = run(capsys, "evaluate", path, "--json")
     assert json.loads(printed.out)["metrics"]["pass@2"]["value"] == pytest.approx(passed)
 
 
@@ -74,12 +74,11 @@ def test_the_output_folder_of_a_trainer_of_trl_is_read(tmp_path, capsys):
         ),
         (["import", "jsonl", "x", "--output", "o", "--steps", "1"], 2, "--steps and --filter are"),
         (["evaluate", "nowhere.jsonl"], 3, "nowhere.jsonl: no such file"),
-        (["evaluate", "a", "--samples", "b"], 2, "give one file of samples, not a and b"),
         (["evaluate", "a", "--k", "0"], 2, "each --k must be at least 1, got 0"),
-        (["evaluate", "a", "--domain", "d"], 2, "it does not go with --domain"),
-        (["evaluate", "--checkpoint", "c", "--domain", "d", "--group", "g"], 2, "--group is of a"),
-        (["evaluate", "--samples", "nowhere.jsonl"], 3, "nowhere.jsonl: no such file"),
-        (["evaluate", "--samples", "4"], 2, "give --checkpoint or --endpoint, got neither"),
+        (["evaluate", "a", "--domain", "d"], 2, "--domain of `setrl evaluate` is an option of `s"),
+        (["evaluate", "--max_tokens=4"], 2, "--max-tokens of `setrl evaluate` is an option of"),
+        (["evaluate", "--samples", "a.jsonl"], 2, "write `setrl evaluate FILE` for a file"),
+        (["sample", "--samples", "4"], 2, "give --checkpoint or --endpoint, got neither"),
     ],
 )
 def test_what_is_wrong_is_said(capsys, arguments, code, message):

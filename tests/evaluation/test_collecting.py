@@ -187,7 +187,7 @@ def test_a_killed_command_goes_on(tmp_path):
     with SampleServer(delay=0.1) as server:
         command = [
             sys.executable, "-c", "from setrl.cli import main; main()",
-            "evaluate", "--endpoint", server.url,
+            "sample", "--endpoint", server.url,
             "--model", "m", "--data", str(data), "--samples", "24", "--concurrency", "2",
             "--output", str(out),
         ]  # fmt: skip

@@ -206,7 +206,7 @@ def evaluate(folder: Path) -> dict[str, Any]:
     for name, half in (("a", slice(0, 15)), ("b", slice(15, 30))):
         records = [json.dumps(_record(problem, half)) for problem in logged]
         written(folder / f"{name}.jsonl", "\n".join(records) + "\n")
-    one = json.loads(setrl(folder, "evaluate", "--samples", "a.jsonl", "--json"))
+    one = json.loads(setrl(folder, "evaluate", "a.jsonl", "--json"))
     metrics = ("pass", "majority", "correct_strategies", "best_of", "max", "support")
     options = ("--metrics", *metrics, "--json")
     two = json.loads(setrl(folder, "compare", "a.jsonl", "b.jsonl", *options))
@@ -278,7 +278,7 @@ def import_(folder: Path) -> dict[str, Any]:
     """TRL's log as an evaluation file, and its metrics."""
     options = ("--reward", "short", "--strategy", "strategy", "--steps", "1:3")
     setrl(folder, "import", "trl", DATA / "trl_completions", "--output", "trl.jsonl", *options)
-    found = json.loads(setrl(folder, "evaluate", "--samples", "trl.jsonl", "--json"))
+    found = json.loads(setrl(folder, "evaluate", "trl.jsonl", "--json"))
     records = columns(lines(folder / "trl.jsonl"))
     return {"exact": records, "close": _rows(found["metrics"])}
 

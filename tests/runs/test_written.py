@@ -191,8 +191,8 @@ COMMANDS = {
     "validate-data": ["validate-data", "IN", "--good", "OUT"],
     "compare": ["compare", "IN", "IN", "--figure", "OUT"],
     "judge-audit": ["judge-audit", "IN", "--judge", "exact", "--output", "AUDIT"],
-    "evaluate": [
-        *("evaluate", "--endpoint", "http://localhost:9", "--model", "m", "--data", "IN"),
+    "sample": [
+        *("sample", "--endpoint", "http://localhost:9", "--model", "m", "--data", "IN"),
         *("--output", "OUT"),
     ],
 }
@@ -230,7 +230,7 @@ def test_the_file_of_samples_is_not_the_data(tmp_path, capsys):
     data = tmp_path / "samples" / "out.jsonl"
     files.write_text(data, json.dumps({"problem": "p", "answer": "1"}))
     arguments = ["--endpoint", "http://localhost:9", "--model", "m", "--data", data]
-    assert run("evaluate", *arguments, "--output", tmp_path / "out.jsonl") == 2
+    assert run("sample", *arguments, "--output", tmp_path / "out.jsonl") == 2
     assert "is the file that is read" in capsys.readouterr().err
     assert data.read_text() == json.dumps({"problem": "p", "answer": "1"})
 

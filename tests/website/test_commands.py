@@ -58,6 +58,6 @@ def test_every_command_has_an_example():
 def test_a_value_is_shown_as_it_is_written():
     assert "- `--steps FIRST:LAST`: " in block("import")
     assert "- `--output PATH` (required): " in block("import")
-    assert "- `--seed INT` (default `0`): " in block("evaluate")
+    assert "- `--seed INT` (default `0`): " in block("sample")
     assert "- `--open, --no-open` (default `--open`): " in block("view")
     assert "`runs/<name>` by default" in block("train")

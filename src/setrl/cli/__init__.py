@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from setrl import __version__, names
 from setrl.cli import doctor
 from setrl.cli.extras import COMMANDS, needs
+from setrl.cli.moved import refuse_moved_options
 from setrl.errors import ConfigError, DataError, RunError, Terminated, explain, usage_errors
 from setrl.installing import install
 
@@ -59,6 +60,7 @@ def _parsed(arguments: list[str]) -> Any:
     if not first.startswith("-"):
         with usage_errors():
             names.look_up("command", first, COMMANDS)
+        refuse_moved_options(arguments)
     if first == "doctor":
         return doctor.parsed(arguments[1:])
     try:

@@ -6,6 +6,7 @@ from setrl.installing import install
 
 COMMANDS = {
     "train": "train",
+    "sample": "cli",
     "evaluate": "cli",
     "compare": "cli",
     "report": "cli,plot",

@@ -25,6 +25,7 @@ from setrl.cli.plan import Plan
 from setrl.cli.playground import Playground
 from setrl.cli.recommend import Recommend
 from setrl.cli.report import Report
+from setrl.cli.sample import SampleModel
 from setrl.cli.train import Train
 from setrl.cli.train_judge import TrainJudge
 from setrl.cli.validate_data import ValidateData
@@ -33,6 +34,7 @@ from setrl.cli.view import View
 
 COMMANDS: dict[str, Any] = {
     "train": Train,
+    "sample": SampleModel,
     "evaluate": Evaluate,
     "compare": Compare,
     "report": Report,

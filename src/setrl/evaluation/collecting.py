@@ -40,6 +40,15 @@ class Drawn:
     cut: int
     alike: int
 
+    @property
+    def why(self) -> str:
+        """How many samples failed for which reason, with the first answer of the server."""
+        return ", ".join(
+            f"{reason}: {count} samples" + (f", the first: {detail}" if detail else "")
+            for reason, count in sorted(self.failures.items())
+            for detail in [self.details.get(reason)]
+        )
+
 
 def draw_and_read(
     task: ProblemSet,

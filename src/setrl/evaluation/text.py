@@ -21,19 +21,19 @@ SUPPORT_COLUMNS = ("k", "preserved", "expanded", "shrunk", "out", "SRR", "", "ND
                    "NSCR", "")  # fmt: skip
 
 
-def metric_table(arm: ArmSummary, metrics: Sequence[str] = (), of_domain: bool = True) -> str:
+def metric_table(arm: ArmSummary, metrics: Sequence[str] = ()) -> str:
     """The metrics of one model, shares as per cent.
+
+    Metrics of answers and strategies are left out where no sample has any: 0 would claim that
+    they were read.
 
     Args:
         arm: The metrics; those that are undefined are left out.
         metrics: Which; by default the usual ones, "all" for all.
-        of_domain: Whether a domain read answers and strategies. If not, and no sample has any,
-            their metrics are left out: 0 would claim that they were read.
     """
     known = by_metric([name for name in arm.metrics if _is_known(arm, name)])
     wanted = METRICS if "all" in metrics else metrics or USUAL
-    unread = set() if of_domain else _unread(arm)
-    chosen = {metric: known[metric] for metric in wanted if metric in known.keys() - unread}
+    chosen = {metric: known[metric] for metric in wanted if metric in known.keys() - _unread(arm)}
     axes = {METRICS[metric].axis for metric in chosen}
     tables = [
         _axis_table(arm, {m: found for m, found in chosen.items() if METRICS[m].axis == axis})

@@ -47,7 +47,7 @@ def run_comparison(
     """Train every arm of a comparison with every seed and evaluate all, as `run_arms` does.
 
     Launched on several processes (`accelerate launch`, `torchrun`), arms are trained one after
-    another by all of them, and evaluation is left to `setrl evaluate`.
+    another by all of them, and evaluation is left to `setrl sample`.
 
     Args:
         config: The comparison.

@@ -1,0 +1,28 @@
+"""Options of earlier versions: an error that says what to write now."""
+
+from __future__ import annotations
+
+from setrl.errors import ConfigError
+
+SAMPLE = "draw the samples with `setrl sample` first; `setrl evaluate FILE` reads its file"
+MOVED = {
+    "evaluate": {
+        **dict.fromkeys(
+            ("--checkpoint", "--endpoint", "--model", "--domain", "--task", "--split", "--data",
+             "--benchmark", "--problems", "--temperature", "--top-p", "--max-tokens", "--chat",
+             "--no-chat", "--concurrency", "--seed", "--output"),
+            f"is an option of `setrl sample` now: {SAMPLE}",
+        ),
+        "--samples": f"has gone: write `setrl evaluate FILE` for a file; for a model, {SAMPLE}",
+    },
+}  # fmt: skip
+"""Command → option that it no longer has → what became of the option."""
+
+
+def refuse_moved_options(arguments: list[str]) -> None:
+    """Raise ConfigError if a command line has an option that its command no longer has."""
+    moved = MOVED.get(arguments[0], {})
+    for argument in arguments[1:]:
+        option = argument.partition("=")[0].replace("_", "-")
+        if option in moved:
+            raise ConfigError(f"{option} of `setrl {arguments[0]}` {moved[option]}")

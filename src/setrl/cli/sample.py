@@ -1,0 +1,229 @@
+"""`setrl sample`: draw samples of a model on problems, into a file that `setrl evaluate` reads."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from setrl.cli.evaluate import Evaluate
+from setrl.errors import ConfigError, RunError, usage_errors
+from setrl.files import refuse_own_input
+
+if TYPE_CHECKING:
+    from setrl.evaluation.collecting import Drawn
+    from setrl.rewards.problem_sets import ProblemSet
+    from setrl.serving.generators import Generator
+    from setrl.tasks import Task
+
+DOMAIN_PROBLEMS = 100  # a domain has as many problems as one wants
+AGAIN = "run the same command again to finish them"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleModel:
+    """Draw samples of a model on problems, write an evaluation file and print its usual metrics.
+
+    Samples are kept as they arrive: run the same command again to resume. The exit code is 1 if
+    problems are unfinished. `setrl evaluate FILE` prints other metrics of the file.
+
+    Attributes:
+        checkpoint: The folder of a model and its tokenizer.
+        endpoint: Instead of a checkpoint: the address of an OpenAI-compatible server, such as
+            http://localhost:8000/v1.
+        model: The name of the model on the server.
+        domain: A domain that makes the problems: {domains}.
+        task: Instead of a domain: a YAML file with the key task, whose problems are graded by the
+            rewards of the task.
+        split: The split of the domain or task. A domain has train, test and shifted.
+        benchmark: Instead of a domain: a benchmark: {benchmarks}. docs/importing.md describes them.
+        data: Instead of a domain: a JSON Lines file with "problem" and "answer" in each line. With
+            --benchmark, a local copy of the benchmark.
+        problems: The number of problems: 100 of a domain, all of a benchmark, task or file by
+            default.
+        samples: The number of samples of each problem, which is the largest k.
+        temperature: The number that divides the logits.
+        top_p: The share of the probability that samples are drawn from (endpoints only).
+        max_tokens: The length at which a sample is cut. By default the limit of the domain or task,
+            1,024 tokens for other problems and a checkpoint, or the server's limit.
+        chat: Send the prompt to an endpoint as a message of the user, or as plain text.
+        concurrency: The number of requests that an endpoint gets at once.
+        seed: The seed of the problems and the samples.
+        output: The evaluation file to write (JSONL); <checkpoint>/evaluation/<task>.jsonl or
+            evaluations/<model>/evaluation/<task>.jsonl by default. The samples go into the folder
+            samples beside it.
+    """
+
+    checkpoint: Path | None = None
+    endpoint: str | None = None
+    model: str | None = None
+    domain: str | None = None
+    task: Path | None = None
+    split: str = "test"
+    benchmark: str | None = None
+    data: Path | None = None
+    problems: int | None = None
+    samples: int = 256
+    temperature: float = 1.0
+    top_p: float = 1.0
+    max_tokens: int | None = None
+    chat: bool = True
+    concurrency: int = 32
+    seed: int = 0
+    output: Path | None = None
+
+    resumes = True
+
+    def run(self) -> None:
+        """Draw the missing samples, and print the metrics of the file.
+
+        Raises:
+            ConfigError: When options are missing, contradict each other, or are out of range.
+            DataError: When a file does not hold what it should.
+            RunError: When problems are unfinished, after the metrics of the others.
+        """
+        self._check()
+        drawn = self._drawn()
+        if not drawn.path.exists():
+            raise RunError(f"no problem was finished: {drawn.why}; {AGAIN}")
+        Evaluate(file=drawn.path, quiet=True).run()
+        for note in self._notes(drawn):
+            print(f"note: {note}", file=sys.stderr)
+        if drawn.unfinished:
+            raise RunError(
+                f"{drawn.unfinished} problems are unfinished and not in these figures "
+                f"({drawn.why}); {AGAIN}"
+            )
+
+    def _check(self) -> None:
+        from setrl.domains import Split
+
+        _one_of({"--checkpoint": self.checkpoint, "--endpoint": self.endpoint}, "the model")
+        problems = {"--benchmark or --data": self.benchmark or self.data}
+        _one_of({"--domain": self.domain, "--task": self.task, **problems}, "the problems")
+        if (self.endpoint is None) != (self.model is None):
+            raise ConfigError("--endpoint and --model go together")
+        if self.task is None and self.split not in get_args(Split):
+            known = ", ".join(get_args(Split))
+            raise ConfigError(f"split must be one of {known}, got {self.split!r}")
+        if self.samples < 1 or (self.problems is not None and self.problems < 1):
+            raise ConfigError("problems and samples must be at least 1, "
+                              f"got {self.problems} and {self.samples}")  # fmt: skip
+        if self.checkpoint is not None and self.top_p != 1:
+            raise ConfigError("--top-p needs --endpoint: a checkpoint samples from the whole "
+                              f"distribution, got {self.top_p:g}")  # fmt: skip
+
+    def _drawn(self) -> Drawn:
+        from setrl.evaluation.collecting import draw_and_read
+
+        task = self._task()
+        generator = self._generator(task)
+        problems = self._problems(task, generator)
+        path = self.output or self._default_output(problems)
+        for written in (path, path.parent / "samples" / path.name):
+            refuse_own_input(written, self.data, self.task)
+        return draw_and_read(problems, generator, self.samples, self.seed, path)
+
+    def _task(self) -> Task | None:
+        from setrl import tasks
+
+        if self.task is None:
+            return None
+        task = tasks.read_config(self.task)
+        for note in task.notes([self.split]):
+            print(f"note: {note}", file=sys.stderr)
+        return task
+
+    def _problems(self, task: Task | None, generator: Generator) -> ProblemSet:
+        from setrl import domains
+        from setrl.rewards import benchmarks
+        from setrl.rewards.problem_sets import domain_problems
+        from setrl.rewards.verifier import math_problems
+
+        if task is not None:
+            chat = self.chat if self.checkpoint is None else generator.is_chat  # type: ignore[attr-defined]
+            return task.problems(self.split, self.problems, self.seed, chat)
+        if self.domain is not None:
+            with usage_errors():
+                domain = domains.by_name(self.domain)
+            return domain_problems(domain, self.split, self.problems or DOMAIN_PROBLEMS, self.seed)  # type: ignore[arg-type]
+        if self.benchmark is not None:
+            name = self.benchmark
+            problems = benchmarks.load(benchmarks.by_name(name), self.data)
+        else:
+            assert self.data is not None
+            name, problems = self.data.stem, benchmarks.load_file(self.data)
+        return math_problems(name, problems[: self.problems])
+
+    def _generator(self, task: Task | None) -> Generator:
+        max_tokens = self.max_tokens or (None if task is None else task.max_new_tokens)
+        if self.checkpoint is not None:
+            return self._local(self.checkpoint, task, max_tokens)
+        from setrl.serving.endpoint import Endpoint
+        from setrl.serving.served_model import PATIENT, ServedModel
+
+        assert self.endpoint is not None
+        assert self.model is not None
+        return ServedModel(
+            Endpoint(
+                self.endpoint,
+                self.model,
+                temperature=self.temperature,
+                top_p=self.top_p,
+                max_reply_tokens=max_tokens,
+                chat=self.chat,
+                limits=dataclasses.replace(PATIENT, concurrency=self.concurrency),
+            ),
+            system=None if task is None else task.form.system,
+        )
+
+    def _local(self, path: Path, task: Task | None, max_tokens: int | None) -> Generator:
+        from setrl.evaluation.sampling import (
+            AS_THE_MODEL_TAKES_IT,
+            LocalModel,
+            refuse_missing_model,
+        )
+
+        if not path.is_dir() and len(path.parts) != 2:  # no OWNER/NAME
+            raise ConfigError(f"{path} is not a model's folder or name")
+        refuse_missing_model(path)
+        form = AS_THE_MODEL_TAKES_IT if task is None else task.form
+        return LocalModel(path, self.temperature, max_tokens or self._usual_length(), form)
+
+    def _usual_length(self) -> int:
+        """Return the length at which samples of a checkpoint are cut without a task."""
+        from setrl import domains
+        from setrl.rewards.problem_sets import ProblemSet
+
+        if self.domain is None:
+            return ProblemSet.max_tokens
+        with usage_errors():
+            return domains.by_name(self.domain).max_new_tokens
+
+    def _default_output(self, problems: ProblemSet) -> Path:
+        if self.checkpoint is not None:
+            return self.checkpoint / "evaluation" / f"{problems.split}.jsonl"
+        folder = Path("evaluations") / re.sub(r"[^\w.-]+", "_", str(self.model)) / "evaluation"
+        return folder / f"{problems.name}.jsonl"
+
+    def _notes(self, drawn: Drawn) -> list[str]:
+        notes = []
+        if drawn.cut:
+            notes.append(f"{drawn.cut} samples ended at the limit of tokens")
+        if self.temperature > 0 and self.samples != 1 and drawn.alike == drawn.problems > 0:
+            notes.append(
+                "all samples of each problem have the same text: the model does not sample, "
+                "whatever the temperature (transformers serve does so unless the model's "
+                "generation config has do_sample)"
+            )
+        return notes
+
+
+def _one_of(options: Mapping[str, Any], what: str) -> None:
+    given = " and ".join(name for name, value in options.items() if value is not None)
+    if given not in options:
+        raise ConfigError(f"{what}: give {' or '.join(options)}, got {given or 'neither'}")
