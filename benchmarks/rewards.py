@@ -17,12 +17,12 @@ from pathlib import Path
 
 from math_verify import parse, verify
 
+from setrl.grading import Grade, MathGrader
 from setrl.grading.compare import number_of
 from setrl.grading.expressions import read
 from setrl.grading.normal_form import normal_form
 from setrl.grading.shapes import read_shape
 from setrl.grading.workers import CLOCK_FACTOR
-from setrl.rewards import Grade, MathAnswer, math_answer
 
 REASONING = "We add the two and get 3, so $x_{1} = \\frac{1}{2}$ follows. " * 32
 FAST = [
@@ -62,7 +62,7 @@ def samples(pairs: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
     return [f"{REASONING}\n\\boxed{{{answer}}}" for _, answer in pairs], [g for g, _ in pairs]
 
 
-def rates(grader: MathAnswer, pairs: list[tuple[str, str]]) -> tuple[float, float]:
+def rates(grader: MathGrader, pairs: list[tuple[str, str]]) -> tuple[float, float]:
     """Answers a second of processor time, this process and its workers together; by the clock."""
     texts, golds = samples(pairs)
     began, clock = processor_seconds(grader), time.perf_counter()
@@ -80,7 +80,7 @@ def rates_of_math_verify(pairs: list[tuple[str, str]]) -> tuple[float, float]:
     return len(pairs) / (time.process_time() - began), len(pairs) / clock
 
 
-def processor_seconds(grader: MathAnswer) -> float:
+def processor_seconds(grader: MathGrader) -> float:
     """Used so far by this process and the workers at hand."""
     total = time.process_time()
     for worker in (each for each in grader.pool.idle if each.pid):
@@ -114,7 +114,7 @@ def throughput() -> None:
         columns = []
         for workers in (1, 2):
             clear_caches()
-            grader = math_answer(workers=workers)
+            grader = MathGrader(workers=workers)
             grader.grades([r"\boxed{\sqrt{2}x}"] * 2, [r"x\sqrt{2}", r"\sqrt{2x^2}"])  # starts them
             columns.append(rates(grader, pairs))
             grader.close()
@@ -137,7 +137,7 @@ def memory_mb() -> float:
 
 
 def hostile_batch(time_limit_s: float = 1.0, workers: int = 2) -> None:
-    grader = math_answer(workers=workers, time_limit_s=time_limit_s)
+    grader = MathGrader(workers=workers, time_limit_s=time_limit_s)
     grader.grade(r"\boxed{x+1}", "1+x")
     print(f"\nhostile answers, {workers} workers, {time_limit_s:g} s of processor time an answer,")
     print(f"{CLOCK_FACTOR * time_limit_s:g} s by the clock")
@@ -166,7 +166,7 @@ def hostile_batch(time_limit_s: float = 1.0, workers: int = 2) -> None:
 
 
 def report_batch(
-    grades: list[Grade], seconds: float, in_process: float, grader: MathAnswer
+    grades: list[Grade], seconds: float, in_process: float, grader: MathGrader
 ) -> None:
     half = len(grades) // 2
     slow = sum(not grade.fast for grade in grades[:half])

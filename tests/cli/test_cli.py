@@ -13,7 +13,7 @@ from setrl.cli import parser
 from setrl.evaluation.metrics import METRICS
 from setrl.groups.importers.tools import READERS
 from setrl.judges import config, rendering
-from setrl.rewards import benchmarks
+from setrl.tasks import benchmarks
 
 
 def run(capsys, *arguments):

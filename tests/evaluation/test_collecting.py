@@ -14,8 +14,8 @@ from setrl.errors import ConfigError, DataError
 from setrl.evaluation.collecting import draw_and_read
 from setrl.evaluation.sample_file import SampleFile
 from setrl.groups.records import load_evaluation, read_records
-from setrl.rewards.problem_sets import NamedProblem, ProblemSet
 from setrl.serving.generators import Failure, Sample
+from setrl.tasks.problem_sets import NamedProblem, ProblemSet
 from tests.serving.samples import SampleServer
 
 

@@ -10,7 +10,7 @@ from setrl import domains
 from setrl.errors import DataError
 from setrl.evaluation import collecting, sampling
 from setrl.groups.records import load_evaluation, read_records
-from setrl.rewards.problem_sets import domain_problems
+from setrl.tasks.problem_sets import domain_problems
 from tests import tiny_model
 
 DOMAIN = domains.by_name("polynomial")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from setrl.rewards import Reason
+from setrl.grading import Reason
 
 DOC = Path(__file__).parents[2] / "docs" / "results" / "grader" / "README.md"
 BEGIN, END = "<!-- cases: begin -->", "<!-- cases: end -->"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from setrl.rewards import math_answer
+from setrl.grading import MathGrader
 
 
 def matrix(rows, kind="pmatrix"):
@@ -13,7 +13,7 @@ def bracketed(rows):
     return rf"\left[\begin{{array}}{{c}} {rows} \end{{array}}\right]"
 
 
-GRADERS = {units: math_answer(units=units) for units in (False, True)}  # share their workers
+GRADERS = {units: MathGrader(units=units) for units in (False, True)}  # share their workers
 
 
 def grade(answer, gold, *, units=False):

@@ -13,9 +13,8 @@ import time
 import pytest
 
 from setrl.errors import RunError
-from setrl.grading import workers
+from setrl.grading import MathGrader, Reason, workers
 from setrl.grading.workers import CRASH, TIMEOUT, WorkerPool
-from setrl.rewards import Reason, math_answer
 
 HANGS = r"9^{9^{9^{9}}}\sqrt{2}"
 FITS = {"gold": r"\sqrt{x}+1", "answer": r"1+\sqrt{x}", "relative_tolerance": 1e-6, "units": False}
@@ -58,7 +57,7 @@ def wait_until(condition) -> None:
 
 
 def test_hanging_answers_are_killed_and_counted_and_the_others_are_right():
-    grader = math_answer(workers=2, time_limit_s=1.0)
+    grader = MathGrader(workers=2, time_limit_s=1.0)
     gold = r"\sqrt{x}+1"
     other_hangs = HANGS.replace("2}", "3}")
     same = r"\frac{x-1}{\sqrt{x}-1}"
@@ -114,7 +113,7 @@ def test_a_job_that_ends_two_workers_is_a_crash(pool, monkeypatch):
 
 
 def test_a_crash_is_a_wrong_answer_that_is_counted(monkeypatch):
-    grader = math_answer()
+    grader = MathGrader()
     monkeypatch.setattr(grader.pool, "run", lambda jobs: [CRASH for _ in jobs])
     assert grader.grade(r"\boxed{\sqrt{x}}", r"x^{1/2}").reward == 0
     assert grader.counts.crashes == 1
@@ -159,8 +158,8 @@ def test_all_processes_end_with_the_program_even_when_it_is_killed(tmp_path):
         textwrap.dedent(
             """
             import sys, time
-            from setrl.rewards import math_answer
-            grader = math_answer(workers=1)
+            from setrl.grading import MathGrader
+            grader = MathGrader(workers=1)
             assert grader.grade(r"\\boxed{1+\\sqrt{2}}", r"\\sqrt{2}+1").correct
             print(grader.pool.idle[0].pid, grader.pool._process.pid, flush=True)
             time.sleep(float(sys.argv[1]))

@@ -7,7 +7,7 @@ import pytest
 from setrl.errors import ConfigError, DataError
 from setrl.rewards import Combine
 from setrl.rewards.config import combine_of, rewards_from_config, terms_of
-from setrl.rewards.problem_sets import NamedProblem
+from setrl.tasks.problem_sets import NamedProblem
 
 OWN = """
 def long(completions, **_):

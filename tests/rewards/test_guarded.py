@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from setrl.errors import ConfigError, RunError
-from setrl.grading.time_limit import TimeUp, call_within
 from setrl.rewards.guarded import GuardedReward
+from setrl.rewards.time_limit import TimeUp, call_within
 
 TEXTS = ["1", "2", "x", "4"]
 

@@ -56,7 +56,7 @@ VERL: dict[str, Any] = {"check": VerlCheck}
 
 # Placeholder in a command's help → the registry that has the names.
 REGISTRIES = {
-    "{benchmarks}": "setrl.rewards.benchmarks:BENCHMARKS",
+    "{benchmarks}": "setrl.tasks.benchmarks:BENCHMARKS",
     "{domains}": "setrl.domains:DOMAINS",
     "{judges}": "setrl.judges.config:by_name",
     "{methods}": "setrl.core.methods:by_name",

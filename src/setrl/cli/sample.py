@@ -16,9 +16,9 @@ from setrl.files import refuse_own_input
 
 if TYPE_CHECKING:
     from setrl.evaluation.collecting import Drawn
-    from setrl.rewards.problem_sets import ProblemSet
     from setrl.serving.generators import Generator
     from setrl.tasks import Task
+    from setrl.tasks.problem_sets import ProblemSet
 
 DOMAIN_PROBLEMS = 100  # a domain has as many problems as one wants
 AGAIN = "run the same command again to finish them"
@@ -140,9 +140,8 @@ class SampleModel:
 
     def _problems(self, task: Task | None, generator: Generator) -> ProblemSet:
         from setrl import domains
-        from setrl.rewards import benchmarks
-        from setrl.rewards.problem_sets import domain_problems
-        from setrl.rewards.verifier import math_problems
+        from setrl.tasks import benchmarks
+        from setrl.tasks.problem_sets import domain_problems, math_problems
 
         if task is not None:
             chat = self.chat if self.checkpoint is None else generator.is_chat  # type: ignore[attr-defined]
@@ -197,7 +196,7 @@ class SampleModel:
     def _usual_length(self) -> int:
         """Return the length at which samples of a checkpoint are cut without a task."""
         from setrl import domains
-        from setrl.rewards.problem_sets import ProblemSet
+        from setrl.tasks.problem_sets import ProblemSet
 
         if self.domain is None:
             return ProblemSet.max_tokens

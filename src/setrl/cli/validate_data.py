@@ -35,7 +35,7 @@ class ValidateData:
     def run(self) -> None:
         """Print the bad rows and write the good ones."""
         from setrl.rewards import math_answer
-        from setrl.rewards.validation import validate_and_print
+        from setrl.tasks.validation import validate_and_print
 
         with usage_errors():
             grader = math_answer(

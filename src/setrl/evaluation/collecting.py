@@ -14,8 +14,8 @@ from setrl.errors import ConfigError
 from setrl.evaluation.sample_file import SampleFile
 from setrl.files.progress import progress_bar
 from setrl.groups.records import SCHEMA_VERSION, TEXTS_KEPT, read_records
-from setrl.rewards.problem_sets import NamedProblem, ProblemSet
 from setrl.serving.generators import Ask, Failure, Generator, Sample
+from setrl.tasks.problem_sets import NamedProblem, ProblemSet
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,44 @@
-"""An answer and a gold answer → right, wrong, or unreadable."""
+r"""An answer and a gold answer → right, wrong or unreadable, with the reason.
+
+It compares numbers and words at once, and other answers by math-verify, in processes that it can
+kill. It imports nothing else of setrl but `errors` and `installing`.
+
+>>> from setrl.grading import grade
+>>> grade(r"Half of it is \boxed{\frac{1}{2}}.", "0.5").correct
+True
+>>> grade("Half of it is 0.5.", "0.5").reason
+<Reason.NO_BOX: 'no box'>
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from setrl.grading.grader import Grader as Grader
+    from setrl.grading.grades import Grade as Grade
+    from setrl.grading.grades import GradeCounts as GradeCounts
+    from setrl.grading.grades import Reason as Reason
+    from setrl.grading.math_grader import MathGrader as MathGrader
+    from setrl.grading.math_grader import grade as grade
+    from setrl.grading.plain import ChoiceGrader as ChoiceGrader
+    from setrl.grading.plain import ExactGrader as ExactGrader
+    from setrl.grading.plain import NumberGrader as NumberGrader
+
+_MODULES = {
+    "ChoiceGrader": "plain",
+    "ExactGrader": "plain",
+    "Grade": "grades",
+    "GradeCounts": "grades",
+    "Grader": "grader",
+    "MathGrader": "math_grader",
+    "NumberGrader": "plain",
+    "Reason": "grades",
+    "grade": "math_grader",
+}
+__all__ = list(_MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

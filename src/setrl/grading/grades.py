@@ -14,6 +14,7 @@ class Reason(StrEnum):
 
     EQUAL = "equal"
     DIFFERENT = "different"
+    NO_ANSWER = "no answer"  # of the kind that is asked for
     NO_BOX = "no box"
     CUT_OFF = "box not closed"
     SEVERAL_BOXES = "several boxes"
@@ -26,7 +27,7 @@ class Reason(StrEnum):
     BAD_GOLD = "unparsable gold"  # unknown, not wrong
 
 
-NO_ANSWER = {Reason.NO_BOX, Reason.CUT_OFF, Reason.TOO_LONG, Reason.UNPARSABLE}
+UNREAD = {Reason.NO_ANSWER, Reason.NO_BOX, Reason.CUT_OFF, Reason.TOO_LONG, Reason.UNPARSABLE}
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class GradeCounts:
     @property
     def unparsable(self) -> int:
         """Samples from which no answer could be read, graded wrong."""
-        return sum(self.by_reason[reason] for reason in NO_ANSWER)
+        return sum(self.by_reason[reason] for reason in UNREAD)
 
     @property
     def bad_golds(self) -> int:

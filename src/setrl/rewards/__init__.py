@@ -9,14 +9,14 @@ Each function here makes a value that TRL accepts as a reward function and that 
 '1*math_answer + 0.5*length_penalty if math_answer>=1'
 """
 
-from setrl.grading.grades import Grade, GradeCounts, Reason
+from setrl.rewards.answers import ChoiceAnswer, ExactAnswer, MathAnswer, NumberAnswer
 from setrl.rewards.combinators import FormatReward, Gated, LengthPenalty, WeightedSum
 from setrl.rewards.combine import Combine
 from setrl.rewards.interface import Reward
-from setrl.rewards.math_answer import MathAnswer
 from setrl.rewards.truncation import Truncation
 
 math_answer = MathAnswer
+"""`MathAnswer`, written as a function."""
 
 gated = Gated
 """`Gated`, written as a function."""
@@ -36,14 +36,14 @@ def weighted_sum(*terms: tuple[float, Reward]) -> WeightedSum:
 
 
 __all__ = [
+    "ChoiceAnswer",
     "Combine",
+    "ExactAnswer",
     "FormatReward",
     "Gated",
-    "Grade",
-    "GradeCounts",
     "LengthPenalty",
     "MathAnswer",
-    "Reason",
+    "NumberAnswer",
     "Reward",
     "Truncation",
     "WeightedSum",

@@ -15,21 +15,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, get_args
 
 from setrl import names
 from setrl.domains import Reading
 from setrl.errors import ConfigError
+from setrl.grading import Grader
 from setrl.grading.stated import normal_text, stated_answer
+from setrl.rewards.answers import ChoiceAnswer, ExactAnswer, MathAnswer, NumberAnswer
 from setrl.rewards.combine import CORRECT, Combine, Gate
 from setrl.rewards.guarded import GuardedReward, OnError
 from setrl.rewards.interface import Reward, Text, plain_text
 from setrl.rewards.loading import check_reference, load_function
-from setrl.rewards.math_answer import MathAnswer
-from setrl.rewards.plain_answers import ChoiceAnswer, ExactAnswer, NumberAnswer
-from setrl.rewards.verifier import MathVerifier
+from setrl.rewards.verifier import MathVerifier, readings
 
 KINDS: dict[str, type] = {
     "math": MathAnswer,
@@ -40,7 +39,7 @@ KINDS: dict[str, type] = {
 
 
 class Problem(Protocol):
-    """What is read of a problem: see `setrl.rewards.problem_sets.NamedProblem`.
+    """What is read of a problem: see `setrl.tasks.problem_sets.NamedProblem`.
 
     It may have `columns`, a mapping of further fields that a function of a user takes.
     """
@@ -132,16 +131,17 @@ class RewardSet:
         """
         if isinstance(self.outcome, MathAnswer):
             unit, error = getattr(problem, "unit", ""), getattr(problem, "error", 0.0)
-            return self._verifier(str(problem.gold), texts, unit=unit, error=error)
-        if isinstance(self.outcome, GuardedReward):
-            return self._read_by_function(problem, texts, chat)
-        reading: list[Reading] = self.outcome.read(problem.gold, texts)  # type: ignore[attr-defined]
-        return reading
+            return MathVerifier(self.outcome)(str(problem.gold), texts, unit=unit, error=error)
+        if isinstance(self.outcome, Grader):
+            grades = self.outcome.grades(texts, [problem.gold] * len(texts))
+            return readings(self.outcome, problem.gold, grades)
+        return self._read_by_function(problem, texts, chat)
 
     def gold_problems(self, golds: Sequence[object]) -> list[str | None]:
         """Why each gold cannot be used for grading by the outcome; None if it can."""
-        find = getattr(self.outcome, "gold_problems", None)
-        return [None] * len(golds) if find is None else find(golds)
+        if isinstance(self.outcome, Grader):
+            return self.outcome.gold_problems(golds)
+        return [None] * len(golds)
 
     def missing_columns(self, columns: Sequence[str]) -> list[str]:
         """What functions of the user take and no column of the data gives, with their names."""
@@ -157,10 +157,6 @@ class RewardSet:
         for function in self.functions:
             if isinstance(function, MathAnswer):
                 function.close()
-
-    @cached_property
-    def _verifier(self) -> MathVerifier:
-        return MathVerifier()
 
     def _read_by_function(
         self, problem: Problem, texts: Sequence[str], chat: bool

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from setrl.errors import ConfigError, RunError
-from setrl.grading.time_limit import TimeUp, call_within
 from setrl.rewards.interface import Text, plain_text
+from setrl.rewards.time_limit import TimeUp, call_within
 
 OnError = Literal["stop", "unknown"]
 MAX_LATE = 3  # samples that may each take the whole time limit while the slow ones are searched

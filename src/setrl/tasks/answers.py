@@ -6,31 +6,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from setrl.core.samples import DEGENERATE
-from setrl.grading.grades import Reason
-from setrl.grading.normal_form import spaceless
+from setrl.grading import Grader
 from setrl.grading.stated import normal_text, stated_answer
 from setrl.rewards.interface import Reward, Text, plain_text
-from setrl.rewards.math_answer import MathAnswer
 
 Read = Callable[[str], str | None]
 
 
 def reader_of(outcome: Reward) -> Read:
-    """Reads what samples answer, in the form in which equal answers are equal texts.
+    """Return a reader of what samples answer, in a form in which equal answers are equal texts.
 
     Args:
         outcome: The reward that decides which samples are correct; it says where the answer is.
             For a function of a user it is what the sample states (`setrl.grading.stated`).
     """
-    if isinstance(outcome, MathAnswer):
-        return lambda text: _boxed(outcome, text)
-    own: Read | None = getattr(outcome, "answer", None)
-    return own or _stated
-
-
-def _boxed(outcome: MathAnswer, text: str) -> str | None:
-    found = outcome.read(text)
-    return None if isinstance(found, Reason) else spaceless(found)
+    return outcome.answer if isinstance(outcome, Grader) else _stated
 
 
 def _stated(text: str) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from setrl.rewards.combine import Combine
 from setrl.rewards.interface import Reward
-from setrl.rewards.problem_sets import ProblemSet
+from setrl.tasks.problem_sets import ProblemSet
 from setrl.tasks.prompting import PromptForm
 
 TRAIN: Final = "train"  # the split that is trained on; all others are for evaluation

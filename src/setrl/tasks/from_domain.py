@@ -12,8 +12,8 @@ from setrl.errors import ConfigError
 from setrl.rewards.combine import Combine
 from setrl.rewards.from_domain import Verifier
 from setrl.rewards.interface import Reward
-from setrl.rewards.problem_sets import ProblemSet, domain_problems
 from setrl.tasks.base import TRAIN, Labels, Row, Strategy, Task, in_rounds
+from setrl.tasks.problem_sets import ProblemSet, domain_problems
 from setrl.tasks.prompting import PromptForm
 
 PROBLEMS = 100  # of an evaluation: a domain has as many as one wants

@@ -13,18 +13,18 @@ from setrl.domains import Reading
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_text
 from setrl.grading.golds import gold_answer, gold_problem
+from setrl.rewards.answers import MathAnswer
 from setrl.rewards.combine import Combine
 from setrl.rewards.config import RewardSet, combine_of, rewards_from_config
 from setrl.rewards.guarded import GuardedReward
 from setrl.rewards.interface import Reward
 from setrl.rewards.loading import load_function
-from setrl.rewards.math_answer import MathAnswer
-from setrl.rewards.problem_sets import NamedProblem, ProblemSet
 from setrl.tasks import problems as problems_of_file
 from setrl.tasks import splits, strategies, tables
 from setrl.tasks.answers import Read, labels_of, reader_of
 from setrl.tasks.base import TRAIN, Labels, Row, Strategy, Task, in_rounds
 from setrl.tasks.duplicates import shared
+from setrl.tasks.problem_sets import NamedProblem, ProblemSet
 from setrl.tasks.problems import Problem
 from setrl.tasks.prompting import PromptForm
 from setrl.tasks.spec import TaskSpec

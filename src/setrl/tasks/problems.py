@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from setrl.errors import DataError
-from setrl.rewards.benchmarks import ANSWER_KEYS, ID_KEYS, PROBLEM_KEYS, plain_gold
-from setrl.rewards.problem_sets import NamedProblem
 from setrl.tasks import fields
+from setrl.tasks.benchmarks import ANSWER_KEYS, ID_KEYS, PROBLEM_KEYS, plain_gold
+from setrl.tasks.problem_sets import NamedProblem
 from setrl.tasks.spec import TaskSpec
 from setrl.tasks.splits import place_of
 from setrl.tasks.tables import Table

@@ -7,8 +7,8 @@ from typing import Any
 
 from setrl.core.samples import DEGENERATE
 from setrl.errors import ConfigError, RunError
-from setrl.rewards.problem_sets import NamedProblem
 from setrl.tasks.base import Labels, Strategy
+from setrl.tasks.problem_sets import NamedProblem
 from setrl.tasks.prompting import PromptForm
 
 ANSWER = "final_answer"

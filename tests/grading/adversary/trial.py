@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from setrl.rewards import math_answer
+from setrl.grading import MathGrader
 from tests.grading.adversary.golds import golds, latex
 from tests.grading.adversary.near_misses import near_misses
 from tests.grading.adversary.real_golds import real_golds, real_near_misses, real_rewrites
@@ -96,11 +96,11 @@ def _cases(per_kind: int, seed: int) -> Iterator[tuple[str, str, str, str, str]]
 
 
 def ours(answers: Sequence[str], golds: Sequence[str], loose: Sequence[bool]) -> list[bool]:
-    """`setrl.rewards.math_answer`, with units=True where a unit may be missing."""
+    """`MathGrader`, with units=True where a unit may be missing."""
     accepted = [False] * len(answers)
     for units in (False, True):
         rows = [row for row, each in enumerate(loose) if each == units]
-        grader = math_answer(units=units)
+        grader = MathGrader(units=units)
         texts = [rf"\boxed{{{answers[row]}}}" for row in rows]
         for row, grade in zip(
             rows, grader.grades(texts, [golds[row] for row in rows]), strict=True

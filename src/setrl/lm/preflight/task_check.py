@@ -12,7 +12,7 @@ import numpy as np
 
 from setrl.errors import ConfigError, DataError
 from setrl.lm.config import ComparisonConfig
-from setrl.rewards.math_answer import MathAnswer
+from setrl.rewards.answers import MathAnswer
 from setrl.tasks import FileTask
 from setrl.tasks.base import TRAIN
 from setrl.tasks.duplicates import Pair, contradicting, repeated, shared

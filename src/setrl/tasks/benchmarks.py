@@ -17,7 +17,7 @@ from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
 from setrl.grading.golds import gold_answer
 from setrl.installing import install
-from setrl.rewards.problem_sets import NamedProblem
+from setrl.tasks.problem_sets import NamedProblem
 
 BOXED = "{problem}\n\nReason step by step, and put your final answer within \\boxed{}."
 PROBLEM_KEYS = ("problem", "question", "prompt")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from setrl.domains import Domain, Reading, Split
+from setrl.errors import DataError
+from setrl.rewards.verifier import MathVerifier
+
+SHOWN = 5  # problems that a message lists
 
 
 @dataclass(frozen=True)
@@ -71,3 +76,31 @@ def domain_problems(domain: Domain, split: Split, count: int, seed: int) -> Prob
         read=lambda problem, texts: [domain.read(problem.prompt, text) for text in texts],
         max_tokens=domain.max_new_tokens,
     )
+
+
+def math_problems(name: str, problems: Sequence[NamedProblem]) -> ProblemSet:
+    """Return the problems with gold answers; print and leave out those whose gold is unusable.
+
+    A gold can be used if it accepts itself. A metric over a problem where no sample can be correct
+    would measure the gold and not the model.
+
+    Raises:
+        DataError: If no gold can be used.
+    """
+    verifier = MathVerifier()
+    why = verifier.grader.gold_problems([problem.gold for problem in problems])
+    unfit = [f"{p.id} ({reason})" for p, reason in zip(problems, why, strict=True) if reason]
+    fit = [problem for problem, reason in zip(problems, why, strict=True) if not reason]
+    if not fit:
+        raise DataError(f"{name}: no gold answer can be used for grading; the first: {unfit[0]}")
+    if unfit:
+        more = ", …" if len(unfit) > SHOWN else ""
+        reasons = f"{', '.join(unfit[:SHOWN])}{more}"
+        print(f"{name}: {len(unfit)} of {len(problems)} problems are left out, because their gold "
+              f"cannot be used for grading: {reasons}", file=sys.stderr)  # fmt: skip
+
+    def read(problem: NamedProblem, texts: Sequence[str]) -> list[Reading]:
+        assert problem.gold is not None
+        return verifier(problem.gold, texts, unit=problem.unit, error=problem.error)
+
+    return ProblemSet(name=name, split=name, problems=tuple(fit), read=read)

@@ -7,26 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from setrl.errors import DataError
-from setrl.rewards import Reason, math_answer
+from setrl.grading import MathGrader, Reason
 
 TINY = {"workers": 2, "time_limit_s": 0.5, "memory_mb": 256}
 
 
-def test_it_speaks_the_language_of_trl(grader):
-    samples = [r"\boxed{2}", [{"role": "assistant", "content": r"\boxed{x+1}"}], "2", r"\boxed{2}"]
-    found = grader(
-        prompts=["?"] * 4,
-        completions=samples,
-        completion_ids=[[0]] * 4,
-        answer=["2", "1+x", "2", None],
-        other=[1, 2, 3, 4],
-    )
-    assert found == [1.0, 1.0, 0.0, None]
-    assert grader.__name__ == "math_answer"
-
-
 def test_golds_may_be_numbers_and_gsm8k_solutions():
-    grader = math_answer()
+    grader = MathGrader()
     assert grader.grade(r"\boxed{18}", 18).correct
     assert grader.grade(r"\boxed{2.50}", 2.5).correct
     assert grader.grade(r"\boxed{1,800}", "so 9 * 200 = <<9*200=1800>>1800.\n#### 1,800").correct
@@ -41,7 +28,7 @@ def test_one_sample_and_a_batch_get_the_same_grades(grader):
 
 
 def test_what_it_did_is_counted():
-    counted = math_answer()
+    counted = MathGrader()
     counted.pool.run = lambda jobs: ["equal", "timeout", "crash", "unparsable answer"][: len(jobs)]
     texts = [
         r"\boxed{2}",
@@ -53,7 +40,7 @@ def test_what_it_did_is_counted():
         r"\boxed{2}",
     ]
     golds = ["2", "2", "e^x", "e^x", "e^x", "e^x", None]
-    found = counted(prompts=texts, completions=texts, answer=golds)
+    found = [grade.reward for grade in counted.grades(texts, golds)]
     assert found == [1, 0, 1, 0, 0, 0, None]
     assert counted.counts.metrics() == {
         "rewards/fast": 3,
@@ -66,7 +53,7 @@ def test_what_it_did_is_counted():
 
 
 def test_a_question_that_is_asked_twice_is_answered_once():
-    grader = math_answer()
+    grader = MathGrader()
     asked = []
     grader.pool.run = lambda jobs: [asked.append(job["answer"]) or "equal" for job in jobs]
     grader.grades([r"\boxed{e^x}", r"\boxed{ e^x }", r"\boxed{e^y}"], ["1+e^x"] * 3)
@@ -75,14 +62,14 @@ def test_a_question_that_is_asked_twice_is_answered_once():
 
 
 def test_long_answers_are_wrong_whatever_they_say():
-    grader = math_answer(max_length=10)
+    grader = MathGrader(max_length=10)
     assert grader.grade(r"\boxed{0000000012}", "12").correct
     assert grader.grade(r"\boxed{00000000012}", "12").reason == Reason.TOO_LONG
 
 
 @given(st.text(alphabet="\\boxed{}^_fracsqrt0123456789+-*/=().,% $\n", max_size=80))
 def test_whatever_is_written_there_is_a_reason_at_once_or_a_job(text):
-    grader = math_answer()
+    grader = MathGrader()
     grader.pool.run = lambda jobs: ["different" for _ in jobs]
     assert grader.grade(text, "12345").reason in set(Reason)
     assert grader.grade(rf"\boxed{{{text}}}", "x+y").reason in set(Reason)
@@ -108,7 +95,7 @@ HOSTILE = {
 
 
 def test_a_hostile_batch_ends_the_right_answers_in_it_are_right_and_no_memory_is_held():
-    grader = math_answer(**TINY)
+    grader = MathGrader(**TINY)
     texts, golds = [], []
     for answer in HOSTILE.values():
         texts += [rf"\boxed{{{answer}}}", r"\boxed{x+1}", r"\boxed{7}"]
@@ -173,20 +160,17 @@ def test_fit_golds(gold, grader):
 )
 def test_settings_are_checked(settings, message):
     with pytest.raises(ValueError, match=message):
-        math_answer(**settings)
+        MathGrader(**settings)
 
 
 def test_calls_are_checked(grader):
-    with pytest.raises(ValueError, match="in the column 'answer', but the columns are: gold"):
-        grader(prompts=["?"], completions=["1"], gold=["1"])
     with pytest.raises(ValueError, match="one gold for each of 2 samples, got 1"):
         grader.grades(["1", "2"], ["1"])
 
 
 def test_it_is_a_value():
-    assert math_answer() == math_answer()
-    assert math_answer(units=True) != math_answer()
-    assert replace(math_answer(), gold="solution").gold == "solution"
-    again = pickle.loads(pickle.dumps(math_answer(gold="solution")))
-    assert again == math_answer(gold="solution")
+    assert MathGrader() == MathGrader()
+    assert MathGrader(units=True) != MathGrader()
+    again = pickle.loads(pickle.dumps(replace(MathGrader(), workers=1)))
+    assert again == MathGrader(workers=1)
     assert again.grade(r"\boxed{1}", "1").correct

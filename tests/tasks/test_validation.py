@@ -8,7 +8,7 @@ import pytest
 
 from setrl import cli
 from setrl.errors import DataError
-from setrl.rewards.validation import validate, validate_and_print
+from setrl.tasks.validation import validate, validate_and_print
 
 DATA = Path(__file__).parents[1] / "data"
 POLARIS = DATA / "polaris_50.jsonl"

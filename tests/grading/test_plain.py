@@ -1,8 +1,8 @@
 import pytest
 
 from setrl.errors import DataError
+from setrl.grading import ChoiceGrader, ExactGrader, NumberGrader, Reason
 from setrl.grading.stated import normal_text, stated_answer
-from setrl.rewards.plain_answers import ChoiceAnswer, ExactAnswer, NumberAnswer
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def test_texts_that_state_nothing(text):
 )
 def test_hostile_texts_are_read_in_linear_time(part):
     """A quadratic reader would take minutes."""
-    for kind, gold in ((NumberAnswer, "7"), (ChoiceAnswer, "B")):
-        assert reward_of(kind, gold, part * 50_000) == 0.0
+    for kind, gold in ((NumberGrader, "7"), (ChoiceGrader, "B")):
+        assert kind().grade(part * 50_000, gold).correct is False
 
 
 def test_normal_text_keeps_what_is_not_dress():
@@ -46,7 +46,7 @@ def test_normal_text_keeps_what_is_not_dress():
 
 
 RIGHT = {
-    NumberAnswer: [
+    NumberGrader: [
         ("18", "#### 18"),
         ("18", "She makes $18.00"),
         ("1,018", "The answer is 1018 eggs in 7 days."),
@@ -59,7 +59,7 @@ RIGHT = {
         (2.0, "it is 2."),
         ("18", "#### 18 = 18.0"),
     ],
-    ChoiceAnswer: [
+    ChoiceGrader: [
         ("B", "B"),
         ("(b)", "The answer is (B)."),
         ("B", r"\boxed{\text{B}}"),
@@ -70,7 +70,7 @@ RIGHT = {
         ("B", "<answer>B</answer>"),
         ("B", "The answer is B, as A is too small."),
     ],
-    ExactAnswer: [
+    ExactGrader: [
         ("New York", "Answer:  new\tyork."),
         ("x", r"so \boxed{x}"),
         ("Ⅷ", "viii"),
@@ -79,7 +79,7 @@ RIGHT = {
     ],
 }
 WRONG = {
-    NumberAnswer: [
+    NumberGrader: [
         ("18", "#### 18 or 19"),
         ("18", "18\nthe answer is 19"),
         ("18", "18 then 19"),
@@ -93,7 +93,7 @@ WRONG = {
         ("1018", "1,01,8"),
         ("18", "9" * 3000 + "18"),
     ],
-    ChoiceAnswer: [
+    ChoiceGrader: [
         ("A", "A dog"),
         ("A", "The answer is (A) or (B)"),
         ("A", "(A), (B)"),
@@ -104,54 +104,44 @@ WRONG = {
         ("A", "(A) (B) (C)"),
         ("I", "I think"),
     ],
-    ExactAnswer: [("york", "new york"), ("x", ""), ("x", "x y"), ("1", r"\boxed{1")],
+    ExactGrader: [("york", "new york"), ("x", ""), ("x", "x y"), ("1", r"\boxed{1")],
 }
-
-
-def reward_of(kind, gold, text):
-    [value] = kind()(prompts=["?"], completions=[text], answer=[gold])
-    return value
 
 
 @pytest.mark.parametrize(
     ("kind", "gold", "text"), [(kind, *case) for kind, cases in RIGHT.items() for case in cases]
 )
 def test_right_answers(kind, gold, text):
-    assert reward_of(kind, gold, text) == 1.0
-    [reading] = kind().read(gold, [text])
-    assert reading.correct
-    assert reading.answer
-    assert reading.reason == ""
+    grade = kind().grade(text, gold)
+    assert (grade.correct, grade.reason) == (True, Reason.EQUAL)
+    assert grade.answer == kind().answer(text)
+    assert grade.answer
 
 
 @pytest.mark.parametrize(
     ("kind", "gold", "text"), [(kind, *case) for kind, cases in WRONG.items() for case in cases]
 )
 def test_wrong_answers(kind, gold, text):
-    assert reward_of(kind, gold, text) == 0.0
-    [reading] = kind().read(gold, [text])
-    assert not reading.correct
-    assert reading.reason in ("different", "no answer")
+    grade = kind().grade(text, gold)
+    assert grade.correct is False
+    assert grade.reason == (Reason.DIFFERENT if grade.answer else Reason.NO_ANSWER)
 
 
 @pytest.mark.parametrize(
-    ("kind", "bad"), [(NumberAnswer, "many"), (ChoiceAnswer, "Paris"), (ExactAnswer, " ")]
+    ("kind", "bad"), [(NumberGrader, "many"), (ChoiceGrader, "Paris"), (ExactGrader, " ")]
 )
 def test_golds_that_cannot_be_used(kind, bad):
-    assert reward_of(kind, bad, "18") is None
-    assert reward_of(kind, None, "18") is None
-    [problem] = kind().gold_problems([bad])
-    assert problem.startswith("no ")
-    with pytest.raises(DataError, match=f"gold {bad!r} cannot be used for grading: it states no"):
-        kind().read(bad, ["18"])
+    assert kind().grade("18", bad).correct is None
+    assert kind().grade("18", None).correct is None
+    with pytest.raises(DataError, match=f"1 of 1 golds .* row 0, {bad!r}: no "):
+        kind().check_golds([bad])
 
 
-def test_the_column_of_golds_is_named_where_it_is_missing():
-    with pytest.raises(ValueError, match="in the column 'gold', but the columns are: answer"):
-        NumberAnswer("gold")(prompts=["?"], completions=["1"], answer=["1"])
+def test_a_batch_has_one_gold_for_each_sample():
+    with pytest.raises(ValueError, match="one gold for each of 2 samples, got 1"):
+        NumberGrader().grades(["1", "2"], ["1"])
 
 
 def test_equal_numbers_are_one_answer():
     texts = ["0.5", "1/2", r"\boxed{\frac12}", "50%"]
-    readings = NumberAnswer().read("0.5", texts)
-    assert [reading.answer for reading in readings] == ["1/2", "1/2", "1/2", "50%"]
+    assert [NumberGrader().answer(text) for text in texts] == ["1/2", "1/2", "1/2", "50%"]

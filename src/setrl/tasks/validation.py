@@ -9,7 +9,7 @@ from typing import Any
 
 from setrl.errors import DataError
 from setrl.files import json_lines, refuse_file_of_others, refuse_own_input, write_text
-from setrl.rewards.math_answer import MathAnswer
+from setrl.rewards import MathAnswer
 
 IDS = ("id", "unique_id", "problem_id")
 
