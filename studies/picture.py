@@ -17,10 +17,10 @@ import tyro
 
 from setrl import files
 from setrl.errors import RunError
-from setrl.evaluation.wording import in_a_row, percent, plain
 from setrl.report.figures_training import SHARE, share_fills
 from setrl.report.run import RunData, read_run
 from setrl.report.style import OTHER_FILL, STRATEGY_FILLS
+from setrl.wording import in_a_row, percent, plain
 from studies.animation import Animation, at, text
 from studies.front import FOLDER, PASS, RIGHT, Run
 

@@ -93,7 +93,7 @@ def torch_with(*names, built="13.0", fails=None):
 @pytest.mark.parametrize(
     ("torch", "said"),
     [
-        (torch_with("NVIDIA A", "NVIDIA B"), "GPU: NVIDIA A, 80.0 GB\nGPU: NVIDIA B, 80.0 GB"),
+        (torch_with("NVIDIA A", "NVIDIA B"), "GPU: NVIDIA A, 80 GB\nGPU: NVIDIA B, 80 GB"),
         (torch_with(), "no GPU: PyTorch finds none"),
         (torch_with(built=None), "no GPU: this PyTorch is built for CPUs alone"),
         (torch_with(fails=OSError("libcuda.so")), "PyTorch does not start: OSError: libcuda.so"),
@@ -114,10 +114,10 @@ def test_the_cache_is_cleared_only_with_yes(own_cache, setrl):
     (base / "model.safetensors").write_bytes(b"0" * 5_000)
     (own_cache / "seal.key").write_bytes(b"k" * 32)
     _, text, _ = setrl("doctor")
-    assert f"cache: {own_cache}, 5.1 kB" in text
+    assert f"cache: {own_cache}, 5.07 kB" in text
     code, text, _ = setrl("doctor", "--clear-cache")
     assert (code, base.exists()) == (0, True)
-    assert "would be removed, 5.0 kB" in text
+    assert "would be removed, 5.04 kB" in text
     assert "Nothing was removed" in text
     code, text, _ = setrl("doctor", "--clear-cache", "--yes", "--json")
     about = json.loads(text)

@@ -17,7 +17,7 @@ def test_metrics_are_chosen_by_name(tmp_path, capsys):
     values = metric_values(load_evaluation(path))
     Evaluate(file=path).run()
     usual = capsys.readouterr().out
-    assert f"0.75                  {100 * values['cover@0.75'].mean():.1f}% [" in usual
+    assert f"0.75  {100 * values['cover@0.75'].mean():.1f}% [" in usual
     assert "G-pass" not in usual
     Evaluate(file=path, metrics=("top_share", "g_pass_1", "g_pass_mean")).run()
     _, curves, number = capsys.readouterr().out.strip().split("\n\n")
@@ -38,7 +38,7 @@ def test_a_single_problem_has_no_interval(tmp_path, capsys):
     path.write_text(json.dumps({**record, "strategies": [None] * 2, "answers": [None] * 2}) + "\n")
     Evaluate(file=path, metrics=("pass",)).run()
     assert capsys.readouterr().out.splitlines()[3:] == [
-        "k                     pass@k",
-        "1                     50.0% [—]",
-        "2                     100.0% [—]",
+        "k  pass@k",
+        "1  50.0% [—]",
+        "2  100.0% [—]",
     ]

@@ -47,7 +47,7 @@ def test_groups_get_a_method_with_its_reasons(tmp_path, capsys):
 def test_a_base_weaker_than_all_that_were_compared_is_said(tmp_path, capsys):
     hard = [{**one, "rewards": [*one["rewards"][:4], 0, 0, 0, 0]} for one in groups()]
     easy = [{**one, "rewards": [*one["rewards"][:4], 1, 1, 1, 1]} for one in hard]
-    said = "not from one like this"
+    said = "expect fewer strategies"
     assert said in run([write(tmp_path / "hard.jsonl", hard), *QUICK], capsys)[1]
     out = run([write(tmp_path / "easy.jsonl", easy), *QUICK], capsys)[1]
     assert said not in out
@@ -110,7 +110,7 @@ def test_the_speed_of_the_forecast_is_said_below_its_table(tmp_path, capsys):
     out = run([write(tmp_path / "groups.jsonl", groups()), *QUICK], capsys)[1]
     table, _, rest = out.partition("the forecast knows no learning rate")
     assert table.splitlines()[-1].startswith("  concave_counts")
-    assert "300,000 parameters with AdamW at 1e-3" in rest.partition("\n\n")[0]
+    assert "it assumes the speed of a small model" in rest.partition("\n\n")[0]
 
 
 def test_labels_that_do_not_recur_are_ranked_and_it_says_why(tmp_path, capsys):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from setrl.installing import install
+from setrl.wording import in_bytes
 
 JUDGEMENTS = (
     "judgements are not in it: judge.sqlite in the folder of a run, and NAME.sqlite beside a "
@@ -36,7 +37,7 @@ def cleared_text(about: dict[str, Any]) -> str:
     """What was removed, or would be."""
     gone = [entry for entry in about["entries"] if entry["removable"]]
     kept = [entry for entry in about["entries"] if not entry["removable"]]
-    size = in_words(sum(entry["bytes"] for entry in gone))
+    size = in_bytes(sum(entry["bytes"] for entry in gone))
     if not gone:
         lines = [f"{about['folder']} holds nothing that setrl wrote and can make again"]
     elif about["removed"]:
@@ -52,20 +53,6 @@ def cleared_text(about: dict[str, Any]) -> str:
             "starts; later runs make again what they need.",
         ]
     return "\n".join(lines)
-
-
-def in_words(size: int | None) -> str:
-    """Bytes as people read them.
-
-    >>> in_words(16_000_000_000), in_words(7_412), in_words(None)
-    ('16.0 GB', '7.4 kB', 'unknown')
-    """
-    if size is None:
-        return "unknown"
-    for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if size >= unit:
-            return f"{size / unit:.1f} {name}"
-    return f"{size} B"
 
 
 def _extras(found: dict[str, Any]) -> list[str]:
@@ -85,9 +72,9 @@ def _extras(found: dict[str, Any]) -> list[str]:
 
 
 def _machine(machine: dict[str, Any]) -> list[str]:
-    memory = in_words(machine["memory_bytes"])
+    memory = _memory(machine)
     lines = [f"machine: {machine['cores']} cores, {memory} of memory"]
-    lines += [f"GPU: {one['name']}, {in_words(one['memory_bytes'])}" for one in machine["gpus"]]
+    lines += [f"GPU: {one['name']}, {_memory(one)}" for one in machine["gpus"]]
     return lines if machine["gpus"] else [*lines, f"no GPU: {machine['no_gpu']}"]
 
 
@@ -101,7 +88,7 @@ def _tools(tools: dict[str, str | None]) -> list[str]:
 
 def _cache(about: dict[str, Any]) -> list[str]:
     entries = about["entries"]
-    size = in_words(sum(entry["bytes"] for entry in entries))
+    size = in_bytes(sum(entry["bytes"] for entry in entries))
     lines = [f"cache: {about['folder']}, {size}", *map(_line, entries)]
     if any(entry["removable"] for entry in entries):
         lines += ["  `setrl doctor --clear-cache` says what can be removed"]
@@ -110,4 +97,9 @@ def _cache(about: dict[str, Any]) -> list[str]:
 
 def _line(entry: dict[str, Any]) -> str:
     name = entry["path"].rpartition("/")[2]
-    return f"  {name}  {in_words(entry['bytes'])}  {entry['what']}"
+    return f"  {name}  {in_bytes(entry['bytes'])}  {entry['what']}"
+
+
+def _memory(device: dict[str, Any]) -> str:
+    size = device["memory_bytes"]
+    return "unknown" if size is None else in_bytes(size)

@@ -13,10 +13,10 @@ from tyro.constructors import PrimitiveConstructorSpec
 from setrl import files, names
 from setrl.cli.log_fields import FieldNames, own_log
 from setrl.errors import ConfigError, usage_errors
-from setrl.groups.fields import between
 from setrl.groups.importers.importing import Imported, ImportOptions
 from setrl.groups.importers.tools import READERS, read_log
 from setrl.groups.jsonl import is_evaluation_file, open_log, read_own_log
+from setrl.wording import between
 
 OWN = "jsonl"  # the tool's name of a log of one's own
 

@@ -35,9 +35,9 @@ from setrl.evaluation.sides import Run, common_split, load_run, refuse_repeated
 from setrl.evaluation.support import Item, SupportDynamics, support_of
 from setrl.evaluation.ungraded import Ungraded, ungraded_of
 from setrl.evaluation.verdicts import STRATEGIES, strategies_in_words
-from setrl.evaluation.wording import short_names
 from setrl.groups.jsonl import OwnLog
 from setrl.names import look_up
+from setrl.wording import short_names
 
 SCHEMA_VERSION = 2  # 1 had A − B
 POWER, LEVEL = 0.8, 0.05

@@ -73,6 +73,11 @@ class WithInterval:
     low: float
     high: float
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the interval."""
+        return self.low, self.high
+
 
 @dataclass(frozen=True)
 class Estimate(WithInterval):

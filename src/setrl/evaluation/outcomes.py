@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from setrl import files
-from setrl.evaluation.wording import between, in_a_row, in_words
 from setrl.files.run_folder import BASE
+from setrl.wording import between, in_a_row, in_words
 
 QUALITY = ("success", "validity")  # the metrics of success that diversity is compared with
 ENOUGH_SEEDS = 5  # with fewer, a reader is warned of luck

@@ -12,11 +12,10 @@ from setrl.evaluation.metrics import METRICS, by_metric
 from setrl.evaluation.summary import ArmSummary
 from setrl.evaluation.support import SupportDynamics
 from setrl.evaluation.verdicts import place
-from setrl.evaluation.wording import between, chosen_range, count, plain, signed
+from setrl.wording import between, chosen_range, count, interval, plain, signed, table
 
 USUAL = ("pass", "max", "best_of", "majority", "strategies", "correct_strategies", "cover",
          "effective_number", "top_share", "degenerate", "shared_prefix")  # fmt: skip
-WIDTH = 22
 SUPPORT_COLUMNS = ("k", "preserved", "expanded", "shrunk", "out", "SRR", "", "NDR", "", "SDS", "",
                    "NSCR", "")  # fmt: skip
 
@@ -50,18 +49,17 @@ def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:
     """The metrics of one axis, a line for each place; without an axis a line for each metric."""
     axis = METRICS[next(iter(chosen))].axis
     if not axis:
-        width = max(len(METRICS[metric].label) for metric in chosen) + 2
-        return "\n".join(f"{METRICS[m].label:<{width}}{_cell(arm, m)}" for m in chosen)
+        return table([[METRICS[metric].label, _cell(arm, metric)] for metric in chosen], (0, 1))
     places = dict.fromkeys(name.partition("@")[2] for found in chosen.values() for name in found)
     band = arm.band if "pass" in chosen and arm.band is not None and arm.band.is_known else None
     titles = [METRICS[metric].title for metric in chosen]
-    rows = [[axis, *titles[:1], *(["  all k at once"] if band else []), *titles[1:]]]
+    rows = [[axis, *titles[:1], *(["all k at once"] if band else []), *titles[1:]]]
     for x in sorted(places, key=float):
         cells = [_cell(arm, f"{metric}@{x}") for metric in chosen]
         if band is not None:
-            cells.insert(1, f"  {_band_cell(band, int(x))}")
+            cells.insert(1, interval(band.at(int(x)), 100))
         rows.append([x, *cells])
-    return "\n".join("".join(f"{cell:<{WIDTH}}" for cell in row).rstrip() for row in rows)
+    return table(rows, left=range(len(rows[0])))
 
 
 def _unread(arm: ArmSummary) -> set[str]:
@@ -88,11 +86,6 @@ def _cell(arm: ArmSummary, name: str) -> str:
     if math.isnan(estimate.low):
         return f"{value} [—]"  # of one problem
     return f"{value} [{low.removesuffix('%')}, {high.removesuffix('%')}]"
-
-
-def _band_cell(band: Band, k: int) -> str:
-    low, high = (plain(100 * end) for end in band.at(k))
-    return f"[{low}, {high}]"
 
 
 def comparison_text(comparison: Comparison) -> str:
@@ -154,7 +147,7 @@ def band_sentences(
 
 def _head(comparison: Comparison) -> str:
     lines = [
-        f"{letter}  {name}: {between(n, most)} sample{'s' if most > 1 else ''} a problem"
+        f"{letter}  {name}: {between(n, most)} {'sample' if most == 1 else 'samples'} a problem"
         + ("" if math.isnan(t) else f", temperature {plain(t, 2)}")
         + (f", {count(seeds, 'seed')}" if seeds > 1 else "")
         for letter, name, n, most, t, seeds in zip(
@@ -196,18 +189,13 @@ def _table(rows: Sequence[Row], band: Band | None = None) -> str:
                 plain(scale * row.first.value, digits) + unit,
                 plain(scale * row.second.value, digits) + unit,
                 signed(scale * d.value, 2),
-                _ends((d.low, d.high), scale),
-                _ends(band.at(int(row.k or 0)), scale) if band else "",
+                interval(d.ends, scale, 2),
+                interval(band.at(int(row.k or 0)), scale, 2) if band else "",
                 plain(d.improvement, 2),
                 plain(scale * row.detectable, 2),
             ]
         )
-    return _aligned(cells)
-
-
-def _ends(ends: tuple[float, float], scale: int) -> str:
-    low, high = (plain(scale * end, 2) for end in ends)
-    return f"[{low}, {high}]"
+    return table(cells, left=())
 
 
 def _support_table(item: str, rows: Sequence[SupportDynamics]) -> str:
@@ -218,21 +206,11 @@ def _support_table(item: str, rows: Sequence[SupportDynamics]) -> str:
         ratios = [
             text
             for r in (row.retention, row.discovery, row.dynamics, row.net_change)
-            for text in (plain(r.value, 3), f"[{plain(r.low, 2)}, {plain(r.high, 2)}]")
+            for text in (plain(r.value, 3), interval(r.ends, digits=2))
         ]
         cells.append([f"{row.k}", *numbers, *ratios])
     what = "problems that are solved" if item == "problems" else "correct strategies"
-    return f"support from A to B, {what}\n{_aligned(cells)}"
-
-
-def _aligned(cells: Sequence[Sequence[str]]) -> str:
-    """Lines of cells under each other; empty columns are left out."""
-    used = [column for column in zip(*cells, strict=True) if any(column)]
-    widths = [max(map(len, column)) for column in used]
-    return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in zip(*used, strict=True)
-    )
+    return f"support from A to B, {what}\n{table(cells, left=())}"
 
 
 def _verdict(rows: Sequence[Row], metric: str, names: tuple[str, str]) -> str:

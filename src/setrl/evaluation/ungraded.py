@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setrl.evaluation.wording import count, percent
 from setrl.groups.records import Evaluation
 from setrl.groups.records import Ungraded as Fate
+from setrl.wording import count, percent
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from setrl.evaluation.bands import Band
 from setrl.evaluation.intervals import Difference
-from setrl.evaluation.wording import plain, signed
+from setrl.wording import plain, signed
 
 WIDE = "effective_number"  # of strategies, right or wrong: what "uses fewer" is about
 RIGHT = "correct_strategies"

@@ -140,12 +140,3 @@ def label(value: Any) -> str | None:
     if value is None or value != value or value == -1:
         return None
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def between(fewest: int, most: int) -> str:
-    """A number that problems may differ in.
-
-    >>> between(8, 8), between(3, 30)
-    ('8', '3 to 30')
-    """
-    return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"

@@ -45,6 +45,7 @@ from setrl.groups.field_values import (
     shown,
     verdict,
 )
+from setrl.wording import table
 
 SNIFFED = 2000  # rows that decide what the fields are
 
@@ -126,11 +127,7 @@ class Recognised:
             if role != "rows":
                 shown = role.replace("_", "-")
                 cells.append((shown, " + ".join(names), self.why[role], self.examples[role]))
-        widths = [max(len(row[column]) for row in cells) for column in range(3)]
-        lines = [
-            "  ".join((*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[3])).rstrip()
-            for row in cells
-        ]
+        lines = [table(cells, left=range(4))]
         if self.unread:
             lines.append(f"not read: {', '.join(self.unread)}")
         return "\n".join(lines)

@@ -24,21 +24,21 @@ from setrl.theory.survival import (
     polychromic_shares,
     water_filling,
 )
+from setrl.wording import between, first_of, interval, percent, plain, table
 
 MOST_STRATEGIES = 12  # in the table
 FEW_STRATEGIES = 6  # of a prompt, up to which prompts are counted one number at a time
-HOPELESS = 0.05  # a base with 3.4% learned little with every method (docs/front.md)
+HOPELESS = 0.05  # success below which a base is improved before it is trained (docs/front.md)
 # `Miniature.step` and `skill` were fitted to Poly-EPO of the recipe `polynomial`.
-FITTED = (
-    "the forecast knows no learning rate: its speed is that of a model of 300,000 parameters with "
-    "AdamW at 1e-3, falling to 0.\nWith a smaller learning rate or a larger model training gets "
-    "less far in as many steps"
+SPEED = (
+    "the forecast knows no learning rate: it assumes the speed of a small model "
+    "(docs/choosing.md).\nA larger model or a smaller learning rate gets less far in as many steps"
 )
-MANY_ALIKE = 0.3  # share of groups without contrast, from which on this is said
+MANY_ALIKE = 0.3  # share of groups without contrast from which the text says so
 
 
 def recommendation_text(found: Recommendation) -> str:
-    """All of it; first, whether the forecasts tell the methods apart at all."""
+    """Write all of it; first, whether the forecasts tell the methods apart at all."""
     parts = [_tie(found)] if found.near else []
     parts.append("\n".join(_log(found)))
     if found.strategies:
@@ -58,25 +58,27 @@ def recommendation_text(found: Recommendation) -> str:
 
 
 def _tie(found: Recommendation) -> str:
-    """That several methods are as good as the one that is chosen."""
-    tied = len(found.near) + 1
-    errors = f"{100 * ERROR_LOST:.1f} points of pass@1 and {ERROR_STRATEGIES:.1f} strategies"
+    """Say that several methods are as good as the one that is chosen."""
     return (
-        f"{tied} of {len(found.candidates)} methods are tied: forecasts are wrong by {errors} on "
-        f"average, and cannot tell {found.choice} (the arrow below) from "
-        f"{'; '.join(found.near)}"
+        f"{len(found.near) + 1} of {len(found.candidates)} methods are tied: the forecasts of "
+        f"{found.choice} (the arrow below) and of {'; '.join(found.near)} differ by less than the "
+        f"mean error of forecasts, {_errors()}"
     )
 
 
+def _errors() -> str:
+    return f"{100 * ERROR_LOST:.1f} points of pass@1 and {ERROR_STRATEGIES:.1f} strategies"
+
+
 def _next_step(*configs: Mapping[str, Any], steps: str = "") -> str:
-    """What to write into a config, beside the reference."""
+    """Say what to write into a config, next to the reference."""
     arms = {REFERENCE: {"method": REFERENCE}, **{one["method"]: one for one in configs}}
     lines = [*([steps] if steps else []), "arms:"]
     lines += [f"  {arm}: {{{_keys(one)}}}" for arm, one in arms.items()]
     them = "it" if len(configs) == 1 else "both"
     return "\n".join(
         [
-            f"next   train {them} beside GRPO: in the config of `setrl train`,",
+            f"next   train {them} next to GRPO: in the config of `setrl train`,",
             *(f"       {line}" for line in lines),
             "       and `setrl train --config YOURS --dry-run` says what would be trained",
             *(f"       in a TRL script: method={in_python(one)}" for one in configs),
@@ -85,7 +87,7 @@ def _next_step(*configs: Mapping[str, Any], steps: str = "") -> str:
 
 
 def in_python(config: Mapping[str, Any]) -> str:
-    """The call that makes the method of a config, after `from setrl import methods`.
+    """Write the call that makes the method of a config, after `from setrl import methods`.
 
     >>> in_python({"method": "concave_counts", "alpha": 0.25})
     'methods.concave_counts(alpha=0.25)'
@@ -99,17 +101,17 @@ def _keys(config: Mapping[str, Any]) -> str:
 
 
 def _pilot(found: Recommendation) -> str:
-    """What to do where no forecast can be trusted: train two methods for a while, and compare."""
+    """Say what to do without a forecast to trust: train two methods for a while, and compare."""
     one, other = (found.candidates[name].config for name in found.pilot)
     lines = [
-        f"pilot  {' and '.join(found.pilot)}: with a base that is right in "
-        f"{_percent(found.success.value)}% of its samples forecasts of pass@1 are far too high, so "
-        "train both for a while"
+        f"pilot  {' and '.join(found.pilot)}: no forecast was compared with training for a base "
+        f"that is right in less than {HARDEST:.0%} of its samples, and this base is right in "
+        f"{percent(found.success.value)}, so train both for a while"
     ]
     if found.success.value < HOPELESS:
         lines.append(
-            "       but first raise its success, by imitation or with easier problems: from a base "
-            "right in 3% of its samples no method learned much in 100 steps (docs/front.md)"
+            "       but first raise its success, by imitation or with easier problems: below "
+            f"{HOPELESS:.0%} there is little to learn from (docs/front.md)"
         )
     planned = found.training.steps
     steps = (
@@ -122,33 +124,29 @@ def _pilot(found: Recommendation) -> str:
             f"then   setrl compare RUN/{one['method']} RUN/{other['method']}",
             "       on problems that were held out; take the better by your goal. Where the",
             "       interval of the difference includes 0, train both for as many steps again.",
-            "       From the one base so weak that was tried (20% right, docs/front.md), methods",
-            "       that keep strategies ended 24 to 31 points of pass@1 below GRPO",
+            "       Methods that keep strategies may lose much pass@1 against GRPO (docs/front.md)",
         ]
     )
 
 
 def _log(found: Recommendation) -> Iterator[str]:
-    fewest, most = found.samples
-    size = str(most) if fewest == most else f"{fewest} to {most}"
-    yield f"{found.prompts} prompts × {size} samples; 95% intervals over prompts"
-    low, middle, high = found.success_quantiles
+    yield f"{found.prompts} prompts × {between(*found.samples)} samples; 95% intervals over prompts"
+    low, middle, high = (percent(share) for share in found.success_quantiles)
     success = found.success
     yield (
-        f"success p̂: {_percent(success.value)}% {_interval((success.low, success.high))}; over "
-        f"prompts {_percent(low)}% at the 10th percentile, {_percent(middle)}% at the median, "
-        f"{_percent(high)}% at the 90th; {found.never_right} never right, {found.always_right} "
-        "always right"
+        f"success p̂: {percent(success.value)} {interval(success.ends, 100)}; over "
+        f"prompts {low} at the 10th percentile, {middle} at the median, {high} at the 90th; "
+        f"{found.never_right} never right, {found.always_right} always right"
     )
     yield (
         f"groups of {found.training.num_samples} that are all right or all wrong: "
-        f"{_percent(found.alike)}%"
+        f"{percent(found.alike)}"
     )
     if found.strategies:
-        yield f"samples without a strategy: {_percent(found.degenerate)}%"
+        yield f"samples without a strategy: {percent(found.degenerate)}"
         yield _right_strategies(found)
     if found.training.label_noise:
-        yield f"noise of the judge: {_percent(found.training.label_noise)}% of labels moved"
+        yield f"noise of the judge: {percent(found.training.label_noise)} of labels moved"
     if found.strategies and not found.is_shared:
         yield (
             f"labels are taken as counted anew for each prompt, because {found.why_ranks}. So "
@@ -158,7 +156,7 @@ def _log(found: Recommendation) -> Iterator[str]:
 
 
 def _right_strategies(found: Recommendation) -> str:
-    """How many prompts have how many right strategies."""
+    """Say how many prompts have how many right strategies."""
     counts = dict(found.right_strategies or {})
     many = sum(times for number, times in counts.items() if number > FEW_STRATEGIES)
     parts = [f"{number} in {times}" for number, times in counts.items() if number <= FEW_STRATEGIES]
@@ -169,12 +167,12 @@ def _right_strategies(found: Recommendation) -> str:
 def _strategies(found: Recommendation) -> str:
     rows = [("strategy", "share", "", "success", "")]
     for row in found.strategies[:MOST_STRATEGIES]:
-        share, success = f"{_percent(row.share)}%", f"{_percent(row.success)}%"
-        ends = _interval(row.share_interval), _interval(row.success_interval)
+        share, success = percent(row.share), percent(row.success)
+        ends = [interval(one, 100) for one in (row.share_interval, row.success_interval)]
         rows.append((row.label[:32], share, ends[0], success, ends[1]))
     more = len(found.strategies) - MOST_STRATEGIES
     tail = f"\n… and {more} more with at least 1%" if more > 0 else ""
-    return _table(rows) + tail
+    return table(rows) + tail
 
 
 def _candidates(found: Recommendation) -> str:
@@ -186,11 +184,11 @@ def _candidates(found: Recommendation) -> str:
         rows.append(
             (
                 f"{'→ ' if name == found.choice else '  '}{name}",
-                _percent(one.pass_1),
-                _interval(one.pass_1_interval),
-                _percent(reference - one.pass_1),
-                f"{one.strategies:.1f}",
-                f"[{one.strategies_interval[0]:.1f}, {one.strategies_interval[1]:.1f}]",
+                plain(100 * one.pass_1),
+                interval(one.pass_1_interval, 100),
+                plain(100 * (reference - one.pass_1)),
+                plain(one.strategies),
+                interval(one.strategies_interval),
                 str(len(one.kept)),
                 f"{one.pays_wrong}/{found.prompts}",
                 f"{one.wins}/{found.resamples}",
@@ -199,20 +197,20 @@ def _candidates(found: Recommendation) -> str:
     return (
         f"goal: {found.goal}\n"
         f"training: {training.steps} steps of {training.prompts} prompts × {training.num_samples} "
-        f"samples\n{_table(rows)}\n{FITTED}"
+        f"samples\n{table(rows)}\n{SPEED}"
     )
 
 
 def reasons(found: Recommendation) -> Iterator[str]:
-    """Why, in sentences from the theory; docs/theory-proofs.md proves them."""
+    """Yield the reasons, in sentences from the theory; docs/theory-proofs.md proves them."""
     assert found.choice is not None
     chosen, reference = found.candidates[found.choice], found.candidates[REFERENCE]
     yield (
-        f"the forecast: pass@1 {_percent(chosen.pass_1)} and {chosen.strategies:.1f} right "
-        f"strategies in {SAMPLES} samples; GRPO has {_percent(reference.pass_1)} and "
-        f"{reference.strategies:.1f}"
+        f"the forecast: pass@1 {percent(chosen.pass_1)} and {plain(chosen.strategies)} right "
+        f"strategies in {SAMPLES} samples; GRPO has {percent(reference.pass_1)} and "
+        f"{plain(reference.strategies)}"
     )
-    yield f"it keeps, with at least 1% of the samples: {_listed(chosen.kept, 10)}"
+    yield f"it keeps, with at least 1% of the samples: {first_of(chosen.kept, 10)}"
     name, size = chosen.config["method"], chosen.config.get("set_size", 0)
     success_C = np.array([row.success for row in found.strategies])
     labels = [row.label for row in found.strategies]
@@ -233,8 +231,8 @@ def _water(labels: Sequence[str], success_C: np.ndarray) -> str:
     lost = 100 * (success_C.max() - shares @ success_C)
     return (
         f"water-filling: if each strategy kept its success, the best shares for sets of two would "
-        f"keep {len(kept)} of {len(labels)} ({_listed(kept)}), at a cost of {lost:.1f} points of "
-        "pass@1 against the best strategy alone; training raises success, and lowers this cost"
+        f"keep {len(kept)} of {len(labels)} ({first_of(kept)}), at a cost of {lost:.1f} points of "
+        "pass@1 against only the best strategy; training raises success, and lowers this cost"
     )
 
 
@@ -248,12 +246,12 @@ def _invasion(success_C: np.ndarray, size: int) -> str:
         )
     return (
         f"invasion: with K = {size} a new strategy has a positive advantage in the long run if it "
-        f"is right more often than {_percent(edge)}%"
+        f"is right more often than {percent(edge)}"
     )
 
 
 def _paid_wrong(found: Recommendation) -> Iterator[str]:
-    """Which candidates pay for wrong strategies in too many prompts, and what removes that."""
+    """Say which candidates pay for wrong strategies in too many prompts, and what removes that."""
     assert found.choice is not None
     if not found.wrong_have_strategies:
         yield "wrong samples of the log have no strategy, so no method pays for wrong strategies"
@@ -282,7 +280,7 @@ def _counts(labels: Sequence[str], success_C: np.ndarray, num_samples: int, alph
     kept = [label for label, share in zip(labels, shares, strict=True) if share > 1e-4]
     return (
         f"concave counts: with {num_samples} samples and these success rates their fixed point "
-        f"keeps {len(kept)} of {len(labels)} ({_listed(kept)})"
+        f"keeps {len(kept)} of {len(labels)} ({first_of(kept)})"
     )
 
 
@@ -296,7 +294,7 @@ def _quiet(found: Recommendation) -> str:
 
 
 def doubts(found: Recommendation) -> Iterator[str]:
-    """How sure the choice is."""
+    """Say how sure the choice is."""
     assert found.choice is not None
     chosen = found.candidates[found.choice]
     yield (
@@ -305,45 +303,42 @@ def doubts(found: Recommendation) -> Iterator[str]:
     )
     yield from _more_wins(found)
     yield (
-        f"forecasts of recorded trainings were wrong by {100 * ERROR_LOST:.1f} points of pass@1 "
-        f"lost and {ERROR_STRATEGIES:.1f} strategies on average; within such errors "
+        f"forecasts were wrong by {_errors()} on average (docs/choosing.md); within such errors "
         + (f"these are as good: {'; '.join(found.near)}" if found.near else "no other is as good")
     )
     yield _at_other_speeds(found)
     if found.success.value < HARDEST:
         yield (
-            f"the errors above are those from bases that are right in {HARDEST:.0%} of samples or "
-            f"more, not from one like this ({found.success.value:.0%}). From the one weak base "
-            "that was tried (20%) the methods ended in the order of the forecasts, with up to 0.9 "
-            "strategies and 16 to 36 points of pass@1 less (docs/choosing.md)"
+            f"these errors hold for bases that are right in {HARDEST:.0%} of samples or more, and "
+            f"this base is right in {percent(found.success.value)}: expect fewer strategies and "
+            "less pass@1 than forecast (docs/choosing.md)"
         )
     if found.alike > MANY_ALIKE:
         yield (
-            f"{_percent(found.alike)}% of groups are all right or all wrong: the forecast imitates "
+            f"{percent(found.alike)} of groups are all right or all wrong: the forecast imitates "
             "one prompt of average difficulty, and fits such prompts badly; methods that read "
-            "rewards alone learn nothing from those groups"
+            "only rewards learn nothing from those groups"
         )
     named = [found.choice, *found.near]
     if any(found.candidates[name].config["method"] == "concave_counts" for name in named):
         yield (
-            "in recorded trainings concave counts lost about 3 points less of pass@1 than "
-            "forecast, on three domains, so they are taken where methods are tied, except against "
-            "GRPO (docs/choosing.md)"
+            "where methods are tied, concave counts are taken, except against GRPO, because their "
+            "forecasts of pass@1 are too low (docs/choosing.md)"
         )
     if untested := [name for name in named if not is_trained(found.candidates[name].config)]:
         yield (
-            f"forecasts of {'; '.join(untested)} are not confirmed by trainings of several seeds, "
-            "so such methods are chosen only if they lead by more than the errors; "
-            "docs/choosing.md has what is known of them"
+            f"forecasts of {'; '.join(untested)} were not compared with training runs of several "
+            "seeds, so such methods are chosen only if they lead by more than the errors "
+            "(docs/choosing.md)"
         )
     yield (
-        "the table's speed was fitted to small models (below it): with a larger one or another "
-        "learning rate, train two of the arms for some steps before you trust it"
+        "the table assumes the speed of a small model: with a larger model or another learning "
+        "rate, train two of the arms for some steps before you trust it"
     )
 
 
 def _more_wins(found: Recommendation) -> Iterator[str]:
-    """Why a candidate with more wins is not the choice, nor always tied with it."""
+    """Say why a candidate with more wins is not the choice, nor always tied with it."""
     least = found.candidates[found.choice or ""].wins
     more = [f"{name} ({one.wins})" for name, one in found.candidates.items() if one.wins > least]
     if more:
@@ -363,7 +358,7 @@ def _at_other_speeds(found: Recommendation) -> str:
 
 
 def without_strategies(found: Recommendation) -> Iterator[str]:
-    """What a log without strategies shows, and what is missing."""
+    """Say what a log without strategies shows, and what is missing."""
     size, (low, middle, high) = found.quiet_set_size
     method = "dr_grpo" if size == 1 else f"maxpo, set_size: {size}"
     yield (
@@ -378,28 +373,4 @@ def without_strategies(found: Recommendation) -> Iterator[str]:
     yield (
         "missing: which strategy each sample uses; `setrl judge` writes it. Without it nothing "
         "can be said about methods that keep several strategies"
-    )
-
-
-def _listed(names: Sequence[str], most: int = 5) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share + 0.0:.1f}"
-
-
-def _interval(ends: tuple[float, float]) -> str:
-    return f"[{_percent(ends[0])}, {_percent(ends[1])}]"
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
     )

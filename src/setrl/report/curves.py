@@ -13,7 +13,6 @@ from setrl.evaluation.estimators import Floats
 from setrl.evaluation.intervals import Difference, Estimate
 from setrl.evaluation.metrics import METRICS
 from setrl.evaluation.summary import SplitSummary
-from setrl.evaluation.wording import in_words, percent
 from setrl.report.drawing import rolling_mean
 from setrl.report.figures_evaluation import band_to, difference_to
 from setrl.report.figures_training import (
@@ -25,6 +24,7 @@ from setrl.report.figures_training import (
 from setrl.report.headlines import time_title
 from setrl.report.run import RunData, shown_split
 from setrl.report.style import OTHER_FILL, main_arms
+from setrl.wording import in_words, percent
 
 OVER_K = ("pass", "majority", "vote_share", "correct_strategies")
 OVER_STEPS = {

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 from setrl.evaluation.estimators import Floats
 from setrl.evaluation.intervals import WithInterval
 from setrl.evaluation.outcomes import Outcome
-from setrl.evaluation.wording import percent_tick
 from setrl.report import style
 from setrl.report.style import BAND_ALPHA, Look, Theme, numbers, place_in_sweep, sweep, sweep_label
+from setrl.wording import percent_tick
 
 LABEL_GAP, LABEL_OFFSET = 0.165, 0.17  # inches between names at lines' ends, and from the lines
 # Where a point's name may be: the direction from the point, and the part of the name that is there.

@@ -19,7 +19,6 @@ from setrl.evaluation.metrics import METRICS
 from setrl.evaluation.outcomes import diversity_metrics, metric_names, quality_metric
 from setrl.evaluation.summary import SplitSummary
 from setrl.evaluation.text import sentences
-from setrl.evaluation.wording import count, in_words, percent_tick
 from setrl.files.run_folder import BASE
 from setrl.report import drawing, headlines
 from setrl.report.drawing import Chart, Interval, interval_curve, label_ends
@@ -37,6 +36,7 @@ from setrl.report.style import (
     points_axis,
     set_title,
 )
+from setrl.wording import count, in_words, percent_tick
 
 FIRST, SECOND = Look("A", VERMILION, "--", "s"), Look("B", BLUE, "-", "o")
 GAP = Look("B − A", LIGHT.ink, "-", "o")

@@ -11,7 +11,6 @@ from matplotlib.ticker import FuncFormatter
 
 from setrl.evaluation.estimators import Floats
 from setrl.evaluation.outcomes import diversity_metrics, metric_names
-from setrl.evaluation.wording import count, in_words, percent
 from setrl.report import headlines
 from setrl.report.drawing import Chart, right_legend, rolling_mean, step_curves
 from setrl.report.run import ArmRun, RunData
@@ -28,6 +27,7 @@ from setrl.report.style import (
     strategy_fills,
     sweep,
 )
+from setrl.wording import count, in_words, percent
 
 SHARE = "strategies/share/"
 TIME_FILLS = {

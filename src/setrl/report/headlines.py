@@ -15,10 +15,10 @@ import numpy as np
 from setrl.evaluation.intervals import Difference
 from setrl.evaluation.summary import ArmDifference, SplitSummary
 from setrl.evaluation.verdicts import place
-from setrl.evaluation.wording import count, in_a_row, percent, plain, points
 from setrl.files.run_folder import BASE
 from setrl.report.run import GIVEN, RunData, on_split
 from setrl.report.style import main_arms
+from setrl.wording import count, in_a_row, percent, plain, points
 
 HEADLINE_K = 32
 
@@ -174,8 +174,8 @@ def _difference_headline(
     difference, arm = found.metrics[metric], split.arms[found.arm]
     text = (
         f"{metric}{on_split(split.split)}: {data.looks[found.arm].label} − "
-        f"{data.looks[found.against].label} = {points(difference)}, paired over "
-        f"{count(difference.problems, 'problem')}"
+        f"{data.looks[found.against].label} = {points(difference.value, difference.ends)}, "
+        f"paired over {count(difference.problems, 'problem')}"
     )
     if split.split != GIVEN:
         text += f", {count(len(arm.seeds), 'seed') if arm.seeds else 'no training'}"

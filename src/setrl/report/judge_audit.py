@@ -12,9 +12,9 @@ from setrl.core import methods
 from setrl.evaluation.agreement import Labels
 from setrl.evaluation.intervals import mean_over_problems
 from setrl.evaluation.judge_audit import Audit
-from setrl.evaluation.wording import markdown_table, percent, plain
 from setrl.judges.base import Group, by_first_appearance
 from setrl.lab import Page
+from setrl.wording import markdown_table, percent, plain
 
 SCHEMA_VERSION = 1
 COMPARISONS = {

@@ -10,7 +10,6 @@ from setrl.errors import ConfigError, DataError
 from setrl.evaluation.metrics import powers_of_two
 from setrl.evaluation.sides import refuse_repeated
 from setrl.evaluation.summary import summarise
-from setrl.evaluation.wording import short_names
 from setrl.groups.importers.importing import ImportOptions
 from setrl.groups.importers.tools import read_log
 from setrl.groups.importers.trl import COMPLETIONS, completions_folder
@@ -18,6 +17,7 @@ from setrl.groups.jsonl import Loaded, OwnLog, load_samples
 from setrl.groups.records import evaluation_of
 from setrl.report.run import GIVEN, ArmRun, RunData
 from setrl.report.style import looks
+from setrl.wording import short_names
 
 
 def data_of(

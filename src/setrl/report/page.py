@@ -15,8 +15,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from setrl import files
-from setrl.evaluation import wording
+from setrl import files, wording
 from setrl.evaluation.outcomes import metric_names
 from setrl.evaluation.summary import SplitSummary
 from setrl.files.run_folder import CONFIG, FIGURES

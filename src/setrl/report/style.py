@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from setrl.core import methods
-from setrl.evaluation.wording import percent_tick
 from setrl.files.run_folder import BASE
+from setrl.wording import percent_tick
 
 BLACK, GREY, BROWN, PURPLE = "#000000", "#808080", "#8C6D31", "#7F3C8D"
 ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"

@@ -10,9 +10,9 @@ import numpy as np
 from setrl.evaluation.intervals import Difference, Estimate
 from setrl.evaluation.outcomes import Outcome, metric_names
 from setrl.evaluation.summary import ArmSummary, SplitSummary
-from setrl.evaluation.wording import MISSING, in_words, interval, percent, plain, signed
 from setrl.report.headlines import credit_share, first_and_last, headline_k, pass_ks
 from setrl.report.run import GIVEN, RunData
+from setrl.wording import MISSING, in_words, interval, percent, plain, signed
 
 DIGITS = {100: 1, 1: 2}  # after the point, of per cent and of counts of strategies
 
@@ -145,7 +145,7 @@ def _estimate(arm: ArmSummary, metric: str, show: Callable[[float], str], scale:
     if estimate is None or np.isnan(estimate.value):
         return Cell(MISSING)
     digits = DIGITS[scale]
-    details = [interval(estimate, scale, digits)]
+    details = [interval(estimate.ends, scale, digits)]
     if len(arm.seeds) > 1:
         values = ", ".join(plain(scale * value, digits) for value in estimate.per_seed)
         details.append(f"seeds {values}")
@@ -156,7 +156,10 @@ def _difference(difference: Difference | None, scale: int) -> Cell:
     if difference is None or np.isnan(difference.value):
         return Cell(MISSING)
     digits = DIGITS[scale]
-    return Cell(signed(scale * difference.value, digits), (interval(difference, scale, digits),))
+    return Cell(
+        signed(scale * difference.value, digits),
+        (interval(difference.ends, scale, digits),),
+    )
 
 
 def _two_digits(value: float) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from setrl.evaluation.summary import ArmDifference, SplitSummary
 from setrl.evaluation.verdicts import strategies_in_words
-from setrl.evaluation.wording import count, in_a_row, percent
 from setrl.files.run_folder import BASE
 from setrl.report.headlines import (
     differences_to_reference,
@@ -20,6 +19,7 @@ from setrl.report.headlines import (
 )
 from setrl.report.run import GIVEN, RunData, on_problems
 from setrl.report.style import main_arms
+from setrl.wording import count, in_a_row, percent
 
 WORDS = {"above": "more problems than", "below": "fewer problems than"}
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from setrl.lm.preflight.costs import Costs
-from setrl.lm.text_table import table
-
-UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+from setrl.wording import in_bytes as _bytes
+from setrl.wording import table
 
 
 def costs_text(found: Costs) -> str:
@@ -107,14 +106,6 @@ def _short(number: float) -> str:
         if number >= size:
             return f"{number / size:,.2f} {name}"
     return f"{number:,.0f}"
-
-
-def _bytes(number: float) -> str:
-    for name, size in UNITS:
-        if number >= size:
-            digits = ",.3g" if number < 1000 * size else ",.0f"
-            return f"{number / size:{digits}} {name}"
-    return f"{number:,.0f} B"
 
 
 def _hours(seconds: float) -> str:

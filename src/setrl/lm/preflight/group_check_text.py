@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from setrl.lm.text_table import table
 from setrl.tasks.visible import escaped
+from setrl.wording import table
 
 if TYPE_CHECKING:  # it imports TRL, which a check without a model does not need
     from setrl.lm.preflight.group_check import GroupCheck, SampleCheck

@@ -14,10 +14,10 @@ from setrl.lm.arm import check_before_training
 from setrl.lm.base_model import base_folder
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.run import MADE_AGAIN, SAVED_AGAIN, TASK, LanguageModelArms
-from setrl.lm.text_table import table
 from setrl.runs.claim import is_claimed, refuse_other_run
 from setrl.runs.run import cache_folder
 from setrl.tasks.base import TRAIN
+from setrl.wording import table
 
 
 @dataclass(frozen=True)

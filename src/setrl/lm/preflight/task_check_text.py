@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from setrl.lm.preflight.group_check_text import group_text
 from setrl.lm.preflight.task_check import SplitCheck, TaskCheck
-from setrl.lm.text_table import table
 from setrl.tasks.visible import shortened
+from setrl.wording import table
 
 PROMPT_LENGTH = 1_500  # characters of a prompt that are shown
 

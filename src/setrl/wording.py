@@ -1,4 +1,4 @@
-"""Numbers as text: one way to write a share, a difference, an interval, a table."""
+"""One way to write a number, a share, an interval, a count and a table for people."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from setrl.evaluation.intervals import Difference, Estimate
-from setrl.groups.fields import between as between
-
 MISSING = "—"
+SIZES = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 
 def signed(value: float, digits: int = 1) -> str:
-    """A number with its sign (a true minus); zero has none.
+    """Write a number with its sign (a true minus); zero has no sign.
 
     >>> signed(1.25), signed(-0.4), signed(0.01)
     ('+1.2', '−0.4', '0.0')
@@ -25,7 +23,7 @@ def signed(value: float, digits: int = 1) -> str:
 
 
 def plain(value: float, digits: int = 1) -> str:
-    """A number with a fixed number of digits; a dash where it is undefined.
+    """Write a number with a fixed number of digits; a dash where it is undefined.
 
     >>> plain(8.94), plain(-0.01), plain(float("nan"))
     ('8.9', '0.0', '—')
@@ -37,7 +35,7 @@ def plain(value: float, digits: int = 1) -> str:
 
 
 def in_words(name: str) -> str:
-    """A name of a config or a file as words.
+    """Write a name of a config or a file as words.
 
     >>> in_words("correct_strategies@32")
     'correct strategies@32'
@@ -46,7 +44,7 @@ def in_words(name: str) -> str:
 
 
 def percent_tick(value: float, _position: int | None = None) -> str:
-    """A share as per cent, in as few digits as it needs, beside an axis.
+    """Write a share as per cent, in as few digits as it needs, for an axis.
 
     >>> percent_tick(0.5), percent_tick(0.985)
     ('50%', '98.5%')
@@ -55,7 +53,7 @@ def percent_tick(value: float, _position: int | None = None) -> str:
 
 
 def percent(value: float, digits: int = 1) -> str:
-    """A share as per cent.
+    """Write a share as per cent.
 
     >>> percent(0.974)
     '97.4%'
@@ -63,27 +61,49 @@ def percent(value: float, digits: int = 1) -> str:
     return MISSING if math.isnan(value) else f"{plain(100 * value, digits)}%"
 
 
-def points(difference: Difference) -> str:
-    """A difference of shares in percentage points, with its interval.
+def interval(ends: tuple[float, float], scale: float = 1.0, digits: int = 1) -> str:
+    """Write the ends of an interval.
 
-    >>> points(Difference(0.098, 0.021, 0.173, 0.04, 0.7, 100, 0))
+    >>> interval((0.021, 0.173), scale=100), interval((-0.5, 2.0))
+    ('[2.1, 17.3]', '[−0.5, 2.0]')
+    """
+    low, high = (plain(scale * end, digits) for end in ends)
+    return f"[{low}, {high}]"
+
+
+def points(value: float, ends: tuple[float, float]) -> str:
+    """Write a difference of shares in percentage points, with its interval.
+
+    >>> points(0.098, (0.021, 0.173))
     '+9.8 points [2.1, 17.3]'
     """
-    low, high = plain(100 * difference.low), plain(100 * difference.high)
-    return f"{signed(100 * difference.value)} points [{low}, {high}]"
+    return f"{signed(100 * value)} points {interval(ends, 100)}"
 
 
-def interval(estimate: Estimate | Difference, scale: float = 1.0, digits: int = 1) -> str:
-    """The interval alone.
+def between(fewest: int, most: int) -> str:
+    """Write a number that problems may differ in.
 
-    >>> interval(Difference(0.098, 0.021, 0.173, 0.04, 0.7, 100, 0), scale=100)
-    '[2.1, 17.3]'
+    >>> between(8, 8), between(3, 30)
+    ('8', '3 to 30')
     """
-    return f"[{plain(scale * estimate.low, digits)}, {plain(scale * estimate.high, digits)}]"
+    return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+
+
+def in_bytes(size: float) -> str:
+    """Write a number of bytes in three digits.
+
+    >>> in_bytes(16_000_000_000), in_bytes(7_412), in_bytes(12)
+    ('16 GB', '7.41 kB', '12 B')
+    """
+    for unit, least in SIZES:
+        if size >= least:
+            digits = ",.3g" if size < 1000 * least else ",.0f"
+            return f"{size / least:{digits}} {unit}"
+    return f"{size:,.0f} B"
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
-    """A number of things.
+    """Write a number of things.
 
     >>> count(1, "seed"), count(2000, "seed"), count(2, "strategy", "strategies")
     ('1 seed', '2,000 seeds', '2 strategies')
@@ -92,7 +112,7 @@ def count(number: int, noun: str, plural: str = "") -> str:
 
 
 def short_names(paths: Sequence[Path]) -> list[str]:
-    """A name for each path: without folders and endings, where that tells them apart.
+    """Return a name for each path: without folders and endings, where names still differ.
 
     >>> short_names([Path("logs/a.jsonl"), Path("logs/b.json.gz")])
     ['a', 'b']
@@ -105,7 +125,7 @@ def short_names(paths: Sequence[Path]) -> list[str]:
 
 
 def in_a_row(names: Sequence[str]) -> str:
-    """Names in a row.
+    """Write names in a row.
 
     >>> in_a_row(["A"]), in_a_row(["A", "B", "C"])
     ('A', 'A, B and C')
@@ -113,10 +133,20 @@ def in_a_row(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
 
 
+def first_of(names: Sequence[str], most: int = 5) -> str:
+    """Write the first names, and how many more there are.
+
+    >>> first_of(["A", "B", "C"], most=2)
+    'A, B and 1 more'
+    """
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
 def chosen_range(
     chosen: Sequence[float | None], ks: Sequence[float | None], axis: str = "k"
 ) -> str:
-    """Words for a choice among sorted places of an axis; empty for a metric without an axis.
+    """Say which of the sorted places of an axis are chosen; nothing for a metric without an axis.
 
     >>> chosen_range([8, 16], [1, 2, 4, 8, 16]), chosen_range([1], [1, 2])
     (' for k ≥ 8', ' at k = 1')
@@ -134,8 +164,29 @@ def chosen_range(
     return f" at {axis} = " + ", ".join(f"{k:g}" for k in chosen)
 
 
+def table(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+    """Write rows as aligned columns; columns without any text are left out.
+
+    >>> print(table([["split", "problems"], ["train", "9"]]))
+    split  problems
+    train         9
+
+    Args:
+        rows: Cells, equally many in each row; the first row is the head.
+        left: The columns that are aligned to the left; −1 is the last one.
+    """
+    columns = list(zip(*rows, strict=True))
+    to_left = {place % len(columns) for place in left}
+    aligned = [
+        [cell.ljust(width) if place in to_left else cell.rjust(width) for cell in column]
+        for place, column in enumerate(columns)
+        if (width := max(map(len, column)))
+    ]
+    return "\n".join("  ".join(line).rstrip() for line in zip(*aligned, strict=True))
+
+
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    r"""A table of texts; | inside a cell is escaped.
+    r"""Write a table in Markdown; | inside a cell is escaped.
 
     >>> print(markdown_table(["arm", "pass@1"], [["a|b", "0.5"]]))
     | arm | pass@1 |
