@@ -27,11 +27,11 @@ from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOConfig
 
 from setrl import domains, methods
-from setrl.engines.batch import ScoredBatch
-from setrl.engines.judging import JudgingTimes
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.judges import Endpoint, Limits, LMJudge
 from setrl.models import sampler
+from setrl.scoring import ScoredBatch
+from setrl.scoring.judgements import JudgingTimes
 from tests import tiny_model
 
 PROMPTS, SAMPLES = 16, 8

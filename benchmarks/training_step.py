@@ -24,7 +24,6 @@ import numpy as np
 from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOTrainer
 
-from setrl.engines.batch import ScoredBatch
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.lm.arm import grpo_config, training_prompts
 from setrl.lm.base_model import base_model
@@ -32,6 +31,7 @@ from setrl.lm.config import ComparisonConfig
 from setrl.lm.run import quiet
 from setrl.models import sampler
 from setrl.rewards.from_domain import Verifier
+from setrl.scoring import ScoredBatch
 
 WARM_UP = 5
 TURNS = 3

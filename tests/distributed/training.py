@@ -18,10 +18,10 @@ from trl import GRPOConfig
 
 from setrl import AnyMethod, methods, objectives
 from setrl.core.credit import Sampled
-from setrl.engines.batch import ScoredBatch
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.judges import Group, Judgement
 from setrl.judges.exact import ExactJudge
+from setrl.scoring import ScoredBatch
 from setrl.serving.usage import Usage
 from tests.engines import chat
 

@@ -36,7 +36,8 @@ def test_a_combination_is_what_is_credited(make_chat):
     np.testing.assert_allclose(batch.rewards_BN, expected, rtol=1e-6)
     assert np.isnan(expected).sum() == 1
     assert (batch.advantages.values_BN[0] == 0).all()
-    np.testing.assert_array_equal(batch.outcomes_BN.ravel(), OUTCOMES)
+    np.testing.assert_array_equal(batch.correct_BN.ravel(), OUTCOMES)
+    np.testing.assert_array_equal(batch.rewards_BNR, np.float32(columns()))
     [logged] = [one for one in trainer.state.log_history if "reward/pass@1" in one]
     assert logged["reward/pass@1"] == np.mean(OUTCOMES)
     assert logged["time/reward/shaping"] > 0

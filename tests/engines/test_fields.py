@@ -7,11 +7,11 @@ from datasets import Dataset
 from transformers import AutoModelForCausalLM
 
 from setrl import Method, methods, objectives, schedules
-from setrl.engines.fields import as_array, column, read_answer, read_matrix, read_number
-from setrl.engines.functions import checked_field
+from setrl.engines.sources import functions_of
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.engines.trl.policy import MeanLogprob
 from setrl.errors import RunError
+from setrl.scoring.fields import as_array, read_answer, read_matrix, read_number
 from tests.engines.test_trainer import PROMPTS, Losses, arguments, first_letters, length
 
 
@@ -224,19 +224,19 @@ def raises(**_):
 )
 def test_what_a_function_does_wrong_is_named(name, source, message):
     with pytest.raises(RunError, match=message):
-        as_array(name, checked_field(source, name)(completions=list("abcd")), 4)
+        as_array(name, functions_of({name: source})[name](completions=list("abcd")), 4)
 
 
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("nummer", "the samples have no column 'nummer'; they have 'prompt', 'number'"),
-        ("prompt", r"column 'prompt' of fields\['proxy'\] must hold finite numbers"),
+        ("nummer", "the samples have no column 'nummer'; they have 'text'"),
+        ("text", r"column 'text' of fields\['proxy'\] must hold finite numbers"),
     ],
 )
 def test_what_is_wrong_with_a_column_is_named(source, message):
     with pytest.raises(RunError, match=message):
-        column([{"prompt": "x", "number": 1}], source, "proxy")
+        functions_of({"proxy": source})["proxy"](prompts=["x"], completions=["y"], text=["z"])
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,13 @@ import torch
 from datasets import Dataset
 
 from setrl import files, methods
-from setrl.engines.judging import JudgeQueue, JudgingTimes, clusters_array, covered, make_judge
+from setrl.engines.judging import JudgeQueue, covered, make_judge
 from setrl.engines.metrics import batch_metrics, rollout_records
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.groups.groups import UNJUDGED, Keys, read_groups
 from setrl.judges import Group, Judge, Judgement
 from setrl.models import sampler
+from setrl.scoring.judgements import JudgingTimes, clusters_array
 from setrl.serving.endpoint import Endpoint, Prices
 from setrl.serving.usage import Usage
 from tests.engines.test_trainer import PROMPTS, arguments, first_letters, length, make, weights

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from setrl import methods
-from setrl.engines.batch import ScoredBatch
 from setrl.engines.metrics import batch_metrics, rollout_records
+from setrl.scoring import Columns, score
 
 NAN = math.nan
 REWARDS_BN = np.array([[1.0, 1, 0, 0], [0, 0, 0, NAN]])
@@ -14,15 +14,13 @@ NAMES_BN = [["x=5", "x=5", "x=7", None], ["x=5", None, "x=7", "x=7"]]
 
 
 def make_batch(method, rewards_BN=REWARDS_BN, clusters_BN=CLUSTERS_BN):
-    fields = {} if clusters_BN is None else {"clusters": clusters_BN}
-    return ScoredBatch(
+    columns = Columns(
         prompts_B=["p", "q"],
         texts_BN=[["a", "b", "c", "d"], ["e", "f", "g", "h"]],
-        rewards_BN=rewards_BN,
-        clusters_BN=clusters_BN,
-        advantages=method.advantages(rewards_BN, **fields),
-        seconds={"generation": 0.1, "verification": 0.01, "credit": 0.001},
+        rewards_R=[rewards_BN.ravel()],
+        strategies=None if clusters_BN is None else clusters_BN.ravel(),
     )
+    return score(columns, method)
 
 
 def test_metrics_by_hand():
@@ -43,17 +41,9 @@ def test_metrics_by_hand():
 
 def test_credit_that_goes_against_correctness_is_counted():
     """The worked example of seven like correct samples and a lone wrong one: all signs are off."""
-    rewards_BN = np.array([[1.0] * 7 + [0]])
-    clusters_BN = np.array([[0] * 7 + [1]])
-    batch = ScoredBatch(
-        ["p"],
-        [list("abcdefgh")],
-        rewards_BN,
-        clusters_BN,
-        methods.poly_epo(4).advantages(rewards_BN, clusters=clusters_BN),
-        {},
-    )
-    metrics = batch_metrics(batch)
+    rewards, strategies = [1.0] * 7 + [0], [0] * 7 + [1]
+    columns = Columns(["p"], [list("abcdefgh")], [rewards], None, strategies)
+    metrics = batch_metrics(score(columns, methods.poly_epo(4)))
     assert metrics["advantage/wrong_positive"] == 1
     assert metrics["advantage/correct_negative"] == 1
 

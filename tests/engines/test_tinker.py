@@ -15,7 +15,7 @@ import torch
 from transformers import AutoTokenizer
 
 from setrl import files, methods
-from setrl.engines.scoring import SampledGroup, Scorer
+from setrl.engines.scorer import SampledGroup, Scorer
 from setrl.engines.tinker import client as engine
 from setrl.engines.tinker import server as tinker_server
 from setrl.engines.tinker.journal import Batch, CreditedSample, Journal, Saved

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from setrl.engines.labels import shown
 from setrl.errors import ConfigError, DataError
 from setrl.groups.importers.importing import ImportOptions
 from setrl.groups.importers.tools import read_log
 from setrl.groups.importers.trl import LABEL_COLUMN
+from setrl.scoring.labels import shown
 
 pq = pytest.importorskip("pyarrow.parquet")
 FOLDER = Path(__file__).parents[1] / "data" / "trl_completions"

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import functools
-import math
+import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-import torch
-from trl.trainer.utils import get_callable_name, is_async_callable
-
-from setrl.engines.fields import READERS
-from setrl.engines.labels import read_label
 from setrl.errors import RunError
 from setrl.rewards.guarded import CallRecord
+from setrl.scoring.fields import PAIRS, READERS, read_matrix, read_number
+from setrl.scoring.labels import read_label
 
-NUMBERS = (int, float, np.number, np.bool_, torch.Tensor)
+Read = Callable[[Any, int, str], Any]  # what a call returned, number of samples, name for errors
 
 
-def checked_rewards(function: Any) -> Any:
-    """The same reward function, with errors that name it; reward models stay as they are."""
-    return _checked(function, "reward", _reward)
+def checked_rewards(function: Callable[..., Any]) -> Any:
+    """Return the same reward function, with errors that name it."""
+    return _checked(function, "reward", _each(read_number))
 
 
 def checked_labels(function: Any) -> Any:
-    """The same cluster function, with errors that name it.
+    """Return the same cluster function, with errors that name it.
 
     Raises:
         TypeError: If it is not a function.
@@ -37,33 +33,48 @@ def checked_labels(function: Any) -> Any:
             "cluster_func must be a function that returns the strategy of each sample, got "
             f"{function!r}"
         )
-    return _checked(function, "cluster", read_label)
+    return _checked(function, "cluster", _each(read_label))
 
 
-def checked_field(function: Any, name: str) -> Any:
-    """The same function of a field, with errors that name it; a matrix a prompt is not read yet."""
-    convert = READERS.get(name)
-    return function if convert is None else _checked(function, name, convert)
+def checked_field(function: Callable[..., Any], name: str) -> Any:
+    """Return the same function of a field, with errors that name it."""
+    return _checked(function, name, read_matrix if name == PAIRS else _each(READERS[name]))
 
 
-def _checked(function: Any, kind: str, convert: Callable[[Any], Any]) -> Any:
-    if not callable(function) or isinstance(function, torch.nn.Module):
-        return function
-    name = get_callable_name(function)
+def name_of(function: Callable[..., Any]) -> str:
+    """Return the name of a function, or the class of a callable object, as TRL shows it."""
+    function = _unwrapped(function)
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Return whether a call of the function gives a coroutine, by TRL's rule."""
+    function = _unwrapped(function)
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(function.__call__)
+
+
+def _unwrapped(function: Any) -> Any:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def _checked(function: Callable[..., Any], kind: str, read: Read) -> Any:
+    name = name_of(function)
     place = f"the {kind} function {name!r}"
     log_as = f"reward/{name}" if kind == "reward" else None
 
-    def call(**fields: Any) -> list[Any]:
-        with named(place), _measured(function, log_as, fields):
+    def call(**fields: Any) -> Any:
+        with _named(place), _measured(function, log_as, fields):
             values = function(**fields)
-        return _converted(values, len(fields["completions"]), place, convert)
+        return read(values, len(fields["completions"]), place)
 
-    async def call_async(**fields: Any) -> list[Any]:
-        with named(place), _measured(function, log_as, fields):
+    async def call_async(**fields: Any) -> Any:
+        with _named(place), _measured(function, log_as, fields):
             values = await function(**fields)
-        return _converted(values, len(fields["completions"]), place, convert)
+        return read(values, len(fields["completions"]), place)
 
-    wrapper: Any = call_async if is_async_callable(function) else call
+    wrapper: Any = call_async if is_async(function) else call
     functools.update_wrapper(wrapper, function)
     wrapper.__name__ = name
     return wrapper
@@ -85,7 +96,7 @@ def _measured(function: Any, log_as: str | None, fields: dict[str, Any]) -> Iter
 
 
 @contextmanager
-def named(place: str) -> Iterator[None]:
+def _named(place: str) -> Iterator[None]:
     """Say in which function an error was raised."""
     try:
         yield
@@ -95,22 +106,19 @@ def named(place: str) -> Iterator[None]:
         raise RunError(f"{place} raised {type(error).__name__}: {error}") from error
 
 
-def _converted(values: Any, expected: int, place: str, convert: Callable[[Any], Any]) -> list[Any]:
-    """One value for each sample."""
-    if not isinstance(values, Iterable):
-        raise RunError(f"{place} must return one value a sample, {expected}, got {values!r}")
-    values = list(values)
-    if len(values) != expected:
-        raise RunError(f"{place} must return one value a sample, {expected}, got {len(values)}")
-    try:
-        return [convert(value) for value in values]
-    except ValueError as error:
-        raise RunError(f"{place} must return {error}") from None
+def _each(convert: Callable[[Any], Any]) -> Read:
+    """Make what reads one value for each sample."""
 
+    def read(values: Any, expected: int, place: str) -> list[Any]:
+        wanted = f"{place} must return one value a sample, {expected}"
+        if not isinstance(values, Iterable):
+            raise RunError(f"{wanted}, got {values!r}")
+        values = list(values)
+        if len(values) != expected:
+            raise RunError(f"{wanted}, got {len(values)}")
+        try:
+            return [convert(value) for value in values]
+        except ValueError as error:
+            raise RunError(f"{place} must return {error}") from None
 
-def _reward(value: Any) -> Any:
-    if value is None:
-        return None
-    if not isinstance(value, NUMBERS) or math.isinf(value):
-        raise ValueError(f"finite numbers or None, got {value!r}")
-    return value
+    return read

@@ -5,42 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from setrl import DEGENERATE
-from setrl.engines.labels import Label
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.config import Config, from_config
+from setrl.scoring.judgements import JudgingTimes, unknown_share
 from setrl.serving.endpoint import Prices
 from setrl.serving.usage import Usage
-
-
-@dataclass(frozen=True)
-class JudgingTimes:
-    """What judging cost a step.
-
-    Attributes:
-        waited_s: Seconds for which training stood still, on this process.
-        worked_s: Seconds for which at least one question of this process was open.
-        unknown: Share of the prompts that could not be judged.
-        used: What the judge asked of its server since the last step, where it asks one: names of
-            metrics and numbers.
-    """
-
-    waited_s: float
-    worked_s: float
-    unknown: float
-    used: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def hidden(self) -> float:
-        """The share of the judge's time that passed during other work; NaN if it took none."""
-        if self.worked_s <= 0:
-            return float("nan")
-        return max(0.0, 1 - self.waited_s / self.worked_s)  # waiting takes a little more than work
 
 
 @dataclass
@@ -106,11 +78,6 @@ class JudgeQueue:
         return judgements, times
 
 
-def unknown_share(judgements: Sequence[Judgement]) -> float:
-    """The share of the prompts that could not be judged; 0 of none."""
-    return sum(one.clusters_N is None for one in judgements) / max(len(judgements), 1)
-
-
 def usage_of(judge: Judge) -> dict[str, float]:
     """Requests, tokens and cost of a judge so far; nothing of one that asks no server itself.
 
@@ -143,22 +110,6 @@ def covered(spans: Iterable[tuple[float, float]]) -> float:
         total += max(stop - max(start, end), 0.0)
         end = max(end, stop)
     return total
-
-
-def clusters_array(judgements: Sequence[Judgement], num_samples: int) -> np.ndarray:
-    """The labels of judgements, (B, N); NaN for the samples of a prompt that was not judged."""
-    unknown = (np.nan,) * num_samples
-    rows = [unknown if one.clusters_N is None else one.clusters_N for one in judgements]
-    return np.array(rows, dtype=np.float64).reshape(-1, num_samples)
-
-
-def labels_of(judgement: Judgement, num_samples: int) -> list[Label]:
-    """What a judge called the strategies of a prompt's samples; numbers where it gave no names."""
-    if judgement.clusters_N is None:
-        return [None] * num_samples
-    names = judgement.strategies or [None] * num_samples
-    pairs = zip(names, judgement.clusters_N, strict=True)
-    return [label if label == DEGENERATE else name or label for name, label in pairs]
 
 
 def make_judge(spec: Config, folder: Path) -> Judge:

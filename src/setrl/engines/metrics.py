@@ -10,10 +10,9 @@ import numpy as np
 
 from setrl import DEGENERATE, AnyMethod
 from setrl.core import methods
-from setrl.engines.batch import ScoredBatch
 from setrl.files.run_folder import SCHEMA_VERSION
+from setrl.scoring import ScoredBatch
 
-CORRECT = 0.5  # rewards above it count as correct, as in objectives.any_correct
 FIELD_KEYS = {"answers": "answer", "proxy": "proxy", "second": "second", "families": "family"}
 NAMES_SHOWN = 20  # strategies whose shares are recorded; the others are summed
 
@@ -22,10 +21,9 @@ Names = Sequence[Sequence[str | None]]
 
 def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str, float]:
     """Flat `stage/quantity` metrics of a batch of samples."""
-    rewarded_BN, known_BN = ~np.isnan(batch.rewards_BN), ~np.isnan(_outcomes(batch))
     metrics = {
-        "reward/mean": _mean(batch.rewards_BN[rewarded_BN]),
-        "reward/pass@1": _mean(_correct(batch)[known_BN]),
+        "reward/mean": _known_mean(batch.rewards_BN),
+        "reward/pass@1": _known_mean(batch.correct_BN),
     }
     if batch.clusters_BN is not None:
         metrics |= _strategies(batch, batch.clusters_BN)
@@ -40,7 +38,7 @@ def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str
 def _strategies(batch: ScoredBatch, clusters_BN: np.ndarray) -> dict[str, float]:
     readable_BN = ~np.isnan(clusters_BN) & (clusters_BN != DEGENERATE)
     counts = _counts(clusters_BN, readable_BN)
-    correct = _counts(clusters_BN, readable_BN & _correct(batch))
+    correct = _counts(clusters_BN, readable_BN & (batch.correct_BN == 1))
     num_samples = clusters_BN.shape[1]
     return {
         "strategies/per_prompt": _mean([len(count) for count in counts]),
@@ -68,11 +66,9 @@ def _shares(names_BN: Names) -> dict[str, float]:
 
 def _advantages(batch: ScoredBatch) -> dict[str, float]:
     values_BN, usable_BN = batch.advantages.values_BN, batch.advantages.usable_BN
-    correct_BN = _correct(batch)
-    wrong_BN = usable_BN & ~correct_BN
     return {
-        "advantage/wrong_positive": _mean(values_BN[wrong_BN] > 0),
-        "advantage/correct_negative": _mean(values_BN[usable_BN & correct_BN] < 0),
+        "advantage/wrong_positive": _mean(values_BN[usable_BN & (batch.correct_BN == 0)] > 0),
+        "advantage/correct_negative": _mean(values_BN[usable_BN & (batch.correct_BN == 1)] < 0),
         "advantage/dead_groups": _mean(dead_groups(batch)),
         "reward/dead_groups": _mean(_equal_rewards(batch.rewards_BN)),
         "advantage/left_out": _mean(~usable_BN),
@@ -91,18 +87,14 @@ def _equal_rewards(rewards_BN: np.ndarray) -> np.ndarray:
     return np.where(known_BN, rewards_BN, -np.inf).max(axis=1) <= least
 
 
-def _correct(batch: ScoredBatch) -> np.ndarray:
-    return _outcomes(batch) > CORRECT  # False for NaN
-
-
-def _outcomes(batch: ScoredBatch) -> np.ndarray:
-    return batch.rewards_BN if batch.outcomes_BN is None else batch.outcomes_BN
-
-
 def _mean(values: Any) -> float:
     """Mean; NaN of nothing, without a warning."""
     array = np.asarray(values, dtype=float)
     return float(array.mean()) if array.size else float("nan")
+
+
+def _known_mean(values_BN: np.ndarray) -> float:
+    return _mean(values_BN[~np.isnan(values_BN)])
 
 
 def rollout_records(

@@ -9,10 +9,10 @@ from typing import Any
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from setrl import AnyMethod, files
-from setrl.engines.batch import ScoredBatch
 from setrl.engines.metrics import Names, batch_metrics, rollout_records
 from setrl.files.run_folder import TrainingRun
 from setrl.runs.pool import Stop
+from setrl.scoring import ScoredBatch
 
 NameOf = Callable[[str, str], str | None]  # (prompt, text) → the strategy's name
 

@@ -13,7 +13,6 @@ from setrl import domains, names, tasks
 from setrl.core import methods, schedules
 from setrl.core.advantages import AnyMethod
 from setrl.domains import Domain
-from setrl.engines.batch import check_method
 from setrl.errors import ConfigError, DataError
 from setrl.files.strict_yaml import KeyedError
 from setrl.lm import fields
@@ -23,6 +22,7 @@ from setrl.rewards import Reward, Truncation
 from setrl.rewards.misgraded import GraderErrors, Misgraded
 from setrl.rewards.truncation import truncation_from_config
 from setrl.runs.config import RunConfig, require
+from setrl.scoring.check import check_method
 from setrl.tasks.base import TRAIN
 from setrl.tasks.config import located
 from setrl.tasks.spec import TaskSpec

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from setrl import names
 from setrl.core.samples import DEGENERATE
-from setrl.engines.fields import KNOWN, PAIRS, Source
+from setrl.engines.sources import Source
 from setrl.errors import ConfigError
 from setrl.files.strict_yaml import KeyedError
 from setrl.rewards.loading import check_reference, load_function
+from setrl.scoring.fields import KNOWN, PAIRS
 from setrl.tasks import Task
 from setrl.tasks.base import Labels
 

@@ -16,7 +16,7 @@ import numpy as np
 from setrl import files
 from setrl.engines.judging import make_judge
 from setrl.engines.metrics import batch_metrics, rollout_records
-from setrl.engines.scoring import SampledGroup, Scorer
+from setrl.engines.scorer import SampledGroup, Scorer
 from setrl.errors import ConfigError, RunError
 from setrl.evaluation.sampling import load_tokenizer
 from setrl.files.run_folder import Status, TrainingRun, write_status

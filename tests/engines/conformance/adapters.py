@@ -18,7 +18,7 @@ import torch
 
 from setrl import AnyMethod, grouped_advantages, set_advantages
 from setrl.cli.credit import CreditLog
-from setrl.engines.scoring import SampledGroup, Scorer
+from setrl.engines.scorer import SampledGroup, Scorer
 from setrl.engines.trl.asynchronous import credit_worker
 from setrl.rewards import Combine
 from setrl.tasks import Row

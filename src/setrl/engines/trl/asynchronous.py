@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
 from trl.experimental.async_grpo.async_rollout_worker import (
     AsyncRolloutWorker,
     RolloutGroup,
@@ -23,17 +22,17 @@ from trl.experimental.async_grpo.async_rollout_worker import (
     TrainingSequence,
     _AsyncRolloutLoop,
 )
-from trl.trainer.utils import get_callable_name, is_async_callable
 
 from setrl import AnyMethod
 from setrl.engines import functions
-from setrl.engines.batch import FIELDS, ScoredBatch, check_method
-from setrl.engines.fields import PAIRS, Source, as_array, check_sources, column, read_matrix
-from setrl.engines.labels import numbered
 from setrl.engines.metrics import batch_metrics
+from setrl.engines.sources import Source, functions_of
 from setrl.engines.texts import prompt_text, sample_text
 from setrl.errors import ConfigError
 from setrl.rewards import Combine, Truncation
+from setrl.scoring import Columns, ScoredBatch, score
+from setrl.scoring.check import FIELDS, check_method
+from setrl.scoring.fields import PAIRS
 
 __all__ = ["credit_worker"]
 
@@ -78,13 +77,13 @@ def credit_worker(
             "credit_worker needs a worker of TRL's own kind that has not been started"
         )
     fields = dict(fields or {})
-    check_sources(fields)
+    functions_of(fields)  # refuses what is wrong here, not in the worker's process
     known = FIELDS | set(fields)
     check_method(method, worker._loop_kwargs.get("num_generations", 8), "num_generations", known)
     if "clusters" in method.reads and cluster_func is None:
         raise ValueError(f"{method.name} reads clusters: pass cluster_func=...")
     if combine is not None and worker._loop_kwargs.get("environment_factory") is None:
-        rewards = [get_callable_name(one) for one in worker._loop_kwargs["reward_funcs"]]
+        rewards = [functions.name_of(one) for one in worker._loop_kwargs["reward_funcs"]]
         _check_combine(combine, rewards)
     own: dict[str, Any] = {
         "method": method,
@@ -138,10 +137,7 @@ class SetRolloutLoop(_AsyncRolloutLoop):
     ):
         self.method = method
         self.cluster_func = None if cluster_func is None else functions.checked_labels(cluster_func)
-        self.fields = {
-            name: one if isinstance(one, str) else functions.checked_field(one, name)
-            for name, one in fields.items()
-        }
+        self.fields = functions_of(fields)
         self.combine = combine
         self.truncated = truncated
         super().__init__(**others)
@@ -182,53 +178,30 @@ class SetRolloutLoop(_AsyncRolloutLoop):
             "completion_ids": group.completions_ids,
             **group.reward_kwargs,
         }
-        rewards_BN, outcomes_BN = self._rewards(metrics_N)
-        rewards_BN = self.truncated(rewards_BN, np.array([cut_N]))
-        labels_N = None
-        if self.cluster_func is not None:
-            labels_N = await _called(self.cluster_func, arguments)
-        clusters_BN = None if labels_N is None else numbered(labels_N)[None]
-        fields = {name: await self._field(name, arguments) for name in self.fields}
-        rng = np.random.default_rng(group.group_id)
-        return ScoredBatch(
+        labels = await _called(self.cluster_func, arguments) if self.cluster_func else None
+        fields = {name: await _called(one, arguments) for name, one in self.fields.items()}
+        # `pairs` has a matrix for each prompt of the columns, and there is one prompt.
+        fields |= {PAIRS: [fields[PAIRS]]} if PAIRS in fields else {}
+        columns = Columns(
             [prompt_text(group.prompts[0])],
             [[sample_text(completion) for completion in group.completions]],
-            rewards_BN,
-            clusters_BN,
-            self.method.advantages(
-                rewards_BN, rng=rng, clusters=clusters_BN, abstain=True, **fields
-            ),
-            {},
-            labels_BN=None if labels_N is None else [labels_N],
-            outcomes_BN=outcomes_BN,
-            fields=fields,
+            [[one[key] for one in metrics_N] for key in self._reward_keys],
+            cut_N,
+            labels,
+            fields,
         )
+        rules: dict[str, Any] = {"combine": self.combine, "truncated": self.truncated}
+        return score(columns, self.method, rng=group.group_id, **rules)
 
-    def _rewards(self, metrics_N: list[dict[str, float]]) -> tuple[np.ndarray, np.ndarray | None]:
-        """The reward of each sample, and the outcome if it is not that."""
-        if self.combine is None:
-            return np.array([[one["reward"] for one in metrics_N]], dtype=np.float64), None
-        keys = [f"rewards/{name}" for name in self.reward_func_names]
-        columns_BNR = np.array([[[one[key] for key in keys] for one in metrics_N]])
-        return self.combine(columns_BNR), columns_BNR[..., self.combine.outcome]
-
-    async def _field(self, name: str, arguments: dict[str, Any]) -> Any:
-        """A field of the group, (1, N), or (1, N, N) for pairs."""
-        source, num_samples = self.fields[name], len(arguments["completions"])
-        if isinstance(source, str):
-            rows = zip(*arguments.values(), strict=True)
-            values = column([dict(zip(arguments, row, strict=True)) for row in rows], source, name)
-            return as_array(name, values, num_samples)
-        if name != PAIRS:
-            return as_array(name, await _called(source, arguments), num_samples)
-        place = f"the pairs function {get_callable_name(source)!r}"
-        with functions.named(place):
-            found = await _called(source, arguments)
-        return read_matrix(found, num_samples, place)[None]
+    @property
+    def _reward_keys(self) -> list[str]:
+        """TRL's metrics that hold rewards: their sum, unless they are combined here."""
+        names = self.reward_func_names
+        return ["reward"] if self.combine is None else [f"rewards/{name}" for name in names]
 
 
 async def _called(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     """What a function returns, which works beside the others of the process."""
-    if is_async_callable(function):
+    if functions.is_async(function):
         return await function(**arguments)
     return await asyncio.to_thread(function, **arguments)

@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 from trl import GRPOConfig, RLOOConfig
 
 from setrl import AnyMethod
-from setrl.engines.batch import FIELDS, check_method
 from setrl.engines.trl.importance import warn_of_truncated_sampling
 from setrl.rewards import Combine, Truncation
+from setrl.scoring.check import FIELDS, check_method
 
 NARROWING = {"top_p": 1.0, "top_k": 0, "min_p": None, "repetition_penalty": 1.0}
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from setrl import files
-from setrl.engines.batch import ScoredBatch
 from setrl.engines.metrics import NAMES_SHOWN, batch_metrics, rollout_records
 from setrl.engines.tinker.journal import CreditedSample
 from setrl.groups.records import TEXTS_KEPT
 from setrl.lm.arm import KEPT_CHECKPOINTS
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.preflight.model_size import ModelSize
+from setrl.scoring import Columns, ScoredBatch, score
+from setrl.scoring.check import FIELDS
+from setrl.scoring.fields import PAIRS
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2, "auto": 2}
 MOMENTS = 2  # numbers that Adam keeps of a weight
@@ -182,22 +185,16 @@ def _has_names(config: ComparisonConfig) -> bool:
 def _batch(config: ComparisonConfig, arm: str, texts: Texts) -> ScoredBatch:
     """A batch of one prompt with random rewards, as long as those of the run."""
     rng, n = np.random.default_rng(0), config.samples_per_prompt
-    rewards_BN = (rng.random((1, n)) > 0.5).astype(float)
-    clusters_BN = rng.integers(0, max(n // 2, 1), (1, n)).astype(float)
+    rewards, strategies = rng.random(n) > 0.5, rng.integers(0, max(n // 2, 1), n).tolist()
     method = config.method(arm)
-    fields = {name: rng.random((1, n)) for name in method.reads}
-    if "pairs" in fields:
-        fields["pairs"] = rng.random((1, n, n))
-    fields |= {"clusters": clusters_BN}
-    fields.pop("rewards", None)
-    advantages = method.advantages(rewards_BN, rng=0, **fields)  # type: ignore[arg-type]
-    clusters = fields.pop("clusters")
+    fields: dict[str, Any] = {name: rng.random(n) for name in method.reads if name not in FIELDS}
+    if PAIRS in fields:
+        fields[PAIRS] = [rng.random((n, n))]
     has_clusters = config.judge(arm) is not None or config.make_task().strategy.is_known
-    known = clusters if has_clusters else None
     prompt, text = "x" * round(texts.prompt_bytes), "x" * round(texts.sample_bytes)
-    return ScoredBatch(
-        [prompt], [[text] * n], rewards_BN, known, advantages, {}, None, None, None, fields
-    )
+    known = strategies if has_clusters else None
+    columns = Columns([prompt], [[text] * n], [rewards], None, known, fields)
+    return score(columns, method, rng=0)
 
 
 def _evaluation(config: ComparisonConfig, texts: Texts, problems: int) -> float:

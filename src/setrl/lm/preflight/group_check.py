@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,18 +13,23 @@ from typing import Any
 import numpy as np
 from transformers import TrainerState
 
+from setrl import Advantages
 from setrl.core.samples import DEGENERATE
-from setrl.engines.fields import PAIRS, as_array, column, read_matrix
-from setrl.engines.functions import checked_field, checked_labels, checked_rewards
+from setrl.engines.functions import checked_labels, checked_rewards
 from setrl.engines.judging import make_judge
-from setrl.engines.labels import Label, numbered, shown
+from setrl.engines.scorer import called
+from setrl.engines.sources import functions_of
 from setrl.engines.texts import prompt_text
 from setrl.errors import RunError
 from setrl.evaluation.sampling import LocalModel
-from setrl.judges import Group
+from setrl.judges import Group, Judgement
 from setrl.lm.arm import field_sources, refuse_unreachable_judge, training_prompts
 from setrl.lm.config import ComparisonConfig
 from setrl.rewards.guarded import GuardedReward
+from setrl.scoring import Columns, ScoredBatch, score
+from setrl.scoring.batch import Column
+from setrl.scoring.fields import PAIRS
+from setrl.scoring.labels import shown
 
 TASK = ""  # the strategy by the function of the task, beside those by judges
 
@@ -94,23 +97,27 @@ class _Checking:
         self._draw()
         self.inputs = self._inputs(row)
         rewards = self._rewards()
-        reward_BN = self._combined(rewards)
-        labels = self._labels()
-        advantages = self._advantages(reward_BN, labels)
-        self._look(reward_BN, labels)
-        samples = [
-            SampleCheck(
-                text=self.texts[i],
-                tokens=self.tokens[i],
-                cut=self.cut[i],
-                rewards={name: values[i] for name, values in rewards.items()},
-                reward=None if reward_BN is None else _known(reward_BN[0, i]),
-                strategies={arm: shown(found[i]) for arm, found in labels.items()},
-                advantages={arm: _known(found[0, i]) for arm, found in advantages.items()},
-            )
-            for i in range(self.n)
-        ]
+        batches = self._batches(list(rewards.values()))
+        self._look(list(batches.values()))
+        samples = [self._sample(i, rewards, batches) for i in range(self.n)]
         return GroupCheck(self.prompt, samples, self.seconds, self.problems, self.warnings)
+
+    def _sample(
+        self, i: int, rewards: Mapping[str, Column], batches: Mapping[str, ScoredBatch]
+    ) -> SampleCheck:
+        kinds = {arm: one.labels_BN[0][i] for arm, one in batches.items() if one.labels_BN}
+        return SampleCheck(
+            text=self.texts[i],
+            tokens=self.tokens[i],
+            cut=self.cut[i],
+            rewards={
+                name: None if isinstance(column, Exception) else _known(column[i])
+                for name, column in rewards.items()
+            },
+            reward=next((_known(one.rewards_BN[0, i]) for one in batches.values()), None),
+            strategies={arm: shown(label) for arm, label in kinds.items()},
+            advantages={arm: _advantage(one.advantages, i) for arm, one in batches.items()},
+        )
 
     def _draw(self) -> None:
         config = self.config
@@ -140,13 +147,11 @@ class _Checking:
             "log_metric": lambda *_: None,
         }
 
-    def _rewards(self) -> dict[str, list[float | None]]:
-        found: dict[str, list[float | None]] = {}
+    def _rewards(self) -> dict[str, Column]:
+        found: dict[str, Column] = {}
         for function in self.task.rewards:
             name = function.__name__
-            found[name] = [None] * self.n
-            with self._noted(), self._timed(name):
-                found[name] = _call(checked_rewards(function), self.inputs)
+            found[name] = self._column(name, checked_rewards(function))
             if isinstance(function, GuardedReward) and (failed := function.record.failures):
                 kinds = ", ".join(f"{kind} {count}×" for kind, count in failed.items())
                 self.problems.append(
@@ -154,16 +159,44 @@ class _Checking:
                 )
         return found
 
-    def _combined(self, rewards: Mapping[str, list[float | None]]) -> np.ndarray | None:
-        if self.problems:
-            return None
-        columns = np.array(list(rewards.values()), dtype=np.float64).T[None]
-        cut_BN = np.array([self.cut])
-        return self.config.truncation()(self.task.combine(columns), cut_BN)
+    def _column(self, part: str, function: Callable[..., Any]) -> Column:
+        """What a function says about the samples, or the error that it ended in."""
+        try:
+            with self._timed(part):
+                found: Column = called(function, self.inputs)
+        except RunError as error:
+            return error
+        return found
 
-    def _labels(self) -> dict[str, list[Label]]:
-        """Arm → the strategies of the samples, each function and each judge asked once."""
-        known: dict[str, list[Label]] = {}
+    def _batches(self, rewards: list[Column]) -> dict[str, ScoredBatch]:
+        """Arm → the group as its method credits it."""
+        strategies, found = self._strategies(), {}
+        prompts_B, texts_BN = [self._question().prompt], [self.texts]
+        rules: dict[str, Any] = {"combine": self.task.combine, "goes_on": True}
+        for arm in self.config.arms:
+            columns = Columns(
+                prompts_B, texts_BN, rewards, self.cut, strategies.get(arm), self._fields(arm)
+            )
+            try:
+                found[arm] = score(
+                    columns,
+                    self.config.method(arm),
+                    truncated=self.config.truncation(),
+                    rng=0,
+                    **rules,
+                )
+                self._note(*found[arm].problems)
+            except ValueError as error:
+                self._note(str(error))
+        return found
+
+    def _note(self, *problems: str) -> None:
+        """Add problems that no other arm had."""
+        self.problems += [one for one in problems if one not in self.problems]
+
+    def _strategies(self) -> dict[str, Any]:
+        """Arm → the strategies of the samples; each function and each judge is asked once."""
+        known: dict[str, Any] = {}
         found = {}
         for arm in self.config.arms:
             judge = self.config.judge(arm)
@@ -171,78 +204,58 @@ class _Checking:
                 continue
             key = TASK if judge is None else repr(judge)
             if key not in known:
-                known[key] = [None] * self.n
-                with self._noted():
-                    known[key] = self._named() if judge is None else self._judged(judge)
+                known[key] = self._named() if judge is None else self._judged(judge)
             found[arm] = known[key]
         return found
 
-    def _named(self) -> list[Label]:
-        with self._timed("strategy"):
-            found: list[Label] = _call(checked_labels(self.task.strategy.function), self.inputs)
-        return found
+    def _named(self) -> Column:
+        return self._column("strategy", checked_labels(self.task.strategy.function))
 
-    def _judged(self, spec: Any) -> list[Label]:
-        group = Group(prompt_text(self.inputs["prompts"][0]), tuple(self.texts))
-        refuse_unreachable_judge(spec)
-        with tempfile.TemporaryDirectory() as folder:
-            judge = make_judge(spec, Path(folder))
-            with closing(judge), self._timed(f"judge {judge.name}"):
-                [judgement] = judge.judge([group])
-        if judgement.clusters_N is None:
-            raise RunError(f"the judge {judge.name} could not judge the group: {judgement.reason}")
-        names = judgement.strategies or [None] * self.n
-        pairs = zip(names, judgement.clusters_N, strict=True)
-        return [label if label == DEGENERATE else name or label for name, label in pairs]
+    def _judged(self, spec: Any) -> list[Judgement] | Exception:
+        try:
+            refuse_unreachable_judge(spec)
+            with tempfile.TemporaryDirectory() as folder:
+                judge = make_judge(spec, Path(folder))
+                with closing(judge), self._timed(f"judge {judge.name}"):
+                    [found] = judge.judge([self._question()])
+        except (RunError, ValueError) as error:
+            return error
+        if found.clusters_N is None:
+            return RunError(f"the judge {judge.name} could not judge the group: {found.reason}")
+        return [found]
 
-    def _advantages(
-        self, reward_BN: np.ndarray | None, labels: Mapping[str, list[Label]]
-    ) -> dict[str, np.ndarray]:
-        found: dict[str, np.ndarray] = {}
-        for arm in self.config.arms if reward_BN is not None else ():
-            with self._noted():
-                clusters_BN = numbered(labels[arm])[None] if arm in labels else None
-                found[arm] = np.asarray(
-                    self.config.method(arm)
-                    .advantages(
-                        reward_BN, rng=0, clusters=clusters_BN, abstain=True, **self._fields(arm)
-                    )
-                    .values_BN
-                )
-        return found
+    def _question(self) -> Group:
+        return Group(prompt_text(self.inputs["prompts"][0]), tuple(self.texts))
 
-    def _fields(self, arm: str) -> dict[str, np.ndarray]:
+    def _fields(self, arm: str) -> dict[str, Column]:
         """The further fields that the method of an arm reads."""
-        found = {}
-        for name, source in field_sources(self.config, arm, self.task).items():
-            if isinstance(source, str):
-                rows = [{source: value} for value in self.inputs.get(source, [])]
-                found[name] = as_array(name, column(rows, source, name), self.n)
-                continue
-            with self._timed(f"fields.{name}"):
-                values = _call(checked_field(source, name), self.inputs)
-            if name == PAIRS:
-                found[name] = read_matrix(values, self.n, "the pairs function")[None]
-            else:
-                found[name] = as_array(name, values, self.n)
+        sources = functions_of(field_sources(self.config, arm, self.task))
+        found = {name: self._column(f"fields.{name}", one) for name, one in sources.items()}
+        if PAIRS in found and not isinstance(found[PAIRS], Exception):
+            found[PAIRS] = [found[PAIRS]]  # the matrix of each prompt, and there is one
         return found
 
-    def _look(self, reward_BN: np.ndarray | None, labels: Mapping[str, list[Label]]) -> None:
+    def _look(self, batches: list[ScoredBatch]) -> None:
         """Warn of a group that says little about the training that is to come."""
         if all(self.cut):
             self.warnings.append(
                 f"all {self.n} samples were cut at {self.config.sample_tokens} tokens: set "
                 "max_new_tokens higher, or the model does not end its answers"
             )
-        if reward_BN is not None and np.ptp(np.nan_to_num(reward_BN, nan=-1.0)) == 0:
-            value = _known(reward_BN[0, 0])
+        if batches and not self.problems:
+            self._look_at_rewards(batches[0].rewards_BN)
+        labels = [one.labels_BN[0] for one in batches if one.labels_BN]
+        if labels and all(one in (DEGENERATE, None) for found in labels for one in found):
+            self.warnings.append(f"no strategy was found in any of the {self.n} samples")
+
+    def _look_at_rewards(self, rewards_BN: np.ndarray) -> None:
+        if np.ptp(np.nan_to_num(rewards_BN, nan=-1.0)) == 0:
+            value = _known(rewards_BN[0, 0])
             what = "no reward" if value is None else f"the reward {value:g}"
             self.warnings.append(
-                f"all {self.n} samples have {what}: from such a group a method that reads rewards "
-                "alone learns nothing"
+                f"all {self.n} samples have {what}: from such a group a method that reads only "
+                "rewards learns nothing"
             )
-        if labels and all(one in (DEGENERATE, None) for found in labels.values() for one in found):
-            self.warnings.append(f"no strategy was found in any of the {self.n} samples")
 
     @contextmanager
     def _timed(self, part: str) -> Iterator[None]:
@@ -250,23 +263,15 @@ class _Checking:
         yield
         self.seconds[part] = time.perf_counter() - start
 
-    @contextmanager
-    def _noted(self) -> Iterator[None]:
-        """Inside it, what fails is a problem that is written down."""
-        try:
-            yield
-        except (RunError, ValueError) as error:
-            self.problems.append(str(error))
 
-
-def _call(function: Callable[..., Any], inputs: Mapping[str, Any]) -> Any:
-    found = function(**inputs)
-    return asyncio.run(found) if inspect.iscoroutine(found) else found
+def _advantage(advantages: Advantages, i: int) -> float | None:
+    """The credit of a sample; None if the sample was left out of all sets."""
+    return float(advantages.values_BN[0, i]) if advantages.usable_BN[0, i] else None
 
 
 def _ends(tokenizer: Any) -> set[int]:
     return {tokenizer.eos_token_id, tokenizer.pad_token_id}
 
 
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+def _known(value: float | None) -> float | None:
+    return None if value is None or np.isnan(value) else float(value)

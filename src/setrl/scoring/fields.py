@@ -1,22 +1,16 @@
-"""Fields of samples beyond rewards and clusters, from functions of the user or from columns.
-
-A source is a function in the interface of TRL's reward functions, which returns one value a sample
-(for `pairs` a matrix a prompt), or the name of a column.
-"""
+"""Fields of samples beside rewards and clusters: their values, and columns of them as arrays."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from setrl import names
-from setrl.engines.labels import numbered, read_label
 from setrl.errors import RunError
+from setrl.scoring.labels import numbered, read_label
 
-Source = Callable[..., Any] | str
 Values = Sequence[Any]
 
 NUMBERS = (int, float, np.number, np.bool_)
@@ -67,51 +61,15 @@ PAIRS = "pairs"
 KNOWN = (*READERS, PAIRS)
 
 
-def check_sources(sources: Mapping[str, Source]) -> None:
-    """Refuse a field that there is not, and a source that is neither a function nor a column.
-
-    Raises:
-        ValueError: Naming the field.
-        TypeError: Naming the field and its source.
-    """
-    for name, source in sources.items():
-        if name == "clusters":
-            raise ValueError("clusters are no entry of fields: pass cluster_func=... or judge=...")
-        names.look_up("field", name, dict.fromkeys(KNOWN))
-        if not callable(source) and not isinstance(source, str):
-            raise TypeError(
-                f"fields[{name!r}] must be a function or the name of a column, got {source!r}"
-            )
-        if name == PAIRS and isinstance(source, str):
-            raise TypeError(
-                "fields['pairs'] must be a function, which gets the samples of one prompt and "
-                f"returns a number for each pair of them, got the column {source!r}"
-            )
-
-
-def column(inputs: Sequence[Mapping[str, Any]], source: str, name: str) -> Values:
-    """A column of the samples' rows.
-
-    Raises:
-        RunError: If there is no such column, or one of its values does not fit.
-    """
-    if source not in inputs[0]:
-        raise RunError(
-            f"fields[{name!r}]: the samples have no column {source!r}; they have "
-            f"{', '.join(map(repr, inputs[0]))}"
-        )
-    try:
-        return [READERS[name](row[source]) for row in inputs]
-    except ValueError as error:
-        raise RunError(f"the column {source!r} of fields[{name!r}] must hold {error}") from None
-
-
 def as_array(name: str, values: Values, num_samples: int) -> np.ndarray:
-    """The values of all samples of a step, (B, N); NaN or None is unknown.
+    """Return the values of all samples as (B, N), or (B, N, N) for `pairs`; NaN or None is unknown.
 
     Raises:
         RunError: If answers are texts and numbers.
     """
+    if name == PAIRS:
+        unknown_NN = np.full((num_samples, num_samples), np.nan)
+        return np.stack([unknown_NN if one is None else np.asarray(one) for one in values])
     if name == "families":
         return numbered(values).reshape(-1, num_samples)
     if name == "answers":

@@ -1,0 +1,191 @@
+"""Columns of the samples of all processes: what functions, a judge and TRL say about them."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from torch import Tensor
+from typing_extensions import override
+
+from setrl.engines.functions import is_async
+from setrl.engines.judging import JudgeQueue
+from setrl.engines.texts import prompt_text, sample_text
+from setrl.engines.trl.gathering import gather_rows
+from setrl.engines.trl.policy import MeanLogprob
+from setrl.engines.trl.sampling import Sampling
+from setrl.judges import Group, Judgement
+from setrl.rewards import Truncation
+from setrl.scoring import Columns
+from setrl.scoring.fields import PAIRS, Values
+from setrl.scoring.judgements import JudgingTimes, unknown_share
+from setrl.scoring.labels import Label
+
+Functions = Mapping[str, Callable[..., Any]]
+
+
+@dataclass
+class Generation:
+    """What TRL's methods find out about one generation, over all processes, before its credit.
+
+    Attributes:
+        rewards_MR: What the reward functions gave.
+        cut: Which samples were cut; None if it changes nothing.
+        labels: What the cluster function gave; None without one.
+        fields: Further fields of the samples.
+        seconds: The time that each part took on this process.
+    """
+
+    rewards_MR: Tensor | None = None
+    cut: list[bool] | None = None
+    labels: list[Label] | None = None
+    fields: dict[str, Values] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+class Gathering(Sampling):
+    """The part of a trainer of TRL that gathers columns.
+
+    Attributes:
+        cluster_func: The strategy of each sample; None without one.
+        fields: The function of each further field.
+        policy_fields: The fields that come from the policy.
+        truncated: What cut samples count.
+    """
+
+    cluster_func: Callable[..., Any] | None
+    fields: Functions
+    policy_fields: Mapping[str, MeanLogprob]
+    truncated: Truncation
+    _generation: Generation
+
+    @override
+    def _generate(self, prompts: list) -> Any:
+        with self._timed("generation"):
+            return super()._generate(prompts)
+
+    @override
+    def _calculate_rewards(
+        self, inputs: list[dict[str, Any]], prompts: list, completions: list, ids: list
+    ) -> Tensor:
+        found = self._generation
+        with self._timed("verification"):
+            arguments = self._arguments(inputs, prompts, completions, ids)
+            # Asynchronous functions work while TRL calls the reward functions.
+            labels = self._started(self.cluster_func, arguments) if self.cluster_func else None
+            fields = self._start_fields(arguments) if self._is_training else {}
+            rewards_MR = super()._calculate_rewards(inputs, prompts, completions, ids)
+            found.rewards_MR = rewards_MR.clone()
+            found.labels = gather_rows(labels()) if labels is not None else None
+            if self.truncated.changes_rewards:
+                ends = {*self.eos_token_ids, self._tokenizer.pad_token_id}
+                found.cut = gather_rows([one[-1] not in ends for one in ids])
+            found.fields = {name: values() for name, values in fields.items()}
+        return rewards_MR
+
+    def _columns(self, output: dict[str, Any]) -> tuple[Columns, JudgingTimes | None]:
+        """The columns of the last generation, and what the judge took; TRL has logged its texts."""
+        found = self._generation
+        assert found.rewards_MR is not None
+        rewards_MR = found.rewards_MR.double().cpu().numpy()
+        fields = dict(found.fields)
+        for name, source in self.policy_fields.items():
+            fields[name] = gather_rows(source.values(self, output).tolist())
+        prompts_B, texts_BN = self._texts(len(rewards_MR))
+        columns = Columns(prompts_B, texts_BN, list(rewards_MR.T), found.cut, found.labels, fields)
+        if self.judge_queue is None:
+            return columns, None
+        with self._timed("judging"):
+            judgements, times = self._judged(self.judge_queue, prompts_B, texts_BN)
+        return replace(columns, strategies=judgements), times
+
+    def _arguments(
+        self, inputs: list[dict[str, Any]], prompts: list, completions: list, ids: list
+    ) -> dict[str, Any]:
+        """What TRL passes to reward functions."""
+        own = ("prompt", "completion", "completion_ids")
+        fields: dict[str, Any] = {
+            key: [one[key] for one in inputs] for key in inputs[0] if key not in own
+        }
+        fields |= {"prompts": prompts, "completions": completions, "completion_ids": ids}
+        fields |= {"trainer_state": self.state, "log_metric": self._log_metric}
+        fields |= {"log_extra": self._log_completion_extra}
+        if getattr(self, "environments", None) is not None:  # RLOO has none
+            fields["environments"] = self.environments
+        return fields
+
+    def _started(
+        self, function: Callable[..., Any], arguments: Mapping[str, Any]
+    ) -> Callable[[], Any]:
+        """What gives the values of a function; an asynchronous one works until then."""
+        if not is_async(function):
+            return functools.partial(function, **arguments)
+        call = function(**arguments)
+        return asyncio.run_coroutine_threadsafe(call, self.async_loop).result
+
+    def _start_fields(self, arguments: dict[str, Any]) -> dict[str, Callable[[], Values]]:
+        """What gives each field of the samples of all processes, once the rewards are known."""
+
+        def gathered(values: Callable[[], Any]) -> Values:
+            return gather_rows(values())
+
+        return {
+            name: functools.partial(self._pairs, function, arguments)
+            if name == PAIRS
+            else functools.partial(gathered, self._started(function, arguments))
+            for name, function in self.fields.items()
+        }
+
+    def _pairs(self, function: Callable[..., Any], arguments: dict[str, Any]) -> Values:
+        """A matrix for each prompt; each process asks about its share of the prompts.
+
+        A group may span processes, so that the samples are gathered first.
+        """
+        n, own = self._num_samples, len(arguments["completions"])
+        kept = [key for key, one in arguments.items() if isinstance(one, list)]
+        kept = [key for key in kept if key != "environments"]  # they live in their process
+        rows = gather_rows([{key: arguments[key][i] for key in kept} for i in range(own)])
+        groups = [rows[start : start + n] for start in range(0, len(rows), n)]
+        matrices = []
+        for group in self._share(groups):
+            samples = {key: [row[key] for row in group] for key in kept}
+            matrices.append(self._started(function, samples | {"trainer_state": self.state})())
+        return gather_rows(matrices)
+
+    def _share(self, groups: list[Any]) -> list[Any]:
+        """The part of all groups, in their order, that is for this process."""
+        share = math.ceil(len(groups) / self.accelerator.num_processes)
+        first = share * self.accelerator.process_index
+        return groups[first : first + share]
+
+    def _texts(self, num_samples: int) -> tuple[list[str], list[list[str]]]:
+        """The last prompts and their samples, of all processes, from TRL's own log."""
+        n = self._num_samples
+        prompts = [prompt_text(prompt) for prompt in list(self._logs["prompt"])[-num_samples::n]]
+        texts = [sample_text(text) for text in list(self._logs["completion"])[-num_samples:]]
+        return prompts, [texts[start : start + n] for start in range(0, num_samples, n)]
+
+    def _judged(
+        self, queue: JudgeQueue, prompts_B: list[str], texts_BN: list[list[str]]
+    ) -> tuple[list[Judgement], JudgingTimes]:
+        """What the judge says; each process asks about its share of the groups."""
+        groups = [Group(p, tuple(t)) for p, t in zip(prompts_B, texts_BN, strict=True)]
+        judgements, times = queue.collect(self._share(groups))
+        if self.accelerator.num_processes == 1:
+            return judgements, times
+        parts = gather_rows([(judgements, times.used)])
+        judgements = [one for part, _ in parts for one in part]
+        used = {name: sum(of[name] for _, of in parts) for name in times.used}
+        return judgements, replace(times, unknown=unknown_share(judgements), used=used)
+
+    @contextmanager
+    def _timed(self, part: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self._generation.seconds[part] = time.perf_counter() - start

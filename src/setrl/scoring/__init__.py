@@ -1,0 +1,10 @@
+"""Finished columns of samples → rewards, strategies and the advantages that enter the loss.
+
+Every engine gathers columns (what its reward functions, its judge and its data say of B × N
+samples) and calls `score`, which calls no function of a user and knows no trainer.
+"""
+
+from setrl.scoring.batch import Columns, ScoredBatch
+from setrl.scoring.stage import score
+
+__all__ = ["Columns", "ScoredBatch", "score"]

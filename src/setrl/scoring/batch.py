@@ -1,0 +1,79 @@
+"""What scoring takes and what it gives: columns of samples, and samples with their credit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from setrl import Advantages
+from setrl.judges import Judgement
+from setrl.scoring.judgements import JudgingTimes
+from setrl.scoring.labels import Label
+
+Column = Sequence[Any] | np.ndarray | Exception
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is known about B × N samples before they are credited.
+
+    A column holds one value for each sample; the N samples of a prompt stand together, in the order
+    of the prompts. If a column could not be read, the error stands where the column would be.
+
+    Attributes:
+        prompts_B: The prompts.
+        texts_BN: The samples.
+        rewards_R: The column of each reward function; None or NaN is an unknown reward.
+        cut: Which samples were cut at the length limit; None if no rule asks for it.
+        strategies: A column of labels (names, or integers of at least −1; None is unknown), or one
+            `Judgement` for each prompt; None if nobody was asked.
+        fields: Field of the method → its column; None is unknown. `pairs` has one matrix for each
+            prompt, (N, N), or None.
+    """
+
+    prompts_B: list[str]
+    texts_BN: list[list[str]]
+    rewards_R: Sequence[Column]
+    cut: Sequence[bool] | None = None
+    strategies: Column | Sequence[Judgement] | None = None
+    fields: Mapping[str, Column] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ScoredBatch:
+    """The samples of one generation over all processes, as they enter the loss.
+
+    Attributes:
+        prompts_B: The prompts.
+        texts_BN: The samples.
+        rewards_BNR: What each of the R reward functions gave; NaN unknown.
+        rewards_BN: The reward that the method credits; NaN where a sample has none.
+        correct_BN: Whether each sample is right, 1 or 0; NaN unknown.
+        clusters_BN: The strategies as numbers, −1 degenerate, NaN unknown; None if nobody was
+            asked. Where the cluster function gives names, a name has one number in the batch.
+        labels_BN: The strategies as the cluster function or the judge called them: names, or
+            integers where it gives no names; −1 degenerate, None unknown. None if nobody was asked.
+        fields: Further fields that the method was given: `answers`, `proxy`, `second`, `families`
+            (B, N) and `pairs` (B, N, N), with NaN or None where unknown.
+        advantages: The result of the method; `advantages.values_BN` is what entered the loss.
+        problems: Why columns are missing, one sentence for each; empty in training.
+        seconds: The time that this process spent on each part: generation, verification, judging,
+            credit.
+        judging: The cost of the judge; None if no judge was asked.
+    """
+
+    prompts_B: list[str]
+    texts_BN: list[list[str]]
+    rewards_BNR: np.ndarray
+    rewards_BN: np.ndarray
+    correct_BN: np.ndarray
+    clusters_BN: np.ndarray | None
+    labels_BN: list[list[Label]] | None
+    fields: Mapping[str, np.ndarray]
+    advantages: Advantages
+    problems: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    judging: JudgingTimes | None = None

@@ -1,0 +1,136 @@
+"""Rewards → combined → truncated → right or wrong → strategies → fields → advantages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from setrl import AnyMethod
+from setrl.errors import RunError
+from setrl.judges import Judgement
+from setrl.rewards import Combine, Truncation
+from setrl.rewards.combine import CORRECT
+from setrl.scoring.batch import Column, Columns, ScoredBatch
+from setrl.scoring.fields import PAIRS, as_array
+from setrl.scoring.judgements import clusters_array, labels_of
+from setrl.scoring.labels import Label, numbered
+
+T = TypeVar("T")
+AS_IT_IS = Truncation()
+
+
+def score(
+    columns: Columns,
+    method: AnyMethod,
+    *,
+    combine: Combine | None = None,
+    weights: Sequence[float] | None = None,
+    truncated: Truncation = AS_IT_IS,
+    rng: np.random.Generator | int | None = None,
+    goes_on: bool = False,
+) -> ScoredBatch:
+    """Credit samples with a method.
+
+    Args:
+        columns: What is known about the samples.
+        method: The method.
+        combine: How several rewards become one; None for their sum with `weights`, in which unknown
+            rewards are left out.
+        weights: The weight of each reward in that sum; None for 1 each.
+        truncated: What samples count that were cut at the length limit.
+        rng: A generator or its seed, for methods that sample sets.
+        goes_on: Whether a column that could not be read is unknown for all samples, and its error a
+            problem of the batch. By default the error is raised. If one reward is missing, no
+            sample has a reward: a sum of the others would be another reward.
+
+    Raises:
+        RunError: If a column could not be read.
+        ValueError: If the samples do not fit the method; it names what is wrong.
+    """
+    reading = _Reading(len(columns.prompts_B), len(columns.texts_BN[0]), goes_on)
+    rewards_BNR = reading.rewards(columns.rewards_R)
+    weighted = Combine(tuple(weights or (1.0,) * rewards_BNR.shape[2]), missing="skip")
+    rewards_BN = (combine or weighted)(rewards_BNR)
+    if columns.cut is not None:
+        rewards_BN = truncated(rewards_BN, np.reshape(columns.cut, rewards_BN.shape))
+    clusters_BN, labels_BN = reading.strategies(columns.strategies)
+    fields = {name: reading.field(name, column) for name, column in columns.fields.items()}
+    return ScoredBatch(
+        columns.prompts_B,
+        columns.texts_BN,
+        rewards_BNR,
+        rewards_BN,
+        _correct(rewards_BN if combine is None else rewards_BNR[..., combine.outcome]),
+        clusters_BN,
+        labels_BN,
+        fields,
+        method.advantages(rewards_BN, rng=rng, clusters=clusters_BN, abstain=True, **fields),
+        tuple(reading.problems),
+    )
+
+
+def _correct(outcomes_BN: np.ndarray) -> np.ndarray:
+    """Say which samples are right by what decides it: 1 or 0, NaN unknown."""
+    return np.where(np.isnan(outcomes_BN), np.nan, outcomes_BN > CORRECT)
+
+
+@dataclass
+class _Reading:
+    """Columns as arrays of B prompts and N samples, and what was wrong with them."""
+
+    num_prompts: int
+    num_samples: int
+    goes_on: bool
+    problems: list[str] = field(default_factory=list)
+
+    def rewards(self, columns: Sequence[Column]) -> np.ndarray:
+        rewards_MR = np.stack([self._read(column, _numbers) for column in columns], axis=-1)
+        if self.problems:
+            rewards_MR[:] = np.nan
+        return rewards_MR.reshape(self.num_prompts, self.num_samples, len(columns))
+
+    def strategies(
+        self, column: Column | Sequence[Judgement] | None
+    ) -> tuple[np.ndarray | None, list[list[Label]] | None]:
+        if column is None:
+            return None, None
+        return self._read(column, partial(_strategies, num_samples=self.num_samples))
+
+    def field(self, name: str, column: Column) -> np.ndarray:
+        count = self.num_prompts if name == PAIRS else None
+        return self._read(column, partial(as_array, name, num_samples=self.num_samples), count)
+
+    def _read(
+        self,
+        column: Column | Sequence[Judgement],
+        read: Callable[[Any], T],
+        count: int | None = None,
+    ) -> T:
+        """Read a column; where that fails, it is a column of unknown values."""
+        try:
+            if isinstance(column, Exception):
+                raise column
+            return read(column)
+        except (RunError, ValueError) as error:
+            if not self.goes_on:
+                raise
+            self.problems.append(str(error))
+        return read([None] * (count or self.num_prompts * self.num_samples))
+
+
+def _numbers(values: Sequence[Any]) -> np.ndarray:
+    # Numbers first: NumPy reads no tensor in bf16.
+    return np.array([np.nan if one is None else float(one) for one in values])
+
+
+def _strategies(values: Sequence[Any], num_samples: int) -> tuple[np.ndarray, list[list[Label]]]:
+    """The strategies as numbers and as labels, from judgements of prompts or labels of samples."""
+    if isinstance(values[0], Judgement):
+        return clusters_array(values, num_samples), [labels_of(one, num_samples) for one in values]
+    starts = range(0, len(values), num_samples)
+    labels_BN = [list(values[start : start + num_samples]) for start in starts]
+    return numbered(values).reshape(-1, num_samples), labels_BN
