@@ -1,8 +1,7 @@
-"""How a step of training scales: measured with one and two processes, and planned for many GPUs.
+"""How a step of training scales: one process and two, and the credit by its sizes.
 
     python -m benchmarks.scaling measure [steps [turns]]   one process and two, on two cores
     python -m benchmarks.scaling credit                    the exact credit, by prompts, N and K
-    python -m benchmarks.scaling plan                      8 to 512 GPUs on paper, by `setrl plan`
 
 `measure` trains the tiny model of benchmarks/overhead.py with TRL's GRPO step and Poly-EPO, K = 4,
 N = 64. All cases take turns, so that what else the machine does falls on each of them; the cases
@@ -30,8 +29,6 @@ import numpy as np
 
 from setrl import methods
 
-ROOT = Path(__file__).parents[1]
-RECIPE = ROOT / "recipes" / "qwen3_4b_polaris"
 SAMPLES, PROMPTS, WARM_UP = 64, 2, 2
 CASES = {  # name → processes, samples a process, groups of processes that know of each other
     "one process": (1, SAMPLES * PROMPTS, 1),
@@ -40,7 +37,6 @@ CASES = {  # name → processes, samples a process, groups of processes that kno
     "two strangers, as many each": (1, SAMPLES * PROMPTS, 2),
 }
 SHAPES = ((64, 8, 4), (128, 8, 4), (1024, 8, 4), (128, 64, 8), (1024, 64, 8), (128, 1024, 32))
-GPUS = (8, 16, 32, 64, 128, 256, 512)
 
 
 def measure(steps: int = 12, turns: int = 5) -> None:
@@ -170,47 +166,13 @@ def credit_ms(shape: tuple[int, int, int], name: str) -> float:
     return 1000 * min(credited.repeat(40, 5)) / 5
 
 
-def plan() -> None:
-    """Print the table of docs/scaling.md for the recipe qwen3_4b_polaris."""
-    print("\n".join(plan_lines()))
-
-
-def plan_lines() -> list[str]:
-    """A row for each number of GPUs, by the formulas of `setrl plan`."""
-    from setrl.lm.config import ComparisonConfig
-    from setrl.lm.preflight.costs import Assumptions, costs
-
-    config = ComparisonConfig.load(RECIPE / "trl.yaml", ["task.data=polaris_2000.jsonl.gz"])
-    sizes = RECIPE / "qwen3_4b_base.json"
-    lines = [
-        "| GPUs | sampling, s a batch | updates, s a batch | all, days | GPU hours "
-        "| judge: GPU hours | of all | judge: GPUs to keep pace | memory of a GPU, GB |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    for gpus in GPUS:
-        found = costs(config, Assumptions(model_sizes=sizes, judge_sizes=sizes, gpus=gpus))
-        work, memory = found.work, found.memory
-        batches = found.samples / 1024
-        assert work.judge_s is not None
-        judge_h = work.judge_s / 3600
-        share = judge_h / (judge_h + found.gpu_hours)
-        divided = memory.least - memory.held + memory.held / gpus
-        lines.append(
-            f"| {gpus} | {work.sampling_s / batches:.1f} | {work.training_s / batches:.1f} "
-            f"| {work.wall_s / 86400:.2g} | {found.gpu_hours:,.0f} | {judge_h:.0f} | {share:.0%} "
-            f"| {work.judge_s / work.sampling_s:.1f} "
-            f"| {memory.least / 1e9:.0f}, divided {divided / 1e9:.0f} |"
-        )
-    return lines
-
-
 if __name__ == "__main__":
     what, *given = sys.argv[1:] or ["none"]
     if what == "work":
         work(Path(given[0]), int(given[1]), int(given[2]))
     elif what == "measure":
         measure(*map(int, given))
-    elif what in ("credit", "plan"):
-        {"credit": credit, "plan": plan}[what]()
+    elif what == "credit":
+        credit()
     else:
         sys.exit(__doc__)

@@ -52,6 +52,11 @@ def test_import_setrl_needs_numpy_alone():
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
+        (
+            ["plan", "c.yaml"],
+            2,
+            "`setrl plan` has gone: write `setrl train --config CONFIG --dry-run`",
+        ),
         (["report", "nowhere"], 2, "nowhere"),
         (["train", "--config", "nowhere.yaml"], 2, "nowhere.yaml"),
         (["sample", "--checkpoint", "nowhere", "--domain", "polynomial"], 2, "nowhere"),

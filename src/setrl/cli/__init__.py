@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from setrl import __version__, names
 from setrl.cli import doctor
 from setrl.cli.extras import COMMANDS, needs
-from setrl.cli.moved import refuse_moved_options
+from setrl.cli.moved import refuse_moved
 from setrl.errors import ConfigError, DataError, RunError, Terminated, explain, usage_errors
 from setrl.installing import install
 
@@ -58,9 +58,9 @@ def _parsed(arguments: list[str]) -> Any:
         print(f"setrl {__version__}")
         sys.exit(0)
     if not first.startswith("-"):
+        refuse_moved(arguments)
         with usage_errors():
             names.look_up("command", first, COMMANDS)
-        refuse_moved_options(arguments)
     if first == "doctor":
         return doctor.parsed(arguments[1:])
     try:

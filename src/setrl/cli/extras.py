@@ -17,7 +17,6 @@ COMMANDS = {
     "import": "cli",
     "validate-data": "cli,math",
     "check-task": "train",
-    "plan": "train",
     "recommend": "cli",
     "playground": "cli",
     "view": "lab",
@@ -30,7 +29,7 @@ COMMANDS = {
 USES = {
     "cli": "all commands but `setrl doctor`, and configs",
     "plot": "`setrl report`, `setrl judge-audit` and all figures",
-    "train": "`setrl train`, `setrl train-judge`, `setrl check-task`, `setrl plan`, SetGRPOTrainer",
+    "train": "`setrl train`, `setrl train-judge`, `setrl check-task`, SetGRPOTrainer",
     "peft": "LoRA: the key peft of a config",
     "tinker": "training through a server: the key engine of a config",
     "math": "`setrl validate-data` and the reward math_answer",

@@ -1,11 +1,14 @@
-"""Options of earlier versions: an error that says what to write now."""
+"""Commands and options of earlier versions: an error that says what to write now."""
 
 from __future__ import annotations
 
 from setrl.errors import ConfigError
 
+COMMANDS = {"plan": "write `setrl train --config CONFIG --dry-run`, which counts tokens and disk"}
+"""Command that has gone → what to write."""
+
 SAMPLE = "draw the samples with `setrl sample` first; `setrl evaluate FILE` reads its file"
-MOVED = {
+OPTIONS = {
     "evaluate": {
         **dict.fromkeys(
             ("--checkpoint", "--endpoint", "--model", "--domain", "--task", "--split", "--data",
@@ -19,9 +22,11 @@ MOVED = {
 """Command → option that it no longer has → what became of the option."""
 
 
-def refuse_moved_options(arguments: list[str]) -> None:
-    """Raise ConfigError if a command line has an option that its command no longer has."""
-    moved = MOVED.get(arguments[0], {})
+def refuse_moved(arguments: list[str]) -> None:
+    """Raise ConfigError if a command line has a command or an option that has gone."""
+    if arguments[0] in COMMANDS:
+        raise ConfigError(f"`setrl {arguments[0]}` has gone: {COMMANDS[arguments[0]]}")
+    moved = OPTIONS.get(arguments[0], {})
     for argument in arguments[1:]:
         option = argument.partition("=")[0].replace("_", "-")
         if option in moved:

@@ -21,7 +21,6 @@ from setrl.cli.evaluate import Evaluate
 from setrl.cli.import_log import ImportLog
 from setrl.cli.judge import JudgeLog
 from setrl.cli.judge_audit import JudgeAudit
-from setrl.cli.plan import Plan
 from setrl.cli.playground import Playground
 from setrl.cli.recommend import Recommend
 from setrl.cli.report import Report
@@ -45,7 +44,6 @@ COMMANDS: dict[str, Any] = {
     "import": ImportLog,
     "validate-data": ValidateData,
     "check-task": CheckTask,
-    "plan": Plan,
     "recommend": Recommend,
     "playground": Playground,
     "view": View,

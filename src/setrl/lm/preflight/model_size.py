@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,93 +19,54 @@ from setrl.models.tokenizer import make_tokenizer
 
 @dataclass(frozen=True)
 class ModelSize:
-    """Numbers of a model.
+    """The size of a model.
 
     Attributes:
-        weights: All its weights.
-        used: Those that every token is multiplied with: all but a table of embeddings that is only
-            looked up. Of a mixture of experts all experts are counted.
-        trained: Those that have a gradient; with an adapter, its own.
-        cached: Numbers that a token leaves in the cache of keys and values.
-        vocabulary: Entries of its vocabulary.
+        weights: The number of its weights.
+        trained: The number of weights with a gradient; with an adapter, only the adapter's.
     """
 
     weights: int
-    used: int
     trained: int
-    cached: int
-    vocabulary: int
 
 
-def size_of(config: ComparisonConfig, sizes: Path | None = None) -> ModelSize:
-    """The size of the model that a comparison trains, with its adapter.
-
-    Args:
-        config: The comparison.
-        sizes: A config.json in the place of the model's, where that is not on this machine.
+def size_of(config: ComparisonConfig) -> ModelSize:
+    """Return the size of the model that a comparison trains, with its adapter.
 
     Raises:
-        ConfigError: If the sizes of the model cannot be read.
+        ConfigError: If the shape of the model cannot be read.
     """
-    model = _empty_model(config, sizes)
-    found = measured_size(model)
-    if config.engine is not None:
-        rank = EngineSpec.of(config.engine).rank
-        return dataclasses.replace(found, trained=rank * _ends_of_layers(model))
-    if config.peft is not None:
-        return dataclasses.replace(found, trained=_adapter_weights(config, model))
-    return found
-
-
-def size_in(path: Path) -> ModelSize:
-    """The size of the model that a config.json describes.
-
-    Raises:
-        ConfigError: If the file is none.
-    """
-    return measured_size(_from_sizes(path))
-
-
-def measured_size(model: Any) -> ModelSize:
-    """The size of a model, which may be without weights."""
-    about = model.config.get_text_config()
+    model = _empty_model(config)
     weights = sum(one.numel() for one in model.parameters())
-    table = 0 if about.tie_word_embeddings else model.get_input_embeddings().weight.numel()
-    heads = getattr(about, "num_key_value_heads", None) or about.num_attention_heads
-    width = getattr(about, "head_dim", None) or about.hidden_size // about.num_attention_heads
-    cached = 2 * about.num_hidden_layers * heads * width
-    return ModelSize(weights, weights - table, weights, cached, about.vocab_size)
+    if config.engine is not None:
+        return ModelSize(weights, EngineSpec.of(config.engine).rank * _ends_of_layers(model))
+    if config.peft is not None:
+        return ModelSize(weights, _adapter_weights(config, model))
+    return ModelSize(weights, weights)
 
 
-def _empty_model(config: ComparisonConfig, sizes: Path | None) -> PreTrainedModel:
-    if sizes is not None:
-        return _from_sizes(sizes)
+def _empty_model(config: ComparisonConfig) -> PreTrainedModel:
     if config.model is not None:
-        return _from_sizes(config.model)
+        return _without_weights(config.model)
     tokenizer = make_tokenizer(config.make_domain().vocabulary)
     shape = config.base_hidden_size, config.base_mlp_size, config.base_layers
     with torch.device("meta"):
         return new_model(tokenizer, *shape)
 
 
-def _from_sizes(place: str | Path) -> PreTrainedModel:
+def _without_weights(name: str) -> PreTrainedModel:
     try:
-        if isinstance(place, Path) and not place.exists():  # a hub would be asked for its name
-            raise FileNotFoundError("there is no such file")
-        about = AutoConfig.from_pretrained(place)
+        about = AutoConfig.from_pretrained(name)
         with torch.device("meta"):
             model: PreTrainedModel = AutoModelForCausalLM.from_config(about)
         return model
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         why = " ".join(str(error).split())[:200]
-        raise ConfigError(
-            f"the sizes of the model {place} cannot be read ({why}): give its config.json by "
-            "--model-sizes FILE (--judge-sizes for that of a judge)"
-        ) from None
+        raise ConfigError(f"the config.json of the model {name} cannot be read: {why}") from None
 
 
 def _ends_of_layers(model: PreTrainedModel) -> int:
-    """Σ (inputs + outputs) over the linear layers but the last: an adapter of rank 1."""
+    """Return Σ (inputs + outputs) over all linear layers but the last: an adapter of rank 1."""
     last = model.get_output_embeddings()
     layers = [one for one in model.modules() if isinstance(one, torch.nn.Linear)]
     return sum(one.in_features + one.out_features for one in layers if one is not last)

@@ -1,4 +1,4 @@
-"""What `setrl train` would do: all its checks, and the plan, without anything being written."""
+"""`setrl train --dry-run`: all checks of a run, what it takes, and what is still to be done."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from setrl.files.run_folder import BASE, evaluation_files, training_run
 from setrl.lm.arm import check_before_training
 from setrl.lm.base_model import base_folder
 from setrl.lm.config import ComparisonConfig
+from setrl.lm.preflight.costs import Costs, costs
 from setrl.lm.run import MADE_AGAIN, SAVED_AGAIN, TASK, LanguageModelArms
 from setrl.runs.claim import is_claimed, refuse_other_run
 from setrl.runs.run import cache_folder
 from setrl.tasks.base import TRAIN
 from setrl.wording import table
+
+UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 
 @dataclass(frozen=True)
@@ -25,10 +28,10 @@ class Planned:
     """One arm with one seed, or the base.
 
     Attributes:
-        arm: Its name.
+        arm: The name of the arm.
         seed: The seed; None for the base.
-        step: The steps that are done and kept.
-        missing: The splits on which it is still to be evaluated.
+        step: The number of steps that are done and kept.
+        missing: The splits without an evaluation.
     """
 
     arm: str
@@ -39,15 +42,16 @@ class Planned:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a comparison takes, and what of it is still to be done.
+    """What a comparison takes, and which part is still to be done.
 
     Attributes:
         config: The comparison.
-        run_dir: Its folder.
+        run_dir: The folder of the run.
         base: Where the base model comes from, in words.
         runs: The base, if it is evaluated, and every arm with every seed.
-        problems: Evaluated split → its problems.
-        notes: What people should know of the problems.
+        problems: Evaluated split → the number of its problems.
+        costs: What the whole run takes, from its first step.
+        notes: What people should know about the problems.
     """
 
     config: ComparisonConfig
@@ -55,28 +59,23 @@ class Plan:
     base: str
     runs: tuple[Planned, ...]
     problems: dict[str, int]
+    costs: Costs
     notes: tuple[str, ...]
 
     @property
-    def samples(self) -> int:
-        """The samples of one training run."""
-        config = self.config
-        batches = math.ceil(config.steps / config.num_iterations)
-        return batches * config.prompts_per_step * config.samples_per_prompt
-
-    @property
     def new_steps(self) -> int:
-        """The steps that are still to be done in all training runs."""
+        """The number of steps that are still to be done in all training runs."""
         return sum(self.config.steps - run.step for run in self.runs if run.seed is not None)
 
     @property
     def new_samples(self) -> int:
-        """The samples of those steps."""
-        return math.ceil(self.samples * self.new_steps / self.config.steps)
+        """The number of samples of the new steps."""
+        samples = self.costs.samples // self.costs.runs
+        return math.ceil(samples * self.new_steps / self.config.steps)
 
     @property
     def new_evaluation_samples(self) -> int:
-        """The samples of all evaluations that are still to be done."""
+        """The number of samples of all evaluations that are still to be done."""
         return sum(
             self.problems[split] * self.config.eval_samples
             for run in self.runs
@@ -91,7 +90,7 @@ def plan(
     overwrite: bool = False,
     cache: str | Path | None = None,
 ) -> Plan:
-    """Do all checks of `run_comparison`, and say what it would do; nothing is written.
+    """Do all checks of `run_comparison`, and return what it would do; nothing is written.
 
     Raises:
         ConfigError: If the config asks for what cannot be made, or the folder holds another run.
@@ -107,12 +106,16 @@ def plan(
         LanguageModelArms(config, run_dir, run_dir).digests(run_dir / BASE / TASK)
     splits = config.eval_splits or ()
     task = config.make_task()
+    problems = {
+        split: len(task.problems(split, config.eval_problems, 0).problems) for split in splits
+    }
     return Plan(
         config,
         run_dir,
         _base(config, run_dir, cache_folder(cache), overwrite),
         _runs(config, run_dir, overwrite),
-        {split: len(task.problems(split, config.eval_problems, 0).problems) for split in splits},
+        problems,
+        costs(config, problems),
         tuple(task.notes((TRAIN, *splits))),
     )
 
@@ -125,7 +128,7 @@ def _refuse_read_only(run_dir: Path) -> None:
 
 
 def _base(config: ComparisonConfig, run_dir: Path, cache: Path, overwrite: bool) -> str:
-    """Where the base model comes from; weights that are there must be whole."""
+    """Return where the base model comes from; check that weights which exist are whole."""
     if config.model is not None:
         refuse_damaged_weights(Path(config.model), SAVED_AGAIN)
         return config.model
@@ -158,22 +161,22 @@ def _runs(config: ComparisonConfig, run_dir: Path, overwrite: bool) -> tuple[Pla
 
 
 def plan_text(found: Plan) -> str:
-    """The plan as text for people."""
+    """Return the plan as text for people."""
     config = found.config
-    tokens = found.samples * config.sample_tokens
+    samples = found.costs.samples // found.costs.runs
     lines = [
         f"{config.name}: {_count(len(config.arms), 'arm')} × {_count(len(config.seeds), 'seed')}, "
         f"from {found.base}",
         f"a training run: {config.steps:,} steps; {config.prompts_per_step:,} prompts × "
-        f"{config.samples_per_prompt:,} samples a step = {found.samples:,} samples of at most "
-        f"{config.sample_tokens:,} tokens, {tokens:,} at most",
+        f"{config.samples_per_prompt:,} samples a step = {samples:,} samples of at most "
+        f"{config.sample_tokens:,} tokens",
     ]
     for split, count in found.problems.items():
         lines.append(
             f"an evaluation on {split}: {count:,} problems × {config.eval_samples:,} samples = "
             f"{count * config.eval_samples:,}"
         )
-    lines += ["", _states(found), ""]
+    lines += ["", _counts(found.costs), "", _states(found), ""]
     all_tokens = (found.new_samples + found.new_evaluation_samples) * config.sample_tokens
     lines += [
         f"to do: {_count(found.new_steps, 'step')} with {found.new_samples:,} samples, and "
@@ -183,6 +186,37 @@ def plan_text(found: Plan) -> str:
         "nothing was written; the same command without --dry-run does it",
     ]
     return "\n".join(lines)
+
+
+def _counts(found: Costs) -> str:
+    """Return the table of what the whole run takes."""
+    judged, disk, runs = found.judged, found.disk, found.runs
+    cells = [["from the first step, with every sample at the limit", "a training run", "all"]]
+    for name, whole in (
+        ("prompts", found.prompts),
+        ("samples", found.samples),
+        ("tokens sampled, at most", found.sampled),
+        ("tokens trained on, with prompts, at most", found.trained),
+    ):
+        cells.append([name, f"{whole / runs:,.0f}", f"{whole:,.0f}"])
+    totals: list[tuple[str, float, str]] = [
+        ("samples of evaluations", found.evaluated_samples, ""),
+        ("tokens of evaluations, at most", found.evaluated, ""),
+        ("requests to judges, none repeated", judged.requests, ""),
+        ("tokens that judges read, at most", judged.read, ""),
+    ]
+    totals += [(f"disk: {name}", value, "B") for name, value in vars(disk).items()]
+    for name, whole, unit in totals:
+        if whole:
+            cells.append([name, "", _bytes(whole) if unit else f"{whole:,.0f}"])
+    return table(cells)
+
+
+def _bytes(number: float) -> str:
+    for name, size in UNITS:
+        if number >= size:
+            return f"{number / size:,.3g} {name}"
+    return f"{number:,.0f} B"
 
 
 def _states(found: Plan) -> str:
