@@ -1,7 +1,7 @@
-"""Control: set RL on environments that can be set back, and vines sampled from their states.
+"""Control: set RL on environments that can be set back, with vines sampled from their states.
 
-Nothing is imported until it is asked for: `setrl.control` itself needs NumPy alone, and each name
-below brings what it needs (the extra gym).
+Nothing is imported until it is used: `setrl.control` itself needs only NumPy, and each name below
+imports what it needs (the extra gym).
 """
 
 from setrl.names import imported_on_demand

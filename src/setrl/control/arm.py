@@ -25,7 +25,7 @@ from setrl.control.tasks.warm_start import warm_start
 from setrl.files.run_folder import Status, TrainingRun, write_status
 from setrl.runs.pool import Stop
 
-GAMMA = 0.99  # Stable-Baselines3's, of PPO and of VecNormalize
+GAMMA = 0.99  # the default of Stable-Baselines3's PPO and VecNormalize
 
 
 def train_arm(
@@ -41,15 +41,15 @@ def train_arm(
 
     Args:
         config: The comparison.
-        arm: One of its arms.
+        arm: Name of one of its arms.
         seed: One of its seeds.
         cache: Folder of pretrained policies.
-        run: Where to write.
-        on_step: Called with the number of environment steps that are done.
-        stop: Asked to stop, the training ends early with a checkpoint.
+        run: Folder to write to.
+        on_step: Called with the number of environment steps done so far.
+        stop: When it asks to stop, training ends early with a checkpoint.
 
     Returns:
-        Whether all steps are done; False if it was stopped.
+        Whether all steps are done; False if training was stopped.
     """
     if run.evaluation.exists():
         on_step(config.steps)
@@ -83,7 +83,7 @@ def train_arm(
 def make_model(
     config: ControlConfig, arm: str, seed: int, cache: Path, checkpoint: Path | None = None
 ) -> PolyPPO:
-    """The model of an arm: new, pretrained if its task is, or that of a checkpoint."""
+    """Return the model of an arm: new, pretrained if its task is, or from a checkpoint."""
     if checkpoint is None:
         model = new_model(config, arm, seed)
         warm_start(model, config.make_task(), cache, config.pretrain_seed)
@@ -94,12 +94,12 @@ def make_model(
 
 
 def kind_of(config: ControlConfig) -> type[PolyPPO]:
-    """The class of a config's models."""
+    """Return the class of a config's models."""
     return PolyPPO if config.gru is None else RecurrentPolyPPO
 
 
 def new_model(config: ControlConfig, arm: str, seed: int) -> PolyPPO:
-    """The model of an arm with its first weights."""
+    """Return the model of an arm with its first weights."""
     arguments = config.ppo_arguments(arm)
     env = environments(config, arguments.pop("n_envs"), arguments.get("gamma", GAMMA))
     policy, policy_kwargs = policy_of(config, env.observation_space)
@@ -117,7 +117,7 @@ def new_model(config: ControlConfig, arm: str, seed: int) -> PolyPPO:
 
 
 def environments(config: ControlConfig, count: int, gamma: float) -> VecEnv:
-    """The environments that PPO steps, normalised if the config says so."""
+    """Make the environments that PPO steps, normalised if the config says so."""
     env: VecEnv = DummyVecEnv([partial(recorded, config.make_task())] * count)
     if config.vec_normalize is None:
         return env
@@ -125,12 +125,12 @@ def environments(config: ControlConfig, count: int, gamma: float) -> VecEnv:
 
 
 def recorded(task: ControlTask) -> gym.Env:
-    """An environment of the task that records its returns and can be set back."""
+    """Make an environment of the task that records its returns and can be set back."""
     return make_resettable(RecordEpisodeStatistics(task.make_env()))
 
 
 def policy_of(config: ControlConfig, space: gym.Space) -> tuple[Any, dict[str, Any]]:
-    """The policy class for a task's observations and the config's memory, and its arguments."""
+    """Return the policy class for a task's observations and the config's memory, with arguments."""
     arguments = dict(config.make_task().policy_kwargs)
     has_dicts = isinstance(space, gym.spaces.Dict)
     if config.gru is None:
@@ -149,6 +149,6 @@ def _finish(task: ControlTask, model: PolyPPO, run: TrainingRun, about: dict[str
 def write_evaluation(
     task: ControlTask, model: PolyPPO, run: TrainingRun, about: dict[str, Any]
 ) -> None:
-    """Write evaluation.json: the task's metrics of a model."""
+    """Write evaluation.json: the task's metrics for a model."""
     found = {**about, "steps": model.num_timesteps, "metrics": evaluation(task, model)}
     files.write_json(run.evaluation, {"schema_version": 1, **found})

@@ -1,13 +1,13 @@
-"""Checkpoints of a control run: all that decides what comes next, so that resuming changes nothing.
+"""Checkpoints of a control run: everything that later steps depend on, to resume without change.
 
 checkpoint-<steps>/model.zip      weights, optimiser, counters, bonus counts: SB3's own file
-checkpoint-<steps>/state.pkl      generators, environments, values that were not yet logged
-checkpoint-<steps>/normalisation.json   running means, where there are any
+checkpoint-<steps>/state.pkl      generators, environments, values not yet logged
+checkpoint-<steps>/normalisation.json   running means, if there are any
 checkpoint-<steps>/seal           all were written on this machine: two of them hold pickles
 
-final/policy.safetensors          the weights of the policy: can be read wherever it was written
+final/policy.safetensors          the weights of the policy: readable on every machine
 final/normalisation.json          as above
-final/model.zip, final/seal       as above, to go on from
+final/model.zip, final/seal       as above, to continue from
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from setrl.errors import RunError
 from setrl.files.run_folder import TrainingRun
 
 MODEL, POLICY, NORMALISATION = "model.zip", "policy.safetensors", "normalisation.json"
-KEPT = 2  # the last one, and a complete one while that is written
+KEPT = 2  # the last one, and a complete one while the last is written
 
 
 def save(model: PolyPPO, run: TrainingRun) -> None:
@@ -53,7 +53,7 @@ def save(model: PolyPPO, run: TrainingRun) -> None:
 
 
 def save_final(model: PolyPPO, folder: Path) -> None:
-    """Write a trained model: its policy for everybody, and all of it for this machine."""
+    """Write a trained model: its policy for every machine, and all of it for this machine."""
     model.save(folder / MODEL)
     weights = {name: one.detach().clone() for name, one in model.policy.state_dict().items()}
     save_file(weights, folder / POLICY)
@@ -62,17 +62,17 @@ def save_final(model: PolyPPO, folder: Path) -> None:
 
 
 def load_final(model: PolyPPO, folder: Path) -> PolyPPO:
-    """Give a model of the same config the policy that `save_final` wrote; no pickle is read.
+    """Load the policy that `save_final` wrote into a model of the same config; reads no pickle.
 
     Raises:
-        RunError: If the file is damaged, or of another policy.
+        RunError: If the file is damaged, or holds another policy.
     """
     path = folder / POLICY
     try:
         model.policy.load_state_dict(load_file(path))
     except (SafetensorError, RuntimeError, OSError) as error:
         raise RunError(
-            f"{path} is damaged, or of another config than the run's ({error}): train "
+            f"{path} is damaged, or belongs to another config ({error}): train "
             "this arm again in another folder"
         ) from error
     load_normalisation(model, folder)
@@ -86,20 +86,20 @@ def _save_statistics(model: PolyPPO, folder: Path) -> None:
 
 
 def load_normalisation(model: PolyPPO, folder: Path) -> None:
-    """Bring back the running means of a model's VecNormalize, if it has one."""
+    """Restore the running means of a model's VecNormalize, if it has one."""
     env = model.get_vec_normalize_env()
     if env is not None:
         load_statistics(env, files.read_json(folder / NORMALISATION))
 
 
 def load(kind: type[PolyPPO], folder: Path, env: Any, vines: Vines | None) -> PolyPPO:
-    """The model of a checkpoint; `restore` brings back the rest once it has its logger."""
+    """Load the model of a checkpoint; `restore` brings back the rest once it has its logger."""
     options = {"env": env, "force_reset": False, "vines": vines}
     return load_model(kind, folder / MODEL, **options)
 
 
 def load_model(kind: type[PolyPPO], path: Path, **options: Any) -> PolyPPO:
-    """A saved model, on the CPU.
+    """Load a saved model, on the CPU.
 
     Raises:
         RunError: If it was not saved on this machine, or by an earlier version of setrl.
@@ -110,7 +110,7 @@ def load_model(kind: type[PolyPPO], path: Path, **options: Any) -> PolyPPO:
 
 
 def restore(folder: Path, model: PolyPPO) -> None:
-    """Bring back generators, environments, and the values that were not yet logged."""
+    """Restore generators, environments, and the values that were not yet logged."""
     check_seal(folder)
     path = folder / "state.pkl"
     with _sentence_for_moved_classes(path):
@@ -128,7 +128,7 @@ def restore(folder: Path, model: PolyPPO) -> None:
 
 @contextmanager
 def _sentence_for_moved_classes(path: Path) -> Iterator[None]:
-    """Pickles name the modules of their classes, which may have moved since they were written."""
+    """Explain a failed unpickling: a pickle names modules of classes, which may have moved."""
     try:
         yield
     except (ModuleNotFoundError, AttributeError) as error:

@@ -39,7 +39,7 @@ NORMALISE_KEYS = (
 
 @dataclass(frozen=True, kw_only=True)
 class ControlConfig(RunConfig):
-    """A comparison on a control task: all arms get the same environment steps.
+    """A comparison on a control task: all arms get the same number of environment steps.
 
     An arm is {algorithm: ppo | reinforce | poly_ppo, …}. Any arm may set arguments of PPO, kl_coef,
     kl_anchor and ucb_coef; poly_ppo also a method with its arguments (by default poly_epo with
@@ -52,7 +52,7 @@ class ControlConfig(RunConfig):
     task: str | Mapping[str, Any]
     """Name of the task, or a mapping of name and options: {name: multi_goal, max_steps: 60}."""
     total_steps: int | None = None
-    """Environment steps of each arm, those of vines included; null: the task's default."""
+    """Environment steps of each arm, including the steps of vines; null: the task's default."""
     ppo: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of PPO for all arms, over the task's defaults."""
     gru: int | None = None
@@ -80,7 +80,7 @@ class ControlConfig(RunConfig):
             if self.make_task().pretrain is not None and not seen_as_they_are:
                 raise KeyedError(
                     "vec_normalize must set norm_obs: false for a task that pretrains: its "
-                    "policies start from one that learnt from observations as they are",
+                    "policies start from one that learnt from plain observations",
                     "vec_normalize",
                 )
 
@@ -92,15 +92,15 @@ class ControlConfig(RunConfig):
         check_vines(self.method(arm), self.vines(arm))
 
     def make_task(self) -> ControlTask:
-        """The task that `task` names."""
+        """Make the task that `task` names."""
         return from_config(self.task)
 
     def algorithm(self, arm: str) -> str:
-        """The algorithm of an arm; PPO by default."""
+        """Return the algorithm of an arm; PPO by default."""
         return str(self.arms[arm].get("algorithm", "ppo"))
 
     def method(self, arm: str) -> AnyMethod | None:
-        """What sets of vines are worth in an arm; None without vines."""
+        """Return the method that scores sets of vines in an arm; None without vines."""
         if self.algorithm(arm) != "poly_ppo":
             return None
         others = {"algorithm", *VINE_KEYS, *OPTION_KEYS, *PPO_KEYS}
@@ -108,7 +108,7 @@ class ControlConfig(RunConfig):
         return methods.from_config({"method": "poly_epo", **spec})
 
     def vines(self, arm: str) -> Vines | None:
-        """How an arm draws vines; None if it does not, unless a memory needs whole episodes."""
+        """Return how an arm draws vines; None without vines, unless a memory needs episodes."""
         task = self.make_task()
         if self.algorithm(arm) != "poly_ppo":
             return None if self.gru is None else Vines(task.make_env, num_vines=0)
@@ -116,7 +116,7 @@ class ControlConfig(RunConfig):
         return Vines(task.make_env, task.label, task.score, **options)
 
     def ppo_arguments(self, arm: str) -> dict[str, Any]:
-        """Arguments of PPO: the task's, the config's, the algorithm's, the arm's; later ones win.
+        """Merge PPO's arguments: the task's, config's, algorithm's and arm's; the last one wins.
 
         A REINFORCE arm keeps what makes it REINFORCE unless the arm itself changes it.
         """
@@ -128,7 +128,7 @@ class ControlConfig(RunConfig):
         return found
 
     def options(self, arm: str) -> dict[str, Any]:
-        """The penalties and bonuses of an arm beyond PPO's."""
+        """Return the penalties and bonuses of an arm beyond PPO's."""
         return {key: value for key, value in self.arms[arm].items() if key in OPTION_KEYS}
 
     @property

@@ -1,4 +1,4 @@
-"""Measuring a policy by its episodes: sampling them, and metrics of their labels."""
+"""Measure a policy by its episodes: sample them, and compute metrics of their labels."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def sample_episodes(
     rng: np.random.Generator,
     parallel: int = 32,
 ) -> list[Trajectory]:
-    """Whole episodes of a model's policy, sampled as in training.
+    """Sample whole episodes of a model's policy, as in training.
 
-    Each environment takes the next episode when its own has ended, and every episode that was
-    started is finished: short ones are not preferred.
+    Each environment starts the next episode when its present one has ended, and every started
+    episode is finished, so short ones are not preferred.
 
     Args:
-        model: Its `predict` is called, with states where the policy is recurrent; observations are
-            normalised first if its environment is.
-        make_env: Makes an environment; each is seeded once.
-        episodes: How many, or the reset options of each.
-        rng: Decides seeds and actions; the same state of it gives the same episodes.
+        model: A model with `predict`, which gets states if the policy is recurrent; observations
+            are normalised first if its environment normalises.
+        make_env: Makes an environment; each environment is seeded once.
+        episodes: Number of episodes, or the reset options of each.
+        rng: Decides seeds and actions; the same generator state gives the same episodes.
         parallel: Environments whose actions are sampled in one batch.
 
     Returns:
@@ -66,7 +66,7 @@ def _run_all(
     while len(whole) < len(resets):
         seen = stack([one.observations[-1] for one in running])
         starts = np.array([not one.rewards for one in running])
-        # Episodes that have ended stay in the batch where none waits: the policy's states are by
+        # Episodes that have ended stay in the batch if none waits: the policy's states are by
         # position, and equal batches sample equal actions.
         if normalised is not None:
             seen = normalised.normalize_obs(seen)
@@ -83,7 +83,7 @@ def _run_all(
 
 
 class _Episode(Growing):
-    """An episode while it is played, and its environment and index."""
+    """An episode that is being played, with its environment and index."""
 
     def __init__(self, env: gym.Env, index: int, options: ResetOptions) -> None:
         super().__init__(*env.reset(**given(options)))
@@ -91,13 +91,13 @@ class _Episode(Growing):
 
 
 def label_counts(clusters_N: ArrayLike) -> np.ndarray:
-    """How many of N samples have each label ≥ 0, by label."""
+    """Return how many of N samples have each label ≥ 0, by label."""
     labels_N = np.asarray(clusters_N, dtype=np.int64)
     return np.bincount(labels_N[labels_N >= 0], minlength=1)
 
 
 def effective_labels(clusters_N: ArrayLike) -> float:
-    """exp(entropy) of the labels of N samples, degenerate ones left out; 0 where all are.
+    """exp(entropy) of the labels of N samples, without degenerate ones; 0 if all are degenerate.
 
     >>> effective_labels([0, 1, 1, 0, -1])
     2.0
@@ -109,17 +109,17 @@ def effective_labels(clusters_N: ArrayLike) -> float:
 def goal_metrics(
     goals_N: Sequence[int | None], num_goals: int, sizes: Sequence[int] = (1, 8, 32)
 ) -> dict[str, float]:
-    """How many goals N episodes reach, and what that is worth where only one goal counts.
+    """Count the goals that N episodes reach, and their worth if only one hidden goal counts.
 
         hidden_pass@k = mean_g [ 1 − C(N−m_g, k) / C(N, k) ],   m_g episodes end at goal g
 
-    Each goal is a problem of its own, for which the estimator is unbiased, and so is their mean:
-    the chance that one of k episodes ends at a goal that is drawn uniformly.
+    Each goal is a separate problem, for which the estimator is unbiased, and so is the mean: the
+    probability that one of k episodes ends at a goal that is drawn uniformly.
 
     Args:
-        goals_N: The goal that each episode ended at, 0 … num_goals − 1, or None.
-        num_goals: All goals, those never reached included.
-        sizes: The k, each at most N.
+        goals_N: The goal at which each episode ended, 0 … num_goals − 1, or None.
+        num_goals: Number of all goals, including goals never reached.
+        sizes: The values of k, each at most N.
 
     >>> goal_metrics([0, 0, 1, None], num_goals=4, sizes=[1, 2])["hidden_pass@2"]
     0.3333333333333333
@@ -135,10 +135,10 @@ def goal_metrics(
 
 
 def mean_length(episodes: Sequence[Trajectory]) -> float:
-    """Mean number of steps; NaN of no episodes."""
+    """Return the mean number of steps; NaN without episodes."""
     return float(np.mean([len(one) for one in episodes])) if episodes else float("nan")
 
 
 def coverage_at_k(count_C: ArrayLike, n: int, k: int, num_labels: int) -> float:
-    """Expected share of all `num_labels` labels that k samples meet: distinct@k / num_labels."""
+    """distinct@k / num_labels: the expected share of all labels that k samples meet."""
     return float(estimators.pass_at_k(count_C, n, k).sum()) / num_labels

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
+from typing_extensions import override
 
 from setrl import files
 from setrl.control import checkpoints
@@ -20,7 +21,7 @@ from setrl.control.tasks import ControlTask
 from setrl.files.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 
-EVALUATION = 0xE7A1  # in the seeds of evaluations: no random numbers are shared with training
+EVALUATION = 0xE7A1  # in evaluations' seeds, which share no random numbers with training
 
 
 class MetricsWriter(KVWriter):
@@ -29,10 +30,11 @@ class MetricsWriter(KVWriter):
     def __init__(self, run: TrainingRun):
         self.run = run
 
+    @override
     def write(
         self, key_values: dict[str, Any], key_excluded: dict[str, Any], step: int = 0
     ) -> None:
-        """One line: the environment steps so far, and every number."""
+        """Write one line: the environment steps so far, and every number."""
         numbers = {
             key: float(value)
             for key, value in sorted(key_values.items())
@@ -40,19 +42,20 @@ class MetricsWriter(KVWriter):
         }
         files.append_line(self.run.metrics, {"step": step, **numbers})
 
+    @override
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: no file is open."""
 
 
 class RunCallback(BaseCallback):
     """Writes a run's records and checkpoints, and reports how many steps are done.
 
     Args:
-        run: The folder.
+        run: The folder of the training run.
         task: Evaluates the policy during training.
-        every: Environment steps between "evaluations" (None for none), "rollouts", "checkpoints".
-        on_step: Called with the number of steps that are done.
-        stop: Asked to stop, the training ends early with a checkpoint.
+        every: Environment steps between "evaluations" (None: none), "rollouts" and "checkpoints".
+        on_step: Called with the number of steps done so far.
+        stop: When it asks to stop, training ends early with a checkpoint.
     """
 
     model: PolyPPO
@@ -76,8 +79,9 @@ class RunCallback(BaseCallback):
     def _on_step(self) -> bool:
         return not self._ends
 
+    @override
     def _on_rollout_start(self) -> None:
-        """Between two updates: only there does a checkpoint hold all that matters."""
+        """Act between two updates: only there does a checkpoint hold all that matters."""
         steps = self.model.num_timesteps
         self.on_step_done(steps)
         if self._is_due("evaluations", steps):
@@ -96,13 +100,13 @@ class RunCallback(BaseCallback):
             files.write_lines(self.run.rollouts(self.num_timesteps), found)
 
     def _is_due(self, what: str, steps: int) -> bool:
-        """Whether a multiple of the interval lies in the steps since the last update."""
+        """Return whether a multiple of the interval lies in the steps since the last update."""
         interval = self.every[what]
         return interval is not None and steps // interval > self._start // interval
 
 
 def evaluation(task: ControlTask, model: PolyPPO) -> dict[str, float]:
-    """The task's metrics of a model now; the training that follows is not affected."""
+    """Compute the task's metrics of a model now, without effect on further training."""
     rng = np.random.default_rng([EVALUATION, model.seed or 0, model.num_timesteps])
     with torch.random.fork_rng(devices=[]):
         return {name: float(value) for name, value in task.evaluate(model, rng).items()}
@@ -111,7 +115,7 @@ def evaluation(task: ControlTask, model: PolyPPO) -> dict[str, float]:
 def records(
     families: list[Family], scored: ScoredVines, advantages_BN: np.ndarray
 ) -> list[dict[str, Any]]:
-    """One record for each trunk: its actions, and those of the vines from its states."""
+    """Make one record per trunk: its actions, and the actions of the vines from its states."""
     rows = iter(range(len(scored.states)))
     return [
         {

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from typing_extensions import override
 
 from setrl.control.arm import make_model, train_arm, write_evaluation
 from setrl.control.config import ControlConfig
@@ -28,18 +29,18 @@ def run_control(
 
     Args:
         config: The run.
-        run_dir: Its folder; made if missing.
+        run_dir: The run's folder; made if missing.
         overwrite: Remove the run that is in the folder, and start from the beginning.
         cache: Folder of pretrained policies; by default $SETRL_CACHE, or ~/.cache/setrl.
         show_progress: Whether to draw a progress bar.
 
     Returns:
-        The folder.
+        The run's folder.
 
     Raises:
         ConfigError: If the folder holds a run with another config, or something else.
-        RunError: If an arm failed; the others were trained all the same.
-        KeyboardInterrupt: After Ctrl-C, when all checkpoints are written.
+        RunError: If an arm failed; the other arms were trained nevertheless.
+        KeyboardInterrupt: After Ctrl-C, once all checkpoints are written.
     """
     arms = ControlArms(config, Path(run_dir), cache_folder(cache))
     return run_arms(arms, overwrite=overwrite, show_progress=show_progress)
@@ -51,41 +52,43 @@ class ControlArms(Arms):
 
     config: ControlConfig
 
+    @override
     def prepare(self, show_progress: bool) -> bool:
-        """Pretrain the policy that all arms start from, where the task has one."""
+        """Pretrain the policy that all arms start from, if the task has one."""
         if self.config.make_task().pretrain is None:
             return False
         if show_progress:
             print(
-                f"pretraining what all arms start from, unless it is in {self.cache}",
+                f"pretraining the policy that all arms start from, unless {self.cache} has it",
                 file=sys.stderr,
             )
         self._base_policy()
         return True
 
     def _base_policy(self) -> PolyPPO:
-        """The pretrained policy, the same for all arms and seeds."""
+        """Return the pretrained policy, the same for all arms and seeds."""
         config = self.config
         return make_model(config, next(iter(config.arms)), config.pretrain_seed, self.cache)
 
+    @override
     def cost(self, arm: str | None) -> float:
-        """Environment steps; the evaluation of the base alone is short."""
+        """Return environment steps; the evaluation of the base is short."""
         return self.config.steps * (1 if arm is not None else 0.02)
 
+    @override
     def train(
         self, arm: str, seed: int, run: TrainingRun, on_progress: OnProgress, stop: Stop
     ) -> None:
-        """Train an arm with a seed, and evaluate its last policy."""
         torch.set_num_threads(1)
         steps = self.config.steps
 
         def on_step(done: int) -> None:
-            on_progress(min(done, steps))  # the last update goes a little beyond the budget
+            on_progress(min(done, steps))  # the last update exceeds the budget a little
 
         train_arm(self.config, arm, seed, self.cache, run, on_step, stop)
 
+    @override
     def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
-        """Evaluate the pretrained policy."""
         torch.set_num_threads(1)
         if not run.evaluation.exists():
             about = {"arm": BASE, "seed": None}

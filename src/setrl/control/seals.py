@@ -1,7 +1,7 @@
-"""Seals: which folders with pickles were written on this machine, and not changed since.
+"""Seals: which folders with pickles were written on this machine, and not changed since then.
 
-Reading a pickle runs what its author wrote into it. So a folder that holds one is sealed with a key
-that never leaves the user's cache folder, and what is not sealed with it is not read.
+Reading a pickle runs what its author wrote into it. So a folder with a pickle is sealed with a key
+that never leaves the user's cache folder, and a folder without a valid seal is not read.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def seal(folder: Path) -> None:
 
 
 def check_seal(folder: Path) -> None:
-    """Refuse a folder that was not sealed on this machine, or was changed since.
+    """Refuse a folder that was not sealed on this machine, or was changed since then.
 
     Raises:
-        RunError: Naming the folder.
+        RunError: If the seal is missing or wrong; the message names the folder.
     """
     path = folder / SEAL
     written = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -36,12 +36,12 @@ def check_seal(folder: Path) -> None:
         raise RunError(
             f"{folder} holds pickles, which can run any code, and was not written on this machine "
             "by this version of setrl, or was changed since: train this arm again in another "
-            f"folder; the key that seals are checked with is {_key_path()}"
+            f"folder; the key that checks seals is {_key_path()}"
         )
 
 
 def _digest(folder: Path) -> str:
-    """HMAC-SHA256 of names and contents; the mark `complete` comes after the seal."""
+    """Compute HMAC-SHA256 of names and contents; the mark `complete` comes after the seal."""
     code = hmac.new(_key(), digestmod=hashlib.sha256)
     for path in sorted(folder.iterdir()):
         if path.name not in (SEAL, "complete"):
@@ -55,7 +55,7 @@ def _key_path() -> Path:
 
 
 def _key() -> bytes:
-    """The key of this user; made at its first use, and then always the same."""
+    """Return the key of this user; made at the first use, and then always the same."""
     path = _key_path()
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,6 +63,6 @@ def _key() -> bytes:
         with os.fdopen(os.open(own, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(secrets.token_bytes(32))
         with contextlib.suppress(FileExistsError):
-            os.link(own, path)  # of several processes at once, the first wins
+            os.link(own, path)  # if several processes do this at once, the first wins
         own.unlink()
     return path.read_bytes()

@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 Frame = NDArray[np.uint8]  # (height, width, 3)
 
 START = "setrl_start"  # the key of `info` that holds an episode's first snapshot
-CAPTION = 18  # dots above a rollout
-GAP = 4  # dots between rollouts
+CAPTION = 18  # pixels above a rollout
+GAP = 4  # pixels between rollouts
 PAPER, INK = (255, 255, 255), (20, 20, 20)
 SHEET_COLUMNS = 8
-HOLD_SECONDS = 1.0  # time that a film stays on its last frame
+HOLD_SECONDS = 1.0  # seconds that a film stays on its last frame
 
 
 @dataclass(frozen=True)
 class Rollout:
-    """An episode to look at.
+    """An episode to watch.
 
     Attributes:
-        label: Its strategy.
+        label: Strategy of the episode.
         share: The share of all sampled episodes with this strategy.
-        frames: From the start to the last step; all of one size.
+        frames: Frames from the start to the last step, all of one size.
     """
 
     label: Hashable
@@ -52,7 +52,7 @@ class Rollout:
 
 
 class _Marked(gym.Wrapper):
-    """Puts a snapshot of each episode's start into its first info, so that it can be replayed."""
+    """Puts a snapshot of each episode's start into its first info, to replay the episode later."""
 
     def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
         observation, info = self.env.reset(**options)
@@ -62,14 +62,14 @@ class _Marked(gym.Wrapper):
 def one_per_strategy(
     model: BaseAlgorithm, task: ControlTask, most: int, episodes: int, rng: np.random.Generator
 ) -> list[Rollout]:
-    """Sample episodes, and render the first of each strategy, the most common first.
+    """Sample episodes, and render the first of each strategy, the most frequent strategy first.
 
     Args:
-        model: Whose policy is sampled.
-        task: Makes environments that render, and labels episodes.
-        most: At most so many strategies are rendered.
-        episodes: How many are sampled.
-        rng: Decides which.
+        model: The model to sample.
+        task: The task, which makes environments that render, and labels episodes.
+        most: Largest number of strategies to render.
+        episodes: How many episodes to sample.
+        rng: Decides which episodes are sampled.
 
     Raises:
         DataError: If no episode has a strategy.
@@ -81,7 +81,7 @@ def one_per_strategy(
     counts = Counter(label for label in labels if label is not None)
     if not counts:
         raise DataError(
-            f"none of {episodes} episodes succeeded with a strategy: there is nothing to watch"
+            f"of {episodes} episodes, none succeeded with a strategy: there is nothing to watch"
         )
     return [
         Rollout(label, count / episodes, replayed(task, sampled[labels.index(label)]))
@@ -90,7 +90,7 @@ def one_per_strategy(
 
 
 def replayed(task: ControlTask, episode: Trajectory) -> tuple[Frame, ...]:
-    """The frames of an episode: the same actions, from the same start, with the same noise."""
+    """Return an episode's frames: the same actions, from the same start, with the same noise."""
     env = make_resettable(task.make_env())
     env.reset()
     env.restore(episode.infos[0][START], rng="keep")
@@ -112,7 +112,7 @@ def _rendered(env: gym.Env) -> Frame:
 
 
 def side_by_side(rollouts: Sequence[Rollout]) -> list[Frame]:
-    """One film of all: a rollout that has ended stays on its last frame."""
+    """Make one film of all rollouts: a rollout that has ended stays on its last frame."""
     length = max(len(one.frames) for one in rollouts)
     return [
         _row(
@@ -123,7 +123,7 @@ def side_by_side(rollouts: Sequence[Rollout]) -> list[Frame]:
 
 
 def contact_sheet(rollouts: Sequence[Rollout], columns: int = SHEET_COLUMNS) -> Frame:
-    """A row for each rollout: frames at equal times from its start to its end."""
+    """Draw a row for each rollout: frames at equal times from its start to its end."""
     rows = []
     for one in rollouts:
         times = np.linspace(0, len(one.frames) - 1, columns).round().astype(int)
@@ -153,10 +153,10 @@ def _row(frames: Sequence[Frame]) -> Frame:
 
 
 def write_film(frames: Sequence[Frame], path: Path, frames_per_second: float) -> None:
-    """Write frames as GIF or MP4, by the ending of the path.
+    """Write frames as GIF or MP4, by the extension of the path.
 
     Raises:
-        ConfigError: For another ending, or MP4 without an encoder.
+        ConfigError: If the extension is another, or MP4 has no encoder.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     held = [*frames, *[frames[-1]] * round(HOLD_SECONDS * frames_per_second)]
@@ -190,16 +190,16 @@ def watch(
     """Write a film and a contact sheet of a finished arm of a control run.
 
     Args:
-        run_dir: The run.
+        run_dir: The folder of the run.
         arm: One of its arms; by default the last.
         seed: One of its seeds; by default the first.
         output: The film, .gif or .mp4; by default RUN/figures/watch_<arm>_<seed>.gif.
-        most: Strategies that are shown.
-        episodes: Episodes that are sampled to find them.
-        frames_per_second: Of the film.
+        most: Largest number of strategies to show.
+        episodes: Number of episodes to sample in search of them.
+        frames_per_second: Frames per second of the film.
 
     Returns:
-        The film and the sheet, a PNG beside it.
+        The film and the sheet, a PNG in the same folder.
 
     Raises:
         ConfigError: If there is no such run, arm or seed, or it is not finished.
@@ -221,7 +221,7 @@ def watch(
 def _config(run_dir: Path) -> ControlConfig:
     path = run_dir / "config.yaml"
     if not path.exists():
-        raise ConfigError(f"{run_dir} holds no control run: {path.name} is missing")
+        raise ConfigError(f"{run_dir} is not a control run: {path.name} is missing")
     return ControlConfig.load(path)
 
 
@@ -236,7 +236,7 @@ def _model(config: ControlConfig, run_dir: Path, arm: str, seed: int) -> BaseAlg
     final = training_run(run_dir, arm, seed).final
     if (final / checkpoints.POLICY).exists():
         return checkpoints.load_final(arms.new_model(config, arm, seed), final)
-    # Earlier versions wrote pickles alone.
+    # Earlier versions wrote only pickles.
     path = final / checkpoints.MODEL
     if not path.exists():
         raise ConfigError(f"{arm} with seed {seed} is not finished: {final} is missing")

@@ -37,7 +37,7 @@ DOMAINS: dict[str, Callable[..., Domain]] = {
 
 
 def by_name(name: str, **options: Any) -> Domain:
-    """The domain of that name; options go to its constructor.
+    """Make the domain of that name; options go to its constructor.
 
     >>> by_name("polynomial", strategy="point")
     Polynomial(strategy='point')

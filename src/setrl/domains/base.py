@@ -14,7 +14,7 @@ from typing import Literal, Protocol, TypeVar, get_args
 import numpy as np
 
 Split = Literal["train", "test", "shifted"]
-"""The name of a part of a domain's problems; in the shifted one frequent strategies often fail."""
+"""The name of a part of a domain's problems; in the shifted part frequent strategies often fail."""
 
 SPLITS: tuple[Split, ...] = get_args(Split)
 """The names of all parts of a domain's problems."""
@@ -75,29 +75,29 @@ class Domain(Protocol):
         """The largest length, in tokens, of the writer's samples."""
 
     def problems(self, split: Split, count: int, seed: int) -> list[Problem]:
-        """`count` different problems of a split; the same seed gives the same problems.
+        """Return `count` different problems of a split; the same seed gives the same problems.
 
         Raises:
-            ValueError: If the split is unknown, or has fewer problems; the sentence says how many.
+            ValueError: If the split is unknown, or has fewer problems; the message says how many.
         """
 
     def corpus_problem(self, rng: np.random.Generator) -> Problem:
-        """One problem of the corpus that the base model learns from (never a held-out one)."""
+        """Draw one problem of the corpus that the base model learns from (never a held-out one)."""
 
     def write(self, problem: Problem, rng: np.random.Generator) -> Written:
-        """One sample as a diverse and imperfect author would write it, correct or not."""
+        """Write one sample as a diverse and imperfect author would write it, correct or not."""
 
     def read(self, prompt: str, text: str) -> Reading:
         """Verify one sample and read the strategy that it used."""
 
 
 def is_held_out(prompt: str) -> bool:
-    """Whether a prompt belongs to the test splits: a fixed pseudo-random eighth of all prompts."""
+    """Return whether a prompt is in the test splits: a pseudo-random eighth of all prompts."""
     return zlib.crc32(prompt.encode()) % HELD_OUT == 0
 
 
 def corpus(domain: Domain, count: int, seed: int) -> Iterator[tuple[Problem, Written]]:
-    """`count` problems with one written sample each: what the base model is trained on."""
+    """Yield `count` problems with one written sample each: the training data of the base model."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
         problem = domain.corpus_problem(rng)
@@ -119,7 +119,7 @@ class Hand:
     count: int = field(default=0, init=False)
 
     def slips(self) -> bool:
-        """Whether the step that is written now goes wrong."""
+        """Count a step, and return whether this step goes wrong."""
         self.count += 1
         return self.count - 1 == self.slip_at
 
@@ -127,20 +127,20 @@ class Hand:
 def with_a_slip(
     write: Callable[[HandT], str], make: Callable[..., HandT], rng: np.random.Generator
 ) -> str:
-    """A draft with one random step wrong: a first pass counts the steps, a second writes them."""
+    """Write a draft with one random step wrong: one pass counts the steps, a second writes them."""
     rehearsal = make(rng)
     write(rehearsal)
     return write(make(rng, slip_at=int(rng.integers(rehearsal.count))))
 
 
 def draw(rng: np.random.Generator, shares: Mapping[Value, float]) -> Value:
-    """One of the keys, with probability in proportion to its share (the sum need not be 1)."""
+    """Draw one key with probability in proportion to its share (the sum need not be 1)."""
     point = rng.random() * sum(shares.values())
     for value, share in shares.items():
         point -= share
         if point < 0:
             return value
-    return value  # the point equals the sum, up to rounding
+    return value  # reached only by rounding: the point equals the sum
 
 
 def draw_problems(
@@ -150,16 +150,16 @@ def draw_problems(
     count: int,
     seed: int,
 ) -> list[Problem]:
-    """`count` different problems of a split, held out or not as the split needs.
+    """Draw `count` different problems of a split, held out or not as the split needs.
 
     A longer list with the same seed starts with the shorter one.
 
     Args:
-        draw_problem: Draws a problem, from the generator that it is given.
-        prompts: Of all problems that it can draw, held out or not.
-        split: Which split.
-        count: How many; nearly all that exist take long to find, as the last ones are rare.
-        seed: Decides which.
+        draw_problem: Draws a problem, from the generator that it receives.
+        prompts: Prompts of all problems that `draw_problem` can draw, held out or not.
+        split: The split.
+        count: How many problems. To draw nearly all that exist takes long: the last ones are rare.
+        seed: Decides which problems.
 
     Raises:
         ValueError: If the split is unknown, or has fewer than `count` different problems.
@@ -181,7 +181,7 @@ def draw_problems(
 def draw_training_problem(
     draw_problem: Callable[[np.random.Generator], Problem], rng: np.random.Generator
 ) -> Problem:
-    """One problem that is not held out."""
+    """Draw one problem that is not held out."""
     while True:
         problem = draw_problem(rng)
         if not is_held_out(problem.prompt):

@@ -1,9 +1,9 @@
-"""Points on a polynomial: infinitely many correct answers; the strategy is the chosen point.
+"""Points on a polynomial: infinitely many answers are correct; the strategy is the chosen point.
 
-The task is that of Poly-EPO (arXiv:2604.17654, section 6.2a): given a relation such as
-y = x² + 3x + 7, give a point on it, such as (1, 11). The paper prints one relation and one
-point; the generator, the ranges, the wording of the prompt, the exclusion clause and the
-shares of the corpus are our reconstruction.
+The task follows Poly-EPO (arXiv:2604.17654, section 6.2a): given a relation such as y = x² + 3x +
+7, name a point on it, such as (1, 11). The paper prints one relation and one point; the generator,
+the ranges, the wording of the prompt, the exclusion clause and the shares of the corpus are our
+reconstruction.
 
     prompt  y=x^2+3x+7, x!=4:         sample  (2, 17)
 
@@ -21,8 +21,10 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
+from typing_extensions import override
 
 from setrl.domains.base import (
+    Domain,
     Problem,
     Reading,
     Split,
@@ -50,7 +52,7 @@ KINDS = {"line": 0.25, "quadratic": 0.75}
 CURVES = {"line": (0, range(1, 10)), "quadratic": (1, range(6))}  # kind → a, and the values of b
 CONSTANTS = range(12)  # the values of c
 Clause = Literal["rare", "favourites"]
-MOST_EXCLUDED = 2  # values of x, unless they are favourites
+MOST_EXCLUDED = 2  # values of x that a prompt forbids, unless they are favourites
 CLAUSES = {"rare": 0.7, "favourites": 0.2, "any": 0.1}  # what the corpus forbids
 CARELESS = 0.1  # probability that the author ignores the exclusion clause
 
@@ -85,20 +87,20 @@ class Relation:
     excluded: tuple[int, ...]
 
     def y(self, x: int) -> int:
-        """The y of the point at x."""
+        """Return the y of the point at x."""
         return self.a * x * x + self.b * x + self.c
 
 
 @dataclass(frozen=True)
-class Polynomial:
+class Polynomial(Domain):
     """Give one integer point (x, y) on a line or parabola, avoiding the excluded values of x.
 
-    On a curve x determines y, so a wrong y is an arithmetic error on the way to the same point.
-    The strategy is "x=2" by default: the paper's judge makes no new cluster for such an error.
+    On a curve, x determines y, so a wrong y is an arithmetic error on the way to the same point. By
+    default the strategy is "x=2": the paper's judge makes no new cluster for such an error.
 
     Attributes:
-        strategy: What identifies a strategy: "x", or "point" for the pair "(2, 21)", as in the
-            paper's text, which makes each arithmetic error a strategy of its own.
+        strategy: What identifies a strategy: "x", or "point" for the pair "(2, 21)", as the paper's
+            text has it, which makes each arithmetic error a new strategy.
     """
 
     strategy: Literal["x", "point"] = "x"
@@ -111,8 +113,9 @@ class Polynomial:
         if self.strategy not in ("x", "point"):
             raise ValueError(f"strategy must be 'x' or 'point', got {self.strategy!r}")
 
+    @override
     def problems(self, split: Split, count: int, seed: int) -> list[Problem]:
-        """`count` different problems; they exclude rare x, or favourites if shifted.
+        """Return `count` different problems; they exclude rare x, or favourites if shifted.
 
         Raises:
             ValueError: If the split is unknown, or has fewer than `count` problems.
@@ -122,12 +125,14 @@ class Polynomial:
             lambda rng: _problem(rng, clause), _prompts(clause), split, count, seed
         )
 
+    @override
     def corpus_problem(self, rng: np.random.Generator) -> Problem:
-        """One problem with any kind of exclusion clause, in the shares `CLAUSES`."""
+        """Draw one problem with any kind of exclusion clause, in the shares `CLAUSES`."""
         return draw_training_problem(lambda rng: _problem(rng, draw(rng, CLAUSES)), rng)
 
+    @override
     def write(self, problem: Problem, rng: np.random.Generator) -> Written:
-        """One point: favourite values of x are the most frequent, and errors grow with |x|."""
+        """Write one point: favourite values of x are the most frequent; errors grow with |x|."""
         relation = _parse(problem.prompt)
         allowed = ALL_X_SHARES
         if rng.random() >= CARELESS:
@@ -137,11 +142,12 @@ class Polynomial:
         y = _slip(relation, x, rng) if slips else relation.y(x)
         return Written(f"({x}, {y})", self._label(x, y), not slips and x not in relation.excluded)
 
+    @override
     def read(self, prompt: str, text: str) -> Reading:
-        """Whether `text` is a point on the curve at an allowed x; exact for every integer point.
+        """Check that `text` is a point on the curve at an allowed x; exact for every integer point.
 
         Raises:
-            ValueError: If the prompt is not one of this domain.
+            ValueError: If the prompt is not from this domain.
         """
         relation = _parse(prompt)
         match = POINT.fullmatch(text)
@@ -161,7 +167,7 @@ class Polynomial:
 
 
 def slip_chance(x: int) -> float:
-    """Probability that the author gets y wrong: 0.06 + 0.02·|x|, at most 0.4."""
+    """Return the probability that the author gets y wrong: 0.06 + 0.02·|x|, at most 0.4."""
     return min(0.06 + 0.02 * abs(x), 0.4)
 
 
@@ -179,7 +185,7 @@ def _prompt(a: int, b: int, c: int, excluded: tuple[int, ...]) -> str:
 
 @cache
 def _prompts(clause: Clause) -> frozenset[str]:
-    """All prompts with this kind of exclusion clause."""
+    """Return all prompts with this kind of exclusion clause."""
     sizes = range(1, MOST_EXCLUDED + 1)
     rare = [subset for size in sizes for subset in combinations(sorted(RARE_X), size)]
     curves = [(a, b, c) for a, bs in CURVES.values() for b in bs for c in CONSTANTS]
@@ -204,7 +210,7 @@ def _parse(prompt: str) -> Relation:
 
 
 def _slip(relation: Relation, x: int, rng: np.random.Generator) -> int:
-    """A wrong y of a kind that people write; never the correct one."""
+    """Return a wrong y of a kind that people write; never the correct one."""
     y = relation.y(x)
     terms = [relation.a * x * x, relation.b * x, relation.c]
     side = 1 if rng.random() < 0.5 else -1

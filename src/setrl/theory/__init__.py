@@ -1,7 +1,7 @@
 """Set RL on finite action sets, computed exactly: what the theory states, and where it fails.
 
-Axes beside those of the library: A actions, O outcomes, R runs, G points of a grid; T is the steps
-of a path. A policy is its probabilities, `policy_A`. Every result is a finite sum over all
+Axes, in addition to the library's axes: A actions, O outcomes, R runs, G points of a grid; T is the
+steps of a path. A policy is its probabilities, `policy_A`. Every result is a finite sum over all
 multisets of actions that a set, or a group, can be.
 
 >>> from setrl import objectives

@@ -18,9 +18,9 @@ def bonus_needed(
         E[A | y] = a₀ + λ·a₁ > 0   ⇔   λ > λ* = −a₀ / a₁,     for a₁ > 0
 
     For a wrong action, a₀ = −p·(N−1)/N and a₁ = E[d | y] − E d̄ among N samples, which is the
-    tutorial's λ·d > p + λ·d̄ in expectation. λ* stays finite as p → 1. For a rare action beside a
+    tutorial's λ·d > p + λ·d̄ in expectation. λ* stays finite as p → 1. For a rare action next to a
     single correct strategy it is (N−1)²/(N(N−2)), slightly more than 1: not large, and not
-    impossible. d is that of `setrl.core.shaping.DiversityBonus`, the advantage that of
+    impossible. d is the bonus of `setrl.core.shaping.DiversityBonus`; the advantage is the one of
     `methods.grpo_div`.
 
     Args:
@@ -30,7 +30,7 @@ def bonus_needed(
         num_samples: N ≥ 3.
 
     Returns:
-        (…) λ*; 0 where no bonus is needed, inf where no bonus is enough.
+        (…) λ*; 0 where no bonus is needed, inf where no bonus suffices.
     """
     if not 0 <= action < table.num_actions:
         raise ValueError(f"action must be in [0, {table.num_actions - 1}], got {action}")

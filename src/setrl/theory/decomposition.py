@@ -4,8 +4,8 @@
 
 The first part compares the mean of each factor over y's sets with its mean over all sets. The
 second part says whether the two factors occur together more often in y's sets. For the polychromic
-objective φ is the mean reward and ψ the share of different strategies. The sets that hold y are
-drawn from a policy, or are all those of a group.
+objective φ is the mean reward and ψ the share of different strategies. The sets that contain y are
+drawn from a policy, or are all such sets of a group.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Decomposition:
 
     @property
     def advantages(self) -> np.ndarray:
-        """A(y) = Q(y) − J of a policy; u − U of a group."""
+        """A(y) = Q(y) − J for a policy; u − U for a group."""
         return self.means_part + self.covariance_part
 
 
@@ -66,7 +66,7 @@ def decompose_policy(
     reward: Objective | None = None,
     diversity: Objective | None = None,
 ) -> Decomposition:
-    """Eq. 15 for each action of a table, exactly.
+    """Split each action's advantage exactly, by Eq. 15.
 
     Args:
         policy_A: Probabilities (A,).
@@ -100,11 +100,11 @@ def decompose_group(
     diversity: Objective | None = None,
     **fields: Array | None,
 ) -> Decomposition:
-    """Eq. 15 for each sample of logged groups, over all K-sets of its group.
+    """Split the advantage of each sample of logged groups over all K-sets of its group, by Eq. 15.
 
     The means of reward, of diversity and of their product over a sample's sets have closed forms if
-    the objectives do: O(N) per group for the polychromic objective. A sample that cannot be used (a
-    needed field is NaN) has NaN in every part.
+    the objectives have: O(N) per group for the polychromic objective. A sample that cannot be used
+    (a needed field is NaN) has NaN in every part.
 
     Args:
         rewards_BN: (B, N) rewards.
@@ -115,8 +115,8 @@ def decompose_group(
             `setrl.set_advantages`.
 
     Returns:
-        Parts of shape (B, N) and (B, 1), as NumPy arrays; `advantages` is u − U of φ·ψ, that is
-        Poly-EPO's by default.
+        Parts of shape (B, N) and (B, 1), as NumPy arrays; `advantages` is u − U of φ·ψ, by default
+        the advantage of Poly-EPO.
     """
     phi, psi = reward or objectives.mean(), diversity or objectives.distinct_share()
     given: dict[str, Any] = {
@@ -126,7 +126,7 @@ def decompose_group(
     joint = set_advantages(rewards, objective=phi * psi, set_size=set_size, **given)
     given["mask"] = (
         joint.usable_BN
-    )  # a sample that one factor cannot use is left out of the other's sets too
+    )  # a sample that one factor cannot use leaves the sets of the other too
     first, second = (
         set_advantages(rewards, objective=factor, set_size=set_size, **given)
         for factor in (phi, psi)

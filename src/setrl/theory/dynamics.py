@@ -1,14 +1,15 @@
 """Learning dynamics on a table of actions: exact flows, expected updates, and seeded runs.
 
-The parameters are the logits of a softmax policy. There are three ways to move them, from no
-sampling noise to all of it:
+The parameters are the logits of a softmax policy. Three functions move them; only `simulate` has
+sampling noise:
 
     gradient_flow    dz/dt = v(π), solved to a tolerance
     expected_steps   z ← z + α·v(π), the mean update of a method that sees N samples
     simulate         z ← z + α·(1/N) Σᵢ Aᵢ ∇ log π(yᵢ), N samples drawn, for R runs at once
 
 Each batch of samples is used for one step, so PPO's ratio is 1 and nothing is clipped. Strategies
-share no parameters here. In a language model they do, and a step for one moves the others too.
+share no parameters here. In a language model they share parameters, so a step for one strategy also
+moves the others.
 """
 
 from __future__ import annotations
@@ -80,13 +81,13 @@ def gradient_flow(
 def expected_steps(
     velocity: Velocity, policy_A: ArrayLike, learning_rate: float, steps: int
 ) -> Path:
-    """Gradient steps z ← z + α·v(π): what a method does on average, step by step.
+    """Take gradient steps z ← z + α·v(π): what a method does on average, step by step.
 
     Args:
         velocity: `TabularMethod.update`, or any other direction.
         policy_A: Probabilities before the first step.
         learning_rate: α.
-        steps: Number of steps; the path has one policy more.
+        steps: Number of steps; the path has one more policy.
     """
     _check_steps(learning_rate, steps)
     policies = [check_policy(policy_A)]
@@ -99,11 +100,11 @@ def expected_steps(
 class Success:
     """Strategies that succeed with a probability: a sample of strategy a is correct with rate_a.
 
-    The outcomes are the actions of `table`: a correct sample of strategy a is outcome a, a wrong
-    one is outcome a + A.
+    The outcomes are the actions of `table`: a correct sample of strategy a is outcome a, and a
+    wrong sample is outcome a + A.
 
     Attributes:
-        rates_A: For each strategy the probability that a sample is correct, in [0, 1].
+        rates_A: For each strategy, the probability that a sample is correct, in [0, 1].
     """
 
     rates_A: ArrayLike
@@ -120,15 +121,15 @@ class Success:
         return ActionTable(np.repeat([1.0, 0.0], num), clusters=np.tile(np.arange(num), 2))
 
     def outcomes(self, policy_A: ArrayLike) -> np.ndarray:
-        """The probabilities of the outcomes, (…, 2A), of a policy over strategies (…, A)."""
+        """Return the outcomes' probabilities, (…, 2A), for a policy over strategies (…, A)."""
         policy, rates = check_policy(policy_A, len(self._rates)), self._rates
         return np.concatenate([policy * rates, policy * (1 - rates)], axis=-1)
 
     def velocity(self, advantages: Velocity, scale: float = 1.0) -> Velocity:
-        """The direction in the strategies' logits that the advantages of outcomes give.
+        """Return the direction in the strategies' logits that the advantages of outcomes give.
 
         Args:
-            advantages: `TabularMethod.advantages`, or `TabularObjective.advantages`, on `table`.
+            advantages: `TabularMethod.advantages` or `TabularObjective.advantages`, on `table`.
             scale: 1 for a method; K for ∇J of an objective.
         """
         rates = self._rates
@@ -156,18 +157,18 @@ def simulate(
     runs: int,
     success: Success | None = None,
 ) -> Path:
-    """Training with its sampling noise: R runs, each drawing N samples per step.
+    """Train with sampling noise: R runs, each of which draws N samples per step.
 
     Args:
         method: Any method, also one that samples its sets.
-        table: The actions; with `success`, its table of outcomes.
-        policy_A: Probabilities before the first step, over actions, or over strategies.
+        table: The actions; with `success`, the table of outcomes.
+        policy_A: Probabilities before the first step, of actions, or of strategies with `success`.
         num_samples: N.
         steps: Number of updates.
         learning_rate: α.
         rng: Draws the samples.
         runs: R; all start from the same policy.
-        success: For strategies that succeed with some probability.
+        success: The success rates of strategies; None if `table` has the rewards.
 
     Returns:
         A path with policies (T, R, A), T = steps + 1.
@@ -194,7 +195,7 @@ def _noisy_update(
     rng: np.random.Generator,
     success: Success | None,
 ) -> np.ndarray:
-    """(1/N) Σᵢ Aᵢ (1{yᵢ = a} − π_a) of each run, from fresh samples."""
+    """(1/N) Σᵢ Aᵢ (1{yᵢ = a} − π_a) of each run, from new samples."""
     outcomes_RO = policy_RA if success is None else success.outcomes(policy_RA)
     counts_RO = rng.multinomial(num_samples, outcomes_RO)
     drawn_RN = (np.arange(num_samples)[:, None] >= counts_RO.cumsum(axis=1)[:, None, :]).sum(axis=2)
@@ -225,7 +226,7 @@ _ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1
 
 
 def _dormand_prince(slope: Velocity, start_A: np.ndarray, step: float) -> tuple[np.ndarray, float]:
-    """The state after one step of order 5, and its largest difference to order 4."""
+    """Return the state after one step of order 5, and its largest difference from order 4."""
     slopes = [slope(start_A)]
     for weights in _STAGES:
         moved_A = start_A + step * np.tensordot(weights, slopes, axes=1)

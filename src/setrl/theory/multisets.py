@@ -1,4 +1,4 @@
-"""Multisets of actions: all possible results of K independent draws if their order is ignored.
+"""Multisets of actions: all possible results of K independent draws, without their order.
 
 C(A+K−1, K) multisets represent A^K tuples: 462 for 46,656 at A = K = 6.
 """
@@ -22,9 +22,9 @@ class Multisets:
     """Every multiset of K out of A actions.
 
     Attributes:
-        sets_SK: The actions of each, ascending.
-        counts_SA: How often each holds each action, float64; rows sum to K.
-        orderings_S: How many tuples each represents: K! / Π counts!.
+        sets_SK: The actions of each multiset, ascending.
+        counts_SA: How often each multiset holds each action, float64; rows sum to K.
+        orderings_S: How many tuples each multiset represents: K! / Π counts!.
     """
 
     sets_SK: np.ndarray
@@ -38,11 +38,11 @@ class Multisets:
         return self.orderings_S * np.exp(log_A @ self.counts_SA.T)
 
     def mean_given(self, policy_A: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """E[value | the first draw is action a], shape (…, A).
+        """Return E[value | the first draw is action a], shape (…, A).
 
         Args:
             policy_A: Probabilities (…, A).
-            values: One number for each multiset, (…, S, 1), or also for each action, (S, A).
+            values: A number per multiset, (…, S, 1), or per multiset and action, (S, A).
         """
         if not (policy_A > 0).all():
             return (self.chances_given(policy_A) * values).sum(axis=-2)
@@ -67,10 +67,10 @@ class Multisets:
 
 
 def multisets(num_actions: int, set_size: int) -> Multisets:
-    """All multisets of `set_size` out of `num_actions` actions.
+    """Return all multisets of `set_size` out of `num_actions` actions.
 
     Raises:
-        ValueError: Where there are more than `MAX_MULTISETS`.
+        ValueError: If there are more than `MAX_MULTISETS`.
     """
     check_set_size(set_size)
     total = comb(num_actions + set_size - 1, set_size)
@@ -103,7 +103,7 @@ def _multisets(num_actions: int, set_size: int) -> Multisets:
 
 
 def _product_of_others(values: np.ndarray) -> np.ndarray:
-    """For each place on the last axis, the product of the values at all other places."""
+    """Return, for each place on the last axis, the product of the values at all other places."""
     ones = np.ones((*values.shape[:-1], 1))
     before = np.cumprod(np.concatenate([ones, values[..., :-1]], axis=-1), axis=-1)
     after = np.cumprod(np.concatenate([ones, values[..., :0:-1]], axis=-1), axis=-1)

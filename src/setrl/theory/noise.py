@@ -1,11 +1,11 @@
 """How much noise pass@K has on one prompt, and which K has the least.
 
-On one prompt all ∇pass@K are parallel, so that K decides about nothing but the noise and the length
-of a step. With c right samples of N, Σᵢ ∇log π(yᵢ)(u − v) has the length
+On one prompt all ∇pass@K are parallel, so K decides only the noise and the length of a step. With c
+correct samples of N, Σᵢ ∇log π(yᵢ)(u − v) has the length
 
     h(c) = c·C(N−c, K) / C(N−1, K)
 
-along ∇p; it is stationary at c ≈ N/(K+1). So its noise is least at success rate p ≈ 1/(K+1).
+along ∇p; h is stationary at c ≈ N/(K+1). So its noise is least at success rate p ≈ 1/(K+1).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from setrl.core.objectives.chances import chances
 
 
 def relative_variance(success: float, num_samples: int, set_size: int) -> float:
-    """Var h / (E h)², h the estimate along ∇p from the N samples of a prompt.
+    """Var h / (E h)², where h is the estimate along ∇p from the N samples of a prompt.
 
     To first order in 1/N it is (1 − (K+1)p)² / (N·p(1−p)).
 
@@ -39,7 +39,7 @@ def relative_variance(success: float, num_samples: int, set_size: int) -> float:
 
 
 def quietest_set_size(success: float, num_samples: int) -> int:
-    """The K < N of the smallest relative variance: about 1/p − 1, less if N·p is below 4.
+    """Return the K < N with the smallest relative variance: about 1/p − 1, less if N·p < 4.
 
     >>> quietest_set_size(0.2, 32), quietest_set_size(0.1, 32), quietest_set_size(0.1, 8)
     (4, 8, 3)
@@ -49,9 +49,9 @@ def quietest_set_size(success: float, num_samples: int) -> int:
 
 
 def cross_fitted_variance(success: float, num_samples: int, largest: int = 3) -> float:
-    """The same of `methods.adaptive_k`, whose K is chosen for each half of the samples.
+    """Relative variance of `methods.adaptive_k`, which chooses K for each half of the samples.
 
-        h = h_K(b)(a) + h_K(a)(b),   a, b ~ Bin(N/2, p) the right samples of the halves
+        h = h_K(b)(a) + h_K(a)(b),   a, b ~ Bin(N/2, p) the correct samples of the halves
 
     Args:
         success: p, in (0, 1).
@@ -86,10 +86,10 @@ def _binomial(num: int, success: float) -> np.ndarray:
 
 
 def leave_two_out_edge(num_samples: int, set_size: int) -> float:
-    """The success rate below which u − v has less variance than u − w, for two actions.
+    """Return the success rate below which u − v has less variance than u − w, for two actions.
 
-    0 if K ≥ N/2: it then never has. For K < N/2 there is exactly one edge. docs/theory-proofs.md
-    proves both, with m ~ Bin(L, p), L = N − K, from
+    The rate is 0 if K ≥ N/2: u − v then never has less variance. For K < N/2 there is exactly one
+    edge. docs/theory-proofs.md proves both, with m ~ Bin(L, p), L = N − K, from
 
         Var(u − w) − Var(u − v) ∝ E[(m + 1)·q(m)·((1 − p)² − (1 − m/L)²)],
         q(m) = C(N−1−m, K−1) / C(N−1, K−1).

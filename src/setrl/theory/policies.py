@@ -19,7 +19,7 @@ TOLERANCE = 1e-9  # how far from 1 the sum of a policy's probabilities may be
 
 
 def check_policy(policy_A: ArrayLike, num_actions: int | None = None) -> np.ndarray:
-    """The probabilities as float64, scaled to sum to 1; a ValueError if they are not probabilities.
+    """Return the probabilities as float64, scaled to sum to 1; raise ValueError if they are not.
 
     >>> check_policy([0.5, 0.6])
     Traceback (most recent call last):
@@ -44,16 +44,16 @@ def check_policy(policy_A: ArrayLike, num_actions: int | None = None) -> np.ndar
 
 
 def softmax(logits_A: ArrayLike) -> np.ndarray:
-    """π(y) = exp(z_y) / Σ exp(z); a logit of −inf is an action outside the support."""
+    """π(y) = exp(z_y) / Σ exp(z); a logit of −inf excludes an action from the support."""
     logits = np.asarray(logits_A, dtype=np.float64)
     weight = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return weight / weight.sum(axis=-1, keepdims=True)
 
 
 def shift_logits(policy_A: ArrayLike, shift_A: ArrayLike) -> np.ndarray:
-    """The softmax policy after its logits move by `shift_A`: π(y)·exp(shift_y), normalised.
+    """π(y)·exp(shift_y), normalised: the softmax policy after its logits move by `shift_A`.
 
-    Actions of probability 0 stay there.
+    Actions of probability 0 keep probability 0.
     """
     policy, shift = check_policy(policy_A), np.asarray(shift_A, dtype=np.float64)
     highest = np.where(policy > 0, shift, -np.inf).max(axis=-1, keepdims=True)
@@ -67,7 +67,7 @@ def entropy(policy_A: ArrayLike) -> np.ndarray:
 
 
 def log_policy(policy_A: ArrayLike) -> np.ndarray:
-    """log π on the support; 0 outside it, where it is always multiplied by a probability of 0."""
+    """Log π on the support; 0 outside it, where it is always multiplied by a probability of 0."""
     policy = check_policy(policy_A)
     return np.log(np.where(policy > 0, policy, 1.0))
 
@@ -85,7 +85,7 @@ def entropy_rate(policy_A: ArrayLike, velocity_A: ArrayLike) -> np.ndarray:
     """dH/dt = −Cov_π(log π, v), nats, shape (…).
 
     For v = ∇J and a step of length α this is Set RL, Prop. 3.7. The inner covariance of a set is
-    the sum of ∂J/∂z over its members, so the outer covariance reduces to one over single actions.
+    the sum of ∂J/∂z over its members, so the outer covariance becomes one over single actions.
     """
     policy = check_policy(policy_A)
     return -(policy * log_policy(policy) * log_rate(policy, velocity_A)).sum(axis=-1)

@@ -1,6 +1,6 @@
 """Scaffold values: whether sets like this one score above the average (Set RL, Def. 3.1).
 
-With the conditions and bounds for polychromic objectives (Def. 4.1, Prop. 4.2 and 4.3).
+The module also has the conditions and bounds for polychromic objectives (Def. 4.1, Prop. 4.2, 4.3).
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def scaffold_values(
             value is π(y)·A(y) with the default normaliser.
         normaliser: I. The definition, "the maximum size of the intersection with any other set",
             can be read in three ways. Only the first makes the note's Λ(y…y) = π·A true:
-            `pairs` max over all sets of Σᵢⱼ, the set itself among them (K times the largest
-            multiplicity); `intersection` K, the size of the set as a multiset; `other_set` max
-            over the sets that differ from it. `one` does not divide at all.
+            `pairs` max over all sets of Σᵢⱼ, the set itself included (K times the largest
+            multiplicity); `intersection` K, the size of the set as a multiset; `other_set` max over
+            the sets that differ from it. `one` does not divide at all.
 
     Returns:
         (S,) scaffold values.
@@ -65,14 +65,14 @@ def _counts(sets_SK: ArrayLike | None, tabular: TabularObjective) -> np.ndarray:
 
 
 def _pairs(counts_SA: np.ndarray) -> np.ndarray:
-    """K copies of the set's most frequent action overlap with it the most."""
+    """Return the overlap with K copies of the set's most frequent action, the largest of all."""
     return counts_SA.sum(axis=-1) * counts_SA.max(axis=-1)
 
 
 def _other_set(counts_SA: np.ndarray) -> np.ndarray:
-    """As `pairs`, unless the set itself is K copies: then one of them must be another action.
+    """Return `pairs`, unless the set itself is K copies: then another action replaces one copy.
 
-    NaN for K = 1, where no other set overlaps with it.
+    NaN for K = 1, where no other set overlaps with the set.
     """
     size_S, most_S = counts_SA.sum(axis=-1), counts_SA.max(axis=-1)
     meeting_S = np.where(most_S == size_S, size_S * (size_S - 1.0), size_S * most_S)
@@ -96,7 +96,7 @@ class Conditions:
         count_covariances_A: Cov(φ_d, #y) of every action; condition 2 wants them negative "for any
             y". They sum to 0, because the counts sum to K, so they are never all negative.
         reward_range: Smallest and largest φ_R over the sets that the policy can draw.
-        diversity_range: The same for φ_d; condition 3 wants the two ranges to be equal.
+        diversity_range: Smallest and largest φ_d; condition 3 wants the two ranges to be equal.
     """
 
     reward_covariance: float
@@ -106,7 +106,7 @@ class Conditions:
 
     @property
     def same_range(self) -> bool:
-        """Condition 3."""
+        """Whether condition 3 holds."""
         return bool(np.allclose(self.reward_range, self.diversity_range, rtol=1e-12, atol=1e-12))
 
     @property
@@ -122,7 +122,7 @@ def polychromic_conditions(
     policy_A: ArrayLike,
     set_size: int,
 ) -> Conditions:
-    """The three conditions of Def. 4.1, each with its number.
+    """Compute the three conditions of Def. 4.1, each with its number.
 
     Args:
         reward: φ_R.
@@ -134,7 +134,7 @@ def polychromic_conditions(
     policy = check_policy(policy_A, table.num_actions)
     of_reward = TabularObjective(reward, table, set_size)
     of_diversity = TabularObjective(diversity, table, set_size)
-    # Cov(φ, #y) is ∂E φ/∂z_y, so that Cov(φ, Σ r) is the derivative weighted by rewards.
+    # Cov(φ, #y) is ∂E φ/∂z_y, so Cov(φ, Σ r) is the derivative weighted by rewards.
     weights_A = of_reward.gradient(policy)
     possible_S = of_reward.sets.chances(policy) > 0
     return Conditions(
@@ -159,7 +159,7 @@ class HomogeneousScaffold:
         turns_negative_at: ε, above which Λ < 0 up to p = 1; NaN if Λ ≥ 0 close to 1, where the
             proposition's first half fails.
         slope_near_one: lim Λ/(1−p) for p → 1, which is Σ w(y')·[f(y…y) − f(y…y, y')] with the
-            others' proportions w: its sign is that of Λ near 1.
+            others' proportions w: its sign is the sign of Λ near 1.
         largest_over_bound: The largest Λ/√(p(1−p)/K) on the grid; the second half says ≤ 1.
     """
 
@@ -173,7 +173,7 @@ class HomogeneousScaffold:
 def homogeneous_scaffold(
     tabular: TabularObjective, policy_A: ArrayLike, action: int
 ) -> HomogeneousScaffold:
-    """How the scaffold value of K copies of an action changes as its probability goes from 0 to 1.
+    """Follow the scaffold value of K copies of an action while its probability goes from 0 to 1.
 
     Args:
         tabular: The objective on its table.
@@ -211,7 +211,7 @@ def homogeneous_scaffold(
 def _last_sign_change(
     scaffold: Callable[[np.ndarray], np.ndarray], p_G: np.ndarray, scaffold_G: np.ndarray
 ) -> float:
-    """The p above which the scaffold stays negative, by bisection; 0 if it always is."""
+    """Return the p above which the scaffold stays negative, by bisection; 0 if it always is."""
     not_negative = np.flatnonzero(scaffold_G >= 0)
     if not not_negative.size:
         return 0.0
@@ -244,7 +244,7 @@ class HeterogeneousScaffold:
 def heterogeneous_scaffold(
     tabular: TabularObjective, policy_A: ArrayLike, members: ArrayLike
 ) -> HeterogeneousScaffold:
-    """Prop. 4.3 for K different actions of one probability p, q of them with reward 1.
+    """Evaluate Prop. 4.3 for K different actions of one probability p, q of them with reward 1.
 
     Args:
         tabular: The objective on its table.

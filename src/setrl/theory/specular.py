@@ -1,4 +1,4 @@
-"""Speculars: actions without which another one loses its positive signal (Set RL, Section 5).
+"""Speculars: actions without which another action loses its positive signal (Set RL, Section 5).
 
 Diminishing the actions X removes them from the policy and spreads their mass evenly over the
 remaining actions. X is a specular set of y if y's scaffold value is positive before and negative
@@ -21,7 +21,7 @@ from setrl.theory.tabular import TabularObjective
 
 MAX_SUBSETS = 1_000_000
 CHUNK = 1 << 21  # multisets × actions × policies evaluated at once
-ROUNDING = 1e-12  # of the range of the scores: an advantage this close to 0 has no sign
+ROUNDING = 1e-12  # share of the range of scores below which an advantage has no sign
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,10 @@ class SpecularSets:
 
     Attributes:
         action: y.
-        advantage: A(y) under the given policy; if it is not positive, y has no speculars.
+        advantage: A(y) under the policy; if it is not positive, y has no speculars.
         sets: With `search` all smallest sets in lexicographic order; with `scan` one of them; empty
-            if there is none. "The smallest set" of the note need not be unique.
+            if there is none. There may be several smallest sets, unlike "the smallest set" of the
+            note.
         found_by: `search` over all subsets, or `scan` of the likeliest 1, 2, … other actions.
     """
 
@@ -48,10 +49,10 @@ class SpecularSets:
 
 
 def diminish(policy_A: ArrayLike, removed: ArrayLike) -> np.ndarray:
-    """The policy without the actions X: π'(y) = π(y) + φ on the remaining support (Def. 5.1).
+    """π'(y) = π(y) + φ on the remaining support: the policy without the actions X (Def. 5.1).
 
     φ = Σ_{x∈X} π(x) / |𝒢|: the removed mass over the number of remaining actions. Example 5.4 uses
-    the mass of 𝒢 itself instead, and then the probabilities do not sum to 1.
+    the mass of 𝒢 itself instead; its probabilities then do not sum to 1.
 
     Args:
         policy_A: Probabilities (A,).
@@ -76,7 +77,7 @@ def diminish(policy_A: ArrayLike, removed: ArrayLike) -> np.ndarray:
 def is_specular(
     tabular: TabularObjective, policy_A: ArrayLike, action: int, removed: ArrayLike
 ) -> np.ndarray:
-    """Whether X is a specular set of `action` (Def. 5.2): Λ > 0 before diminishing X, < 0 after.
+    """Return whether X is a specular set of `action` (Def. 5.2): Λ > 0 before, < 0 without X.
 
     Λ = π·A has the sign of A on the support and is 0 off it. Signs are taken beyond rounding.
     """
@@ -94,16 +95,16 @@ def smallest_speculars(
     action: int,
     found_by: Literal["search", "scan"] | None = None,
 ) -> SpecularSets:
-    """The smallest sets of actions without which `action` would lose probability.
+    """Find the smallest sets of actions without which `action` would lose probability.
 
     Args:
         tabular: The objective on its table.
         policy_A: Probabilities (A,).
         action: y.
         found_by: `search` tries all subsets, smallest first, and is always correct. `scan` removes
-            the likeliest other actions, one after the other. It is correct for f = 1{not all
+            the most probable other actions, one after the other. It is correct for f = 1{not all
             alike}: proved for K = 2 in docs/theory-proofs.md, and without exception in tests for
-            K = 3, 4, 5. The default is the scan for that objective and the search for any other.
+            K = 3, 4, 5. The default is the scan for that objective and the search otherwise.
     """
     policy = _check(tabular, policy_A, action)
     chosen = found_by or ("scan" if scores_dissimilarity(tabular) else "search")
@@ -126,7 +127,7 @@ def smallest_speculars(
 
 
 def scores_dissimilarity(tabular: TabularObjective) -> bool:
-    """Whether f is a + b·1{not all members are the same action}, b > 0 (Ex. 3.6 and 5.4)."""
+    """Return whether f is a + b·1{not all members are the same action}, b > 0 (Ex. 3.6, 5.4)."""
     scores_S = tabular.scores_S
     alike_S = tabular.sets.counts_SA.max(axis=1) == tabular.set_size
     tiny = ROUNDING * np.ptp(scores_S)
@@ -136,14 +137,14 @@ def scores_dissimilarity(tabular: TabularObjective) -> bool:
 
 
 def _likeliest(policy: np.ndarray, others: list[int]) -> Iterator[list[tuple[int, ...]]]:
-    """The likeliest other action, the two likeliest others, and so on up to all but one."""
+    """Yield the most probable other action, the two most probable, and so on, up to all but one."""
     ordered = sorted(others, key=lambda a: -policy[a])
     for size in range(1, len(others)):
         yield [tuple(sorted(ordered[:size]))]
 
 
 def _subsets(others: list[int]) -> Iterator[list[tuple[int, ...]]]:
-    """All proper subsets of the other actions, by size (Prop. 5.3 excludes the whole)."""
+    """Yield all proper subsets of the other actions, by size (Prop. 5.3 excludes the whole set)."""
     for size in range(1, len(others)):
         if comb(len(others), size) > MAX_SUBSETS:
             raise ValueError(
@@ -156,7 +157,7 @@ def _subsets(others: list[int]) -> Iterator[list[tuple[int, ...]]]:
 def _chunks(
     subsets: list[tuple[int, ...]], tabular: TabularObjective
 ) -> Iterator[list[tuple[int, ...]]]:
-    """The list in parts that are small enough to evaluate at once."""
+    """Split the list into parts that are small enough to evaluate at once."""
     step, rest = max(1, CHUNK // tabular.sets.counts_SA.size), iter(subsets)
     while part := list(islice(rest, step)):
         yield part

@@ -1,7 +1,7 @@
-"""Which strategies an objective keeps in the long run, if each keeps its success rate.
+"""Which strategies an objective keeps in the long run, if each strategy keeps its success rate.
 
-A policy chooses among strategies; strategy c is right with probability s_c whatever its share q_c.
-Wrong samples are recognised as their strategy's. Proofs are in docs/theory-proofs.md.
+A policy chooses among strategies; a sample of strategy c is correct with probability s_c for every
+share q_c. The strategy of a wrong sample is recognised too. Proofs are in docs/theory-proofs.md.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ROUNDING = 1e-9  # of an advantage that is 0
 
 
 def water_filling(success_C: ArrayLike, alpha: float = 1.0) -> np.ndarray:
-    """The shares that are best for (1 − α)·mean reward + α·polychromic, sets of two.
+    """Return the best shares for (1 − α)·mean reward + α·polychromic, with sets of two.
 
         q_c = (1 − λ/s_c)₊ / α,   λ = (m − α) / Σ 1/s_c over the m strategies with s_c > λ
 
@@ -34,7 +34,7 @@ def water_filling(success_C: ArrayLike, alpha: float = 1.0) -> np.ndarray:
         raise ValueError("a strategy must have success above 0")
     best = np.sort(success[success > 0])[::-1]
     levels = (np.arange(1, len(best) + 1) - alpha) / np.cumsum(1 / best)
-    # A strategy survives if it is above the level of those that are better; the level then rises.
+    # A strategy survives if it is above the level of all better strategies; the level then rises.
     above = np.append(0.0, levels[:-1])
     level = levels[np.flatnonzero(best > above)[-1]]
     shares = np.where(success > level, 1 - level / np.where(success > 0, success, 1.0), 0.0)
@@ -42,13 +42,13 @@ def water_filling(success_C: ArrayLike, alpha: float = 1.0) -> np.ndarray:
 
 
 def critical_success(shares_C: ArrayLike, success_C: ArrayLike, set_size: int) -> float:
-    """The success above which a new strategy has a positive polychromic advantage.
+    """Return the success above which a new strategy has a positive polychromic advantage.
 
         s_crit = (K²·J − (K−1)·E[R̄(1 + D)]) / E[1 + D]
 
     D is the number of strategies among K − 1 samples of the incumbents, R̄ their mean reward. For
-    K = 2, at the incumbents' best shares, it is the λ of `water_filling`. Below 0, a strategy that
-    is always wrong is encouraged too.
+    K = 2, at the incumbents' best shares, it is the λ of `water_filling`. If it is below 0, a
+    strategy that is always wrong is encouraged too.
     """
     shares, success = check_policy(shares_C), _success(success_C)
     check_set_size(set_size)
@@ -63,14 +63,15 @@ def critical_success(shares_C: ArrayLike, success_C: ArrayLike, set_size: int) -
 
 
 def most_invaded(method: AnyMethod, num_samples: int) -> int:
-    """With how many right strategies, at most, a method pays for a new one that is always wrong.
+    """Return with how many right strategies a method still pays for a new, always wrong one.
 
     The largest m for which the wrong sample of a group of N has a positive advantage, if the other
-    N − 1 samples are right and use m strategies as evenly as they can; 0 if there is none. Poly-EPO
-    has K − 2, with large N. In prompts with so few right strategies training raises wrong answers.
+    N − 1 samples are right and use m strategies as evenly as they can; 0 if there is no such m. For
+    Poly-EPO with large N it is K − 2. On prompts with so few right strategies, training makes wrong
+    answers more frequent.
 
     Args:
-        method: It may read rewards and clusters.
+        method: A method that reads rewards and clusters at most.
         num_samples: N, at least 3.
 
     >>> from setrl import methods
@@ -89,9 +90,10 @@ def _wrong_gain(method: AnyMethod, num_samples: int, num_right: int) -> float:
 
 
 def polychromic_shares(success_C: ArrayLike, set_size: int) -> np.ndarray:
-    """The shares to which the polychromic objective leads from equal ones, for any K ≥ 2.
+    """Return the shares to which the polychromic objective leads from equal ones, for any K ≥ 2.
 
-    Found by replicator steps q ← q·exp(η·A), along which J rises; for K = 2 they are the best ones.
+    They are found by replicator steps q ← q·exp(η·A), along which J rises; for K = 2 they are the
+    best shares.
     """
     success = _success(success_C)
     check_set_size(set_size)
@@ -119,11 +121,11 @@ def polychromic_advantages(
 
 
 def counts_shares(success_C: ArrayLike, num_samples: int, alpha: float = 0.0) -> np.ndarray:
-    """The shares that are best for concave counts, Σ_c Σ_{j ≤ m_c} j^(α−1) of N samples.
+    """Return the best shares for concave counts, Σ_c Σ_{j ≤ m_c} j^(α−1) of N samples.
 
-        s_c·E[(1 + M)^(α−1)] = λ for those that survive, M ~ Bin(N − 1, q_c·s_c)
+        s_c·E[(1 + M)^(α−1)] = λ for each survivor, M ~ Bin(N − 1, q_c·s_c)
 
-    A strategy survives if s_c > λ. For many samples shares are ∝ s_c^(α/(1−α)): equal for α = 0.
+    A strategy survives if s_c > λ. For many samples, shares are ∝ s_c^(α/(1−α)): equal for α = 0.
 
     >>> counts_shares([0.9, 0.5, 0.05], num_samples=16).round(3)
     array([0.503, 0.497, 0.   ])
@@ -141,7 +143,7 @@ def counts_shares(success_C: ArrayLike, num_samples: int, alpha: float = 0.0) ->
 
 
 def _shares_at(level: float, success: np.ndarray, pay_N: np.ndarray) -> np.ndarray:
-    """The q of each strategy at which the marginal pay s·E pay(1 + M) falls to the level."""
+    """Return each strategy's q at which the marginal pay s·E pay(1 + M) falls to the level."""
     low, high = np.zeros(len(success)), np.ones(len(success))
     for _ in range(40):
         middle = (low + high) / 2

@@ -76,7 +76,7 @@ class ActionTable:
         return self._batch.samples
 
     def check_reads(self, reads: Collection[str]) -> None:
-        """Raise a ValueError if a field that is read is missing."""
+        """Check that every field of `reads` is there; raise a ValueError if one is missing."""
         for name in reads:
             if getattr(self, name) is None:
                 raise ValueError(f"the objective reads {name}: pass ActionTable({name}=...)")
@@ -84,7 +84,7 @@ class ActionTable:
     def credit(
         self, method: AnyMethod, actions_BN: np.ndarray, rng: np.random.Generator | None = None
     ) -> Advantages:
-        """The credit that a method gives to B groups of N samples, given by their actions."""
+        """Return a method's credit for B groups of N samples, given by their actions."""
         members = self.samples.sets(actions_BN)
         fields = {name: getattr(members, name)[0] for name in self._given()}
         return method.advantages(members.rewards[0], rng=rng, **fields)
@@ -178,7 +178,7 @@ class TabularMethod:
     Attributes:
         method: Any `setrl.Method` whose credit is exact.
         table: The actions.
-        num_samples: N, the number of samples that the method gets.
+        num_samples: N, the number of samples in a group.
     """
 
     method: AnyMethod

@@ -26,8 +26,8 @@ class SetAdvantage:
         value: The advantage.
         start: First step that has it.
         stop: The step after the last; None for the end of the trajectory.
-        use: It "replaces" the critic's advantage, is added to it ("adds"), or is added to the last
-            reward ("rewards"), from where GAE brings it to all steps.
+        use: The advantage "replaces" the critic's advantage, is added to it ("adds"), or is added
+            to the last reward ("rewards"), from where GAE brings it to all steps.
     """
 
     value: float
@@ -51,13 +51,13 @@ class Segment:
 
 @dataclass(frozen=True)
 class ScoredVines:
-    """The vines of B states as their sets see them.
+    """The vines of B states as sets see them.
 
     Attributes:
-        states: (family, index among its states) of each.
-        scores_BN: What each whole episode is worth; NaN leaves the sets.
+        states: The state of each vine's row: (family, index among the family's states).
+        scores_BN: The worth of each whole episode; NaN leaves the sets.
         fields: The other fields that the method reads: clusters, pairs.
-        vines_BN: The vines' own steps.
+        vines_BN: The steps of each vine after its state.
     """
 
     states: list[tuple[int, int]]
@@ -67,7 +67,7 @@ class ScoredVines:
 
 
 def score_vines(families: Sequence[Family], method: AnyMethod, vines: Vines) -> ScoredVines:
-    """Score and label all vines; one without steps or with a reward that is not finite has NaN."""
+    """Score and label all vines; a vine without steps or with a non-finite reward has NaN."""
     states = [(i, index) for i, each in enumerate(families) for index in range(len(each.times))]
     episodes = [row for family in families for row in family.episodes_BN()]
     vines_BN = [row for family in families for row in family.vines_BN]
@@ -86,7 +86,7 @@ def segments_of(
     vines: Vines,
     rng: np.random.Generator,
 ) -> tuple[list[Segment], np.ndarray]:
-    """All trunks and vines, each with its set advantages as `vines.credit` assigns them.
+    """Return all trunks and vines, with the set advantages that `vines.credit` assigns them.
 
     Returns:
         The segments, and the set advantage of each vine, (B, N); NaN for vines without credit.
@@ -110,7 +110,7 @@ def segments_of(
 def _advantages(
     scored: ScoredVines, method: AnyMethod, vines: Vines, rng: np.random.Generator
 ) -> np.ndarray:
-    """The set advantage of each vine, (B, N); NaN for none."""
+    """Return the set advantage of each vine, (B, N); NaN for vines without one."""
     scores_BN, fields = scored.scores_BN, scored.fields
     if vines.credit not in ("shared", "action"):
         return vine_advantages.by_trajectory(method, scores_BN, fields, rng)
@@ -128,7 +128,7 @@ def _credited_trunks(
     vines: Vines,
     rng: np.random.Generator,
 ) -> list[Segment]:
-    """The trunks, each with the gain of a state's best set on its steps from that state on."""
+    """Return the trunks; from each state on, the steps get the gain of the state's best set."""
     assert isinstance(method, Method)  # `check_vines` refused a sum
     gains_B = vine_advantages.best_set_gain(
         method, scored.scores_BN, scored.fields, vines.num_sets, rng
@@ -143,7 +143,7 @@ def _credited_trunks(
 
 
 def first_actions(vines_BN: Sequence[Sequence[Trajectory]]) -> np.ndarray:
-    """Each vine's first action as a number, (B, N), equal where the actions are; −1 for none."""
+    """Return a number for each vine's first action, (B, N); −1 for a vine without an action."""
     known: dict[bytes, int] = {}
     rows = []
     for row in vines_BN:
@@ -155,7 +155,7 @@ def first_actions(vines_BN: Sequence[Sequence[Trajectory]]) -> np.ndarray:
 def metrics(
     families: Sequence[Family], scored: ScoredVines, advantages_BN: np.ndarray
 ) -> dict[str, float]:
-    """The logged values of an update's vines; NaN where there are none."""
+    """Return the logged values of an update's vines; NaN where a value is undefined."""
     vines = [vine for row in scored.vines_BN for vine in row]
     found = {
         "families": len(families),
@@ -177,6 +177,6 @@ def metrics(
 
 
 def _mean(values: np.ndarray | list[int]) -> float:
-    """The mean of the values that are not NaN; NaN where there are none."""
+    """Return the mean of the values that are not NaN; NaN if there are none."""
     array = np.asarray(values, dtype=np.float64)
     return float(np.nanmean(array)) if np.isfinite(array).any() else float("nan")

@@ -1,9 +1,9 @@
 """How trajectories differ: labels of their strategies, and distances between them.
 
-A label is any hashable value, or None for a trajectory without a strategy (degenerate).
-`clusters` turns labels into the integers that set objectives read, and `distances` turns features
-into the pairs that `objectives.pairwise_distance` reads. A label of your own is a function of a
-trajectory; the ones here read what the tasks' environments write into `info`.
+A label is any hashable value, or None for a trajectory without a strategy (degenerate). `clusters`
+turns labels into the integers that set objectives read, and `distances` turns features into the
+pairs that `objectives.pairwise_distance` reads. You can write a label function: it takes a
+trajectory. The functions here read what the tasks' environments write into `info`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Metric = Literal["euclidean", "jaccard"]
 
 
 def visited(key: str) -> Label:
-    """The set of all values of `info[key]`, the start included: rooms, cells, nodes.
+    """Label a trajectory with the set of all values of `info[key]`, start included, such as rooms.
 
-    Infos without the key do not count; a trajectory that has none with it is degenerate.
-    The paper's diversity on BabyAI and MiniGrid is `visited("room")` (arXiv:2509.25424).
+    Infos without the key do not count; a trajectory without any such info is degenerate. The
+    paper's diversity on BabyAI and MiniGrid is `visited("room")` (arXiv:2509.25424).
     """
 
     def label(trajectory: Trajectory) -> Hashable | None:
@@ -37,7 +37,7 @@ def visited(key: str) -> Label:
 
 
 def final(key: str) -> Label:
-    """The value of `info[key]` after the last step, such as the goal reached; None for none."""
+    """Label a trajectory with the last value of `info[key]`, such as the goal reached, or None."""
 
     def label(trajectory: Trajectory) -> Hashable | None:
         return trajectory.infos[-1].get(key) if len(trajectory.infos) else None
@@ -46,7 +46,7 @@ def final(key: str) -> Label:
 
 
 def clusters(labels: Sequence[Hashable | None]) -> NDArray[np.int64]:
-    """Labels as integers by first appearance; None is `DEGENERATE`.
+    """Convert labels to integers by first appearance; None becomes `DEGENERATE`.
 
     Raises:
         TypeError: If a label is not hashable.
@@ -66,7 +66,7 @@ def clusters(labels: Sequence[Hashable | None]) -> NDArray[np.int64]:
 
 
 def distances(features_ND: ArrayLike, metric: Metric = "euclidean") -> NDArray[np.float64]:
-    """Distance of each pair of trajectories, for `objectives.pairwise_distance`.
+    """Return the distance of each pair of trajectories, for `objectives.pairwise_distance`.
 
         euclidean   ‖xᵢ − xⱼ‖ / the largest of all pairs
         jaccard     1 − |xᵢ ∧ xⱼ| / |xᵢ ∨ xⱼ|
@@ -90,7 +90,7 @@ def distances(features_ND: ArrayLike, metric: Metric = "euclidean") -> NDArray[n
     if metric == "jaccard":
         return _jaccard(x_ND != 0)
     apart_NN = np.linalg.norm(x_ND[:, None] - x_ND[None], axis=-1)
-    # Rows that differ in their last digits alone are equal, and not as far apart as rows can be.
+    # Rows that differ only in their last digits are equal, not as far apart as rows can be.
     floor = 1e-12 * np.abs(x_ND).max(initial=0.0) or np.finfo(float).tiny
     return apart_NN / max(apart_NN.max(initial=0.0), floor)
 

@@ -1,4 +1,4 @@
-"""Families: trunks, and the vines that leave states of theirs."""
+"""Families: trunks, and the vines that leave states of the trunks."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from setrl.control.envs.resettable import Snapshot
 
 SEEDS = 2**31  # environments are reset with seeds below it
 
-Memories = Sequence[np.ndarray | None]  # of a recurrent policy at starts; None: no memory
-# The policy, ready to continue from as many starts; whether those are resets, which it never saw.
+Memories = Sequence[np.ndarray | None]  # a recurrent policy's memory at each start; None: no memory
+# The policy, ready to continue from so many starts; and whether they are resets, new to the policy.
 StartPolicy = Callable[[Memories, bool], Act]
-Entropies = Callable[[Trajectory], np.ndarray]  # of the policy at each step, (T,)
+Entropies = Callable[[Trajectory], np.ndarray]  # the policy's entropy at each step, (T,)
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Family:
     Attributes:
         reset_seed: The seed of the trunk's reset.
         trunk: The trajectory from the reset to its end, or to its cut.
-        times: The trunk's steps at whose states vines leave: B rollout states, ascending.
-        vines_BN: The own steps of the N vines of each such state.
+        times: The steps of the trunk at whose states vines leave: B rollout states, ascending.
+        vines_BN: The steps after the state, for the N vines of each such state.
     """
 
     reset_seed: int
@@ -39,11 +39,11 @@ class Family:
 
     @property
     def num_steps(self) -> int:
-        """Environment steps that it took."""
+        """Environment steps of the trunk and its vines."""
         return len(self.trunk) + sum(len(vine) for vines in self.vines_BN for vine in vines)
 
     def episodes_BN(self) -> list[list[Trajectory]]:
-        """The whole episodes of the vines, the trunk's steps before their state included."""
+        """Return the vines' whole episodes, with the trunk's steps before their state."""
         rows = zip(self.times, self.vines_BN, strict=True)
         return [[joined(self.trunk, time, vine) for vine in vines] for time, vines in rows]
 
@@ -53,10 +53,10 @@ class FamilySampler:
     """Samples families until they have as many steps as an update needs.
 
     Attributes:
-        vines: How they are sampled.
+        vines: How vines are sampled.
         pool: The environments.
-        rng: Decides resets, and states where they are random.
-        family_steps: Mean steps of a family so far: an estimate of how many more are needed.
+        rng: Decides resets, and rollout states where those are random.
+        family_steps: Mean steps of a family so far, to estimate how many more families are needed.
     """
 
     vines: Vines
@@ -65,7 +65,7 @@ class FamilySampler:
     family_steps: float | None = None
 
     def __call__(self, num_steps: int, policy: StartPolicy, entropies: Entropies) -> list[Family]:
-        """Whole families, of `num_steps` environment steps together or a little more.
+        """Sample whole families, with `num_steps` environment steps together or a little more.
 
         Raises:
             RuntimeError: If every episode ends before its first step.
@@ -87,7 +87,7 @@ class FamilySampler:
     def _families(self, count: int, policy: StartPolicy, entropies: Entropies) -> list[Family]:
         resets = [int(seed) for seed in self.rng.integers(SEEDS, size=count)]
         starts, cut = self.pool.start(resets), self.vines.max_steps
-        # Where vines leave the first state alone, the starts are all the snapshots that are needed.
+        # If vines leave only the first state, the starts are all the snapshots that are needed.
         keeps = not (self.vines.where == "equal" and self.vines.num_states == 1)
         trunks = self.pool.run(
             starts,
@@ -119,7 +119,7 @@ class FamilySampler:
     def _vines(
         self, states: Sequence[Snapshot], memories: Memories, policy: StartPolicy
     ) -> list[tuple[Trajectory, ...]]:
-        """N vines from each state."""
+        """Sample N vines from each state."""
         n = self.vines.num_vines
         if not states:
             return []
@@ -130,7 +130,7 @@ class FamilySampler:
 
 
 def _memory(trunk: Trajectory, time: int) -> np.ndarray | None:
-    """The memory of a recurrent policy before a step of a trunk."""
+    """Return the memory of a recurrent policy before a step of a trunk."""
     return trunk.extras[MEMORY][time] if MEMORY in trunk.extras else None
 
 
@@ -141,10 +141,10 @@ def rollout_times(
     rng: np.random.Generator,
     entropies_T: ArrayLike = (),
 ) -> list[int]:
-    """The times of a trajectory's states that vines leave, ascending and different.
+    """Choose the times of a trajectory at whose states vines leave, ascending and different.
 
-    A trajectory with fewer steps than states gives all its times; the last state, from which there
-    is no step, is never among them.
+    A trajectory with fewer steps than states gives all its times. The last state, which no step
+    follows, is never among them.
 
     >>> rng = np.random.default_rng(0)
     >>> rollout_times(9, 3, "equal", rng), rollout_times(9, 2, "inner", rng)

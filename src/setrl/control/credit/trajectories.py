@@ -1,7 +1,7 @@
-"""Trajectories: what one vine, or one episode, saw, did and got.
+"""Trajectories: what one vine, or one episode, saw, did and received.
 
-T is the number of steps here, where it is the number of tokens for a language model: a token is a
-step of its sample.
+Here T is the number of steps; for a language model it is the number of tokens: a token is a step of
+its sample.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ SEEN = "seen"  # observations as the policy saw them, where they are normalised
 
 @dataclass(frozen=True)
 class Trajectory:
-    """T steps from a state on, up to the end of the episode or the cut.
+    """T steps from a state, up to the end of the episode or the cut.
 
     Args:
-        observations: (T+1, …), the first of the start and the last after the last step; a dict or
-            tuple of such arrays where the environment's observations are one.
+        observations: (T+1, …), the first at the start and the last after the last step; a dict or
+            tuple of such arrays if the environment's observations are dicts or tuples.
         actions_T: (T, …).
         rewards_T: (T,), NaN where the environment gave none: missing is not zero.
-        infos: T+1 of them, as the observations.
-        terminated: whether the environment ended the episode.
-        truncated: whether it was cut, by the environment's time limit or by the pool's max_steps.
-        extras: what the policy noted at each step (actions before clipping, memories, normalised
+        infos: T+1 of them, one for each observation.
+        terminated: Whether the environment ended the episode.
+        truncated: Whether it was cut, by the environment's time limit or by the pool's max_steps.
+        extras: What the policy recorded at each step (actions before clipping, memories, normalised
             observations), each (T, …).
-        snapshots: T+1 states, as the observations, None where one was not kept; or none at all.
+        snapshots: T+1 states, one for each observation, None where a state was not kept; or empty.
     """
 
     observations: Any
@@ -50,17 +50,17 @@ class Trajectory:
 
     @property
     def total_reward(self) -> float:
-        """Σₜ rewards_T[t]; NaN, that is unknown, if a reward is missing; 0 for no steps."""
+        """Σₜ rewards_T[t]; NaN (unknown) if a reward is missing; 0 without steps."""
         return float(self.rewards_T.sum())
 
     @property
     def taken_T(self) -> np.ndarray:
-        """The actions as the policy sampled them; the environment may have got them clipped."""
+        """The actions as the policy sampled them; the environment may have got clipped ones."""
         return self.extras.get(TAKEN, self.actions_T)
 
     @property
     def seen_T(self) -> Any:
-        """The observations that the policy acted on, as it saw them: (T, …)."""
+        """The observations as the policy saw them when it acted: (T, …)."""
         return self.extras[SEEN] if SEEN in self.extras else part(self.observations, slice(-1))
 
     @property
@@ -70,11 +70,11 @@ class Trajectory:
 
 
 class Growing:
-    """A trajectory while its steps are taken.
+    """A trajectory that still grows.
 
     Args:
-        observation: Of the start.
-        info: Of the start.
+        observation: Observation of the start.
+        info: Info of the start.
     """
 
     def __init__(self, observation: Any, info: dict[str, Any]) -> None:
@@ -99,7 +99,7 @@ class Growing:
         self.extras.append(extras)
 
     def trajectory(self, snapshots: Sequence[Any] = ()) -> Trajectory:
-        """The steps so far."""
+        """Return the trajectory of the steps so far."""
         return Trajectory(
             observations=stack(self.observations),
             actions_T=stack(self.actions) if self.actions else np.empty(0),
@@ -113,8 +113,8 @@ class Growing:
 
 
 def joined(trunk: Trajectory, time: int, vine: Trajectory) -> Trajectory:
-    """The whole episode of a vine: the trunk's steps before `time`, then the vine's own."""
-    # Either part may have no steps, and then its empty actions have no shape that could be joined.
+    """Return a vine's whole episode: the trunk's steps before `time`, then the vine's steps."""
+    # A part without steps has empty actions, whose shape could not be joined.
     actions = [each for each in (trunk.actions_T[:time], vine.actions_T) if len(each)]
     return Trajectory(
         observations=on_arrays(
@@ -131,7 +131,7 @@ def joined(trunk: Trajectory, time: int, vine: Trajectory) -> Trajectory:
 
 
 def on_arrays(function: Callable[..., Any], *values: Any) -> Any:
-    """`function` of arrays; for dicts and tuples of arrays, the same of what they hold."""
+    """Apply `function` to arrays; for dicts and tuples of arrays, to each array inside."""
     first = values[0]
     if isinstance(first, dict):
         return {key: on_arrays(function, *(each[key] for each in values)) for key in first}
@@ -141,7 +141,7 @@ def on_arrays(function: Callable[..., Any], *values: Any) -> Any:
 
 
 def stack(items: Sequence[Any]) -> Any:
-    """Observations → one batch: arrays gain a first axis, dicts and tuples are stacked inside.
+    """Stack observations to one batch: arrays gain a first axis, dicts and tuples inside too.
 
     >>> stack([{"image": [0, 0], "direction": 3}, {"image": [1, 1], "direction": 2}])
     {'image': array([[0, 0],
@@ -151,10 +151,10 @@ def stack(items: Sequence[Any]) -> Any:
 
 
 def concatenated(observations: Sequence[Any]) -> Any:
-    """Stacked observations one after another."""
+    """Join stacked observations one after another."""
     return on_arrays(lambda *arrays: np.concatenate(arrays), *observations)
 
 
 def part(observations: Any, where: Any) -> Any:
-    """Some of stacked observations, by an index, a slice or an array of indices."""
+    """Select some of the stacked observations, by an index, a slice or an array of indices."""
     return on_arrays(lambda array: array[where], observations)

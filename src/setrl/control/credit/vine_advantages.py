@@ -1,8 +1,8 @@
 """The credit that each vine gets from the sets of vines that leave the same state.
 
-The set maths is the core's: this file decides which of its means are compared. A rollout state
-takes the place of a prompt, and its N vines that of the prompt's samples, so that B counts rollout
-states. A vine that gets no credit has NaN: the critic's advantage stays there.
+The set maths is the core's: this file only decides which of its means to compare. A rollout state
+replaces a prompt, and the state's N vines replace the prompt's samples, so B counts rollout states.
+A vine without credit has NaN: its steps keep the critic's advantage.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Fields = Mapping[str, Any]  # "clusters" (B, N), "pairs" (B, N, N): what a metho
 def by_trajectory(
     method: AnyMethod, scores_BN: np.ndarray, fields: Fields, rng: np.random.Generator | None = None
 ) -> np.ndarray:
-    """Credit of each vine: mean score of the sets that hold it, against the method's baseline.
+    """Credit each vine: mean score of the sets that hold it, against the method's baseline.
 
     Set RL, Eq. 9 and Algorithm 1, with the state as the prompt. All C(N, K) sets count.
 
     Args:
         method: Objective, set size and baseline.
-        scores_BN: (B, N) what each vine is worth; NaN leaves the sets.
+        scores_BN: (B, N) the worth of each vine; NaN leaves the sets.
         fields: The other fields that the method reads.
-        rng: Needed where the method's estimator samples sets.
+        rng: Needed if the method's estimator samples sets.
 
     Returns:
         (B, N), NaN for vines without credit.
@@ -46,7 +46,7 @@ def by_trajectory(
 def by_action(
     method: Method, scores_BN: np.ndarray, fields: Fields, actions_BN: np.ndarray
 ) -> np.ndarray:
-    """Credit of each first action: mean score of the sets with a vine that begins with it.
+    """Credit each first action: mean score of the sets with a vine that begins with it, minus U.
 
         A(a) = mean{f(S) : some vine of S begins with a} − U
 
@@ -55,7 +55,7 @@ def by_action(
     0 where every set has such a vine. The method's own baseline and scale do not enter.
 
     Args:
-        actions_BN: (B, N) integers, equal where the first actions are.
+        actions_BN: (B, N) integers, equal for equal first actions.
     """
     plain = replace(method, baseline="none", reduction="mean", scale=None, adjustment=None)
     found = plain.advantages(scores_BN, **fields)
@@ -73,7 +73,7 @@ def by_action(
 
 
 def _odds(num_vines: int, num_others: int, set_size: int) -> float:
-    """m / (M − m), sets without the action per set with it; 0 where no set has it."""
+    """m / (M − m): sets without the action per set with it; 0 if no set has it."""
     total, without = comb(num_vines, set_size), comb(num_others, set_size)
     return without / (total - without) if without < total else 0.0
 
@@ -85,10 +85,10 @@ def shared(
     num_sets: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Set-shared credit: all members of a sampled set get the set's own advantage.
+    """Share credit in a set: all members of a sampled set get the advantage of that set.
 
     A(S) = f(S) − mean f of the `num_sets` sampled sets; a vine in several of them gets the mean,
-    one in none gets no credit. arXiv:2509.25424, with its M sets.
+    and a vine in none of them gets no credit. arXiv:2509.25424, with its M sets.
     """
     plain = replace(method, baseline="all_sets", scale=None, adjustment=None)
     sampled = replace(plain, estimator=Sampled(num_sets))
@@ -98,7 +98,7 @@ def shared(
 
 
 def _has_credit(found: Advantages) -> np.ndarray:
-    """The vines that are in sets: with a score, at states with enough of them, (B, N)."""
+    """Return which vines are in sets, (B, N): they have a score, and so have enough others."""
     return found.usable_BN & ~found.skipped_B[:, None]
 
 
@@ -109,7 +109,7 @@ def best_set_gain(
     num_sets: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """max f(S) − mean f(S) over `num_sets` sampled sets of each state, (B,); NaN where too few."""
+    """max f(S) − mean f(S) over `num_sets` sampled sets of each state, (B,); NaN with too few."""
     gains_B = np.full(len(scores_BN), np.nan)
     batch = read_batch(scores_BN, method.reads, fields)
     for (rows, _), samples in batch.equal_sizes(fewest=method.set_size):
@@ -118,7 +118,7 @@ def best_set_gain(
         n = samples.num_samples
         sets_SK = draw_sets(n, method.set_size, min(num_sets, comb(n, method.set_size)), rng)
         scores_BS = score_sets(method.objective, samples, sets_SK)
-        # Rows are a slice, or a column of indices that goes with columns of samples.
+        # Rows are a slice, or a column of indices to combine with columns of samples.
         where = rows if isinstance(rows, slice) else rows[:, 0]
         gains_B[where] = centred(scores_BS).max(axis=1)
     return gains_B

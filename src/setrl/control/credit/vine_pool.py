@@ -16,7 +16,7 @@ from setrl.control.envs.layers import gathered_kept
 from setrl.control.envs.resettable import ResettableEnv, Snapshot, make_resettable
 
 # (observations of the live vines, their positions among the snapshots) → their actions, and what
-# else to keep of the step, each with the live vines as its first axis.
+# else to keep from the step, each with the live vines as its first axis.
 Act = Callable[[Any, np.ndarray], tuple[Any, dict[str, Any]]]
 OnStep = Callable[["Stepped"], None]
 
@@ -28,20 +28,21 @@ class Stepped(NamedTuple):
     dones: np.ndarray  # (n,) bool: the vine has ended
     infos: list[dict[str, Any]]
     actions: Any
-    new_obs: Any  # what followed the actions
+    new_obs: Any  # the observations after the actions
 
 
 class VinePool:
     """Environments in this process, without auto-reset: no step is spent on unused starts.
 
-    Args:
-        make_env: makes one environment; wrapped by `make_resettable` unless it already is.
+    make_env: Makes one environment; `make_resettable` wraps it unless it is resettable already.
+        num_envs: How many vines are stepped together, which is the policy's largest batch.
         num_envs: how many vines are stepped together, and so the policy's largest batch.
-        rng: draws a seed of noise for each vine, in the order of the snapshots. The same
-            generator state and policy give the same vines for every num_envs.
-        on_step: called with what each step of the live vines gave; it may raise to stop the pool.
+        rng: Draws a seed of noise for each vine, in the order of the snapshots. The same generator
+            state and policy give the same vines for every num_envs.
+        on_step: Called with the result of each step of the live vines; it may raise to stop the
+            pool.
 
-    `steps` counts every step of every environment since the pool was made.
+    `steps` counts all steps of all environments since the pool was made.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class VinePool:
     def start(
         self, seeds: Sequence[int | None], options: dict[str, Any] | None = None
     ) -> list[Snapshot]:
-        """The first states of episodes, one for each seed of a reset."""
+        """Return the first states of episodes, one for each reset seed."""
         env, snapshots = self.envs[0], []
         for seed in seeds:
             env.reset(seed=seed, options=options)
@@ -80,23 +81,23 @@ class VinePool:
         """Grow one vine from each snapshot (repeat a snapshot to grow several from it).
 
         Args:
-            snapshots: where the vines start, any number; more than num_envs wait for a free
-                environment.
-            act: the policy: (observations, vines) → (actions, extras). `observations` is the batch
-                of the n ≤ num_envs live vines, `vines` (n,) their positions in `snapshots`, by
+            snapshots: Where the vines start, any number; if there are more than num_envs, some wait
+                for a free environment.
+            act: The policy: (observations, vines) → (actions, extras). `observations` is the batch
+                of the n ≤ num_envs live vines; `vines` (n,) are their positions in `snapshots`, by
                 which a recurrent policy finds its hidden states; `actions` and each of `extras`
                 have n as their first axis.
-            max_steps: a vine that does not end is cut after so many steps, and is truncated.
-            keep_snapshots: keep the state before each step and after the last.
-            most_snapshots: of a longer vine, keep at most so many states, at equal times from its
-                start on; `state` finds those between them. None: all.
+            max_steps: A vine that does not end is cut after this many steps, and is truncated.
+            keep_snapshots: Keep the state before each step and after the last.
+            most_snapshots: For a longer vine, keep at most this many states, at equal times from
+                its start; `state` finds the states between them. None: keep all.
 
         Returns:
-            One trajectory for each snapshot, in order. A snapshot of an episode that has ended
-            gives one without steps. A reward that is NaN stays NaN, and the vine continues.
+            One trajectory for each snapshot, in order. A snapshot of an ended episode gives a
+            trajectory without steps. A reward that is NaN stays NaN, and the vine continues.
 
         Raises:
-            ValueError: max_steps < 1, or act gave another number of actions.
+            ValueError: If max_steps < 1, or act gave another number of actions.
         """
         if max_steps < 1:
             raise ValueError(f"max_steps must be at least 1, got {max_steps}")
@@ -116,18 +117,18 @@ class VinePool:
         return [vine.trajectory(vine.snapshots.all(len(vine.observations))) for vine in vines]
 
     def state(self, vine: Trajectory, time: int) -> Snapshot:
-        """A state of a vine that was grown with `keep_snapshots`, whether it was kept or not.
+        """Return a state of a vine that was grown with `keep_snapshots`, whether kept or not.
 
-        From the last state that was kept before it, a state is reached by the vine's own actions
-        with its own noise. These steps were counted when the vine took them, and statistics that
-        wrappers gather learn nothing from them again.
+        A state that was not kept is reached from the last kept state before it, by the vine's
+        actions with the vine's noise. These steps were counted when the vine took them; statistics
+        in wrappers do not count them again.
 
         Args:
-            vine: one of this pool's, or of another pool with equal environments.
+            vine: A vine of this pool, or of another pool with equal environments.
             time: 0 … T, the number of steps before the state.
 
         Raises:
-            NotResettableError: the environment did not repeat what it had shown.
+            NotResettableError: If the environment did not repeat what it had shown.
         """
         kept = next(at for at in range(time, -1, -1) if vine.snapshots[at] is not None)
         if kept == time:
@@ -138,7 +139,7 @@ class VinePool:
             for action in vine.actions_T[kept:time]:
                 observation = env.step(action)[0]
             then = part(vine.observations, time)
-            # A running normaliser has moved on since, and shows the same state as another one.
+            # A running normaliser has changed since then, and shows the same state differently.
             if not (something_is_gathered or _same(observation, then)):
                 raise NotResettableError(
                     f"the first {time} steps of a trunk were repeated and led to another "
@@ -154,7 +155,7 @@ class VinePool:
             env.close()
 
     def _step(self, live: list[_Vine], act: Act, max_steps: int) -> None:
-        """One step of every live vine."""
+        """Step every live vine once."""
         batch = stack([vine.observations[-1] for vine in live])
         actions, extras = act(batch, np.array([vine.index for vine in live]))
         if len(actions) != len(live):
@@ -209,7 +210,7 @@ class _Kept:
         self.by_time: dict[int, Snapshot] = {}
 
     def offer(self, time: int, snapshot: Callable[[], Snapshot]) -> None:
-        """Keep the state at a time, if it is one of those."""
+        """Keep the state at a time, if that time is one to keep."""
         if self.most == 0 or time % self.stride:
             return
         if len(self.by_time) == self.most and time not in self.by_time:
@@ -219,12 +220,12 @@ class _Kept:
             self.by_time[time] = snapshot()
 
     def all(self, count: int) -> list[Snapshot | None]:
-        """Of so many times, the states, None where they were not kept; empty if none were."""
+        """Return the states of so many times, None where not kept; empty if none were kept."""
         return [self.by_time.get(time) for time in range(count)] if self.by_time else []
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two observations are equal to the bit, NaN included."""
+    """Return whether two observations are equal to the bit, NaN included."""
     if isinstance(one, dict):
         return all(_same(one[key], other[key]) for key in one)
     if isinstance(one, tuple):

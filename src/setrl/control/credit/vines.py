@@ -1,9 +1,10 @@
-"""Vines: trajectories sampled from states of a trunk, and what decides how they are sampled.
+"""Vines: trajectories sampled from states of a trunk, and the options of their sampling.
 
-A vine is scored and labelled as the whole episode, the trunk's steps before its state included: a
-score and a label are about episodes, and the set objective is then that of whole episodes that
+A vine is scored and labelled as the whole episode, with the trunk's steps before its state: scores
+and labels are about episodes, and the set objective is then the objective of whole episodes that
 share a beginning. For objectives that only add, such as a mean, the shared beginning changes
-nothing; for products such as mean reward × diversity it makes both factors those of the evaluation.
+nothing; for products, such as mean reward × diversity, both factors are then the same as in the
+evaluation.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ Distances = Callable[[Sequence[Trajectory]], np.ndarray]
 Where = Literal["equal", "inner", "uniform", "entropy"]
 CreditName = Literal["marginal", "action", "shared", "trunk", "bonus", "reward"]
 
-# These compare sets with one another, with all sets' mean or their own, and not by the method's
-# baseline: one set that holds all vines could only be compared with itself.
+# These compare a set with other sets, or with the mean of all sets, not by the method's baseline: a
+# single set that holds all vines could only be compared with itself.
 COMPARES_SETS = ("action", "shared", "trunk")
 
 
 def episode_return(trajectory: Trajectory) -> float:
-    """The sum of an episode's rewards, undiscounted."""
+    """Return the sum of an episode's rewards, undiscounted."""
     return trajectory.total_reward
 
 
@@ -41,26 +42,27 @@ class Vines:
 
     Attributes:
         make_env: Makes an environment that `make_resettable` can set back.
-        label: The strategy of an episode; None for none (degenerate). Methods that read clusters
-            need it.
-        score: What an episode is worth on its own, in [0, 1] for products with diversity.
+        label: The strategy of an episode; None if it has none (degenerate). Methods that read
+            clusters need it.
+        score: The worth of a single episode, in [0, 1] for products with diversity.
         distances: (N, N) distances of N episodes, for methods that read pairs.
         num_vines: N, vines from each state. 0 for no vines.
         num_states: p, states of each trunk that vines leave. 0 for no vines.
         where: Which states: "equal" in time from the first on, "inner" equally spaced without the
-            first (as in i·T/(p + 1)), "uniform" at random, or those of highest policy "entropy".
-        window: W: the steps 0…W of a vine have set advantages; None for all of its steps.
+            first (as in i·T/(p + 1)), "uniform" at random, or the states of highest policy
+            "entropy".
+        window: W: the steps 0…W of a vine have set advantages; None for all steps.
         credit: How sets' scores become advantages of steps, which Algorithm 2 leaves open:
             "marginal": each vine's own credit, from all C(N, K) sets;
-            "action": the credit of its first action, the sets with a vine that begins with it;
+            "action": the credit of its first action, from the sets with a vine that begins with it;
             "shared": the advantage of `num_sets` sampled sets, shared by their members;
             "trunk": best − mean of `num_sets` sampled sets, on the trunk's steps from the state on;
             "bonus": the vine's own credit added to the critic's advantage in the window;
             "reward": the vine's own credit added to its last reward.
         num_sets: M, where sets are sampled.
-        max_steps: A trajectory is cut after so many steps.
-        most_snapshots: While a trunk grows, at most so many of its states are kept. If vines leave
-            one between them, the trunk's steps from the last state that was kept are repeated,
+        max_steps: A trajectory is cut after this many steps.
+        most_snapshots: While a trunk grows, at most this many of its states are kept. If a vine
+            leaves a state between them, the trunk's steps from the last kept state are repeated,
             which costs time, but no environment steps. None: all are kept.
     """
 
@@ -98,13 +100,13 @@ class Vines:
 
     @property
     def are_sampled(self) -> bool:
-        """Whether there are any; PPO is plain where not."""
+        """Whether there are vines; without them PPO is plain."""
         return self.num_vines > 0 and self.num_states > 0
 
     def fields(
         self, episodes_BN: Sequence[Sequence[Trajectory]], reads: tuple[str, ...]
     ) -> dict[str, Any]:
-        """The fields that a method reads besides the scores; `check_vines` saw that they exist."""
+        """Return the fields that a method reads besides the scores; `check_vines` checked them."""
         found: dict[str, Callable[[Sequence[Trajectory]], np.ndarray]] = {}
         if "clusters" in reads and (label := self.label) is not None:
             found["clusters"] = lambda row: clusters([label(one) for one in row])
@@ -114,10 +116,10 @@ class Vines:
 
 
 def check_vines(method: AnyMethod | None, vines: Vines | None) -> None:
-    """Refuse a method without vines or the reverse, sets that vines cannot fill, missing functions.
+    """Refuse a method without vines, vines without a method, sets too large, missing functions.
 
     Raises:
-        ValueError: Naming what is missing.
+        ValueError: If something is missing; the message names it.
     """
     if (method is None and vines is None) or (vines is not None and not vines.are_sampled):
         return

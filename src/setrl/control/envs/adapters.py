@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
+from typing_extensions import override
 
 from setrl.control.envs.generators import (
     NotResettableError,
@@ -30,19 +31,20 @@ CONSTANTS = frozenset(
     | {"render_mode", "_ezpickle_args", "_ezpickle_kwargs", "_np_random_seed"}
     | {"window", "screen", "clock", "surf", "window_surface", "viewer", "renderer"}
 )
-# Gymnasium's toy text: transition tables, maps and sizes.
+# Transition tables, maps and sizes of Gymnasium's toy text environments.
 _TABLES = frozenset({"P", "desc", "initial_state_distrib", "_cliff", "locs", "locs_colors"})
 
 
 class Adapter(ABC):
     """Saves and loads the state of the environment below all wrappers.
 
-    It leaves random generators alone: `ResettableEnv` saves, sets back and forks all that the
-    environment leads to, in place. It may replace those that are not attributes by equal ones.
+    It leaves random generators alone: `ResettableEnv` saves, sets back and forks in place every
+    generator that it finds from the environment. An adapter may replace generators that are not
+    attributes by equal ones.
 
     Attributes:
-        name: The backend's name.
-        made_for: The class whose environments it was written for, by its full name.
+        name: Name of the backend.
+        made_for: The class of environments for which the adapter was written, by its full name.
     """
 
     name: ClassVar[str]
@@ -53,10 +55,10 @@ class Adapter(ABC):
 
     @classmethod
     def is_made_for(cls, env: gym.Env) -> bool:
-        """Whether `auto` chooses this adapter for an environment; for subclasses of its class too.
+        """Return whether `auto` chooses this adapter for an environment or a subclass of its class.
 
-        The class is looked up and never imported: where its module is not loaded, no environment
-        of it exists.
+        The class is looked up and never imported: if its module is not loaded, no environment of
+        that class exists.
         """
         module, _, kind = cls.made_for.rpartition(".")
         loaded = sys.modules.get(module)
@@ -64,23 +66,23 @@ class Adapter(ABC):
 
     @abstractmethod
     def save(self) -> Any:
-        """The state: picklable, holds no environment, not changed by later steps."""
+        """Return the state: picklable, holds no environment, not changed by later steps."""
 
     @abstractmethod
     def load(self, state: Any) -> None:
-        """Put a state back, which another instance may have saved; the state stays as it is."""
+        """Restore a state, perhaps of another instance; the state itself is not changed."""
 
     def attach(self, env: gym.Env) -> gym.Env:
-        """The environment with its wrappers, and any wrapper that the adapter needs among them."""
+        """Return the environment with its wrappers, and any wrapper that the adapter needs."""
         return env
 
     def reseed(self, noise: np.random.SeedSequence) -> None:
-        """Called after the generators that are attributes got new streams from `noise`."""
+        """Reseed other noise; called after generators in attributes got streams from `noise`."""
         return
 
 
 class OwnState(Adapter):
-    """The environment's or wrapper's own `snapshot` and `restore`; wrappers around it are ours."""
+    """The `snapshot` and `restore` of an environment or wrapper; we handle wrappers around it."""
 
     name: ClassVar[str] = "own"
 
@@ -91,27 +93,29 @@ class OwnState(Adapter):
         self._restored: Any = None
 
     @classmethod
+    @override
     def is_made_for(cls, env: gym.Env) -> bool:
-        """Whether the environment has both methods."""
+        """Return whether the environment has both methods."""
         return sets_itself_back(env)
 
+    @override
     def save(self) -> Any:
-        """What the environment's `snapshot` gives."""
         return self.env.snapshot()  # type: ignore[attr-defined]
 
+    @override
     def load(self, state: Any) -> None:
-        """The environment's `restore`, with its noise kept."""
         self._restored = state
         self.env.restore(state, rng="keep")  # type: ignore[attr-defined]
 
+    @override
     def reseed(self, noise: np.random.SeedSequence) -> None:
-        """Noise may be where only the environment finds it: restore again, with a seed."""
+        """Restore again with a seed: only the environment can find all of its noise."""
         seed = int(noise.generate_state(1)[0])
         self.env.restore(self._restored, rng=seed)  # type: ignore[attr-defined]
 
 
 def save_attributes(env: gym.Env, constants: frozenset[str] = CONSTANTS) -> dict[str, Any]:
-    """A copy of every attribute that is plain data and no constant."""
+    """Copy every attribute that is plain data and not a constant."""
     values = vars(env).items()
     return {name: copied(each) for name, each in values if name not in constants and is_plain(each)}
 
@@ -124,24 +128,25 @@ class AttributeState(Adapter):
     _constants = CONSTANTS | _TABLES
 
     @classmethod
+    @override
     def is_made_for(cls, env: gym.Env) -> bool:
-        """Gymnasium's own classes: nothing is known of the attributes of a subclass."""
+        """Return whether it is a class of Gymnasium: subclasses may have unknown attributes."""
         return type(env).__module__.startswith(cls._packages)
 
+    @override
     def save(self) -> dict[str, Any]:
-        """Attribute → copy."""
         return save_attributes(self.env, self._constants)
 
+    @override
     def load(self, state: dict[str, Any]) -> None:
-        """Set each attribute to a copy."""
         vars(self.env).update(copied(state))
 
 
 class AtariState(Adapter):
     """`ALEInterface.cloneState`, which omits the action that sticky actions repeat.
 
-    So an environment with repeat_action_probability > 0 is refused. Gymnasium's wrapper
-    `StickyAction` does the same in Python, where its last action and its generator are saved.
+    Therefore an environment with repeat_action_probability > 0 is refused. Gymnasium's wrapper
+    `StickyAction` does the same in Python, and its last action and its generator are saved.
     """
 
     name: ClassVar[str] = "atari"
@@ -159,13 +164,14 @@ class AtariState(Adapter):
                 'backend="replay"'
             )
 
+    @override
     def save(self) -> tuple[Any, dict[str, Any]]:
-        """The emulator with its generator, and the environment's plain attributes."""
+        """Return the emulator with its generator, and the environment's plain attributes."""
         ale = self.env.ale  # type: ignore[attr-defined]
         return ale.cloneState(include_rng=True), save_attributes(self.env)
 
+    @override
     def load(self, state: tuple[Any, dict[str, Any]]) -> None:
-        """Put both back."""
         emulator, attributes = state
         self.env.ale.restoreState(emulator)  # type: ignore[attr-defined]
         vars(self.env).update(copied(attributes))
@@ -174,10 +180,10 @@ class AtariState(Adapter):
 class PickledState(Adapter):
     """The attributes of an environment without its constants, pickled: the fallback.
 
-    It takes some hundred microseconds. What stays in place (the environment itself, its spaces,
-    its generators) is written as a name, so that back-references lead to the environment that is
-    set back, in any process. The attributes are pickled, not the environment: many classes
-    (`EzPickle`) pickle as the arguments of their constructor, which loses the state silently.
+    It takes some hundred microseconds. What stays in place (the environment itself, its spaces, its
+    generators) is written as a name, so that back-references lead to the environment that is set
+    back, in any process. The attributes are pickled, not the environment: many classes (`EzPickle`)
+    are pickled as the arguments of their constructor, which loses the state silently.
     """
 
     name: ClassVar[str] = "pickle"
@@ -187,12 +193,14 @@ class PickledState(Adapter):
         self.save()
 
     @classmethod
+    @override
     def is_made_for(cls, env: gym.Env) -> bool:
-        """The last that `auto` tries: any environment."""
+        """Return True: `auto` tries this adapter last, for any environment."""
         return True
 
+    @override
     def save(self) -> bytes:
-        """The attributes as one pickle; NotResettableError if one of them cannot be pickled."""
+        """Pickle the attributes; raise NotResettableError if one of them cannot be pickled."""
         places = {id(value): name for name, value in self._fixtures().items()}
         values = vars(self.env).items()
         state = {
@@ -211,8 +219,9 @@ class PickledState(Adapter):
             ) from error
         return written.getvalue()
 
+    @override
     def load(self, state: bytes) -> None:
-        """Set the attributes, and delete those that the state does not have."""
+        """Set the attributes, and delete attributes that the state does not have."""
         fixtures = self._fixtures()
         unpickler = pickle.Unpickler(io.BytesIO(state))
         unpickler.persistent_load = fixtures.__getitem__  # type: ignore[method-assign]
@@ -223,7 +232,7 @@ class PickledState(Adapter):
         here.update(attributes)
 
     def _fixtures(self) -> dict[str, Any]:
-        """Name → what stays in its place."""
+        """Return name → object that stays in place."""
         _ = self.env.np_random  # Gymnasium makes it at the first access
         values = vars(self.env)
         objects = {"spec", "action_space", "observation_space", "metadata"} & values.keys()

@@ -1,4 +1,4 @@
-"""Whether an environment is really set back: the same actions must lead to the same bits."""
+"""Check that an environment is really set back: the same actions must lead to the same bits."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def check_resettable(
     given, in that instance. With a seed, `restore` must give the same future twice.
 
     Args:
-        env: what to check; an environment without `snapshot` and `restore` goes through
-            `make_resettable` first.
-        actions: the longest walk before and after the snapshot, in steps.
-        trials: how many snapshots. A fault that shows in a share s of them is missed with
+        env: The environment. Without `snapshot` and `restore`, it goes through `make_resettable`
+            first.
+        actions: The longest walk before and after the snapshot, in steps.
+        trials: How many snapshots. A fault that shows in a share s of the snapshots is missed with
             probability (1 − s)^trials.
-        rng: draws seeds and actions.
-        another: a second instance, made the same way; it need not have been reset.
+        rng: Draws seeds and actions.
+        another: A second instance, made the same way; it need not have been reset.
 
     Raises:
-        ResetMismatchError: names what differed, at which step, and what to implement.
-        NotResettableError: `make_resettable` refused the environment.
+        ResetMismatchError: If something differed; names what, at which step, and what to implement.
+        NotResettableError: If `make_resettable` refuses the environment.
     """
     if actions < 1 or trials < 1:
         raise ValueError(f"actions and trials must be at least 1, got {actions} and {trials}")
@@ -62,7 +62,7 @@ class ResetMismatchError(AssertionError):
 def _check_one(
     env: Any, second: Any, actions: int, rng: np.random.Generator, *, at_start: bool
 ) -> None:
-    """One snapshot, restored in every way."""
+    """Check one snapshot, restored in every way."""
     seed = int(rng.integers(2**31))
     seen = _walk_to_a_state(env, seed, 0 if at_start else int(rng.integers(1, actions + 1)), rng)
     snapshot = env.snapshot()
@@ -114,7 +114,7 @@ def _draw_actions(env: Any, count: int, rng: np.random.Generator) -> list[Any]:
 
 
 def _steps(env: Any, first: tuple[Any, dict[str, Any]], walk: list[Any]) -> list[_Step]:
-    """The state that an environment is in, by its observation and info, and the steps of a walk."""
+    """Return the environment's present state, by observation and info, and a walk's steps."""
     observation, info = first
     return [_Step(observation, 0.0, False, False, info, _noise(env)), *_follow(env, walk)]
 
@@ -161,7 +161,7 @@ def _sentence(env: Any, way: str, index: int, where: str) -> str:
 
 
 def _that_moved(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> set[tuple[int, str]]:
-    """The generators (layer, path) that noise was drawn from between two steps."""
+    """Return the generators (layer, path) from which noise was drawn between two steps."""
     return {
         (place, path)
         for place, (old, new) in enumerate(zip(before, after, strict=True))
@@ -171,7 +171,7 @@ def _that_moved(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> se
 
 
 def _must_fork(env: Any, snapshot: Any, drawn_from: set[tuple[int, str]]) -> None:
-    """Raise if vines with different seeds share a generator that noise is drawn from."""
+    """Raise if vines with different seeds share a generator from which noise is drawn."""
     env.restore(snapshot, rng=1)
     first = _noise(env)
     env.restore(snapshot, rng=2)
@@ -184,7 +184,7 @@ def _must_fork(env: Any, snapshot: Any, drawn_from: set[tuple[int, str]]) -> Non
 
 
 def _differences(old: Any, new: Any, where: str) -> Iterator[str]:
-    """The places at which two values differ in a bit."""
+    """Yield the places at which two values differ in a bit."""
     if where in _CLOCKS:
         return
     if isinstance(old, dict) and isinstance(new, dict):

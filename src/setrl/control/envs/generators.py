@@ -1,4 +1,4 @@
-"""The random generators of a layer: found wherever they are, set back and forked."""
+"""The random generators of a layer: find them all, set them back, and fork them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS = (*_NUMPY, random.Random)
 _LEAVES = (*IMMUTABLE, type, types.ModuleType)
 _METHODS = (types.MethodType, types.MethodWrapperType, types.BuiltinMethodType)
 _OWN_SPACES = ("action_space", "observation_space", "_action_space", "_observation_space")
-# Packages whose environments keep their noise in attributes alone: no need to look any deeper.
+# Packages whose environments keep their noise only in attributes: no need to look any deeper.
 _SHALLOW = ("gymnasium.envs.", "minigrid.", "ale_py.", "setrl.control.")
 
 
@@ -29,27 +29,27 @@ class NotResettableError(TypeError):
 
 
 def is_generator(value: Any) -> bool:
-    """Whether noise is drawn from it: a generator of NumPy, of Python or of torch."""
+    """Return whether it is a source of noise: a generator of NumPy, of Python or of torch."""
     if isinstance(value, _KINDS):
         return True
-    torch = sys.modules.get("torch")  # where it is not loaded there is no generator of it
+    torch = sys.modules.get("torch")  # if torch is not loaded, it has no generators
     return torch is not None and isinstance(value, torch.Generator)
 
 
 def attributes_that_are_generators(layer: gym.Env) -> dict[str, Any]:
-    """The generators among the attributes of a layer."""
+    """Return the generators among the attributes of a layer."""
     return {name: value for name, value in vars(layer).items() if is_generator(value)}
 
 
 def generators_of(layer: gym.Env, *, own: bool = False) -> dict[str, Any]:
-    """Path → generator, of all that a layer leads to: `game.world.rng`, `places['a'][2]`.
+    """Return path → generator for all that a layer leads to: `game.world.rng`, `places['a'][2]`.
 
     Attributes, slots, containers, closures, arguments of partial functions, and the objects of
-    methods are followed; the layer inside of a wrapper and the spaces of the layer are not.
+    methods are searched; the layer inside a wrapper and the spaces of the layer are not.
 
     Args:
         layer: A wrapper, or an environment.
-        own: Look everywhere also in a layer that sets back by itself what it holds.
+        own: Search also all of a layer that sets its own contents back.
     """
     found = attributes_that_are_generators(layer)
     if _attributes_are_enough(layer) or (sets_itself_back(layer) and not own):
@@ -75,12 +75,12 @@ def _attributes_are_enough(layer: gym.Env) -> bool:
 
 
 def sets_itself_back(layer: gym.Env) -> bool:
-    """Whether a layer has its own `snapshot` and `restore`."""
+    """Return whether a layer has its own `snapshot` and `restore`."""
     return all(callable(getattr(layer, name, None)) for name in ("snapshot", "restore"))
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:
-    """What an object leads to, with the step of the path that leads there."""
+    """Yield what an object leads to, with the step of the path that leads there."""
     if isinstance(value, np.ndarray):
         if value.dtype == object:
             yield from ((f"[{place}]", item) for place, item in enumerate(value.flat))
@@ -104,7 +104,7 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _held_by_function(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
-    """Defaults and closure; not the globals of its module, which no environment owns."""
+    """Yield defaults and closure, not the module's globals, which no environment owns."""
     for place, cell in enumerate(function.__closure__ or ()):
         try:
             yield f".__closure__[{place}]", cell.cell_contents
@@ -115,10 +115,10 @@ def _held_by_function(function: types.FunctionType) -> Iterator[tuple[str, Any]]
 
 
 def save_generators(layer: gym.Env, *, own: bool = False) -> dict[str, Any]:
-    """Path → state of the generator there.
+    """Return path → state of the generator there.
 
     Raises:
-        NotResettableError: If one has no state.
+        NotResettableError: If a generator has no state.
     """
     states = {}
     for path, generator in generators_of(layer, own=own).items():
@@ -135,7 +135,7 @@ def save_generators(layer: gym.Env, *, own: bool = False) -> dict[str, Any]:
 def load_generators(layer: gym.Env, states: dict[str, Any]) -> None:
     """Set the generators of a layer to saved states.
 
-    In place, because parts of an environment often hold the same generator.
+    It happens in place, because parts of an environment often hold the same generator.
     """
     if "_np_random" in states and layer.unwrapped is layer:
         _ = layer.np_random  # Gymnasium makes it at the first access
@@ -143,24 +143,24 @@ def load_generators(layer: gym.Env, states: dict[str, Any]) -> None:
     for path, state in states.items():
         if path not in generators:
             raise ValueError(
-                f"the snapshot has a generator at {path}, and {type(layer).__name__} has none "
+                f"the snapshot has a generator at {path}, but {type(layer).__name__} has none "
                 "there: restore it into an environment that was made the same way"
             )
         set_state(generators[path], state)
 
 
 def reseed_generators(layers: list[gym.Env], noise: np.random.SeedSequence) -> None:
-    """Give every generator of every layer a stream of its own."""
+    """Give every generator of every layer a new stream."""
     distinct = {id(each): each for layer in layers for each in generators_of(layer).values()}
     for generator, seed in zip(distinct.values(), noise.spawn(len(distinct)), strict=True):
         set_state(generator, _fresh_state(generator, seed))
 
 
 def state_of(generator: Any) -> Any:
-    """The state of a generator, as plain data.
+    """Return the state of a generator, as plain data.
 
     Raises:
-        NotImplementedError: If it has none: it draws from the operating system.
+        NotImplementedError: If it has no state: it draws from the operating system.
     """
     if isinstance(generator, np.random.Generator):
         return generator.bit_generator.state
@@ -174,7 +174,7 @@ def state_of(generator: Any) -> Any:
 
 
 def set_state(generator: Any, state: Any) -> None:
-    """Set a generator to what `state_of` gave."""
+    """Set a generator to a state that `state_of` returned."""
     if isinstance(generator, np.random.Generator):
         generator.bit_generator.state = state
     elif isinstance(generator, np.random.BitGenerator):
@@ -188,7 +188,7 @@ def set_state(generator: Any, state: Any) -> None:
 
 
 def _fresh_state(generator: Any, seed: np.random.SeedSequence) -> Any:
-    """The state of a new generator of the same kind."""
+    """Return the state of a new generator of the same kind."""
     if isinstance(generator, np.random.Generator):
         return type(generator.bit_generator)(seed).state
     if isinstance(generator, np.random.BitGenerator):

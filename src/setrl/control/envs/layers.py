@@ -1,4 +1,4 @@
-"""What a layer of an environment holds (a wrapper, or the environment itself).
+"""What a layer of an environment (a wrapper, or the environment itself) holds.
 
 A layer's state is copied as plain data, several times faster than `copy.deepcopy`.
 """
@@ -40,7 +40,7 @@ _EPISODE_STATE = {
     "setrl.control.envs.replay.History": (),
     "stable_baselines3.common.monitor.Monitor": ("rewards", "needs_reset", "current_reset_info"),
 }
-# Wrapper → what its steps add to of that which it gathers over episodes.
+# Wrapper → the statistics over episodes that its steps update.
 _GATHERED = {
     "gymnasium.wrappers.stateful_observation.NormalizeObservation": "obs_rms",
     "gymnasium.wrappers.stateful_reward.NormalizeReward": "return_rms",
@@ -51,7 +51,7 @@ _FIXED = frozenset({"env", "_metadata", "_cached_spec", "_saved_kwargs", "render
 
 
 def layers_of(env: gym.Env) -> list[gym.Env]:
-    """All wrappers, outermost first, and the environment itself last."""
+    """List all wrappers, outermost first, then the environment itself."""
     layers = [env]
     while isinstance(layers[-1], gym.Wrapper):
         layers.append(layers[-1].env)
@@ -59,22 +59,22 @@ def layers_of(env: gym.Env) -> list[gym.Env]:
 
 
 def given(options: dict[str, Any] | None) -> dict[str, Any]:
-    """The keyword `options` of a reset, where there are any: many environments know none."""
+    """Return the keyword `options` of a reset, if there are any: many environments know none."""
     return {} if options is None else {"options": options}
 
 
 def kind_of(layer: gym.Env) -> str:
-    """The full name of a layer's class."""
+    """Return the full name of a layer's class."""
     return f"{type(layer).__module__}.{type(layer).__qualname__}"
 
 
 def is_of_known_state(layer: gym.Env) -> bool:
-    """Whether it is known which attributes of a layer's class belong to the episode."""
+    """Return whether it is known which attributes of the layer's class belong to the episode."""
     return kind_of(layer) in _EPISODE_STATE
 
 
 def save_wrapper(wrapper: gym.Env) -> dict[str, Any]:
-    """The attributes of a wrapper that belong to the episode; all plain data of an unknown one."""
+    """Save a wrapper's attributes of the episode; for an unknown class, all plain data."""
     values = vars(wrapper)
     names = _EPISODE_STATE.get(kind_of(wrapper))
     if names is None:
@@ -83,13 +83,13 @@ def save_wrapper(wrapper: gym.Env) -> dict[str, Any]:
 
 
 def load_wrapper(wrapper: gym.Env, state: dict[str, Any]) -> None:
-    """Put the attributes of a wrapper back."""
+    """Restore the attributes of a wrapper."""
     vars(wrapper).update({name: copied(value) for name, value in state.items()})
 
 
 @contextmanager
 def gathered_kept(env: gym.Env) -> Iterator[bool]:
-    """Steps in here add nothing to statistics of wrappers; gives whether any gathers some."""
+    """Keep steps inside the block out of wrappers' statistics; yield whether there are any."""
     found = [
         vars(layer)[_GATHERED[kind_of(layer)]]
         for layer in layers_of(env)
@@ -107,7 +107,7 @@ def gathered_kept(env: gym.Env) -> Iterator[bool]:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether this is numbers, text, arrays, or containers of them: state, and not machinery."""
+    """Return whether this is state: numbers, text, arrays, or containers of these."""
     if isinstance(value, IMMUTABLE):
         return True
     if isinstance(value, np.ndarray):
@@ -118,7 +118,7 @@ def is_plain(value: Any) -> bool:
 
 
 def copied(value: Any) -> Any:
-    """A copy that shares nothing that can change; `copy.deepcopy` of what is not plain data."""
+    """Copy so that nothing that can change is shared; `copy.deepcopy` for all but plain data."""
     if isinstance(value, IMMUTABLE):
         return value
     kind = type(value)

@@ -1,4 +1,4 @@
-"""MiniGrid and BabyAI: the grid, what is carried, the pose and the instruction, in microseconds."""
+"""MiniGrid and BabyAI: grid, carried object, pose and instruction, in microseconds."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
+from typing_extensions import override
 
 from setrl.control.envs.adapters import CONSTANTS, Adapter
 from setrl.control.envs.generators import attributes_that_are_generators
@@ -41,16 +42,17 @@ class MiniGridState(Adapter):
         super().__init__(env)
         self._clone = _Cloner()
 
+    @override
     def save(self) -> dict[str, Any]:
-        """Attribute → clone, with `_Fixture` for the environment and its generators."""
+        """Return attribute → clone, with `_Fixture` for the environment and its generators."""
         fixtures = self._fixtures()
         memo: dict[Any, Any] = {id(each): _Fixture(name) for name, each in fixtures.items()}
         values = vars(self.env).items()
         state = {name: each for name, each in values if name not in _STAYS and name not in fixtures}
         return self._clone(state, memo)
 
+    @override
     def load(self, state: dict[str, Any]) -> None:
-        """Set each attribute to a clone of the state's."""
         vars(self.env).update(self._clone(state, dict(self._fixtures())))
 
     def _fixtures(self) -> dict[str, Any]:
@@ -73,7 +75,7 @@ class _Cloner:
         self._records = (WorldObj, Grid, Room, Instr, ObjDesc)
 
     def __call__(self, value: Any, memo: dict[Any, Any]) -> Any:
-        """A clone; `memo` maps id → clone, and the name of a fixture → its object."""
+        """Clone a value; `memo` maps id → clone, and the name of a fixture → its object."""
         kind, shared = type(value), self._shared
         if kind in shared or id(value) in memo:
             return memo.get(id(value), value)
@@ -96,7 +98,7 @@ class _Cloner:
         return value if isinstance(value, gym.Space) else deepcopy(value, memo)
 
     def _all(self, values: Iterable[Any], memo: dict[Any, Any]) -> list[Any]:
-        """Clones of all values; the most common cases are decided here, without a call."""
+        """Clone all values; the most common cases are decided here, without a call."""
         shared, get = self._shared, memo.get
         return [
             x

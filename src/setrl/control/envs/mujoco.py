@@ -1,10 +1,11 @@
-"""MuJoCo: a whole MjData, because positions and velocities alone are not the state."""
+"""MuJoCo: a whole MjData, because positions and velocities are not the whole state."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 import gymnasium as gym
+from typing_extensions import override
 
 from setrl.control.envs.adapters import CONSTANTS, Adapter, save_attributes
 from setrl.control.envs.layers import copied
@@ -15,10 +16,10 @@ _CONSTANTS = CONSTANTS | {"model", "data", "init_qpos", "init_qvel", "observatio
 class MujocoState(Adapter):
     """`mj_copyData` into an MjData of a pool, and the environment's plain attributes.
 
-    `set_state(qpos, qvel)` is not exact: the solver starts from the last accelerations, and
-    rewards read body positions and contact forces of the last forward pass (Ant).
-    mjSTATE_INTEGRATION is not exact either, for the second reason. A change of the model itself
-    (masses, friction) is not saved.
+    `set_state(qpos, qvel)` is not exact: the solver starts from the last accelerations, and rewards
+    read body positions and contact forces of the last forward pass (Ant). mjSTATE_INTEGRATION is
+    not exact either, for the second reason. A change of the model itself (masses, friction) is not
+    saved.
     """
 
     name: ClassVar[str] = "mujoco"
@@ -28,8 +29,8 @@ class MujocoState(Adapter):
         super().__init__(env)
         self._free: list[Any] = []
 
+    @override
     def save(self) -> tuple[PooledData, dict[str, Any]]:
-        """The simulation and the attributes."""
         import mujoco
 
         env: Any = self.env
@@ -37,8 +38,8 @@ class MujocoState(Adapter):
         mujoco.mj_copyData(data, env.model, env.data)
         return PooledData(data, self._free), save_attributes(env, _CONSTANTS)
 
+    @override
     def load(self, state: tuple[PooledData, dict[str, Any]]) -> None:
-        """Copy both back."""
         import mujoco
 
         env: Any = self.env
@@ -50,9 +51,9 @@ class MujocoState(Adapter):
 
 
 class PooledData:
-    """An MjData that returns to its pool once it is unused: a new one costs 400 µs.
+    """An MjData that returns to its pool when no longer used: a new one costs 400 µs.
 
-    Pickled it is MuJoCo's own pickle, which carries the model too (0.7 MB for Ant).
+    Pickled, it is MuJoCo's own pickle, which also contains the model (0.7 MB for Ant).
     """
 
     __slots__ = ("_pool", "data")

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import gymnasium as gym
 import numpy as np
+from typing_extensions import override
 
 from setrl import names
 from setrl.control.envs.adapters import Adapter, AtariState, AttributeState, OwnState, PickledState
@@ -32,7 +33,7 @@ from setrl.control.envs.replay import ReplayState
 
 Noise = Literal["keep", "fork"] | int
 
-# Backend → its adapter. The order is that of "auto": the first that was made for the environment.
+# Backend → its adapter. "auto" takes the first, in this order, that was made for the environment.
 by_name: dict[str, type[Adapter]] = {
     "own": OwnState,
     "minigrid": MiniGridState,
@@ -64,7 +65,7 @@ class Snapshot:
 
     @property
     def ended(self) -> bool:
-        """Whether the episode is over here."""
+        """Whether the episode is over in this state."""
         return self.terminated or self.truncated
 
 
@@ -77,14 +78,14 @@ class Resettable(Protocol):
     """
 
     def snapshot(self) -> Any:
-        """The state now: picklable, without a reference to the environment, never changed later."""
+        """Return the state now: picklable, no reference to the environment, never changed later."""
         ...
 
     def restore(self, snapshot: Any, *, rng: Noise = "fork") -> tuple[Any, dict[str, Any]]:
-        """Go back to a state: the observation and info that were seen there.
+        """Go back to a state; return the observation and info that were seen there.
 
         `rng` decides the randomness from there on: "keep" continues the saved streams, "fork"
-        starts fresh ones each time, and a seed starts those of the seed.
+        starts new ones each time, and a seed starts the streams of the seed.
         """
         ...
 
@@ -93,9 +94,9 @@ class ResettableEnv(gym.Wrapper):
     """An environment with `snapshot` and `restore`; what `make_resettable` returns.
 
     Args:
-        env: the environment with its wrappers.
-        adapter: saves and loads what is below the wrappers.
-        fork_seed: seeds the noise of the forks; None takes entropy from the system.
+        env: The environment with its wrappers.
+        adapter: Saves and loads what is below the wrappers.
+        fork_seed: Seeds the noise of the forks; None takes entropy from the system.
     """
 
     def __init__(self, env: gym.Env, adapter: Adapter, fork_seed: int | None = None) -> None:
@@ -104,22 +105,22 @@ class ResettableEnv(gym.Wrapper):
         self._forks = np.random.SeedSequence(fork_seed)
         self._seen: tuple[Any, dict[str, Any], bool, bool] | None = None
 
+    @override
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """As the environment's."""
         observation, info = self.env.reset(seed=seed, **given(options))
         self._seen = (observation, info, False, False)
         return observation, info
 
+    @override
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """As the environment's."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._seen = (observation, info, bool(terminated), bool(truncated))
         return observation, reward, terminated, truncated, info
 
     def snapshot(self) -> Snapshot:
-        """The state of the environment, its wrappers and its generators now."""
+        """Return the state of the environment, its wrappers and its generators now."""
         if self._seen is None:
             raise RuntimeError("snapshot() was called before the first reset(): call reset() first")
         layers, ours = layers_of(self.env), self._wrappers()
@@ -139,11 +140,11 @@ class ResettableEnv(gym.Wrapper):
         """Go back to a state of this environment, or of another instance of it.
 
         Args:
-            snapshot: what `snapshot` gave; it is not changed.
-            rng: "fork": every generator gets a fresh stream, the n-th fork of this instance the
-                n-th child of SeedSequence(fork_seed); without a fork_seed two forks never repeat.
-                A seed ≥ 0: the streams of SeedSequence(seed), the same each time. "keep": the
-                saved generators, so that the same actions lead to the same future.
+            snapshot: A value that `snapshot` returned; it is not changed.
+            rng: "fork": every generator gets a new stream; the n-th fork of this instance gets the
+                n-th child of SeedSequence(fork_seed). Without a fork_seed no two forks repeat. A
+                seed ≥ 0: the streams of SeedSequence(seed), the same each time. "keep": the saved
+                generators, so that the same actions lead to the same future.
 
         Returns:
             The observation and info that were last seen at the snapshot.
@@ -151,7 +152,7 @@ class ResettableEnv(gym.Wrapper):
         layers, ours = layers_of(self.env), self._wrappers()
         self._must_fit(snapshot, layers, rng)
         if self._seen is None:
-            self.env.reset()  # some environments make parts of themselves at their first reset
+            self.env.reset()  # some environments make their parts only at the first reset
         self.adapter.load(snapshot.state)
         for layer, state in zip(ours, snapshot.wrappers, strict=True):
             load_wrapper(layer, state)
@@ -166,7 +167,7 @@ class ResettableEnv(gym.Wrapper):
         return observation, info
 
     def _wrappers(self) -> list[gym.Env]:
-        """The wrappers around what the adapter saves, outermost first: they are set back here."""
+        """List the wrappers around what the adapter saves, outermost first; set back here."""
         layers = layers_of(self.env)
         return layers[: layers.index(self.adapter.env)]
 
@@ -178,7 +179,7 @@ class ResettableEnv(gym.Wrapper):
             raise ValueError(f"a snapshot of {there} cannot be restored into {here}")
 
     def _names(self, layers: list[gym.Env]) -> tuple[str, ...]:
-        """Names that must be equal in two environments that share snapshots."""
+        """Return the names that must be equal in two environments that share snapshots."""
         spec = layers[-1].spec
         return (self.adapter.name, spec.id if spec else "", *map(kind_of, layers))
 
@@ -189,14 +190,14 @@ def make_resettable(
     """Wrap an environment so that it can be set back.
 
     Args:
-        env: a Gymnasium environment with any wrappers.
-        backend: how its state is saved; "auto" decides by its class and falls back to "pickle".
-        fork_seed: seeds the noise of `restore(rng="fork")`; None takes entropy from the system.
-            Instances with the same fork_seed share their noise: give each its own.
+        env: A Gymnasium environment with any wrappers.
+        backend: How its state is saved; "auto" decides by its class; its last choice is "pickle".
+        fork_seed: Seeds the noise of `restore(rng="fork")`; None takes entropy from the system.
+            Instances with the same fork_seed share their noise: give each another fork_seed.
 
     Raises:
-        ValueError: no backend has this name.
-        NotResettableError: the environment cannot be set back; says what to implement.
+        ValueError: If no backend has this name.
+        NotResettableError: If the environment cannot be set back; says what to implement.
     """
     below = env.unwrapped
     if backend in ("auto", "own"):  # a wrapper may set back everything below it

@@ -2,8 +2,9 @@
 
     loss = −mean log π(a|s) − entropy_coef · mean H(π(·|s))
 
-It is trained on four fifths of the demonstrated episodes; the loss on the others decides when to
-stop (arXiv:2509.25424, App. A). A policy with a memory is unrolled along whole episodes.
+The policy is trained on four fifths of the demonstrated episodes; the loss on the other fifth
+decides when to stop (arXiv:2509.25424, App. A). A policy with a memory is unrolled along whole
+episodes.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class Demonstrations:
     Attributes:
         observations: (T, …), or a mapping of such arrays, as the environment gives them.
         actions: (T, …).
-        episodes: (T,) the episode that each step belongs to, ascending; held-out steps are those
-            of whole episodes.
+        episodes: (T,) the episode of each step, ascending; held-out steps belong to whole held-out
+            episodes.
     """
 
     observations: Any
@@ -54,20 +55,20 @@ def clone(
     batch_size: int = 256,
     epochs: int = 40,
 ) -> dict[str, float]:
-    """Teach the model's policy the demonstrations; it ends with its best weights.
+    """Teach the model's policy the demonstrations; the policy ends with its best weights.
 
     Args:
-        model: Its policy is changed, its optimizer is not.
+        model: The model; its policy changes, its optimizer does not.
         demonstrations: What to imitate.
         rng: Decides the held-out fifth and the batches.
-        entropy_coef: Weight of the entropy bonus; the paper's .01.
+        entropy_coef: Weight of the entropy bonus; the paper has .01.
         learning_rate: Step size of Adam.
-        batch_size: Steps of an update; a little more for policies with a memory, whose episodes
+        batch_size: Steps of an update; slightly more for policies with a memory, whose episodes
             stay whole.
-        epochs: At most so many passes; it stops after 5 without a lower held-out loss.
+        epochs: Largest number of passes; it stops after 5 without a lower held-out loss.
 
     Returns:
-        The best held-out loss, in nats, and the epochs that it took.
+        The best held-out loss, in nats, and the number of epochs.
     """
     policy, steps = model.policy, len(demonstrations.actions)
     held_out = _held_out(demonstrations.episodes, rng)
@@ -93,7 +94,7 @@ def clone(
 
 
 def _held_out(episodes_T: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Which steps belong to a random fifth of the episodes, at least one."""
+    """Choose the steps of a random fifth of the episodes, at least one episode."""
     names = np.unique(episodes_T)
     if len(names) < 2:
         raise ValueError(f"behaviour cloning needs at least 2 episodes, got {len(names)}")
@@ -103,7 +104,7 @@ def _held_out(episodes_T: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def _batches(
     policy: Any, shown: Demonstrations, steps: np.ndarray, batch_size: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """All steps in random order, or, for a policy with a memory, all episodes."""
+    """Yield all steps in random order, or, for a policy with a memory, all episodes."""
     if not isinstance(policy, GRUPolicy):
         yield from np.array_split(rng.permutation(steps), -(-len(steps) // batch_size))
         return
@@ -125,5 +126,5 @@ def _loss(policy: Any, shown: Demonstrations, steps: np.ndarray, entropy_coef: f
 
 
 def _by_episode(shown: Demonstrations, steps: np.ndarray) -> list[np.ndarray]:
-    """Steps of whole episodes, an array each."""
+    """Split steps of whole episodes into an array per episode."""
     return np.split(steps, np.flatnonzero(np.diff(shown.episodes[steps])) + 1)

@@ -1,4 +1,4 @@
-"""A bonus for rare actions: the exploration that Poly-PPO is compared with."""
+"""A bonus for rare actions: the exploration with which Poly-PPO is compared."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 class CountBonus:
     """weight · min{1, N(s, a)^−1/2}, N the visits so far: the UCB bonus of arXiv:2509.25424.
 
-    Two states are the same if the bytes of their observations are, so that in continuous spaces,
-    where nothing is seen twice, every step gets the whole weight. A visit counts itself: the bonus
-    of the first is `weight`.
+    Two states are equal if the bytes of their observations are equal. In continuous spaces nothing
+    is seen twice, so every step gets the whole weight. A visit counts itself: the first bonus is
+    `weight`.
 
     >>> bonus = CountBonus(0.5)
     >>> bonus(np.zeros((4, 2)), np.array([[1], [1], [0], [1]])).round(3)
@@ -30,7 +30,7 @@ class CountBonus:
             raise ValueError(f"the weight of the bonus must be at least 0, got {self.weight}")
 
     def __call__(self, observations: Any, actions: np.ndarray) -> np.ndarray:
-        """The bonus of steps in their order, (steps,); counts them.
+        """Return the bonus of steps in their order, (steps,), and count the steps.
 
         Args:
             observations: (steps, …), or a dict of such arrays.

@@ -1,4 +1,4 @@
-"""The transitions of an update, with advantages from a critic and from sets side by side."""
+"""The transitions of an update, with advantages from a critic next to advantages from sets."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from stable_baselines3.common.buffers import DictRolloutBuffer, RolloutBuffer
 from setrl.control.credit.trajectories import on_arrays, part
 from setrl.control.sb3.bonuses import CountBonus
 
-SCALARS = ("values", "log_probs", "advantages", "returns", "from_sets")  # a number a step
+SCALARS = ("values", "log_probs", "advantages", "returns", "from_sets")  # one number per step
 
 
 class Minibatch(NamedTuple):
-    """What one step of the optimiser reads; the names are Stable-Baselines3's."""
+    """What one step of the optimiser reads, under Stable-Baselines3's names."""
 
     observations: Any
     actions: torch.Tensor
@@ -24,7 +24,7 @@ class Minibatch(NamedTuple):
     old_log_prob: torch.Tensor
     advantages: torch.Tensor
     returns: torch.Tensor
-    from_sets: torch.Tensor  # bool: the advantage is a set advantage, not one of the critic
+    from_sets: torch.Tensor  # bool: a set advantage, not the critic's
     memories: torch.Tensor | None = None  # (pieces, H) before the first step of each piece
     lengths: Sequence[int] = ()  # steps of each piece
 
@@ -46,7 +46,7 @@ class Transitions(NamedTuple):
 def gathered(
     pieces: Sequence[np.ndarray], order: Iterable[int], batch_size: int | None
 ) -> Iterator[list[np.ndarray]]:
-    """Pieces in an order, as many at a time as have `batch_size` steps; all of them for None."""
+    """Yield pieces in an order, together `batch_size` steps at a time; None yields all at once."""
     chosen: list[np.ndarray] = []
     steps = 0
     for index in order:
@@ -60,11 +60,11 @@ def gathered(
 
 
 class _WithSets:
-    """What a rollout buffer needs beyond Stable-Baselines3's, for arrays and for dicts of them.
+    """What a rollout buffer needs beyond Stable-Baselines3's, for arrays and for dicts of arrays.
 
-    It is filled step by step as that one is (`add`), or with whole trajectories at once (`load`).
-    Minibatches are made of pieces: of single steps, or, where a recurrent policy's memories are
-    loaded, of at most `sequence_length` steps in a row, through which gradients go.
+    It is filled step by step, as the original is (`add`), or with whole trajectories at once
+    (`load`). Minibatches consist of pieces: single steps, or, if a recurrent policy's memories are
+    loaded, at most `sequence_length` steps in a row, through which gradients flow.
     """
 
     bonus: CountBonus | None = None
@@ -80,7 +80,7 @@ class _WithSets:
         self.memories = self.lengths = None
 
     def compute_returns_and_advantage(self, last_values: torch.Tensor, dones: np.ndarray) -> None:
-        """GAE, of rewards with the bonus for rare actions if there is one.
+        """Compute GAE from the rewards, with the bonus for rare actions if there is one.
 
         Raises:
             ValueError: If a reward is NaN or infinite: it would make every weight NaN.
@@ -106,7 +106,7 @@ class _WithSets:
         self.generator_ready = self.full = True
 
     def get(self, batch_size: int | None = None) -> Iterator[Minibatch]:
-        """All pieces in random order, as many at a time as have `batch_size` steps."""
+        """Yield all pieces in random order, together `batch_size` steps at a time."""
         self._flatten()
         pieces = self._pieces()
         # Without memories this is the permutation of steps that Stable-Baselines3's buffer draws.
@@ -115,7 +115,7 @@ class _WithSets:
             yield self._minibatch(chosen)
 
     def _flatten(self) -> None:
-        """From (steps, environments) to one axis, environment by environment."""
+        """Reshape from (steps, environments) to one axis, environment by environment."""
         if self.generator_ready:
             return
         for name in ("observations", "actions", *SCALARS):
@@ -124,7 +124,7 @@ class _WithSets:
         self.generator_ready = True
 
     def _pieces(self) -> Sequence[np.ndarray]:
-        """The steps of each piece."""
+        """Return the steps of each piece."""
         if self.lengths is None:
             count = len(self.values)  # type: ignore[attr-defined]
             return np.arange(count)[:, None]  # type: ignore[return-value]
@@ -150,4 +150,4 @@ class SetBuffer(_WithSets, RolloutBuffer):  # type: ignore[misc]
 
 
 class DictSetBuffer(_WithSets, DictRolloutBuffer):  # type: ignore[misc]
-    """The same for observations that are dicts of arrays."""
+    """A rollout buffer like `SetBuffer`, for observations that are dicts of arrays."""

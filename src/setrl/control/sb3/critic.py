@@ -1,4 +1,4 @@
-"""Segments → the transitions of an update: GAE, with set advantages in their places."""
+"""Segments → the transitions of an update: GAE, replaced where there are set advantages."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from setrl.control.sb3.buffer import Transitions
 from setrl.control.sb3.normalise import NONE, Normaliser
 
 CHUNK = 4096  # steps that the policy evaluates in one batch
-SIZE_FLOOR = 1e-8  # below it an advantage is no signal, and must not be divided up to one
+SIZE_FLOOR = 1e-8  # a smaller advantage is rounding, and must not be scaled up to 1
 
 
 @dataclass(frozen=True)
 class Critic:
-    """What turns segments into advantages.
+    """Turns segments into advantages.
 
     Attributes:
         policy: Gives values, and the log-probabilities of the actions taken.
         gamma: Discount γ.
         gae_lambda: λ of GAE.
-        bonus: For rare actions, added to the rewards; None for none.
+        bonus: Bonus for rare actions, added to the rewards; None: no bonus.
         scales_sets: Whether set advantages that replace the critic's are divided by the root of
-            their mean square over all steps that have one.
-        normaliser: Of the rewards, and of the last observations, on which nobody acted.
+            their mean square, over all steps that have one.
+        normaliser: Normalises the rewards, and the last observations, on which nobody acted.
     """
 
     policy: ActorCriticPolicy
@@ -44,17 +44,17 @@ class Critic:
     normaliser: Normaliser = NONE
 
     def transitions(self, segments: Sequence[Segment]) -> Transitions:
-        """All steps of usable segments, with GAE where no set advantage replaces it.
+        """Return all steps of usable segments, with GAE where no set advantage replaces it.
 
-        Return targets of the critic are GAE's everywhere.
+        The critic's return targets are GAE's everywhere.
 
         Raises:
-            ValueError: If none is usable.
+            ValueError: If no segment is usable.
         """
         usable = [segment for segment in segments if segment.is_usable]
         if not usable:
             raise ValueError(
-                f"none of {len(segments)} trajectories has steps and only finite rewards: "
+                f"of {len(segments)} trajectories, none has steps with finite rewards only: "
                 "nothing can be learnt"
             )
         seen = concatenated([one.trajectory.seen_T for one in usable])
@@ -80,7 +80,7 @@ class Critic:
     def _evaluate(
         self, segments: Sequence[Segment], observations: Any, actions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Values and log-probabilities of the segments' steps, (steps,) each."""
+        """Compute values and log-probabilities of the segments' steps, (steps,) each."""
         values, log_probs = [], []
         is_discrete = isinstance(self.policy.action_space, spaces.Discrete)
         kind = torch.int64 if is_discrete else torch.float32
@@ -97,7 +97,7 @@ class Critic:
     def _rewards(
         self, segments: Sequence[Segment], observations: Any, actions: np.ndarray
     ) -> np.ndarray:
-        """Rewards of all steps: the environment's, bonuses, set rewards, values after cuts."""
+        """Return all steps' rewards: the environment's, bonuses, set rewards, values after cuts."""
         given = np.concatenate([one.trajectory.rewards_T for one in segments])
         rewards = self.normaliser.rewards(given).astype(np.float64)
         if self.bonus is not None:
@@ -105,8 +105,8 @@ class Critic:
         last = np.cumsum([len(one.trajectory) for one in segments]) - 1
         for end, segment in zip(last, segments, strict=True):
             rewards[end] += sum(own.value for own in segment.set_advantages if own.use == "rewards")
-        # A cut is no end of the episode: what would have followed it is worth the critic's value
-        # of the state that was reached.
+        # A cut is not the end of the episode: the critic's value of the last state stands for the
+        # rewards that would have followed.
         cut = [index for index, one in enumerate(segments) if not one.trajectory.terminated]
         if cut:
             values = self._last_values([segments[index].trajectory for index in cut])
@@ -114,7 +114,7 @@ class Critic:
         return rewards
 
     def _last_values(self, trajectories: Sequence[Trajectory]) -> np.ndarray:
-        """The critic's value of the last state of each."""
+        """Return the critic's value of the last state of each trajectory."""
         reached = stack([part(one.observations, -1) for one in trajectories])
         with torch.no_grad():
             seen, _ = self.policy.obs_to_tensor(self.normaliser.seen(reached))
@@ -129,7 +129,7 @@ class Critic:
         reward_T, value_T = rewards.tolist(), values.tolist()  # floats: several times faster here
         for step in range(len(rewards) - 1, -1, -1):
             if step in ends:
-                # The value after a cut is in the last reward already; after an end there is none.
+                # The last reward already holds the value after a cut; after an end the value is 0.
                 following, next_value = 0.0, 0.0
             delta = reward_T[step] + self.gamma * next_value - value_T[step]
             following = delta + self.gamma * self.gae_lambda * following
@@ -139,12 +139,12 @@ class Critic:
 
 
 def flat(actions: np.ndarray) -> np.ndarray:
-    """Actions as policies have them: an action that is a matrix is a row."""
+    """Return actions as policies have them: an action that is a matrix becomes a row."""
     return actions if actions.ndim < 3 else actions.reshape(len(actions), -1)
 
 
 def _with_sets(segments: Sequence[Segment], critics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Advantages with those of sets in place, and where they replace the critic's."""
+    """Put set advantages in place; return them, and where they replace the critic's."""
     advantages, from_sets = critics.copy(), np.zeros(len(critics), dtype=bool)
     begin = 0
     for segment in segments:
@@ -161,9 +161,9 @@ def _with_sets(segments: Sequence[Segment], critics: np.ndarray) -> tuple[np.nda
 
 
 def _scaled(advantages: np.ndarray, from_sets: np.ndarray) -> np.ndarray:
-    """Set advantages over the root of their mean square, or over the floor if that is larger.
+    """Divide set advantages by the root of their mean square, or by the floor if that is larger.
 
-    The mean is not subtracted: set advantages are centred at each state by their baseline.
+    The mean is not subtracted: their baseline centres set advantages at each state.
     """
     if not from_sets.any():
         return advantages

@@ -1,7 +1,7 @@
 """One VecNormalize for all environments of a model: PPO's, and those of trunks and vines.
 
-Observations are normalised where the policy sees them. Trajectories keep them as the environment
-gave them, for labels and scores, and as the policy saw them, for the update.
+Observations are normalised where the policy sees them. Trajectories keep observations as the
+environment gave them, for labels and scores, and as the policy saw them, for the update.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from setrl.control.credit.trajectories import Trajectory
 
 @dataclass(frozen=True)
 class Normaliser:
-    """The running means of a model; without any, everything stays as it is.
+    """The running means of a model; without VecNormalize everything stays unchanged.
 
-    Every environment step is counted once: an observation when the policy first acts on it, so the
-    state that vines share is counted on their trunk, and a reward once its episode is sampled.
+    Every environment step is counted once. An observation counts when the policy first acts on it,
+    so the state that vines share counts on their trunk. A reward counts once its episode is
+    sampled.
     """
 
     env: VecNormalize | None = None
 
     def learn(self, observations: Any) -> None:
-        """Add observations that were not seen before, the first axis theirs."""
+        """Add observations that were not seen before; their first axis counts them."""
         env = self.env
         if env is None or not (env.training and env.norm_obs):
             return
@@ -40,11 +41,11 @@ class Normaliser:
             _add(env.obs_rms, observations)
 
     def seen(self, observations: Any) -> Any:
-        """Observations as the policy sees them now."""
+        """Return observations as the policy sees them now."""
         return observations if self.env is None else self.env.normalize_obs(observations)
 
     def learn_rewards(self, families: Sequence[Family]) -> None:
-        """Add the discounted returns so far of each step, by whose spread rewards are divided."""
+        """Add each step's discounted return so far; rewards are divided by the spread of these."""
         env = self.env
         if env is None or not env.training:
             return
@@ -58,7 +59,7 @@ class Normaliser:
             _add(env.ret_rms, returns[np.isfinite(returns)])
 
     def rewards(self, rewards: np.ndarray) -> np.ndarray:
-        """Rewards as the critic gets them."""
+        """Return rewards as the critic gets them."""
         return rewards if self.env is None else self.env.normalize_reward(rewards)
 
 
@@ -71,7 +72,7 @@ def _add(statistics: RunningMeanStd, values: np.ndarray) -> None:
 
 
 def _returns(trajectory: Trajectory, gamma: float, before: float) -> np.ndarray:
-    """Rₜ = γ·Rₜ₋₁ + rₜ of each step; `before` is that of the step before the first."""
+    """Rₜ = γ·Rₜ₋₁ + rₜ of each step; `before` is the value before the first step."""
     found = np.empty(len(trajectory))
     for step, reward in enumerate(trajectory.rewards_T):
         before = gamma * before + reward
@@ -80,7 +81,7 @@ def _returns(trajectory: Trajectory, gamma: float, before: float) -> np.ndarray:
 
 
 def statistics_of(env: VecNormalize) -> dict[str, Any]:
-    """All that it has learnt, as JSON can hold it; Python writes and reads floats exactly."""
+    """Return all learnt statistics in JSON's types; Python writes and reads floats exactly."""
     observations = getattr(env, "obs_rms", {})
     parts = observations if isinstance(observations, dict) else {"": observations}
     return {
@@ -91,13 +92,13 @@ def statistics_of(env: VecNormalize) -> dict[str, Any]:
 
 
 def load_statistics(env: VecNormalize, found: dict[str, Any]) -> None:
-    """Bring back what `statistics_of` gave."""
+    """Restore what `statistics_of` returned."""
     observations = getattr(env, "obs_rms", {})
     parts = observations if isinstance(observations, dict) else {"": observations}
     for key, one in parts.items():
         _read(one, found["observations"][key])
     _read(env.ret_rms, found["returns"])
-    if len(found["of_each"]) == env.num_envs:  # a single environment, to watch, has others
+    if len(found["of_each"]) == env.num_envs:  # not equal when one environment is watched
         env.returns = np.array(found["of_each"], dtype=float)
 
 

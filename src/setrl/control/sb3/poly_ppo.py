@@ -1,7 +1,7 @@
 """Poly-PPO on Stable-Baselines3's PPO: set RL for environments that can be set back.
 
-Of PPO, only how rollouts are collected and the update (`ppo.py`) are ours; policies, callbacks,
-schedules, logging, saving and loading are its own.
+Only the collection of rollouts and the update (`ppo.py`) are ours; policies, callbacks, schedules,
+logging, saving and loading are PPO's.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from stable_baselines3.common.distributions import Distribution
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.utils import check_for_correct_spaces
 from stable_baselines3.common.vec_env import VecEnv, VecFrameStack, is_vecenv_wrapped
+from typing_extensions import override
 
 from setrl.control.credit.assign import Segment, metrics, score_vines, segments_of
 from setrl.control.credit.families import Family, FamilySampler, Memories
@@ -30,30 +31,30 @@ from setrl.core.advantages import AnyMethod
 
 
 class PolyPPO(RegularisedPPO):
-    """PPO whose advantage near some states is what a trajectory is worth to sets of trajectories.
+    """PPO whose advantage near some states is the worth of a trajectory to sets of trajectories.
 
-    With `vines`, an update samples trunks, sets the environment back to states of theirs, and
-    samples N trajectories from each; the first `window` steps of those take their advantage from
-    sets of K of them, scored by `method`, all other steps from the critic (GAE). Algorithm 2 of the
-    Set RL note; "Polychromic Objectives for RL", arXiv:2509.25424. docs/poly-ppo.md says what both
-    leave open, and what is done here. Steps of vines are environment steps and count in
-    `num_timesteps`.
+    With `vines`, an update samples trunks, sets the environment back to states of these trunks, and
+    samples N trajectories from each state. The first `window` steps of each trajectory take their
+    advantage from sets of K trajectories, scored by `method`; all other steps take it from the
+    critic (GAE). Algorithm 2 of the Set RL note; "Polychromic Objectives for RL", arXiv:2509.25424.
+    docs/poly-ppo.md says what both leave open, and what is done here. Steps of vines are
+    environment steps and count in `num_timesteps`.
 
-    Without `vines` it is PPO, to the last bit where none of the options below are used.
+    Without `vines` it is PPO, to the last bit if none of the options below are used.
 
     Args:
         policy: As for PPO.
-        env: As for PPO; with `vines` only its spaces are used, and its VecNormalize, if any, for
-            trunks and vines too.
-        method: What sets are worth, such as `setrl.methods.poly_epo(4)`; needs `vines`.
+        env: As for PPO; with `vines` the model uses only its spaces, and its VecNormalize, if any,
+            also for trunks and vines.
+        method: The worth of sets, such as `setrl.methods.poly_epo(4)`; needs `vines`.
         vines: How trajectories are sampled from earlier states; None for plain PPO.
         **options: Arguments of PPO, and `kl_coef`, `kl_anchor`, `ucb_coef` of `RegularisedPPO`. The
             penalty to "behaviour" is the paper's. The bonus is in the critic's advantages, not in
             the scores of sets. `n_steps` times the number of environments are the environment steps
-            of an update; with vines as many as that at least, as episodes stay whole.
+            of an update; with vines, at least that many, because episodes stay whole.
 
     Raises:
-        ValueError: If method and vines do not fit, or vines the environment.
+        ValueError: If method and vines do not fit together, or vines do not fit the environment.
     """
 
     critic_class: ClassVar[type[Critic]] = Critic
@@ -75,12 +76,12 @@ class PolyPPO(RegularisedPPO):
 
     @property
     def uses_vines(self) -> bool:
-        """Whether trajectories are sampled from states that are returned to."""
+        """Whether trajectories are sampled from states of earlier trajectories."""
         return self.vines is not None and self.vines.are_sampled
 
     @property
     def samples_families(self) -> bool:
-        """Whether whole episodes are collected here, and not steps by PPO."""
+        """Whether whole episodes are collected here, instead of PPO's steps."""
         return self.uses_vines
 
     def _setup_model(self) -> None:
@@ -92,7 +93,7 @@ class PolyPPO(RegularisedPPO):
     def _check_env(self) -> None:
         if is_vecenv_wrapped(self.env, VecFrameStack):  # type: ignore[arg-type]
             raise ValueError(
-                "vines use environments of their own, which VecFrameStack does not reach: stack in "
+                "vines use separate environments, which VecFrameStack does not reach: stack in "
                 "make_env by gymnasium.wrappers.FrameStackObservation, which is set back with the "
                 "environment, and give the model an environment that is made the same way"
             )
@@ -108,10 +109,11 @@ class PolyPPO(RegularisedPPO):
     def _excluded_save_params(self) -> list[str]:
         return [*super()._excluded_save_params(), "vines", "_sampler"]
 
+    @override
     def collect_rollouts(
         self, env: VecEnv, callback: BaseCallback, rollout_buffer: Any, n_rollout_steps: int
     ) -> bool:
-        """PPO's, or trunks and vines; returns whether training continues."""
+        """Collect as PPO does, or trunks and vines; return whether training continues."""
         if self.vines is None or not self.samples_families:
             return super().collect_rollouts(env, callback, rollout_buffer, n_rollout_steps)
         self.policy.set_training_mode(False)
@@ -130,7 +132,7 @@ class PolyPPO(RegularisedPPO):
         return True
 
     def _families(self, vines: Vines, num_steps: int, callback: BaseCallback) -> list[Family]:
-        """Families of about so many steps, sampled with the policy as it is."""
+        """Sample families of about so many steps, with the policy as it is."""
         if self._sampler is None or self._sampler.vines is not vines:
             self._sampler = FamilySampler(vines, self._pool(vines), self.vine_rng)
         self._sampler.family_steps = self.family_steps
@@ -153,7 +155,7 @@ class PolyPPO(RegularisedPPO):
 
     @property
     def normaliser(self) -> Normaliser:
-        """What normalises observations and rewards: the VecNormalize around the model's, if any."""
+        """Normalises observations and rewards: the VecNormalize around the environment, if any."""
         return Normaliser(self._vec_normalize_env)
 
     def _act(
@@ -163,28 +165,28 @@ class PolyPPO(RegularisedPPO):
         memories: list[np.ndarray | None],
         is_new: np.ndarray,
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """As `_sampled`, of observations that are not normalised yet.
+        """Act as `_sampled` does, on observations that are not normalised yet.
 
         Args:
-            observations: Of the live trajectories.
-            places: Which of the starts each began from.
-            memories: Of a recurrent policy, by start; it updates them.
-            is_new: By start, whether its observation was never seen; it updates them.
+            observations: Observations of the live trajectories.
+            places: The start of each live trajectory, as an index.
+            memories: Memories of a recurrent policy, by start; updated here.
+            is_new: By start, whether its observation was never seen; updated here.
         """
         normaliser = self.normaliser
         if normaliser.env is None:
             return self._sampled(observations, places, memories)
         normaliser.learn(part(observations, is_new[places]))
-        is_new[places] = True  # what follows a step is new, on a vine too
+        is_new[places] = True  # the observation after a step is new, also on a vine
         seen = normaliser.seen(observations)
         actions, extras = self._sampled(seen, places, memories)
         return actions, {**extras, SEEN: seen}
 
     def _pool(self, vines: Vines) -> VinePool:
-        """The environments that vines grow in.
+        """Make the environments in which vines grow.
 
         Raises:
-            ValueError: If their spaces are not those of the model.
+            ValueError: If their spaces differ from the model's.
         """
         pool = VinePool(vines.make_env, max(self.n_envs, vines.num_vines), self.vine_rng)
         as_seen = self._wrap_env(pool.envs[0], monitor_wrapper=False)  # images with channels first
@@ -200,7 +202,7 @@ class PolyPPO(RegularisedPPO):
     def _segments(
         self, vines: Vines, families: list[Family], callback: BaseCallback
     ) -> list[Segment]:
-        """What is trained on, with set advantages where there are vines; logs them."""
+        """Return the segments to train on, with set advantages if there are vines; log these."""
         self._update_info_buffer(*_outcomes([family.trunk for family in families]))
         if self.method is None or not vines.are_sampled:
             return [Segment(family.trunk) for family in families]
@@ -216,12 +218,12 @@ class PolyPPO(RegularisedPPO):
     def _sampled(
         self, observations: Any, places: np.ndarray, memories: list[np.ndarray | None]
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Actions sampled from the policy, clipped to their space, and the extras to keep of them.
+        """Sample actions from the policy, clipped to their space, and the extras to keep.
 
         Args:
-            observations: Of the live trajectories.
-            places: Which of the starts each began from.
-            memories: Of a recurrent policy, by start; it updates them.
+            observations: Observations of the live trajectories.
+            places: The start of each live trajectory, as an index.
+            memories: Memories of a recurrent policy, by start; updated here.
         """
         with torch.no_grad():
             seen, _ = self.policy.obs_to_tensor(observations)
@@ -229,7 +231,7 @@ class PolyPPO(RegularisedPPO):
         return self._clipped(actions)
 
     def _clipped(self, actions: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Actions within their space, and, where that may change them, as they were."""
+        """Return actions clipped to their space, and the unclipped ones if they may differ."""
         if not isinstance(self.action_space, spaces.Box):
             return actions, {}
         actions = actions.reshape(-1, *self.action_space.shape)  # policies have them flat
@@ -237,23 +239,24 @@ class PolyPPO(RegularisedPPO):
         return clipped, {TAKEN: actions}
 
     def _entropies(self, trunk: Trajectory) -> np.ndarray:
-        """The policy's entropy at each step of a trajectory, in nats."""
+        """Return the policy's entropy at each step of a trajectory, in nats."""
         with torch.no_grad():
             entropy = self._distribution_along(trunk).entropy()
         if entropy is None:
             raise ValueError(
-                "where='entropy' needs a policy whose entropy has a closed form: use another where"
+                "where='entropy' needs an entropy in closed form, which this policy does not have: "
+                "use another where"
             )
         return entropy.cpu().numpy()
 
     def _distribution_along(self, trunk: Trajectory) -> Distribution:
-        """The policy's distributions of actions at each step of a trajectory."""
+        """Return the policy's distributions of actions at each step of a trajectory."""
         seen, _ = self.policy.obs_to_tensor(trunk.seen_T)
         return self.policy.get_distribution(seen)
 
 
 def _outcomes(trunks: Sequence[Trajectory]) -> tuple[list[dict[str, Any]], np.ndarray]:
-    """Infos and ends of whole episodes, as Monitor and a VecEnv give them."""
+    """Return infos and ends of whole episodes, as Monitor and a VecEnv give them."""
     infos = [
         {**trunk.infos[-1], "episode": {"r": trunk.total_reward, "l": len(trunk)}}
         for trunk in trunks
@@ -262,4 +265,4 @@ def _outcomes(trunks: Sequence[Trajectory]) -> tuple[list[dict[str, Any]], np.nd
 
 
 class _StoppedError(Exception):
-    """A callback has stopped the training."""
+    """A callback stopped the training."""

@@ -1,7 +1,7 @@
 """PPO with the parts that rivals need: a KL penalty, a bonus for rare actions, set advantages.
 
-Written for stable-baselines3 2.9, whose update has no place for them. Without any of them it is
-Stable-Baselines3's PPO to the last bit.
+Written for stable-baselines3 2.9, whose update has no hooks for these parts. Without any of them it
+is Stable-Baselines3's PPO to the last bit.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.distributions import Distribution
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.utils import explained_variance
+from typing_extensions import override
 
 from setrl.control.sb3 import update
 from setrl.control.sb3.bonuses import CountBonus
@@ -27,14 +28,14 @@ Anchor = Literal["behaviour", "start"]
 
 
 class RegularisedPPO(PPO):
-    """PPO with a KL penalty and a bonus for rare actions, whose advantages may be those of sets.
+    """PPO with a KL penalty and a bonus for rare actions; advantages may come from sets.
 
     Args:
         policy: As for PPO.
         env: As for PPO.
         kl_coef: Weight of a penalty KL(anchor ‖ π), mean over states, in nats.
         kl_anchor: The anchor: "behaviour", the policy that sampled the trajectories, or "start",
-            the policy as it is when `learn` is first called.
+            the policy at the first call of `learn`.
         ucb_coef: Weight of a bonus for rare actions in the reward; see `bonuses.CountBonus`.
         **ppo: Arguments of PPO.
     """
@@ -84,6 +85,7 @@ class RegularisedPPO(PPO):
         modules, variables = super()._get_torch_save_params()
         return ([*modules, "start_policy"] if self.kl_anchor == "start" else modules), variables
 
+    @override
     def train(self) -> None:
         """Update policy and critic from the buffer: PPO's update, with the KL penalty if any."""
         self.policy.set_training_mode(True)
@@ -102,10 +104,10 @@ class RegularisedPPO(PPO):
         self._log_update(measured, clip_range, clip_range_vf)
 
     def _anchor(self) -> ActorCriticPolicy | None:
-        """The policy that the KL penalty pulls towards."""
+        """Return the policy towards which the KL penalty pulls."""
         if not self.kl_coef:
             return None
-        # Before its first step the policy is the one that sampled the batch.
+        # Before the first step of an update, the policy is the one that sampled the batch.
         return self.start_policy or copy.deepcopy(self.policy)
 
     def _train_epoch(
@@ -115,12 +117,12 @@ class RegularisedPPO(PPO):
         anchor: ActorCriticPolicy | None,
         measured: dict[str, list[float]],
     ) -> bool:
-        """One pass over the buffer; False once the policy has moved beyond `target_kl`."""
-        measured["approx_kl"].clear()  # PPO logs that of the last epoch, and all else over epochs
+        """Pass once over the buffer; return False once the policy has moved beyond `target_kl`."""
+        measured["approx_kl"].clear()  # PPO logs the last epoch's value, and all else over epochs
         for batch in self.rollout_buffer.get(self.batch_size):
             loss = self._loss(batch, clip_range, clip_range_vf, anchor, measured)
             moved = measured["approx_kl"][-1]
-            # Checked before the step, as PPO does: the minibatch that went too far is not used.
+            # Checked before the step, as PPO does: the minibatch that moved too far is not used.
             if self.target_kl is not None and moved > 1.5 * self.target_kl:
                 return False
             self.policy.optimizer.zero_grad()
@@ -170,7 +172,7 @@ class RegularisedPPO(PPO):
     def _evaluated(
         self, batch: Minibatch, actions: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-        """Values, log-probabilities and entropies of a minibatch."""
+        """Return values, log-probabilities and entropies of a minibatch."""
         return self.policy.evaluate_actions(batch.observations, actions)
 
     def _distribution(self, policy: ActorCriticPolicy, batch: Minibatch) -> Distribution:
@@ -184,7 +186,7 @@ class RegularisedPPO(PPO):
     def _log_update(
         self, measured: dict[str, list[float]], clip_range: float, clip_range_vf: float | None
     ) -> None:
-        """PPO's own names and values."""
+        """Log PPO's values under PPO's names."""
         buffer = self.rollout_buffer
         explained = explained_variance(buffer.values.flatten(), buffer.returns.flatten())
         for name, values in measured.items():

@@ -1,12 +1,12 @@
 """Policies with a memory: a GRU between features and heads, trained on pieces of episodes.
 
-Stable-Baselines3's PPO has no place for them: it stores no hidden state, its minibatches are
-single steps, and sb3-contrib's RecurrentPPO fixes the class of its buffer. So whole episodes are
-always collected here, with the memory before each step among the extras of a trajectory: a vine
-continues with the memory of its trunk. For the update, trajectories are cut into pieces of
-`sequence_length` steps; each is unrolled from the memory that was stored at its first step, and
-gradients go through the piece. That memory was computed by the weights that sampled the batch; it
-is a constant in the loss, which is what cutting the gradient at the piece's start means.
+Stable-Baselines3's PPO cannot train them: it stores no hidden state, its minibatches are single
+steps, and sb3-contrib's RecurrentPPO fixes the class of its buffer. So this module always collects
+whole episodes, with the memory before each step among the extras of a trajectory: a vine continues
+with the memory of its trunk. For the update, trajectories are cut into pieces of `sequence_length`
+steps; each piece is unrolled from the memory that was stored at its first step, and gradients flow
+through the piece. The stored memory was computed by the weights that sampled the batch; it is a
+constant in the loss: the gradient is cut at the start of the piece.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from stable_baselines3.common.distributions import Distribution
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.torch_layers import MlpExtractor
 from torch import Tensor, nn
+from typing_extensions import override
 
 from setrl.control.credit.assign import Segment
 from setrl.control.credit.trajectories import MEMORY, Trajectory, part, stack
@@ -34,7 +35,7 @@ class GRUPolicy(ActorCriticPolicy):
 
     Args:
         *arguments: As for Stable-Baselines3's ActorCriticPolicy.
-        hidden_size: H, numbers in the memory.
+        hidden_size: H, the number of values in the memory.
         **named: As for ActorCriticPolicy.
     """
 
@@ -57,42 +58,43 @@ class GRUPolicy(ActorCriticPolicy):
         return found
 
     def remember(self, observations: Any, memories: Tensor) -> Tensor:
-        """The memories (n, H) after n observations, from those before."""
+        """Return the memories (n, H) after n observations, from the memories before."""
         features = self._features(observations)
         return self.gru(features[None], memories[None].contiguous())[1][0]
 
     def remembered(self, observations: Any, memories: np.ndarray) -> Tensor:
-        """The same of arrays."""
+        """Call `remember` with arrays."""
         seen, _ = self.obs_to_tensor(observations)
         return self.remember(seen, torch.as_tensor(memories, device=self.device))
 
     def unroll(self, observations: Any, memories: Tensor, lengths: Sequence[int]) -> Tensor:
-        """The memories after each observation of pieces of episodes, (steps, H).
+        """Return the memories after each observation of pieces of episodes, (steps, H).
 
         Args:
             observations: (steps, …), piece after piece.
-            memories: (pieces, H), before the first of each.
+            memories: (pieces, H), before the first observation of each piece.
             lengths: Steps of each piece.
         """
-        # Features of all steps in one batch; only the GRU goes step by step, over all pieces at
-        # once. Packing lets pieces of different lengths end where they do, without padding steps.
+        # Features of all steps in one batch; only the GRU goes step by step, over all pieces
+        # together. Packing lets pieces of different lengths end without padding steps.
         features = torch.split(self._features(observations), list(lengths))
         packed = nn.utils.rnn.pack_sequence(list(features), enforce_sorted=False)
         padded, _ = nn.utils.rnn.pad_packed_sequence(self.gru(packed, memories[None])[0])
         return torch.cat([padded[:length, place] for place, length in enumerate(lengths)])
 
     def heads(self, memories: Tensor) -> tuple[Distribution, Tensor]:
-        """Distributions of actions, and values (n,), of memories."""
+        """Return distributions of actions, and values (n,), for memories."""
         actor, critic = self.mlp_extractor(memories)
         return self._get_action_dist_from_latent(actor), self.value_net(critic).flatten()
 
     def evaluate_pieces(
         self, observations: Any, actions: Tensor, memories: Tensor, lengths: Sequence[int]
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Values, log-probabilities and entropies of all steps of pieces; see `unroll`."""
+        """Return values, log-probabilities and entropies of all steps of pieces; see `unroll`."""
         distribution, values = self.heads(self.unroll(observations, memories, lengths))
         return values, distribution.log_prob(actions), distribution.entropy()
 
+    @override
     def predict(
         self,
         observation: Any,
@@ -100,13 +102,13 @@ class GRUPolicy(ActorCriticPolicy):
         episode_start: np.ndarray | None = None,
         deterministic: bool = False,
     ) -> tuple[np.ndarray, tuple[np.ndarray, ...] | None]:
-        """Actions and memories after n observations; pass these back as `state`.
+        """Return actions and memories after n observations; pass the memories back as `state`.
 
         Args:
-            observation: One, or n stacked.
-            state: The memories before; None for no memory.
-            episode_start: (n,) true where an episode begins, and the memory is cleared.
-            deterministic: Whether to take the likeliest action.
+            observation: One observation, or n stacked ones.
+            state: The memories before; None: empty memories.
+            episode_start: (n,) true where an episode begins and the memory is cleared.
+            deterministic: Whether to take the most probable action.
         """
         self.set_training_mode(False)
         seen, is_batch = self.obs_to_tensor(observation)
@@ -128,8 +130,8 @@ class MemoryCritic(Critic):
 
     policy: GRUPolicy
 
+    @override
     def transitions(self, segments: Sequence[Segment]) -> Transitions:
-        """As without memory, and the memory before each step."""
         usable = [segment for segment in segments if segment.is_usable]
         found = super().transitions(segments)
         lengths = np.array([len(one.trajectory) for one in usable])
@@ -145,8 +147,8 @@ class MemoryCritic(Critic):
             return values.cpu().numpy(), distribution.log_prob(taken).cpu().numpy()
 
     def _last_values(self, trajectories: Sequence[Trajectory]) -> np.ndarray:
-        # The last memory that was stored is the one before the last action. Two observations lead
-        # from it to the value that is wanted: the one acted on, and the one that was reached.
+        # The last stored memory is the one before the last action. From there, two observations
+        # lead to the wanted value: the one before that action, and the one after it.
         before = stack([part(one.seen_T, -1) for one in trajectories])
         reached = self.normaliser.seen(stack([part(one.observations, -1) for one in trajectories]))
         memories = np.stack([one.extras[MEMORY][-1] for one in trajectories])
@@ -156,20 +158,20 @@ class MemoryCritic(Critic):
 
 
 def _memories(segments: Sequence[Segment]) -> np.ndarray:
-    """The memory before each step of segments, (steps, H)."""
+    """Return the memory before each step of segments, (steps, H)."""
     return np.concatenate([one.trajectory.extras[MEMORY] for one in segments])
 
 
 class RecurrentPolyPPO(PolyPPO):
     """PolyPPO for policies with a memory.
 
-    Plain PPO is `Vines(make_env, num_vines=0)` without a method: whole episodes, no vines.
+    For plain PPO, pass `Vines(make_env, num_vines=0)` without a method: whole episodes, no vines.
 
     Args:
         policy: A `GRUPolicy` class.
         env: As for PolyPPO.
         *arguments: As for PolyPPO.
-        sequence_length: Steps that gradients go back through.
+        sequence_length: Steps through which gradients flow back.
         **named: As for PolyPPO.
     """
 
@@ -191,7 +193,7 @@ class RecurrentPolyPPO(PolyPPO):
 
     @property
     def samples_families(self) -> bool:
-        """Always: PPO's own collection has no memory."""
+        """Always true: PPO's own collection has no memory."""
         return True
 
     def _setup_model(self) -> None:

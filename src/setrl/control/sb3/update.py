@@ -9,18 +9,18 @@ from torch.nn import functional
 
 
 def normalised(advantages: Tensor, from_sets: Tensor) -> Tensor:
-    """The critic's advantages with mean 0 and standard deviation 1; set advantages as they are.
+    """Scale the critic's advantages to mean 0 and standard deviation 1; leave set advantages.
 
     Set advantages are centred by their baseline and were scaled once for the whole update: a
-    minibatch may hold a handful of them, and mixing both kinds would let the scale of one decide
-    the weight of the other.
+    minibatch may hold only a few of them, and if both kinds were mixed, the scale of one kind would
+    decide the weight of the other.
     """
     own = advantages[~from_sets]
     if len(own) < 2:
         return advantages
     centred, size = own - own.mean(), own.std()
-    # PPO divides even the rounding error of equal advantages up to 1; beside set advantages, of
-    # which there may be few, that would be all that is learnt from.
+    # PPO scales even the rounding error of equal advantages up to 1; next to a few set advantages,
+    # the policy would learn only from that.
     rounding = 8 * torch.finfo(own.dtype).eps * own.abs().max()
     if from_sets.any() and size <= rounding:
         centred = torch.zeros_like(own)
@@ -32,7 +32,7 @@ def normalised(advantages: Tensor, from_sets: Tensor) -> Tensor:
 def clipped_surrogate(advantages: Tensor, ratio: Tensor, clip_range: float) -> Tensor:
     """−mean min{A·ρ, A·clip(ρ, 1 − ε, 1 + ε)}: PPO, arXiv:1707.06347, Eq. 7.
 
-    At ρ = 1 its gradient is that of −mean A·log π, so that one epoch over one minibatch is
+    At ρ = 1 its gradient is the gradient of −mean A·log π, so one epoch over one minibatch is
     REINFORCE with a baseline.
     """
     clipped = torch.clamp(ratio, 1 - clip_range, 1 + clip_range)
@@ -42,7 +42,7 @@ def clipped_surrogate(advantages: Tensor, ratio: Tensor, clip_range: float) -> T
 def value_loss(
     values: Tensor, old_values: Tensor, returns: Tensor, clip_range: float | None
 ) -> Tensor:
-    """Mean squared error of the critic, which may move by `clip_range` at most."""
+    """Return the critic's mean squared error; its values may move by `clip_range` at most."""
     if clip_range is not None:
         values = old_values + torch.clamp(values - old_values, -clip_range, clip_range)
     return functional.mse_loss(returns, values)
@@ -56,7 +56,7 @@ def entropy_loss(entropy: Tensor | None, log_prob: Tensor) -> Tensor:
 def kl_penalty(anchor: Distribution, current: Distribution) -> Tensor:
     """Mean over states of KL(anchor ‖ current), in nats; arXiv:2509.25424 has π_β as the anchor."""
     kl = kl_divergence(anchor, current)
-    return (kl.sum(dim=1) if kl.ndim > 1 else kl).mean()  # torch has one term an action dimension
+    return (kl.sum(dim=1) if kl.ndim > 1 else kl).mean()  # torch has one term per action dimension
 
 
 def approximate_kl(log_ratio: Tensor) -> float:
@@ -66,5 +66,5 @@ def approximate_kl(log_ratio: Tensor) -> float:
 
 
 def clip_fraction(ratio: Tensor, clip_range: float) -> float:
-    """The share of steps whose probability ratio is beyond the clip range."""
+    """Return the share of steps whose probability ratio is beyond the clip range."""
     return torch.mean((torch.abs(ratio - 1) > clip_range).float()).item()

@@ -1,7 +1,7 @@
 """Control tasks with several ways to succeed.
 
 `by_name` is for configs: each name's factory takes the options of its task. MiniGrid and MuJoCo are
-imported when their tasks are made.
+imported when one of their tasks is made.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from setrl.control.tasks.base import ControlTask
 
 
 def _factory(module: str, name: str) -> Callable[..., ControlTask]:
-    """The factory in a module of this package, which is imported when it is called."""
+    """Return the factory in a module of this package; calling it imports the module."""
     return lambda **options: getattr(import_module(f"{__name__}.{module}"), name)(**options)
 
 
@@ -26,14 +26,14 @@ by_name: dict[str, Callable[..., ControlTask]] = {
     "babyai": _factory("babyai", "BabyAI"),
     "point_mass": _factory("point_mass", "PointMass"),
 }
-"""Name → what makes the task from its options."""
+"""Name → factory that makes the task from its options."""
 
 
 def from_config(config: str | Mapping[str, Any]) -> ControlTask:
-    """The task of a config: a name, or {"name": "babyai", "level": "goto"}.
+    """Make the task of a config: a name, or {"name": "babyai", "level": "goto"}.
 
     Raises:
-        ValueError: Naming the unknown task or option.
+        ValueError: If the task or an option is unknown; the message names it.
     """
     return names.make("task", config, by_name)
 

@@ -1,7 +1,7 @@
 """BabyAI levels with the settings of "Polychromic Objectives" (arXiv:2509.25424).
 
 BabyAI (arXiv:1810.08272) gives an instruction in a small language, in rooms that the agent observes
-partly. Its bot demonstrates.
+partly. BabyAI's bot makes the demonstrations.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from minigrid.envs.babyai.goto import GoTo, GoToLocal
 from minigrid.envs.babyai.pickup import Pickup
 from minigrid.envs.babyai.synth import BossLevel
 from minigrid.utils.baby_ai_bot import BabyAIBot
+from typing_extensions import override
 
 from setrl.control.tasks.four_rooms import LARGEST_CODE, VIEW
 from setrl.control.tasks.layouts import HORIZON, PAPER_PPO, SHOWN, FixedLayouts, LayoutTask, Shown
@@ -35,10 +36,10 @@ WORDS = (
 
 
 class BabyAILayouts(FixedLayouts):
-    """To be inherited before a BabyAI level: fixed layouts, and observations as arrays.
+    """Base class to inherit before a BabyAI level: fixed layouts, and observations as arrays.
 
-    Observations are the 7 × 7 × 3 view divided by 10, the direction one-hot, and each of the first
-    words of the instruction one-hot: (147 + 4 + words·vocabulary,) float32.
+    Observations are the 7 × 7 × 3 view divided by 10, the one-hot direction, and the one-hot first
+    words of the instruction: (147 + 4 + words·vocabulary,) float32.
     """
 
     mission_words = 6
@@ -52,6 +53,7 @@ class BabyAILayouts(FixedLayouts):
         size = VIEW + 4 + self.mission_words * len(WORDS)
         self.observation_space = gym.spaces.Box(0.0, 1.1, (size,), np.float32)
 
+    @override
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
@@ -59,8 +61,9 @@ class BabyAILayouts(FixedLayouts):
         with contextlib.redirect_stdout(io.StringIO()):
             return super().reset(seed=seed, options=options)
 
+    @override
     def gen_obs(self) -> np.ndarray:
-        """View, direction and instruction."""
+        """Return view, direction and instruction."""
         seen = super().gen_obs()
         facing = np.zeros(4, dtype=np.float32)
         facing[seen["direction"]] = 1.0
@@ -69,7 +72,7 @@ class BabyAILayouts(FixedLayouts):
 
 
 class GoToLocalLayouts(BabyAILayouts, GoToLocal):  # type: ignore[misc]
-    """Go to an object of the same room."""
+    """Go to an object in the same room."""
 
 
 class GoToLayouts(BabyAILayouts, GoTo):  # type: ignore[misc]
@@ -96,17 +99,17 @@ LEVELS: dict[str, type[BabyAILayouts]] = {
 
 @lru_cache(maxsize=1024)
 def one_hot_words(mission: str, length: int) -> np.ndarray:
-    """The first `length` words, each one-hot; zeros where there are fewer."""
+    """Return the first `length` words, each one-hot; missing words are zeros."""
     seen = np.zeros((length, len(WORDS)), dtype=np.float32)
     for place, word in enumerate(mission.replace(",", "").split()[:length]):
         seen[place, WORDS.index(word)] = 1.0
-    seen.flags.writeable = False  # shared by every caller through the cache
+    seen.flags.writeable = False  # all callers share it through the cache
     return seen.reshape(-1)
 
 
 @dataclass(frozen=True)
 class BabyAI(LayoutTask):
-    """Follow the instruction of a layout; MiniGrid's bot demonstrates. See `LayoutTask`.
+    """Follow the instruction of a layout; BabyAI's bot makes the demonstrations. See `LayoutTask`.
 
     Attributes:
         level: "goto_local" (one room), or the paper's "goto", "pickup" and "boss".
@@ -124,17 +127,18 @@ class BabyAI(LayoutTask):
             known = ", ".join(map(repr, get_args(Level)))
             raise ValueError(f"level must be one of {known}, got {self.level!r}")
 
+    @override
     def make_env(self) -> FixedLayouts:
-        """The level in the layouts."""
         return LEVELS[self.level](self.num_layouts, render_mode="rgb_array")
 
+    @override
     def demonstrated(self, env: Any, layout: int, rng: np.random.Generator) -> list[Shown]:
-        """MiniGrid's bot, where it succeeds within the horizon."""
+        """Return the steps of BabyAI's bot; [] if it does not succeed within the horizon."""
         return bot_steps(env, layout)
 
 
 def bot_steps(env: FixedLayouts, layout: int) -> list[Shown]:
-    """The bot's observations and actions in a layout; none where it did not succeed in time."""
+    """Return the bot's observations and actions in a layout; [] if it did not succeed in time."""
     seen, _ = env.reset(options={"layout": layout, "stream": SHOWN})
     bot, steps, action = BabyAIBot(env), [], None
     for _ in range(HORIZON):

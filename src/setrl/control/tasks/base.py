@@ -1,4 +1,4 @@
-"""What a control task is: an environment, labels of strategies, a score, and metrics."""
+"""The protocol of a control task: an environment, labels of strategies, a score, and metrics."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ Pretrain = Callable[["BaseAlgorithm", np.random.Generator], Mapping[str, float]]
 
 @runtime_checkable
 class ControlTask(Protocol):
-    """An environment with several ways to succeed, the strategies, and how to distinguish them.
+    """An environment with several ways to succeed, and functions that label and score them.
 
     A task is a frozen dataclass of its options, so that its `repr` determines it.
 
     Attributes:
-        name: Its name in configs and figures.
+        name: Name of the task in configs and figures.
         defaults: Arguments of PPO for the task, which a config may change; `n_envs` and
             `total_timesteps` are among them.
         policy_kwargs: Arguments of the policy, as Stable-Baselines3's PPO takes them.
-        pretrain: Teaches the policy of a model before it is trained, and returns its metrics;
-            None for a task that is learnt from scratch. Call it through
-            `warm_start`, which keeps the result on disk.
+        pretrain: Teaches the policy of a model before it is trained, and returns its metrics; None
+            for a task that is learnt from scratch. Call it through `warm_start`, which keeps the
+            result on disk.
     """
 
     name: str
@@ -54,17 +54,17 @@ class ControlTask(Protocol):
     pretrain: Pretrain | None
 
     def make_env(self) -> gym.Env:
-        """A new environment, with its own time limit; seeded by its first `reset(seed=…)`."""
+        """Make a new environment, with its own time limit; seeded by its first `reset(seed=…)`."""
         ...
 
     def label(self, trajectory: Trajectory) -> Hashable | None:
-        """The strategy of the trajectory; None for degenerate, in no cluster."""
+        """Return the strategy of the trajectory; None if it is degenerate, in no cluster."""
         ...
 
     def score(self, trajectory: Trajectory) -> float:
-        """How well the trajectory did, in [0, 1]: its reward in a set objective."""
+        """Return how well the trajectory did, in [0, 1]: its reward in a set objective."""
         ...
 
     def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
-        """Metrics of the model's policy, sampled as in training: name → value, NaN if undefined."""
+        """Measure the model's policy, sampled as in training: name → value, NaN if undefined."""
         ...

@@ -12,18 +12,19 @@ import gymnasium as gym
 import numpy as np
 from minigrid.core.constants import DIR_TO_VEC
 from minigrid.envs.fourrooms import FourRoomsEnv
+from typing_extensions import override
 
 from setrl.control.tasks.layouts import HORIZON, PAPER_PPO, SHOWN, FixedLayouts, LayoutTask, Shown
 
 LEFT, RIGHT, FORWARD = range(3)
-LARGEST_CODE = 10.0  # of MiniGrid's objects, which divides observations
+LARGEST_CODE = 10.0  # largest code of MiniGrid's objects; observations are divided by it
 VIEW = 7 * 7 * 3
 
 Pose = tuple[int, int, int]  # column, row, direction
 
 
 class FourRooms(FixedLayouts, FourRoomsEnv):
-    """FourRooms in fixed layouts: what the agent sees, flattened, and three actions.
+    """FourRooms in fixed layouts: the agent's view, flattened, and three actions.
 
     Observations are MiniGrid's 7 × 7 × 3 view divided by 10: (147,) float32.
     """
@@ -36,14 +37,14 @@ class FourRooms(FixedLayouts, FourRoomsEnv):
         self.action_space = gym.spaces.Discrete(3)
         self.observation_space = gym.spaces.Box(0.0, 1.1, (VIEW,), np.float32)
 
+    @override
     def gen_obs(self) -> np.ndarray:
-        """The agent's view, flattened."""
         image = super().gen_obs()["image"]
         return image.astype(np.float32).reshape(-1) / LARGEST_CODE
 
 
 def shortest_actions(env: FourRooms, rng: np.random.Generator) -> list[int]:
-    """A shortest path to the goal by breadth-first search; rng decides between equal ones."""
+    """Find a shortest path to the goal by breadth-first search; rng decides between equal paths."""
     start: Pose = (int(env.agent_pos[0]), int(env.agent_pos[1]), int(env.agent_dir))
     came_from: dict[Pose, tuple[Pose, int]] = {}
     queue, seen = deque([start]), {start}
@@ -88,12 +89,13 @@ class FourRoomsTask(LayoutTask):
         {**PAPER_PPO, "total_timesteps": 150_000}
     )
 
+    @override
     def make_env(self) -> FourRooms:
-        """FourRooms in the layouts."""
         return FourRooms(self.num_layouts, render_mode="rgb_array")
 
+    @override
     def demonstrated(self, env: Any, layout: int, rng: np.random.Generator) -> list[Shown]:
-        """A shortest path."""
+        """Return the steps of a shortest path."""
         seen, _ = env.reset(options={"layout": layout, "stream": SHOWN})
         steps = []
         for action in shortest_actions(env, rng):

@@ -1,4 +1,4 @@
-"""Equal goals, any of which ends the episode with reward 1: the goal reached is the strategy."""
+"""Equal goals, any of which ends the episode with reward 1: the reached goal is the strategy."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GoalTask(ABC):
-    """The task: reach a goal; which one is the strategy.
+    """Reach a goal; the reached goal is the strategy.
 
-    Subclasses give a default of `max_steps` and a `make_env`, whose infos have the `goal` that was
-    reached: 0 … num_goals − 1, or None.
+    Subclasses set a default of `max_steps`, and a `make_env` whose infos have the reached `goal`: 0
+    … num_goals − 1, or None.
 
     Attributes:
         max_steps: Steps after which an episode is truncated.
@@ -47,19 +47,19 @@ class GoalTask(ABC):
         """Return a new environment."""
 
     def label(self, trajectory: Trajectory) -> int | None:
-        """The goal that was reached."""
+        """Return the goal that was reached, or None."""
         goal: int | None = diversity.final("goal")(trajectory)  # type: ignore[assignment]
         return goal
 
     def score(self, trajectory: Trajectory) -> float:
-        """1 if a goal was reached."""
+        """Return 1 if a goal was reached, else 0."""
         return float(self.label(trajectory) is not None)
 
     def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
-        """Success, goals still reached, and what they are good for.
+        """Measure success, the goals still reached, and their worth with a hidden goal.
 
-        `hidden_pass@k`: one of the goals, each equally likely, is secretly the only one that
-        counts; the chance that one of k episodes ends there.
+        `hidden_pass@k`: one of the goals, each equally probable, is secretly the only goal that
+        counts; this is the probability that one of k episodes ends there.
         """
         sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng)
         return {
@@ -72,9 +72,9 @@ class GoalTask(ABC):
     def more_metrics(
         self, model: BaseAlgorithm, rng: np.random.Generator, sampled: Sequence[Trajectory]
     ) -> dict[str, float]:
-        """Further metrics of a task."""
+        """Return further metrics of a task."""
         return {}
 
     def success(self, sampled: Sequence[Trajectory]) -> float:
-        """The share of episodes that reach a goal."""
+        """Return the share of episodes that reach a goal."""
         return float(np.mean([self.score(one) for one in sampled]))

@@ -1,4 +1,4 @@
-"""Fixed layouts of MiniGrid levels: fine-tuning always uses the same fifty.
+"""Fixed layouts of MiniGrid levels: fine-tuning always uses the same fifty layouts.
 
 The settings of "Polychromic Objectives" (arXiv:2509.25424) that FourRooms and BabyAI share: fifty
 configurations, episodes of at most H = 100 steps, reward 1 − ½·t/H on success, diversity by the
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from minigrid.minigrid_env import MiniGridEnv
+from typing_extensions import override
 
 from setrl import mean_set_scores, objectives
 from setrl.control import measures
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 HORIZON = 100
 TRAINED, UNSEEN, SHOWN = range(3)  # streams of layouts: fine-tuning, evaluation, demonstrations
 PASS_AT = (1, 5, 20, 50)
-PROBES = 5  # episodes a layout from moved starts, and on layouts never seen
+PROBES = 5  # episodes per layout from moved starts, and on unseen layouts
 # Table 3 of the paper, as its replications quote it, with a learning rate for a small network and
 # few steps.
 PAPER_PPO = {
@@ -54,12 +55,11 @@ rooms_visited = diversity.visited("room")
 
 
 class FixedLayouts(MiniGridEnv):
-    """To be inherited before a MiniGrid level: the randomness of a reset is a numbered stream.
+    """Base class to inherit before a MiniGrid level: resets use a numbered random stream.
 
-    `reset(options={"layout": i, "stream": s, "perturb": True})` chooses a layout; by default it is
-    any of the first `num_layouts` of the trained stream. "perturb" moves the agent to a random
-    free cell of its room, in a random direction. `info` has the `room` of the agent, and
-    `success`.
+    `reset(options={"layout": i, "stream": s, "perturb": True})` chooses a layout; the default is
+    any of the first `num_layouts` of the trained stream. "perturb" moves the agent to a random free
+    cell of its room, in a random direction. `info` has the `room` of the agent, and `success`.
 
     Subclasses set `room_span`, the cells from one wall to the next.
     """
@@ -67,10 +67,10 @@ class FixedLayouts(MiniGridEnv):
     room_span: int
     num_layouts: int = 50
 
+    @override
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode in a layout."""
         asked = options or {}
         if seed is not None:
             self._np_random = np.random.default_rng(seed)
@@ -85,11 +85,12 @@ class FixedLayouts(MiniGridEnv):
             seen = self.gen_obs()
         return seen, info | {"room": self.room(), "layout": layout, "success": False}
 
+    @override
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """As the level's, except that the horizon terminates an episode and does not truncate it.
+        """Step the level; the horizon terminates an episode and does not truncate it.
 
-        Rewards depend on H. After a truncation, the critic's value would replace what comes later,
-        and with γ = 1 an episode that runs out would be worth as much as an average one.
+        Rewards depend on H. After a truncation, the critic's value would replace later rewards, and
+        with γ = 1 an episode that runs out of time would be worth as much as an average one.
         """
         seen, reward, terminated, truncated, info = super().step(action)
         worth = float(reward)
@@ -100,7 +101,7 @@ class FixedLayouts(MiniGridEnv):
         return 1.0 - 0.5 * self.step_count / HORIZON
 
     def room(self) -> tuple[int, int]:
-        """The room that the agent is in, by column and row of rooms."""
+        """Return the room that the agent is in, by column and row of rooms."""
         x, y = self.agent_pos
         return int(x) // self.room_span, int(y) // self.room_span
 
@@ -113,12 +114,12 @@ class FixedLayouts(MiniGridEnv):
 
 @dataclass(frozen=True)
 class LayoutTask(ABC):
-    """The task: succeed in one of fifty layouts; the set of rooms visited is the strategy.
+    """Succeed in one of fifty layouts; the set of visited rooms is the strategy.
 
     Attributes:
-        num_layouts: Layouts that are fine-tuned on and evaluated.
-        samples: Episodes of each in an evaluation; the paper has 100.
-        demonstrations: Episodes of an expert, in layouts of their own, that are cloned beforehand.
+        num_layouts: Number of layouts for fine-tuning and evaluation.
+        samples: Episodes per layout in an evaluation; the paper has 100.
+        demonstrations: Episodes of an expert, in other layouts, that are cloned beforehand.
     """
 
     num_layouts: int = 50
@@ -138,11 +139,11 @@ class LayoutTask(ABC):
         """Return an expert's steps to success in a layout; no steps if the expert fails."""
 
     def pretrain(self, model: BaseAlgorithm, rng: np.random.Generator) -> Mapping[str, float]:
-        """Behaviour cloning of the expert, in layouts of its own."""
+        """Clone the behaviour of the expert, in layouts that fine-tuning does not use."""
         return behaviour_cloning.clone(model, self.demonstrate(rng), rng)
 
     def demonstrate(self, rng: np.random.Generator) -> Demonstrations:
-        """The expert's successful episodes, each in a layout of its own."""
+        """Return the expert's successful episodes, each in another layout."""
         env = self.make_env()
         shown = [self.demonstrated(env, layout, rng) for layout in range(self.demonstrations)]
         steps = [step for episode in shown for step in episode]
@@ -153,17 +154,18 @@ class LayoutTask(ABC):
         )
 
     def label(self, trajectory: Trajectory) -> Hashable | None:
-        """The set of rooms visited, whether it succeeded or not: the paper's."""
+        """Return the set of visited rooms, after success or failure: the paper's strategy."""
         return rooms_visited(trajectory)
 
     def score(self, trajectory: Trajectory) -> float:
-        """The return: 0, or from ½ to 1 on success."""
+        """Return the episode's return: 0, or from ½ to 1 on success."""
         return trajectory.total_reward
 
     def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
-        """Success on the layouts trained on, from moved starts, and on layouts never seen.
+        """Measure success on the trained layouts, from moved starts, and on unseen layouts.
 
-        Each layout is a problem with `samples` episodes: pass@k and rooms are unbiased in each.
+        Each layout is a problem with `samples` episodes: pass@k and rooms are unbiased for each
+        layout.
         """
         trained = self._by_layout(model, rng, self.samples)
         moved = self._by_layout(model, rng, PROBES, perturb=True)
@@ -202,5 +204,5 @@ class LayoutTask(ABC):
 
 
 def won(trajectory: Trajectory) -> bool:
-    """Whether the episode ended in success."""
+    """Return whether the episode ended in success."""
     return bool(trajectory.infos[-1]["success"])

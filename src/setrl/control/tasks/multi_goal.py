@@ -1,8 +1,8 @@
 """Multi-goal: a MiniGrid room with five equal goals, one of them nearest.
 
-Reward 1 at any goal, which ends the episode; the discount alone prefers the nearest. A policy that
-maximises the expected return goes there and nowhere else: how many goals it still reaches is what
-set objectives change.
+Any goal gives reward 1 and ends the episode; only the discount prefers the nearest goal. A policy
+that maximises the expected return goes only to that goal: set objectives change how many goals a
+policy still reaches.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from minigrid.core.grid import Grid
 from minigrid.core.mission import MissionSpace
 from minigrid.core.world_object import Goal, Wall
 from minigrid.minigrid_env import MiniGridEnv
+from typing_extensions import override
 
 from setrl.control import measures
 from setrl.control.tasks.goals import GoalTask
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 SIZE = 9
 START, FACING_UP = (4, 4), 3
-GOALS = ((6, 3), (1, 1), (7, 1), (1, 7), (7, 7))  # 4 actions away, then 7 to 9
+GOALS = ((6, 3), (1, 1), (7, 1), (1, 7), (7, 7))  # 4 actions away; the others 7 to 9
 FORWARD_AND_TURNS = 3  # MiniGrid's first actions: left, right, forward
 
 
@@ -36,12 +37,12 @@ class MultiGoalEnv(MiniGridEnv):
     """A 9 × 9 room whose goals are all worth 1; the whole state is observed.
 
     Observations are one-hot column, row and direction of the agent: (9 + 9 + 4,) float32. `info`
-    has the agent's `cell`, and `goal`, the index of the goal that it stands on, or None.
+    has the agent's `cell`, and `goal`, the index of the goal in that cell, or None.
 
     Args:
-        blocked: Indices of goals that are walls instead.
+        blocked: Indices of goals that are replaced by walls.
         max_steps: Steps after which an episode is truncated.
-        render_mode: As MiniGrid's.
+        render_mode: The render mode of MiniGrid.
     """
 
     def __init__(
@@ -68,14 +69,15 @@ class MultiGoalEnv(MiniGridEnv):
     def _reward(self) -> float:
         return 1.0
 
+    @override
     def gen_obs(self) -> np.ndarray:
-        """One-hot column, row and direction."""
         seen = np.zeros(2 * SIZE + 4, dtype=np.float32)
         seen[[self.agent_pos[0], SIZE + self.agent_pos[1], 2 * SIZE + self.agent_dir]] = 1.0
         return seen
 
+    @override
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """As MiniGrid's, with `cell` and `goal` in the info."""
+        """Step as MiniGrid does, with `cell` and `goal` in the info."""
         seen, reward, terminated, truncated, info = super().step(action)
         cell = (int(self.agent_pos[0]), int(self.agent_pos[1]))
         info |= {"cell": cell, "goal": GOALS.index(cell) if terminated else None}
@@ -95,14 +97,16 @@ class MultiGoal(GoalTask):
     name: ClassVar[str] = "multi_goal"
     num_goals: ClassVar[int] = len(GOALS)
 
+    @override
     def make_env(self, blocked: Collection[int] = ()) -> gym.Env:
-        """The room; `blocked` goals are walls."""
+        """Make the room; `blocked` goals are walls."""
         return MultiGoalEnv(blocked, self.max_steps, render_mode="rgb_array")
 
+    @override
     def more_metrics(
         self, model: BaseAlgorithm, rng: np.random.Generator, sampled: Sequence[Trajectory]
     ) -> dict[str, float]:
-        """`blocked_success`: where the goal that the policy reaches most is a wall, unobserved."""
+        """Measure `blocked_success`: the policy's most frequent goal is an unobserved wall."""
         goals = [self.label(one) for one in sampled]
         favourite = max(range(len(GOALS)), key=goals.count)
         blocked = measures.sample_episodes(

@@ -1,4 +1,4 @@
-"""Pictures of environments that bring none of their own, drawn without a display or OpenGL."""
+"""Pictures of environments that cannot draw themselves, made without a display or OpenGL."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-SIZE = 192  # dots
+SIZE = 192  # pixels
 PAPER, FAINT, GOAL, AGENT = (245, 245, 245), (205, 205, 205), (60, 180, 90), (40, 110, 220)
 
 
 def plane(
     goals: NDArray[np.float64], radius: float, agent: Sequence[float], reach: float
 ) -> NDArray:
-    """Goals and an agent seen from above; `reach` is from the middle to an edge, in metres."""
+    """Draw goals and an agent from above; `reach` is from the middle to an edge, in metres."""
     image = Image.new("RGB", (SIZE, SIZE), PAPER)
     draw = ImageDraw.Draw(image)
     for place in goals:
@@ -27,7 +27,7 @@ def plane(
 def circle(
     num_nodes: int, named: Sequence[int], edges: Iterable[tuple[int, int]]
 ) -> NDArray[np.uint8]:
-    """Nodes on a circle, those named in order, and the edges among them."""
+    """Draw nodes on a circle, the named nodes in order, and the edges among them."""
     image = Image.new("RGB", (SIZE, SIZE), PAPER)
     draw = ImageDraw.Draw(image)
     angles = 2 * np.pi * np.arange(num_nodes) / num_nodes
@@ -50,5 +50,5 @@ def _disc(
 
 
 def _dots(place: NDArray[np.float64]) -> tuple[float, float]:
-    """From [−1, 1]², y upwards, to dots, y downwards."""
+    """Convert from [−1, 1]², y upwards, to pixels, y downwards."""
     return (1 + place[0]) * SIZE / 2, (1 - place[1]) * SIZE / 2

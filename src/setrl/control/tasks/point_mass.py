@@ -1,7 +1,7 @@
-"""Point mass: a MuJoCo body pushed over a plane to any of several goals around it.
+"""Point mass: a MuJoCo body that forces push over a plane to one of several goals around it.
 
-Continuous forces, and a Gaussian policy that starts in the middle of the goals: to keep several of
-them it must leave the first pushes to chance, and then continue in their direction.
+Forces are continuous, and a Gaussian policy starts in the middle of the goals: to keep several
+goals, it must leave the first pushes to chance, and then continue in their direction.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from typing import Any, ClassVar
 import gymnasium as gym
 import numpy as np
 from gymnasium.envs.mujoco.mujoco_env import MujocoEnv
+from typing_extensions import override
 
 from setrl.control.tasks import pictures
 from setrl.control.tasks.goals import GoalTask
 
 MODEL = Path(__file__).with_name("point_mass.xml")
 FRAME_SKIP = 5
-NEAREST, FARTHEST, NUM_GOALS = 0.4, 0.5, 6  # metres from the start; radii grow goal by goal
+NEAREST, FARTHEST, NUM_GOALS = 0.4, 0.5, 6  # metres from the start; each radius is a little larger
 GOAL_RADIUS = 0.1
 
 
 def goal_places() -> np.ndarray:
-    """Where the goals are, (goals, 2): all around, each a little farther than the one before."""
+    """Return the places of the goals, (goals, 2): all around, each a little farther away."""
     angles = 2 * np.pi * np.arange(NUM_GOALS) / NUM_GOALS
     radii = np.linspace(NEAREST, FARTHEST, NUM_GOALS)
     return radii[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
@@ -33,8 +34,8 @@ def goal_places() -> np.ndarray:
 class PointMassEnv(MujocoEnv):
     """Forces along two axes; reward 1 on reaching any goal, which ends the episode.
 
-    Observations are position and velocity, (4,) float64. `info` has `goal`, the index of the goal
-    reached, or None, and the `place`.
+    Observations are position and velocity, (4,) float64. `info` has `goal`, the index of the
+    reached goal, or None, and the `place`.
     """
 
     metadata = {  # noqa: RUF012 - an instance variable in Gymnasium
@@ -51,12 +52,13 @@ class PointMassEnv(MujocoEnv):
         self.max_steps = max_steps
         self.steps = 0
 
+    @override
     def reset_model(self) -> np.ndarray:
-        """At rest in the middle."""
         self.steps = 0
         self.set_state(self.init_qpos, self.init_qvel)
         return self.seen()
 
+    @override
     def step(  # type: ignore[override]
         self, action: Any
     ) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
@@ -70,12 +72,13 @@ class PointMassEnv(MujocoEnv):
         info = {"goal": goal, "place": place}
         return self.seen(), float(reached), reached, self.steps >= self.max_steps, info
 
+    @override
     def render(self) -> np.ndarray:
-        """From above; MuJoCo's own pictures need OpenGL."""
+        """Draw the plane from above; MuJoCo's own pictures need OpenGL."""
         return pictures.plane(self.goals, GOAL_RADIUS, self.data.qpos, reach=0.75)
 
     def seen(self) -> np.ndarray:
-        """Position and velocity."""
+        """Return position and velocity."""
         return np.concatenate([self.data.qpos, self.data.qvel])
 
 
@@ -88,6 +91,6 @@ class PointMass(GoalTask):
     name: ClassVar[str] = "point_mass"
     num_goals: ClassVar[int] = NUM_GOALS
 
+    @override
     def make_env(self) -> gym.Env:
-        """The plane."""
         return PointMassEnv(self.max_steps, render_mode="rgb_array")

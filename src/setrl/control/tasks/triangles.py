@@ -1,10 +1,10 @@
 """Triangle discovery: name three nodes of a hidden graph that are joined to each other.
 
-A reconstruction: the triangle task of "Polychromic Objectives" (arXiv:2509.25424) comes from the
-family of Nagarajan et al. (arXiv:2504.15266), but its graphs and sizes are not public. Ours is one
-random graph; the policy knows only half of its triangles, which it is shown before training. It
-should name valid triangles, as many different ones as it can; those that it was not shown are its
-discoveries.
+This is a reconstruction: the triangle task of "Polychromic Objectives" (arXiv:2509.25424) comes
+from the family of Nagarajan et al. (arXiv:2504.15266), but its graphs and sizes are not public.
+Ours is one random graph; the policy sees only half of its triangles before training. It should name
+valid triangles, as many different ones as it can; its discoveries are the triangles that it did not
+see.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from setrl.control import measures
 from setrl.control.credit import diversity
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from setrl.control.credit.trajectories import Trajectory
 
-NODES = 3  # of a triangle, and steps of an episode
+NODES = 3  # nodes of a triangle, and steps of an episode
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Graph:
     Attributes:
         joined_VV: Whether two of V nodes are joined.
         triangles_F3: All F triangles, nodes ascending.
-        shown_F: Whether a triangle is among those shown before training.
+        shown_F: Whether a triangle is among the triangles shown before training.
     """
 
     joined_VV: NDArray[np.bool_]
@@ -58,7 +59,7 @@ class Graph:
 
 @lru_cache(maxsize=8)
 def random_graph(nodes: int, edge_probability: float, seed: int) -> Graph:
-    """An Erdős–Rényi graph; a fair half of its triangles is shown."""
+    """Make an Erdős–Rényi graph; a random half of its triangles is shown."""
     rng = np.random.default_rng(seed)
     upper_VV = np.triu(rng.random((nodes, nodes)) < edge_probability, k=1)
     joined_VV = upper_VV | upper_VV.T
@@ -72,12 +73,12 @@ def random_graph(nodes: int, edge_probability: float, seed: int) -> Graph:
 
 
 class TrianglesEnv(gym.Env):
-    """Three steps, a node each; reward 1 at the end if all three are joined to each other.
+    """Three steps, a node each; reward 1 at the end if all three nodes are joined to each other.
 
-    Observations are one-hot, the first node named and then the second: (2V,) float32, zeros for
-    what is not yet named. `info` has `nodes`, those named so far, in order.
+    Observations are one-hot, the first named node and then the second: (2V,) float32; zeros stand
+    for a node not yet named. `info` has `nodes`, the nodes named so far, in order.
 
-    Its own `snapshot` is the nodes named; it has no noise.
+    Its own `snapshot` is the named nodes; it has no noise.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -87,23 +88,23 @@ class TrianglesEnv(gym.Env):
         self.action_space = gym.spaces.Discrete(self.num_nodes)
         self.observation_space = gym.spaces.Box(0.0, 1.0, (2 * self.num_nodes,), np.float32)
 
+    @override
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """No node is named."""
         super().reset(seed=seed)
         self.nodes = ()
         return self.seen(), {"nodes": ()}
 
+    @override
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Name a node."""
         self.nodes = (*self.nodes, int(action))
         over = len(self.nodes) == NODES
         reward = float(over and self.is_triangle())
         return self.seen(), reward, over, False, {"nodes": self.nodes}
 
     def snapshot(self) -> tuple[int, ...]:
-        """The nodes named."""
+        """Return the named nodes."""
         return self.nodes
 
     def restore(
@@ -114,24 +115,25 @@ class TrianglesEnv(gym.Env):
         return self.seen(), {"nodes": self.nodes}
 
     def is_triangle(self) -> bool:
-        """Whether the three nodes named are joined to each other; no node is joined to itself."""
+        """Return whether the three named nodes are joined; no node is joined to itself."""
         a, b, c = self.nodes
         return bool(self.joined_VV[a, b] and self.joined_VV[b, c] and self.joined_VV[a, c])
 
+    @override
     def render(self) -> np.ndarray:
-        """The nodes named, on a circle of all, and the edges among them."""
+        """Draw the named nodes on a circle of all nodes, and the edges among them."""
         pairs = combinations(self.nodes, 2)
         return pictures.circle(
             self.num_nodes, self.nodes, [pair for pair in pairs if self.joined_VV[pair]]
         )
 
     def seen(self) -> np.ndarray:
-        """The first and the second node named, one-hot."""
+        """Return the first and the second named node, one-hot."""
         return one_hot(self.nodes[:2], self.num_nodes)
 
 
 def one_hot(nodes: tuple[int, ...], num_nodes: int) -> np.ndarray:
-    """The observation when up to two nodes are named: (2V,)."""
+    """Return the observation when up to two nodes are named: (2V,)."""
     seen = np.zeros(2 * num_nodes, dtype=np.float32)
     for place, node in enumerate(nodes):
         seen[place * num_nodes + node] = 1.0
@@ -140,14 +142,14 @@ def one_hot(nodes: tuple[int, ...], num_nodes: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Triangles:
-    """The task: name triangles; the set of nodes is the strategy, and invalid ones have none.
+    """Name triangles; the set of nodes is the strategy, and an invalid set has none.
 
     Attributes:
-        nodes: V.
-        edge_probability: Chance that two nodes are joined.
+        nodes: V, the number of nodes.
+        edge_probability: Probability that two nodes are joined.
         graph_seed: Decides the graph, and which half of its triangles is shown.
         episodes: Episodes of an evaluation.
-        pretrain_epochs: At most so many passes of behaviour cloning.
+        pretrain_epochs: Largest number of passes of behaviour cloning.
     """
 
     nodes: int = 80
@@ -158,7 +160,7 @@ class Triangles:
 
     name: ClassVar[str] = "triangles"
     policy_kwargs: ClassVar[Mapping[str, Any]] = MappingProxyType({"net_arch": [128]})
-    # 256 episodes an update, 100,000 in all.
+    # 256 episodes per update, 100,000 in all.
     defaults: ClassVar[Mapping[str, Any]] = PPO_FROM_SCRATCH | {
         "total_timesteps": 300_000,
         "n_envs": 256,
@@ -172,25 +174,25 @@ class Triangles:
         return random_graph(self.nodes, self.edge_probability, self.graph_seed)
 
     def make_env(self) -> gym.Env:
-        """The graph's environment."""
+        """Make the graph's environment."""
         return TrianglesEnv(self.graph)
 
     def label(self, trajectory: Trajectory) -> frozenset[int] | None:
-        """The set of nodes, where they are a triangle."""
+        """Return the set of nodes if they are a triangle, else None."""
         return frozenset(trajectory.infos[-1]["nodes"]) if self.score(trajectory) else None
 
     def score(self, trajectory: Trajectory) -> float:
-        """1 for a triangle."""
+        """Return 1 for a triangle, else 0."""
         return trajectory.total_reward
 
     def pretrain(self, model: BaseAlgorithm, rng: np.random.Generator) -> Mapping[str, float]:
-        """Behaviour cloning on the triangles shown, in all six orders."""
+        """Clone the triangles shown, in all six orders."""
         return behaviour_cloning.clone(
             model, self.demonstrations(), rng, epochs=self.pretrain_epochs
         )
 
     def demonstrations(self) -> Demonstrations:
-        """Each triangle shown, in each order of its nodes; held out in all of them or none."""
+        """Return each shown triangle in each order of its nodes; its orders are one episode."""
         shown = self.graph.triangles_F3[self.graph.shown_F].tolist()
         steps = [
             (one_hot(order[:step], self.nodes), order[step], triangle)
@@ -201,7 +203,7 @@ class Triangles:
         return Demonstrations(*map(np.array, zip(*steps, strict=True)))
 
     def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
-        """Validity, and how many different triangles; `new` ones were not shown beforehand."""
+        """Measure validity, and count different triangles; `new` ones were not shown beforehand."""
         sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng, parallel=512)
         labels = [self.label(one) for one in sampled]
         found = {label for label in labels if label is not None}

@@ -1,4 +1,4 @@
-"""Warm starts: a policy is pretrained as its task says, once, and kept on disk."""
+"""Warm starts: a policy is pretrained once, as its task says, and kept on disk."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from setrl.control.tasks.base import ControlTask, Pretrain
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-STREAM = 0xBC  # of the seeds that decide demonstrations and batches
+STREAM = 0xBC  # in the seeds that decide demonstrations and batches
 
 
 def warm_start(model: BaseAlgorithm, task: ControlTask, cache: Path, seed: int = 0) -> Path | None:
-    """Pretrain a model's policy as its task says, or load what an earlier call has pretrained.
+    """Pretrain a model's policy as its task says, or load the result of an earlier call.
 
     The file's name is a hash of everything that decides the weights: the task, its source, the
     policy and the seed of its first weights. The same seed gives every arm the same start.
@@ -46,7 +46,7 @@ def warm_start(model: BaseAlgorithm, task: ControlTask, cache: Path, seed: int =
 
 
 def _pretrained(model: BaseAlgorithm, pretrain: Pretrain, seed: int) -> dict[str, float]:
-    """Pretrain from first weights of the pretraining seed, not from those of the model's seed."""
+    """Pretrain from first weights of the pretraining seed, not of the model's seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         fresh = type(model.policy)(

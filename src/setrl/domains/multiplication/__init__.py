@@ -1,9 +1,9 @@
 """Multiplication by a decomposition: the strategy is the decomposition that is written.
 
-The task is that of Poly-EPO (arXiv:2604.17654, section 6.2b): multiply two numbers through a
-decomposition, such as 343×67=(340+3)×(70−3), and count factorisation, partial products and so on
-as different strategies. The paper gives neither ranges nor prompts nor a generator; ours multiply
-three digits by one, so that a model of half a million parameters learns it from scratch. The
+The task follows Poly-EPO (arXiv:2604.17654, section 6.2b): multiply two numbers through a
+decomposition, such as 343×67=(340+3)×(70−3), and count factorisation, partial products and so on as
+different strategies. The paper gives no ranges, no prompts and no generator; our problems multiply
+three digits by one, so that a model of half a million parameters learns the task from scratch. The
 ranges, the wording, the list of strategies, their shares and the author's errors are our
 reconstruction.
 
@@ -34,8 +34,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from typing_extensions import override
 
-from setrl.domains.base import SPLITS, Problem, Reading, Split, Written, draw, is_held_out
+from setrl.domains.base import SPLITS, Domain, Problem, Reading, Split, Written, draw, is_held_out
 from setrl.domains.multiplication import author, reader
 from setrl.domains.multiplication.author import below_hundred
 
@@ -53,18 +54,20 @@ CORPUS_SHARES = {
 
 
 @dataclass(frozen=True)
-class Multiplication:
+class Multiplication(Domain):
     """Multiply three digits by one through a decomposition, every step of which is checked."""
 
     name = "multiplication"
     vocabulary = (*"0123456789", "*", "=", "+", "-", "(", ")", ",", ":")
     max_new_tokens = 40
 
+    @override
     def problems(self, split: Split, count: int, seed: int) -> list[Problem]:
-        """`count` different problems: near a hundred, or far from one if shifted.
+        """Return `count` different problems: near a hundred, or far from one in the shifted split.
 
-        The kinds come in their shares until one runs out. A longer list with the same seed starts
-        with the shorter one.
+        The kinds come in their shares until one kind has no problem left. A longer list with the
+        same seed
+        starts with the shorter one.
 
         Raises:
             ValueError: If the split is unknown, or has fewer than `count` problems.
@@ -84,34 +87,37 @@ class Multiplication:
         arrivals = rng.exponential(size=len(problems)) / rates
         return [problems[i] for i in np.argsort(arrivals)[:count]]
 
+    @override
     def corpus_problem(self, rng: np.random.Generator) -> Problem:
-        """One problem of any kind, in the shares `CORPUS_SHARES`; never a held-out one."""
+        """Draw one problem of any kind, in the shares `CORPUS_SHARES`; never a held-out one."""
         pool = _pool(draw(rng, CORPUS_SHARES), held_out=False)
         return pool[int(rng.integers(len(pool)))]
 
+    @override
     def write(self, problem: Problem, rng: np.random.Generator) -> Written:
-        """One sample of the author, usually by a strategy that suits the problem."""
+        """Write one sample of the author, usually by a strategy that suits the problem."""
         return author.write(*factors_of(problem.prompt), rng)
 
+    @override
     def read(self, prompt: str, text: str) -> Reading:
-        """Whether every step holds and leads to the product, by exact integer arithmetic.
+        """Check by exact integer arithmetic that every step holds and leads to the product.
 
-        An arithmetic error does not change the strategy. Text in none of the forms has none.
+        An arithmetic error does not change the strategy. Text in none of the forms has no strategy.
 
         Raises:
-            ValueError: If the prompt is not one of this domain.
+            ValueError: If the prompt is not from this domain.
         """
         return reader.read(factors_of(prompt), text)
 
 
 def factors_of(prompt: str) -> tuple[int, int]:
-    """The two factors of a prompt.
+    """Return the two factors of a prompt.
 
     >>> factors_of("343*7=")
     (343, 7)
 
     Raises:
-        ValueError: If it is not a prompt of this domain.
+        ValueError: If the prompt is not from this domain.
     """
     match = PROMPT.fullmatch(prompt)
     if match is None:
@@ -120,7 +126,7 @@ def factors_of(prompt: str) -> tuple[int, int]:
 
 
 def kind_of(a: int, b: int) -> str:
-    """What makes a·b easy: how far a is from the hundred above or below, or else whether b is even.
+    """Say what makes a·b easy: how far a is from the hundred above or below, else if b is even.
 
     >>> [kind_of(a, 7) for a in (298, 283, 305, 343)]
     ['just_below', 'below', 'above', 'between_odd']
@@ -136,7 +142,7 @@ def kind_of(a: int, b: int) -> str:
 
 @cache
 def _pool(kind: str, held_out: bool) -> tuple[Problem, ...]:
-    """All problems of one kind that are held out, or all that are not."""
+    """Return all problems of one kind that are held out, or all that are not."""
     pairs = [(a, b) for a in NUMBERS for b in DIGITS if kind_of(a, b) == kind]
     problems = [Problem(f"{a}*{b}=", kind) for a, b in pairs]
     return tuple(problem for problem in problems if is_held_out(problem.prompt) == held_out)

@@ -1,12 +1,12 @@
 """The author of the corpus: how each strategy is written, when it is chosen, and how it goes wrong.
 
-A function writes one strategy: a decomposition, its steps, the product. It takes the two factors, a
-of three digits and b of one, and the `Arithmetic` that it computes with, which may make one error;
-all later steps use it. The module `reader` reads the same forms.
+A function writes one strategy: a decomposition, its steps, the product. It takes the two factors (a
+has three digits, b has one) and the `Arithmetic` that it computes with, which may make one error;
+all later steps use the wrong number. The module `reader` reads the same forms.
 
 If the strategy suits the problem, the author's errors are slips, anywhere in the steps. If it does
-not, they are a misconception, always the same one. The likeliest text is then a wrong one, however
-well a model learns to imitate it.
+not, they are a misconception, always the same one. The most probable text is then a wrong one,
+however well a model learns to imitate the author.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Arithmetic(Hand):
     """Arithmetic as an author does it."""
 
     def __call__(self, exact: int) -> int:
-        """The written result of an operation with this exact result."""
+        """Return the number that the author writes for an operation with this exact result."""
         return self._slipped(exact) if self.slips() else exact
 
     def _slipped(self, exact: int) -> int:
-        """One of the last three digits off by one, as after a forgotten carry."""
+        """Return the number with one of its last three digits off by one: a forgotten carry."""
         place = 10 ** int(self.rng.integers(min(len(str(exact)), 3)))
         lower = exact - place
         return lower if lower > 0 and self.rng.random() < 0.5 else exact + place
@@ -42,12 +42,12 @@ Condition = Callable[[int, int], bool]
 
 
 def below_hundred(a: int) -> int:
-    """How far a is below the next multiple of a hundred, from 1 to 100."""
+    """Return how far a is below the next multiple of a hundred, from 1 to 100."""
     return 100 - a % 100
 
 
 def near_round(a: int, b: int, hand: Arithmetic, once: bool = False) -> str:
-    """298*7: (300-2)*7=2100-14=2086.
+    """Write `(300-2)*7=2100-14=2086` for 298*7.
 
     `once` subtracts the rest only once, as if it were not multiplied: (300-2)*7=2100-2=2098.
     """
@@ -58,7 +58,7 @@ def near_round(a: int, b: int, hand: Arithmetic, once: bool = False) -> str:
 
 
 def near_ten(a: int, b: int, hand: Arithmetic, once: bool = False) -> str:
-    """343*9: 343*(10-1)=3430-343=3087.
+    """Write `343*(10-1)=3430-343=3087` for 343*9.
 
     `once` subtracts the number only once for 343*7, as if 3 were 1: 343*(10-3)=3430-343=3087.
     """
@@ -68,25 +68,25 @@ def near_ten(a: int, b: int, hand: Arithmetic, once: bool = False) -> str:
 
 
 def partial_products(a: int, b: int, hand: Arithmetic) -> str:
-    """343*7: (300+40+3)*7=2100+280+21=2380+21=2401."""
+    """Write `(300+40+3)*7=2100+280+21=2380+21=2401` for 343*7."""
     return f"({_sum(places(a))})*{b}={_multiplied_out(a, b, hand)}"
 
 
 def factorisation(a: int, b: int, hand: Arithmetic) -> str:
-    """343*6: 343*2*3=686*3=1800+240+18=2040+18=2058; 5 and 7 lose 1 to have divisors."""
+    """Write `343*2*3=686*3=1800+240+18=2040+18=2058` for 343*6; 5 and 7 lose 1 to have divisors."""
     first, second = DIVISORS.get(b) or DIVISORS[b - 1]
     partial = hand(a * first)
     return f"{a}*{first}*{second}={partial}*{second}={_multiplied_out(partial, second, hand)}"
 
 
 def doubling_halving(a: int, b: int, hand: Arithmetic) -> str:
-    """343*6: 686*3=1800+240+18=2040+18=2058; half of an odd number is rounded down."""
+    """Write `686*3=1800+240+18=2040+18=2058` for 343*6; half of an odd number is rounded down."""
     doubled, halved = hand(2 * a), b // 2
     return f"{doubled}*{halved}={_multiplied_out(doubled, halved, hand)}"
 
 
 def long_multiplication(a: int, b: int, hand: Arithmetic) -> str:
-    """343*7: 3*7=21,4*7+2=30,3*7+3=24:2401, digit by digit from the right, with the carries."""
+    """Write `3*7=21,4*7+2=30,3*7+3=24:2401` for 343*7: from the right, with the carries."""
     carry, units, rows = 0, "", list[str]()
     for digit in reversed(str(a)):
         row = hand(int(digit) * b + carry)
@@ -96,7 +96,7 @@ def long_multiplication(a: int, b: int, hand: Arithmetic) -> str:
 
 
 def egyptian(a: int, b: int, hand: Arithmetic) -> str:
-    """343*5: 343,686,1372:1372+343=1715, doublings, and the sum of those that add up to 5."""
+    """Write `343,686,1372:1372+343=1715` for 343*5: doublings, and the sum of those that make 5."""
     table = [a]
     while len(table) < b.bit_length():
         table.append(hand(2 * table[-1]))
@@ -105,22 +105,22 @@ def egyptian(a: int, b: int, hand: Arithmetic) -> str:
 
 
 def repeated_addition(a: int, b: int, hand: Arithmetic) -> str:
-    """343*3: 343+343+343=686+343=1029."""
+    """Write `343+343+343=686+343=1029` for 343*3."""
     return _added([a] * b, hand)
 
 
 def direct(a: int, b: int, hand: Arithmetic) -> str:
-    """343*7: 2401, without a step."""
+    """Write `2401` for 343*7, without a step."""
     return str(hand(a * b))
 
 
 def _multiplied_out(x: int, y: int, hand: Arithmetic) -> str:
-    """The products of the digits of x with y, and their sum."""
+    """Write the products of the digits of x with y, and their sum."""
     return _added([hand(place * y) for place in places(x)], hand)
 
 
 def _added(terms: list[int], hand: Arithmetic) -> str:
-    """The terms, then neighbours added in pairs from the left, down to one number."""
+    """Write the terms, then add neighbours in pairs from the left, down to one number."""
     sums = [terms]
     while len(terms) > 1:
         pairs = [terms[i : i + 2] for i in range(0, len(terms), 2)]
@@ -134,17 +134,17 @@ def _sum(terms: list[int]) -> str:
 
 
 def always(a: int, b: int) -> bool:
-    """Every problem."""
+    """Suit every problem."""
     return True
 
 
 def has_divisors(a: int, b: int) -> bool:
-    """b is a product of smaller digits, and a times the first of them has three digits."""
+    """Return whether b is a product of smaller digits and a times the first has three digits."""
     return b in DIVISORS and a * DIVISORS[b][0] < 1000
 
 
 def seems_divisible(a: int, b: int) -> bool:
-    """b is 5 or 7, one more than a product of smaller digits, and 2a has three digits."""
+    """Return whether b is 5 or 7, one more than a product of digits, and 2a has three digits."""
     return b in (5, 7) and a < 500
 
 
@@ -153,14 +153,14 @@ class Habit:
     """How the author uses one strategy.
 
     Attributes:
-        write: Writes a correct sample if the strategy suits, or if `misfit_success` is not 0.
+        write: Writes a correct sample, if the strategy suits or if `misfit_success` is not 0.
         share: Weight of the strategy for problems that it suits.
         success: Probability that such a sample is correct.
         suits: Which problems it suits.
         misfit_share: Weight of the strategy for problems that it does not suit.
         misfit_success: Probability that such a sample is correct.
-        misconception: Writes a wrong sample for a problem that it does not suit; None: slips only.
-        tempts: Which of the problems that it does not suit it is tried on.
+        misconception: Writes a wrong sample for a problem that the strategy does not suit; None:
+            the author only slips.
     """
 
     write: Draft
@@ -173,13 +173,13 @@ class Habit:
     tempts: Condition = always
 
     def weight(self, a: int, b: int) -> float:
-        """The weight of the strategy for this problem."""
+        """Return the weight of the strategy for this problem."""
         if self.suits(a, b):
             return self.share
         return self.misfit_share if self.tempts(a, b) else 0.0
 
     def draft(self, a: int, b: int, rng: np.random.Generator) -> tuple[str, bool]:
-        """One text, and whether it is correct."""
+        """Write one draft; return it, and whether it is correct."""
         suits = self.suits(a, b)
         if rng.random() < (self.success if suits else self.misfit_success):
             return self.write(a, b, Arithmetic(rng)), True
@@ -222,14 +222,14 @@ HABITS = {
 
 
 def shares(a: int, b: int) -> dict[str, float]:
-    """The probability with which the author chooses each strategy for this problem."""
+    """Return the probability with which the author chooses each strategy for this problem."""
     weights = {name: habit.weight(a, b) for name, habit in HABITS.items()}
     total = sum(weights.values())
     return {name: weight / total for name, weight in weights.items()}
 
 
 def write(a: int, b: int, rng: np.random.Generator) -> Written:
-    """One sample of the corpus, right or wrong."""
+    """Write one sample of the corpus, right or wrong."""
     strategy = draw(rng, shares(a, b))
     text, correct = HABITS[strategy].draft(a, b, rng)
     return Written(text, strategy, correct)

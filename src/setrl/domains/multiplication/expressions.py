@@ -1,7 +1,7 @@
 """Sums of products of numbers with at most one level of parentheses: parsed, never evaluated.
 
-Regular expressions with bounded repetition parse a text in linear time, so a hostile text cannot
-slow it down.
+Regular expressions with bounded repetition parse a sample in linear time, so a hostile sample
+cannot slow the parser down.
 """
 
 from __future__ import annotations
@@ -79,25 +79,25 @@ class Expression:
 
 
 def parse(text: str) -> Expression | None:
-    """The expression, or None if the text is not one."""
+    """Parse an expression; return None if the text is not one."""
     if not _SUM.fullmatch(text):
         return None
     return Expression(text, tuple(_term(sign, factors) for sign, factors in _TERM.findall(text)))
 
 
 def parse_chain(text: str) -> list[Expression]:
-    """The expressions that "=" joins; empty if a part is not an expression."""
+    """Parse expressions that "=" joins; return [] if a part is not an expression."""
     chain = [expression for part in text.split("=") if (expression := parse(part))]
     return chain if len(chain) == text.count("=") + 1 else []
 
 
 def follows(previous: Expression, current: Expression) -> bool:
-    """Whether one operation of written arithmetic leads from one expression to the next.
+    """Return whether one operation of written arithmetic leads from one expression to the next.
 
-    Only the form is checked here; values are compared elsewhere. The operations: a split factor is
-    distributed; of three or more numbers, two are multiplied; of two numbers, one is doubled and
-    the other halved, or one is multiplied by each digit of the other, or they are multiplied if one
-    of them has a single digit; in a sum, neighbours are added.
+    Only the form is checked here; values are compared elsewhere. The operations: distribute a split
+    factor; multiply two of three or more numbers; for two numbers, double one and halve the other,
+    or multiply one by each digit of the other, or multiply them if one has a single digit; in a
+    sum, add neighbours.
     """
     numbers = previous.plain_factors
     if len(numbers) > 2:
@@ -114,7 +114,7 @@ def follows(previous: Expression, current: Expression) -> bool:
 
 
 def places(n: int) -> list[int]:
-    """The digits of n times their powers of ten, without the zeros.
+    """Return the digits of n times their powers of ten, without the zeros.
 
     >>> places(343), places(205)
     ([300, 40, 3], [200, 5])
@@ -129,17 +129,17 @@ def _term(sign: str, text: str) -> Term:
 
 
 def _running(expression: Expression) -> set[int]:
-    """The sums of its first terms; those of 2380+21 are among those of 2100+280+21."""
+    """Return the running sums of the terms, such as 2100, 2380 and 2401 for 2100+280+21."""
     return set(accumulate(term.value for term in expression.terms))
 
 
 def _distributed(factors: tuple[Factor, ...]) -> list[int]:
-    """The products of one part of each factor, in ascending order."""
+    """Return the products of one part of each factor, in ascending order."""
     return sorted(prod(parts) for parts in product(*factors))
 
 
 def _merged(numbers: list[int]) -> list[list[int]]:
-    """Every way to multiply two of the numbers."""
+    """List every way to multiply two of the numbers."""
     ways = []
     for pair in combinations(range(len(numbers)), 2):
         others = [n for k, n in enumerate(numbers) if k not in pair]
@@ -148,11 +148,11 @@ def _merged(numbers: list[int]) -> list[list[int]]:
 
 
 def _halved(x: int, y: int) -> list[list[int]]:
-    """Twice one number and half of the other."""
+    """Return twice one number with half of the other."""
     return [sorted([2 * p, q // 2]) for p, q in ((x, y), (y, x)) if q % 2 == 0]
 
 
 def _multiplied_out(x: int, y: int) -> list[list[int]]:
-    """The terms of x*y, by the digits of either; or the product if one has a single digit."""
+    """Return the terms of x*y by the digits of either; or the product if one has a single digit."""
     by_places = [sorted(p * place for place in places(q)) for p, q in ((x, y), (y, x))]
     return [*by_places, [x * y]] if min(x, y) < 10 else by_places

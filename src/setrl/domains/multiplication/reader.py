@@ -1,4 +1,4 @@
-"""Reading a sample: the strategy that its steps follow, and whether every step is correct.
+"""Read a sample: which strategy its steps follow, and whether every step is correct.
 
 A *chain* is a sequence of expressions joined by "=". Its first expression identifies the strategy;
 every expression must equal the product and must follow from the one before it by one operation of
@@ -60,7 +60,7 @@ def _read_chain(factors: Factors, chain: list[Expression]) -> Reading:
 
 
 def _strategy_of(factors: Factors, first: Expression) -> str | None:
-    """The strategy that the first expression names, or None."""
+    """Return the strategy that the first expression identifies, or None."""
     a, b = factors
     if first.is_plain_sum and set(first.values) == {a} and first.size > 1:
         return "repeated_addition"
@@ -72,7 +72,7 @@ def _strategy_of(factors: Factors, first: Expression) -> str | None:
 
 
 def _strategy_of_numbers(a: int, b: int, numbers: list[int]) -> str | None:
-    """A product of numbers: 686*3, or 343*2*3 with the number itself among them."""
+    """Name the strategy of a product of numbers: 686*3, or 343*2*3 with the number itself in it."""
     if len(numbers) == 2:
         is_doubled = _is_doubled(a, b, numbers) or _is_doubled(b, a, numbers)
         return "doubling_halving" if is_doubled else None
@@ -81,7 +81,7 @@ def _strategy_of_numbers(a: int, b: int, numbers: list[int]) -> str | None:
 
 
 def _is_doubled(a: int, b: int, numbers: list[int]) -> bool:
-    """Twice a and half of b; one of the two may be wrong."""
+    """Return whether the numbers are twice a and half of b; one of the two may be wrong."""
     return any(
         (x == 2 * a and abs(y - b // 2) <= NEAR) or (y == b // 2 and abs(x - 2 * a) <= NEAR)
         for x, y in (numbers, numbers[::-1])
@@ -89,7 +89,7 @@ def _is_doubled(a: int, b: int, numbers: list[int]) -> bool:
 
 
 def _strategy_of_split(a: int, b: int, left: Factor, right: Factor) -> str | None:
-    """A product of a number and a split one: (300-2)*7, (300+40+3)*7 or 343*(10-3)."""
+    """Name the strategy of a product with a split number: (300-2)*7, (300+40+3)*7, 343*(10-3)."""
     split, kept = (left, right) if len(right) == 1 else (right, left)
     if kept == (a,) and split[0] == 10 and len(split) == 2 and split[1] < 0:
         return "near_ten"
@@ -101,7 +101,7 @@ def _strategy_of_split(a: int, b: int, left: Factor, right: Factor) -> str | Non
 
 
 def _wrong_value(factors: Factors, chain: list[Expression]) -> str:
-    """Names the first expression that is not equal to the product; empty if all are equal."""
+    """Name the first expression that is not equal to the product; "" if all are equal."""
     for expression in chain:
         if expression.value != prod(factors):
             return f"{expression.text} is not {factors[0]}*{factors[1]}"
@@ -109,7 +109,7 @@ def _wrong_value(factors: Factors, chain: list[Expression]) -> str:
 
 
 def _wrong_step(chain: list[Expression]) -> str:
-    """Names the first expression that does not follow from the one before it; empty if all do."""
+    """Name the first expression that does not follow from the one before it; "" if all do."""
     for previous, current in pairwise(chain):
         if not follows(previous, current):
             return f"{current.text} does not follow from {previous.text} in one step"
@@ -117,7 +117,7 @@ def _wrong_step(chain: list[Expression]) -> str:
 
 
 def _circle(a: int, b: int, chain: list[Expression]) -> str:
-    """Names the first product that repeats an earlier one or the question; empty if none does."""
+    """Name the first product that repeats an earlier one or the question; "" if none does."""
     seen = [sorted((a, b))]
     for expression in chain:
         if expression.plain_factors in seen:
@@ -128,7 +128,7 @@ def _circle(a: int, b: int, chain: list[Expression]) -> str:
 
 
 def _read_rows(factors: Factors, numbers: list[int]) -> Reading:
-    """Long multiplication: the digits from the right, each times b, plus the carry."""
+    """Read long multiplication: the digits from the right, each times b, plus the carry."""
     units, m, first, tens, n, carry, second, hundreds, p, last_carry, third, total = numbers
     a, b = factors
     if {m, n, p} != {b} or abs(100 * hundreds + 10 * tens + units - a) > NEAR:
@@ -146,7 +146,7 @@ def _read_rows(factors: Factors, numbers: list[int]) -> Reading:
 
 
 def _read_table(factors: Factors, table: list[int], text: str) -> Reading:
-    """The Egyptian method: doublings of the number, then those that make up the other factor."""
+    """Read the Egyptian method: doublings of the number, then those that make up the factor."""
     chain = parse_chain(text)
     if table[0] != factors[0] or not chain or not chain[-1].is_number:
         return _degenerate(f"not a table of doublings for {factors[0]}*{factors[1]}")

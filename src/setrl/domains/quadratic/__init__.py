@@ -43,8 +43,10 @@ from itertools import product
 from math import gcd, isqrt
 
 import numpy as np
+from typing_extensions import override
 
 from setrl.domains.base import (
+    Domain,
     Problem,
     Reading,
     Split,
@@ -76,15 +78,16 @@ CORPUS_KINDS = {kind: (1 - SHIFTED_SHARE) * share for kind, share in TRAINING_KI
 
 
 @dataclass(frozen=True)
-class Quadratic:
+class Quadratic(Domain):
     """Find both roots of a quadratic by a written method, every step of which is checked."""
 
     name = "quadratic"
     vocabulary = VOCABULARY
     max_new_tokens = 50
 
+    @override
     def problems(self, split: Split, count: int, seed: int) -> list[Problem]:
-        """`count` different problems: with integer roots, or in the shifted split with other roots.
+        """Return `count` different problems: integer roots, or other roots in the shifted split.
 
         Raises:
             ValueError: If the split is unknown, or has fewer than `count` different problems.
@@ -95,14 +98,17 @@ class Quadratic:
             lambda rng: _problem(rng, draw(rng, kinds)), prompts, split, count, seed
         )
 
+    @override
     def corpus_problem(self, rng: np.random.Generator) -> Problem:
-        """One problem of any kind, in the shares `CORPUS_KINDS`."""
+        """Draw one problem of any kind, in the shares `CORPUS_KINDS`."""
         return draw_training_problem(lambda rng: _problem(rng, draw(rng, CORPUS_KINDS)), rng)
 
+    @override
     def write(self, problem: Problem, rng: np.random.Generator) -> Written:
-        """One sample in the shares and with the success rates of `author`."""
+        """Write one sample, in the shares and with the success rates of `author`."""
         return author.write(parse(problem.prompt), problem.kind, rng)
 
+    @override
     def read(self, prompt: str, text: str) -> Reading:
         """Verify every step and both roots in exact arithmetic, and name the method.
 
@@ -118,7 +124,7 @@ def _problem(rng: np.random.Generator, kind: str) -> Problem:
 
 
 def _forms(equation: Equation) -> list[str]:
-    """The four prompts of an equation: all terms on the left, or some of them on the right."""
+    """Return the four prompts of an equation: all terms on the left, or some on the right."""
     a, b, c = equation
     sides = [
         (polynomial(a, b, c), "0"),
@@ -131,21 +137,21 @@ def _forms(equation: Equation) -> list[str]:
 
 @cache
 def _prompts(kind: str) -> frozenset[str]:
-    """All prompts of a kind."""
+    """Return all prompts of a kind."""
     make, values = _ALL[kind]
     equations = (make(*numbers) for numbers in product(*values))
     return frozenset(prompt for one in equations if one is not None for prompt in _forms(one))
 
 
 def _integer_equation(rng: np.random.Generator, a: int, largest: tuple[int, int]) -> Equation:
-    """With roots that are at most so large."""
+    """Draw an equation whose roots are at most so large."""
     while True:
         if found := _with_roots(a, *(_nonzero(rng, each) for each in largest)):
             return found
 
 
 def _with_roots(a: int, first: int, second: int) -> Equation | None:
-    """a(x − first)(x − second) = 0; None if that is one root."""
+    """Return a(x − first)(x − second) = 0; None if that has only one root."""
     return None if first == second else Equation(a, -a * (first + second), a * first * second)
 
 
@@ -157,7 +163,7 @@ def _rational_equation(rng: np.random.Generator) -> Equation:
 
 
 def _with_fraction(p: int, q: int, r: int) -> Equation | None:
-    """(px − q)(x − r) = 0; None if q/p is not in lowest terms."""
+    """Return (px − q)(x − r) = 0; None if q/p is not in lowest terms."""
     return Equation(p, -p * r - q, q * r) if gcd(p, q) == 1 else None
 
 
@@ -168,7 +174,7 @@ def _irrational_equation(rng: np.random.Generator) -> Equation:
 
 
 def _with_surds(b: int, c: int) -> Equation | None:
-    """x² + bx + c = 0; None if its roots are rational, or not real."""
+    """Return x² + bx + c = 0; None if its roots are rational, or not real."""
     equation = Equation(1, b, c)
     square = equation.discriminant
     return equation if square > 0 and isqrt(square) ** 2 != square else None
@@ -179,7 +185,7 @@ def _nonzero(rng: np.random.Generator, largest: int) -> int:
 
 
 def _signed(largest: int) -> list[int]:
-    """All that `_nonzero` can draw."""
+    """Return all values that `_nonzero` can draw."""
     return [sign * size for size in range(1, largest + 1) for sign in (1, -1)]
 
 
@@ -190,7 +196,7 @@ _EQUATIONS: dict[str, Callable[[np.random.Generator], Equation]] = {
     "irrational": _irrational_equation,
 }
 
-# kind → what makes an equation of it, and all values of each argument
+# Kind → the function that makes an equation of this kind, and all values of its arguments.
 _ALL: dict[str, tuple[Callable[..., Equation | None], tuple[Iterable[int], ...]]] = {
     "integer": (_with_roots, ([1], _signed(9), _signed(10))),
     "leading": (_with_roots, ([2, 3], _signed(6), _signed(6))),

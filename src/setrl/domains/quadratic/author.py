@@ -53,7 +53,7 @@ SUCCESS: dict[str, dict[str, float]] = {
     },
 }  # fmt: skip
 
-MISSES = {0: 0.4, 1: 0.4, 2: 0.2}  # how many values are tried before the roots are found
+MISSES = {0: 0.4, 1: 0.4, 2: 0.2}  # how many wrong values the author tries first → its probability
 LARGEST_TRIED = 9
 NUMBER_SLIPS = {"by one": 0.5, "by two": 0.2, "by ten": 0.1, "sign": 0.2}
 PAIR_SLIPS = {"signs": 0.3, "one sign": 0.3, "by one": 0.4}
@@ -63,15 +63,15 @@ class Pen(Hand):
     """Writes numbers; a wrong one at the step `slip_at`."""
 
     def number(self, right: Fraction | int) -> Fraction:
-        """A number that has been computed."""
+        """Write a computed number."""
         return _wrong_number(self.rng, Fraction(right)) if self.slips() else Fraction(right)
 
     def guess(self, pair: Pair) -> Pair:
-        """Two numbers that have been found by inspection, as in factoring."""
+        """Write two numbers that were found by inspection, as in factoring."""
         return wrong_pair(self.rng, pair) if self.slips() else pair
 
     def answer(self, right: Roots) -> Roots:
-        """The final roots."""
+        """Write the final roots."""
         if not self.slips():
             return right
         pair = right.pair()
@@ -81,7 +81,7 @@ class Pen(Hand):
 
 
 def wrong_pair(rng: np.random.Generator, pair: Pair) -> Pair:
-    """Two numbers that are not the pair: signs confused, or one number off by one."""
+    """Return two numbers that are not the pair: signs confused, or one number off by one."""
     first, second = pair if rng.random() < 0.5 else pair[::-1]
     side = 1 if rng.random() < 0.5 else -1
     near = (first + side or first - side, second)  # never 0, which no method writes
@@ -99,7 +99,7 @@ def _wrong_number(rng: np.random.Generator, right: Fraction) -> Fraction:
 
 
 def factoring(equation: Equation, pair: Pair, pen: Pen) -> str:
-    """factor (x-2)(x-3)=0 x=2,3."""
+    """Write `factor (x-2)(x-3)=0 x=2,3`."""
     first, second = pen.guess(pair)
     outer = equation.a // (first.denominator * second.denominator)
     brackets = "".join(f"({_linear(root)})" for root in (first, second))
@@ -107,7 +107,7 @@ def factoring(equation: Equation, pair: Pair, pen: Pen) -> str:
 
 
 def formula(equation: Equation, pair: Pair, pen: Pen) -> str:
-    """formula D=25-24=1 x=(5+-1)/2=2,3."""
+    """Write `formula D=25-24=1 x=(5+-1)/2=2,3`."""
     a, b, c = equation
     square, rest = pen.number(b * b), pen.number(-4 * a * c)
     discriminant = pen.number(square + rest)
@@ -122,7 +122,7 @@ def formula(equation: Equation, pair: Pair, pen: Pen) -> str:
 
 
 def square(equation: Equation, pair: Pair, pen: Pen) -> str:
-    """square (x-5/2)^2=25/4-6=1/4 x=5/2+-1/2=2,3."""
+    """Write `square (x-5/2)^2=25/4-6=1/4 x=5/2+-1/2=2,3`."""
     a, b, c = equation
     half = pen.number(Fraction(b, 2 * a))
     squared, rest = pen.number(half * half), pen.number(Fraction(-c, a))
@@ -132,7 +132,7 @@ def square(equation: Equation, pair: Pair, pen: Pen) -> str:
 
 
 def sum_product(equation: Equation, pair: Pair, pen: Pen) -> str:
-    """sum 2+3=5 product 2*3=6 x=2,3."""
+    """Write `sum 2+3=5 product 2*3=6 x=2,3`."""
     first, second = pen.guess(pair)
     total, product = pen.number(first + second), pen.number(first * second)
     start = f"sum {first}{signed(second)}={total} product {first}*{second}={product}"
@@ -140,7 +140,7 @@ def sum_product(equation: Equation, pair: Pair, pen: Pen) -> str:
 
 
 def trial(equation: Equation, pair: Pair, pen: Pen, misses: tuple[Fraction, ...] = ()) -> str:
-    """try P(1)=2 P(2)=0 P(3)=0 x=2,3."""
+    """Write `try P(1)=2 P(2)=0 P(3)=0 x=2,3`."""
     tried = (*misses, *pen.guess(pair))
     values = {x: pen.number(equation.at(x)) for x in tried}
     found = [x for x, value in values.items() if value == 0]
@@ -149,7 +149,7 @@ def trial(equation: Equation, pair: Pair, pen: Pen, misses: tuple[Fraction, ...]
 
 
 def grouping(equation: Equation, pair: Pair, pen: Pen) -> str:
-    """group x^2-2x-3x+6=x(x-2)-3(x-2) x=2,3."""
+    """Write `group x^2-2x-3x+6=x(x-2)-3(x-2) x=2,3`."""
     first, second = pen.guess(pair)
     # a(x - first)(x - second) = (px - q)(x·a/p - second·a/p), with q/p = first.
     p = first.denominator
@@ -163,7 +163,7 @@ def grouping(equation: Equation, pair: Pair, pen: Pen) -> str:
 
 
 def division(equation: Equation, pair: Pair, pen: Pen) -> str:
-    """divide x-2: 1,-3,0 x=2,3: Horner's row for one root, which the author has guessed."""
+    """Write `divide x-2: 1,-3,0 x=2,3`: Horner's row for one root, which the author has guessed."""
     a, b, c = equation
     root, _ = pen.guess(pair)
     middle = pen.number(b + root * a)
@@ -173,7 +173,7 @@ def division(equation: Equation, pair: Pair, pen: Pen) -> str:
 
 
 def midpoint(equation: Equation, pair: Pair, pen: Pen) -> str:
-    """middle (5/2-d)(5/2+d)=6 d^2=1/4 x=5/2+-1/2=2,3."""
+    """Write `middle (5/2-d)(5/2+d)=6 d^2=1/4 x=5/2+-1/2=2,3`."""
     a, b, c = equation
     middle, product = pen.number(Fraction(-b, 2 * a)), pen.number(Fraction(c, a))
     value = pen.number(middle * middle - product)
@@ -200,7 +200,7 @@ def _root(radicand: Fraction) -> str:
 
 
 def _linear(root: Fraction) -> str:
-    """px-q, whose root is q/p."""
+    """Write px-q, whose root is q/p."""
     return polynomial(0, root.denominator, -root.numerator)
 
 
@@ -219,7 +219,7 @@ STRATEGIES: dict[str, Draft] = {
 
 
 def write(equation: Equation, kind: str, rng: np.random.Generator) -> Written:
-    """One sample: a method by its share, with an error at the rate of the kind and method."""
+    """Write one sample: a method by its share, with an error at the rate of the kind and method."""
     strategy = draw(rng, SHARES[kind])
     pair = equation.roots.pair()
     found = pair or _nearby(equation, rng)
@@ -235,7 +235,7 @@ def write(equation: Equation, kind: str, rng: np.random.Generator) -> Written:
 
 
 def _with_misses(equation: Equation, rng: np.random.Generator) -> Draft:
-    """Trial of divisors that first tries a few values that are not roots."""
+    """Make trial of divisors that first tries a few values that are not roots."""
     largest = min(abs(equation.c), LARGEST_TRIED)
     values = [Fraction(side * x) for x in range(1, largest + 1) for side in (1, -1)]
     misses = [x for x in values if equation.c % x == 0 and equation.at(x) != 0]
@@ -244,7 +244,7 @@ def _with_misses(equation: Equation, rng: np.random.Generator) -> Draft:
 
 
 def _nearby(equation: Equation, rng: np.random.Generator) -> Pair:
-    """Integers that come near irrational roots: both rounded, or two whose product is right."""
+    """Return integers near irrational roots: both rounded, or two whose product is right."""
     centre, spread = float(equation.roots.centre), sqrt(equation.roots.radicand)
     if rng.random() < 0.5:
         first, second = (round(centre + side * spread) or 1 for side in (-1, 1))

@@ -22,16 +22,16 @@ class Roots(NamedTuple):
 
     @classmethod
     def of_pair(cls, first: Fraction, second: Fraction) -> Roots:
-        """The roots as a pair of numbers, in either order."""
+        """Make the roots from a pair of numbers, in either order."""
         return cls((first + second) / 2, ((first - second) / 2) ** 2)
 
     def pair(self) -> tuple[Fraction, Fraction] | None:
-        """The two numbers in ascending order; None if they are irrational."""
+        """Return the two numbers in ascending order; None if they are irrational."""
         root = square_root(self.radicand)
         return None if root is None else (self.centre - root, self.centre + root)
 
     def text(self) -> str:
-        """The normal form: 2,3 or 1/2,3 or 3+-r5 or (3+-r5)/2, with the least denominator."""
+        """Write the normal form: 2,3 or 1/2,3 or 3+-r5 or (3+-r5)/2, with the least denominator."""
         pair = self.pair()
         if pair is not None:
             return ",".join(map(str, pair))
@@ -61,12 +61,12 @@ class Equation(NamedTuple):
         )
 
     def at(self, x: Fraction) -> Fraction:
-        """The value of the left-hand side at x."""
+        """Return the value of the left-hand side at x."""
         return self.a * x * x + self.b * x + self.c
 
 
 def square_root(value: Fraction) -> Fraction | None:
-    """The rational square root; None if there is none."""
+    """Return the rational square root; None if there is none."""
     if value < 0:
         return None
     root = Fraction(isqrt(value.numerator), isqrt(value.denominator))
@@ -74,17 +74,17 @@ def square_root(value: Fraction) -> Fraction | None:
 
 
 def _root_denominator(radicand: Fraction) -> int:
-    """The least q for which q²·radicand is an integer."""
+    """Return the least q for which q²·radicand is an integer."""
     return next(q for q in range(1, radicand.denominator + 1) if q * q % radicand.denominator == 0)
 
 
 def signed(value: Fraction | int) -> str:
-    """A number with its sign in front, as the second term of a sum."""
+    """Write a number with its sign in front, as the second term of a sum."""
     return f"+{value}" if value >= 0 else str(value)
 
 
 def term(coefficient: Fraction | int, power: str) -> str:
-    """A signed term, with a factor of 1 left out and a term of 0 empty."""
+    """Write a signed term, without a factor of 1; a term of 0 is empty."""
     if coefficient == 0:
         return ""
     if power and abs(coefficient) == 1:
@@ -93,13 +93,13 @@ def term(coefficient: Fraction | int, power: str) -> str:
 
 
 def polynomial(a: int, b: int, c: int) -> str:
-    """ax^2+bx+c in the usual notation; 0 if all terms are 0."""
+    """Write ax^2+bx+c in the usual notation; 0 if all terms are 0."""
     written = term(a, "x^2") + term(b, "x") + term(c, "")
     return written.removeprefix("+") or "0"
 
 
 def coefficients(text: str) -> tuple[int, int, int]:
-    """(a, b, c) of a sum of terms, each of which is a multiple of x^2, x or 1."""
+    """Return (a, b, c) of a sum of terms, each of which is a multiple of x^2, x or 1."""
     sums = {"x^2": 0, "x": 0, "": 0}
     for sign, digits, power in _PARTS.findall(text):
         if digits or power:
@@ -109,7 +109,7 @@ def coefficients(text: str) -> tuple[int, int, int]:
 
 @lru_cache(maxsize=65536)
 def parse(prompt: str) -> Equation:
-    """The equation of a prompt, brought to the form ax² + bx + c = 0.
+    """Read the equation of a prompt in the form ax² + bx + c = 0.
 
     Raises:
         ValueError: If the prompt is not a quadratic equation with two different real roots.

@@ -1,7 +1,7 @@
-"""The verifier and the strategy reader: the written steps identify the method.
+"""Verify a sample and read its strategy: the written steps identify the method.
 
-A text follows one of the eight methods if it has the form of its steps, with correct or wrong
-numbers; the first word alone is not enough. It is correct if every equation in it holds and both
+A sample follows one of the eight methods if its steps have the form of that method, with correct or
+wrong numbers; the first word is not enough. It is correct if every equation in it holds and both
 roots are given.
 """
 
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from setrl.domains.base import Reading
 from setrl.domains.quadratic.equation import Equation, Roots, coefficients
 
-# All repetitions are bounded, so matching takes linear time on any text.
+# All repetitions are bounded, so matching takes linear time on any sample.
 _NATURAL = "(?:0|[1-9][0-9]{0,4})"
 _NUMBER = "(?:0|-?[1-9][0-9]{0,4}(?:/[1-9][0-9]?)?)"
 _SIGNED = "[+-](?:0|[1-9][0-9]{0,4}(?:/[1-9][0-9]?)?)"
@@ -164,13 +164,13 @@ def _midpoint(match: re.Match[str], equation: Equation) -> Iterator[Statement]:
 
 
 def _is_equation(product: tuple[int, int, int], equation: Equation) -> bool:
-    """Whether it is the left-hand side, or that divided by its greatest common factor."""
+    """Return whether it is the left-hand side, or the left-hand side over its common factor."""
     common = gcd(*equation)
     return product in (equation, tuple(coefficient // common for coefficient in equation))
 
 
 def _form(strategy: str, check: Check, steps: str, ending: str) -> Form:
-    """<name> in `steps` stands for a number, <+name> for a signed one."""
+    """Make a form: <name> in `steps` marks a number, <+name> a signed number."""
     steps = re.sub(r"<\+(\w+)>", lambda name: f"(?P<{name[1]}>{_SIGNED})", steps)
     steps = re.sub(r"(?<!P)<(\w+)>", lambda name: f"(?P<{name[1]}>{_NUMBER})", steps)
     return Form(strategy, re.compile(steps + ending), check)
