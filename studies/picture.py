@@ -100,12 +100,13 @@ def caption(shares: Mapping[str, Any], run: Run) -> str:
     )
     forbidden = [percent(run.value(arm, PASS, "shifted")) for arm in ARMS]
     return (
-        "A small language model gives points on polynomials: each colour is a choice of x (grey: "
-        "all others), and a disc's area is its share of the samples. After the same "
-        f"{shares['steps'][-1]} steps (seeds {in_a_row(shares['seeds'])}) from one base model "
-        f"({base[0]} right strategies in 32 samples and {base[1]} pass@1 on test problems), GRPO "
-        f"has {grpo[0]} and {grpo[1]}, and Poly-EPO {poly[0]} and {poly[1]}; with the favourite "
-        f"choices forbidden, pass@1 is {forbidden[0]} and {forbidden[1]}."
+        "A small language model gives points on polynomials. Each colour is a choice of x (grey: "
+        "all other choices), and the area of a disc is the share of the samples with this choice. "
+        f"Both methods start from a base model with {base[1]} pass@1 on test problems and {base[0]} "
+        f"right strategies in 32 samples. After {shares['steps'][-1]} steps (seeds "
+        f"{in_a_row(shares['seeds'])}), GRPO has {grpo[1]} pass@1 and {grpo[0]} right strategies, "
+        f"and Poly-EPO has {poly[1]} pass@1 and {poly[0]} right strategies. On problems that forbid "
+        f"the favourite choices, GRPO has {forbidden[0]} pass@1 and Poly-EPO has {forbidden[1]}."
     )
 
 
