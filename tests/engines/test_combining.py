@@ -68,7 +68,7 @@ def test_normalised_rewards_are_those_of_gdpo_in_trl(make_chat):
 )
 def test_combinations_that_are_refused(tmp_path, combine, args, message):
     with pytest.raises(ValueError, match=message):
-        checks.check_combine(combine, arguments(tmp_path, **args), ["outcome", "shaping"])
+        checks.check_combine(combine, ["outcome", "shaping"], arguments(tmp_path, **args))
 
 
 CUT = np.array([[True, False, False, True], [False, False, True, False]])

@@ -13,12 +13,16 @@ CLUSTERS_BN = np.array([[5.0, 5, 7, -1], [5, NAN, 7, 7]])
 NAMES_BN = [["x=5", "x=5", "x=7", None], ["x=5", None, "x=7", "x=7"]]
 
 
+def labels(clusters_BN):
+    return [None if math.isnan(one) else int(one) for one in clusters_BN.ravel()]
+
+
 def make_batch(method, rewards_BN=REWARDS_BN, clusters_BN=CLUSTERS_BN):
     columns = Columns(
         prompts_B=["p", "q"],
         texts_BN=[["a", "b", "c", "d"], ["e", "f", "g", "h"]],
         rewards_R=[rewards_BN.ravel()],
-        strategies=None if clusters_BN is None else clusters_BN.ravel(),
+        strategies=None if clusters_BN is None else labels(clusters_BN),
     )
     return score(columns, method)
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,6 +19,7 @@ from setrl import AnyMethod
 from setrl.engines import functions
 from setrl.engines.judging import JudgeQueue
 from setrl.engines.sources import Source, functions_of
+from setrl.engines.timing import timed
 from setrl.errors import RunError
 from setrl.judges import Group, Judge
 from setrl.rewards import Reward, Truncation
@@ -91,13 +90,13 @@ class Scorer:
         """
         _refuse_other_sizes(groups)
         self._seconds = {}
-        with self._timed("verification"):
+        with timed(self._seconds, "verification"):
             columns, judging = self._columns(groups), None
         if self._queue is not None:
-            with self._timed("judging"):
+            with timed(self._seconds, "judging"):
                 judgements, judging = self._queue.collect([_question(one) for one in groups])
             columns = replace(columns, strategies=judgements)
-        with self._timed("credit"):
+        with timed(self._seconds, "credit"):
             batch = score(
                 columns, method, combine=self.task.combine, truncated=self.truncated, rng=rng
             )
@@ -121,12 +120,6 @@ class Scorer:
                 for name, function in self._fields.items()
             },
         )
-
-    @contextmanager
-    def _timed(self, part: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self._seconds[part] = time.perf_counter() - start
 
 
 def _refuse_other_sizes(groups: Sequence[SampledGroup]) -> None:

@@ -104,12 +104,7 @@ class _Reading:
         count = self.num_prompts if name == PAIRS else None
         return self._read(column, partial(as_array, name, num_samples=self.num_samples), count)
 
-    def _read(
-        self,
-        column: Column | Sequence[Judgement],
-        read: Callable[[Any], T],
-        count: int | None = None,
-    ) -> T:
+    def _read(self, column: Any, read: Callable[[Any], T], count: int | None = None) -> T:
         """Read a column; where that fails, it is a column of unknown values."""
         try:
             if isinstance(column, Exception):

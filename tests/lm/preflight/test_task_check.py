@@ -155,6 +155,16 @@ def test_what_fails_in_the_group_is_a_problem_and_the_others_are_shown(own, caps
     assert (first["rewards"], first["reward"]) == ({"number": 0.0, "fails": None}, None)
 
 
+def test_a_field_that_only_training_knows_leaves_its_arm_without_credit(own, capsys):
+    arms = {"grpo": {"method": "grpo"}, "ucpo": {"method": "ucpo"}}
+    code, found, errors = checked(capsys, own(arms=arms, fields={"proxy": "mean_logprob"}))
+    assert (code, found["problems"]) == (0, [])
+    assert "ucpo gets no credit here: only training computes mean_logprob" in errors
+    for one in found["group"]["samples"]:
+        assert one["advantages"]["ucpo"] is None
+        assert one["advantages"]["grpo"] is not None
+
+
 def test_a_task_without_a_model_and_a_domain(own, capsys):
     own(model=None)
     code, printed = run(capsys, "check-task", "config.yaml")

@@ -28,6 +28,8 @@ from setrl.engines import functions
 from setrl.engines.metrics import batch_metrics
 from setrl.engines.sources import Source, functions_of
 from setrl.engines.texts import prompt_text, sample_text
+from setrl.engines.trl import checks
+from setrl.engines.trl.columns import ClusterFunction
 from setrl.errors import ConfigError
 from setrl.rewards import Combine, Truncation
 from setrl.scoring import Columns, ScoredBatch, score
@@ -35,8 +37,6 @@ from setrl.scoring.check import FIELDS, check_method
 from setrl.scoring.fields import PAIRS
 
 __all__ = ["credit_worker"]
-
-ClusterFunction = Callable[..., Sequence[int | str | None]]
 
 # Stands before the rows of each conversation while TRL scores them, so that the reward is known
 # even of a conversation without a row to train on.
@@ -104,12 +104,8 @@ def credit_worker(
 
 
 def _check_combine(combine: Combine, names: Sequence[str]) -> None:
-    """Refuse weights that are not one a reward, and rewards that TRL's metrics mix up."""
-    if len(combine.weights) != len(names):
-        raise ValueError(
-            f"combine needs one weight for each reward, {len(names)} ({', '.join(names)}), got "
-            f"{len(combine.weights)}"
-        )
+    """Refuse weights that do not fit the rewards, and rewards that TRL's metrics mix up."""
+    checks.check_combine(combine, names)
     if len(set(names)) < len(names):
         raise ValueError(f"combine needs rewards of different names, got {', '.join(names)}")
 

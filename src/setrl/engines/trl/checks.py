@@ -48,9 +48,9 @@ def check_arguments(
     warn_of_truncated_sampling(args, has_sampler)
 
 
-def check_combine(combine: Combine, args: GRPOConfig, names: Sequence[str]) -> None:
-    """Refuse a combination of other rewards than those that there are."""
-    if args.reward_weights is not None:
+def check_combine(combine: Combine, names: Sequence[str], args: GRPOConfig | None = None) -> None:
+    """Refuse weights beside TRL's own, or a number of weights that is not the number of rewards."""
+    if args is not None and args.reward_weights is not None:
         raise ValueError("pass reward_weights or combine, not both: combine has weights")
     if len(combine.weights) != len(names):
         raise ValueError(

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import math
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +15,7 @@ from typing_extensions import override
 from setrl.engines.functions import is_async
 from setrl.engines.judging import JudgeQueue
 from setrl.engines.texts import prompt_text, sample_text
+from setrl.engines.timing import timed
 from setrl.engines.trl.gathering import gather_rows
 from setrl.engines.trl.policy import MeanLogprob
 from setrl.engines.trl.sampling import Sampling
@@ -27,7 +26,7 @@ from setrl.scoring.fields import PAIRS, Values
 from setrl.scoring.judgements import JudgingTimes, unknown_share
 from setrl.scoring.labels import Label
 
-Functions = Mapping[str, Callable[..., Any]]
+ClusterFunction = Callable[..., Sequence[int | str | None]]
 
 
 @dataclass
@@ -60,14 +59,14 @@ class Gathering(Sampling):
     """
 
     cluster_func: Callable[..., Any] | None
-    fields: Functions
+    fields: Mapping[str, Callable[..., Any]]
     policy_fields: Mapping[str, MeanLogprob]
     truncated: Truncation
     _generation: Generation
 
     @override
     def _generate(self, prompts: list) -> Any:
-        with self._timed("generation"):
+        with timed(self._generation.seconds, "generation"):
             return super()._generate(prompts)
 
     @override
@@ -75,7 +74,7 @@ class Gathering(Sampling):
         self, inputs: list[dict[str, Any]], prompts: list, completions: list, ids: list
     ) -> Tensor:
         found = self._generation
-        with self._timed("verification"):
+        with timed(self._generation.seconds, "verification"):
             arguments = self._arguments(inputs, prompts, completions, ids)
             # Asynchronous functions work while TRL calls the reward functions.
             labels = self._started(self.cluster_func, arguments) if self.cluster_func else None
@@ -101,7 +100,7 @@ class Gathering(Sampling):
         columns = Columns(prompts_B, texts_BN, list(rewards_MR.T), found.cut, found.labels, fields)
         if self.judge_queue is None:
             return columns, None
-        with self._timed("judging"):
+        with timed(self._generation.seconds, "judging"):
             judgements, times = self._judged(self.judge_queue, prompts_B, texts_BN)
         return replace(columns, strategies=judgements), times
 
@@ -183,9 +182,3 @@ class Gathering(Sampling):
         judgements = [one for part, _ in parts for one in part]
         used = {name: sum(of[name] for _, of in parts) for name in times.used}
         return judgements, replace(times, unknown=unknown_share(judgements), used=used)
-
-    @contextmanager
-    def _timed(self, part: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self._generation.seconds[part] = time.perf_counter() - start

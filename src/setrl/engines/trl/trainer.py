@@ -36,8 +36,9 @@ from setrl.engines import functions
 from setrl.engines.judging import JudgeQueue
 from setrl.engines.metrics import batch_metrics, dead_groups
 from setrl.engines.sources import Source, functions_of
+from setrl.engines.timing import timed
 from setrl.engines.trl import checks, importance
-from setrl.engines.trl.columns import Gathering, Generation
+from setrl.engines.trl.columns import ClusterFunction, Gathering, Generation
 from setrl.engines.trl.policy import MeanLogprob
 from setrl.engines.trl.sampling import Sampler
 from setrl.groups.importers.trl import LABEL_COLUMN
@@ -51,7 +52,6 @@ __all__ = ["MeanLogprob", "SetCredit", "SetGRPOTrainer", "set_credit"]
 WRITTEN_FOR_TRL = "1.16.0"
 
 RewardFunction = Callable[..., Sequence[float | None]]
-ClusterFunction = Callable[..., Sequence[int | str | None]]
 
 
 class SetCredit(Gathering):
@@ -170,7 +170,7 @@ class SetCredit(Gathering):
         self.truncated = checks.truncation(truncated, made)
         self.mask_truncated_completions = self.truncated.policy == "mask"
         if self.combine is not None:
-            checks.check_combine(self.combine, made, self.reward_func_names)
+            checks.check_combine(self.combine, self.reward_func_names, made)
             weights = self.combine.weights
             self.reward_weights = torch.tensor(weights, dtype=torch.float32)  # TRL's log
         self._shown_labels: deque[str | None] = deque(maxlen=made.generation_batch_size)
@@ -211,7 +211,7 @@ class SetCredit(Gathering):
         columns, judging = self._columns(output)
         if self.schedule is not None:
             self.method = self.schedule(self.state.global_step / max(self.state.max_steps, 1))
-        with self._timed("credit"):
+        with timed(self._generation.seconds, "credit"):
             batch = score(
                 columns,
                 self.method,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,8 @@ from setrl.engines.judging import make_judge
 from setrl.engines.scorer import called
 from setrl.engines.sources import functions_of
 from setrl.engines.texts import prompt_text
+from setrl.engines.timing import timed
+from setrl.engines.trl import MeanLogprob
 from setrl.errors import RunError
 from setrl.evaluation.sampling import LocalModel
 from setrl.judges import Group, Judgement
@@ -126,7 +127,7 @@ class _Checking:
             config.model, config.temperature, config.sample_tokens, config.form, config.dtype
         )
         self.is_chat = model.is_chat
-        with self._timed("sampling"):
+        with timed(self.seconds, "sampling"):
             self.ids, tokenizer = model.ids(self.prompt, self.n, config.seeds[0])
         self.texts = list(tokenizer.batch_decode(self.ids, skip_special_tokens=True))
         self.tokens = [len(ids) for ids in self.ids]
@@ -162,7 +163,7 @@ class _Checking:
     def _column(self, part: str, function: Callable[..., Any]) -> Column:
         """What a function says about the samples, or the error that it ended in."""
         try:
-            with self._timed(part):
+            with timed(self.seconds, part):
                 found: Column = called(function, self.inputs)
         except RunError as error:
             return error
@@ -216,7 +217,7 @@ class _Checking:
             refuse_unreachable_judge(spec)
             with tempfile.TemporaryDirectory() as folder:
                 judge = make_judge(spec, Path(folder))
-                with closing(judge), self._timed(f"judge {judge.name}"):
+                with closing(judge), timed(self.seconds, f"judge {judge.name}"):
                     [found] = judge.judge([self._question()])
         except (RunError, ValueError) as error:
             return error
@@ -229,8 +230,16 @@ class _Checking:
 
     def _fields(self, arm: str) -> dict[str, Column]:
         """The further fields that the method of an arm reads."""
-        sources = functions_of(field_sources(self.config, arm, self.task))
-        found = {name: self._column(f"fields.{name}", one) for name, one in sources.items()}
+        sources = field_sources(self.config, arm, self.task)
+        found: dict[str, Column] = {}
+        for name in [name for name, one in sources.items() if isinstance(one, MeanLogprob)]:
+            del sources[name]
+            found[name] = [None] * self.n
+            self.warnings.append(
+                f"{arm} gets no credit here: only training computes mean_logprob, its {name}"
+            )
+        for name, function in functions_of(sources).items():
+            found[name] = self._column(f"fields.{name}", function)
         if PAIRS in found and not isinstance(found[PAIRS], Exception):
             found[PAIRS] = [found[PAIRS]]  # the matrix of each prompt, and there is one
         return found
@@ -256,12 +265,6 @@ class _Checking:
                 f"all {self.n} samples have {what}: from such a group a method that reads only "
                 "rewards learns nothing"
             )
-
-    @contextmanager
-    def _timed(self, part: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.seconds[part] = time.perf_counter() - start
 
 
 def _advantage(advantages: Advantages, i: int) -> float | None:

@@ -1,0 +1,284 @@
+"""The scoring stage against its definition, sample by sample, for all rules together."""
+
+import itertools
+import math
+import statistics
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from setrl import methods, objectives
+from setrl.errors import RunError
+from setrl.judges import Judgement
+from setrl.rewards import Combine, Truncation
+from setrl.scoring import Columns, score
+
+NAN = math.nan
+B, N = 3, 4
+OUTCOME = [1.0, 0, 1, 0, 0, 0, 0, 0.5, 1, 1, None, NAN]
+SHAPING = [0.2, 0.9, None, 0.4, 0.1, 0.7, 0.3, 0.3, -1, 0.6, 2, None]
+CUT = [False, True, False, False, True, True, True, True, False, False, False, True]
+LABELS = ["a", 7, "b", "a", -1, "a", None, "c", 7, 8, 7, 7]
+JUDGEMENTS = [
+    Judgement((0, 1, 1, -1), ("plan", None, None, None)),
+    Judgement(None, reason="timeout"),
+    Judgement((0, 0, 1, 2)),
+]
+
+COMBINES = {
+    "one reward": None,
+    "a sum": None,
+    "weights": None,
+    "combined": Combine((1.0, 0.5)),
+    "skip": Combine((2.0, -0.5), missing="skip"),
+    "gates": Combine((1.0, 0.5), gates=(None, "sample")),
+    "the second decides": Combine((0.5, 1.0), gates=("group", None), outcome=1),
+    "normalised": Combine((1.0, 0.5), normalize="group"),
+}
+TRUNCATIONS = [
+    Truncation(),
+    Truncation("mask"),
+    Truncation("punish"),
+    Truncation("punish", -0.25),
+]
+STRATEGIES = {"none": None, "labels": LABELS, "judgements": JUDGEMENTS}
+DISTANCES = np.abs(np.subtract.outer([0.0, 1, 4, 6], [0.0, 1, 4, 6]))
+FIELDS = {
+    (): 0.0 * methods.dr_grpo(),
+    ("proxy",): methods.set_rl(objectives.best_of(), 2),
+    ("answers",): methods.set_rl(objectives.majority(), 3),
+    ("second", "pairs"): methods.set_rl(objectives.mean(of="second"), 2)
+    + methods.set_rl(objectives.pairwise_distance(), 3),
+    ("families",): methods.poly_families(2),
+}
+VALUES = {
+    "proxy": [0.5, None, *range(10)],
+    "answers": ["4", "4", None, "5", "6", "6", "7", "7", "1", "2", "3", "1"],
+    "second": [*range(11), None],
+    "pairs": [DISTANCES, None, 2 * DISTANCES],
+    "families": ["x", "y", None, "x", 1, 2, 3, 1, "x", "x", "x", "y"],
+}
+
+
+def known(value):
+    return None if value is None or math.isnan(value) else value
+
+
+def rewards_of(name):
+    return [OUTCOME] if name == "one reward" else [OUTCOME, SHAPING]
+
+
+def combined(name, group):
+    """The reward of each sample of a group of tuples of rewards, by the rules of `Combine`."""
+    rule = COMBINES[name]
+    if rule is None:
+        weights, rule = (2.0, 3.0) if name == "weights" else (1.0, 1.0), Combine((1.0, 1.0))
+        skips, gates, outcome, normal = True, (None, None), 0, False
+    else:
+        weights, skips = rule.weights, rule.missing == "skip"
+        gates, outcome = rule.gates or (None, None), rule.outcome
+        normal = rule.normalize is not None
+    right = [known(one[outcome]) is not None and one[outcome] > 0.5 for one in group]
+    is_open = {
+        (i, j): {None: True, "sample": right[i], "group": any(right)}[gates[j]]
+        for i in range(N)
+        for j in range(len(group[0]))
+    }
+
+    def term(i, j):
+        value = known(group[i][j])
+        if not is_open[i, j] or weights[j] == 0:
+            return 0.0
+        if value is None:
+            return 0.0 if skips else None
+        if normal:
+            column = [group[k][j] for k in range(N) if is_open[k, j]]
+            column = [one for one in column if known(one) is not None]
+            spread = statistics.stdev(column) if len(column) > 1 else 0.0
+            value = (value - statistics.mean(column)) / (spread + 1e-4)
+        return weights[j] * value
+
+    found = []
+    for i, one in enumerate(group):
+        terms = [term(i, j) for j in range(len(one))]
+        unknown = all(known(value) is None for value in one) or None in terms
+        unknown |= any(gates) and known(one[outcome]) is None
+        found.append(None if unknown else sum(terms))
+    return found
+
+
+def truncated(rule, rewards, cut):
+    least = min([0.0, *(one for one in rewards if one is not None)])
+    penalty = least if rule.reward is None else rule.reward
+    changed = {"mask": lambda one: None, "punish": lambda one: one if one is None else penalty}
+    change = changed.get(rule.policy, lambda one: one)
+    return [change(one) if is_cut else one for one, is_cut in zip(rewards, cut, strict=True)]
+
+
+def is_right(value):
+    return NAN if known(value) is None else float(value > 0.5)
+
+
+@pytest.mark.parametrize("truncation", TRUNCATIONS, ids=str)
+@pytest.mark.parametrize("name", COMBINES)
+def test_every_rule_is_its_definition(name, truncation):
+    rows = list(zip(*rewards_of(name), strict=True))
+    groups = [rows[start : start + N] for start in range(0, B * N, N)]
+    cuts = [CUT[start : start + N] for start in range(0, B * N, N)]
+    rewards = [
+        truncated(truncation, combined(name, group), cut)
+        for group, cut in zip(groups, cuts, strict=True)
+    ]
+    combine = COMBINES[name]
+    decides = rewards if combine is None else [[r[combine.outcome] for r in g] for g in groups]
+    for kind, fields in itertools.product(STRATEGIES, FIELDS):
+        if (kind, fields) == ("none", ("families",)):  # families are families of strategies
+            continue
+        batch = scored(name, truncation, kind, fields)
+        np.testing.assert_allclose(batch.rewards_BN, np.array(rewards, float), rtol=1e-12)
+        np.testing.assert_array_equal(
+            batch.correct_BN, [[is_right(one) for one in group] for group in decides]
+        )
+        arrays = fields_of(fields)
+        if kind != "none":
+            arrays["clusters"] = clusters_of(kind)
+        credit = method_of(kind, fields).advantages(batch.rewards_BN, abstain=True, **arrays)
+        np.testing.assert_array_equal(batch.advantages.values_BN, credit.values_BN)
+        np.testing.assert_array_equal(batch.advantages.usable_BN, credit.usable_BN)
+        assert batch.problems == ()
+
+
+def scored(name, truncation, kind, fields, **changes):
+    columns = Columns(
+        ["p", "q", "r"],
+        [list("abcd")] * B,
+        rewards_of(name),
+        CUT,
+        STRATEGIES[kind],
+        {field: VALUES[field] for field in fields},
+    )
+    weights = [2.0, 3.0] if name == "weights" else None
+    rules = {"combine": COMBINES[name], "weights": weights, "truncated": truncation, **changes}
+    return score(columns, method_of(kind, fields), **rules)
+
+
+def method_of(kind, fields):
+    strategies = methods.poly_epo(2) if kind != "none" else methods.maxpo(2)
+    return methods.dr_grpo() + strategies + FIELDS[fields]
+
+
+def clusters_of(kind):
+    """Equal where the labels are, so that any other numbers give the same credit."""
+    if kind == "labels":
+        return [[100, 7, 200, 100], [-1, 100, NAN, 300], [7, 8, 7, 7]]
+    return [[0, 1, 1, -1], [NAN] * 4, [0, 0, 1, 2]]
+
+
+def fields_of(names):
+    columns = {name: VALUES[name] for name in names if name != "pairs"}
+    if "families" in columns:  # names and numbers, which the core takes only one kind of
+        columns["families"] = [one and str(one) for one in columns["families"]]
+    arrays = {name: np.array(values, dtype=object) for name, values in columns.items()}
+    arrays = {name: values.reshape(B, N) for name, values in arrays.items()}
+    if "pairs" in names:
+        arrays["pairs"] = np.stack([DISTANCES, np.full((N, N), NAN), 2 * DISTANCES])
+    return arrays
+
+
+def test_labels_and_judgements_are_kept_for_people():
+    rule = Truncation()
+    batch = scored("one reward", rule, "labels", ())
+    assert batch.labels_BN == [LABELS[:4], LABELS[4:8], LABELS[8:]]
+    numbers = batch.clusters_BN.ravel()
+    assert numbers[[1, 4, 7, 9]].tolist() == [7, -1, numbers[7], 8]  # integers stay
+    assert len({numbers[0], numbers[2], numbers[7]} - {7, 8}) == 3  # names get numbers of their own
+    assert numbers[0] == numbers[3] == numbers[5]
+    judged = scored("one reward", rule, "judgements", ())
+    assert judged.labels_BN == [["plan", 1, 1, -1], [None] * 4, [0, 0, 1, 2]]
+    np.testing.assert_array_equal(judged.clusters_BN, clusters_of("judgements"))
+    nobody = scored("one reward", rule, "none", ())
+    assert (nobody.clusters_BN, nobody.labels_BN) == (None, None)
+
+
+def test_what_each_function_gave_is_kept():
+    batch = scored("gates", Truncation("mask"), "none", ())
+    given = np.array([OUTCOME, SHAPING], dtype=float).T.reshape(B, N, 2)
+    np.testing.assert_array_equal(batch.rewards_BNR, given)
+
+
+ERROR = RunError("the function 'mine' raised KeyError: 'x'")
+
+
+def with_failed(part):
+    """The columns of a method that reads everything, one of which could not be read."""
+    fields = {name: VALUES[name] for name in ("proxy", "second", "pairs", "families")}
+    parts = {"strategies": LABELS, **fields, "answers": VALUES["answers"]}
+    rewards = [OUTCOME, SHAPING]
+    if part == "rewards":
+        rewards[1] = ERROR
+    else:
+        parts[part] = ERROR
+    strategies = parts.pop("strategies")
+    return Columns(["p", "q", "r"], [list("abcd")] * B, rewards, CUT, strategies, parts)
+
+
+ALL = methods.poly_epo(2) + methods.maxpo(2)
+for one in FIELDS.values():
+    ALL = ALL + one
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["rewards", "strategies", "proxy", "second", "pairs", "families"],
+)
+def test_a_failed_column_is_raised_or_unknown_with_its_sentence(part):
+    columns = with_failed(part)
+    with pytest.raises(RunError, match="'mine' raised KeyError"):
+        score(columns, ALL)
+    batch = score(columns, ALL, goes_on=True)
+    assert batch.problems == (str(ERROR),)
+    assert not batch.advantages.usable_BN.any()
+    assert not batch.advantages.values_BN.any()
+    is_known = {
+        "rewards": not np.isnan(batch.rewards_BN).all(),
+        "strategies": not np.isnan(batch.clusters_BN).all(),
+        **{name: not np.isnan(np.array(one, float)).all()
+           for name, one in batch.fields.items() if name != "answers"},
+    }  # fmt: skip
+    assert [name for name, found in is_known.items() if not found] == [part]
+
+
+def test_without_one_reward_no_sum_is_a_reward():
+    batch = score(with_failed("rewards"), methods.dr_grpo(), goes_on=True)
+    assert np.isnan(batch.rewards_BNR).all()
+    assert np.isnan(batch.correct_BN).all()
+
+
+def test_values_that_do_not_fit_together_are_a_problem_too():
+    fields = {"answers": ["4", 4.0, *range(10)]}
+    columns = Columns(["p", "q", "r"], [list("abcd")] * B, [OUTCOME], fields=fields)
+    method = methods.set_rl(objectives.majority(), 2)
+    with pytest.raises(RunError, match="all texts or all numbers"):
+        score(columns, method)
+    batch = score(columns, method, goes_on=True)
+    assert batch.problems == ("fields['answers'] must be all texts or all numbers, got both",)
+
+
+def test_rewards_may_be_numbers_of_any_library():
+    torch = pytest.importorskip("torch")
+    kinds = [torch.tensor([1.0, 0.0], dtype=torch.bfloat16), np.float32([1, 0]), [True, None]]
+    columns = Columns(["p"], [["a", "b"]], kinds)
+    batch = score(columns, methods.dr_grpo())
+    assert batch.rewards_BN.tolist() == [[3.0, 0.0]]
+    assert batch.rewards_BN.dtype == np.float64
+
+
+def test_scoring_needs_no_trainer():
+    program = (
+        "import sys, setrl.scoring, setrl.engines.functions, setrl.engines.sources\n"
+        "print(sorted({'torch', 'transformers', 'trl'} & set(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.stdout == "[]\n", ended.stderr
