@@ -8,7 +8,7 @@ import pytest
 from claims import exact, scores
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
-from setrl.theory.scaffold import (
+from studies.scaffold import (
     heterogeneous_scaffold,
     homogeneous_scaffold,
     polychromic_conditions,

@@ -9,7 +9,7 @@ import pytest
 from claims import exact
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
-from setrl.theory.specular import diminish, is_specular, scores_dissimilarity, smallest_speculars
+from studies.specular import diminish, is_specular, scores_dissimilarity, smallest_speculars
 
 
 def dissimilarity(num_actions, set_size):

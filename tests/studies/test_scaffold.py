@@ -9,7 +9,7 @@ import pytest
 from claims import exact, scores
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
-from setrl.theory.scaffold import scaffold_values
+from studies.scaffold import scaffold_values
 
 POLICY = [Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)]
 PROBABILITIES = [float(p) for p in POLICY]
