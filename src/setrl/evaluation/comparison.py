@@ -55,7 +55,7 @@ SUPPORT = "support"  # chosen like a metric, but computed from both runs togethe
 
 
 @dataclass(frozen=True)
-class Row:
+class PairedMetric:
     """One metric at one place of its curve.
 
     Attributes:
@@ -112,7 +112,7 @@ class Comparison:
     most: tuple[int, int]
     temperatures: tuple[float, float]
     intervals: IntervalConfig
-    rows: tuple[Row, ...]
+    rows: tuple[PairedMetric, ...]
     available: tuple[str, ...] = ()
     support: dict[str, tuple[SupportDynamics, ...]] = field(default_factory=dict)
     band: Band | None = None
@@ -127,7 +127,7 @@ class Comparison:
         """The runs' names without folders and endings, where these tell them apart."""
         return _names(self.first, self.second)
 
-    def of(self, metric: str) -> list[Row]:
+    def of(self, metric: str) -> list[PairedMetric]:
         """The rows of one metric, by k."""
         return [row for row in self.rows if row.metric == metric]
 
@@ -245,7 +245,7 @@ def compare(
 
 def curve_between(
     first: Run, second: Run, found: Comparison, metric: str, common: bool = False
-) -> list[Row]:
+) -> list[PairedMetric]:
     """A metric of a comparison at every k between its places, for a figure.
 
     Nothing else is computed again: no other curve, verdict or band.
@@ -371,18 +371,18 @@ def _pass_band(first: Run, second: Run, intervals: IntervalConfig) -> Band:
 
 def _rows(
     values: Mapping[str, Pair], metrics: Iterable[str], intervals: IntervalConfig
-) -> list[Row]:
+) -> list[PairedMetric]:
     """A row for each place of each of these metrics."""
     names = by_metric(list(values))
     chosen = [name for metric in metrics for name in names.get(metric, ())]
     return [_row(name, *values[name], intervals) for name in chosen]
 
 
-def _row(name: str, first_RP: Floats, second_RP: Floats, intervals: IntervalConfig) -> Row:
+def _row(name: str, first_RP: Floats, second_RP: Floats, intervals: IntervalConfig) -> PairedMetric:
     metric, _, place = name.partition("@")
     difference = paired_difference(second_RP, first_RP, intervals)
     spread = difference.stderr if difference.stderr > ROUNDING else float("nan")
-    return Row(
+    return PairedMetric(
         metric=metric,
         k=_number(place) if place else None,
         first=mean_over_problems(first_RP, intervals),

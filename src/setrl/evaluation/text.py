@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from setrl.evaluation.bands import Band, FirstLoss
-from setrl.evaluation.comparison import SUPPORT, Comparison, Row
+from setrl.evaluation.comparison import SUPPORT, Comparison, PairedMetric
 from setrl.evaluation.intervals import problems_needed
 from setrl.evaluation.metrics import METRICS, by_metric
 from setrl.evaluation.summary import ArmSummary
@@ -176,7 +176,7 @@ def _head(comparison: Comparison) -> str:
     return "\n".join(lines)
 
 
-def _table(rows: Sequence[Row], band: Band | None = None) -> str:
+def _table(rows: Sequence[PairedMetric], band: Band | None = None) -> str:
     band = band if band is not None and band.is_known else None
     head = [METRICS[rows[0].metric].axis, "A", "B", "B − A", "", "", "P(B above A)", "detectable"]
     cells = [[*head[:5], "all k at once" if band else "", *head[6:]]]
@@ -213,7 +213,7 @@ def _support_table(item: str, rows: Sequence[SupportDynamics]) -> str:
     return f"support from A to B, {what}\n{table(cells, left=())}"
 
 
-def _verdict(rows: Sequence[Row], metric: str, names: tuple[str, str]) -> str:
+def _verdict(rows: Sequence[PairedMetric], metric: str, names: tuple[str, str]) -> str:
     """Where B is above A, below it, or cannot be distinguished from it, by each interval alone."""
     above = [row.k for row in rows if row.difference.low > 0]
     below = [row.k for row in rows if row.difference.high < 0]
@@ -229,7 +229,7 @@ def _verdict(rows: Sequence[Row], metric: str, names: tuple[str, str]) -> str:
     return f"{name}: {one} is {' and '.join(parts)}{more}."
 
 
-def _detectable(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
+def _detectable(comparison: Comparison, rows: Sequence[PairedMetric]) -> list[str]:
     """What differences these problems can detect at the smallest and the largest k."""
     result = []
     for row in dict.fromkeys((rows[0], rows[-1])):
@@ -251,7 +251,7 @@ def _detectable(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
     return result
 
 
-def _amount(row: Row, value: float) -> str:
+def _amount(row: PairedMetric, value: float) -> str:
     scale = _scale(row.metric)
     return f"{plain(scale * value, 2 if scale * value < 0.1 else 1)}" + (
         " points" if scale == 100 else ""

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from setrl.errors import ConfigError
-from setrl.evaluation.comparison import Comparison, Row
+from setrl.evaluation.comparison import Comparison, PairedMetric
 from setrl.files.run_folder import CONFIG, kind_of
 from setrl.groups.importers.importing import ImportOptions
 from setrl.groups.jsonl import OwnLog
@@ -101,7 +101,7 @@ def publish_report(
 
 
 def draw_comparison(
-    comparison: Comparison, metric: str, path: Path, curve: Sequence[Row] = ()
+    comparison: Comparison, metric: str, path: Path, curve: Sequence[PairedMetric] = ()
 ) -> Path:
     """Draw a metric of a comparison into a file whose ending names the format.
 

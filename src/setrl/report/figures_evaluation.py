@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter
 
 from setrl.errors import ConfigError
 from setrl.evaluation.bands import Band
-from setrl.evaluation.comparison import Comparison, Row
+from setrl.evaluation.comparison import Comparison, PairedMetric
 from setrl.evaluation.intervals import Difference, Estimate
 from setrl.evaluation.metrics import METRICS
 from setrl.evaluation.outcomes import diversity_metrics, metric_names, quality_metric
@@ -221,7 +221,7 @@ def _up_to_all(share: float, _position: int | None = None) -> str:
 
 
 def write_figure(
-    comparison: Comparison, metric: str, path: Path, curve: Sequence[Row] = ()
+    comparison: Comparison, metric: str, path: Path, curve: Sequence[PairedMetric] = ()
 ) -> Path:
     """What `setrl.report.draw_comparison` does, once matplotlib is known to be there."""
     shown = METRICS.get(metric)
@@ -261,7 +261,9 @@ def write_figure(
     return path
 
 
-def _draw_side(ax: Axes, lines: Sequence[Row], dots: Sequence[Row], side: str, look: Look) -> None:
+def _draw_side(
+    ax: Axes, lines: Sequence[PairedMetric], dots: Sequence[PairedMetric], side: str, look: Look
+) -> None:
     """A line with its intervals through all places, and dots at those of the tables."""
     interval_curve(ax, [row.k or 0 for row in lines], [getattr(row, side) for row in lines], look)
     ax.plot([row.k or 0 for row in dots], [getattr(row, side).value for row in dots],

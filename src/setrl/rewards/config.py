@@ -38,7 +38,7 @@ KINDS: dict[str, type] = {
 }
 
 
-class Problem(Protocol):
+class PromptAndGold(Protocol):
     """What is read of a problem: see `setrl.tasks.problem_sets.NamedProblem`.
 
     It may have `columns`, a mapping of further fields that a function of a user takes.
@@ -114,7 +114,9 @@ class RewardSet:
         """The reward that decides which samples are correct."""
         return self.functions[0]
 
-    def read(self, problem: Problem, texts: Sequence[str], *, chat: bool = False) -> list[Reading]:
+    def read(
+        self, problem: PromptAndGold, texts: Sequence[str], *, chat: bool = False
+    ) -> list[Reading]:
         """Which samples of a problem are correct, and what they answer; the outcome decides.
 
         A function of a user says a sample is correct with a reward above 0.5. The answer is then
@@ -159,7 +161,7 @@ class RewardSet:
                 function.close()
 
     def _read_by_function(
-        self, problem: Problem, texts: Sequence[str], chat: bool
+        self, problem: PromptAndGold, texts: Sequence[str], chat: bool
     ) -> list[Reading]:
         columns = dict(getattr(problem, "columns", None) or {})
         if self.gold is not None:
