@@ -1,7 +1,7 @@
 """The claims ledger: statements of the source documents and our own, checked by running code.
 
 To add a claim, write a function that yields trials in the file of its section and put `@claim` over
-it; the docstring is the statement. See `claims.claims`.
+it; the function's docstring is the statement. See `claims.claims`.
 
 >>> import claims
 >>> finding = claims.examine(claims.find("tutorial-number-of-sets")[0])
@@ -70,10 +70,10 @@ CLAIMS: tuple[Claim, ...] = tuple(
 
 
 def find(*starts: str) -> tuple[Claim, ...]:
-    """The claims whose ids start with any of `starts`, in the ledger's order; all for none.
+    """Return the claims whose ids start with any of `starts`, in the ledger's order; else all.
 
     Raises:
-        ValueError: Naming the start that no id has, and the near miss.
+        ValueError: If no id has a start; the message names the start and a near miss.
     """
     for start in starts:
         if not any(row.id.startswith(start) for row in CLAIMS):
@@ -88,16 +88,16 @@ def verify(
     markdown_path: Path | str | None = None,
     echo: Callable[[str], None] = print,
 ) -> bool:
-    """Run the checks, print what they came to, and say whether every verdict is confirmed.
+    """Run the checks, print their results, and return whether every verdict is confirmed.
 
     Args:
-        only: Starts of ids, such as "maxpo" or "note-prop"; all claims for none.
-        json_path: Write the findings there as JSON.
-        markdown_path: Write the page of documentation there.
-        echo: What the table is given to.
+        only: Starts of ids, such as "maxpo" or "note-prop"; empty: all claims.
+        json_path: File for the findings as JSON.
+        markdown_path: File for the page of documentation.
+        echo: Function that receives the table.
 
     Returns:
-        Whether every check came to the verdict that its claim carries.
+        Whether every check reached the verdict that its claim carries.
     """
     findings = [examine(row) for row in find(*only)]
     echo(report.table(findings))

@@ -11,13 +11,13 @@ import claims
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Check the claims that are asked for; exit with 1 if one is not confirmed.
+    """Check the requested claims; exit with 1 if one is not confirmed.
 
-    argparse, because the checks need no package beside the core's.
+    argparse is used because the checks need only the core's packages.
     """
     given = _parser().parse_args(arguments)
     if given.only and given.markdown:
-        sys.exit("claims: --markdown writes the page of all claims: remove the ids, or --markdown")
+        sys.exit("claims: --markdown writes the page of all claims: remove the ids or --markdown")
     try:
         claims.find(*given.only)
     except ValueError as error:
@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
         "only",
         nargs="*",
         metavar="ID",
-        help='check only claims whose ids start so, such as "maxpo" or "note-prop"',
+        help='check only claims whose ids start with this, such as "maxpo" or "note-prop"',
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the findings to this file")
     parser.add_argument(

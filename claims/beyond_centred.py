@@ -40,13 +40,13 @@ def only_centred() -> Trials:
 
 
 def of_two_samples(i: int, rewards: Actions) -> Fraction:
-    """v of the mean reward (K = 1, N = 3), with r₃ added to b₁ and taken from b₂."""
+    """v of the mean reward (K = 1, N = 3), with r₃ added to b₁ and subtracted from b₂."""
     v = Fraction(sum(rewards) - rewards[i], 2)
     return v + (rewards[2], -rewards[2], 0)[i]
 
 
 def is_centred(baseline: Callable[[int, Actions], Fraction]) -> bool:
-    """Whether Σ rᵢ − bᵢ is 0 for all rewards of three samples."""
+    """Return whether Σ rᵢ − bᵢ is 0 for all rewards of three samples."""
     return all(
         sum(r) == sum(baseline(i, r) for i in range(3)) for r in product((2, 1, 0), repeat=3)
     )
@@ -68,7 +68,7 @@ def centring(
 
 
 def solve(rows: list[Row], totals: Sequence[Fraction]) -> Row | None:
-    """The only solution of linear equations; None where there is none, or more than one."""
+    """Solve linear equations; return None if there is no solution, or more than one."""
     left = [[*row, total] for row, total in zip(rows, totals, strict=True)]
     unknowns = len(rows[0])
     for column in range(unknowns):
@@ -94,5 +94,5 @@ def _multisets(num_actions: int, num: int) -> list[Actions]:
 
 
 def _v(score: Callable, rest: Actions, size: int) -> Fraction:
-    """The mean score of the K-sets of the other samples."""
+    """Return the mean score of the K-sets of the other samples."""
     return group_means(score, rest, size).U

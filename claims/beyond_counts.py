@@ -1,4 +1,4 @@
-"""Beyond the sources: pay for right samples that falls with the size of their strategy."""
+"""Beyond the sources: a pay for right samples that falls with the size of their strategy."""
 
 from __future__ import annotations
 
@@ -94,10 +94,10 @@ def _less_wrong(credit: Credit) -> Credit:
     BEYOND,
     "Concave counts: α = 0",
     Verdict.HOLDS,
-    how="What each sample adds to the number of right strategies, averaged over all orders, every "
+    how="The gain in right strategies from each sample, averaged over all orders, every "
     "multiset of N ≤ 5 of four outcomes.",
-    truth="So it is unbiased for Σ_{n≤N} ∇J_n/n, J_n the mean number of right strategies in n "
-    "samples.",
+    truth="So it is unbiased for Σ_{n≤N} ∇J_n/n, where J_n is the mean number of right strategies "
+    "in n samples.",
     cases=product((2, 3, 4, 5)),
 )
 def counts_are_shapley(num: int) -> Trials:
@@ -112,7 +112,7 @@ def counts_are_shapley(num: int) -> Trials:
 
 
 def shapley(score: Score, group: Actions) -> list[Fraction]:
-    """The mean gain of each sample over all orders in which samples can come."""
+    """Return the mean gain of each sample over all orders in which samples can come."""
 
     def gains(order: Actions) -> dict[int, Fraction]:
         so_far = [score(tuple(sorted(group[i] for i in order[:k]))) for k in range(len(order) + 1)]
@@ -130,8 +130,8 @@ def shapley(score: Score, group: Actions) -> list[Fraction]:
     how="α = 0: E f of two strategies over all groups, in fractions, at every share k/40; N = 4, "
     "16, 64.",
     counterexample="N=4, s=(9/10, 1/10), share=0",
-    truth="At the best shares s·E[pay(1 + M)] is the same for all that survive, M ~ Bin(N−1, q·s) "
-    "right samples of the others, and N·s of the dead is at most N times that. So a strategy with "
+    truth="At the best shares s·E[pay(1 + M)] is equal for all that survive, M ~ Bin(N−1, q·s) "
+    "right samples of the others; a dead strategy's N·s is at most N times that. A strategy with "
     "success s survives only if N·s is above Σ_c (1 − (1 − q_c s_c)^N) for α = 0. For N·q·s ≫ 1 "
     "shares are ∝ s^(α/(1−α)): equal for α = 0.",
     cases=product((4, 16, 64), ((9, 1), (9, 5), (10, 10))),
@@ -143,7 +143,7 @@ def shares_of_counts(num: int, tenths: tuple[int, int]) -> Trials:
     value = {q: value_of_counts((1 - q, q), success, num) for q in grid}
     best = max(grid, key=value.__getitem__)
     yield stated(best == Fraction(1, 2), N=num, s=tuple(success), share=best)
-    # The weaker strategy starts to pay where N·s passes what the other gives alone.
+    # The weaker strategy starts to pay where N·s passes what the stronger strategy gives.
     level = 1 - (1 - success[0]) ** num
     yield corrected((best > 0) == (num * success[1] > level), N=num, s=tuple(success))
     if num == 64:
@@ -176,7 +176,7 @@ def _enumerated(shares: Sequence[Fraction], success: Sequence[Fraction]) -> Frac
     Verdict.READING,
     how="Variance of (r − b)·∇log π of one sample that is right with probability q, two outcomes, "
     "in fractions: b = 0, q, 1 − q and all k/20, q = 1/20…19/20.",
-    kindly="For a success rate above 2/3 that is so. The baseline of least variance is 1 − q, and "
+    kindly="For a success rate above 2/3 it has. The baseline of least variance is 1 − q, and "
     "0 is closer to it than q if and only if q > 2/3.",
     counterexample="q=1/20, none=0.04287, centred=0.03848",
     cases=product(range(1, 20)),
@@ -195,7 +195,7 @@ def no_baseline_is_better(twentieths: int) -> Trials:
 
 
 def variance_with(q: Fraction, baseline: Fraction) -> Fraction:
-    """Of (r − b)·(r − q): the score of the right outcome's logit is 1 − q if right, −q if wrong."""
+    """Variance of (r − b)·(r − q): the right outcome's score is 1 − q if right, −q if wrong."""
     drawn = ((q, (1 - baseline) * (1 - q)), (1 - q, baseline * q))
     mean = sum((p * g for p, g in drawn), Fraction(0))
     return sum((p * g * g for p, g in drawn), -(mean**2))

@@ -25,12 +25,12 @@ Estimate = Callable[[int], Fraction]  # number of right samples → the estimate
 
 
 def chance(num: int, p: Fraction, right: int) -> Fraction:
-    """P of `right` successes in `num`."""
+    """P of `right` successes in `num` draws."""
     return comb(num, right) * p**right * (1 - p) ** (num - right)
 
 
 def leave_two_out(num: int, size: int) -> Estimate:
-    """c·C(N−c, K)/C(N−1, K): Σᵢ sᵢ(u − v) of c right samples and two actions."""
+    """c·C(N−c, K)/C(N−1, K): Σᵢ sᵢ(u − v) for c right samples and two actions."""
     return lambda c: c * Fraction(comb(num - c, size), comb(num - 1, size))
 
 
@@ -41,13 +41,13 @@ def improvement(num: int, size: int, p: Fraction) -> Estimate:
 
 
 def moments(estimate: Estimate, num: int, p: Fraction) -> tuple[Fraction, Fraction]:
-    """Mean and variance over the number of right samples."""
+    """Return mean and variance over the number of right samples."""
     mean = expected(estimate, num, p)
     return mean, expected(lambda c: estimate(c) ** 2, num, p) - mean**2
 
 
 def expected(value: Estimate, num: int, p: Fraction) -> Fraction:
-    """The mean of a function of c over 1 ≤ c ≤ N; without a right sample every estimate is 0."""
+    """Return the mean of a function of c, 1 ≤ c ≤ N; without a right sample estimates are 0."""
     return sum((chance(num, p, c) * value(c) for c in range(1, num + 1)), Fraction(0))
 
 
@@ -58,7 +58,7 @@ def relative_variance(num: int, size: int, p: Fraction) -> Fraction:
 
 
 def quietest(num: int, p: Fraction) -> int:
-    """The K of the smallest relative variance."""
+    """Return the K with the smallest relative variance."""
     return min(range(1, num), key=lambda size: relative_variance(num, size, p))
 
 
@@ -194,13 +194,13 @@ def leave_two_out_pays(num: int) -> Trials:
 
 
 def pays(num: int, size: int, p: Fraction) -> bool:
-    """Whether u − v has a lower variance than u − w."""
+    """Return whether u − v has a lower variance than u − w."""
     with_baseline = moments(leave_two_out(num, size), num, p)
     return with_baseline[1] < moments(improvement(num, size, p), num, p)[1]
 
 
 def agrees_with_enumeration(num: int, size: int) -> bool:
-    """Whether both closed forms have the moments of the estimates over all groups."""
+    """Return whether both closed forms have the moments of the estimates over all groups."""
     score = scores.any_correct((1, 0))
     for p in (Fraction(1, 10), Fraction(2, 5), Fraction(4, 5)):
         both = (
@@ -210,7 +210,7 @@ def agrees_with_enumeration(num: int, size: int) -> bool:
         for credit, closed in both:
             mean, variance = moments(closed, num, p)
             pi = (p, 1 - p)
-            # Two logits move by opposite amounts, so that the trace is twice the variance.
+            # Two logits move by opposite amounts, so the trace is twice the variance.
             if trace_variance(credit, pi, num) != 2 * variance:
                 return False
             if mean_estimate(credit, pi, num)[0] != mean:

@@ -26,13 +26,13 @@ RATES = tuple(Fraction(n, 10) for n in (9, 8, 7, 6, 5, 4))
 
 
 def outcomes(shares: Policy, success: Success) -> tuple[Fraction, ...]:
-    """The probabilities of being right by each strategy, then of being wrong by each."""
+    """Return the probabilities of being right by each strategy, then of being wrong by each."""
     right = [q * s for q, s in zip(shares, success, strict=True)]
     return (*right, *[q - r for q, r in zip(shares, right, strict=True)])
 
 
 def mixture(num: int, alpha: Fraction) -> Score:
-    """(1 − α)·mean reward + α·polychromic, of outcomes of `num` strategies."""
+    """(1 − α)·mean reward + α·polychromic, for outcomes of `num` strategies."""
     rewards, clusters = [1] * num + [0] * num, list(range(num)) * 2
     mean, poly = scores.mean(rewards), scores.polychromic(rewards, clusters)
     return lambda s: (1 - alpha) * mean(s) + alpha * poly(s)
@@ -58,7 +58,7 @@ def water_filling(success: Success, alpha: Fraction = Fraction(1)) -> tuple[Frac
     "policy with denominator ≤ 10 and after moving 1/50 from any strategy to any other; three "
     "strategies, α = 1, 1/2, 1/5.",
     truth="λ = (m − α)/Σ 1/s over the m strategies that survive; a strategy survives if and only "
-    "if its success is above λ. α = 1 is the polychromic objective alone.",
+    "if its success is above λ. α = 1 is the plain polychromic objective.",
     cases=product(
         ((9, 8, 7), (9, 5, 2), (6, 6, 3), (10, 4, 1)), (Fraction(1, a) for a in (1, 2, 5))
     ),
@@ -78,7 +78,7 @@ def shares_by_water_filling(tenths: tuple[int, ...], alpha: Fraction) -> Trials:
 
 
 def _moved(shares: Policy, amount: Fraction) -> list[tuple[Fraction, ...]]:
-    """The shares after `amount` has moved from one strategy to another, where it has that much."""
+    """Move `amount` from one strategy to another where it has so much; return the shares."""
     moves = permutations(range(len(shares)), 2)
     return [
         tuple(q + amount * ((k == to) - (k == at)) for k, q in enumerate(shares))
@@ -149,7 +149,7 @@ def invasion(incumbents: tuple[tuple[int, ...], tuple[int, ...]], size: int) -> 
 
 
 def critical_success(shares: Policy, success: Success, size: int) -> Fraction:
-    """s_crit of incumbents with these shares and success."""
+    """s_crit of incumbents with these shares and success rates."""
     num = len(shares)
     rewards, clusters = [1] * num + [0] * num, list(range(num)) * 2
     mean, count = scores.mean(rewards), scores.distinct(clusters)
@@ -160,7 +160,7 @@ def critical_success(shares: Policy, success: Success, size: int) -> Fraction:
 
 
 def advantage_of_new(shares: Policy, success: Success, new: Fraction, size: int) -> Fraction:
-    """E f of sets with a sample of the new strategy, less E f of the incumbents' sets."""
+    """Subtract E f of the incumbents' sets from E f of sets with a sample of the new strategy."""
     num = len(shares)
     pi = outcomes((*shares, Fraction(0)), (*success, new))
     score = mixture(num + 1, Fraction(1))
@@ -177,7 +177,7 @@ def advantage_of_new(shares: Policy, success: Success, new: Fraction, size: int)
     "in fractions, n = 2, success 1/20, … 1; whether it has grown after 1,000 steps of gradient "
     "ascent from the incumbents' optimum and share 1/100, wherever |A| > 1/50; its rate there.",
     counterexample="q=(1/3, 2/3), s=(2/5, 9/10), new=3/10, rate=-0.00247",
-    truth="Yes once the incumbents are at their optimum, which they follow: its sign is that of A. "
+    truth="Yes once the incumbents are at their optimum, which they follow: its sign is A's sign. "
     "With k incumbents d log q/dt = n·q·A·(1 + 1/k) to first order in q, so that from share q₀ it "
     "needs a time of about 1/(n·q₀·A).",
     cases=product((((9, 1), (9, 9)), ((1, 1), (9, 9)), ((1, 2), (4, 9)))),
@@ -202,7 +202,7 @@ def growth(incumbents: tuple[tuple[int, ...], tuple[int, ...]]) -> Trials:
 
 
 def growth_of_new(shares: Policy, success: Success, new: Fraction) -> Fraction:
-    """d log q/dt of a new strategy of share 1/10,000, for n = 2."""
+    """d log q/dt of a new strategy with share 1/10,000, for n = 2."""
     rare = Fraction(1, 10_000)
     mixed = (*[q * (1 - rare) for q in shares], rare)
     num = len(mixed)
@@ -215,9 +215,9 @@ def growth_of_new(shares: Policy, success: Success, new: Fraction) -> Fraction:
 
 
 def share_after(incumbents: Policy, success: Success, start: float, steps: int) -> float:
-    """The last strategy's share after steps of ∇J in the logits, n = 2, in floats.
+    """Return the last strategy's share after steps of ∇J in the logits, n = 2, in floats.
 
-    J = Σ q·s − ½ Σ q²·s, so that ∂J/∂q = s(1 − q).
+    J = Σ q·s − ½ Σ q²·s, so ∂J/∂q = s(1 − q).
     """
     rates = [float(s) for s in success]
     shares = [*[float(q) * (1 - start) for q in incumbents], start]

@@ -1,10 +1,10 @@
-"""What a claim is, and how a check decides about it.
+"""What a claim is, and how a check decides whether it holds.
 
-A check measures and does not know the verdict that is printed. It is called once for each case of
+A check measures, and does not know the verdict that is printed. It is called once for each case of
 its claim, smallest case first, and yields trials, each of which says whether something held.
-`examine` concludes from the trials alone, and a claim is confirmed when the conclusion is the
+`examine` concludes only from the trials, and a claim is confirmed when the conclusion is the
 verdict that it carries. A claim that fails, that depends on its reading or that holds up to scale
-carries its first counterexample too, which the check must find again.
+also carries its first counterexample, which the check must find again.
 
 >>> from itertools import product
 >>> @claim("sum", "A book", "p. 1", Verdict.FAILS, how="adding", counterexample="n=1, sum=1",
@@ -37,7 +37,7 @@ DOCUMENTS = (NOTE, TUTORIAL, SUMMARIES, MAXPO, BEYOND)
 
 
 class Verdict(Enum):
-    """What became of a statement."""
+    """The result for a statement."""
 
     HOLDS = "holds"
     UP_TO_SCALE = "holds up to scale"
@@ -75,27 +75,27 @@ Check = Callable[..., Iterable[Trial]]
 
 
 def stated(held: bool, **values: Any) -> Trial:
-    """A trial of the statement as it stands."""
+    """Make a trial of the statement as it stands."""
     return Trial(Part.STATED, bool(held), values)
 
 
 def scaled(held: bool, **values: Any) -> Trial:
-    """A trial of the statement times its scale."""
+    """Make a trial of the statement times its scale."""
     return Trial(Part.SCALED, bool(held), values)
 
 
 def kind(held: bool, **values: Any) -> Trial:
-    """A trial of the kind reading of the statement."""
+    """Make a trial of the kind reading of the statement."""
     return Trial(Part.KIND, bool(held), values)
 
 
 def corrected(held: bool, **values: Any) -> Trial:
-    """A trial of the corrected statement."""
+    """Make a trial of the corrected statement."""
     return Trial(Part.CORRECTED, bool(held), values)
 
 
 def remark(held: bool, **values: Any) -> Trial:
-    """A trial of anything else that the row says; a definition has only these."""
+    """Make a trial of anything else that the row says; a definition has only these."""
     return Trial(Part.REMARK, bool(held), values)
 
 
@@ -106,16 +106,16 @@ class Claim:
     Attributes:
         id: Short name, unique in the ledger.
         document: The title of the document that makes the claim.
-        where: Section, equation or number in it.
+        where: Section, equation or number in the document.
         statement: The claim in our words.
         verdict: What the check must conclude.
         how: How it is checked.
         truth: What holds instead, the scale, or what can be added.
-        kindly: The kind reading, which holds, of a statement that fails when it is read strictly.
-        counterexample: The first case in which the statement, as it stands, does not hold, as
-            `write` puts it.
+        kindly: The kind reading, which holds, of a statement that fails when read strictly.
+        counterexample: The first case in which the statement, as it stands, does not hold, in the
+            form of `write`.
         check: Yields the trials of one case.
-        cases: Its arguments, smallest case first.
+        cases: The arguments of the check, smallest case first.
     """
 
     id: str
@@ -133,11 +133,11 @@ class Claim:
     def __post_init__(self) -> None:
         needs_truth = self.verdict in (Verdict.FAILS, Verdict.UP_TO_SCALE)
         if needs_truth and not self.truth:
-            raise ValueError(f"claim {self.id!r} {self.verdict.value}: it must say what is true")
+            raise ValueError(f"claim {self.id!r} {self.verdict.value}: give `truth`")
         if self.counterexample and self.verdict not in REFUTED:
-            raise ValueError(f"claim {self.id!r} {self.verdict.value}: it has no counterexample")
+            raise ValueError(f"claim {self.id!r} {self.verdict.value}: give `counterexample`")
         if bool(self.kindly) is not (self.verdict is Verdict.READING):
-            raise ValueError(f"claim {self.id!r}: a reading, and nothing else, has a kind reading")
+            raise ValueError(f"claim {self.id!r}: give `kindly` if and only if it is a reading")
 
 
 def claim(
@@ -152,7 +152,7 @@ def claim(
     counterexample: str = "",
     cases: Iterable[tuple[Any, ...]] = ((),),
 ) -> Callable[[Check], Claim]:
-    """Make a claim of the function below, whose docstring is the statement."""
+    """Make a claim from the function below; its docstring is the statement."""
     listed = tuple(cases)
 
     def of(check: Check) -> Claim:
@@ -176,7 +176,7 @@ def claim(
 
 @dataclass(frozen=True)
 class Tally:
-    """How many trials of a part there were, and the first that did not hold."""
+    """How many trials of a part there were, and the first that failed."""
 
     trials: int = 0
     failures: int = 0
@@ -184,7 +184,7 @@ class Tally:
     last: dict[str, Any] | None = None
 
     def add(self, trial: Trial) -> Tally:
-        """The tally with one more trial."""
+        """Return the tally with one more trial."""
         failures = self.failures + (not trial.held)
         first = self.first_failure if trial.held or self.failures else trial.values
         return Tally(self.trials + 1, failures, first, trial.values)
@@ -192,7 +192,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check came to.
+    """The result of a check.
 
     Attributes:
         claim: The row.
@@ -208,19 +208,19 @@ class Finding:
 
     @property
     def confirmed(self) -> bool:
-        """Whether the check came to the verdict, and the counterexample, that the row carries."""
+        """Whether the check reached the verdict, and the counterexample, that the row carries."""
         if self.concluded is not self.claim.verdict:
             return False
         return self.concluded not in REFUTED or self.counterexample == self.claim.counterexample
 
     @property
     def trials(self) -> int:
-        """Trials of all parts."""
+        """Number of trials of all parts."""
         return sum(tally.trials for tally in self.tallies.values())
 
     @property
     def counterexample(self) -> str:
-        """The first case in which the statement as it stands did not hold, or nothing."""
+        """The first case in which the statement as it stands failed; "" if there is none."""
         failure = self.tallies[Part.STATED].first_failure
         return "" if failure is None else write(failure)
 
@@ -241,11 +241,11 @@ def examine(row: Claim) -> Finding:
 
 
 def conclude(tallies: dict[Part, Tally]) -> Verdict:
-    """The verdict that the trials support.
+    """Return the verdict that the trials support.
 
-    A statement fails only if its correction was tried too, and held in every case, and it depends
-    on the reading only if the kind one held in every case; nothing is concluded where a scale, a
-    kind reading, a correction or a remark did not hold.
+    A statement fails only if its correction was tried too and held in every case; it depends on the
+    reading only if the kind reading held in every case. Nothing is concluded if a scale, a kind
+    reading, a correction or a remark failed.
     """
     others = [tallies[part] for part in Part if part is not Part.STATED]
     if any(tally.failures for tally in others):
@@ -262,7 +262,7 @@ def conclude(tallies: dict[Part, Tally]) -> Verdict:
 
 
 def write(values: dict[str, Any]) -> str:
-    """Numbers of a case as text: fractions as fractions, floats to four digits.
+    """Write the numbers of a case: fractions as fractions, floats to four digits.
 
     >>> from fractions import Fraction
     >>> write({"π": (Fraction(1, 3), Fraction(2, 3)), "A": -0.12345})

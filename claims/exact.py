@@ -1,9 +1,9 @@
 """Expectations over finite policies, groups of samples and their sets, in rational arithmetic.
 
-The reference of the claims and of the tests: plain enumeration with fractions, which shares no code
-with the library. A policy is a sequence of probabilities, one for each action. A score is a
+This is the reference of the claims and of the tests: plain enumeration with fractions, which shares
+no code with the library. A policy is a sequence of probabilities, one for each action. A score is a
 function of the members of a set in ascending order: actions, or indices of samples. A credit gives
-an advantage to each action of a group of N sampled ones.
+an advantage to each action of a group of N samples.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Design = Sequence[tuple[int, ...]]  # which sets are scored, by index
 
 
 def average(numbers: Iterable[Fraction]) -> Fraction:
-    """Their mean; 0 of none."""
+    """Return the mean of the numbers; 0 without numbers."""
     listed = list(numbers)
     return sum(listed, Fraction(0)) / max(len(listed), 1)
 
@@ -39,7 +39,7 @@ def times(scale: Fraction | int, numbers: Iterable[Fraction]) -> list[Fraction]:
 
 
 def weighted(weights: Iterable[Fraction], numbers: Iterable[Fraction]) -> list[Fraction]:
-    """weight · number of each."""
+    """weight · number, for each pair."""
     return [weight * number for weight, number in zip(weights, numbers, strict=True)]
 
 
@@ -56,7 +56,7 @@ def policy(*weights: int) -> tuple[Fraction, ...]:
 
 
 def policies(num_actions: int, largest: int) -> Iterator[tuple[Fraction, ...]]:
-    """Every policy with positive probabilities over one denominator up to `largest`, that first."""
+    """Yield every policy with positive probabilities, denominators ascending up to `largest`."""
     for denominator in range(num_actions, largest + 1):
         for cuts in combinations(range(1, denominator), num_actions - 1):
             edges = (0, *cuts, denominator)
@@ -71,13 +71,13 @@ def probability(drawn: Iterable[int], policy: Policy) -> Fraction:
 
 
 def ordered_draws(policy: Policy, num: int) -> Iterator[tuple[Actions, Fraction]]:
-    """Every tuple of `num` independent actions, and its probability."""
+    """Yield every tuple of `num` independent actions, and its probability."""
     for drawn in product(range(len(policy)), repeat=num):
         yield drawn, probability(drawn, policy)
 
 
 def draws(policy: Policy, num: int) -> tuple[tuple[Actions, Fraction], ...]:
-    """Every multiset of `num` independent actions, and its probability."""
+    """Return every multiset of `num` independent actions, and its probability."""
     return _draws(tuple(policy), num)
 
 
@@ -113,7 +113,7 @@ def advantage(score: Score, policy: Policy, size: int, action: int) -> Fraction:
 
 
 def advantages(score: Score, policy: Policy, size: int) -> list[Fraction]:
-    """A of every action."""
+    """Return A of every action."""
     whole = expected(score, policy, size)
     return [expected(score, policy, size - 1, (a,)) - whole for a in range(len(policy))]
 
@@ -145,7 +145,7 @@ class GroupMeans:
     """Mean scores of the n-sets out of N samples, by enumeration.
 
     Attributes:
-        score: Of a set of indices.
+        score: Score of a set of indices.
         num: N.
         size: n.
     """
@@ -161,45 +161,45 @@ class GroupMeans:
 
     @cached_property
     def u(self) -> list[Fraction]:
-        """Over the sets with each sample."""
+        """Mean score of the sets with each sample."""
         return [average(f for s, f in self.scored.items() if i in s) for i in range(self.num)]
 
     @cached_property
     def v(self) -> list[Fraction]:
-        """Over the sets without it; empty if n = N."""
+        """Mean score of the sets without each sample; empty if n = N."""
         samples = range(self.num if self.size < self.num else 0)
         return [average(f for s, f in self.scored.items() if i not in s) for i in samples]
 
     @cached_property
     def w(self) -> list[Fraction]:
-        """Over the (n−1)-sets without it; 0 if n = 1."""
+        """Mean score of the (n−1)-sets without each sample; 0 if n = 1."""
         if self.size == 1:
             return [Fraction(0)] * self.num
         return GroupMeans(self.score, self.num, self.size - 1).v
 
     @cached_property
     def U(self) -> Fraction:
-        """Over all sets."""
+        """Mean score of all sets."""
         return average(self.scored.values())
 
     @cached_property
     def variance(self) -> Fraction:
-        """Of the scores of all sets."""
+        """Variance of the scores of all sets."""
         return average((f - self.U) ** 2 for f in self.scored.values())
 
 
 def group_means(score: Score, group: Actions, size: int) -> GroupMeans:
-    """u, v, w and U of a group of actions."""
+    """Compute u, v, w and U of a group of actions."""
     return GroupMeans(of_group(score, group), len(group), size)
 
 
 def of_group(score: Score, group: Actions) -> Score:
-    """The score of a set of indices: that of the actions that were sampled there."""
+    """Score a set of indices by the actions that were sampled there."""
     return lambda s: score(tuple(sorted(group[i] for i in s)))
 
 
 def all_sets(num: int, size: int) -> Design:
-    """Every n-set of N indices."""
+    """Return every n-set of N indices."""
     return tuple(combinations(range(num), size))
 
 
@@ -251,7 +251,7 @@ def from_sets(score: Score, design: Design) -> Credit:
 
 
 def by_value(score: Score, design: Design) -> Credit:
-    """The same sum with membership by value, which takes equal samples for one: biased."""
+    """Sum as `from_sets`, with membership by value, which confuses equal samples: biased."""
 
     def credit(group: Actions) -> list[Fraction]:
         sets = [tuple(sorted(group[i] for i in s)) for s in design]
@@ -262,7 +262,7 @@ def by_value(score: Score, design: Design) -> Credit:
 
 
 def over_designs(score: Score, designs: Iterable[Design]) -> Credit:
-    """The mean of `from_sets` over designs."""
+    """Average `from_sets` over designs."""
     credits = [from_sets(score, design) for design in designs]
     return lambda group: [
         average(column) for column in zip(*(credit(group) for credit in credits), strict=True)
@@ -293,7 +293,7 @@ def mean_estimate(
 
 
 def trace_variance(credit: Credit, policy: Policy, num: int) -> Fraction:
-    """E ‖g‖² − ‖E g‖² of the estimate g of one group of `num` samples."""
+    """E ‖g‖² − ‖E g‖² for the estimate g from one group of `num` samples."""
     second = Fraction(0)
     for group, chance in draws(policy, num):
         update = estimate(credit(group), group, policy)

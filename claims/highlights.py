@@ -1,4 +1,4 @@
-"""The claims to read first: what each says in one line, and what follows from its verdict."""
+"""The claims to read first: what each says in one line, and what its verdict means."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Highlight(NamedTuple):
-    """A claim of the ledger in words for a first reader."""
+    """A claim of the ledger, in words for a first reading."""
 
     id: str
     says: str
@@ -17,12 +17,12 @@ HIGHLIGHTS = (
     Highlight(
         "note-prop-2.6-all",
         "The marginal set advantages, over all sets, follow the gradient of the expected set score",
-        "Without bias, for every set score; u − U and u − v differ only by a constant",
+        "True without bias, for every set score; u − U and u − v differ only by a factor",
     ),
     Highlight(
         "note-lemma-3.3",
         "A gradient step of size α moves the logit of y by α·π(y)·A(y)",
-        "The factor n (the set size) is missing",
+        "True times n, the set size: the factor is missing",
     ),
     Highlight(
         "note-likelihood-sign",
@@ -32,46 +32,46 @@ HIGHLIGHTS = (
     Highlight(
         "note-prop-3.7",
         "A covariance says how a step changes the entropy",
-        "Exactly, to first order in the step",
+        "True exactly, to first order in the step",
     ),
     Highlight(
         "note-never-collapse",
         "The polychromic objective never collapses onto one answer",
-        "With one right answer and sets of two, it does",
+        "With one right answer and sets of two, it collapses",
     ),
     Highlight(
         "note-prop-4.3",
         "A lower bound for the scaffold value of a set of different actions",
-        "The value is positive, but goes below every bound as p → 1/n",
+        "The value is positive, but falls below every bound as p → 1/n",
     ),
     Highlight(
         "tutorial-same-advantage",
         "Standard RL pays a fifth common answer like a first rare one; a set objective does not",
-        "So logits of likely strategies, which move by π(y)·A(y), move fastest",
+        "So logits of probable strategies, which move by π(y)·A(y), move fastest",
     ),
     Highlight(
         "tutorial-eight-samples",
         "A wrong sample can get a positive advantage because it is different",
-        "1/16 beside seven right samples of one strategy, sets of four",
+        "The advantage is 1/16 next to seven right samples of one strategy, in sets of four",
     ),
     Highlight(
         "tutorial-free-lunch",
         "Diversity costs nothing in pass@1",
-        "Only where all strategies are equally good",
+        "True only if all strategies are equally good",
     ),
     Highlight(
         "tutorial-shaping-impossible",
         "With a diversity bonus, a wrong sample cannot gain once accuracy is high",
-        "A finite bonus is enough: λ above p/(d − mean d)",
+        "A finite bonus suffices: λ above p/(d − mean d)",
     ),
     Highlight(
         "maxpo-is-set-rl",
         "MaxPO's advantage is the marginal set advantage of max",
-        "Up to the constant N/(N − K)",
+        "True up to the factor N/(N − K)",
     ),
     Highlight(
         "maxpo-variance",
         "The leave-two-out baseline lowers the variance",
-        "It depends on the policy: for a uniform one over three answers it raises it",
+        "It depends on the policy: with a uniform policy over three answers the variance rises",
     ),
 )

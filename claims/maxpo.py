@@ -43,7 +43,7 @@ def batches(largest: int = 5) -> Iterator[tuple[tuple[int, ...], int]]:
 
 
 def improvement(rewards: Rewards, size: int) -> list[Fraction]:
-    """EI_i: the mean over (K−1)-sets of the others of how far r_i exceeds their maximum.
+    """EI_i: the mean of how far r_i exceeds the maximum of a (K−1)-set of the others.
 
     For K = 1 the other set is empty and worth 0, as in u − w.
     """
@@ -53,7 +53,7 @@ def improvement(rewards: Rewards, size: int) -> list[Fraction]:
 
 
 def leave_two_out(rewards: Rewards, size: int) -> list[Fraction]:
-    """EI_i less the mean of the others' EI, each computed in the batch without i."""
+    """EI_i minus the mean of the others' EI, each computed in the batch without i."""
     result = []
     for i, own in enumerate(improvement(rewards, size)):
         others = [r for j, r in enumerate(rewards) if j != i]
@@ -62,12 +62,12 @@ def leave_two_out(rewards: Rewards, size: int) -> list[Fraction]:
 
 
 def of_rewards(advantages: Callable[[Rewards, int], list[Fraction]], size: int) -> Credit:
-    """The credit of a group of actions from that of their rewards."""
+    """Credit a group of actions with the advantages of their rewards."""
     return lambda group: advantages([REWARDS[a] for a in group], size)
 
 
 def follows(credit: Credit, num: int, size: int, scale: Fraction) -> bool:
-    """Whether the mean update is `scale` times the gradient, for every policy tried."""
+    """Return whether the mean update is `scale` times the gradient, for every policy tried."""
     return all(
         mean_estimate(credit, p, num) == times(scale, logit_gradient(SCORE, p, size))
         for p in POLICIES
@@ -108,7 +108,7 @@ def _other_sets(num: int, size: int) -> list[list[Actions]]:
     MAXPO,
     "Abstract",
     Verdict.HOLDS,
-    how="Σ EI over every batch of B ≤ 5 rewards, K ≥ 2: B times the mean max@K less the "
+    how="Σ EI over every batch of B ≤ 5 rewards, K ≥ 2: B times the mean max@K minus the "
     "mean max@(K−1), which is never negative.",
     truth="Rewards (0, 1, 1, 3), K = 2: the sum is 3.",
 )
@@ -128,7 +128,7 @@ def improvement_is_not_centred() -> Trials:
     MAXPO,
     "Abstract",
     Verdict.HOLDS,
-    how="Σ_i of EI_i less the mean of EI_j without i, for every batch of B ≤ 5, ties included.",
+    how="Σ_i of EI_i minus the mean of EI_j without i, for every batch of B ≤ 5, ties included.",
     cases=batches(),
 )
 def leave_two_out_is_centred(rewards: Actions, size: int) -> Trials:
@@ -157,7 +157,7 @@ def leave_two_out_is_unbiased(num: int, size: int) -> Trials:
     MAXPO,
     "Abstract: why two are left out",
     Verdict.HOLDS,
-    how="EI_i less the mean of the others' EI of the full batch: mean update against ∇E max@K.",
+    how="EI_i minus the mean of the others' EI in the full batch: mean update against ∇E max@K.",
     truth="Its mean is (B/K)(1 − (K−1)/(B−1)) ∇E max@K + B/(B−1) ∇E max@(K−1).",
 )
 def leaving_one_out_is_biased() -> Trials:
@@ -212,7 +212,7 @@ def referee() -> Trials:
     MAXPO,
     "Simulated rebuttal, second point",
     Verdict.READING,
-    how="The baseline for every K ≤ B ≤ 5.",
+    how="The baseline was computed for every K ≤ B ≤ 5.",
     kindly="K is the size of a set, and the group has more samples: B ≥ K + 1.",
     counterexample="B=2, K=2",
     truth="With B = K there is no set without i, and no baseline. K = 1 is possible too and gives "
@@ -240,7 +240,7 @@ def any_group_size() -> Trials:
     Verdict.HOLDS,
     how="EI + leave-two-out against Set RL's u − U with f = max, every batch of B ≤ 5, and the "
     "library's `maxpo` to 1e-12.",
-    truth="They are the same up to the factor B/(B−K); for K = 1 it is RLOO's r less the mean of "
+    truth="They are the same up to the factor B/(B−K); for K = 1 it is RLOO's r minus the mean of "
     "the others.",
     cases=batches(),
 )
@@ -326,7 +326,7 @@ def equation_84(rewards: Actions, size: int) -> Trials:
     MAXPO,
     "Appendix, after Eq. 84: 'BoN mean'",
     Verdict.HOLDS,
-    how="S(i, K, B) less the mean of S(j, K, B∖i): unbiased (scale 1) over all groups, and its "
+    how="S(i, K, B) minus the mean of S(j, K, B∖i): unbiased (scale 1) over all groups, and its "
     "sum, every batch of B ≤ 5.",
     truth="It is PKPO's s_loo, (K/B)u_i − K/(B−1) v_i. It sums to −K·U/(B−1) and changes when a "
     "constant is added to all rewards.",

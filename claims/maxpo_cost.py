@@ -40,7 +40,7 @@ class Counted:
         return self._done("add", self.value - other.value)
 
     def __mul__(self, factor: Fraction) -> Counted:
-        """Product with a weight that depends on B and K alone."""
+        """Multiply by a weight that depends only on B and K."""
         return self._done("multiply", self.value * factor)
 
     def __lt__(self, other: Counted) -> bool:
@@ -57,7 +57,7 @@ def _ranked(rewards: Numbers) -> list[int]:
 
 
 def _weights(num: int, size: int) -> list[tuple[Fraction, Fraction]]:
-    """Of the gap above the k lowest rewards, k = 1 … B − 1: for a sample above it and below it."""
+    """Return the gaps' weights above the k lowest rewards: for a sample above and one below."""
     found = []
     for k in range(1, num):
         above = Fraction(comb(k, size), comb(num - 1, size))
@@ -66,7 +66,7 @@ def _weights(num: int, size: int) -> list[tuple[Fraction, Fraction]]:
 
 
 def by_gaps(rewards: Numbers, size: int) -> list[Counted]:
-    """u − v of max@K: every sample adds up a share of every gap between neighbouring rewards."""
+    """Compute u − v of max@K: every sample adds up a share of every gap between neighbours."""
     num, order = len(rewards), _ranked(rewards)
     weights, work = _weights(num, size), rewards[0].work
     found = [Counted(Fraction(0), work)] * num
@@ -78,7 +78,7 @@ def by_gaps(rewards: Numbers, size: int) -> list[Counted]:
 
 
 def by_running_sums(rewards: Numbers, size: int) -> list[Counted]:
-    """The same, with the shares of the gaps below and above a sample as running sums."""
+    """Compute the same, with running sums of the gaps' shares below and above a sample."""
     num, order = len(rewards), _ranked(rewards)
     weights, zero = _weights(num, size), Counted(Fraction(0), rewards[0].work)
     gaps = [rewards[b] - rewards[a] for a, b in pairwise(order)]
@@ -96,7 +96,7 @@ Advantages = Callable[[Numbers, int], list[Counted]]
 
 
 def operations(advantages: Advantages, num: int, size: int) -> int:
-    """How many operations a batch of B shuffled rewards costs."""
+    """Count the operations for a batch of B shuffled rewards."""
     work: Work = Counter()
     shuffled = [Counted(Fraction(7 * i % num, num), work) for i in range(num)]
     advantages(shuffled, size)

@@ -52,7 +52,7 @@ def variance_reduction() -> Trials:
     Verdict.READING,
     how="Exact trace variances for B = 5, K = 1…4, three actions, π = (1, 3, 6)/10, where it helps "
     "at K = 2.",
-    kindly="The figure compares variances at several K and makes no claim for all. It has the "
+    kindly="The figure compares variances at several K and makes no claim for all K. L2O has the "
     "lower variance at small K, here 1 and 2.",
     counterexample="B=5, K=3, L2O_over_EI=1.187",
     truth="The ratio rises with K and passes 1 at K = 3: as K nears B, v is the mean of few sets, "
@@ -102,7 +102,7 @@ def _log_comb(n: int, k: int) -> float:
 
 
 def adam_proxy(gradients: tuple[Fraction, ...], first: Fraction, second: Fraction) -> Fraction:
-    """v̂ − m̂² of Adam after a sequence of gradients, its moments corrected for their start at 0."""
+    """v̂ − m̂² of Adam after a sequence of gradients; moments corrected for the start at 0."""
     m = v = Fraction(0)
     for g in gradients:
         m, v = first * m + (1 - first) * g, second * v + (1 - second) * g * g

@@ -29,7 +29,7 @@ from claims.exact import (
 
 
 def by_first_action(score: Score, size: int) -> Credit:
-    """Mean score of the sets with any trajectory that starts with the action, less that of all."""
+    """Average sets with any trajectory that starts with the action; subtract the mean of all."""
 
     def credit(group: Actions) -> list[Fraction]:
         sets = [tuple(sorted(group[i] for i in s)) for s in all_sets(len(group), size)]
@@ -107,7 +107,7 @@ Cells = Counter[tuple[int, int]]  # how many samples have this (cluster, reward)
 
 
 def fillings(cells: Cells, size: int) -> Iterator[tuple[int, Cells]]:
-    """Every way to fill a set from the cells, and how many sets are filled so."""
+    """Yield every way to fill a set from the cells, and how many sets are filled this way."""
     if not cells:
         if size == 0:
             yield 1, Counter()
@@ -119,14 +119,14 @@ def fillings(cells: Cells, size: int) -> Iterator[tuple[int, Cells]]:
 
 
 def polychromic_of(filled: Cells, size: int) -> Fraction:
-    """Mean reward · clusters/n of a set with so many members in each cell."""
+    """Mean reward · clusters/n of a set with these numbers of members in the cells."""
     correct = sum(count for (_, reward), count in filled.items() if reward)
     clusters = {cluster for cluster, _ in filled} - {scores.DEGENERATE}
     return Fraction(correct, size) * Fraction(len(clusters), size)
 
 
 def with_member(cells: Cells, cell: tuple[int, int], size: int) -> Fraction:
-    """The mean score over all sets that hold one given sample of the cell."""
+    """Return the mean score over all sets that hold one given sample of the cell."""
     own = Counter({cell: 1})
     listed = list(fillings(cells - own, size - 1))
     total = sum(ways * polychromic_of(filled + own, size) for ways, filled in listed)

@@ -41,7 +41,7 @@ POLICIES = (policy(1, 1, 1), policy(1, 2, 3), policy(5, 1, 2))
 
 
 def sampled_scale(num: int, size: int, num_sets: int) -> Fraction:
-    """M of Proposition 2.6 for K sets without replacement, as it is written there."""
+    """M for K sets without replacement, as Proposition 2.6 writes it."""
     total = comb(num, size)
     subsets = comb(total - 2, num_sets - 2) if num_sets >= 2 else 0
     ways = Fraction(total * subsets, comb(total, num_sets) * num_sets)
@@ -153,7 +153,7 @@ def complete_against_sampled(score: Score, p: Policy) -> Trials:
 
 
 def _variance_over_designs(score: Score, p: Policy, num: int, size: int, num_sets: int) -> Fraction:
-    """The trace variance when both the group and the collection of sets are drawn."""
+    """Return the trace variance when both the group and the collection of sets are drawn."""
     designs = list(combinations(all_sets(num, size), num_sets))
     credits = [from_sets(score, design) for design in designs]
     second = Fraction(0)
@@ -175,7 +175,7 @@ def _variance_over_designs(score: Score, p: Policy, num: int, size: int, num_set
     "are both unbiased; max, N = 4, n = 2.",
     kindly="It has the lowest variance among all numbers of sets K for the same advantage.",
     counterexample="N=4, n=2, π=(1/3, 1/3, 1/3), all_sets=0.9218, EI=0.6804",
-    truth="Another unbiased baseline can have a lower one.",
+    truth="Another unbiased baseline can have a lower variance.",
 )
 def lowest_variance() -> Trials:
     """The complete U-statistic estimator has the lowest variance of all unbiased estimators."""
@@ -272,7 +272,7 @@ def grpo_drop_in() -> Trials:
 
 
 def _standardised_ratios(score: Score, p: Policy, num: int, size: int) -> list[float]:
-    """Mean update over ∇E f for each action whose gradient is not 0."""
+    """Mean update over ∇E f, for each action whose gradient is not 0."""
     found, truth = _mean_standardised(score, p, num, size), logit_gradient(score, p, size)
     return [f / float(t) for f, t in zip(found, truth, strict=True) if t]
 
@@ -320,8 +320,8 @@ def several_sizes(score: Score, p: Policy) -> Trials:
     Verdict.READING,
     how="Mean update over all groups, N = 4, sizes 1 and 2, against Σ_c ∇E f.",
     kindly="The example displays an objective and gives no estimator. Marginal set advantages "
-    "optimise it if those of size n_c are weighted with 1/C(N−1, n_c): the mean update is then "
-    "Σ_c ∇E f exactly.",
+    "optimise it if the advantages of size n_c are weighted with 1/C(N−1, n_c): the mean update "
+    "is then Σ_c ∇E f exactly.",
     counterexample="N=4, sizes=(1, 2), π=(1/3, 1/3, 1/3), ratios=(47/76, 1/2, 43/68)",
     truth="With 1/C(N, n_c) size n_c enters with weight 1 − n_c/N.",
     cases=product(POLICIES),

@@ -31,7 +31,7 @@ POLICIES = (policy(1, 1, 1), policy(1, 2, 3), policy(6, 1, 1))
 
 
 def given(score: Score, y: int) -> Score:
-    """The score of a set of y and the other members."""
+    """Score a set of y and the other members."""
     return lambda s: score(tuple(sorted((y, *s))))
 
 
@@ -60,7 +60,7 @@ def rewrite(size: int, rewards: Actions, clusters: Actions, p: Policy) -> Trials
 
 
 def constant_others(p: Policy, rewards: tuple[int, ...], d: Score, size: int) -> list[Fraction]:
-    """E[∇ log π(y) r(y) d(y, others)], the others constant."""
+    """E[∇ log π(y) r(y) d(y, others)] with constant others."""
     total = [Fraction(0)] * len(p)
     for y, (chance, r) in enumerate(zip(p, rewards, strict=True)):
         value = r * expected(d, p, size - 1, (y,))
@@ -93,7 +93,7 @@ def others_constant(size: int, rewards: Actions, p: Policy) -> Trials:
 
 
 def decomposition(left: Score, right: Score, p: Policy, size: int, y: int) -> tuple[Fraction, ...]:
-    """The four terms of Eq. 15 for f = left · right: two products of means, two covariances."""
+    """Return the terms of Eq. 15 for f = left · right: two products of means, two covariances."""
     with_y = [expected(given(part, y), p, size - 1) for part in (left, right)]
     whole = [expected(part, p, size) for part in (left, right)]
     return (
@@ -133,7 +133,7 @@ def equation_15(size: int, rewards: Actions, clusters: Actions, p: Policy) -> Tr
     how="f = (mean of r_A)(mean of r_B), the note's example: A by enumeration against Eq. 15 with "
     "every term worked out by hand, all rewards 0/1 of three actions, n = 2, 3.",
     truth="In the example both covariances are the same for every y, −Cov(r_A, r_B)/n² in all: "
-    "they do not favour a generation that brings the two rewards together, and Term 1 alone "
+    "they do not favour a generation that brings the two rewards together, and only Term 1 "
     "orders the generations.",
     cases=product((2, 3), POLICIES),
 )
@@ -161,7 +161,7 @@ def two_objectives(size: int, p: Policy) -> Trials:
     "§4, second feature",
     Verdict.HOLDS,
     how="For f = mean r + d the advantage is A_r + A_d exactly; for a reward r·d with the others "
-    "constant it is r(y) E d(y, ·) less its mean. Neither has a covariance term.",
+    "constant it is r(y) E d(y, ·) minus its mean. Neither has a covariance term.",
     cases=product((2, 3), REWARDS, POLICIES),
 )
 def covariance_needs_both(size: int, rewards: Actions, p: Policy) -> Trials:
@@ -206,8 +206,8 @@ def optimism(size: int) -> Trials:
     NOTE,
     "§4, first feature",
     Verdict.READING,
-    how="A of a wrong action of its own strategy: the correct mass on one strategy, accuracy 9/10 "
-    "… 9999/10000, and on m = 1…4 at 1 − 10⁻⁶; n = 2…5.",
+    how="A of a wrong action with its own strategy: the correct mass on one strategy, accuracy "
+    "9/10 … 9999/10000, and on m = 1…4 at 1 − 10⁻⁶; n = 2…5.",
     kindly="It can keep one: for n ≥ 3 where all correct generations share a strategy, the signal "
     "is positive at every accuracy tried and tends to (n−2)/n².",
     counterexample="n=2, accuracy=9/10, A=-9/200",
@@ -263,7 +263,7 @@ def _grid(steps: int) -> list[Fraction]:
 
 
 def stepped_entropy(score: Score, p: Policy, size: int, alpha: float) -> tuple[float, float, float]:
-    """Entropy before and after a gradient step, and dH/dα by Proposition 3.7."""
+    """Return entropy before and after a gradient step, and dH/dα by Proposition 3.7."""
     logs = [math.log(q) for q in p]
     shift = [float(g) for g in logit_gradient(score, p, size)]
     weights = [math.exp(log + alpha * z) for log, z in zip(logs, shift, strict=True)]

@@ -70,7 +70,7 @@ def diversity_condition() -> Trials:
     "§4, after Definition 4.1",
     Verdict.HOLDS,
     how="d = clusters/n: Cov(d, count of y) = π(y)[(1−π(y))^(n−1) − Σ π(1−π)^(n−1)], negative for "
-    "the likeliest action of every policy over three actions that is not uniform; n = 2, 3, 4.",
+    "the most probable action of every non-uniform policy over three actions; n = 2, 3, 4.",
     truth="It is positive for the rarest action.",
     cases=product((2, 3, 4), policies(3, 7)),
 )
@@ -116,7 +116,7 @@ Case = tuple[str, Policy, Score, Score]  # name, policy, f_poly, its diversity
 
 
 def dominated(p: Fraction) -> Iterator[Case]:
-    """Action 0 is correct and has probability p; the others differ from case to case."""
+    """Yield policies where action 0 is correct with probability p; the others differ by case."""
     half = (1 - p) / 2
     for name, weights, rewards, clusters in (
         ("one wrong", (p, 1 - p), (1, 0), (0, 1)),
@@ -194,7 +194,7 @@ def homogeneous_bound() -> Trials:
 
 
 def mixed_set(size: int, correct: int, p: Fraction, others: int) -> tuple[Policy, Score]:
-    """n actions of probability p, `correct` of them right; `others` wrong ones share 1 − np."""
+    """Make n actions of probability p, `correct` ones right; `others` wrong ones share 1 − np."""
     rest = (1 - size * p) / others
     rewards = (1,) * correct + (0,) * (size - correct + others)
     return (p,) * size + (rest,) * others, scores.polychromic(rewards)
@@ -238,7 +238,7 @@ def heterogeneous_bound(size: int, others: int) -> Trials:
 
 
 def heterogeneous_sets() -> Iterator[tuple[int, int, Fraction]]:
-    """n, q and p of Proposition 4.3: n = 2, 3, q = 1…n, p = k/(20n); 95 cases."""
+    """Yield n, q and p of Proposition 4.3: n = 2, 3, q = 1…n, p = k/(20n); 95 cases."""
     for size, step in product((2, 3), range(1, 20)):
         for correct in range(1, size + 1):
             yield size, correct, Fraction(step, 20 * size)
@@ -251,8 +251,7 @@ def heterogeneous_sets() -> Iterator[tuple[int, int, Fraction]]:
     Verdict.READING,
     how="Λ of n different actions of probability p each, q of them correct, against Λ(y^n) of a "
     "correct y among them, and one wrong action; n = 2, 3, p = k/(20n).",
-    kindly="There are several such sets: 52 of 95, among them all 38 whose members are all "
-    "correct.",
+    kindly="There are such sets: 52 of 95, including all 38 sets whose members are all correct.",
     counterexample="n=2, q=1, p=1/40, set=741/64000, y^n=1521/128000",
     truth="In 43 of the 95 cases the homogeneous set has as much or more: all 38 with one correct "
     "member, and five with two of three correct, where p is largest.",

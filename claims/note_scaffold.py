@@ -36,7 +36,7 @@ def overlap(left: Actions, right: Actions) -> int:
 
 
 def largest_overlap(members: Actions, num_actions: int) -> int:
-    """The largest overlap with any set of the same size, this one included."""
+    """Return the largest overlap with any set of the same size, this set included."""
     return max(overlap(s, members) for s in product(range(num_actions), repeat=len(members)))
 
 
@@ -47,7 +47,7 @@ def scaffold(score: Score, p: Policy, members: Actions, normaliser: int) -> Frac
 
 
 def log_rates(score: Score, p: Policy, size: int) -> list[Fraction]:
-    """d log π(y) / dα of a gradient step."""
+    """d log π(y) / dα of a gradient step, for every action."""
     return log_likelihood_rates(logit_gradient(score, p, size), p)
 
 
@@ -63,8 +63,8 @@ def likelihood_rate(p: Policy, found: Sequence[Fraction], size: int, y: int) -> 
     "§3, Definition 3.1",
     Verdict.DEFINITION,
     how="The largest overlap of every set of three actions, n ≤ 4, by enumeration.",
-    truth="I = n · (how often the set's commonest member occurs): n² for a homogeneous set, n for "
-    "one of different members. I must count the set itself among the others.",
+    truth="I = n · (how often the set's most frequent member occurs): n² for a homogeneous set, n "
+    "for a set of different members. The maximum must include the set itself.",
     cases=product((1, 2, 3, 4)),
 )
 def scaffold_definition(size: int) -> Trials:
@@ -193,7 +193,7 @@ def entropy_rate(shift: Sequence[Fraction], p: Policy) -> list[Fraction]:
 
 
 def proposition_3_7(score: Score, p: Policy, size: int) -> list[Fraction]:
-    """Its right-hand side for α = 1, as coefficients of log π(1)…log π(A)."""
+    """Return the proposition's right side for α = 1, as coefficients of log π(1)…log π(A)."""
     actions = range(len(p))
     with_count = [
         covariance(score, lambda s, a=a: Fraction(s.count(a)), p, size)  # type: ignore[misc]

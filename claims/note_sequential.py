@@ -85,7 +85,7 @@ class Process:
         return solve(_identity_less(discount, transposed), begin)
 
     def stationary(self) -> Vector | None:
-        """The distribution that P keeps, where there is only one."""
+        """Return the distribution that P keeps, if there is only one; else None."""
         transposed = [list(column) for column in zip(*self.steps, strict=True)]
         balance = _identity_less(Fraction(1), transposed)
         balance[-1] = [Fraction(1)] * len(self.moves)
@@ -95,9 +95,10 @@ class Process:
             return None
 
     def trees(self, start: int, depth: int) -> Iterator[tuple[Fraction, Fraction, list[int]]]:
-        """Every tree of sampled sets: its probability, its return, its number of states by depth.
+        """Yield every tree of sampled sets: its probability, its return, its states by depth.
 
-        Every node's set is enumerated jointly with every other's, as Eq. 3 defines the value.
+        Every node's set is enumerated jointly with every other node's set, as Eq. 3 defines the
+        value.
         """
         yield from self._grow([start], depth, Fraction(1))
 
@@ -120,7 +121,7 @@ class Process:
 
 
 def solve(matrix: Matrix, right: Vector) -> Vector:
-    """x with matrix · x = right, by elimination; ZeroDivisionError if it is singular."""
+    """Solve matrix · x = right by elimination; ZeroDivisionError if the matrix is singular."""
     rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
     for at in range(len(rows)):
         pivot = next((i for i in range(at, len(rows)) if rows[i][at]), None)
@@ -144,9 +145,9 @@ QUARTER = Fraction(1, 4)
 
 
 def processes(size: int = 2, gamma: Fraction = QUARTER) -> Iterator[Process]:
-    """Every two-state, two-action process with deterministic moves, rewarded by max and by spread.
+    """Yield every deterministic two-state, two-action process, rewarded by max and by spread.
 
-    State 0 is worth the largest of two rewards, state 1 is worth different actions.
+    State 0 is worth the largest of two rewards; state 1 is worth the number of different actions.
     """
     score = (scores.maximum((1, 0)), scores.differ())
     for moves in product(product(range(2), repeat=2), repeat=2):
@@ -199,7 +200,7 @@ def discount_range(size: int) -> Trials:
 
 
 def _gap(new: Process, old: Process, occupancy: Vector) -> Fraction:
-    """The right-hand side of Lemma 2.2 for an occupancy."""
+    """Return the right-hand side of Lemma 2.2 for an occupancy."""
     return dot(occupancy, new.advantages(old.values)) / (1 - new.gamma * new.size)
 
 
@@ -222,7 +223,7 @@ def _pairs() -> Iterator[tuple[Process, Process]]:
     counterexample="moves=((0, 1), (0, 0)), π=(1/2, 1/2), gap=463/1500, lemma=451/1800",
     kindly="The distribution is the discounted share of visits from s₀ with discount γn, "
     "d♯(s) = (1 − γn) Σ_t (γn)^t Pr(s_t = s), as the factor 1/(1 − γn) suggests.",
-    truth="Neither the distribution that the moves of π keep nor the discount γ alone is right.",
+    truth="Neither the distribution that the moves of π keep nor the discount γ is right.",
 )
 def performance_difference() -> Trials:
     """V♯ of π less V♯ of β at s₀ is E[A♯_β]/(1 − γn), the state drawn from the stationary
@@ -264,7 +265,7 @@ SETS: tuple[Actions, ...] = ((0, 0), (0, 1), (1, 1))  # of two actions, n = 2
 
 
 def chosen(process: Process, sets: Sequence[Actions]) -> Vector:
-    """The values where every state gets the set that was chosen for it."""
+    """Return the values if every state gets the set that was chosen for it."""
     rewards = [score(s) for score, s in zip(process.scores, sets, strict=True)]
     steps = [
         [Fraction(sum(process.moves[at][a] == to for a in s)) for to in process.states]
@@ -285,7 +286,7 @@ def backup(process: Process, values: Vector) -> Vector:
 
 
 def largest(values: Sequence[Vector]) -> Vector:
-    """The largest value of each state."""
+    """Return the largest value of each state."""
     return [max(column) for column in zip(*values, strict=True)]
 
 

@@ -32,9 +32,9 @@ Baseline = Callable[[Actions, int], Fraction]  # a set and a member of it → th
 
 
 def collapses(score: Score, num_actions: int, size: int) -> bool:
-    """Whether f(S) = (1/n) Σ g(yᵢ) for some g, so that E f is standard RL's objective.
+    """Return whether f(S) = (1/n) Σ g(yᵢ) for some g: E f is then standard RL's objective.
 
-    g can only be f(y, …, y); symmetric f is meant, and E f is then linear in the policy.
+    g can only be f(y, …, y); f is symmetric, and E f is then linear in the policy.
     """
     alone = [score((a,) * size) for a in range(num_actions)]
     return all(
@@ -44,7 +44,7 @@ def collapses(score: Score, num_actions: int, size: int) -> bool:
 
 
 def is_linear(score: Score, num_actions: int, size: int) -> bool:
-    """Whether E f is linear in the policy: on a grid, E f = Σ π(a) E f at the policy that is a."""
+    """Return whether E f is linear in the policy: on a grid, E f = Σ π(a) E f at policy a."""
     corners = [score((a,) * size) for a in range(num_actions)]
     return all(
         expected(score, p, size) == dot(corners, p) for p in policies(num_actions, num_actions + 3)
@@ -162,8 +162,8 @@ def _first(rewards: tuple[int, ...]) -> Score:
     how="One of two samples by majority, and two of three, selected uniformly and by reward; all "
     "rewards in {0, 1, 2}³ that are not all equal.",
     counterexample="m=1, n=2, selected=by majority, r=(0, 0, 1)",
-    truth="Selecting by reward gives one. Selecting uniformly, or one of two by majority, gives "
-    "the mean reward, which is standard RL.",
+    truth="Selecting by reward gives such an objective. Selecting uniformly, or one of two by "
+    "majority, gives the mean reward, which is standard RL.",
     cases=product([r for r in product(range(3), repeat=3) if len(set(r)) > 1]),
 )
 def selected_subset(rewards: Actions) -> Trials:
@@ -259,7 +259,7 @@ def standard_gradient(rewards: Actions, p: Policy) -> Trials:
     kindly="One baseline for the whole set, the f̂ of Eq. 6, must not depend on the members: "
     "f(y₂…y_n) as the baseline takes away the gradient of its own mean.",
     counterexample="f=max, n=2, π=(1/3, 1/3, 1/3), baseline=f(y₋ᵢ), gradient=(10/27, -2/27, -8/27)",
-    truth="A baseline of its own for each member, bᵢ, may depend on every member but yᵢ.",
+    truth="A separate baseline for each member, bᵢ, may depend on every member except yᵢ.",
 )
 def baseline_rule() -> Trials:
     """A baseline must be independent of the sampled set and of every subset of it."""
@@ -306,9 +306,9 @@ def coupling(size: int, score: Score, p: Policy) -> Trials:
     how="N samples split into N/n sets, each scored against the mean of the others, and all sets "
     "of the same samples: trace variances over all ordered groups of N = 4, n = 2, four "
     "objectives, in fractions. The mean over all splits is u − v.",
-    truth="At the same number of samples all sets never have a larger variance: u − v is the mean "
-    "of the naive credit over all ways to split the samples. Polychromic, N = 4, n = 2, π = (1, 2, "
-    "3)/6: 2.6 times less.",
+    truth="With the same number of samples, using all sets never has a larger variance: u − v is "
+    "the mean of the naive credit over all ways to split the samples. Polychromic, N = 4, n = 2, "
+    "π = (1, 2, 3)/6: 2.6 times less.",
     cases=product(scores.OBJECTIVES),
 )
 def naive_algorithm(score: Score) -> Trials:
@@ -331,7 +331,7 @@ def naive_algorithm(score: Score) -> Trials:
 
 
 def _separate(score: Score, split: list[Actions]) -> Credit:
-    """The score of a sample's set, less the mean score of the other sets."""
+    """Subtract the mean score of the other sets from the score of a sample's set."""
 
     def credit(group: Actions) -> list[Fraction]:
         f = [score(tuple(sorted(group[i] for i in s))) for s in split]
@@ -343,7 +343,7 @@ def _separate(score: Score, split: list[Actions]) -> Credit:
 
 
 def _ordered_variance(credit: Credit, p: Policy, num: int) -> Fraction:
-    """The trace variance of a credit that depends on the order of the samples."""
+    """Return the trace variance of a credit that depends on the order of the samples."""
     second = Fraction(0)
     for group, chance in ordered_draws(p, num):
         update = estimate(credit(group), group, p)

@@ -13,7 +13,7 @@ from claims.exact import Actions, Policy, Score, advantage, policies, policy
 
 
 def diminish(p: Policy, removed: Iterable[int]) -> Policy:
-    """The policy without some actions, their probability spread evenly over the rest of it."""
+    """Remove some actions from the policy; spread their probability evenly over the rest."""
     gone = set(removed)
     kept = [a for a, q in enumerate(p) if q and a not in gone]
     share = sum((p[a] for a in gone), Fraction(0)) / len(kept)
@@ -26,12 +26,12 @@ def scaffold(score: Score, p: Policy, size: int, y: int) -> Fraction:
 
 
 def others(p: Policy, y: int) -> list[int]:
-    """The other actions, likeliest first."""
+    """Return the other actions, the most probable first."""
     return sorted((a for a in range(len(p)) if a != y), key=lambda a: -p[a])
 
 
 def speculars(score: Score, p: Policy, size: int, y: int) -> Iterator[tuple[int, ...]]:
-    """Every specular set of y, smallest first: removing it makes Λ negative."""
+    """Yield every specular set of y, smallest first: removing it makes Λ negative."""
     for count in range(1, len(p)):
         for removed in combinations(others(p, y), count):
             if scaffold(score, diminish(p, removed), size, y) < 0:
@@ -39,7 +39,7 @@ def speculars(score: Score, p: Policy, size: int, y: int) -> Iterator[tuple[int,
 
 
 def supported(score: Score, size: int) -> Iterator[tuple[Policy, int]]:
-    """Policies over four actions, and their actions with a positive scaffold value."""
+    """Yield policies over four actions, and their actions with a positive scaffold value."""
     for p in policies(4, 8):
         for y in range(4):
             if scaffold(score, p, size, y) > 0:
@@ -51,7 +51,7 @@ def supported(score: Score, size: int) -> Iterator[tuple[Policy, int]]:
     NOTE,
     "§5, Definition 5.1",
     Verdict.DEFINITION,
-    how="Every policy over four actions with denominator ≤ 8 and every set but the whole: the "
+    how="Every policy over four actions with denominator ≤ 8 and every set except the whole: the "
     "result is non-negative, sums to 1, is 0 on X and keeps the order of the rest.",
     truth="In the definition of 𝒢 for a set X read y' ∉ X.",
     cases=product(policies(4, 8), (1, 2, 3)),
@@ -185,7 +185,7 @@ def differ_scaffold() -> Trials:
     how="The diminished policy with φ as displayed, and as Definition 5.1 has it; three and four "
     "actions.",
     counterexample="π=(1/3, 1/3, 1/3), X=(0), total_probability=4/3",
-    truth="φ = Σ_{y'∈X} π(y') / |𝒢|: the probability that was removed, not the one that stayed.",
+    truth="φ = Σ_{y'∈X} π(y') / |𝒢|: the removed probability, not the probability that stayed.",
     cases=product([*policies(3, 6), *policies(4, 6)]),
 )
 def share_of_the_removed(p: Policy) -> Trials:
@@ -224,11 +224,11 @@ def above_average() -> Trials:
     "§5, Example 5.4, point 2",
     Verdict.READING,
     how="f = 1{two members differ}, n = 2, 3, four actions: the smallest specular size by search, "
-    "against removing that many of the least likely and of the likeliest others.",
-    kindly="X can be made smaller by keeping them in X: as many of the likeliest other actions as "
+    "against removing that many of the least and of the most probable others.",
+    kindly="X can be made smaller by keeping them in X: as many of the most probable others as "
     "the smallest specular set has were a specular set in every case tried.",
     counterexample="n=2, π=(1/7, 1/7, 2/7, 3/7), y=2, X=(1), Λ=2/147",
-    truth="The likeliest other actions are what keeps Λ positive.",
+    truth="The most probable other actions keep Λ positive.",
     cases=product((2, 3)),
 )
 def keep_the_likeliest(size: int) -> Trials:
@@ -251,7 +251,7 @@ def _binomial(n: int, p: Fraction, weight: list[Fraction]) -> Fraction:
 
 
 def rarest_formulas(n: int, p: Fraction) -> tuple[Fraction, Fraction]:
-    """The two displays of A under f_srl: of a correct and of an incorrect generation."""
+    """Return the two displays of A under f_srl, for a correct and for an incorrect generation."""
     inverse = [Fraction(0), *(Fraction(1, k) for k in range(1, n + 1))]
     value = _binomial(n, p, inverse)
     return _binomial(n - 1, p, inverse[1:]) - value, _binomial(n - 1, p, inverse[:n]) - value

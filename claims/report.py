@@ -34,11 +34,11 @@ The page has every definition, lemma, proposition, example and worked number of
 
 [The documents](#the-documents) says where these are. The last section has our own results. **Not
 covered** are the papers themselves: Polychromic Objectives (arXiv:2509.25424), Poly-EPO
-(arXiv:2604.17654) and MaxPO (arXiv:2606.06080). What is said only there is not on this page, and
-results of training cannot be checked by it.
+(arXiv:2604.17654) and MaxPO (arXiv:2606.06080). Claims that only
+these papers make are not on this page, and a program cannot check their results of training.
 
     make verify                          # checks all of them
-    python -m claims note-prop-2.6       # those whose id starts so; needs only `pip install -e .`
+    python -m claims note-prop-2.6       # claims whose ids start so; needs only `pip install -e .`
 
 """
 
@@ -54,16 +54,16 @@ below it say what is true instead, the first counterexample, and what was checke
 - **Holds up to scale.** True after multiplication with a positive factor, the same for every policy
   and every score. The factor is given.
 - **Depends on the reading.** The words allow two readings, or the claim goes further than the
-  document. The strict reading has a counterexample; the other one holds and is given.
+  document. The strict reading has a counterexample; the other reading holds and is given.
 - **Fails.** False, or true only under a condition that the document does not state. There is a
   counterexample, and a corrected claim that held in every case checked.
 - **Definition.** What the document defines, written in full.
 
-N is the number of samples of a prompt and n the size of a set. The MaxPO review writes B and K for
-them, and our own results write K for n; in the other sections K sets are K of the C(N, n) sets. π
-is the policy. u and v are the mean scores of the sets with and without a sample, w that of the sets
-of n − 1 without it, U that of all sets. A is the marginal set advantage, Λ the scaffold value. The
-[glossary](glossary.md) explains these terms.
+N is the number of samples of a prompt and n the size of a set. The MaxPO review writes B for N and
+K for n, and our own results write K for n; in the other sections, K sets are K of the C(N, n) sets.
+π is the policy. u and v are the mean scores of the sets with and without a sample. w is the mean
+score of the sets of n − 1 samples without it, and U the mean score of all sets. A is the marginal
+set advantage, Λ the scaffold value. The [glossary](glossary.md) explains these terms.
 
 ## How far to trust it
 
@@ -91,8 +91,8 @@ What was checked:
 - **Poly-EPO summaries.** Two web pages on the same paper, in English and in Chinese, without author
   or date. Pages that begin with the same words:
   <https://cname.openbayes.net/en/papers/2604.17654> and <https://hyper.ai/cn/papers/2604.17654>.
-- **MaxPO review.** A review of the paper that a language model wrote: Pith, *On Advantage Estimates
-  for Max@K Policy Gradients*, 28 June 2026, <https://pith.science/paper/DQ2PYM75>.
+- **MaxPO review.** A review of that paper, written by a language model: Pith, *On Advantage
+  Estimates for Max@K Policy Gradients*, 28 June 2026, <https://pith.science/paper/DQ2PYM75>.
 
 The papers that these documents are about, which were not checked:
 
@@ -111,12 +111,12 @@ The papers that these documents are about, which were not checked:
 
 
 FAILING_MEANS = """\
-Each line is a claim that is false as it is stated; its link leads to what is true. Those about
-docs/theory.md are simplifications of our own results, which that page states exactly."""
+Each line is a claim that is false as it is stated; its link leads to what is true. The claims from
+docs/theory.md simplify our own results, which that page states exactly."""
 
 
 def table(findings: Sequence[Finding]) -> str:
-    """One line for each claim, what each unconfirmed check found, the counts and the summary."""
+    """Make a line per claim, the findings of unconfirmed checks, the counts and the summary."""
     width = max((len(finding.claim.id) for finding in findings), default=0)
     lines = [
         f"{'ok' if f.confirmed else 'NO':3}{f.concluded.value:18}{f.claim.id:{width + 2}}"
@@ -131,14 +131,14 @@ def table(findings: Sequence[Finding]) -> str:
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """How many claims there are, and whether all are confirmed or which are not."""
+    """Say how many claims there are, and whether all are confirmed or which are not."""
     wrong = [finding.claim.id for finding in _wrong(findings)]
     result = f"{len(wrong)} not confirmed: {', '.join(wrong)}" if wrong else "all confirmed"
     return f"{len(findings)} claim{'s' * (len(findings) != 1)}: {result}"
 
 
 def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
-    """The findings as plain data."""
+    """Convert the findings to plain data."""
     rows = [
         {
             "id": f.claim.id,
@@ -163,7 +163,7 @@ def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
 
 
 def markdown(findings: Sequence[Finding]) -> str:
-    """The page docs/claims.md: what to know first, counts, then the claims of each document."""
+    """Write docs/claims.md: what to know first, counts, then the claims of each document."""
     counts = Counter(finding.concluded for finding in findings)
     verdicts = ", ".join(f"{counts[verdict]} {words}" for verdict, words in IN_PLURAL.items())
     opening = OPENING.format(number=len(findings), verdicts=verdicts)
@@ -176,7 +176,7 @@ def markdown(findings: Sequence[Finding]) -> str:
 
 
 def _highlights(findings: Sequence[Finding]) -> str:
-    """The table of the claims to read first; only of those that were examined."""
+    """Write the table of the claims to read first, out of the examined ones."""
     verdict = {f.claim.id: _name(f.concluded) for f in findings}
     rows = [
         f"| {row.says} | [{verdict[row.id]}](#{row.id}) | {row.in_short} |"
@@ -188,7 +188,7 @@ def _highlights(findings: Sequence[Finding]) -> str:
 
 
 def _failing(findings: Sequence[Finding]) -> str:
-    """The claims that fail, document by document, each with a link to its entry."""
+    """List the claims that fail, document by document, each with a link to its entry."""
     lines = ["## What fails", "", FAILING_MEANS, ""]
     for document in DOCUMENTS:
         rows = [
@@ -255,7 +255,7 @@ def _wrong(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _mismatch(finding: Finding) -> str:
-    """What a row says, what its check came to, and the first trials that did not hold."""
+    """Say the verdict of a row, the conclusion of its check, and the first failed trials."""
     failures = "; ".join(
         f"{part.value}: {tally.failures} of {tally.trials} failed, "
         f"first {write(tally.first_failure or {})}"

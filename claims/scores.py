@@ -1,7 +1,7 @@
-"""Set objectives by their definition, in rational arithmetic: what every fast form must equal.
+"""Set objectives by their definition, in rational arithmetic: every fast form must equal them.
 
-Each is a function of the members of a set, actions or indices of samples, whose rewards, clusters
-and so on are looked up by member. Where clusters or answers are left out, each has its own.
+Each is a function of the members of a set (actions, or indices of samples), whose rewards, clusters
+and so on are looked up by member. Without clusters or answers, each member has a separate one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def any_correct(rewards: Numbers) -> Score:
 
 
 def distinct(clusters: Labels = None) -> Score:
-    """How many clusters a set has."""
+    """Count the clusters of a set."""
     return cache(lambda s: Fraction(len({_label(clusters, i) for i in s} - {DEGENERATE})))
 
 
@@ -53,7 +53,7 @@ def distinct_share(clusters: Labels = None) -> Score:
 
 
 def family_share(families: Sequence[int], clusters: Sequence[int], weight: Fraction) -> Score:
-    """(families + weight · (variants beyond one a family)) / n; a variant is a pair of labels."""
+    """(families + weight · (variants beyond one per family)) / n; a variant is a pair of labels."""
 
     def score(s: Actions) -> Fraction:
         variants = {
@@ -112,13 +112,13 @@ def mixed_share(clusters: Labels = None) -> Score:
 
 
 def distinct_correct(rewards: Numbers, clusters: Sequence[int]) -> Score:
-    """How many clusters the correct members have."""
+    """Count the clusters of the correct members."""
     count = distinct(clusters)
     return lambda s: count(tuple(i for i in s if rewards[i] > 0.5))
 
 
 def rarest_correct(rewards: Numbers, clusters: Labels = None) -> Score:
-    """1 / (members of its cluster) of the correct member whose cluster has the fewest members.
+    """1 / (members of the cluster) for the correct member whose cluster has the fewest members.
 
     f_srl of the Set RL note, §5.
     """
@@ -132,7 +132,7 @@ def rarest_correct(rewards: Numbers, clusters: Labels = None) -> Score:
 
 
 def majority(rewards: Numbers, answers: Labels = None, ties: str = "uniform") -> Score:
-    """The mean reward of the members that gave the winning answer.
+    """Return the mean reward of the members that gave the winning answer.
 
     Ties are broken uniformly, or go to the lowest answer ("lexicographic").
     """
@@ -150,7 +150,7 @@ def majority(rewards: Numbers, answers: Labels = None, ties: str = "uniform") ->
 
 
 def first_majority(rewards: Numbers, answers: Labels = None) -> Score:
-    """Ties to the answer seen first, averaged over every order in which the members can come."""
+    """Break ties to the answer seen first, averaged over every order of the members."""
 
     def winner(order: Actions) -> int:
         given = [_label(answers, i) for i in order]
@@ -170,7 +170,7 @@ def l_statistic(rewards: Numbers, weights: Callable[[int], Numbers]) -> Score:
 
 
 def best_of(rewards: Numbers, proxy: Numbers) -> Score:
-    """The mean reward of the members with the highest proxy."""
+    """Return the mean reward of the members with the highest proxy."""
 
     def score(s: Actions) -> Fraction:
         top = max(proxy[i] for i in s)
@@ -180,9 +180,9 @@ def best_of(rewards: Numbers, proxy: Numbers) -> Score:
 
 
 def top_by_proxy(rewards: Numbers, proxy: Numbers, m: int) -> Score:
-    """The mean reward of the m members with the highest proxy, over all orders of those that tie.
+    """Return the mean reward of the m members with the highest proxy, over all orders of ties.
 
-    That is over all ways to choose m members of which none has a lower proxy than one left out.
+    These orders are all ways to choose m members, none with a lower proxy than a member left out.
     """
 
     def is_best(chosen: Actions, s: Actions) -> bool:
@@ -197,22 +197,22 @@ def top_by_proxy(rewards: Numbers, proxy: Numbers, m: int) -> Score:
 
 
 def mean_difference(rewards: Numbers) -> Score:
-    """The mean of |rᵢ − rⱼ| over pairs."""
+    """Return the mean of |rᵢ − rⱼ| over pairs."""
     return pairwise_distance([[abs(Fraction(r) - Fraction(q)) for q in rewards] for r in rewards])
 
 
 def pairwise_distance(pairs: Sequence[Numbers]) -> Score:
-    """The mean of a number of each pair; 0 of a single member."""
+    """Return the mean of a number of each pair; 0 for a single member."""
     return lambda s: average(Fraction(pairs[i][j]) for i, j in combinations(s, 2))
 
 
 def volume(pairs: Sequence[Numbers]) -> Score:
-    """The determinant of the members' kernel."""
+    """Return the determinant of the members' kernel."""
     return lambda s: determinant([[Fraction(pairs[i][j]) for j in s] for i in s])
 
 
 def determinant(rows: list[list[Fraction]]) -> Fraction:
-    """By elimination: det of a block = pivot · det of what is left of the other rows."""
+    """Eliminate: det of a block = pivot · det of what remains of the other rows."""
     if not rows:
         return Fraction(1)
     at = next((i for i, row in enumerate(rows) if row[0]), None)
@@ -253,7 +253,7 @@ def counted(rewards: Numbers, clusters: Sequence[int]) -> Score:
 
 
 def over_sizes(score: Score, weights: dict[int, float]) -> Score:
-    """Σ weight · the mean score of all the subsets of each size."""
+    """Σ weight · the mean score of all subsets of each size."""
     return lambda s: sum(
         (
             Fraction(weight) * average(score(t) for t in combinations(s, size))
@@ -265,20 +265,20 @@ def over_sizes(score: Score, weights: dict[int, float]) -> Score:
 
 @dataclass(frozen=True)
 class Named:
-    """A score that says its name."""
+    """A score with a name."""
 
     name: str
     score: Score
 
     def __call__(self, s: Actions) -> Fraction:
-        """The score of a set."""
+        """Score a set."""
         return self.score(s)
 
     def __str__(self) -> str:
         return self.name
 
 
-# Four kinds of objectives on three actions, for claims about any of them.
+# Four kinds of objectives on three actions, for claims about any objective.
 OBJECTIVES = (
     Named("max", maximum((2, 1, 0))),
     Named("polychromic", polychromic((1, 0, 1))),

@@ -1,4 +1,4 @@
-"""Poly-EPO summaries: the mean form of the advantage, and what they say of the objective."""
+"""Poly-EPO summaries: the mean form of the advantage, and statements about the objective."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def mean_form() -> Trials:
 
 
 def averaged(design: Design) -> Credit:
-    """The mean of f − f̂ over a sample's sets; 0 for a sample in none."""
+    """Return the mean of f − f̂ over a sample's sets; 0 for a sample in no set."""
 
     def credit(group: Actions) -> list[Fraction]:
         scored = [SCORE(tuple(sorted(group[i] for i in s))) for s in design]
@@ -67,7 +67,7 @@ def averaged(design: Design) -> Credit:
     Verdict.UP_TO_SCALE,
     how="Every single collection of 2, 3 and 4 sets, N = 4, n = 2: mean update over all groups.",
     counterexample="sets=((0, 1), (0, 2)), mean=(1/27, -7/108, 1/36), gradient=(2/27, -7/54, 1/18)",
-    truth="(m − n)/n, m the number of samples that some set holds: known for each collection.",
+    truth="(m − n)/n, m the number of samples that are in a set: known for each collection.",
     cases=product((2, 3, 4)),
 )
 def sampled_sets(num_sets: int) -> Trials:

@@ -22,8 +22,9 @@ from claims.exact import (
 )
 from claims.note_sequential import solve
 
-# y₁…y₄ of "Solve x² + 3x + 2 = 0". The list is missing from the text. With y₃ wrong, as it says,
-# its scores leave only this reading, but for the cluster of y₄: y₁'s (0), y₃'s (2) or its own (3).
+# y₁…y₄ of "Solve x² + 3x + 2 = 0". The list is missing from the text. With y₃ wrong, as the text
+# says, its scores leave only this reading, except for y₄'s cluster: y₁'s (0), y₃'s (2) or a new
+# (3).
 REWARDS = (1, 1, 0, 1)
 DESIGN: Design = ((0, 2), (1, 3), (0, 1))  # S₁, S₂, S₃
 LAST_CLUSTERS = (0, 2, 3)
@@ -31,19 +32,19 @@ GROUP = (0, 1, 2, 3)
 
 
 def example(last: int) -> tuple[int, ...]:
-    """The clusters of y₁…y₄."""
+    """Return the clusters of y₁…y₄."""
     return (0, 1, 2, last)
 
 
 def standardised(numbers: Sequence[Fraction | int], ddof: int = 0) -> list[float]:
-    """Numbers less their mean over their standard deviation."""
+    """Subtract the mean from numbers and divide by their standard deviation."""
     mean = sum(numbers) / Fraction(len(numbers))
     spread = math.sqrt(sum((x - mean) ** 2 for x in numbers) / (len(numbers) - ddof))
     return [float(x - mean) / spread for x in numbers]
 
 
 def close(found: Fraction | float, printed: float, digits: int = 3) -> bool:
-    """Whether the printed number is the found one, up to one unit of its last digit."""
+    """Return whether the printed number is the found one, up to one unit of its last digit."""
     return abs(float(found) - printed) < 10.0**-digits
 
 
@@ -87,8 +88,8 @@ def example_marginals(last: int) -> Trials:
     "Set RL, worked example",
     Verdict.HOLDS,
     how="Three rewards of 1 and one of 0, standardised.",
-    truth="−√3, with the standard deviation of a population. GRPO trainers divide by that of a "
-    "sample (ddof = 1), which gives −1.5.",
+    truth="−√3, with the standard deviation of a population. GRPO trainers divide by the standard "
+    "deviation of a sample (ddof = 1), which gives −1.5.",
 )
 def example_zscore() -> Trials:
     """GRPO's z-score of y₃ is about −1.73."""
@@ -131,7 +132,7 @@ def example_milder(last: int, printed: float) -> Trials:
     "Set RL, worked example, with 'a random sample provides an unbiased estimate'",
     Verdict.HOLDS,
     how="All 20 collections of three of the six sets: their mean advantages are proportional to "
-    "those of all sets, for each cluster of y₄.",
+    "the advantages from all sets, for each cluster of y₄.",
     truth="y₁, correct, gets −1/6 by chance: over the 20 collections (y₄ in its "
     "cluster) it is positive in 7, negative in 7, zero in 6, and 0 with all sets.",
     cases=product(LAST_CLUSTERS),
@@ -159,7 +160,8 @@ def example_artefact(last: int) -> Trials:
     TUTORIAL,
     "Set RL, worked example, last sentence",
     Verdict.HOLDS,
-    how="A wrong sample of its own strategy beside 3…7 correct ones of another, all sets, every n.",
+    how="A wrong sample with its own strategy next to 3…7 correct samples of another, all sets, "
+    "every n.",
     truth="For n ≥ 3 it is positive; for n = 2 it is never positive.",
     cases=product(range(4, 9)),
 )
@@ -171,7 +173,7 @@ def flips_positive(num: int) -> Trials:
 
 
 def _lone_wrong(num: int, size: int) -> Sequence[Fraction]:
-    """u − U of N − 1 correct samples of one strategy and a wrong one of another."""
+    """u − U of N − 1 correct samples of one strategy and a wrong sample of another."""
     score = scores.polychromic((*[1] * (num - 1), 0), (*[0] * (num - 1), 1))
     return deviation(score, size)(tuple(range(num)))
 
@@ -234,8 +236,8 @@ def eight_copies() -> Trials:
     TUTORIAL,
     "Polychromic objective",
     Verdict.READING,
-    how="Four correct of four strategies, and four wrong ones in every clustering: theirs, new "
-    "ones, degenerate.",
+    how="Four correct of four strategies, and four wrong ones in every clustering: the same "
+    "strategies, new ones, degenerate.",
     kindly="The text gives the diversity as 4/8: the four wrong members add no strategy.",
     counterexample="new_strategies=1, f=5/16",
     truth="With m new strategies among the wrong ones it is (4 + m)/16, up to 0.5.",
@@ -299,7 +301,7 @@ def fifth_copy(size: int, success: Fraction) -> Trials:
 
 
 def _fillings(num: int) -> Iterator[tuple[int, int]]:
-    """How many of `num` further members are correct, and how many new strategies they bring."""
+    """Yield how many of `num` further members are correct, and their number of new strategies."""
     yield from product(range(num + 1), range(num + 1))
 
 
@@ -347,7 +349,7 @@ def ninety_percent_credit() -> Trials:
 
 
 def _wrong_beside(sizes: tuple[int, ...]) -> Fraction:
-    """u − U, n = 4, of a wrong sample of its own strategy beside correct ones in clusters."""
+    """u − U, n = 4, of a wrong sample with its own strategy next to correct ones in clusters."""
     labels = [label for label, size in enumerate(sizes) for _ in range(size)]
     score = scores.polychromic((*[1] * len(labels), 0), (*labels, len(sizes)))
     sets = all_sets(len(labels) + 1, 4)
@@ -356,7 +358,7 @@ def _wrong_beside(sizes: tuple[int, ...]) -> Fraction:
 
 
 def _partitions(total: int, largest: int | None = None) -> Iterator[tuple[int, ...]]:
-    """Partitions of a number, parts descending."""
+    """Yield the partitions of a number, parts descending."""
     if total == 0:
         yield ()
     for part in range(min(total, largest or total), 0, -1):
@@ -479,7 +481,7 @@ def up_to_twenty() -> Trials:
     "Results table",
     Verdict.HOLDS,
     how="For each row a mixture of problems with three success rates, multiples of 1/20, and of "
-    "problems that are never solved, whose pass@1, @8 and @32 are those printed, in fractions. "
+    "problems that are never solved, whose pass@1, @8 and @32 are the printed ones, in fractions. "
     "The same search finds none for the made-up row 15, 20, 90.",
     truth="The values themselves cannot be checked here.",
 )
@@ -496,7 +498,7 @@ def table_is_possible() -> Trials:
 
 
 def _mixture(row: dict[int, int]) -> dict[Fraction, Fraction] | None:
-    """Success rate → share of problems with it, such that pass@k is the row's; the rest fail."""
+    """Return success rate → share of problems, such that pass@k is the row's; the rest fail."""
     wanted = [Fraction(value, 100) for value in row.values()]
     for rates in combinations([Fraction(step, 20) for step in range(1, 21)], len(row)):
         shares = solve([[1 - (1 - rate) ** k for rate in rates] for k in row], wanted)

@@ -1,4 +1,4 @@
-"""Poly-EPO tutorial: what it says about the method — shaping, sets, credit."""
+"""Poly-EPO tutorial: statements about the method (shaping, sets, credit)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ PASS = scores.maximum((1, 0, 0))
     TUTORIAL,
     "Reward shaping, third problem",
     Verdict.HOLDS,
-    how="(r + λd) less its mean for a group of 8 with c correct samples, all c, λ and d on a grid.",
+    how="(r + λd) minus its mean for a group of 8 with c correct samples, all c, λ and d on a "
+    "grid.",
     cases=product(range(8), (1, 2, 5), (0, 1, 2), (0, 1)),
 )
 def shaping_threshold(correct: int, weight: Fraction, own: int, other: int) -> Trials:
@@ -161,7 +162,7 @@ def independent_sets(num: int, num_sets: int) -> Trials:
     TUTORIAL,
     "Algorithm 1 (code)",
     Verdict.FAILS,
-    how="marginal[y] with `y in G`, which takes equal generations for one: pass@2, N = 4, "
+    how="marginal[y] with `y in G`, which confuses equal generations: pass@2, N = 4, "
     "π = (1/5, 3/10, 1/2), all sets.",
     counterexample="N=4, π=(1/5, 3/10, 1/2), ratio=(3.135, 3.572, 2.873)",
     truth="By index the ratio to ∇E f is 3 for every action; by value 3.135, 3.5725, 2.8725.",
@@ -188,11 +189,11 @@ def dictionary_of_generations() -> Trials:
     Verdict.READING,
     how="Poly-EPO on 600 simulated prompts, n = 8, N = 32 and 64, against all sets: the root mean "
     "square error of the advantages relative to their size, and the gradient variance that "
-    "sampling adds, relative to that of all sets. Seeded.",
+    "sampling adds, relative to the variance with all sets. Seeded.",
     kindly="For the gradient of a batch: 200 sets add less than half of its variance and 500 less "
     "than a fifth, where 25 more than double it.",
     counterexample="N=32, sets=200, relative_error=0.4",
-    truth="Of the advantages of single samples random sets are a poor estimate: with 500 of them "
+    truth="Random sets estimate the advantages of single samples poorly: with 500 sets "
     "the relative error is still above 20 % for N = 32 and above 30 % for N = 64.",
 )
 def enough_sets() -> Trials:
@@ -210,8 +211,10 @@ def enough_sets() -> Trials:
 
 
 def added_variance(num: int, num_sets: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Variance that sampled sets add to the gradient, relative to the exact estimate's, and the
-    relative root mean square error of the advantages.
+    """Return two relative errors of sampled sets.
+
+    The first is the variance that they add to the gradient, relative to the exact estimate's
+    variance; the second is the root mean square error of the advantages, relative to their size.
     """
     policy_C = 1 / np.arange(1, 9)
     policy_C /= policy_C.sum()
@@ -241,7 +244,7 @@ Valued = Callable[[Actions], Fraction]  # a set of sample indices, of any size �
 
 
 def swap_value(value: Valued, num: int, size: int, i: int) -> Fraction:
-    """The mean of f(T∪i) − f(T∪j) over j ≠ i and the (n−1)-sets T without either."""
+    """Return the mean of f(T∪i) − f(T∪j) over j ≠ i and the (n−1)-sets T without either."""
     gains = [
         value(tuple(sorted((*t, i)))) - value(tuple(sorted((*t, j))))
         for j in range(num)
@@ -279,7 +282,7 @@ def removal(rewards: Actions, size: int) -> Trials:
 
 
 def shapley(value: Valued, num: int) -> list[Fraction]:
-    """Each sample's Shapley value; the empty set is worth 0."""
+    """Return each sample's Shapley value; the empty set is worth 0."""
     result = []
     for i in range(num):
         total = Fraction(0)

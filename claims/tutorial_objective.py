@@ -1,4 +1,4 @@
-"""Poly-EPO tutorial: what it says about the polychromic objective and its advantages."""
+"""Poly-EPO tutorial: statements about the polychromic objective and its advantages."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from claims.exact import (
 
 
 def missed(num: int, size: int, avoided: int) -> Fraction:
-    """The chance that a random set of `size` out of `num` has none of `avoided` of them."""
+    """P that a random set of `size` out of `num` has none of `avoided` of them."""
     return Fraction(comb(num - avoided, size), comb(num, size))
 
 
 def by_inclusion(
     rewards: Actions, clusters: Actions, size: int, i: int
 ) -> tuple[Fraction, Fraction, Fraction]:
-    """Mean reward, mean diversity and their covariance over the sets with i, without any set.
+    """Return mean reward, mean diversity and their covariance, without drawing any set with i.
 
     They follow from how often a set with i also holds another sample, a cluster, or both.
     """
@@ -84,8 +84,8 @@ def group_decomposition(rewards: Actions, clusters: Actions, size: int) -> Trial
     how="Cov(mean reward, diversity) over sets with y, for y correct and wrong, of a new and of "
     "the common strategy; four other actions, n = 3, 4.",
     counterexample="n=3, π=(4/9, 2/9, 1/9, 1/9, 1/9), correct=-5/1152, wrong=-5/1152",
-    truth="Given y its own reward is constant, so the covariance is the same whether y is correct "
-    "or not; and for a y of a new strategy its own diversity is a constant too. Being correct "
+    truth="Given y, its reward is constant, so the covariance is the same whether y is correct "
+    "or not; and for a y of a new strategy its diversity is constant too. Being correct "
     "in a different way is rewarded by Term 1: there a correct y gains E[d given y]/n over a "
     "wrong one.",
     cases=product((3, 4), (policy(4, 2, 1, 1, 1), policy(1, 1, 2, 3, 1))),
@@ -112,7 +112,7 @@ def covariance_credit(size: int, p: Policy) -> Trials:
 def _terms(
     p: Policy, rewards: Sequence[int], clusters: Sequence[int], size: int
 ) -> tuple[Fraction, Fraction, Fraction]:
-    """Of sets with the last action: mean reward × mean diversity, covariance, mean diversity.
+    """Compute for sets with the last action: means' product, covariance, mean diversity.
 
     The other members are drawn from the other actions.
     """
@@ -138,7 +138,7 @@ def covariance_in_sets(
     TUTORIAL,
     "Decomposition, Term 2: when is the covariance positive?",
     Verdict.FAILS,
-    how="A correct or wrong y of its own strategy beside four samples, at least three of them "
+    how="A correct or wrong y with its own strategy next to four samples, at least three of them "
     "correct, in all clusterings: the covariance over the sets with y, n = 3, 4.",
     counterexample="n=3, r=(0, 1, 1, 1), clusters=(0, 1, 1, 1), Cov=-1/36",
     truth="Its sign does not depend on y. It is ((n−1)/n)² times the covariance over the sets of "
@@ -232,11 +232,11 @@ def boosts_every_set() -> Trials:
     TUTORIAL,
     "Decomposition, optimistic exploration",
     Verdict.FAILS,
-    how="Seven correct samples of C strategies (as even as can be) and a wrong one of another, "
+    how="Seven correct samples of C strategies (as even as can be) and a wrong sample of another, "
     "n = 4, all 70 sets: u − U of the wrong one.",
     counterexample="C=3, U=181/280, A=-1/40",
     truth="Positive for C = 1, 2 and negative for C ≥ 3: the more the correct samples differ, "
-    "that is the stronger the sets, the less a wrong one adds.",
+    "that is, the stronger the sets, the less a wrong sample adds.",
     cases=product(range(1, 8)),
 )
 def strong_sets(strategies: int) -> Trials:

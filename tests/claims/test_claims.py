@@ -143,15 +143,15 @@ def test_the_first_failure_is_the_counterexample():
 
 
 def test_a_claim_that_fails_says_what_is_true():
-    with pytest.raises(ValueError, match="'a' fails: it must say what is true"):
+    with pytest.raises(ValueError, match="'a' fails: give `truth`"):
         claim("a", "A book", "p. 1", Verdict.FAILS, how="so", counterexample="n=1")(lambda: [])
-    with pytest.raises(ValueError, match="'a' holds: it has no counterexample"):
+    with pytest.raises(ValueError, match="'a' holds: give `counterexample`"):
         claim("a", "A book", "p. 1", Verdict.HOLDS, how="so", counterexample="n=1")(lambda: [])
 
 
 def test_a_reading_and_nothing_else_has_a_kind_reading():
     for verdict, kindly in ((Verdict.READING, ""), (Verdict.FAILS, "so")):
-        with pytest.raises(ValueError, match="'a': a reading, and nothing else, has a kind"):
+        with pytest.raises(ValueError, match="'a': give `kindly` if and only if it is a reading"):
             claim("a", "A book", "p. 1", verdict, how="so", truth="x", kindly=kindly)(lambda: [])
 
 

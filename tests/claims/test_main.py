@@ -29,7 +29,7 @@ def test_a_claim_that_is_not_confirmed_is_named_last_and_exits_with_1(capsys, mo
     ("arguments", "message"),
     [
         (["note-prop-9"], "unknown claim 'note-prop-9'; did you mean 'note-prop"),
-        (["maxpo", "--markdown", "page.md"], "remove the ids, or --markdown"),
+        (["maxpo", "--markdown", "page.md"], "remove the ids or --markdown"),
     ],
 )
 def test_wrong_usage_is_explained(arguments, message):

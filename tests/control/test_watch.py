@@ -139,7 +139,7 @@ def test_wrong_names_are_refused(run_dir, tmp_path, wrong, sentence):
         wrong = {"output": tmp_path / wrong["output"], "episodes": 16}
     with pytest.raises(ConfigError, match=sentence):
         watch.watch(run_dir, **wrong)
-    with pytest.raises(ConfigError, match="holds no control run"):
+    with pytest.raises(ConfigError, match="is not a control run"):
         watch.watch(tmp_path)
 
 
@@ -148,5 +148,5 @@ def test_a_policy_without_success_has_nothing_to_watch(run_dir):
     from stable_baselines3 import PPO
 
     model = PPO("MlpPolicy", task.make_env(), n_steps=8, batch_size=8, seed=0, device="cpu")
-    with pytest.raises(DataError, match="none of 4 episodes"):
+    with pytest.raises(DataError, match="of 4 episodes, none succeeded"):
         watch.one_per_strategy(model, task, 5, 4, np.random.default_rng(0))

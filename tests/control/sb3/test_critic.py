@@ -142,6 +142,6 @@ def test_a_trajectory_with_a_reward_that_is_not_finite_is_left_out(lost: float) 
     found = critic.transitions([Segment(broken), Segment(kept), Segment(empty)])
     np.testing.assert_allclose(found.advantages, gae(critic, kept), atol=1e-5)
     with pytest.raises(
-        ValueError, match="none of 2 trajectories has steps and only finite rewards"
+        ValueError, match="of 2 trajectories, none has steps with finite rewards only"
     ):
         critic.transitions([Segment(broken), Segment(empty)])
