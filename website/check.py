@@ -1,4 +1,4 @@
-"""Checks of the built site: links, pictures, requests to other hosts, and public names."""
+"""Check the built site: links, pictures, requests to other hosts, and public names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import setrl
 
-INTERNAL = {"setrl.core.advantages", "setrl.files", "setrl.lab"}  # for our own code alone
+INTERNAL = {"setrl.core.advantages", "setrl.files", "setrl.lab"}  # only for our own code
 LOADED = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src",
           "video": "src", "audio": "src", "embed": "src", "object": "data"}  # fmt: skip
 NOT_LOADED = {"canonical", "prev", "next", "alternate"}  # rel of <link>
@@ -24,13 +24,13 @@ IN_STYLE = re.compile(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""")
 
 
 def faults_of(site: Path) -> list[str]:
-    """Everything that is wrong with a built site, one sentence each."""
+    """List everything that is wrong with a built site, one sentence each."""
     return [*link_faults(site), *request_faults(site), *name_faults(site)]
 
 
 @dataclass
 class Read(HTMLParser):
-    """What a page links to, what it loads, and its anchors."""
+    """The links of a page, the files that it loads, and its anchors."""
 
     links: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
@@ -52,10 +52,10 @@ class Read(HTMLParser):
 
 
 def link_faults(site: Path) -> Iterator[str]:
-    """Links, pictures, styles and scripts of pages that lead to nothing in the site."""
+    """Yield links, pictures, styles and scripts of pages that lead to nothing in the site."""
     for page in sorted(site.rglob("*.html")):
         if page.name == "404.html":
-            continue  # its links are absolute: it is shown for any address
+            continue  # its links are absolute: any address may show it
         read = read_page(page)
         for link in dict.fromkeys(read.links + read.loads):
             fault = _link_fault(page, link)
@@ -64,7 +64,7 @@ def link_faults(site: Path) -> Iterator[str]:
 
 
 def request_faults(site: Path) -> Iterator[str]:
-    """Whatever a page or a style sheet loads from another host."""
+    """Yield each address on another host from which a page or a style sheet loads something."""
     for page in sorted(site.rglob("*.html")):
         for address in read_page(page).loads:
             if urlsplit(address).netloc:
@@ -75,7 +75,7 @@ def request_faults(site: Path) -> Iterator[str]:
 
 
 def name_faults(site: Path) -> Iterator[str]:
-    """Public names of the library that have no docstring, or no place in the reference."""
+    """Yield public names of the library that lack a docstring or a place in the reference."""
     shown = inventory(site / "objects.inv")
     for package, name in public_names():
         value = getattr(package, name)
@@ -86,7 +86,7 @@ def name_faults(site: Path) -> Iterator[str]:
 
 
 def public_names() -> Iterator[tuple[ModuleType, str]]:
-    """What the library offers: every `__all__`, objectives, and methods."""
+    """Yield what the library offers: every `__all__`, objectives, and methods."""
     for name in public_modules():
         module = importlib.import_module(name)
         for public in module.__all__:
@@ -97,7 +97,7 @@ def public_names() -> Iterator[tuple[ModuleType, str]]:
 
 
 def public_modules() -> list[str]:
-    """The modules that say what is public, by `__all__`."""
+    """List the modules that declare public names by `__all__`."""
     source = Path(setrl.__file__).parent
     found = []
     for file in sorted(source.rglob("*.py")):
@@ -108,7 +108,7 @@ def public_modules() -> list[str]:
 
 
 def inventory(path: Path) -> set[str]:
-    """The names of an inventory of Sphinx's format, which mkdocstrings writes."""
+    """Read the names of an inventory in Sphinx's format, which mkdocstrings writes."""
     body = path.read_bytes().split(b"\n", 4)[4]
     lines = zlib.decompress(body).decode("utf-8").splitlines()
     return {line.split(" ", 1)[0] for line in lines}
@@ -116,7 +116,7 @@ def inventory(path: Path) -> set[str]:
 
 @cache
 def read_page(page: Path) -> Read:
-    """The page, read."""
+    """Read a page; a page is read only once."""
     read = Read()
     read.feed(page.read_text(encoding="utf-8"))
     return read
@@ -139,13 +139,13 @@ def _link_fault(page: Path, link: str) -> str | None:
 
 
 def _documented(value: object) -> bool:
-    """Whether it has a docstring, other than the signature that `dataclass` writes."""
+    """Return whether it has a docstring other than the signature that `dataclass` writes."""
     text = (getattr(value, "__doc__", None) or "").strip()
     return bool(text) and not text.startswith(f"{getattr(value, '__name__', '')}(")
 
 
 def _addresses(package: ModuleType, name: str, value: object) -> Iterable[str]:
-    """The names under which the reference may show it."""
+    """Return the names under which the reference may show it."""
     yield f"{package.__name__}.{name}"
     yield f"{package.__name__}.{name}".replace("setrl.core.", "setrl.")
     if hasattr(value, "__qualname__"):

@@ -1,4 +1,4 @@
-"""What each command does and its options, as Markdown, from the classes that its parser reads.
+"""Write each command's purpose and options as Markdown, from the classes that its parser reads.
 
 `python -m website.commands` writes them into docs/cli.md, between the lines `<!-- setrl train -->`
 and `<!-- end -->`. A test compares the page with what would be written.
@@ -28,8 +28,8 @@ COMMANDS: dict[str, type[Any]] = {
 
 PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
 BLOCK = re.compile(r"^<!-- setrl (.+) -->\n(?:.*\n)*?<!-- end -->$", re.MULTILINE)
-PLACEHOLDER = re.compile(r"[\w/]*<[^>]+>(?:[\w/.]|<[^>]+>)*")  # as runs/<name>, which is no HTML
-WIDTH = 120  # of a line of the page
+PLACEHOLDER = re.compile(r"[\w/]*<[^>]+>(?:[\w/.]|<[^>]+>)*")  # as in runs/<name>: not HTML
+WIDTH = 120  # characters of a line of the page
 FIELDS = "fields of a log"  # the options that several commands share, listed once
 SHARED = f"… and of the [{FIELDS}](#{FIELDS.replace(' ', '-')}): "
 POSITIONAL = get_args(tyro.conf.Positional[int])[1]
@@ -37,16 +37,16 @@ VALUES = {Path: "PATH", int: "INT", float: "NUMBER", str: "TEXT"}
 
 
 def filled(markdown: str) -> str:
-    """A page with the sentences and options of the commands that it marks.
+    """Return a page with the sentences and options of the commands that it marks.
 
     Raises:
-        KeyError: If there is no such command.
+        KeyError: If a marked command does not exist.
     """
     return BLOCK.sub(lambda found: _block(found.group(1)), markdown)
 
 
 def main() -> None:
-    """Write the page anew."""
+    """Write docs/cli.md again."""
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
@@ -69,19 +69,19 @@ def _section(name: str) -> str:
 
 
 def _shared(command: type[Any]) -> set[str]:
-    """The options that the section of shared ones explains for the command."""
+    """Return the options of the command that the section of shared options explains."""
     kinds = [kind for kind in (LogFields, FieldNames) if issubclass(command, kind)]
     return {field.name for kind in kinds for field in dataclasses.fields(kind)}
 
 
 def _sentences(command: type[Any]) -> str:
-    """What the command does: its docstring, up to the options."""
+    """Return what the command does: its docstring, up to the options."""
     text = re.split(r"^ *Attributes:", str(command.__doc__), flags=re.MULTILINE)[0].strip()
     return "\n\n".join(_wrapped(_shown(one)) for one in re.split(r"\n\s*\n", text))
 
 
 def _listed(command: type[Any], names: list[str]) -> str:
-    """Each option and its meaning, as a list: a table is too wide for a phone."""
+    """List each option and its meaning; a table would be too wide for a phone."""
     meanings, fields = _meanings(command), {one.name: one for one in dataclasses.fields(command)}
     hints = get_type_hints(command, include_extras=True)
     return "\n".join(
@@ -93,7 +93,7 @@ def _listed(command: type[Any], names: list[str]) -> str:
 
 
 def _meanings(command: type[Any]) -> dict[str, str]:
-    """Option → what its docstring says of it; a class overrules those that it inherits from."""
+    """Return option → its description in the docstring; a class overrules its base classes."""
     sections = [
         section
         for kind in reversed(command.__mro__[:-1])
@@ -105,13 +105,13 @@ def _meanings(command: type[Any]) -> dict[str, str]:
 
 
 def _shown(text: str) -> str:
-    """Text of a docstring for a page: as it reads there, with links to the pages that it names."""
+    """Prepare a docstring's text for a page: as it reads there, with links to named pages."""
     line = PLACEHOLDER.sub(r"`\g<0>`", " ".join(text.split()))
     return re.sub(r"docs/([\w-]+\.md)", r"[\1](\1)", line)
 
 
 def _wrapped(text: str) -> str:
-    """A paragraph or an item of a list, in lines of the page's width."""
+    """Wrap a paragraph or an item of a list to the page's width."""
     indent = "  " if text.startswith("- ") else ""
     return textwrap.fill(
         text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
@@ -119,7 +119,7 @@ def _wrapped(text: str) -> str:
 
 
 def _spelled(hint: Any, field: dataclasses.Field[Any]) -> str:
-    """An option as one writes it, such as `--samples INT`."""
+    """Write an option as on the command line, such as `--samples INT`."""
     if POSITIONAL in get_args(hint):
         return field.name.upper() + (" …" if get_origin(get_args(hint)[0]) is tuple else "")
     if hint is bool:
@@ -136,9 +136,9 @@ def _flag(name: str) -> str:
 
 
 def _value(hint: Any) -> str:
-    """What is written for a value of a type."""
+    """Return what a user writes for a value of a type."""
     kinds = [kind for kind in get_args(hint) if kind is not type(None)]
-    if get_origin(hint) is Annotated:  # a form of its own, or an option that is repeated
+    if get_origin(hint) is Annotated:  # a special form, or a repeated option
         known = [one.metavar for one in kinds[1:] if hasattr(one, "metavar")]
         return known[0] if known else _value(kinds[0]).removesuffix(" …")
     if get_origin(hint) is Literal:
@@ -151,7 +151,7 @@ def _value(hint: Any) -> str:
 
 
 def _default(field: dataclasses.Field[Any]) -> str:
-    """The value without the option, if the meaning does not say it; or that there is none."""
+    """Describe the default value, if there is one to show, or say that the option is required."""
     if field.default is dataclasses.MISSING:
         return " (required)"
     if isinstance(field.default, bool):

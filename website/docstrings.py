@@ -9,7 +9,7 @@ EXAMPLE = re.compile(r"^ *>>> .*(?:\n.*\S.*)*", re.MULTILINE)  # up to an empty 
 
 
 def fenced(text: str) -> str:
-    """The text with every run of lines that begins with `>>>` in a block of code."""
+    """Return the text with every run of lines that begins with `>>>` in a block of code."""
     return EXAMPLE.sub(lambda found: f"```pycon\n{found.group()}\n```", text)
 
 

@@ -1,7 +1,7 @@
-"""Hooks of MkDocs: links that leave docs/, and notebooks, become pages; the reference is shown.
+"""Hooks of MkDocs: make pages of links that leave docs/ and of notebooks; show the reference.
 
-A page may link to any file of the repository, so that the same link works where the repository is
-read. Here each file outside docs/ that a page links to becomes a page below `repository/`.
+A page may link to any file of the repository, so that the same link works in the repository. On the
+site, each file outside docs/ that a page links to becomes a page below `repository/`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def _add_notebook(file: File, files: Files, config: MkDocsConfig) -> None:
-    assert file.abs_src_path is not None  # a notebook is a file of the disk
+    assert file.abs_src_path is not None  # a notebook is a file on the disk
     markdown, pictures = as_markdown(Path(file.abs_src_path))
     files.append(File.generated(config, _site_path(f"{DOCS}/{file.src_uri}"), content=markdown))
     for name, data in pictures.items():
@@ -71,14 +71,14 @@ def _add_notebook(file: File, files: Files, config: MkDocsConfig) -> None:
 
 
 def _outside(path: str) -> list[str]:
-    """The files outside docs/ that a page links to."""
+    """List the files outside docs/ that a page links to."""
     text = (ROOT / path).read_text(encoding="utf-8") if (ROOT / path).exists() else ""
     targets = [_target(path, link) for link in LINK.findall(reference.for_site(text))]
     return [one for one in dict.fromkeys(targets) if one is not None and not _in_docs(one)]
 
 
 def _target(source: str, link: str) -> str | None:
-    """The file of the repository that a link leads to; None if there is none: MkDocs reports it."""
+    """Return the repository's file to which a link leads; None if it does not exist."""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(source), link))
     if (ROOT / path).is_dir():
         path = posixpath.join(path, "README.md")
@@ -87,7 +87,7 @@ def _target(source: str, link: str) -> str | None:
 
 
 def _is_plain(target: str, found: re.Match[str]) -> bool:
-    """Whether MkDocs understands the link as it is."""
+    """Return whether MkDocs understands the link without changes."""
     return not target.endswith(".ipynb") and posixpath.basename(target) in found.group()
 
 
@@ -96,14 +96,14 @@ def _in_docs(path: str) -> bool:
 
 
 def _site_path(path: str) -> str:
-    """Where the site has a file of the repository."""
+    """Return where the site has a file of the repository."""
     if _in_docs(path):
         return path.removeprefix(f"{DOCS}/").replace(".ipynb", ".md")
     return f"{MIRROR}/{path}" + ("" if path.endswith(".md") else ".md")
 
 
 def _repository_path(src_uri: str) -> str:
-    """Which file of the repository a page of the site is."""
+    """Return which file of the repository a page of the site shows."""
     if not src_uri.startswith(f"{MIRROR}/"):
         return f"{DOCS}/{src_uri}"
     path = src_uri.removeprefix(f"{MIRROR}/")
@@ -111,7 +111,7 @@ def _repository_path(src_uri: str) -> str:
 
 
 def _page_of(path: str) -> str:
-    """A file outside docs/ as a page: Markdown as it is, anything else as code."""
+    """Make a page of a file outside docs/: Markdown unchanged, anything else as code."""
     text = (ROOT / path).read_text(encoding="utf-8")
     if path.endswith(".md"):
         return text

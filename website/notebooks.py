@@ -1,4 +1,4 @@
-"""The tutorials: run them again, compare what they print, and turn them into pages.
+"""The tutorials: run them again, compare their printed text, and turn them into pages.
 
 `python -m website.notebooks --check` runs every notebook of docs/tutorials and compares the text
 that each cell prints with the text in the file; `--write` puts the new outputs into the file.
@@ -17,12 +17,12 @@ import nbformat
 from nbformat import NotebookNode
 
 FOLDER = Path(__file__).parents[1] / "docs" / "tutorials"
-VARIES = "varies"  # tag of a cell whose figures depend on the processor: it is run, not compared
-LIMIT_S = 600  # of one cell; a tutorial takes less than a minute on a free core
+VARIES = "varies"  # tag of a cell whose numbers depend on the processor: it is run, not compared
+LIMIT_S = 600  # seconds for one cell; a tutorial takes less than a minute on a free core
 
 
 def as_markdown(path: Path) -> tuple[str, dict[str, bytes]]:
-    """A notebook as a page in Markdown, and its pictures by name."""
+    """Convert a notebook to a page in Markdown, and its pictures by name."""
     from nbconvert import MarkdownExporter
 
     text, resources = MarkdownExporter().from_filename(
@@ -34,21 +34,21 @@ def as_markdown(path: Path) -> tuple[str, dict[str, bytes]]:
 
 
 def run(path: Path) -> NotebookNode:
-    """The notebook with the outputs of a new run, in its own folder."""
+    """Run a notebook again in its own folder; return it with the new outputs."""
     from nbclient import NotebookClient
 
     notebook = nbformat.read(path, as_version=4)
     where = {"metadata": {"path": str(path.parent)}}
     options: dict[str, Any] = {"timeout": LIMIT_S, "record_timing": False, "coalesce_streams": True}
     NotebookClient(notebook, resources=where, **options).execute()
-    for cell in notebook.cells:  # warnings name the paths of this machine
+    for cell in notebook.cells:  # warnings name paths of this machine
         if "outputs" in cell:
             cell.outputs = [one for one in cell.outputs if one.get("name") != "stderr"]
     return notebook
 
 
 def printed(cell: NotebookNode) -> str:
-    """The text that a cell printed or returned; pictures are left out."""
+    """Return the text that a cell printed or returned, without pictures."""
     parts = []
     for output in cell.get("outputs", []):
         data = output.get("data", {})
@@ -58,7 +58,7 @@ def printed(cell: NotebookNode) -> str:
 
 
 def differences(old: NotebookNode, new: NotebookNode) -> list[str]:
-    """What cells print now and printed before, where the two differ."""
+    """Describe each cell that now prints other text than before."""
     return [
         f"this cell:\n{now.source}\nprints:\n{printed(now)}\nbut the file has:\n{printed(before)}"
         for before, now in zip(old.cells, new.cells, strict=True)
@@ -67,7 +67,7 @@ def differences(old: NotebookNode, new: NotebookNode) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the notebooks; 1 if one prints what its file does not have."""
+    """Run the notebooks; return 1 if one prints other text than its file has."""
     parser = argparse.ArgumentParser(description=__doc__)
     mode = parser.add_mutually_exclusive_group(required=True)
     mode.add_argument("--check", action="store_true", help="compare the outputs")

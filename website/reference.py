@@ -1,9 +1,9 @@
-"""The tables of docs/reference: each public name, what its docstring begins with, and its source.
+"""Write the tables of docs/reference: each public name, the start of its docstring, its source.
 
 mkdocstrings writes the docstrings into the site, where a page has the mark `::: setrl.NAME`. A
-reader of the repository has no use for these marks, so they are in comments,
-`<!-- docstrings … -->`, and `python -m website.reference` writes a table above each comment. A test
-compares the pages with what would be written.
+reader of the repository has no use for these marks, so they are in comments, `<!-- docstrings …
+-->`, and `python -m website.reference` writes a table above each comment. A test compares the pages
+with what would be written.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ROW = re.compile(r"^\| \[`([\w.]+)`\]\([^)]+\)", re.MULTILINE)
 
 
 def filled(page: str) -> str:
-    """A page with a table above each of its comments.
+    """Return a page with a table above each of its comments.
 
     Raises:
         KeyError: If the library has no such name.
@@ -42,7 +42,7 @@ def filled(page: str) -> str:
 
 
 def for_site(page: str) -> str:
-    """A page with its marks out of their comments, and names that lead to their docstrings."""
+    """Return a page with its marks outside comments, and names that link to their docstrings."""
 
     def block(found: re.Match[str]) -> str:
         names = iter(MARK.findall(found[2]))
@@ -52,7 +52,7 @@ def for_site(page: str) -> str:
 
 
 def main() -> None:
-    """Write the pages anew."""
+    """Write the pages again."""
     for path in sorted(FOLDER.glob("*.md")):
         path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")
 
@@ -68,7 +68,7 @@ def _row(title: str, name: str) -> str:
 
 
 def _shown(title: str, name: str) -> str:
-    """The name as one writes it after the title of its page."""
+    """Return the name as a reader writes it after the title of its page."""
     last = name.rpartition(".")[2]
     exports = getattr(import_module(title), "__all__", ()) if find_spec(title) else ()
     return last if last in exports else name.removeprefix(f"{title}.")
@@ -76,7 +76,7 @@ def _shown(title: str, name: str) -> str:
 
 @cache
 def _library() -> griffe.Object | griffe.Alias:
-    """The library as mkdocstrings reads it: from its source, without importing it."""
+    """Load the library as mkdocstrings does: from its source, without importing it."""
     return griffe.load("setrl", search_paths=[ROOT / "src"])
 
 

@@ -88,8 +88,8 @@ class _WithSets:
         lost = int((~np.isfinite(self.rewards)).sum())
         if lost:
             raise ValueError(
-                f"rewards must be finite, got NaN or infinity at {lost} steps: without vines there "
-                "is no set that such a trajectory could be left out of"
+                f"rewards must be finite, got NaN or infinity at {lost} steps: only "
+                "sets of vines can leave such a trajectory out"
             )
         if self.bonus is not None:
             seen, actions = (

@@ -132,7 +132,7 @@ class PolyPPO(RegularisedPPO):
         return True
 
     def _families(self, vines: Vines, num_steps: int, callback: BaseCallback) -> list[Family]:
-        """Sample families of about so many steps, with the policy as it is."""
+        """Sample families of about so many steps, with the present policy."""
         if self._sampler is None or self._sampler.vines is not vines:
             self._sampler = FamilySampler(vines, self._pool(vines), self.vine_rng)
         self._sampler.family_steps = self.family_steps
