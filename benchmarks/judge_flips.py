@@ -19,7 +19,7 @@ from setrl.evaluation import mean_over_problems
 from setrl.evaluation.judge_audit import NO_SIGNAL, Values, audit
 from setrl.judges import Group
 from setrl.judges.exact import ExactJudge
-from setrl.judges.noisy import NoisyJudge
+from studies.faulty import NoisyJudge
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 FILES = [DATA / "generations_svamp_50x30.jsonl", DATA / "generations_math_20x8.jsonl"]

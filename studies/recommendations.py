@@ -109,6 +109,9 @@ class Choice:
     always: Mapping[str, float | None]
 
 
+GRADED_WRONG = ("grader_errors", "wrap_reward")  # keys of faulty graders, then and now
+
+
 def recorded(results: Path = RESULTS) -> Iterator[Run]:
     """The runs from the recipes' bases that have GRPO and another arm that can be forecast."""
     for folder, config, arms in _files(results):
@@ -152,7 +155,7 @@ def _per_seed(metrics: Mapping[str, Any]) -> np.ndarray:
 
 def _is_usual(config: Mapping[str, Any]) -> bool:
     """Whether the base's groups are known: the model of the domain's recipe, as it was sampled."""
-    if config.get("temperature", 1.0) != 1 or config.get("grader_errors"):
+    if config.get("temperature", 1.0) != 1 or any(config.get(key) for key in GRADED_WRONG):
         return False
     recipe, _ = strict_yaml.read(RECIPES / config["domain"] / "config.yaml")
     keys = {key for key in recipe if key.startswith(OF_BASE)}

@@ -160,11 +160,12 @@ def test_wrong_usage_ends_with_exit_code_2(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "judge", ["exact", "{judge: exact}", "{judge: noisy, of: exact, flips: 0}"]
+    "judge",
+    ["exact", "{judge: exact}", "{judge: studies.faulty:NoisyJudge, of: exact, flips: 0}"],
 )
 def test_the_judge_of_a_task(tmp_path, judge):
     path = write(tmp_path / "in.jsonl", [OBJECTS])
-    strategy = judge if judge.startswith("{judge: noisy") else f"{{judge: {judge}}}"
+    strategy = judge if "flips" in judge else f"{{judge: {judge}}}"
     text = f"task:\n  data: nowhere.jsonl\n  strategy: {strategy}\n"
     (tmp_path / "config.yaml").write_text(text)
     assert run("judge", path, "--config", tmp_path / "config.yaml") == 0

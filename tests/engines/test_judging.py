@@ -164,14 +164,17 @@ def test_cluster_function_and_judge_exclude_each_other(base, tmp_path):
         )
 
 
+NOISY = "studies.faulty:NoisyJudge"
+
+
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
         ("orcale", "unknown judge 'orcale'; did you mean 'oracle'"),
         ({"flips": 0.5}, "needs the key 'judge'"),
-        ({"judge": "noisy", "of": "exact", "flip": 0.5}, "'flip'; did you mean 'flips'"),
-        ({"judge": "noisy", "of": "exact"}, "needs the setting 'flips'"),
-        ({"judge": "noisy", "of": "exact", "flips": 2}, r"flips must be in \[0, 1\], got 2"),
+        ({"judge": NOISY, "of": "exact", "flip": 0.5}, "'flip'; did you mean 'flips'"),
+        ({"judge": NOISY, "of": "exact"}, "needs the setting 'flips'"),
+        ({"judge": NOISY, "of": "exact", "flips": 2}, r"flips must be in \[0, 1\], got 2"),
         ({"judge": "lm", "endpoint": "here", "model": "m"}, "url must start with http"),
     ],
 )
@@ -185,7 +188,7 @@ def test_a_comparison_trains_with_a_judge(make_config, base, tmp_path):
     from setrl.lm.arm import train_arm
     from setrl.runs.pool import Stop
 
-    judge = {"judge": "noisy", "of": "oracle:polynomial", "flips": 0.5}
+    judge = {"judge": NOISY, "of": "oracle:polynomial", "flips": 0.5}
     arm = {"method": "poly_epo", "set_size": 2, "judge": judge}
     config = make_config(arms={"noisy": arm}, steps=2)
     run = TrainingRun(tmp_path / "run")

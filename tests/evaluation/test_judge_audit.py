@@ -11,8 +11,8 @@ from setrl.evaluation.agreement import agreement
 from setrl.evaluation.judge_audit import advantage_change, audit, rejudge, signs_changed
 from setrl.judges import Group, Judgement
 from setrl.judges.exact import ExactJudge
-from setrl.judges.noisy import NoisyJudge
 from setrl.judges.pairwise import PairwiseJudge, by_judge
+from studies.faulty import NoisyJudge
 
 GROUPS = [Group(f"p{n}", tuple("aabbccdd")) for n in range(6)]
 GOLD = [(0, 0, 1, 1, 2, 2, 3, 3)] * 6

@@ -28,7 +28,9 @@ arms:
   poly_epo: {method: poly_epo, set_size: 3, beta: 0.01}
   maxpo: {method: maxpo, set_size: 2, entropy_coef: 0.01}
   judged:
-    {method: poly_epo, set_size: 3, judge: {judge: noisy, of: "oracle:polynomial", flips: 0.2}}
+    method: poly_epo
+    set_size: 3
+    judge: {judge: studies.faulty:NoisyJudge, of: "oracle:polynomial", flips: 0.2}
 seeds: [0, 1]
 steps: 4
 prompts_per_step: 6
@@ -233,7 +235,8 @@ def judge(folder: Path) -> dict[str, Any]:
     return {"exact": {name: columns(_samples(_judged(folder, name))) for name in JUDGES}}
 
 
-JUDGES = {"exact": "judge: exact", "noisy": "judge: noisy\nof: exact\nflips: 0.3"}
+NOISY = "judge: studies.faulty:NoisyJudge\nof: exact\nflips: 0.3"
+JUDGES = {"exact": "judge: exact", "noisy": NOISY}
 
 
 def _judged(folder: Path, name: str) -> Path:

@@ -6,7 +6,7 @@ from setrl import DEGENERATE
 from setrl.judges import BackgroundJudge, Judge, by_first_appearance, pairwise
 from setrl.judges.ensemble import EnsembleJudge
 from setrl.judges.exact import ExactJudge
-from setrl.judges.noisy import NoisyJudge
+from studies.faulty import NoisyJudge
 
 
 @given(st.lists(st.integers(-1, 5)))

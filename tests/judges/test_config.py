@@ -5,7 +5,9 @@ import pytest
 from setrl.judges import Group, LMJudge, RetryRule
 from setrl.judges.config import by_name, from_config, reseeded, spelled_out
 from setrl.judges.ensemble import EnsembleJudge
-from setrl.judges.noisy import NoisyJudge
+from studies.faulty import NoisyJudge
+
+NOISY = "studies.faulty:NoisyJudge"
 
 
 def test_texts_and_mappings_name_the_same_judge():
@@ -15,7 +17,7 @@ def test_texts_and_mappings_name_the_same_judge():
 
 
 def test_judges_are_made_of_judges():
-    noisy = {"judge": "noisy", "of": "oracle:quadratic", "flips": 0.05, "seed": 3}
+    noisy = {"judge": NOISY, "of": "oracle:quadratic", "flips": 0.05, "seed": 3}
     judge = from_config({"judge": "ensemble", "judges": ["exact", noisy], "rule": "components"})
     assert isinstance(judge, EnsembleJudge)
     assert isinstance(judge.judges[1], NoisyJudge)
@@ -47,10 +49,15 @@ def test_a_language_model_takes_all_its_settings(tmp_path):
     ("config", "message"),
     [
         ("oracl:quadratic", "unknown judge 'oracl'; did you mean 'oracle'"),
+        ("noisy", "the judge 'noisy' is wrong on purpose.* write judge: studies.faulty:NoisyJudge"),
+        ({"judge": "split", "of": "exact"}, "write judge: studies.faulty:SplitJudge"),
+        ("studies.clusters:nothing", "has no function 'nothing'"),
+        ("nowhere:mine", "no module 'nowhere'"),
+        ({"judge": "studies.clusters:last_number", "text": "7"}, "must return a judge, with name"),
         ("exact:x", "a function is given as 'module:name'"),
         ({"domain": "quadratic"}, "needs the key 'judge'"),
         ({"judge": "oracle"}, "judge oracle needs the setting 'domain'"),
-        ({"judge": "noisy", "of": "exact", "flip": 1}, "did you mean 'flips'"),
+        ({"judge": NOISY, "of": "exact", "flip": 1}, "did you mean 'flips'"),
         ({"judge": "lm", "model": "m", "endpoint": "e"}, "url must start with http"),
         (
             {"judge": "lm", "model": "m", "endpoint": "http://e", "limits": {"timeout": 1}},
@@ -69,7 +76,7 @@ def test_what_is_wrong_is_named(config, message):
 
 def test_language_models_get_other_seeds_wherever_they_are():
     inner = {"judge": "lm", "model": "m", "endpoint": "http://e", "seed": 4}
-    noisy = {"judge": "noisy", "of": inner, "flips": 0.1, "seed": 1}
+    noisy = {"judge": NOISY, "of": inner, "flips": 0.1, "seed": 1}
     outer = {"judge": "ensemble", "judges": ["exact", noisy]}
     found = reseeded(outer, by=3)["judges"]
     assert found == ["exact", {**noisy, "of": {**inner, "seed": 7}}]

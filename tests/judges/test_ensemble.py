@@ -8,7 +8,7 @@ import pytest
 from setrl.judges import Group, Judge, Judgement
 from setrl.judges.ensemble import EnsembleJudge
 from setrl.judges.exact import ExactJudge
-from setrl.judges.noisy import NoisyJudge
+from studies.faulty import NoisyJudge
 
 
 class Fixed:

@@ -8,8 +8,8 @@ from setrl import cli
 from setrl.evaluation.judge_audit import audit
 from setrl.judges import Group
 from setrl.judges.exact import ExactJudge
-from setrl.judges.noisy import NoisyJudge
 from setrl.report.judge_audit import audit_markdown, audit_record
+from studies.faulty import NoisyJudge
 from tests.judges.helpers import make_groups
 from tests.judges.server import FaultyServer
 
@@ -37,7 +37,7 @@ def path(tmp_path):
 
 def test_an_audit_is_written_as_json_table_and_figure(path, tmp_path, capsys):
     config = tmp_path / "judge.yaml"
-    config.write_text("judge: noisy\nof: exact\nflips: 0.4\n")
+    config.write_text("judge: studies.faulty:NoisyJudge\nof: exact\nflips: 0.4\n")
     options = ["--orders", 3, "--pairs", "all_pairs", "--set-size", 2]
     assert run("judge-audit", path, "--config", config, *options) == 0
     folder = tmp_path / "in.audit"

@@ -115,8 +115,8 @@ def covered(spans: Iterable[tuple[float, float]]) -> float:
 def make_judge(spec: Config, folder: Path) -> Judge:
     """The judge of an arm: that of `setrl.judges.config`, with its cache in the run's folder.
 
-    >>> make_judge({"judge": "noisy", "of": "oracle:polynomial", "flips": 0.2}, Path()).name
-    'oracle:polynomial with 20% flips'
+    >>> make_judge("oracle:polynomial", Path()).name
+    'oracle:polynomial'
 
     Args:
         spec: A text such as "oracle:quadratic", or a mapping of the judge's name and settings.

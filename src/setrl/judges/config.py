@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from setrl.judges import embedding, exact, lm, oracle, pairwise
 from setrl.judges.base import Judge
 from setrl.judges.ensemble import EnsembleJudge
-from setrl.judges.noisy import NoisyJudge
 from setrl.judges.settings import build
-from setrl.judges.systematic import MergedJudge, SplitJudge
 from setrl.names import look_up
+from setrl.rewards.loading import load_function
 
 Config = str | Mapping[str, Any]
 
@@ -23,23 +23,25 @@ by_name: dict[str, Callable[..., Judge]] = {
     "cross_encoder": pairwise.of_cross_encoder,
     "pairwise": pairwise.of_judge,
     "lm": lm.from_settings,
-    "noisy": NoisyJudge,
     "ensemble": EnsembleJudge,
-    "merged": MergedJudge,
-    "split": SplitJudge,
 }
 """Name → what makes the judge from its settings. The settings `of` and `judges` are judges."""
 
+MOVED = {"noisy": "NoisyJudge", "merged": "MergedJudge", "split": "SplitJudge"}
+"""Name of an earlier version → the class in `studies.faulty`, which is not in the wheel."""
+
 
 def from_config(config: Config) -> Judge:
-    """The judge that a config names; its other keys are the judge's settings.
+    """Return the judge that a config names; its other keys are the judge's settings.
 
-    A text is the name, or the name and its first setting: "embedding:model".
+    A text is the name, or the name and its first setting: "embedding:model". Any other
+    "module:name" is a function or a class of yours that makes a judge from the settings; its module
+    is in the current folder, or installed.
 
     >>> from_config("oracle:quadratic").name
     'oracle:quadratic'
-    >>> from_config({"judge": "noisy", "of": "exact", "flips": 0.2}).name
-    'exact with 20% flips'
+    >>> from_config({"judge": "ensemble", "judges": ["exact", "oracle:quadratic"]}).name
+    'ensemble (average) of exact, oracle:quadratic'
 
     Raises:
         ValueError: Naming the unknown judge or setting, the near miss, and all that are known.
@@ -48,22 +50,45 @@ def from_config(config: Config) -> Judge:
     if "judge" not in settings:
         raise ValueError(f"a judge's config needs the key 'judge', got {settings!r}")
     name = settings.pop("judge")
-    make = look_up("judge", name, by_name)
+    make = _maker(name)
     if "of" in settings:
         settings["of"] = from_config(settings["of"])
     if "judges" in settings:
         settings["judges"] = tuple(map(from_config, settings["judges"]))
-    return build(f"judge {name}", make, settings)
+    judge = build(f"judge {name}", make, settings)
+    if not isinstance(judge, Judge):
+        raise ValueError(f"{name} must return a judge, with name, judge and close, got {judge!r}")
+    return judge
+
+
+def _maker(name: Any) -> Callable[..., Judge]:
+    """Return what makes the judge of a name, or of a reference such as "my_judges:Mine"."""
+    if name in MOVED:
+        raise ValueError(
+            f"the judge {name!r} is wrong on purpose, and is not in the package any more: write "
+            f"judge: studies.faulty:{MOVED[name]}, in a clone of setrl's repository"
+        )
+    if isinstance(name, str) and _is_reference(name):
+        return load_function(name, ".").function
+    return look_up("judge", name, by_name)
+
+
+def _is_reference(text: str) -> bool:
+    """Return whether a text is "module:name", and not a known judge with its first setting."""
+    before, colon, _ = text.partition(":")
+    return bool(colon) and not get_close_matches(before, by_name, n=1)
 
 
 def spelled_out(text: str) -> dict[str, Any]:
-    """A text such as "exact" or "oracle:quadratic" as a mapping: the name, and its first setting.
+    """Return a text such as "exact" or "oracle:quadratic" as a mapping: name and first setting.
 
     Raises:
         ValueError: If the judge is not known, or its first setting must be a number and is none.
     """
+    if _is_reference(text):
+        return {"judge": text}
     name, colon, first = text.partition(":")
-    settings = inspect.signature(look_up("judge", name, by_name), eval_str=True).parameters
+    settings = inspect.signature(_maker(name), eval_str=True).parameters
     if not colon:
         return {"judge": name}
     setting = next(iter(settings.values()))
@@ -71,7 +96,7 @@ def spelled_out(text: str) -> dict[str, Any]:
 
 
 def _as_number(first: str, setting: inspect.Parameter, text: str) -> str | int | float:
-    """A first setting as the number that the judge declares; other settings stay text."""
+    """Return a first setting as the number that the judge declares; other settings stay text."""
     if setting.annotation not in (int, float):
         return first
     try:
@@ -83,7 +108,7 @@ def _as_number(first: str, setting: inspect.Parameter, text: str) -> str | int |
 
 
 def reseeded(config: Mapping[str, Any], by: int) -> dict[str, Any]:
-    """The same settings with other seeds for language models, which then see other orders."""
+    """Return the same settings with other seeds for language models, which see other orders."""
     settings = dict(config)
     if settings.get("judge") == "lm":
         settings["seed"] = settings.get("seed", 0) + by

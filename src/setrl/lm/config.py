@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -15,11 +16,12 @@ from setrl.core.advantages import AnyMethod
 from setrl.domains import Domain
 from setrl.errors import ConfigError, DataError
 from setrl.files.strict_yaml import KeyedError
+from setrl.judges.settings import build
 from setrl.lm import fields
 from setrl.lm.engine import check_engine
 from setrl.models import HEAD_DIM
 from setrl.rewards import Reward, Truncation
-from setrl.rewards.misgraded import GraderErrors, Misgraded
+from setrl.rewards.loading import load_function
 from setrl.rewards.truncation import truncation_from_config
 from setrl.runs.config import RunConfig, require
 from setrl.scoring.check import check_method
@@ -47,6 +49,10 @@ class ComparisonConfig(RunConfig):
     """
 
     kind = "comparison"
+    gone: ClassVar = {
+        "grader_errors": "write wrap_reward: {function: studies.faulty:Misgraded, …} with the same "
+        "keys, in a clone of setrl's repository"
+    }
 
     domain: str | Mapping[str, Any] | None = None
     """Name of the domain, or a mapping of name and options: {name: polynomial, strategy: point}."""
@@ -83,9 +89,10 @@ class ComparisonConfig(RunConfig):
     truncated: str | Mapping[str, Any] = "count"
     """Samples cut at the length limit: count, mask (out of the sets and the loss), or punish: with
     the lower of 0 and the lowest reward of the group, or with a reward, as in {punish: -1.0}."""
-    grader_errors: Mapping[str, Any] | None = None
-    """A grader that is wrong on purpose, in training alone: {false_positives: 0.1,
-    false_negatives: 0.0, seed: 0} calls a tenth of the different wrong samples right."""
+    wrap_reward: Mapping[str, Any] | None = None
+    """{function: module:name, …}: in training, not in evaluation, `name(reward, …)` replaces the
+    task's outcome, such as {function: studies.faulty:Misgraded, false_positives: 0.1}. The module
+    is in the current folder, or installed."""
     mask_dead_groups: bool = False
     """Whether groups in which all advantages are 0 leave the loss, with their KL and entropy
     terms, in the place of a filter on equal rewards."""
@@ -158,9 +165,9 @@ class ComparisonConfig(RunConfig):
         except ValueError as error:
             raise KeyedError(str(error), "truncated") from error
         try:
-            self._grader_errors()
-        except ValueError as error:
-            raise KeyedError(f"grader_errors: {error}", "grader_errors") from error
+            self.training_rewards(task)
+        except (ValueError, TypeError) as error:
+            raise KeyedError(f"wrap_reward: {error}", "wrap_reward") from error
         fields.check(self.fields)
         self._check_model()
         self._check_sizes()
@@ -188,20 +195,15 @@ class ComparisonConfig(RunConfig):
             raise ConfigError("truncated is punish, and trainer.mask_truncated_completions masks")
         return Truncation("mask")
 
-    def _grader_errors(self) -> GraderErrors | None:
-        if self.grader_errors is None:
-            return None
-        for key in self.grader_errors:
-            names.look_up("key", key, GraderErrors.__dataclass_fields__)
-        return GraderErrors(**self.grader_errors)
-
     def training_rewards(self, task: tasks.Task) -> tuple[Reward, ...]:
-        """The reward functions of a task for training; its outcome with the grader's errors."""
-        errors, outcome = self._grader_errors(), task.combine.outcome
-        if errors is None:
+        """Return the reward functions of a task for training, its outcome wrapped."""
+        if self.wrap_reward is None:
             return task.rewards
-        functions = enumerate(task.rewards)
-        return tuple(Misgraded(one, errors) if i == outcome else one for i, one in functions)
+        settings = dict(self.wrap_reward)
+        reference, outcome = settings.pop("function", None), task.combine.outcome
+        make = partial(load_function(reference, ".").function, task.rewards[outcome])
+        wrapped: Reward = build(str(reference), make, settings)
+        return (*task.rewards[:outcome], wrapped, *task.rewards[outcome + 1 :])
 
     def _check_sizes(self) -> None:
         n, size = self.samples_per_prompt, self.micro_batch_size

@@ -133,7 +133,7 @@ class Miniature:
         runs: Over how many runs the forecast is averaged.
         seed: Draws the samples.
         label_noise: The probability that the judge puts a sample into another cluster of its group,
-            or into one of its own, as `judges.noisy` does.
+            or into one of its own, as `studies.faulty.NoisyJudge` does.
     """
 
     steps: int = 200
@@ -308,7 +308,7 @@ class _Model:
 def mistaken(
     clusters_MN: np.ndarray, chance: float, num_labels: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Labels of which each is moved with this chance, as `judges.noisy` moves them.
+    """Labels of which each is moved with this chance, as `studies.faulty.NoisyJudge` moves them.
 
     The new place is drawn uniformly from the other clusters of the group and a new cluster, unless
     the sample is alone in its own. No sample becomes degenerate.

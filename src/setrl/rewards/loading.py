@@ -91,7 +91,8 @@ def _found(module: ModuleType, name: str, where: str) -> Callable[..., Any]:
 
 
 def _is_own_function(value: Any, module: ModuleType) -> bool:
-    return callable(value) and getattr(value, "__module__", None) == module.__name__
+    home = f"{getattr(value, '__module__', None)}."  # of a package, one of its modules
+    return callable(value) and home.startswith(f"{module.__name__}.")
 
 
 def _imported(name: str, folder: Path, reference: str) -> ModuleType:

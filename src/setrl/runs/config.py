@@ -27,6 +27,8 @@ class RunConfig:
     """A config of several arms. Subclasses add what their kind of run needs, and check it."""
 
     kind: ClassVar[Kind]
+    gone: ClassVar[Mapping[str, str]] = {}
+    """Key of an earlier version → what to write instead; null is read, as saved configs have it."""
 
     name: str
     """Name of the run; by default its folder is runs/<name>."""
@@ -99,6 +101,7 @@ class RunConfig:
         values, lines = strict_yaml.read(path)
         try:
             strict_yaml.override(values, overrides)
+            values = cls._without_gone(values)
             cls._check_keys(values)
             return cls(**cls._located(values, Path(path)))
         except KeyedError as error:
@@ -109,6 +112,13 @@ class RunConfig:
     def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
         """The values, with paths that start in the folder of the config's file."""
         return values
+
+    @classmethod
+    def _without_gone(cls, values: dict[str, Any]) -> dict[str, Any]:
+        for key, instead in cls.gone.items():
+            if values.get(key) is not None:
+                raise KeyedError(f"the key {key!r} has gone: {instead}", key)
+        return {key: value for key, value in values.items() if key not in cls.gone}
 
     @classmethod
     def _check_keys(cls, values: Mapping[str, Any]) -> None:

@@ -14,6 +14,7 @@ from tests.judges.server import FaultyServer
 from tests.tasks import models
 from tests.tiny import tiny_config
 
+NOISY = "studies.faulty:NoisyJudge"
 TEST = {"test": 4}  # split → problems
 
 
@@ -126,7 +127,7 @@ def test_adapters_of_peft(tmp_path):
         (None, 0),
         ("exact", 0),
         ({"judge": "lm"}, 1),
-        ({"judge": "noisy", "flips": 0.1, "of": {"judge": "lm"}}, 1),
+        ({"judge": NOISY, "flips": 0.1, "of": {"judge": "lm"}}, 1),
         ({"judge": "ensemble", "judges": [{"judge": "lm"}, "exact", {"judge": "lm"}]}, 2),
         ({"judge": "pairwise", "of": {"judge": "lm"}, "ask": "all_pairs"}, 6),
     ],

@@ -16,10 +16,11 @@ from setrl.lm.config import ComparisonConfig
 from setrl.runs.claim import claimed
 from tests.tasks import models
 
+NOISY = "studies.faulty:NoisyJudge"
 TASK = {
     "data": "own.jsonl",
     "reward": [{"function": "my_rewards:one"}],
-    "strategy": {"judge": "noisy", "flips": 0.1, "of": {}},
+    "strategy": {"judge": NOISY, "flips": 0.1, "of": {}},
     "splits": {"test": 4},
 }
 

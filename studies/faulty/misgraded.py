@@ -14,23 +14,29 @@ from setrl.rewards.interface import Reward, Text, plain_text
 
 
 @dataclass(frozen=True)
-class GraderErrors:
-    """How often a grader is wrong, and about which samples.
+class Misgraded:
+    """A reward of 0 and 1 with the errors of a grader; unknown rewards stay unknown.
 
     Let u(seed, prompt, text) be uniform in [0, 1), a hash of the three. A wrong sample is called
     right if u < false_positives, and a right one wrong if u < false_negatives. So the same sample
     gets the same verdict whenever it is graded, as from a real faulty grader: in a resumed run,
     in every epoch, for every method.
 
+    The share of samples whose verdict changes is logged as `reward/misgraded` where the trainer
+    takes metrics from reward functions, as TRL does.
+
     Attributes:
-        false_positives: Share of the different wrong samples that are called right, in [0, 1].
-        false_negatives: Share of the different right samples that are called wrong, in [0, 1].
-        seed: Decides which.
+        reward: The reward function; it must give 0, 1 or None.
+        false_positives: The share of the different wrong samples that are called right, in [0, 1].
+        false_negatives: The share of the different right samples that are called wrong, in [0, 1].
+        seed: The seed of the hash.
 
     Raises:
         ConfigError: If a value is out of its range.
+        RunError: When called, if the reward of a sample is another number than 0 and 1.
     """
 
+    reward: Reward
     false_positives: float = 0.0
     false_negatives: float = 0.0
     seed: int = 0
@@ -43,65 +49,35 @@ class GraderErrors:
         if not isinstance(self.seed, int) or isinstance(self.seed, bool) or self.seed < 0:
             raise ConfigError(f"seed must be a whole number of at least 0, got {self.seed!r}")
 
-    def is_misgraded(self, prompt: Text, completion: Text, is_right: bool) -> bool:
-        """Whether the verdict on a sample is turned round.
-
-        Args:
-            prompt: Text, or messages, of which the last one counts.
-            completion: The sample, likewise.
-            is_right: What the grader says without errors.
-        """
-        share = self.false_negatives if is_right else self.false_positives
-        return share > 0 and _uniform(self.seed, plain_text(prompt), plain_text(completion)) < share
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _uniform(seed: int, prompt: str, text: str) -> float:
-    """A number in [0, 1) that depends on the three alone, the same in every process."""
-    entropy = json.dumps([seed, prompt, text]).encode()
-    digest = hashlib.blake2b(entropy, digest_size=7).digest()  # 56 bits, of which a float keeps 53
-    return (int.from_bytes(digest, "big") >> 3) / 2**53
-
-
-@dataclass(frozen=True)
-class Misgraded:
-    """A reward of 0 and 1 with the errors of a grader; unknown rewards stay unknown.
-
-    The share of samples whose verdict is turned round is logged as `reward/misgraded` where the
-    trainer takes metrics from reward functions, as TRL does.
-
-    Attributes:
-        reward: The reward function; it must give 0, 1 or None.
-        errors: Which verdicts are turned round.
-
-    Raises:
-        RunError: When called, if the reward of a sample is another number.
-    """
-
-    reward: Reward
-    errors: GraderErrors
-
     @property
     def __name__(self) -> str:
         return self.reward.__name__
 
     @property
     def record(self) -> Any:
-        """What the calls of a user's function took, if the reward is one."""
+        """Return what the calls of a user's function took, if the reward is one."""
         return getattr(self.reward, "record", None)
+
+    def is_misgraded(self, prompt: Text, completion: Text, is_right: bool) -> bool:
+        """Return whether the verdict on a sample changes.
+
+        Args:
+            prompt: Text, or messages, of which the last one counts.
+            completion: The sample, likewise.
+            is_right: The verdict without errors.
+        """
+        share = self.false_negatives if is_right else self.false_positives
+        return share > 0 and _uniform(self.seed, plain_text(prompt), plain_text(completion)) < share
 
     def __call__(
         self, *, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any
     ) -> list[float | None]:
-        """The rewards, some of them turned round."""
+        """Return the rewards, some of them changed."""
         values = self.reward(prompts=prompts, completions=completions, **columns)
         true = [self._checked(value) for value in values]
         cases = zip(prompts, completions, true, strict=True)
         wrong = [
-            one is not None and self.errors.is_misgraded(prompt, text, one == 1)
+            one is not None and self.is_misgraded(prompt, text, one == 1)
             for prompt, text, one in cases
         ]
         if (log := columns.get("log_metric")) is not None and wrong:
@@ -114,7 +90,18 @@ class Misgraded:
             return None
         if float(value) not in (0.0, 1.0):
             raise RunError(
-                f"grader_errors needs a reward of 0 or 1, got {float(value)!r} from the reward "
-                f"function {self.__name__!r}: leave out grader_errors, or grade with 0 and 1"
+                f"Misgraded needs a reward of 0 or 1, got {float(value)!r} from the reward "
+                f"function {self.__name__!r}: leave out wrap_reward, or grade with 0 and 1"
             )
         return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _uniform(seed: int, prompt: str, text: str) -> float:
+    """Return a number in [0, 1) that depends only on the three, the same in every process."""
+    entropy = json.dumps([seed, prompt, text]).encode()
+    digest = hashlib.blake2b(entropy, digest_size=7).digest()  # 56 bits, of which a float keeps 53
+    return (int.from_bytes(digest, "big") >> 3) / 2**53

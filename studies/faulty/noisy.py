@@ -16,13 +16,13 @@ from setrl.judges.base import Group, Judge, Judgement, by_first_appearance
 
 @dataclass(frozen=True)
 class NoisyJudge(Judge):
-    """Another judge's clusters, with labels of single samples replaced at random.
+    """A judge with another judge's clusters, in which labels of single samples are random.
 
     Each sample of a group is moved with probability `flips`, independently of the others. Its new
     place is drawn uniformly from the places that make a difference, by the labels before any move:
-    every other cluster of the group, and a new cluster of its own, unless it is alone in its
-    cluster already. Degenerate samples are moved in the same way; no sample becomes degenerate. A
-    sample that is alone in the group stays.
+    every other cluster of the group, and a new cluster, unless the sample is the only one of its
+    cluster already. Degenerate samples are moved in the same way; no sample becomes degenerate. The
+    only sample of a group stays.
 
     The random numbers are a function of `seed`, the prompt and the samples, in their order: a run
     that is resumed sees the same noise, and the same group always gets the same answer, as from a
@@ -47,7 +47,7 @@ class NoisyJudge(Judge):
 
     @property
     def name(self) -> str:
-        """The name in logs."""
+        """Return the name in logs."""
         return f"{self.of.name} with {self.flips:.0%} flips"
 
     def close(self) -> None:
@@ -55,7 +55,7 @@ class NoisyJudge(Judge):
         self.of.close()
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """The other judge's clusters, with noise."""
+        """Return the other judge's clusters, with noise."""
         answers = zip(groups, self.of.judge(groups), strict=True)
         return [self._disturbed(group, judgement) for group, judgement in answers]
 
@@ -77,6 +77,6 @@ class NoisyJudge(Judge):
 
 
 def entropy(seed: int, group: Group) -> int:
-    """A number that depends on the seed and the texts of a group alone, not on the process."""
+    """Return a number that depends only on the seed and the texts of a group."""
     text = json.dumps([seed, group.prompt, group.samples])
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16).digest(), "big")

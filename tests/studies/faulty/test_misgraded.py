@@ -8,7 +8,7 @@ import pytest
 
 from setrl.errors import ConfigError, RunError
 from setrl.rewards.guarded import GuardedReward
-from setrl.rewards.misgraded import GraderErrors, Misgraded
+from studies.faulty import Misgraded
 
 TEXTS = [f"text {number}" for number in range(5000)]
 
@@ -23,7 +23,7 @@ class Graded:
 
 
 def graded(true, texts=TEXTS, **errors):
-    reward = Misgraded(Graded(), GraderErrors(**errors))
+    reward = Misgraded(Graded(), **errors)
     return reward(prompts=[true] * len(texts), completions=list(texts))
 
 
@@ -57,16 +57,16 @@ def test_more_errors_hold_all_those_of_fewer():
 
 
 def test_the_seed_the_prompt_and_the_text_decide():
-    errors = GraderErrors(false_positives=0.5, seed=1)
+    errors = Misgraded(Graded(), false_positives=0.5, seed=1)
     own = [errors.is_misgraded("p", text, False) for text in TEXTS[:200]]
     assert own != [errors.is_misgraded("q", text, False) for text in TEXTS[:200]]
-    other = GraderErrors(false_positives=0.5, seed=2)
+    other = Misgraded(Graded(), false_positives=0.5, seed=2)
     assert own != [other.is_misgraded("p", text, False) for text in TEXTS[:200]]
     assert len(set(own)) == 2
 
 
 def test_messages_are_graded_as_their_text():
-    errors = GraderErrors(false_positives=0.5)
+    errors = Misgraded(Graded(), false_positives=0.5)
     for text in TEXTS[:100]:
         prompt = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "p"}]
         completion = [{"role": "assistant", "content": text}]
@@ -76,22 +76,22 @@ def test_messages_are_graded_as_their_text():
 
 def test_errors_are_the_same_in_another_process():
     code = (
-        "from setrl.rewards.misgraded import GraderErrors; errors = GraderErrors(0.5, 0.5, 7);"
+        "from studies.faulty import Misgraded; errors = Misgraded(print, 0.5, 0.5, 7);"
         "print([errors.is_misgraded('p', str(n), n % 2 == 0) for n in range(60)])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    errors = GraderErrors(0.5, 0.5, 7)
+    errors = Misgraded(Graded(), 0.5, 0.5, 7)
     here = [errors.is_misgraded("p", str(n), n % 2 == 0) for n in range(60)]
     assert ran.stdout.strip() == str(here)
 
 
 def test_unknown_stays_unknown():
-    reward = Misgraded(Graded(), GraderErrors(1.0, 1.0))
+    reward = Misgraded(Graded(), 1.0, 1.0)
     assert reward(prompts=["", "nan", "1"], completions=["a"] * 3) == [None, None, 0.0]
 
 
 def test_other_rewards_than_0_and_1_are_refused():
-    reward = Misgraded(Graded(), GraderErrors(0.1))
+    reward = Misgraded(Graded(), 0.1)
     message = "needs a reward of 0 or 1, got 0.5 from the reward function 'graded': leave out"
     with pytest.raises(RunError, match=message):
         reward(prompts=["1", "0.5"], completions=["a", "b"])
@@ -99,7 +99,7 @@ def test_other_rewards_than_0_and_1_are_refused():
 
 def test_the_share_of_misgraded_samples_is_logged():
     found = {}
-    reward = Misgraded(Graded(), GraderErrors(1.0, 0.0))
+    reward = Misgraded(Graded(), 1.0, 0.0)
     prompts = ["1", "0", "0", ""]
     reward(prompts=prompts, completions=["a"] * 4, log_metric=found.__setitem__)
     assert found == {"reward/misgraded": 0.5}
@@ -107,7 +107,7 @@ def test_the_share_of_misgraded_samples_is_logged():
 
 def test_failures_of_a_function_are_still_counted():
     guarded = GuardedReward(lambda prompts, completions: [1.0] * len(prompts), name="mine")
-    reward = Misgraded(guarded, GraderErrors(0.1))
+    reward = Misgraded(guarded, 0.1)
     assert reward.record is guarded.record
     assert reward.__name__ == "mine"
 
@@ -124,4 +124,4 @@ def test_failures_of_a_function_are_still_counted():
 )
 def test_errors_that_are_none_are_refused(errors, message):
     with pytest.raises(ConfigError, match=message):
-        GraderErrors(**errors)
+        Misgraded(Graded(), **errors)

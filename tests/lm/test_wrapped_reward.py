@@ -1,4 +1,4 @@
-"""`grader_errors`: every engine trains with them, evaluation does not; resumed runs agree."""
+"""`wrap_reward` with a faulty grader: engines train with it, and evaluation grades without it."""
 
 import pytest
 
@@ -7,13 +7,16 @@ from setrl.errors import ConfigError, RunError
 from setrl.files.run_folder import TrainingRun, training_run
 from setrl.lm.arm import train_arm
 from setrl.lm.base_model import base_model
+from setrl.lm.config import ComparisonConfig
 from setrl.lm.run import LanguageModelArms
 from setrl.lm.server import train_on_server
-from setrl.rewards.misgraded import GraderErrors
 from setrl.runs.pool import Stop
+from studies.faulty import Misgraded
 from tests.engines.fake_tinker import FakeServer
 from tests.tiny import tiny_config
 
+FAULTY = {"function": "studies.faulty:Misgraded"}
+ALL_WRONG = {"false_positives": 1, "false_negatives": 1}
 ERRORS = {"false_positives": 0.3, "false_negatives": 0.2, "seed": 5}
 SIZE = {"steps": 4, "prompts_per_step": 4, "samples_per_prompt": 16, "rollouts_every": 1}
 DOMAIN = domains.by_name("polynomial")
@@ -21,7 +24,7 @@ DOMAIN = domains.by_name("polynomial")
 
 def faulty_config(**changes):
     taught = {"base_corpus": 2_500}  # enough for a few correct samples
-    return tiny_config(**{**SIZE, **taught, "grader_errors": ERRORS, **changes})
+    return tiny_config(**{**SIZE, **taught, "wrap_reward": {**FAULTY, **ERRORS}, **changes})
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +54,7 @@ def graded_samples(run):
 
 def check_rewards(run):
     """Every reward is the truth, or turned round where the errors say so; both happen."""
-    errors, kinds = GraderErrors(**ERRORS), set()
+    errors, kinds = Misgraded(print, **ERRORS), set()
     for prompt, text, reward, true in graded_samples(run):
         is_wrong = errors.is_misgraded(prompt, text, true)
         assert reward == float(true != is_wrong)
@@ -88,16 +91,19 @@ def test_a_resumed_run_is_the_same(whole, taught, tmp_path):
 
 
 def test_without_errors_no_reward_changes(taught, tmp_path):
-    run = train(faulty_config(grader_errors=None, steps=1), taught, tmp_path)
+    run = train(faulty_config(wrap_reward=None, steps=1), taught, tmp_path)
     assert all(reward == float(true) for _, _, reward, true in graded_samples(run))
     assert "reward/misgraded" not in files.read_lines(run.metrics)[0]
 
 
 def test_evaluation_grades_without_errors(taught, tmp_path):
     found = {}
-    for name, errors in (("none", None), ("all", {"false_positives": 1, "false_negatives": 1})):
+    for name, errors in (
+        ("none", None),
+        ("all", {**FAULTY, **ALL_WRONG}),
+    ):
         config = faulty_config(
-            grader_errors=errors, eval_splits=["test"], eval_problems=4, eval_samples=16
+            wrap_reward=errors, eval_splits=["test"], eval_problems=4, eval_samples=16
         )
         arms = LanguageModelArms(config, tmp_path / name, tmp_path)
         run = training_run(tmp_path / name, "poly_epo", 0)
@@ -116,16 +122,28 @@ def test_a_server_trains_with_the_same_errors(taught, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("errors", "message"),
+    ("wrap", "message"),
     [
-        ({"false_positive": 0.1}, "did you mean 'false_positives'"),
-        ({"false_positives": 10}, r"grader_errors: false_positives must be a number in \[0, 1\]"),
-        (0.1, "grader_errors must be a mapping or null"),
+        ({**FAULTY, "false_positive": 0.1}, "did you mean 'false_positives'"),
+        ({**FAULTY, "false_positives": 10}, r"wrap_reward: false_positives must be a number in"),
+        ({"function": "studies.faulty:Misgradet"}, "did you mean 'Misgraded'"),
+        ({"false_positives": 0.1}, "wrap_reward: a function is given as 'module:name'"),
+        (0.1, "wrap_reward must be a mapping or null"),
     ],
 )
-def test_errors_that_are_none_are_refused(errors, message):
+def test_what_wraps_nothing_is_refused(wrap, message):
     with pytest.raises(ConfigError, match=message):
-        tiny_config(grader_errors=errors)
+        tiny_config(wrap_reward=wrap)
+
+
+def test_the_key_of_an_earlier_version_is_refused_by_name(tmp_path):
+    path = tmp_path / "config.yaml"
+    saved = tiny_config().to_yaml()
+    path.write_text(saved + "grader_errors: null\n")
+    assert ComparisonConfig.load(path) == tiny_config()  # as run folders have it
+    path.write_text(saved + "grader_errors: {false_positives: 0.1}\n")
+    with pytest.raises(ConfigError, match=r"write wrap_reward: \{function: studies\.faulty:Misgr"):
+        ComparisonConfig.load(path)
 
 
 def test_a_reward_that_is_no_verdict_ends_the_run(base, tmp_path):
@@ -147,7 +165,7 @@ def test_a_reward_that_is_no_verdict_ends_the_run(base, tmp_path):
         arms={"grpo": {"method": "grpo"}},
         prompts_per_step=1,
         max_new_tokens=8,
-        grader_errors={"false_positives": 0.1},
+        wrap_reward={**FAULTY, "false_positives": 0.1},
     )
     run = TrainingRun(tmp_path / "run")
     with pytest.raises(RunError, match=r"needs a reward of 0 or 1, got 0\.5 from .*'half'"):

@@ -1,6 +1,6 @@
 """Judges that are wrong in the same way every time: strategies merged, or one strategy split.
 
-Errors of single samples at random carry no information about them (`setrl.judges.noisy`). A policy
+Errors of single samples at random carry no information about them (`NoisyJudge`). A policy
 can learn a systematic error: a strategy that is never told apart earns nothing for being new, and
 one that is split earns it for nothing.
 """
@@ -18,7 +18,7 @@ import numpy as np
 
 from setrl.core.samples import DEGENERATE
 from setrl.judges.base import Group, Judge, Judgement, by_first_appearance, judgement_by_names
-from setrl.judges.noisy import entropy
+from studies.faulty.noisy import entropy
 
 NO_NAMES = "no_names"
 SplitBy = Literal["draw", "wording"]
@@ -26,7 +26,7 @@ SplitBy = Literal["draw", "wording"]
 
 @dataclass(frozen=True)
 class MergedJudge(Judge):
-    """Another judge's strategies, some of which count as one.
+    """A judge with another judge's strategies, some of which count as one.
 
     The other judge must name strategies, as `oracle` does (`x=0` on polynomial, `factoring` on
     quadratic). A merged strategy is named by all its parts: `x=0 or x=1`. A group without names is
@@ -61,7 +61,7 @@ class MergedJudge(Judge):
 
     @property
     def name(self) -> str:
-        """The name in logs."""
+        """Return the name in logs."""
         return f"{self.of.name}, merged: {', '.join(map(_joined, self.strategies))}"
 
     def close(self) -> None:
@@ -69,7 +69,7 @@ class MergedJudge(Judge):
         self.of.close()
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """The other judge's strategies, merged."""
+        """Return the other judge's strategies, merged."""
         names = {name: _joined(one) for one in self.strategies for name in one}
         return [_renamed(judgement, names) for judgement in self.of.judge(groups)]
 
@@ -89,13 +89,13 @@ def _renamed(judgement: Judgement, names: dict[str, str]) -> Judgement:
 
 @dataclass(frozen=True)
 class SplitJudge(Judge):
-    """Another judge's clusters, with the largest cluster of each group split in `parts`.
+    """A judge with another judge's clusters, the largest of which is split in `parts`.
 
     Of clusters of equal size the one that appears first is split; degenerate samples are no
     cluster. Each sample of it falls into one of the parts, all equally likely:
 
         by="draw"     at random, by a function of `seed` and the group's texts, as in `NoisyJudge`
-        by="wording"  by a hash of `seed` and the sample's text alone, so that equal texts are
+        by="wording"  by a hash of only `seed` and the sample's text, so that equal texts are
                       always together, and a wording is in the same part for every prompt
 
     A policy can learn to cause the second error. Names of strategies are dropped, because they
@@ -128,7 +128,7 @@ class SplitJudge(Judge):
 
     @property
     def name(self) -> str:
-        """The name in logs."""
+        """Return the name in logs."""
         return f"{self.of.name}, largest split in {self.parts} by {self.by}, seed {self.seed}"
 
     def close(self) -> None:
@@ -136,7 +136,7 @@ class SplitJudge(Judge):
         self.of.close()
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """The other judge's clusters, the largest of each group split."""
+        """Return the other judge's clusters, the largest of each group split."""
         answers = zip(groups, self.of.judge(groups), strict=True)
         return [self._split(group, judgement) for group, judgement in answers]
 
@@ -152,7 +152,7 @@ class SplitJudge(Judge):
         return Judgement(by_first_appearance(labels_N.tolist()))
 
     def _parts_of(self, group: Group) -> np.ndarray:
-        """The part of each sample, from 0, as if all were to be split."""
+        """Return the part of each sample, from 0, as if all samples were split."""
         if self.by == "draw":
             # Other numbers than those of a noisy judge with the same seed, which may be inside.
             rng = np.random.default_rng([1, entropy(self.seed, group)])

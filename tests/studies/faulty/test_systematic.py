@@ -11,7 +11,7 @@ from setrl import domains
 from setrl.judges import Group, Judgement
 from setrl.judges.config import from_config
 from setrl.judges.exact import ExactJudge
-from setrl.judges.systematic import MergedJudge, SplitJudge
+from studies.faulty import MergedJudge, SplitJudge
 
 POINTS = ("(0, 7)", "(1, 11)", "(2, 17)", "(1, 12)", "?", "(0, 7)")
 PROMPT = "y=x^2+3x+7, x!=4: "
@@ -32,7 +32,11 @@ class Silent:
 
 
 def test_named_strategies_count_as_one():
-    settings = {"judge": "merged", "of": "oracle:polynomial", "strategies": [["x=0", "x=1"]]}
+    settings = {
+        "judge": "studies.faulty:MergedJudge",
+        "of": "oracle:polynomial",
+        "strategies": [["x=0", "x=1"]],
+    }
     (judgement,) = from_config(settings).judge([Group(PROMPT, POINTS)])
     assert judgement.clusters_N == (0, 0, 1, 0, -1, 0)
     merged = "x=0 or x=1"
@@ -135,7 +139,7 @@ def test_the_parts_depend_on_the_seed_and_the_texts_alone(by):
     assert first == again
     assert first != other
     code = (
-        "from setrl.judges import Group; from setrl.judges.systematic import SplitJudge;"
+        "from setrl.judges import Group; from studies.faulty import SplitJudge;"
         "from setrl.judges.exact import ExactJudge;"
         f"judge = SplitJudge(ExactJudge(lambda text: text[:1]), 3, by={by!r}, seed=1);"
         f"print(judge.judge([Group('prompt 0', tuple({texts!r}))])[0].clusters_N)"
@@ -179,8 +183,14 @@ def test_the_name_tells_settings_apart():
 
 
 def test_errors_combine_on_a_domain():
-    inner = {"judge": "merged", "of": "oracle:quadratic", "strategies": [["factoring", "formula"]]}
-    judge = from_config({"judge": "split", "of": inner, "parts": 4, "by": "wording"})
+    inner = {
+        "judge": "studies.faulty:MergedJudge",
+        "of": "oracle:quadratic",
+        "strategies": [["factoring", "formula"]],
+    }
+    judge = from_config(
+        {"judge": "studies.faulty:SplitJudge", "of": inner, "parts": 4, "by": "wording"}
+    )
     domain, rng = domains.by_name("quadratic"), np.random.default_rng(0)
     [problem] = domain.problems("train", 1, 0)
     texts = tuple(domain.write(problem, rng).text for _ in range(64))

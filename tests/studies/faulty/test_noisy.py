@@ -11,7 +11,7 @@ import pytest
 from setrl.evaluation.agreement import flips
 from setrl.judges import Group, Judgement
 from setrl.judges.exact import ExactJudge
-from setrl.judges.noisy import NoisyJudge
+from studies.faulty import NoisyJudge
 
 
 def groups_of(texts, count):
@@ -82,7 +82,7 @@ def test_noise_depends_on_seed_and_group_alone():
 
 def test_noise_is_the_same_in_another_process():
     code = (
-        "from setrl.judges import Group; from setrl.judges.noisy import NoisyJudge;"
+        "from setrl.judges import Group; from studies.faulty import NoisyJudge;"
         "from setrl.judges.exact import ExactJudge;"
         "print(NoisyJudge(ExactJudge(), 0.5).judge([Group('p', tuple('abcabc'))])[0].clusters_N)"
     )
