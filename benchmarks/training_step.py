@@ -25,13 +25,16 @@ from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOTrainer
 
 from setrl.engines.trl import SetGRPOTrainer
-from setrl.lm.arm import grpo_config, training_prompts
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
+from setrl.lm.prompts import training_prompts
+from setrl.lm.resolved import ResolvedConfig, resolve
 from setrl.lm.run import quiet
+from setrl.lm.trl_arguments import grpo_config
 from setrl.models import sampler
 from setrl.rewards.from_domain import Verifier
 from setrl.scoring import ScoredBatch
+from setrl.tasks import DomainTask
 
 WARM_UP = 5
 TURNS = 3
@@ -72,9 +75,11 @@ def main(steps: int) -> None:
             parts[part].append(seconds)
 
     with tempfile.TemporaryDirectory() as folder:
-        model = base_model(config, Path(folder), show_progress=False)
+        resolved = resolve(config)
+        assert resolved.base is not None
+        model = base_model(resolved.base, Path(folder), show_progress=False)
         for _ in range(TURNS):
-            for name, trainer in trainers(config, model, note):
+            for name, trainer in trainers(resolved, model, note):
                 clock = Clock()
                 trainer.add_callback(clock)
                 trainer.remove_callback(PrinterCallback)
@@ -84,12 +89,13 @@ def main(steps: int) -> None:
 
 
 def trainers(
-    config: ComparisonConfig, model: Path, note: Callable[[ScoredBatch], None]
+    resolved: ResolvedConfig, model: Path, note: Callable[[ScoredBatch], None]
 ) -> Iterator[tuple[str, GRPOTrainer]]:
-    verifier = Verifier(config.make_domain())
-    args = grpo_config(config, "poly_epo", 0, model.parent / "out")
+    assert isinstance(resolved.task, DomainTask)
+    verifier, arm = Verifier(resolved.task.domain), resolved.arms["poly_epo"]
+    args = grpo_config(resolved, arm, 0, model.parent / "out")
     args.logging_steps = 10**6
-    prompts = training_prompts(config, 0)
+    prompts = training_prompts(resolved.task, resolved.training_rows(0))
     yield "TRL", GRPOTrainer(str(model), verifier.correct, args, prompts)
     for name, draw in [("ours, generate", None), ("ours", sampler.sample_ids)]:
         yield (
@@ -99,7 +105,7 @@ def trainers(
                 verifier.correct,
                 args,
                 prompts,
-                method=config.method("poly_epo"),
+                method=arm.method,
                 cluster_func=verifier.strategy,
                 sampler=draw,
                 on_batch=note if draw else None,

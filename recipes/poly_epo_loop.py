@@ -22,8 +22,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from setrl import Method, mean_set_scores, methods, objectives, set_advantages
 from setrl.domains import Domain, Polynomial, Reading
 from setrl.evaluation import pass_at_k
-from setrl.lm import ComparisonConfig, strategy_label
+from setrl.lm import strategy_label
 from setrl.lm.base_model import base_model
+from setrl.lm.base_spec import BaseSpec
 from setrl.models.sampler import sample
 
 B, N = 16, 16  # prompts of a step, samples of a prompt
@@ -109,8 +110,7 @@ def main() -> None:
     arguments = {} if options.set_size is None else {"set_size": options.set_size}
     arm = {"method": options.method, **arguments}
     domain, method = Polynomial(), methods.from_config(arm)
-    config = ComparisonConfig(name="loop", domain="polynomial", arms={"loop": arm})
-    folder = base_model(config, Path("cache"))
+    folder = base_model(BaseSpec(domain), Path("cache"))
     model = AutoModelForCausalLM.from_pretrained(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     print("base: " + metrics(model, tokenizer, domain), flush=True)

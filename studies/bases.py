@@ -13,7 +13,7 @@ from typing import Any
 
 from setrl.evaluation.sampling import LocalModel
 from setrl.lm.base_model import base_model
-from setrl.lm.config import ComparisonConfig
+from setrl.lm.resolved import ResolvedConfig
 from setrl.lm.run import EVALUATION_SEED
 from setrl.runs.run import cache_folder
 from setrl.serving.generators import problem_seed
@@ -23,11 +23,12 @@ DOMAINS = ("polynomial", "multiplication", "quadratic")
 SAMPLES = 256
 
 
-def measure(config: ComparisonConfig, samples: int = SAMPLES) -> list[dict[str, list[int]]]:
+def measure(recipe: ResolvedConfig, samples: int = SAMPLES) -> list[dict[str, list[int]]]:
     """For each problem: strategy → [right samples, wrong samples]; "" where none can be read."""
-    domain = config.make_domain()
-    folder = base_model(config, cache_folder(None))
-    model = LocalModel(folder, config.temperature, config.sample_tokens)
+    assert recipe.base is not None
+    config, domain = recipe.config, recipe.base.domain
+    folder = base_model(recipe.base, cache_folder(None))
+    model = LocalModel(folder, config.temperature, recipe.sample_tokens)
     counted = []
     problems = domain.problems("test", config.eval_problems, EVALUATION_SEED)
     for place, problem in enumerate(problems):
@@ -62,6 +63,6 @@ def run(out_dir: Path | str) -> Path:
     """
     folder = Path(out_dir) / "bases"
     for name in DOMAINS:
-        config = ComparisonConfig.load(RECIPES / name / "config.yaml")
-        write(folder / f"{name}.json", measure(config), SAMPLES)
+        recipe = ResolvedConfig.load(RECIPES / name / "config.yaml")
+        write(folder / f"{name}.json", measure(recipe), SAMPLES)
     return folder

@@ -33,9 +33,12 @@ from setrl.evaluation.summary import summarise_run
 from setrl.files.run_folder import TrainingRun
 from setrl.lm.arm import train_arm
 from setrl.lm.config import ComparisonConfig
-from setrl.lm.run import LanguageModelArms, check_before_training, quiet
+from setrl.lm.preflight.checks import check_before_training
+from setrl.lm.resolved import resolve
+from setrl.lm.run import LanguageModelArms, quiet
 from setrl.runs.pool import OnProgress, Stop
 from setrl.runs.run import cache_folder, run_arms
+from setrl.tasks import DomainTask
 from setrl.tasks.base import TRAIN
 from studies import bases
 from studies.summaries import SHOWN, means_by_seed
@@ -153,15 +156,16 @@ class Ceilings(LanguageModelArms):
         """Train an arm on what the author writes, and evaluate its last model as any arm's."""
         quiet()
         author = self._author(arm, seed)
-        if train_arm(self.config, arm, seed, self.base, run, on_progress, stop, draw=author):
+        if train_arm(self.resolved, arm, seed, self.base, run, on_progress, stop, draw=author):
             self.evaluate_model(run.final, run.path, self.config.steps, on_progress, stop)
 
     def _author(self, arm: str, seed: int) -> Author:
-        config, domain = self.config, self.config.make_domain()
+        config, task = self.config, self.resolved.task
+        assert isinstance(task, DomainTask)
         count = config.steps * config.prompts_per_step
-        problems = domain.problems(TRAIN, min(count, config.train_problems or count), seed)
+        problems = task.domain.problems(TRAIN, min(count, config.train_problems or count), seed)
         by_prompt = {problem.prompt: problem for problem in problems}
-        return Author(domain, by_prompt, self.strategies[arm], load_tokenizer(self.base))
+        return Author(task.domain, by_prompt, self.strategies[arm], load_tokenizer(self.base))
 
 
 def ceiling_config(
@@ -210,11 +214,13 @@ def run(
     folder = Path(out_dir)
     for recipe in recipes:
         config = ceiling_config(ComparisonConfig.load(recipe, overrides), shares, seeds)
-        counted = bases.read(BASES / f"{config.make_domain().name}.json")
+        resolved = resolve(config)
+        counted = bases.read(BASES / f"{resolved.task.name}.json")
         strategies = {arm_of(share): strategies_of(counted, share) for share in shares}
-        check_before_training(config)
+        check_before_training(resolved)
         run_dir = folder / "runs" / config.name
-        run_arms(Ceilings(config, run_dir, cache_folder(cache), strategies))
+        arms = Ceilings(resolved, run_dir, cache_folder(cache), strategies)
+        run_arms(arms, resolved.config)
         files.write_json(folder / f"{config.name}.json", numbers(run_dir, strategies))
     return folder
 

@@ -36,6 +36,7 @@ from setrl.files.run_folder import TrainingRun
 from setrl.lm.arm import train_arm
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
+from setrl.lm.resolved import ResolvedConfig, resolve
 from setrl.lm.run import quiet
 from setrl.models.imitation import IGNORED, Example, collate
 from setrl.models.sampler import sample_ids
@@ -301,10 +302,11 @@ class DirectionConfig:
 USUAL = DirectionConfig()
 
 
-def measure(study: DirectionConfig, config: ComparisonConfig, folder: Path) -> dict[str, Any]:
+def measure(study: DirectionConfig, recipe: ResolvedConfig, folder: Path) -> dict[str, Any]:
     """Noise and effects of all methods at one policy."""
     quiet()
-    domain, tokenizer = config.make_domain(), load_tokenizer(folder)
+    assert recipe.base is not None
+    config, domain, tokenizer = recipe.config, recipe.base.domain, load_tokenizer(folder)
     model = load_weights(folder, "float32").eval()
     count = study.batches * config.prompts_per_step
     problems = domain.problems(TRAIN, count + study.probe_prompts, study.seed)
@@ -337,7 +339,7 @@ def _all_effects(
     return found
 
 
-def half_trained(study: DirectionConfig, config: ComparisonConfig, base: Path, run: Path) -> Path:
+def half_trained(study: DirectionConfig, recipe: ResolvedConfig, base: Path, run: Path) -> Path:
     """The checkpoint of a Poly-EPO training after some of its steps; made if it is missing."""
     training, stop = TrainingRun(run), Stop()
     folder = training.checkpoint(study.half_way)
@@ -347,7 +349,7 @@ def half_trained(study: DirectionConfig, config: ComparisonConfig, base: Path, r
             if step == study.half_way:
                 stop.ask()
 
-        train_arm(config, HALF, study.seed, base, training, on_step, stop)
+        train_arm(recipe, HALF, study.seed, base, training, on_step, stop)
     return folder
 
 
@@ -418,13 +420,14 @@ def run(out_dir: Path, study: DirectionConfig = USUAL, cache: Path | None = None
     Returns:
         The path of the JSON file.
     """
-    recipe = ComparisonConfig.load(study.recipe)
-    config = replace(recipe, arms={HALF: {"method": "poly_epo", "set_size": 4}})
-    base = base_model(config, cache_folder(cache))
-    half = half_trained(study, config, base, out_dir / "runs" / "credit_direction")
+    config = ComparisonConfig.load(study.recipe)
+    recipe = resolve(replace(config, arms={HALF: {"method": "poly_epo", "set_size": 4}}))
+    assert recipe.base is not None
+    base = base_model(recipe.base, cache_folder(cache))
+    half = half_trained(study, recipe, base, out_dir / "runs" / "credit_direction")
     folders = {"base": base, f"after {study.half_way} steps": half}
     with one_thread():
-        policies = {name: measure(study, config, folder) for name, folder in folders.items()}
+        policies = {name: measure(study, recipe, folder) for name, folder in folders.items()}
     numbers = {**vars(study), "recipe": config.name}
     found = {"schema_version": 1, "study": numbers, "policies": policies}
     path = out_dir / "credit_direction.json"

@@ -16,6 +16,7 @@ import tyro
 from setrl import files
 from setrl.evaluation.summary import run_evaluations, summarise
 from setrl.files.run_folder import BASE, training_run
+from setrl.lm.resolved import resolve
 from setrl.lm.run import LanguageModelArms, quiet
 from studies.wise_ft import claim, opened
 
@@ -74,7 +75,7 @@ def run(
     for temperature in temperatures:
         config = replace(source.config, temperature=temperature, eval_samples=samples)
         folder = out_dir / f"temperature_{temperature:g}"
-        again = LanguageModelArms(config, run_dir, run_dir)
+        again = LanguageModelArms(resolve(config), run_dir, run_dir)
         for arm, seed, model in models_of(again, seeds):
             own = folder / BASE if arm == BASE else training_run(folder, arm, seed).path
             again.evaluate_model(model, own)

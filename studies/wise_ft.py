@@ -23,7 +23,7 @@ from setrl.errors import ConfigError
 from setrl.evaluation.sampling import load_tokenizer, load_weights
 from setrl.evaluation.summary import Evaluations, run_evaluations, summarise
 from setrl.files.run_folder import BASE, CONFIG, seed_folders, training_run
-from setrl.lm.config import ComparisonConfig
+from setrl.lm.resolved import ResolvedConfig
 from setrl.lm.run import LanguageModelArms, quiet
 from studies.summaries import SHOWN, means_by_seed
 
@@ -78,19 +78,19 @@ def opened(run_dir: Path, arms: Sequence[str]) -> tuple[Mixtures, dict[str, list
     """
     if not (run_dir / CONFIG).is_file():
         raise ConfigError(f"{run_dir} is not the folder of a run: it has no {CONFIG}")
-    config = ComparisonConfig.load(run_dir / CONFIG)
-    if config.engine is not None:
+    resolved = ResolvedConfig.load(run_dir / CONFIG)
+    if resolved.engine is not None:
         raise ConfigError(f"{run_dir}: a server trained this run, and keeps its weights")
     seeds = {}
-    for arm in arms or tuple(config.arms):
-        if arm not in config.arms:
-            known = ", ".join(config.arms)
+    for arm in arms or tuple(resolved.arms):
+        if arm not in resolved.arms:
+            known = ", ".join(resolved.arms)
             raise ConfigError(f"{run_dir} has no arm {arm!r}: it has {known}")
         found = seed_folders(run_dir / arm)
         seeds[arm] = [seed for seed in found if training_run(run_dir, arm, seed).final.is_dir()]
         if not seeds[arm]:
             raise ConfigError(f"{run_dir}: no training of the arm {arm!r} is finished yet")
-    return Mixtures(config, run_dir, run_dir), seeds
+    return Mixtures(resolved, run_dir, run_dir), seeds
 
 
 def claim(folder: Path, run_dir: Path) -> None:

@@ -9,6 +9,7 @@ import torch
 
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
+from setrl.lm.resolved import resolve
 
 
 @pytest.fixture(autouse=True)
@@ -36,11 +37,16 @@ def tiny_config(**changes):
     return ComparisonConfig(**{**values, **changes})
 
 
+def tiny(**changes):
+    """The same config, resolved."""
+    return resolve(tiny_config(**changes))
+
+
 @pytest.fixture
-def make_config():
-    return tiny_config
+def make_resolved():
+    return tiny
 
 
 @pytest.fixture(scope="session")
 def base(tmp_path_factory):
-    return base_model(tiny_config(), tmp_path_factory.mktemp("cache"), show_progress=False)
+    return base_model(tiny().base, tmp_path_factory.mktemp("cache"), show_progress=False)

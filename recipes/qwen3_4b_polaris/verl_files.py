@@ -16,7 +16,7 @@ from typing import Any
 from datasets import Dataset
 
 from setrl.errors import ConfigError
-from setrl.lm.config import ComparisonConfig
+from setrl.lm.resolved import ResolvedConfig
 from setrl.tasks import FileTask
 from setrl.tasks.problems import Problem
 
@@ -43,7 +43,7 @@ def gradable(task: FileTask, split: str) -> list[Problem]:
 
 def write(folder: Path, overrides: Sequence[str] = ()) -> list[Path]:
     """Write a file a split, without the golds that cannot be graded: the reward refuses them."""
-    task = ComparisonConfig.load(RECIPE, overrides).make_task()
+    task = ResolvedConfig.load(RECIPE, overrides).task
     assert isinstance(task, FileTask)
     found = {folder / f"{split}.parquet": gradable(task, split) for split in task.splits}
     if there := [path for path in found if path.exists()]:

@@ -16,7 +16,7 @@ from setrl.errors import ConfigError, RunError
 from setrl.files.run_folder import TrainingRun
 from setrl.lm.arm import make_trainer, train_arm
 from setrl.runs.pool import Stop
-from tests.tiny import base, one_thread, tiny_config
+from tests.tiny import base, one_thread, tiny
 
 __all__ = ["base", "one_thread"]
 KEYS = ("gradient/adam_variance", "gradient/adam_mean_square")
@@ -97,9 +97,9 @@ def expected(seen):
 
 
 def test_training_logs_the_moments_of_its_gradients(base, tmp_path):
-    config = tiny_config(**NOISY, steps=4, adam_moments=True)
+    resolved = tiny(**NOISY, steps=4, adam_moments=True)
     run, gradients = TrainingRun(tmp_path), Gradients()
-    trainer = make_trainer(config, "grpo", 0, base, run)
+    trainer = make_trainer(resolved, "grpo", 0, base, run)
     trainer.add_callback(gradients)
     trainer.train()
     lines = files.read_lines(run.metrics)
@@ -114,7 +114,7 @@ def test_training_logs_the_moments_of_its_gradients(base, tmp_path):
 
 
 def test_a_resumed_run_logs_the_same(base, tmp_path):
-    config = tiny_config(**NOISY, adam_moments=True)
+    resolved = tiny(**NOISY, adam_moments=True)
     logged = []
     for folder, stops in ((tmp_path / "whole", (None,)), (tmp_path / "stopped", (2, None))):
         for stop_at in stops:
@@ -124,31 +124,31 @@ def test_a_resumed_run_logs_the_same(base, tmp_path):
                 if step == stop_at:
                     stop.ask()
 
-            train_arm(config, "grpo", 0, str(base), TrainingRun(folder), on_step, stop)
+            train_arm(resolved, "grpo", 0, str(base), TrainingRun(folder), on_step, stop)
         lines = files.read_lines(TrainingRun(folder).metrics)
         logged.append([[line[key] for key in KEYS] for line in lines])
     assert logged[0] == logged[1]
-    assert len(logged[0]) == config.steps
+    assert len(logged[0]) == resolved.config.steps
 
 
 def test_nothing_is_logged_unless_asked_for_and_training_is_the_same(base, tmp_path):
     weights = []
     for asked in (False, True):
         run = TrainingRun(tmp_path / str(asked))
-        config = tiny_config(**NOISY, steps=2, adam_moments=asked)
-        train_arm(config, "grpo", 0, str(base), run, lambda _: None, Stop())
+        resolved = tiny(**NOISY, steps=2, adam_moments=asked)
+        train_arm(resolved, "grpo", 0, str(base), run, lambda _: None, Stop())
         assert all((KEYS[0] in line) == asked for line in files.read_lines(run.metrics))
         weights.append((run.final / "model.safetensors").read_bytes())
     assert weights[0] == weights[1]
 
 
 def test_an_optimiser_without_moments_ends_the_run_with_a_sentence(base, tmp_path):
-    config = tiny_config(**NOISY, steps=1, adam_moments=True, trainer={"optim": "sgd"})
+    resolved = tiny(**NOISY, steps=1, adam_moments=True, trainer={"optim": "sgd"})
     with pytest.raises(RunError, match="the optimiser is SGD"):
-        train_arm(config, "grpo", 0, str(base), TrainingRun(tmp_path), lambda _: None, Stop())
+        train_arm(resolved, "grpo", 0, str(base), TrainingRun(tmp_path), lambda _: None, Stop())
 
 
 def test_a_server_keeps_its_moments_to_itself():
     engine = {"tinker": "http://127.0.0.1:9"}
     with pytest.raises(ConfigError, match="adam_moments must be False with the key `engine`"):
-        tiny_config(model="mine", engine=engine, adam_moments=True)
+        tiny(model="mine", engine=engine, adam_moments=True)

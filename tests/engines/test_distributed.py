@@ -32,17 +32,17 @@ PROGRAM = """
     for name in names:
         outcome = train(SETTINGS[name], Path(base), Path(out) / name)
         torch.save(outcome, f"{out}/{name}-{rank}.pt")
-    config = ComparisonConfig.load(f"{out}/config.yaml")
-    run_comparison(config, f"{out}/run", cache=Path(base).parent)
+    resolved = ResolvedConfig.load(f"{out}/config.yaml")
+    run_comparison(resolved, f"{out}/run", cache=Path(base).parent)
     torch.distributed.destroy_process_group()
     if child and os.waitpid(child, 0)[1]:
         sys.exit("the process of rank 1 failed")
 """
 
 
-def test_two_processes_train_as_one(make_config, base, tmp_path):
-    config = make_config(prompts_per_step=3, micro_batch_size=6, steps=2)
-    (tmp_path / "config.yaml").write_text(config.to_yaml())
+def test_two_processes_train_as_one(make_resolved, base, tmp_path):
+    resolved = make_resolved(prompts_per_step=3, micro_batch_size=6, steps=2)
+    (tmp_path / "config.yaml").write_text(resolved.config.to_yaml())
     program = tmp_path / "program.py"
     program.write_text(textwrap.dedent(PROGRAM))
     command = [sys.executable, str(program), str(base), str(tmp_path), str(free_port()), *TRAINED]
@@ -67,7 +67,7 @@ def test_two_processes_train_as_one(make_config, base, tmp_path):
                 np.testing.assert_array_equal(values_BN, expected_BN)
 
     # And a comparison: all processes train each arm, the first one writes.
-    for arm in config.arms:
+    for arm in resolved.arms:
         run = training_run(tmp_path / "run", arm, 0)
         assert [record["step"] for record in files.read_lines(run.metrics)] == [1, 2]
         assert (run.final / "model.safetensors").exists()

@@ -12,17 +12,14 @@ from safetensors.torch import load_file
 from setrl import files
 from setrl.errors import ConfigError, RunError
 from setrl.files.run_folder import TrainingRun
-from setrl.lm.arm import (
-    check_model,
-    check_problems,
-    check_trainer_options,
-    grpo_config,
-    train_arm,
-    training_prompts,
-)
+from setrl.lm.arm import train_arm
 from setrl.lm.config import ComparisonConfig
+from setrl.lm.preflight.checks import check_model, check_problems
+from setrl.lm.prompts import training_prompts
+from setrl.lm.resolved import resolve
+from setrl.lm.trl_arguments import check_trainer_options, grpo_config
 from setrl.runs.pool import Stop
-from tests.tiny import tiny_config
+from tests.tiny import tiny
 
 CHANGES = {
     "plain": {},
@@ -37,21 +34,21 @@ CHANGES = {
 }
 
 
-def train(config, base, folder, stop_at=None):
+def train(resolved, base, folder, stop_at=None):
     run, stop = TrainingRun(folder), Stop()
 
     def on_step(step):
         if step == stop_at:
             stop.ask()
 
-    finished = train_arm(config, "poly_epo", 3, str(base), run, on_step, stop)
+    finished = train_arm(resolved, "poly_epo", 3, str(base), run, on_step, stop)
     return run, finished
 
 
 @pytest.fixture(scope="module")
 def whole(base, tmp_path_factory):
     """A run of the plain config that nothing interrupted."""
-    run, finished = train(tiny_config(), base, tmp_path_factory.mktemp("whole"))
+    run, finished = train(tiny(), base, tmp_path_factory.mktemp("whole"))
     assert finished
     return run
 
@@ -59,7 +56,7 @@ def whole(base, tmp_path_factory):
 @pytest.fixture(scope="module")
 def stopped_at_4(base, tmp_path_factory):
     """The folder of the same run, stopped after step 4, where it has a checkpoint."""
-    run, finished = train(tiny_config(), base, tmp_path_factory.mktemp("stopped"), stop_at=4)
+    run, finished = train(tiny(), base, tmp_path_factory.mktemp("stopped"), stop_at=4)
     assert not finished
     return run.path
 
@@ -77,8 +74,8 @@ def comparable_metrics(run):
     ]
 
 
-def make(make_config, name):
-    return make_config(**CHANGES[name])
+def make(make_resolved, name):
+    return make_resolved(**CHANGES[name])
 
 
 @pytest.fixture(autouse=True)
@@ -89,24 +86,24 @@ def slow_sampler(request, monkeypatch):
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_stopped_run_ends_with_the_same_bits(request, make_config, base, tmp_path, name):
-    config = make(make_config, name)
+def test_a_stopped_run_ends_with_the_same_bits(request, make_resolved, base, tmp_path, name):
+    resolved = make(make_resolved, name)
     if name == "plain":
         whole = request.getfixturevalue("whole")
     else:
-        whole, _ = train(config, base, tmp_path / "whole")
-    stopped, finished = train(config, base, tmp_path / "stopped", stop_at=3)
+        whole, _ = train(resolved, base, tmp_path / "whole")
+    stopped, finished = train(resolved, base, tmp_path / "stopped", stop_at=3)
     assert not finished
     assert json.loads((stopped.path / "run.json").read_text())["status"] == "interrupted"
-    _, finished = train(config, base, stopped.path)
+    _, finished = train(resolved, base, stopped.path)
     assert finished
     assert weights(stopped) == weights(whole)
     assert comparable_metrics(stopped) == comparable_metrics(whole)
     assert [record["step"] for record in files.read_lines(stopped.metrics)] == [
-        *range(1, config.steps + 1)
+        *range(1, resolved.config.steps + 1)
     ]
     status = json.loads((stopped.path / "run.json").read_text())
-    assert (status["status"], status["step"]) == ("finished", config.steps)
+    assert (status["status"], status["step"]) == ("finished", resolved.config.steps)
 
 
 def cut(path):
@@ -124,7 +121,7 @@ def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
 ):
     stopped = TrainingRun(shutil.copytree(stopped_at_4, tmp_path / "stopped"))
     spoil(stopped.last_checkpoint() / file)
-    _, finished = train(tiny_config(), base, stopped.path)
+    _, finished = train(tiny(), base, stopped.path)
     assert finished
     assert f"checkpoint-4/{file} is damaged: the steps after checkpoint-2 are lost" in caplog.text
     steps = [record["step"] for record in files.read_lines(stopped.metrics)]
@@ -137,11 +134,11 @@ def killed_at_5(folder, base):
         if step == 5:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    train_arm(tiny_config(), "poly_epo", 3, str(base), TrainingRun(folder), on_step, Stop())
+    train_arm(tiny(), "poly_epo", 3, str(base), TrainingRun(folder), on_step, Stop())
 
 
 def test_a_killed_run_ends_with_the_same_bits(whole, base, tmp_path):
-    config = tiny_config()
+    resolved = tiny()
     killed = TrainingRun(tmp_path / "killed")
     fork = multiprocessing.get_context("fork")  # which has imported all it needs
     process = fork.Process(target=killed_at_5, args=(killed.path, base))
@@ -154,15 +151,15 @@ def test_a_killed_run_ends_with_the_same_bits(whole, base, tmp_path):
     partial = killed.checkpoints / "checkpoint-5"  # and a checkpoint
     partial.mkdir()
     (partial / "trainer_state.json").write_text("{")
-    train(config, base, killed.path)
+    train(resolved, base, killed.path)
     assert weights(killed) == weights(whole)
     assert comparable_metrics(killed) == comparable_metrics(whole)
     assert not partial.exists()
 
 
-def test_a_checkpoint_that_does_not_fit(make_config, base, tmp_path):
+def test_a_checkpoint_that_does_not_fit(make_resolved, base, tmp_path):
     """Where no file may grow beyond 200 kB, the optimiser's state cannot be written."""
-    config = make_config(steps=2)
+    resolved = make_resolved(steps=2)
     assert (base / "model.safetensors").stat().st_size < 200_000
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -171,29 +168,29 @@ def test_a_checkpoint_that_does_not_fit(make_config, base, tmp_path):
         with pytest.raises(
             RunError, match=r"cannot write a checkpoint to .*: check the free space"
         ):
-            train(config, base, tmp_path / "full")
+            train(resolved, base, tmp_path / "full")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)
-    resumed, finished = train(config, base, tmp_path / "full")
-    whole, _ = train(config, base, tmp_path / "whole")
+    resumed, finished = train(resolved, base, tmp_path / "full")
+    whole, _ = train(resolved, base, tmp_path / "whole")
     assert finished
     assert weights(resumed) == weights(whole)
 
 
 def test_a_finished_run_is_not_run_again(whole, base):
     before = whole.metrics.stat().st_mtime_ns
-    assert train(tiny_config(), base, whole.path)[1]
+    assert train(tiny(), base, whole.path)[1]
     assert whole.metrics.stat().st_mtime_ns == before
 
 
-def test_arms_differ_but_start_alike(make_config, base, tmp_path):
+def test_arms_differ_but_start_alike(make_resolved, base, tmp_path):
     """All arms see the same prompts, and the same samples at the first step."""
-    config = make_config(steps=2, rollouts_every=1)
-    for arm in config.arms:
+    resolved = make_resolved(steps=2, rollouts_every=1)
+    for arm in resolved.arms:
         stop = Stop()
-        train_arm(config, arm, 0, str(base), TrainingRun(tmp_path / arm), lambda _: None, stop)
-    runs = [TrainingRun(tmp_path / arm) for arm in config.arms]
+        train_arm(resolved, arm, 0, str(base), TrainingRun(tmp_path / arm), lambda _: None, stop)
+    runs = [TrainingRun(tmp_path / arm) for arm in resolved.arms]
     first = [files.read_lines(run.rollouts(1)) for run in runs]
     for one, other in zip(*first, strict=True):
         assert one["prompt"] == other["prompt"]
@@ -202,11 +199,11 @@ def test_arms_differ_but_start_alike(make_config, base, tmp_path):
     assert second[0] == second[1]
 
 
-def test_seeds_differ_in_their_prompts(make_config, base, tmp_path):
+def test_seeds_differ_in_their_prompts(make_resolved, base, tmp_path):
     runs = [TrainingRun(tmp_path / str(seed)) for seed in (0, 1)]
     for seed, run in enumerate(runs):
         stop = Stop()
-        train_arm(make_config(steps=1), "grpo", seed, str(base), run, lambda _: None, stop)
+        train_arm(make_resolved(steps=1), "grpo", seed, str(base), run, lambda _: None, stop)
     one, other = [[g["prompt"] for g in files.read_lines(run.rollouts(1))] for run in runs]
     assert one != other
 
@@ -219,33 +216,38 @@ def test_the_final_folder_is_a_model(whole, base):
     assert (whole.final / "tokenizer.json").exists()
 
 
-def test_prompts_are_new_at_every_step(make_config):
-    config = make_config(steps=5, prompts_per_step=3)
-    prompts = training_prompts(config, 0)["prompt"]
+def prompts_of(resolved, seed=0, is_chat=False):
+    rows = resolved.training_rows(seed)
+    return list(training_prompts(resolved.task, rows, is_chat=is_chat)["prompt"])
+
+
+def test_prompts_are_new_at_every_step(make_resolved):
+    resolved = make_resolved(steps=5, prompts_per_step=3)
+    prompts = prompts_of(resolved)
     assert len(set(prompts)) == len(prompts) == 15
-    assert training_prompts(config, 0)["prompt"] == prompts != training_prompts(config, 1)["prompt"]
+    assert prompts_of(resolved) == prompts != prompts_of(resolved, seed=1)
 
 
-def test_a_limited_number_of_problems_comes_round_again(make_config):
-    config = make_config(steps=5, prompts_per_step=3, train_problems=6)
-    prompts = list(training_prompts(config, 0)["prompt"])
+def test_a_limited_number_of_problems_comes_round_again(make_resolved):
+    resolved = make_resolved(steps=5, prompts_per_step=3, train_problems=6)
+    prompts = prompts_of(resolved)
     assert len(prompts) == 15
     assert set(prompts[:6]) == set(prompts[6:12]) >= set(prompts[12:])
     assert prompts[:6] != prompts[6:12]
 
 
-def test_chat_models_get_messages(make_config):
-    [prompt, _] = training_prompts(make_config(steps=1), 0, is_chat=True)["prompt"]
+def test_chat_models_get_messages(make_resolved):
+    [prompt, _] = prompts_of(make_resolved(steps=1), is_chat=True)
     assert [message["role"] for message in prompt] == ["user"]
 
 
-def test_more_problems_than_there_are(make_config, monkeypatch):
+def test_more_problems_than_there_are(make_resolved, monkeypatch):
     def few(*_):
         raise ValueError("count must be at most about 10 for the train split, got 12")
 
     monkeypatch.setattr("setrl.domains.polynomial.Polynomial.problems", few)
     with pytest.raises(ConfigError, match=r"at most about 10 .*: set train_problems lower"):
-        training_prompts(make_config(), 0)
+        prompts_of(make_resolved())
 
 
 @pytest.mark.parametrize(
@@ -255,15 +257,17 @@ def test_more_problems_than_there_are(make_config, monkeypatch):
         ({"num_generations": 8}, "trainer: num_generations is set by the other keys"),
     ],
 )
-def test_wrong_arguments_of_trl(make_config, trainer, message):
+def test_wrong_arguments_of_trl(make_resolved, trainer, message):
     with pytest.raises(ConfigError, match=message):
-        check_trainer_options(make_config(trainer=trainer))
+        check_trainer_options(make_resolved(trainer=trainer))
 
 
-def test_arguments_of_trl(make_config, tmp_path):
+def test_arguments_of_trl(make_resolved, tmp_path):
     arms = {"kl": {"method": "dr_grpo", "beta": 0.5, "entropy_coef": 0.25}}
-    config = make_config(arms=arms, trainer={"warmup_steps": 3, "activation_checkpointing": True})
-    args = grpo_config(config, "kl", 7, tmp_path)
+    resolved = make_resolved(
+        arms=arms, trainer={"warmup_steps": 3, "activation_checkpointing": True}
+    )
+    args = grpo_config(resolved, resolved.arms["kl"], 7, tmp_path)
     assert (args.beta, args.entropy_coef, args.seed) == (0.5, 0.25, 7)
     assert (args.warmup_steps, args.gradient_checkpointing) == (3, True)
     assert args.generation_batch_size == 8
@@ -279,45 +283,48 @@ def test_arguments_of_trl(make_config, tmp_path):
     ],
 )
 def test_activations_are_computed_again_if_the_config_says_so(
-    make_config, tmp_path, trainer, recomputes
+    make_resolved, tmp_path, trainer, recomputes
 ):
-    args = grpo_config(make_config(trainer=trainer), "poly_epo", 0, tmp_path)
+    resolved = make_resolved(trainer=trainer)
+    args = grpo_config(resolved, resolved.arms["poly_epo"], 0, tmp_path)
     assert args.gradient_checkpointing is recomputes
 
 
 @pytest.mark.parametrize("name", ["activation_checkpointing", "gradient_checkpointing"])
-def test_both_names_of_transformers_are_known(make_config, tmp_path, monkeypatch, name):
+def test_both_names_of_transformers_are_known(make_resolved, tmp_path, monkeypatch, name):
     """Before Transformers 5.23 there was one, from 6 on there is the other."""
     given = {}
     keep = {"__init__": lambda self, **options: given.update(options)}
     known = dataclasses.make_dataclass("Known", [(name, bool)], init=False, namespace=keep)
-    monkeypatch.setattr("setrl.lm.arm.GRPOConfig", known)
-    grpo_config(make_config(), "poly_epo", 0, tmp_path)
+    monkeypatch.setattr("setrl.lm.trl_arguments.GRPOConfig", known)
+    resolved = make_resolved()
+    grpo_config(resolved, resolved.arms["poly_epo"], 0, tmp_path)
     assert {key for key in given if key.endswith("checkpointing")} == {name}
     assert given[name] is False
 
 
-def test_samples_are_dealt_to_processes(make_config, tmp_path, monkeypatch):
+def test_samples_are_dealt_to_processes(make_resolved, tmp_path, monkeypatch):
+    resolved = make_resolved()
     monkeypatch.setenv("WORLD_SIZE", "3")
     with pytest.raises(ConfigError, match="must divide the 8 samples of a step, got 2 × 3"):
-        grpo_config(make_config(), "grpo", 0, tmp_path)
+        grpo_config(resolved, resolved.arms["grpo"], 0, tmp_path)
 
 
-def test_a_model_that_is_not_there(make_config, base, tmp_path):
-    check_model(make_config())
-    check_model(make_config(model=str(base)))
+def test_a_model_that_is_not_there(base, tmp_path):
+    check_model(None)
+    check_model(str(base))
     with pytest.raises(ConfigError, match="nowhere is not a model's folder or name"):
-        check_model(make_config(model=str(tmp_path / "nowhere")))
+        check_model(str(tmp_path / "nowhere"))
 
 
 def test_more_problems_than_there_are_is_said_before_any_training():
     sizes = {"steps": 1, "prompts_per_step": 2, "samples_per_prompt": 4}
     arms = {"grpo": {"method": "grpo"}}
     few = ComparisonConfig(name="few", domain="multiplication", arms=arms, eval_problems=9, **sizes)
-    check_problems(few)
+    check_problems(resolve(few))
     many = dataclasses.replace(few, eval_problems=5_000)
     with pytest.raises(ConfigError, match=r"for the test split, got 5000: set eval_problems lower"):
-        check_problems(many)
+        check_problems(resolve(many))
     long = dataclasses.replace(few, steps=1_000)
     with pytest.raises(ConfigError, match="set train_problems lower"):
-        check_problems(long)
+        check_problems(resolve(long))

@@ -5,8 +5,13 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from setrl.lm import base_model as module
-from setrl.lm.base_model import base_model, fingerprint, make_base
+from setrl.lm.base_model import base_model, make_base
 from setrl.models import imitation
+from tests.tiny import tiny
+
+
+def spec(**changes):
+    return tiny(**changes).base
 
 
 def test_it_is_a_qwen3_with_the_heads_that_vllm_takes(base):
@@ -16,10 +21,10 @@ def test_it_is_a_qwen3_with_the_heads_that_vllm_takes(base):
     assert model.config.eos_token_id == AutoTokenizer.from_pretrained(base).eos_token_id
 
 
-def test_it_learns_samples_and_not_prompts(make_config):
-    config = make_config(base_corpus=64)
-    tokenizer = module.make_tokenizer(config.make_domain().vocabulary)
-    examples = module.corpus_examples(config, tokenizer)
+def test_it_learns_samples_and_not_prompts():
+    given = spec(base_corpus=64)
+    tokenizer = module.make_tokenizer(given.domain.vocabulary)
+    examples = module.corpus_examples(given, tokenizer)
     [batch] = [imitation.collate(examples[:3], tokenizer.pad_token_id)]
     for row, example in enumerate(examples[:3]):
         learnt = batch["labels"][row][batch["labels"][row] != imitation.IGNORED].tolist()
@@ -29,11 +34,11 @@ def test_it_learns_samples_and_not_prompts(make_config):
         assert seen == example.prompt + example.sample
 
 
-def test_every_example_is_seen_once_an_epoch(make_config):
-    config = make_config(base_corpus=100)
+def test_every_example_is_seen_once_an_epoch():
+    given = spec(base_corpus=100)
     course = imitation.Course(epochs=2, batch_size=16, learning_rate=0.02, seed=0)
-    tokenizer = module.make_tokenizer(config.make_domain().vocabulary)
-    examples = module.corpus_examples(config, tokenizer)
+    tokenizer = module.make_tokenizer(given.domain.vocabulary)
+    examples = module.corpus_examples(given, tokenizer)
     rows = sorted(
         tuple(ids[mask.bool()].tolist())
         for batch in imitation.batches(examples, course, tokenizer.pad_token_id)
@@ -42,50 +47,50 @@ def test_every_example_is_seen_once_an_epoch(make_config):
     assert rows == sorted(2 * [tuple(e.prompt + e.sample) for e in examples])
 
 
-def test_it_learns(make_config):
-    untrained, _ = make_base(make_config(base_corpus=32), show_progress=False)
-    trained, tokenizer = make_base(make_config(base_corpus=4096), show_progress=False)
-    config = make_config(base_corpus=64, base_seed=9)
-    examples = module.corpus_examples(config, tokenizer)
+def test_it_learns():
+    untrained, _ = make_base(spec(base_corpus=32), show_progress=False)
+    trained, tokenizer = make_base(spec(base_corpus=4096), show_progress=False)
+    given = spec(base_corpus=64, base_seed=9)
+    examples = module.corpus_examples(given, tokenizer)
     batch = imitation.collate(examples, tokenizer.pad_token_id)
     with torch.no_grad():
         assert trained(**batch).loss < 0.7 * untrained(**batch).loss
 
 
-def test_same_seed_same_bits(make_config):
-    one, other = (make_base(make_config(base_corpus=64), False)[0] for _ in range(2))
+def test_same_seed_same_bits():
+    one, other = (make_base(spec(base_corpus=64), False)[0] for _ in range(2))
     for a, b in zip(one.parameters(), other.parameters(), strict=True):
         assert torch.equal(a, b)
 
 
-def test_the_cache_is_used_for_the_same_base_only(make_config, tmp_path, monkeypatch):
-    config = make_config(base_corpus=32)
-    folder = base_model(config, tmp_path, show_progress=False)
+def test_the_cache_is_used_for_the_same_base_only(tmp_path, monkeypatch):
+    given = spec(base_corpus=32)
+    folder = base_model(given, tmp_path, show_progress=False)
     assert json.loads((folder / "base.json").read_text())["base_corpus"] == 32
     assert [path.name for path in tmp_path.iterdir()] == [folder.name]  # nothing half-written
     monkeypatch.setattr(module, "make_base", None)
-    assert base_model(make_config(base_corpus=32, steps=99), tmp_path) == folder
+    assert base_model(spec(base_corpus=32, steps=99), tmp_path) == folder
     with pytest.raises(TypeError):  # it would have to be made
-        base_model(make_config(base_corpus=33), tmp_path)
+        base_model(spec(base_corpus=33), tmp_path)
 
 
-def test_what_decides_the_base_decides_its_name(make_config, monkeypatch):
+def test_what_decides_the_base_decides_its_name(monkeypatch):
     names = {
-        fingerprint(make_config()),
-        fingerprint(make_config(base_layers=2)),
-        fingerprint(make_config(domain={"name": "polynomial", "strategy": "point"})),
+        spec().fingerprint,
+        spec(base_layers=2).fingerprint,
+        spec(domain={"name": "polynomial", "strategy": "point"}).fingerprint,
     }
-    monkeypatch.setattr(module, "_source_hash", lambda: "another generator")
-    names.add(fingerprint(make_config()))
+    monkeypatch.setattr("setrl.lm.base_spec._source_hash", lambda: "another generator")
+    names.add(spec().fingerprint)
     assert len(names) == 4
-    assert fingerprint(make_config()) == fingerprint(make_config(learning_rate=0.5))
+    assert spec().fingerprint == spec(learning_rate=0.5).fingerprint
 
 
-def test_a_failure_leaves_nothing_behind(make_config, tmp_path, monkeypatch):
+def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
     def full_disk(*_, **__):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("transformers.PreTrainedTokenizerFast.save_pretrained", full_disk)
     with pytest.raises(OSError, match="No space left"):
-        base_model(make_config(base_corpus=32), tmp_path, show_progress=False)
+        base_model(spec(base_corpus=32), tmp_path, show_progress=False)
     assert list(tmp_path.iterdir()) == []

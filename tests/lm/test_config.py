@@ -1,12 +1,13 @@
+import pickle
 import re
 
 import pytest
 
 from setrl.errors import ConfigError
-from setrl.lm.config import ComparisonConfig
+from setrl.lm.resolved import ResolvedConfig
 from setrl.rewards import Combine, Truncation
 
-load = ComparisonConfig.load
+load = ResolvedConfig.load
 
 TEXT = """\
 name: small
@@ -27,34 +28,35 @@ def path(tmp_path):
 
 
 def test_what_a_file_says(path):
-    config = load(path)
-    assert config.seeds == (0, 1)
-    assert config.learning_rate == 1e-3  # in YAML 1.1, 1e-3 is a text
-    assert config.make_domain().strategy == "point"
-    assert config.method("poly_epo").set_size == 4
-    assert config.arm_options("poly_epo") == {"beta": 0.01, "entropy_coef": 0.0}
-    assert config.arm_options("grpo") == {"beta": 0.0, "entropy_coef": 0.0}
+    resolved = load(path)
+    assert resolved.config.seeds == (0, 1)
+    assert resolved.config.learning_rate == 1e-3  # in YAML 1.1, 1e-3 is a text
+    assert resolved.task.domain.strategy == resolved.base.domain.strategy == "point"
+    arms = {name: (arm.beta, arm.entropy_coef) for name, arm in resolved.arms.items()}
+    assert arms == {"grpo": (0.0, 0.0), "poly_epo": (0.01, 0.0)}
+    assert resolved.arms["poly_epo"].method.set_size == 4
 
 
 def test_a_resolved_config_reads_back_as_itself(path, tmp_path):
-    config = load(path)
+    config = load(path).config
+    assert config.eval_splits == ("test", "shifted")
     (tmp_path / "resolved.yaml").write_text(config.to_yaml())
-    again = load(tmp_path / "resolved.yaml")
+    again = load(tmp_path / "resolved.yaml").config
     assert again == config
     assert config.differences(again) == []
 
 
 def test_differences_name_what_changes_results(path):
-    config = load(path)
-    other = load(path, ["steps=7", "workers=1", "arms.poly_epo.set_size=3"])
+    config = load(path).config
+    other = load(path, ["steps=7", "workers=1", "arms.poly_epo.set_size=3"]).config
     keys = [line.partition(":")[0] for line in config.differences(other)]
     assert keys == ["arms.poly_epo.set_size", "steps"]
 
 
 def test_overrides_come_last(path):
-    config = load(path, ["steps=7", "arms.poly_epo.set_size=3", "arms.new.method=rloo"])
-    assert (config.steps, config.method("poly_epo").set_size) == (7, 3)
-    assert config.method("new").name == "rloo"
+    resolved = load(path, ["steps=7", "arms.poly_epo.set_size=3", "arms.new.method=rloo"])
+    assert (resolved.config.steps, resolved.arms["poly_epo"].method.set_size) == (7, 3)
+    assert resolved.arms["new"].method.name == "rloo"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +150,7 @@ def test_truncated_samples(path):
         (masked,): Truncation("mask"),
     }
     for overrides, expected in cases.items():
-        assert load(path, overrides).truncation() == expected
+        assert load(path, overrides).truncation == expected
     with pytest.raises(ConfigError, match="truncated is punish, and trainer"):
         load(path, [masked, "truncated=punish"])
 
@@ -168,12 +170,12 @@ def test_rewards_that_are_normalised_apart(tmp_path):
     (tmp_path / "own.py").write_text("def f(completions): return [0] * len(completions)")
     path = tmp_path / "config.yaml"
     path.write_text(TASK.replace("{method: poly_epo, set_size: 2}", "{method: rloo}"))
-    assert load(path).make_task().combine == Combine((1.0, 1.0), normalize="group")
+    assert load(path).task.combine == Combine((1.0, 1.0), normalize="group")
     path.write_text(TASK.replace("own:f", "own:g"))
     with pytest.raises(ConfigError, match=r"config.yaml:2: own:g: .*own.py has no function 'g'"):
         load(path)
     wrong = {
-        "{method: maxrl}": r":6: arm 'other' cannot be trained with normalised rewards, .*maxrl",
+        "{method: maxrl}": r":6: arm 'other': maxrl .*, and normalised rewards may be below 0",
         "{method: pass_k_training, set_size: 2}": r":6: arm 'other': .* counts rewards above a",
     }
     for method, message in wrong.items():
@@ -200,7 +202,7 @@ def test_a_path_from_elsewhere_is_said_from_the_configs_folder(tmp_path, monkeyp
     (recipe / "own.jsonl").write_text("{}\n")
     monkeypatch.chdir(tmp_path)
     (recipe / "config.yaml").write_text(
-        "name: own\ntask: {data: own.jsonl}\narms: {grpo: {method: grpo}}\n"
+        "name: own\nmodel: none\ntask: {data: own.jsonl}\narms: {grpo: {method: grpo}}\n"
     )
     with pytest.raises(
         ConfigError,
@@ -218,10 +220,19 @@ def test_a_file_that_is_no_mapping(tmp_path):
 
 
 def test_sets_that_grow(path):
-    config = load(path, ["arms.poly_epo.set_size=2", "arms.poly_epo.last_set_size=8"])
-    sizes = [config.method("poly_epo", step / 6).set_size for step in range(7)]
+    arms = load(path, ["arms.poly_epo.set_size=2", "arms.poly_epo.last_set_size=8"]).arms
+    sizes = [arms["poly_epo"].method_at(step / 6).set_size for step in range(7)]
     assert sizes == [2, 3, 4, 5, 6, 7, 8]
-    assert config.is_scheduled("poly_epo")
-    assert not config.is_scheduled("grpo")
+    assert arms["poly_epo"].schedule is not None
+    assert arms["grpo"].schedule is None
     with pytest.raises(ConfigError, match=r"set_size must be .* got 40"):
         load(path, ["arms.poly_epo.last_set_size=40"])
+
+
+def test_another_process_resolves_the_same(path):
+    """A job is pickled; the value is made again of its keys, and tasks need not be picklable."""
+    resolved = load(path, ["arms.poly_epo.last_set_size=8"])
+    again = pickle.loads(pickle.dumps(resolved))
+    assert again.config == resolved.config
+    assert again.task == resolved.task
+    assert again.arms["poly_epo"].method_at(1.0) == resolved.arms["poly_epo"].method_at(1.0)

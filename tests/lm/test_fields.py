@@ -11,10 +11,12 @@ from setrl.engines.metrics import rollout_records
 from setrl.errors import ConfigError
 from setrl.files.run_folder import TrainingRun
 from setrl.groups.groups import Keys, credit_groups, read_groups
-from setrl.lm.arm import check_fields, field_sources, make_trainer, train_arm
-from setrl.lm.config import ComparisonConfig
+from setrl.lm.arm import make_trainer, train_arm
+from setrl.lm.preflight.checks import check_problems
+from setrl.lm.resolved import ResolvedConfig
 from setrl.runs.pool import Stop
 from tests.lm import fields_of_mine as mine
+from tests.tiny import tiny_config
 
 ARMS = {
     "majority": {"method": "set_rl", "objective": "majority", "set_size": 3},
@@ -52,15 +54,15 @@ OF_TEXTS = {
 
 
 @pytest.fixture
-def load(make_config, tmp_path):
+def load(tmp_path):
     """A config read from a folder that has the functions."""
     shutil.copy(Path(mine.__file__), tmp_path)
 
     def load(**changes):
         own = {key: changes.pop(key) for key in ("answers", "proxy") if key in changes}
-        config = make_config(**{"steps": 2, "arms": ARMS, "fields": {**FIELDS, **own}, **changes})
+        config = tiny_config(**{"steps": 2, "arms": ARMS, "fields": {**FIELDS, **own}, **changes})
         (tmp_path / "config.yaml").write_text(config.to_yaml())
-        return ComparisonConfig.load(tmp_path / "config.yaml")
+        return ResolvedConfig.load(tmp_path / "config.yaml")
 
     return load
 
@@ -84,11 +86,11 @@ def test_every_objective_trains_and_its_advantages_are_the_cores(
     load, problems, base, tmp_path, arm
 ):
     own = {"domain": None, "task": problems, "model": str(base), "max_new_tokens": 8}
-    config, batches = load(answers={"function": "fields_of_mine:family"}, **own), []
-    trainer = make_trainer(config, arm, 0, str(base), TrainingRun(tmp_path / "run"))
+    resolved, batches = load(answers={"function": "fields_of_mine:family"}, **own), []
+    trainer = make_trainer(resolved, arm, 0, str(base), TrainingRun(tmp_path / "run"))
     trainer.on_batch = batches.append
     trainer.train()
-    method = config.method(arm)
+    method = resolved.arms[arm].method
     assert len(batches) == 2
     for batch in batches:
         given = {
@@ -115,8 +117,8 @@ def test_groups_without_credit_leave_the_loss_if_the_config_says_so(
 ):
     problems["reward"] = {"function": "fields_of_mine:nothing"}
     own = {"domain": None, "task": problems, "model": str(base), "max_new_tokens": 8}
-    config = load(arms={"grpo": {"method": "grpo"}}, mask_dead_groups=mask, **own)
-    trainer = make_trainer(config, "grpo", 0, str(base), TrainingRun(tmp_path / "run"))
+    resolved = load(arms={"grpo": {"method": "grpo"}}, mask_dead_groups=mask, **own)
+    trainer = make_trainer(resolved, "grpo", 0, str(base), TrainingRun(tmp_path / "run"))
     entered, loss = [], trainer.compute_loss
     trainer.compute_loss = lambda model, inputs, **more: (
         entered.append(inputs["completion_mask"].sum().item()) or loss(model, inputs, **more)
@@ -128,29 +130,29 @@ def test_groups_without_credit_leave_the_loss_if_the_config_says_so(
 
 def test_columns_of_a_file_are_fields(load, problems, base):
     own = {"domain": None, "task": problems, "model": str(base), "max_new_tokens": 8}
-    config = load(proxy={"column": "difficulty"}, **own)
-    check_fields(config)
-    assert field_sources(config, "best_of", config.make_task()) == {"proxy": "difficulty"}
+    resolved = load(proxy={"column": "difficulty"}, **own)
+    check_problems(resolved)
+    assert resolved.arms["best_of"].fields == {"proxy": "difficulty"}
 
 
 def test_the_proxy_can_be_the_mean_log_probability(load, base, tmp_path):
-    config = load(arms={"ucpo": {"method": "ucpo"}}, fields={"proxy": "mean_logprob"})
+    resolved = load(arms={"ucpo": {"method": "ucpo"}}, fields={"proxy": "mean_logprob"})
     run = TrainingRun(tmp_path / "run")
-    assert train_arm(config, "ucpo", 0, str(base), run, lambda _: None, Stop())
+    assert train_arm(resolved, "ucpo", 0, str(base), run, lambda _: None, Stop())
     with pytest.raises(ConfigError, match=r"fields: second must be .* got 'mean_logprob'"):
         load(fields={"second": "mean_logprob"})
     own = {"engine": {"tinker": "http://127.0.0.1:1"}, "model": str(base)}
-    own |= {"arms": config.arms, "fields": config.fields, "loss_type": "dr_grpo"}
+    own |= {"arms": resolved.config.arms, "fields": resolved.config.fields, "loss_type": "dr_grpo"}
     with pytest.raises(ConfigError, match="proxy must be a function or a column"):
         load(**own)
 
 
 def test_the_answers_of_a_domain_are_those_that_it_reads(load):
-    config, domain = load(), domains.by_name("polynomial")
+    resolved, domain = load(), domains.by_name("polynomial")
     [problem] = domain.problems("train", 1, 0)
     rng = np.random.default_rng(0)
     texts = [*(domain.write(problem, rng).text for _ in range(3)), "no answer"]
-    read = field_sources(config, "majority", config.make_task())["answers"]
+    read = resolved.arms["majority"].fields["answers"]
     found = read(prompts=[problem.prompt] * 4, completions=texts)
     assert found == [domain.read(problem.prompt, text).answer for text in texts]
     assert found[-1] is None
@@ -163,11 +165,11 @@ def test_an_arm_of_majority_runs_to_its_end(load, base, tmp_path):
 
 
 def test_a_resolved_config_reads_back_as_itself(load, tmp_path):
-    config = load()
-    assert config.fields["proxy"] == {**FIELDS["proxy"], "folder": str(tmp_path)}
+    resolved = load()
+    assert resolved.config.fields["proxy"] == {**FIELDS["proxy"], "folder": str(tmp_path)}
     (tmp_path / "deeper").mkdir()
-    (tmp_path / "deeper" / "resolved.yaml").write_text(config.to_yaml())
-    assert ComparisonConfig.load(tmp_path / "deeper" / "resolved.yaml") == config
+    (tmp_path / "deeper" / "resolved.yaml").write_text(resolved.config.to_yaml())
+    assert ResolvedConfig.load(tmp_path / "deeper" / "resolved.yaml").config == resolved.config
 
 
 @pytest.mark.parametrize(
@@ -185,32 +187,31 @@ def test_a_resolved_config_reads_back_as_itself(load, tmp_path):
         ({"pairs": {"column": "x"}}, "pairs must be {function: module:name}, got"),
     ],
 )
-def test_what_is_wrong_is_named(make_config, fields, message):
+def test_what_is_wrong_is_named(make_resolved, fields, message):
     with pytest.raises(ConfigError, match=message):
-        make_config(arms={"best_of": ARMS["best_of"]}, fields=fields)
+        make_resolved(arms={"best_of": ARMS["best_of"]}, fields=fields)
 
 
-def test_functions_and_columns_that_are_not_there(make_config, tmp_path):
+def test_functions_and_columns_that_are_not_there(make_resolved, tmp_path):
     arms = {"best_of": ARMS["best_of"]}
-    config = make_config(arms=arms, fields={"proxy": {"column": "difficulty"}})
+    resolved = make_resolved(arms=arms, fields={"proxy": {"column": "difficulty"}})
     with pytest.raises(ConfigError, match="have no column 'difficulty'; they have prompt"):
-        check_fields(config)
+        check_problems(resolved)
     own = {"function": "no_such_module_of_mine:length", "folder": str(tmp_path)}
     with pytest.raises(ConfigError, match="no module 'no_such_module_of_mine'"):
-        check_fields(make_config(arms=arms, fields={"proxy": own}))
+        make_resolved(arms=arms, fields={"proxy": own})
 
 
-def test_schedules_are_part_of_an_arm(make_config):
+def test_schedules_are_part_of_an_arm(make_resolved):
     falling = {"schedule": "linear", "first": 1.0, "last": 0.0}
     arms = {"mixed": {"method": "poly_mixture", "alpha": falling, "set_size": 2}}
-    config = make_config(arms=arms)
-    assert config.is_scheduled("mixed")
-    weights = [config.method("mixed", step / 4).objective.weights[1] for step in range(5)]
+    mixed = make_resolved(arms=arms).arms["mixed"]
+    weights = [mixed.method_at(step / 4).objective.weights[1] for step in range(5)]
     assert weights == [1.0, 0.75, 0.5, 0.25, 0.0]
     growing = {"method": "poly_epo", "set_size": 1, "last_set_size": 3}
     same = {"method": "poly_epo", "set_size": {"schedule": "linear", "first": 1, "last": 3}}
-    both = make_config(arms={"old": growing, "new": same})
+    both = make_resolved(arms={"old": growing, "new": same}).arms
     for progress in (0, 0.2, 0.3, 0.7, 1):
-        assert both.method("old", progress) == both.method("new", progress)
+        assert both["old"].method_at(progress) == both["new"].method_at(progress)
     with pytest.raises(ConfigError, match="last_set_size needs a number as set_size"):
-        make_config(arms={"a": {**growing, "set_size": {1: 1.0}}})
+        make_resolved(arms={"a": {**growing, "set_size": {1: 1.0}}})

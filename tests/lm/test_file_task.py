@@ -13,14 +13,16 @@ from setrl.errors import ConfigError
 from setrl.evaluation.sampling import LocalModel
 from setrl.evaluation.summary import summarise_run
 from setrl.files.run_folder import TrainingRun, find_arms, training_run
-from setrl.lm.arm import check_before_training, make_trainer, train_arm
+from setrl.lm.arm import make_trainer, train_arm
 from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
+from setrl.lm.preflight.checks import check_before_training
+from setrl.lm.resolved import ResolvedConfig, resolve
 from setrl.lm.run import LanguageModelArms, run_comparison
 from setrl.runs.pool import Stop
 from setrl.tasks import PromptForm
 from tests.tasks import models
-from tests.tiny import tiny_config
+from tests.tiny import tiny
 
 DATA = Path(__file__).parents[1] / "data"
 FUNCTIONS = Path(__file__).parents[1] / "tasks"
@@ -34,22 +36,23 @@ def chat_models(tmp_path_factory):
     return {kind: models.make(folder / kind, kind) for kind in models.KINDS}
 
 
-def own_config(model, task, **changes):
+def own_config(model, task, /, **changes):
     values = {"name": "own", "arms": ARMS, **SMALL, "eval_problems": 2, "eval_samples": 4}
-    return ComparisonConfig(**{**values, "task": task, "model": str(model), **changes})
+    values |= {"task": task, "model": str(model)}
+    return resolve(ComparisonConfig(**{**values, **changes}))
 
 
-def train(config, folder):
+def train(resolved, folder):
     """Train and evaluate the first arm, in this process."""
-    run = training_run(folder, next(iter(config.arms)), 0)
-    arms = LanguageModelArms(config, folder, folder)
-    arms.train(next(iter(config.arms)), 0, run, lambda _: None, Stop())
+    run = training_run(folder, next(iter(resolved.arms)), 0)
+    arms = LanguageModelArms(resolved, folder, folder)
+    arms.train(next(iter(resolved.arms)), 0, run, lambda _: None, Stop())
     return run
 
 
-def exported(folder, config):
+def exported(folder, resolved):
     """The problems on which a config with the domain trains, as JSON Lines."""
-    count = config.steps * config.prompts_per_step
+    count = resolved.config.steps * resolved.config.prompts_per_step
     problems = domains.by_name("polynomial").problems("train", count, 0)
     files.write_lines(folder / "train.jsonl", [{"question": one.prompt} for one in problems])
     return {
@@ -62,19 +65,19 @@ def exported(folder, config):
 
 
 def test_a_domain_in_a_file_trains_to_the_same_weights(tmp_path):
-    taught = tiny_config(base_corpus=2_500)  # enough for a few correct samples
-    base = base_model(taught, tmp_path, show_progress=False)
+    taught = tiny(base_corpus=2_500)  # enough for a few correct samples
+    base = base_model(taught.base, tmp_path, show_progress=False)
     (tmp_path / "polynomial_verifier.py").write_text(
         (FUNCTIONS / "polynomial_verifier.py").read_text()
     )
     size = {"model": str(base), "steps": 2, "prompts_per_step": 8, "samples_per_prompt": 16}
-    domain = tiny_config(**size)
+    domain = tiny(**size)
     task = exported(tmp_path, domain)
-    own = tiny_config(domain=None, task=task, max_new_tokens=domain.sample_tokens, **size)
+    own = tiny(domain=None, task=task, max_new_tokens=domain.sample_tokens, **size)
     found = []
-    for config, name in ((domain, "domain"), (own, "file")):
+    for resolved, name in ((domain, "domain"), (own, "file")):
         run = TrainingRun(tmp_path / name)
-        assert train_arm(config, "poly_epo", 0, str(base), run, lambda _: None, Stop())
+        assert train_arm(resolved, "poly_epo", 0, str(base), run, lambda _: None, Stop())
         steps = files.read_lines(run.metrics)
         found.append((run.final / "model.safetensors").read_bytes())
         assert any(step["policy/gradient_norm"] > 0 for step in steps)
@@ -88,8 +91,8 @@ def test_real_problems_through_the_whole_path(chat_models, tmp_path, kind, data)
     if data == "svamp_30":
         task |= {"prompt": "{problem}\nEnd with #### and the number.", "reward": "number"}
     adapter = {"r": 2, "target_modules": "all-linear"} if kind == "llama" else None
-    config = own_config(chat_models[kind], task, peft=adapter)
-    run = train(config, tmp_path)
+    resolved = own_config(chat_models[kind], task, peft=adapter)
+    run = train(resolved, tmp_path)
     [metrics] = files.read_lines(run.metrics)
     assert metrics["advantage/left_out"] == 0
     records = files.read_lines(run.path / "evaluation" / "test.jsonl")
@@ -127,7 +130,8 @@ def test_arms_and_seeds_are_added_to_a_finished_run(chat_models, tmp_path, in_th
     folder, rows = tmp_path / "run", files.read_lines(DATA / "gsm8k_50.jsonl")
     files.write_lines(tmp_path / "own.jsonl", rows)
     task = {"data": "own.jsonl", "folder": str(tmp_path), "strategy": "final_answer"}
-    first = own_config(chat_models["qwen3"], task, trainer={"activation_checkpointing": True})
+    options = {"trainer": {"activation_checkpointing": True}}
+    first = own_config(chat_models["qwen3"], task, **options).config
     run_comparison(first, folder, show_progress=False)
     before = (folder / "poly_epo" / "seed_0" / "final" / "model.safetensors").stat()
     assert in_this_process == [str(folder / "poly_epo" / "seed_0")]
@@ -155,19 +159,19 @@ def test_arms_and_seeds_are_added_to_a_finished_run(chat_models, tmp_path, in_th
 
 def test_a_model_sees_the_same_in_training_and_in_evaluation(chat_models, tmp_path):
     for kind, folder in chat_models.items():
-        config = own_config(
+        resolved = own_config(
             folder,
             {"data": str(DATA / "svamp_30.jsonl"), "system": "S.", "template": {"think": "<t>"}},
             arms={"grpo": {"method": "grpo"}},
         )
-        trainer = make_trainer(config, "grpo", 0, folder, TrainingRun(tmp_path / kind))
+        trainer = make_trainer(resolved, "grpo", 0, folder, TrainingRun(tmp_path / kind))
         row = trainer.train_dataset[0]
         [trained], *_ = trainer._tokenize_prompts([row["prompt"]])
         question = row["prompt"][-1]["content"]
-        asked = config.form.token_ids(question, trainer.processing_class)
+        asked = resolved.form.token_ids(question, trainer.processing_class)
         assert asked == trained
         text = trainer.processing_class.decode(asked)
-        assert text == config.form.shown(question, trainer.processing_class)
+        assert text == resolved.form.shown(question, trainer.processing_class)
         assert text.count("S.") == 1
         assert text.endswith("<assistant><t>" if kind == "qwen3" else "[assistant] ")
         plain = PromptForm(chat=False).token_ids(question, trainer.processing_class)
@@ -176,13 +180,13 @@ def test_a_model_sees_the_same_in_training_and_in_evaluation(chat_models, tmp_pa
 
 
 def test_an_adapter_is_evaluated_with_its_model(chat_models, tmp_path):
-    config = own_config(
+    resolved = own_config(
         chat_models["qwen3"],
         {"data": str(DATA / "svamp_30.jsonl")},
         arms={"grpo": {"method": "grpo"}},
         peft={"r": 2, "init_lora_weights": False, "target_modules": "all-linear"},
     )
-    trainer = make_trainer(config, "grpo", 0, chat_models["qwen3"], TrainingRun(tmp_path / "run"))
+    trainer = make_trainer(resolved, "grpo", 0, chat_models["qwen3"], TrainingRun(tmp_path / "run"))
     trainer.save_model(str(tmp_path / "adapter"))
     ids = torch.arange(9)[None]
     model, _ = LocalModel(tmp_path / "adapter")._loaded
@@ -193,7 +197,9 @@ def test_an_adapter_is_evaluated_with_its_model(chat_models, tmp_path):
         assert not torch.allclose(base(ids).logits, expected, atol=1e-3)
     assert type(model).__name__ == "Qwen3ForCausalLM"
     with pytest.raises(ConfigError, match="adapter is an adapter: merge it"):
-        check_before_training(dataclasses.replace(config, model=str(tmp_path / "adapter")))
+        check_before_training(
+            resolve(dataclasses.replace(resolved.config, model=str(tmp_path / "adapter")))
+        )
 
 
 @pytest.mark.parametrize(
@@ -223,29 +229,25 @@ def test_an_adapter_is_evaluated_with_its_model(chat_models, tmp_path):
     ],
 )
 def test_what_is_refused_before_anything_is_written(chat_models, changes, message):
+    task, arms = {"data": str(DATA / "gsm8k_50.jsonl")}, {"grpo": {"method": "grpo"}}
     with pytest.raises(ConfigError, match=message):
-        check_before_training(
-            dataclasses.replace(
-                own_config(chat_models["qwen3"], {"data": str(DATA / "gsm8k_50.jsonl")}, arms={
-                    "grpo": {"method": "grpo"}
-                }),
-                **changes,
-            )
-        )  # fmt: skip
+        check_before_training(own_config(chat_models["qwen3"], task, **{"arms": arms, **changes}))
 
 
 def test_a_method_of_clusters_needs_a_strategy_and_messages_a_template(tmp_path):
     plain = models.make(tmp_path / "plain", chat=False)
     task = {"data": str(DATA / "gsm8k_50.jsonl")}
-    with pytest.raises(ConfigError, match="the task with a `strategy`: the method reads clusters"):
+    with pytest.raises(
+        ConfigError, match="poly_epo reads clusters, which nothing gives: add the key `judge`"
+    ):
         own_config(plain, task)
     for keys, message in (
         ({"chat": True}, "chat: true needs a chat template"),
         ({"system": "S."}, "system needs messages, and the model has no chat template"),
     ):
-        config = own_config(plain, {**task, **keys, "strategy": "final_answer"})
+        resolved = own_config(plain, {**task, **keys, "strategy": "final_answer"})
         with pytest.raises(ConfigError, match=message):
-            check_before_training(config)
+            check_before_training(resolved)
 
 
 def test_the_config_of_the_guide_trains(chat_models, tmp_path):
@@ -257,17 +259,17 @@ def test_the_config_of_the_guide_trains(chat_models, tmp_path):
     files.write_lines(tmp_path / "problems.jsonl", renamed)
     small = {"prompts_per_step": 2, "samples_per_prompt": 6, "max_new_tokens": 8, "steps": 1}
     small |= {"model": chat_models["qwen3"], "eval_problems": 2, "eval_samples": 4}
-    config = ComparisonConfig.load(
+    resolved = ResolvedConfig.load(
         tmp_path / "config.yaml", [f"{key}={value}" for key, value in small.items()]
     )
-    check_before_training(config)
-    run = train(config, tmp_path / "run")
+    check_before_training(resolved)
+    run = train(resolved, tmp_path / "run")
     assert len(files.read_lines(run.path / "evaluation" / "test.jsonl")) == 2
     assert (run.final / "adapter_config.json").exists()
     task = tasks.read_config(tmp_path / "config.yaml")
     assert task.max_new_tokens == 512
-    again = config.load(_written(tmp_path / "run.yaml", config.to_yaml()))
-    assert config.differences(again) == []
+    again = resolved.config.load(_written(tmp_path / "run.yaml", resolved.config.to_yaml()))
+    assert resolved.config.differences(again) == []
 
 
 def _written(path, text):

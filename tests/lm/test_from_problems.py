@@ -9,7 +9,6 @@ from setrl import cli, files
 from setrl.files.run_folder import training_run
 from setrl.rewards import loading
 from setrl.runs.pool import Stop
-from setrl.tasks import config
 from tests import sessions
 from tests.tasks import models
 
@@ -54,7 +53,6 @@ def test_every_command_prints_what_the_page_shows(folder, monkeypatch, capsys):
     ]
     for command, shown in blocks:
         monkeypatch.setattr(loading, "_announced", set())  # each command is a process of its own
-        config._file_task.cache_clear()
         printed = sessions.printed(capsys, command).replace(str(folder), SHOWN_FOLDER)
         if without_times(printed) != without_times(shown.rstrip()):
             pytest.fail(f"{command} prints:\n{printed}")
@@ -85,7 +83,6 @@ def test_a_reward_that_fails_in_the_middle_loses_nothing(folder, monkeypatch, ca
     options = [word for key, value in changes.items() for word in ("--set", f"{key}={value}")]
 
     def train(code):
-        config._file_task.cache_clear()
         with pytest.raises(SystemExit) as left:
             cli.main(["train", "--config", "config.yaml", "--run-dir", "run", *options])
         assert left.value.code == code

@@ -12,9 +12,10 @@ from setrl import files, methods
 from setrl.errors import ConfigError
 from setrl.evaluation.sampling import load_tokenizer
 from setrl.files.run_folder import TrainingRun
-from setrl.lm.arm import check_trainer_options, grpo_config, train_arm
-from setrl.lm.config import ComparisonConfig
+from setrl.lm.arm import train_arm
+from setrl.lm.resolved import ResolvedConfig
 from setrl.lm.server import server_settings, train_on_server
+from setrl.lm.trl_arguments import check_trainer_options, grpo_config
 from setrl.runs.pool import Stop
 from tests.engines.fake_tinker import FakeServer
 from tests.judges.server import FaultyServer
@@ -43,13 +44,13 @@ def model(tmp_path_factory):
 def rehearsal(name, changed):
     """The config that the command of the rehearsal reads."""
     words = rehearse.command(RECIPE / name, changed)
-    return ComparisonConfig.load(words[2], words[4::2])
+    return ResolvedConfig.load(words[2], words[4::2])
 
 
 def test_trl_reads_every_option_at_full_size(tmp_path):
-    config = ComparisonConfig.load(RECIPE / "trl.yaml", [DATA])
-    check_trainer_options(config)
-    found = grpo_config(config, "poly_epo", 0, tmp_path)
+    resolved = ResolvedConfig.load(RECIPE / "trl.yaml", [DATA])
+    check_trainer_options(resolved)
+    found = grpo_config(resolved, resolved.arms["poly_epo"], 0, tmp_path)
     assert isinstance(found, GRPOConfig)
     assert (found.generation_batch_size, found.num_generations) == (128 * 8, 8)
     updates_of_a_batch = found.steps_per_generation / found.gradient_accumulation_steps
@@ -57,16 +58,16 @@ def test_trl_reads_every_option_at_full_size(tmp_path):
     assert (found.learning_rate, found.max_grad_norm, found.beta) == (1e-6, 0.3, 0)
     assert (found.epsilon, found.epsilon_high, found.loss_type) == (0.2, 0.28, "dr_grpo")
     assert (found.use_vllm, found.max_completion_length, found.temperature) == (True, 4096, 1.0)
-    assert config.method("poly_epo") == methods.poly_epo(4)
-    assert config.method("grpo") == methods.dr_grpo()
+    assert resolved.arms["poly_epo"].method == methods.poly_epo(4)
+    assert resolved.arms["grpo"].method == methods.dr_grpo()
 
 
 def test_the_prompt_is_the_papers(model):
-    config = rehearsal("trl.yaml", rehearse.changes(model))
-    [row] = config.make_task().training_rows(1, None, 0)
+    resolved = rehearsal("trl.yaml", rehearse.changes(model))
+    [row] = resolved.task.training_rows(1, None, 0)
     end = "\nPlease reason step by step, and put your final answer within \\boxed{}."
     assert row.prompt.endswith(end)
-    assert config.form.is_chat(load_tokenizer(model))
+    assert resolved.form.is_chat(load_tokenizer(model))
 
 
 def test_two_updates_of_one_judged_batch(model, tmp_path):
@@ -74,9 +75,9 @@ def test_two_updates_of_one_judged_batch(model, tmp_path):
     half = "[math, {function: 'tests.lm.fields_of_mine:half_are_right'}]"  # math alone gives 0
     with FaultyServer() as server:
         changed = rehearse.changes(model, judge=server.url) | {"task.reward": half}
-        config = rehearsal("trl.yaml", changed)
+        resolved = rehearsal("trl.yaml", changed)
         run = TrainingRun(tmp_path / "poly_epo" / "seed_0")
-        assert train_arm(config, "poly_epo", 0, str(model), run, lambda _: None, Stop())
+        assert train_arm(resolved, "poly_epo", 0, str(model), run, lambda _: None, Stop())
         bodies = server.bodies
     assert len(bodies) == 4  # 2 updates × 2 prompts, sampled as one batch
     assert {body["model"] for body in bodies} == {"Qwen/Qwen3-4B-Instruct-2507"}
@@ -98,9 +99,9 @@ def test_two_updates_of_one_judged_batch(model, tmp_path):
 def test_a_step_through_the_tinker_protocol(model, tmp_path):
     with FaultyServer() as judge:
         changed = rehearse.changes(model, judge=judge.url, tinker="http://127.0.0.1:9")
-        config, server = rehearsal("tinker.yaml", changed | {"steps": 1}), FakeServer(model)
+        resolved, server = rehearsal("tinker.yaml", changed | {"steps": 1}), FakeServer(model)
         run = TrainingRun(tmp_path / "poly_epo" / "seed_0")
-        done = train_on_server(config, "poly_epo", 0, run, lambda _: None, Stop(), server.connect)
+        done = train_on_server(resolved, "poly_epo", 0, run, lambda _: None, Stop(), server.connect)
         assert done
         assert len(judge.bodies) == 2
     assert [one["step"] for one in files.read_lines(run.metrics)] == [1]
@@ -108,18 +109,18 @@ def test_a_step_through_the_tinker_protocol(model, tmp_path):
 
 def test_the_settings_for_the_server_at_full_size():
     pytest.importorskip("tinker")
-    config = ComparisonConfig.load(RECIPE / "tinker.yaml", [DATA])
-    settings = server_settings(config, 0)
+    resolved = ResolvedConfig.load(RECIPE / "tinker.yaml", [DATA])
+    settings = server_settings(resolved, 0)
     assert (settings.model, settings.steps, settings.rank) == ("Qwen/Qwen3-4B-Base", 850, 32)
     assert (settings.loss, dict(settings.loss_config)) == ("importance_sampling", {})
     assert settings.learning_rate(850) == 1e-5
 
 
 def test_all_files_have_the_same_task_and_sizes():
-    trl, tinker = (ComparisonConfig.load(RECIPE / f"{n}.yaml", [DATA]) for n in ("trl", "tinker"))
-    assert trl.task == tinker.task
-    assert trl.arms == tinker.arms
-    assert trl.steps * trl.prompts_per_step == tinker.steps * tinker.prompts_per_step
+    trl, tinker = (ResolvedConfig.load(RECIPE / f"{n}.yaml", [DATA]) for n in ("trl", "tinker"))
+    assert trl.config.task == tinker.config.task
+    assert trl.config.arms == tinker.config.arms
+    assert trl.batches * trl.samples_per_step == tinker.batches * tinker.samples_per_step
 
 
 def test_the_sizes_are_those_of_the_model():

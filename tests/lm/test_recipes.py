@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from setrl.lm.config import ComparisonConfig
+from setrl.lm.resolved import ResolvedConfig
 
 CONFIGS = sorted((Path(__file__).parents[2] / "recipes").glob("*/config.yaml"))
 RECIPES = [path for path in CONFIGS if not path.parent.name.startswith("control_")]
@@ -10,4 +10,4 @@ RECIPES = [path for path in CONFIGS if not path.parent.name.startswith("control_
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.parent.name)
 def test_every_recipe_is_a_valid_config_of_its_own_name(path):
-    assert ComparisonConfig.load(path).name == path.parent.name
+    assert ResolvedConfig.load(path).name == path.parent.name

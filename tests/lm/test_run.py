@@ -33,16 +33,16 @@ def weights(run):
     return (run.final / "model.safetensors").read_bytes()
 
 
-def test_an_interrupted_run_and_the_same_command_again(make_config, base, tmp_path):
+def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_path):
     """Interrupted while two arms train: checkpoints, the exit code; then it goes on to the end.
 
     Ctrl-C takes the same way: tests/runs/test_pool.py and tests/cli/test_cli.py send both signals.
     """
     steps, run_dir, cache = 60, tmp_path / "run", base.parent
-    config = make_config(
+    resolved = make_resolved(
         steps=steps, checkpoint_every=50, eval_splits=["test"], eval_problems=2, eval_samples=4
     )
-    (tmp_path / "config.yaml").write_text(config.to_yaml())
+    (tmp_path / "config.yaml").write_text(resolved.config.to_yaml())
     options = ["--config", tmp_path / "config.yaml", "--run-dir", run_dir]
     command = [sys.executable, "-c", "from setrl.cli import main; main()", "train", *options]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "SETRL_CACHE": str(cache)}
@@ -62,9 +62,9 @@ def test_an_interrupted_run_and_the_same_command_again(make_config, base, tmp_pa
     assert 0 < reached < steps
     assert first.last_checkpoint() == first.checkpoints / f"checkpoint-{reached}"
 
-    assert run_comparison(config, run_dir, cache=cache, show_progress=False) == run_dir
+    assert run_comparison(resolved, run_dir, cache=cache, show_progress=False) == run_dir
     assert set(statuses(run_dir).values()) == {"finished"}
-    for arm in config.arms:
+    for arm in resolved.arms:
         run = training_run(run_dir, arm, 0)
         recorded = [record["step"] for record in files.read_lines(run.metrics)]
         assert recorded == list(range(1, steps + 1))
@@ -72,13 +72,13 @@ def test_an_interrupted_run_and_the_same_command_again(make_config, base, tmp_pa
     assert len(files.read_lines(run_dir / "base" / "evaluation" / "test.jsonl")) == 2
 
     whole, stop = TrainingRun(tmp_path / "whole"), Stop()
-    train_arm(config, "poly_epo", 0, run_dir / "base", whole, lambda _: None, stop)
+    train_arm(resolved, "poly_epo", 0, run_dir / "base", whole, lambda _: None, stop)
     assert weights(whole) == weights(training_run(run_dir, "poly_epo", 0))
 
 
-def test_the_report_of_a_finished_run_calls_it_finished(make_config, base, tmp_path, monkeypatch):
-    config = make_config(steps=1, arms={"grpo": {"method": "grpo"}})
-    (tmp_path / "config.yaml").write_text(config.to_yaml())
+def test_the_report_of_a_finished_run_calls_it_finished(make_resolved, base, tmp_path, monkeypatch):
+    resolved = make_resolved(steps=1, arms={"grpo": {"method": "grpo"}})
+    (tmp_path / "config.yaml").write_text(resolved.config.to_yaml())
     monkeypatch.setenv("SETRL_CACHE", str(base.parent))
     monkeypatch.setattr(style, "DPI", 40)
     options = ["--config", tmp_path / "config.yaml", "--run-dir", tmp_path / "run"]
@@ -90,12 +90,12 @@ def test_the_report_of_a_finished_run_calls_it_finished(make_config, base, tmp_p
     assert re.search(r"status[^<]*(<[^>]*>\s*)+finished", page)
 
 
-def test_an_arm_that_fails_does_not_stop_the_others(make_config, base, tmp_path):
+def test_an_arm_that_fails_does_not_stop_the_others(make_resolved, base, tmp_path):
     models = {"grpo": tmp_path / "no model", "poly_epo": base}
-    configs = {arm: make_config(steps=1, model=str(model)) for arm, model in models.items()}
+    configs = {arm: make_resolved(steps=1, model=str(model)) for arm, model in models.items()}
     jobs = [
-        arm_job(LanguageModelArms(config, tmp_path, tmp_path), arm, 0)
-        for arm, config in configs.items()
+        arm_job(LanguageModelArms(resolved, tmp_path, tmp_path), arm, 0)
+        for arm, resolved in configs.items()
     ]
     with pytest.raises(RunError, match="1 of 2 jobs failed:\n  grpo/0: "):
         run_jobs(jobs, workers=1, show_progress=False, preload=comparison.__name__)
@@ -105,14 +105,14 @@ def test_an_arm_that_fails_does_not_stop_the_others(make_config, base, tmp_path)
 
 @pytest.mark.parametrize("content", [b"", b"x" * 64, None])
 @pytest.mark.parametrize("own", [True, False])
-def test_damaged_weights_of_the_base_are_named(make_config, base, tmp_path, own, content):
+def test_damaged_weights_of_the_base_are_named(make_resolved, base, tmp_path, own, content):
     """None: the file was cut off in the middle."""
     folder = tmp_path / "run" / "base" if own else tmp_path / "mine"
     shutil.copytree(base, folder)
     file = folder / "model.safetensors"
     whole = file.read_bytes()
-    config = make_config(model=None if own else str(folder))
-    arms = LanguageModelArms(config, tmp_path / "run", tmp_path / "cache")
+    resolved = make_resolved(model=None if own else str(folder))
+    arms = LanguageModelArms(resolved, tmp_path / "run", tmp_path / "cache")
     arms.prepare(show_progress=False)
     file.write_bytes(whole[: len(whole) // 2] if content is None else content)
     with pytest.raises(DataError) as error:
@@ -121,12 +121,12 @@ def test_damaged_weights_of_the_base_are_named(make_config, base, tmp_path, own,
     assert (f"remove {folder} and run" if own else "save or download") in str(error.value)
 
 
-def test_a_damaged_model_in_the_cache_is_named(make_config, base, tmp_path, monkeypatch):
+def test_a_damaged_model_in_the_cache_is_named(make_resolved, base, tmp_path, monkeypatch):
     made = tmp_path / "cache" / "base-x"
     shutil.copytree(base, made)
     (made / "model.safetensors").write_bytes(b"")
     monkeypatch.setattr(comparison, "base_model", lambda *_: made)
-    arms = LanguageModelArms(make_config(model=None), tmp_path / "run", tmp_path / "cache")
+    arms = LanguageModelArms(make_resolved(model=None), tmp_path / "run", tmp_path / "cache")
     with pytest.raises(DataError, match=f"remove {made}"):
         arms.prepare(show_progress=False)
     assert not (tmp_path / "run" / "base").exists()
@@ -139,20 +139,20 @@ def no_training(monkeypatch):
 
 
 @pytest.fixture
-def earlier(make_config, tmp_path):
-    """The folder of a run with `make_config()`."""
+def earlier(make_resolved, tmp_path):
+    """The folder of a run with `make_resolved()`."""
     folder = tmp_path / "earlier"
     files.write_text(folder / "grpo" / "seed_0" / "metrics.jsonl", "")
     write_status(folder, "finished", name="earlier", kind="comparison")
-    (folder / "config.yaml").write_text(make_config().to_yaml())
+    (folder / "config.yaml").write_text(make_resolved().config.to_yaml())
     return folder
 
 
 @pytest.mark.usefixtures("no_training")
-def test_another_config_is_refused_with_what_differs(make_config, earlier):
+def test_another_config_is_refused_with_what_differs(make_resolved, earlier):
     before = (earlier / "config.yaml").read_text()
     with pytest.raises(ConfigError) as error:
-        run_comparison(make_config(steps=7, learning_rate=0.5), earlier)
+        run_comparison(make_resolved(steps=7, learning_rate=0.5), earlier)
     assert "steps: 6 → 7\n  learning_rate: 0.001 → 0.5\n" in str(error.value)
     assert "--overwrite" in str(error.value)
     assert (earlier / "config.yaml").read_text() == before
@@ -160,37 +160,37 @@ def test_another_config_is_refused_with_what_differs(make_config, earlier):
 
 
 @pytest.mark.usefixtures("no_training")
-def test_overwriting_removes_the_run(make_config, earlier):
+def test_overwriting_removes_the_run(make_resolved, earlier):
     with pytest.raises(TypeError):  # training, which is not there, would begin
-        run_comparison(make_config(steps=7), earlier, overwrite=True)
+        run_comparison(make_resolved(steps=7), earlier, overwrite=True)
     assert not (earlier / "grpo").exists()
     assert "steps: 7" in (earlier / "config.yaml").read_text()
     assert statuses(earlier) == {".": "failed"}
 
 
 @pytest.mark.usefixtures("no_training")
-def test_a_folder_that_cannot_be_made(make_config):
+def test_a_folder_that_cannot_be_made(make_resolved):
     with pytest.raises(RunError, match="cannot write or read /dev/null/run: Not a directory"):
-        run_comparison(make_config(), Path("/dev/null/run"))
+        run_comparison(make_resolved(), Path("/dev/null/run"))
 
 
 @pytest.mark.usefixtures("no_training")
-def test_wrong_arguments_of_trl_are_refused_before_anything_is_made(make_config, tmp_path):
+def test_wrong_arguments_of_trl_are_refused_before_anything_is_made(make_resolved, tmp_path):
     with pytest.raises(ConfigError, match="trainer: unknown key"):
-        run_comparison(make_config(trainer={"warmup": 3}), tmp_path / "run")
+        run_comparison(make_resolved(trainer={"warmup": 3}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.usefixtures("no_training")
-def test_another_model_is_pointed_at(make_config, tmp_path):
+def test_another_model_is_pointed_at(make_resolved, tmp_path):
     model = str(tiny_model.make(tmp_path / "model"))
     with pytest.raises(TypeError):
-        run_comparison(make_config(model=model), tmp_path / "run")
+        run_comparison(make_resolved(model=model), tmp_path / "run")
     assert files.read_json(tmp_path / "run" / "base" / "base.json")["path"] == model
 
 
 @pytest.mark.usefixtures("no_training")
-def test_a_model_that_is_not_there_is_refused_before_anything_is_trained(make_config, tmp_path):
+def test_a_model_that_is_not_there_is_refused_before_anything_is_trained(make_resolved, tmp_path):
     with pytest.raises(ConfigError, match="nothing is not a model's folder or name"):
-        run_comparison(make_config(model=str(tmp_path / "nothing")), tmp_path / "run")
+        run_comparison(make_resolved(model=str(tmp_path / "nothing")), tmp_path / "run")
     assert not (tmp_path / "run").exists()

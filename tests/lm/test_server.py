@@ -1,5 +1,7 @@
 """Arms that a server trains: their folders, and keys that a server would not follow."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,28 +9,28 @@ from setrl import files, methods
 from setrl.errors import ConfigError
 from setrl.evaluation.collecting import draw_and_read
 from setrl.files.run_folder import TrainingRun
-from setrl.lm.config import ComparisonConfig
-from setrl.lm.engine import EngineSpec
-from setrl.lm.server import ServedModel, check_server_of, learning_rate, train_on_server
+from setrl.lm.resolved import ResolvedConfig
+from setrl.lm.served_model import ServedModel
+from setrl.lm.server import check_server_of, learning_rates, train_on_server
 from setrl.runs.pool import Stop
 from tests.engines.fake_tinker import FakeServer
-from tests.tiny import tiny_config
+from tests.tiny import tiny
 
 ENGINE = {"tinker": "http://127.0.0.1:9", "rank": 4}
 
 
 def server_config(model, **changes):
-    return tiny_config(model=str(model), **{"engine": ENGINE, "steps": 3, **changes})
+    return tiny(model=str(model), **{"engine": ENGINE, "steps": 3, **changes})
 
 
 @pytest.fixture(scope="module")
 def trained(base, tmp_path_factory):
     """A config, the folder of a run that a server trained, and the server."""
-    config, server = server_config(base), FakeServer(base)
+    resolved, server = server_config(base), FakeServer(base)
     run, steps = TrainingRun(tmp_path_factory.mktemp("run") / "poly_epo" / "seed_0"), []
-    assert train_on_server(config, "poly_epo", 0, run, steps.append, Stop(), server.connect)
+    assert train_on_server(resolved, "poly_epo", 0, run, steps.append, Stop(), server.connect)
     assert steps == [0, 1, 2, 3]
-    return config, run, server
+    return resolved, run, server
 
 
 def test_metrics_are_those_of_every_engine(trained):
@@ -53,22 +55,22 @@ def test_recorded_advantages_are_those_of_the_core(trained):
 
 
 def test_a_finished_run_is_not_trained_again(trained):
-    config, run, server = trained
+    resolved, run, server = trained
     before, steps = dict(server.counts), []
-    assert train_on_server(config, "poly_epo", 0, run, steps.append, Stop(), server.connect)
-    assert steps == [config.steps]
+    assert train_on_server(resolved, "poly_epo", 0, run, steps.append, Stop(), server.connect)
+    assert steps == [resolved.config.steps]
     assert server.counts == before
 
 
 def test_the_last_model_is_evaluated_through_the_server(trained, tmp_path):
-    config, run, server = trained
-    served = ServedModel.of(config, run.final)
+    resolved, run, server = trained
+    served = ServedModel.of(resolved, run.final)
     assert served.path.startswith("tinker://")
-    problems = config.make_task().problems("test", 2, 0)
-    model, held = ServedModel(config, served.path, server.connect), set(server.disk)
+    problems = resolved.task.problems("test", 2, 0)
+    model, held = replace(served, connect=server.connect), set(server.disk)
     drawn = draw_and_read(problems, model, 3, 0, tmp_path / "test.jsonl", show_progress=False)
     assert (drawn.problems, drawn.unfinished) == (2, 0)
-    assert ServedModel.of(config, None).path is None
+    assert ServedModel.of(resolved, None).path is None
     assert (server.places, server.sessions, set(server.disk)) == (set(), [], held)
 
 
@@ -77,11 +79,12 @@ def test_learning_rates_are_those_of_transformers(base, schedule):
     import torch
     from transformers import get_scheduler
 
-    config = server_config(base, lr_schedule=schedule, steps=5)
-    optimizer = torch.optim.SGD([torch.zeros(1)], lr=config.learning_rate)
+    resolved = server_config(base, lr_schedule=schedule, steps=5)
+    optimizer = torch.optim.SGD([torch.zeros(1)], lr=resolved.config.learning_rate)
     theirs = get_scheduler(schedule, optimizer, num_warmup_steps=0, num_training_steps=5)
+    rate = learning_rates(schedule, resolved.config.learning_rate, 5)
     for step in range(1, 6):
-        assert learning_rate(config, step) == pytest.approx(theirs.get_last_lr()[0], rel=1e-9)
+        assert rate(step) == pytest.approx(theirs.get_last_lr()[0], rel=1e-9)
         optimizer.step()
         theirs.step()
 
@@ -106,12 +109,12 @@ def test_what_a_server_would_not_follow_is_refused(changes, message):
 
 def test_an_engine_needs_a_model():
     with pytest.raises(ConfigError, match="model must name the model of the server"):
-        tiny_config(engine=ENGINE)
+        tiny(engine=ENGINE)
 
 
 def test_an_address_at_which_nothing_answers(base):
     with pytest.raises(ConfigError, match=r"nothing answers at http://127.0.0.1:9 .*start the"):
-        check_server_of(server_config(base))
+        check_server_of(server_config(base).engine, str(base))
 
 
 def test_an_engine_is_read_from_a_file(tmp_path):
@@ -120,5 +123,5 @@ def test_an_engine_is_read_from_a_file(tmp_path):
         "name: a\ndomain: polynomial\nmodel: m\narms: {g: {method: grpo}}\n"
         "engine: {tinker: 'http://127.0.0.1:8000', staleness: 1}\n"
     )
-    spec = EngineSpec.of(ComparisonConfig.load(path).engine)
+    spec = ResolvedConfig.load(path).engine
     assert (spec.tinker, spec.staleness, spec.rank) == ("http://127.0.0.1:8000", 1, 32)

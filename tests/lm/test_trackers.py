@@ -6,8 +6,9 @@ from transformers.integrations import integration_utils as integrations
 
 from setrl.errors import ConfigError
 from setrl.files.run_folder import TrainingRun
-from setrl.lm.arm import check_trainer_options, make_trainer, train_arm
+from setrl.lm.arm import make_trainer, train_arm
 from setrl.lm.trackers import check_trackers
+from setrl.lm.trl_arguments import check_trainer_options
 from setrl.runs.pool import Stop
 
 
@@ -44,13 +45,13 @@ def fake(monkeypatch):
 
 
 def test_a_tracker_gets_our_metrics_with_one_name_an_arm_and_seed(
-    make_config, base, tmp_path, fake
+    make_resolved, base, tmp_path, fake
 ):
-    config = make_config(steps=1, trainer={"report_to": "trackio"})
-    check_trainer_options(config)
+    resolved = make_resolved(steps=1, trainer={"report_to": "trackio"})
+    check_trainer_options(resolved)
     for arm, seed in [("grpo", 0), ("poly_epo", 7)]:
         run = TrainingRun(tmp_path / arm)
-        train_arm(config, arm, seed, str(base), run, lambda _: None, Stop())
+        train_arm(resolved, arm, seed, str(base), run, lambda _: None, Stop())
     (first, one, logs), (second, other, _) = fake.runs
     assert (first, one) == ("tiny", "tiny, grpo, seed 0")
     assert (second, other) == ("tiny", "tiny, poly_epo, seed 7")
@@ -59,10 +60,10 @@ def test_a_tracker_gets_our_metrics_with_one_name_an_arm_and_seed(
     assert "completions/mean_length" in logs[0]  # and TRL's
 
 
-def test_tensorboard_writes_into_the_training_run(make_config, base, tmp_path, fake, monkeypatch):
+def test_tensorboard_writes_into_the_training_run(make_resolved, base, tmp_path, fake, monkeypatch):
     def folder():
-        config = make_config(trainer={"report_to": ["tensorboard"], "run_name": "mine"})
-        trainer = make_trainer(config, "grpo", 0, str(base), TrainingRun(tmp_path / "run"))
+        resolved = make_resolved(trainer={"report_to": ["tensorboard"], "run_name": "mine"})
+        trainer = make_trainer(resolved, "grpo", 0, str(base), TrainingRun(tmp_path / "run"))
         assert trainer.args.run_name == "mine"
         [board] = [one for one in trainer.callback_handler.callbacks if isinstance(one, Board)]
         return board.logging_dir
@@ -84,6 +85,6 @@ def test_what_there_is_is_accepted(fake, report_to):
         (["swanlab"], "trainer: report_to: swanlab is not installed: pip install swanlab"),
     ],
 )
-def test_a_tracker_that_is_not_there_is_refused_at_once(make_config, report_to, message):
+def test_a_tracker_that_is_not_there_is_refused_at_once(make_resolved, report_to, message):
     with pytest.raises(ConfigError, match=message):
-        check_trainer_options(make_config(trainer={"report_to": report_to}))
+        check_trainer_options(make_resolved(trainer={"report_to": report_to}))

@@ -13,7 +13,7 @@ from setrl.lm.server import train_on_server
 from setrl.runs.pool import Stop
 from studies.faulty import Misgraded
 from tests.engines.fake_tinker import FakeServer
-from tests.tiny import tiny_config
+from tests.tiny import tiny, tiny_config
 
 FAULTY = {"function": "studies.faulty:Misgraded"}
 ALL_WRONG = {"false_positives": 1, "false_negatives": 1}
@@ -24,22 +24,22 @@ DOMAIN = domains.by_name("polynomial")
 
 def faulty_config(**changes):
     taught = {"base_corpus": 2_500}  # enough for a few correct samples
-    return tiny_config(**{**SIZE, **taught, "wrap_reward": {**FAULTY, **ERRORS}, **changes})
+    return tiny(**{**SIZE, **taught, "wrap_reward": {**FAULTY, **ERRORS}, **changes})
 
 
 @pytest.fixture(scope="module")
 def taught(tmp_path_factory):
-    return base_model(faulty_config(), tmp_path_factory.mktemp("cache"), show_progress=False)
+    return base_model(faulty_config().base, tmp_path_factory.mktemp("cache"), show_progress=False)
 
 
-def train(config, base, folder, stop_at=None):
+def train(resolved, base, folder, stop_at=None):
     run, stop = TrainingRun(folder), Stop()
 
     def on_step(step):
         if step == stop_at:
             stop.ask()
 
-    train_arm(config, "poly_epo", 0, str(base), run, on_step, stop)
+    train_arm(resolved, "poly_epo", 0, str(base), run, on_step, stop)
     return run
 
 
@@ -102,10 +102,10 @@ def test_evaluation_grades_without_errors(taught, tmp_path):
         ("none", None),
         ("all", {**FAULTY, **ALL_WRONG}),
     ):
-        config = faulty_config(
+        resolved = faulty_config(
             wrap_reward=errors, eval_splits=["test"], eval_problems=4, eval_samples=16
         )
-        arms = LanguageModelArms(config, tmp_path / name, tmp_path)
+        arms = LanguageModelArms(resolved, tmp_path / name, tmp_path)
         run = training_run(tmp_path / name, "poly_epo", 0)
         arms.evaluate_model(taught, run.path)
         found[name] = files.read_lines(run.path / "evaluation" / "test.jsonl")
@@ -115,9 +115,9 @@ def test_evaluation_grades_without_errors(taught, tmp_path):
 
 def test_a_server_trains_with_the_same_errors(taught, tmp_path):
     engine = {"tinker": "http://127.0.0.1:9", "rank": 4}
-    config = faulty_config(model=str(taught), engine=engine, steps=2)
+    resolved = faulty_config(model=str(taught), engine=engine, steps=2)
     run, server = TrainingRun(tmp_path / "run"), FakeServer(taught)
-    assert train_on_server(config, "poly_epo", 0, run, lambda _: None, Stop(), server.connect)
+    assert train_on_server(resolved, "poly_epo", 0, run, lambda _: None, Stop(), server.connect)
     assert len(check_rewards(run)) == 4
 
 
@@ -133,7 +133,7 @@ def test_a_server_trains_with_the_same_errors(taught, tmp_path):
 )
 def test_what_wraps_nothing_is_refused(wrap, message):
     with pytest.raises(ConfigError, match=message):
-        tiny_config(wrap_reward=wrap)
+        tiny(wrap_reward=wrap)
 
 
 def test_the_key_of_an_earlier_version_is_refused_by_name(tmp_path):
@@ -158,7 +158,7 @@ def test_a_reward_that_is_no_verdict_ends_the_run(base, tmp_path):
         "prompt": "question",
         "reward": {"function": "half_right:half"},
     }
-    config = tiny_config(
+    resolved = tiny(
         domain=None,
         task=task,
         model=str(base),
@@ -169,4 +169,4 @@ def test_a_reward_that_is_no_verdict_ends_the_run(base, tmp_path):
     )
     run = TrainingRun(tmp_path / "run")
     with pytest.raises(RunError, match=r"needs a reward of 0 or 1, got 0\.5 from .*'half'"):
-        train_arm(config, "grpo", 0, str(base), run, lambda _: None, Stop())
+        train_arm(resolved, "grpo", 0, str(base), run, lambda _: None, Stop())

@@ -29,9 +29,12 @@ import yaml
 from safetensors.numpy import load
 
 from setrl import files, methods
+from setrl.domains import Polynomial
 from setrl.files.run_folder import training_run
 from setrl.lm.base_model import base_model
+from setrl.lm.base_spec import BaseSpec
 from setrl.lm.config import ComparisonConfig
+from setrl.lm.resolved import resolve
 from setrl.lm.server import train_on_server
 from setrl.runs.pool import Stop
 from setrl.runs.run import cache_folder
@@ -91,13 +94,13 @@ def train(values, folder):
 
 def train_here(values, folder, warnings=None):
     """The same training in this process, one arm after the other."""
-    began, config = time.monotonic(), ComparisonConfig(**values)
+    began, resolved = time.monotonic(), resolve(ComparisonConfig(**values))
     handler = logging.Handler(logging.WARNING)
     handler.emit = lambda record: [] if warnings is None else warnings.append(record.getMessage())
     logging.getLogger("setrl").addHandler(handler)
-    for arm in config.arms:
+    for arm in resolved.arms:
         run = training_run(folder, arm, 0)
-        assert train_on_server(config, arm, 0, run, lambda step: None, Stop())
+        assert train_on_server(resolved, arm, 0, run, lambda step: None, Stop())
     logging.getLogger("setrl").removeHandler(handler)
     print(f"{folder.name}: trained in {time.monotonic() - began:.0f} s", flush=True)
 
@@ -311,9 +314,8 @@ def main():
     options = parser.parse_args()
     folder = options.out.resolve() / time.strftime("%Y%m%d-%H%M%S")
     folder.mkdir(parents=True)
-    start = ComparisonConfig(name="engines", domain="polynomial", arms=ARMS)
     sys.stdout.reconfigure(line_buffering=True)
-    of = options.python.absolute(), base_model(start, cache_folder())
+    of = options.python.absolute(), base_model(BaseSpec(Polynomial()), cache_folder())
     one = [part for part in PARTS[:-1] if part in options.parts]
     if one:
         with running(Server(*of, folder / "server", options.port)) as server:

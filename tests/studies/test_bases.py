@@ -6,7 +6,7 @@ pytest.importorskip("transformers")
 
 import numpy as np
 
-from setrl.lm.config import ComparisonConfig
+from setrl.lm.resolved import ResolvedConfig
 from studies import bases
 
 
@@ -14,7 +14,7 @@ class Author:
     """Writes what the author of the corpus writes."""
 
     def __init__(self, folder, temperature, tokens):
-        self.domain = ComparisonConfig.load(bases.RECIPES / folder / "config.yaml").make_domain()
+        self.domain = ResolvedConfig.load(bases.RECIPES / folder / "config.yaml").base.domain
 
     def texts(self, prompt, n, seed):
         rng = np.random.default_rng(seed)
@@ -27,8 +27,8 @@ def test_every_sample_is_counted_once(name, tmp_path, monkeypatch):
     monkeypatch.setattr(bases, "base_model", lambda config, cache: name)
     monkeypatch.setattr(bases, "LocalModel", Author)
     recipe = bases.RECIPES / name / "config.yaml"
-    config = ComparisonConfig.load(recipe, ["eval_problems=3"])
-    counted = bases.measure(config, samples=20)
+    resolved = ResolvedConfig.load(recipe, ["eval_problems=3"])
+    counted = bases.measure(resolved, samples=20)
     assert [sum(map(sum, problem.values())) for problem in counted] == [20, 20, 20]
     assert all(problem[""][1] >= 1 for problem in counted)
     assert sum(right for problem in counted for right, _ in problem.values()) > 20

@@ -21,7 +21,7 @@ from setrl.lm.base_model import base_model
 from setrl.runs.pool import Stop
 from studies import bases, ceiling
 from studies.ceiling import Author, strategies_of
-from tests.tiny import base, one_thread, tiny_config
+from tests.tiny import base, one_thread, tiny
 
 __all__ = ["base", "one_thread"]
 
@@ -87,10 +87,10 @@ def test_a_strategy_that_cannot_be_used_leaves_its_place_to_the_others():
 def one_step(base, folder, draw):
     """A run of one update, on what `draw` gives."""
     arms = {"imitation": {"method": "raft"}}
-    config = tiny_config(steps=1, arms=arms, rollouts_every=1, learning_rate=1e-2)
+    resolved = tiny(steps=1, arms=arms, rollouts_every=1, learning_rate=1e-2)
     run = TrainingRun(folder)
-    assert train_arm(config, "imitation", 3, str(base), run, lambda _: None, Stop(), draw=draw)
-    return config, run
+    assert train_arm(resolved, "imitation", 3, str(base), run, lambda _: None, Stop(), draw=draw)
+    return resolved, run
 
 
 def test_an_update_is_a_step_of_maximum_likelihood(base, tmp_path):
@@ -105,7 +105,7 @@ def test_an_update_is_a_step_of_maximum_likelihood(base, tmp_path):
         given.extend((ids, one) for ids, group in pairs for one in group)
         return groups
 
-    config, run = one_step(base, tmp_path / "run", draw)
+    resolved, run = one_step(base, tmp_path / "run", draw)
     [metrics] = files.read_lines(run.metrics)
     assert (metrics["reward/mean"], metrics["strategies/correct_per_prompt"]) == (1.0, 3.0)
     assert len(given) == 2 * 4
@@ -116,7 +116,7 @@ def test_an_update_is_a_step_of_maximum_likelihood(base, tmp_path):
     for prompt, sample in given:
         logits = model(torch.tensor([[*prompt, *sample]])).logits[0, len(prompt) - 1 : -1]
         total = total - logits.log_softmax(-1)[range(len(sample)), sample].sum()
-    (total / len(given) / config.sample_tokens).backward()
+    (total / len(given) / resolved.sample_tokens).backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
     trained, before = load_file(run.final / "model.safetensors"), AutoModelForCausalLM
@@ -146,16 +146,16 @@ def test_the_author_writes_the_same_again_and_other_things_with_another_seed(bas
 @pytest.fixture
 def recipe(tmp_path):
     path = tmp_path / "small.yaml"
-    small = tiny_config(
-        name="small", steps=1, eval_splits=["test"], eval_problems=2, eval_samples=32
+    small = tiny(
+        name="small", workers=1, steps=1, eval_splits=["test"], eval_problems=2, eval_samples=32
     )
-    path.write_text(replace(small, workers=1).to_yaml())
+    path.write_text(small.config.to_yaml())
     return path
 
 
 def test_a_whole_run_and_the_same_command_again(recipe, base, tmp_path):
     options = {"recipes": [recipe], "seeds": [1], "shares": [0.05, 0.01], "cache": base.parent}
-    base_model(tiny_config(), base.parent, show_progress=False)
+    base_model(tiny().base, base.parent, show_progress=False)
     folder = ceiling.run(tmp_path / "out", **options)
     path = folder / "ceiling_small.json"
     found, before = files.read_json(path), path.read_bytes()

@@ -14,7 +14,7 @@ from setrl.evaluation.sampling import load_tokenizer, load_weights
 from setrl.lm.base_model import base_model
 from studies import credit_direction as study
 from studies.credit_direction import Batch, Noise
-from tests.tiny import base, one_thread, tiny_config
+from tests.tiny import base, one_thread, tiny
 
 __all__ = ["base", "one_thread"]
 POLYNOMIAL = domains.by_name("polynomial")
@@ -161,9 +161,9 @@ def test_effects_are_derivatives_of_a_tabular_policy():
 
 
 def test_a_whole_study(base, tmp_path):
-    taught = tiny_config(name="small", base_corpus=2_500, prompts_per_step=4, samples_per_prompt=8)
-    (tmp_path / "small.yaml").write_text(taught.to_yaml())
-    base_model(taught, base.parent, show_progress=False)
+    taught = tiny(name="small", base_corpus=2_500, prompts_per_step=4, samples_per_prompt=8)
+    (tmp_path / "small.yaml").write_text(taught.config.to_yaml())
+    base_model(taught.base, base.parent, show_progress=False)
     small = study.DirectionConfig(
         recipe=tmp_path / "small.yaml",
         batches=4,

@@ -12,7 +12,7 @@ from setrl.errors import ConfigError
 from setrl.lm.run import run_comparison
 from studies import wise_ft
 from studies.wise_ft import mixed
-from tests.tiny import base, one_thread, tiny_config
+from tests.tiny import base, one_thread, tiny
 
 __all__ = ["base", "one_thread"]
 
@@ -44,7 +44,7 @@ def test_different_models_are_refused(other):
 @pytest.fixture(scope="module")
 def finished(base, tmp_path_factory):
     """A finished run of one arm with two seeds."""
-    config = tiny_config(
+    resolved = tiny(
         arms={"grpo": {"method": "grpo", "entropy_coef": 1.0}},  # moves weights without rewards
         seeds=[1, 2],
         steps=2,
@@ -55,7 +55,7 @@ def finished(base, tmp_path_factory):
         workers=1,
     )
     folder = tmp_path_factory.mktemp("runs") / "run"
-    return run_comparison(config, folder, cache=base.parent, show_progress=False)
+    return run_comparison(resolved, folder, cache=base.parent, show_progress=False)
 
 
 def evaluation(folder, split):

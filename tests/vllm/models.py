@@ -6,8 +6,9 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
+from setrl.domains import Polynomial
 from setrl.lm.base_model import base_model
-from setrl.lm.config import ComparisonConfig
+from setrl.lm.base_spec import BaseSpec
 from setrl.models.imitation import new_model
 
 CONTEXT = 16_384  # tokens of the judge, each a byte: a question about samples has some thousands
@@ -22,15 +23,8 @@ def sampling_model(folder, cache):
     Its output matrix is a copy of its embeddings: of tied ones vLLM on a CPU does not renew the
     output matrix when it loads new weights.
     """
-    config = ComparisonConfig(
-        name="vllm",
-        domain="polynomial",
-        arms={"grpo": {"method": "grpo"}},
-        base_hidden_size=64,
-        base_mlp_size=128,
-        base_corpus=16_384,
-    )
-    base = base_model(config, cache)
+    spec = BaseSpec(Polynomial(), hidden_size=64, mlp_size=128, corpus=16_384)
+    base = base_model(spec, cache)
     model = AutoModelForCausalLM.from_pretrained(base)
     model.config.tie_word_embeddings = False
     model.lm_head.weight = torch.nn.Parameter(model.get_input_embeddings().weight.detach().clone())

@@ -14,7 +14,7 @@ from tyro.conf import Positional
 from setrl.errors import ConfigError, usage_errors
 
 if TYPE_CHECKING:
-    from setrl.lm.config import ComparisonConfig
+    from setrl.lm.resolved import ResolvedConfig
     from setrl.tasks import FileTask
 
 PROBLEMS = 3  # the exit code if there are any
@@ -51,20 +51,20 @@ class CheckTask:
 
         if self.prompts < 0:
             raise ConfigError(f"--prompts must be at least 0, got {self.prompts}")
-        task, config = self._read()
-        if self.sample and (config is None or config.model is None):
+        task, resolved = self._read()
+        if self.sample and (resolved is None or resolved.config.model is None):
             raise ConfigError(
                 f"{self.config}: has no model to draw samples from: add the key `model`, or give "
                 "--no-sample"
             )
         for split in task.splits:  # a wrong file is refused before anything heavy is imported
             task.all_problems(split)
-        if config is not None:
+        if resolved is not None:
             from setrl.lm.run import quiet
 
             quiet()
         with usage_errors():
-            found = check_task(task, config, prompts=self.prompts, sample=self.sample)
+            found = check_task(task, resolved, prompts=self.prompts, sample=self.sample)
         if self.json:
             print(dumps(plain_json(dataclasses.asdict(found)), indent=2, ensure_ascii=False))
         else:
@@ -77,19 +77,19 @@ class CheckTask:
         if found.problems:
             raise SystemExit(PROBLEMS)
 
-    def _read(self) -> tuple[FileTask, ComparisonConfig | None]:
+    def _read(self) -> tuple[FileTask, ResolvedConfig | None]:
         """The task of the config, and the whole config if it has a model."""
         from setrl.files import strict_yaml
-        from setrl.lm.config import ComparisonConfig
+        from setrl.lm.resolved import ResolvedConfig
         from setrl.tasks import FileTask, read_config
 
         values, _ = strict_yaml.read(self.config)
         strict_yaml.override(values, self.set)
-        config = ComparisonConfig.load(self.config, self.set) if "model" in values else None
-        task = read_config(self.config) if config is None else config.make_task()
+        resolved = ResolvedConfig.load(self.config, self.set) if "model" in values else None
+        task = read_config(self.config) if resolved is None else resolved.task
         if not isinstance(task, FileTask):
             raise ConfigError(
                 f"{self.config}: its problems are made by the domain {task.name}, and need no "
                 "check; check-task is for the key `task`"
             )
-        return task, config
+        return task, resolved

@@ -58,22 +58,22 @@ class Train(RunOptions):
         """Train on language models."""
         if self.dry_run:
             sys.dont_write_bytecode = True  # of modules that the config names
-        from setrl.lm.config import ComparisonConfig
+        from setrl.lm.resolved import ResolvedConfig
 
-        config = ComparisonConfig.load(self.config, self.set)  # wrong ones are refused at once
+        resolved = ResolvedConfig.load(self.config, self.set)  # wrong ones are refused at once
         if self.dry_run:
-            self._plan(config)
+            self._plan(resolved)
             return
         from setrl.lm.run import run_comparison
 
-        self.train(config, run_comparison)
+        self.train(resolved, run_comparison)
 
-    def _plan(self, config: Any) -> None:
+    def _plan(self, resolved: Any) -> None:
         from setrl.lm.preflight.plan import plan, plan_text
         from setrl.lm.run import quiet
 
         quiet()
-        found = plan(config, self.folder(config), overwrite=self.overwrite)
+        found = plan(resolved, self.folder(resolved), overwrite=self.overwrite)
         for note in found.notes:
             print(f"note: {note}", file=sys.stderr)
         print(plan_text(found))

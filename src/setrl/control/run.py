@@ -43,7 +43,7 @@ def run_control(
         KeyboardInterrupt: After Ctrl-C, once all checkpoints are written.
     """
     arms = ControlArms(config, Path(run_dir), cache_folder(cache))
-    return run_arms(arms, overwrite=overwrite, show_progress=show_progress)
+    return run_arms(arms, config, overwrite=overwrite, show_progress=show_progress)
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,8 @@ class ControlArms(Arms):
     """Arms that learn one control task in the same number of environment steps."""
 
     config: ControlConfig
+    run_dir: Path
+    cache: Path
 
     @override
     def prepare(self, show_progress: bool) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,16 @@ def override(values: dict[str, Any], assignments: Sequence[str]) -> None:
             if not isinstance(target, dict):
                 raise KeyedError(f"override {assignment!r}: {part} is not a mapping", key)
         target[last] = yaml.load(text, Loader=_Loader)
+
+
+@contextmanager
+def placed(path: str | Path, assignments: Sequence[str] = ()) -> Iterator[None]:
+    """Inside it, an error that names a key also names the file and the line of that key."""
+    try:
+        yield
+    except KeyedError as error:
+        where = place(error.key, path, read(path)[1], assignments)
+        raise KeyedError(f"{where}: {error}", error.key) from error
 
 
 def place(

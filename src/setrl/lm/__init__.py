@@ -10,6 +10,8 @@ from setrl.names import imported_on_demand
 if TYPE_CHECKING:
     from setrl.lm.callbacks import Recorder as Recorder
     from setrl.lm.config import ComparisonConfig as ComparisonConfig
+    from setrl.lm.resolved import ResolvedConfig as ResolvedConfig
+    from setrl.lm.resolved import resolve as resolve
     from setrl.lm.run import run_comparison as run_comparison
     from setrl.rewards.from_domain import Verifier as Verifier
     from setrl.rewards.from_domain import strategy_label as strategy_label
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
 _MODULES = {
     "ComparisonConfig": "setrl.lm.config",
     "Recorder": "setrl.lm.callbacks",
+    "ResolvedConfig": "setrl.lm.resolved",
     "Verifier": "setrl.rewards.from_domain",
+    "resolve": "setrl.lm.resolved",
     "run_comparison": "setrl.lm.run",
     "strategy_label": "setrl.rewards.from_domain",
 }

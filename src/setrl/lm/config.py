@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
-from setrl import domains, names, tasks
-from setrl.core import methods, schedules
-from setrl.core.advantages import AnyMethod
-from setrl.domains import Domain
-from setrl.errors import ConfigError, DataError
 from setrl.files.strict_yaml import KeyedError
-from setrl.judges.settings import build
 from setrl.lm import fields
 from setrl.lm.engine import check_engine
 from setrl.models import HEAD_DIM
-from setrl.rewards import Reward, Truncation
-from setrl.rewards.loading import load_function
-from setrl.rewards.truncation import truncation_from_config
 from setrl.runs.config import RunConfig, require
-from setrl.scoring.check import check_method
-from setrl.tasks.base import TRAIN
 from setrl.tasks.config import located
 from setrl.tasks.spec import TaskSpec
 
@@ -145,29 +131,13 @@ class ComparisonConfig(RunConfig):
     """n, the samples of each problem; metrics at k are measured for k = 1, 2, 4, … up to n."""
 
     def _check(self) -> None:
-        try:
-            task = self.make_task()
-            known, _, _ = task.splits, task.rewards, task.strategy  # missing functions show here
-        except DataError:
-            raise
-        except ValueError as error:
-            raise KeyedError(str(error), "domain" if self.task is None else "task") from error
+        """Check each key for itself; `resolve` checks what needs the task or a method."""
         if self.task is not None:
-            object.__setattr__(self, "task", TaskSpec.of(self.task).values)
-        usual = tuple(split for split in known if split != TRAIN)
-        for split in self.eval_splits or ():
-            require(split in known, "eval_splits", f"be of {', '.join(known)}", split)
-        object.__setattr__(
-            self, "eval_splits", usual if self.eval_splits is None else self.eval_splits
-        )
-        try:
-            self.truncation()
-        except ValueError as error:
-            raise KeyedError(str(error), "truncated") from error
-        try:
-            self.training_rewards(task)
-        except (ValueError, TypeError) as error:
-            raise KeyedError(f"wrap_reward: {error}", "wrap_reward") from error
+            try:
+                values = TaskSpec.of(self.task).values
+            except ValueError as error:
+                raise KeyedError(str(error), "task") from error
+            object.__setattr__(self, "task", values)
         fields.check(self.fields)
         self._check_model()
         self._check_sizes()
@@ -181,29 +151,6 @@ class ComparisonConfig(RunConfig):
         require(self.task is None, "model", must, self.model)
         require(self.peft is None, "peft", "go with the key `model`", self.peft)
         require(self.dtype == "float32", "dtype", "be float32 without the key `model`", self.dtype)
-
-    def truncation(self) -> Truncation:
-        """What samples count that were cut at the length limit.
-
-        Raises:
-            ConfigError: If `trainer` contradicts it.
-        """
-        chosen = truncation_from_config(self.truncated)
-        if not self.trainer.get("mask_truncated_completions"):
-            return chosen
-        if chosen.policy == "punish":
-            raise ConfigError("truncated is punish, and trainer.mask_truncated_completions masks")
-        return Truncation("mask")
-
-    def training_rewards(self, task: tasks.Task) -> tuple[Reward, ...]:
-        """Return the reward functions of a task for training, its outcome wrapped."""
-        if self.wrap_reward is None:
-            return task.rewards
-        settings = dict(self.wrap_reward)
-        reference, outcome = settings.pop("function", None), task.combine.outcome
-        make = partial(load_function(reference, ".").function, task.rewards[outcome])
-        wrapped: Reward = build(str(reference), make, settings)
-        return (*task.rewards[:outcome], wrapped, *task.rewards[outcome + 1 :])
 
     def _check_sizes(self) -> None:
         n, size = self.samples_per_prompt, self.micro_batch_size
@@ -220,68 +167,16 @@ class ComparisonConfig(RunConfig):
         require(every % updates == 0, "checkpoint_every", must, every)
 
     def _check_arm(self, arm: str) -> None:
+        keys = self.arms[arm]
         for option in ARM_OPTIONS:
-            value = self.arms[arm].get(option, 0.0)
+            value = keys.get(option, 0.0)
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             require(is_number and value >= 0, f"arms.{arm}.{option}", "be at least 0", value)
-        judge = self.judge(arm)
+            must = "be 0 with the key `engine`: the protocol has no such term"
+            require(self.engine is None or value == 0, f"arms.{arm}.{option}", must, value)
+        judge = keys.get(JUDGE)
         is_judge = judge is None or isinstance(judge, str | Mapping)
         require(is_judge, f"arms.{arm}.judge", "be a name or a mapping", judge)
-        self._check_fields(arm)
-        self._try_method(arm, 0.0)
-        self._try_method(arm, 1.0)
-        if "clusters" in self.method(arm).reads and judge is None:
-            is_known = self.make_task().strategy.is_known
-            must = "come with a judge, or the task with a `strategy`: the method reads clusters"
-            require(is_known, f"arms.{arm}", must, dict(self.arms[arm]))
-        if self.make_task().combine.normalize:
-            self._check_normalized(arm)
-
-    def _check_normalized(self, arm: str) -> None:
-        """Refuse a method that reads more of rewards than how they differ in a group."""
-        method, key = self.method(arm), f"arms.{arm}"
-        if set(method.reads) - {"rewards", "clusters"}:
-            return
-        places_BN = np.arange(self.samples_per_prompt)[None]
-        signs_BN = np.where(places_BN % 2, 1.0, -1.0)
-        try:
-            low, high = (
-                method.advantages(size * signs_BN, clusters=places_BN, rng=0).values_BN
-                for size in (0.1, 1.0)
-            )
-        except ValueError as error:
-            raise KeyedError(
-                f"arm {arm!r} cannot be trained with normalised rewards, which may be below 0: "
-                f"{error}",
-                key,
-            ) from error
-        if high.any() and not low.any():
-            raise KeyedError(
-                f"arm {arm!r}: {method.name} counts rewards above a threshold as correct, which "
-                "normalised rewards do not have: leave out normalize",
-                key,
-            )
-
-    def _try_method(self, arm: str, progress: float) -> None:
-        """Give the method one prompt's samples, so that an error shows before the training."""
-        method, num_samples = self.method(arm, progress), self.samples_per_prompt
-        check_method(method, num_samples, "samples_per_prompt", known=method.reads)
-        zeros = np.zeros((1, num_samples))
-        given: dict[str, Any] = {name: zeros for name in method.reads if name != "rewards"}
-        if "pairs" in given:
-            given["pairs"] = np.zeros((1, num_samples, num_samples))
-        method.advantages(zeros, rng=0, **given)
-
-    def _check_fields(self, arm: str) -> None:
-        """Refuse a method that reads a field that nothing gives."""
-        method = self.method(arm)
-        known = {"rewards", "clusters", *fields.available(self.fields, self.make_task())}
-        for name in method.reads:
-            if name not in known:
-                raise ValueError(
-                    f"{method.name} reads {name}, which nothing gives: add fields: {{{name}: …}}, "
-                    f"with {fields.FORMS}"
-                )
 
     @classmethod
     def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -290,52 +185,3 @@ class ComparisonConfig(RunConfig):
         if own is not None:
             values = {**values, "fields": fields.located(own, path)}
         return values if task is None else {**values, "task": located(task, path)}
-
-    def make_task(self) -> tasks.Task:
-        """What is trained on: the domain, or the file of problems."""
-        return tasks.from_config(self.domain, self.task)
-
-    @property
-    def form(self) -> tasks.PromptForm:
-        """How models see prompts; the trainer's own `chat_template_kwargs` come first."""
-        form = self.make_task().form
-        options = {**form.options, **(self.trainer.get("chat_template_kwargs") or {})}
-        return replace(form, options=options)
-
-    def make_domain(self) -> Domain:
-        """The domain that `domain` names."""
-        assert self.domain is not None
-        return names.make("domain", self.domain, domains.DOMAINS)
-
-    def method(self, arm: str, progress: float = 0.0) -> AnyMethod:
-        """The method of an arm, when that share of its steps is done."""
-        return methods.from_config(self._method_spec(arm), progress)
-
-    def is_scheduled(self, arm: str) -> bool:
-        """Whether the method of an arm changes over its steps."""
-        return schedules.has_schedule(schedules.read(self._method_spec(arm)))
-
-    def _method_spec(self, arm: str) -> dict[str, Any]:
-        """The keys of an arm that name its method; `last_set_size` as a schedule of `set_size`."""
-        others = {*ARM_OPTIONS, LAST_SET_SIZE, JUDGE}
-        spec = {key: value for key, value in self.arms[arm].items() if key not in others}
-        if LAST_SET_SIZE not in self.arms[arm]:
-            return spec
-        if isinstance(spec.get("set_size"), Mapping):
-            raise ValueError("last_set_size needs a number as set_size, and set_size is a mapping")
-        first = methods.from_config(spec).set_size
-        return spec | {"set_size": schedules.Linear(first, self.arms[arm][LAST_SET_SIZE])}
-
-    def judge(self, arm: str) -> str | Mapping[str, Any] | None:
-        """The judge that sorts an arm's samples into clusters; None: the task's own reader."""
-        own: str | Mapping[str, Any] | None = self.arms[arm].get(JUDGE)
-        return self.make_task().strategy.judge if own is None else own
-
-    def arm_options(self, arm: str) -> dict[str, float]:
-        """The weights of an arm's KL penalty (`beta`) and entropy bonus (`entropy_coef`)."""
-        return {key: float(self.arms[arm].get(key, usual)) for key, usual in ARM_OPTIONS.items()}
-
-    @property
-    def sample_tokens(self) -> int:
-        """The length, in tokens, at which samples are cut; the end token counts."""
-        return self.max_new_tokens or self.make_task().max_new_tokens

@@ -95,7 +95,3 @@ def check_engine(config: ComparisonConfig) -> None:
     for name, source in config.fields.items():
         must = "be a function or a column with the key `engine`"
         require(source != fields.MEAN_LOGPROB, f"fields.{name}", must, source)
-    for arm in config.arms:
-        for key, value in config.arm_options(arm).items():
-            must = "be 0 with the key `engine`: the protocol has no such term"
-            require(value == 0, f"arms.{arm}.{key}", must, value)

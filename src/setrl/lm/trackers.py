@@ -10,7 +10,6 @@ from transformers.integrations import integration_utils as integrations
 
 from setrl import names
 from setrl.errors import ConfigError
-from setrl.lm.config import ComparisonConfig
 
 if TYPE_CHECKING:
     from transformers import Trainer
@@ -30,12 +29,12 @@ def check_trackers(report_to: Any) -> None:
             raise ConfigError(f"trainer: report_to: {name} is not installed: pip install {name}")
 
 
-def tracker_names(config: ComparisonConfig, arm: str, seed: int) -> dict[str, str]:
-    """What trackers call a training run: one name an arm and seed, in a project a config.
+def tracker_names(name: str, arm: str, seed: int) -> dict[str, str]:
+    """Return what trackers call a training run: its own name, in a project for all of a config.
 
-    W&B takes its project from the variable WANDB_PROJECT alone.
+    W&B reads its project only from the variable WANDB_PROJECT.
     """
-    return {"run_name": f"{config.name}, {arm}, seed {seed}", "project": config.name}
+    return {"run_name": f"{name}, {arm}, seed {seed}", "project": name}
 
 
 def keep_events_in(folder: Path, trainer: Trainer) -> None:

@@ -98,15 +98,12 @@ class RunConfig:
         Raises:
             ConfigError: Naming the file, the line and the key; for an unknown key, the nearest one.
         """
-        values, lines = strict_yaml.read(path)
-        try:
+        values, _ = strict_yaml.read(path)
+        with strict_yaml.placed(path, overrides):
             strict_yaml.override(values, overrides)
             values = cls._without_gone(values)
             cls._check_keys(values)
             return cls(**cls._located(values, Path(path)))
-        except KeyedError as error:
-            place = strict_yaml.place(error.key, path, lines, overrides)
-            raise KeyedError(f"{place}: {error}", error.key) from error
 
     @classmethod
     def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import traceback
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -21,17 +20,16 @@ from setrl.runs.config import RunConfig
 from setrl.runs.pool import Job, OnProgress, Stop, run_jobs
 
 
-@dataclass(frozen=True)
 class Arms(ABC):
     """The arms of one run, and all that a kind of run decides about them.
 
+    A subclass is a frozen dataclass that can be pickled: each job takes it to its own process.
+
     Attributes:
-        config: The run's.
-        run_dir: Its folder.
+        run_dir: The folder of the run.
         cache: The folder that keeps what arms start from, for other runs with the same start.
     """
 
-    config: RunConfig
     run_dir: Path
     cache: Path
 
@@ -54,14 +52,17 @@ class Arms(ABC):
         """Evaluate what all arms start from."""
 
 
-def run_arms(arms: Arms, *, overwrite: bool = False, show_progress: bool = True) -> Path:
-    """Train and evaluate all arms with all seeds, side by side; returns the run's folder.
+def run_arms(
+    arms: Arms, config: RunConfig, *, overwrite: bool = False, show_progress: bool = True
+) -> Path:
+    """Train and evaluate all arms with all seeds, side by side; return the run's folder.
 
     What is done already is not done again: an interrupted run continues from its last checkpoints
     and ends with the same weights as one that was never interrupted.
 
     Args:
         arms: The arms.
+        config: Their names, the seeds and the number of workers; it is kept in the folder.
         overwrite: Remove the run that is in the folder, and start from the beginning.
         show_progress: Whether to draw a progress bar.
 
@@ -70,7 +71,6 @@ def run_arms(arms: Arms, *, overwrite: bool = False, show_progress: bool = True)
         RunError: If an arm failed; the others were trained all the same.
         KeyboardInterrupt: After Ctrl-C, when all checkpoints are written.
     """
-    config = arms.config
     with claimed(arms.run_dir, config, overwrite=overwrite):
         # All arms with one seed before any with the next, so that they can be compared early.
         jobs = [arm_job(arms, arm, seed) for seed in config.seeds for arm in config.arms]

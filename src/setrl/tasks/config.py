@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,27 +33,9 @@ def from_config(
             f"{'neither' if domain is None else 'both'}"
         )
     if task is not None:
-        spec = TaskSpec.of(task)
-        return _file_task(repr(spec), spec.stamps(), _Unhashed(spec))
+        return FileTask(TaskSpec.of(task))
     assert domain is not None
     return DomainTask(names.make("domain", domain, domains.DOMAINS))
-
-
-@dataclass(frozen=True, eq=False)
-class _Unhashed:
-    spec: TaskSpec
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Unhashed)  # the arguments beside it say whether it is the same
-
-    def __hash__(self) -> int:
-        return 0
-
-
-@lru_cache(maxsize=8)
-def _file_task(_keys: str, _stamps: tuple[Any, ...], unhashed: _Unhashed) -> FileTask:
-    """The same value for the same keys and unchanged files, which are then read once."""
-    return FileTask(unhashed.spec)
 
 
 def read_config(path: Path) -> Task:

@@ -122,16 +122,6 @@ class TaskSpec:
         """The keys with every default written out."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
-    @property
-    def files(self) -> list[Path]:
-        """The files that it names, whether they exist or not."""
-        named = [self.data, *(self.splits or {}).values()]
-        return [self.path(str(name)) for name in named if _is_file(name)]
-
-    def stamps(self) -> tuple[tuple[int, int] | None, ...]:
-        """When each file was changed and how large it is; None for one that does not exist."""
-        return tuple(_stamp(path) for path in self.files)
-
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
         """The keys as a config holds them.
@@ -146,14 +136,6 @@ class TaskSpec:
             except ValueError as error:
                 raise ConfigError(f"task: {error}") from None
         return cls(**values)
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        stat = path.stat()
-    except OSError:
-        return None
-    return stat.st_mtime_ns, stat.st_size
 
 
 def _is_file(value: Any) -> bool:

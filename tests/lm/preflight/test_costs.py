@@ -12,7 +12,7 @@ from setrl.runs.pool import Stop
 from tests.engines.fake_tinker import FakeServer
 from tests.judges.server import FaultyServer
 from tests.tasks import models
-from tests.tiny import tiny_config
+from tests.tiny import tiny
 
 NOISY = "studies.faulty:NoisyJudge"
 TEST = {"test": 4}  # split → problems
@@ -44,7 +44,7 @@ def small(base, tmp_path_factory):
     with CountingServer() as server, pytest.MonkeyPatch.context() as patch:
         patch.setattr("setrl.runs.run.run_jobs", do_at_once)
         judge = {"judge": "lm", "model": "m", "endpoint": server.url}
-        config = tiny_config(
+        resolved = tiny(
             arms={
                 "grpo": {"method": "grpo"},
                 "poly_epo": {"method": "poly_epo", "set_size": 2, "judge": judge},
@@ -57,34 +57,34 @@ def small(base, tmp_path_factory):
             eval_problems=4,
             eval_samples=16,
         )
-        run_comparison(config, folder / "run", cache=base.parent, show_progress=False)
-    return config, folder / "run", server
+        run_comparison(resolved, folder / "run", cache=base.parent, show_progress=False)
+    return resolved, folder / "run", server
 
 
 def test_the_most_tokens_are_an_upper_bound_that_is_not_far_off(small):
-    config, run, _ = small
-    found, sampled = costs(config, TEST), 0
-    for arm in config.arms:
+    resolved, run, _ = small
+    found, sampled = costs(resolved, TEST), 0
+    for arm in resolved.arms:
         lines = files.read_lines(training_run(run, arm, 0).metrics)
         sampled += sum(step["length/mean"] for step in lines) * 12
     assert (found.runs, found.prompts, found.samples) == (2, 2 * 12 * 2, 2 * 12 * 2 * 6)
-    assert sampled <= found.sampled == found.samples * config.sample_tokens < 3 * sampled
+    assert sampled <= found.sampled == found.samples * resolved.sample_tokens < 3 * sampled
     assert found.sampled < found.trained < found.sampled + found.samples * 100
     assert found.evaluated_samples == 3 * 4 * 16
-    assert found.evaluated == found.evaluated_samples * config.sample_tokens
+    assert found.evaluated == found.evaluated_samples * resolved.sample_tokens
 
 
 def test_the_judge_is_asked_as_often_and_reads_no_more(small):
-    config, _, server = small
-    found = costs(config, TEST).judged
+    resolved, _, server = small
+    found = costs(resolved, TEST).judged
     assert found.requests == len(server.bodies) == 12 * 2
     assert server.read <= found.read < 2 * server.read
 
 
 def test_the_disk_holds_no_more(small):
-    config, run, _ = small
-    runs = [training_run(run, arm, 0) for arm in config.arms]
-    found = costs(config, TEST).disk
+    resolved, run, _ = small
+    runs = [training_run(run, arm, 0) for arm in resolved.arms]
+    found = costs(resolved, TEST).disk
     checkpoints = bytes_in(*(path for one in runs for path in one.checkpoints.rglob("*")))
     models = bytes_in(*(p for one in runs for p in one.final.rglob("*")), *run.glob("base/*"))
     samples = bytes_in(*run.rglob("rollouts/*"), *run.rglob("evaluation/**/*.jsonl"))
@@ -96,7 +96,7 @@ def test_the_disk_holds_no_more(small):
 
 def test_a_server_is_sent_adapters_and_batches(base, tmp_path):
     engine = {"tinker": "http://127.0.0.1:9", "rank": 4}
-    config = tiny_config(
+    resolved = tiny(
         model=str(base),
         engine=engine,
         steps=5,
@@ -106,10 +106,10 @@ def test_a_server_is_sent_adapters_and_batches(base, tmp_path):
     )
     run, kept = TrainingRun(tmp_path / "grpo" / "seed_0"), []
     watch = lambda _: kept.append(bytes_in(*run.checkpoints.rglob("step_*.json")))  # noqa: E731
-    train_on_server(config, "grpo", 0, run, watch, Stop(), FakeServer(base).connect)
-    found, size = costs(config, {}).disk, size_of(config)
+    train_on_server(resolved, "grpo", 0, run, watch, Stop(), FakeServer(base).connect)
+    found, size = costs(resolved, {}).disk, size_of(resolved)
     length = sum(step["length/mean"] for step in files.read_lines(run.metrics)) / 5
-    longest = config.sample_tokens / length
+    longest = resolved.sample_tokens / length
     assert max(kept) <= found.checkpoints < 2 * longest * max(kept)
     assert 0 < size.trained < size.weights
     assert found.on_server == 2 * (2 * 3 + 1) * 4 * size.trained  # two arms
@@ -117,8 +117,8 @@ def test_a_server_is_sent_adapters_and_batches(base, tmp_path):
 
 def test_adapters_of_peft(tmp_path):
     model = models.make(tmp_path / "model")
-    config = tiny_config(model=str(model), peft={"r": 2, "target_modules": ["q_proj", "v_proj"]})
-    assert size_of(config).trained == 2 * 2 * (32 + 32)  # A and B of two layers of 32 × 32
+    resolved = tiny(model=str(model), peft={"r": 2, "target_modules": ["q_proj", "v_proj"]})
+    assert size_of(resolved).trained == 2 * 2 * (32 + 32)  # A and B of two layers of 32 × 32
 
 
 @pytest.mark.parametrize(
@@ -140,6 +140,6 @@ def test_requests_of_every_kind_of_judge(judge, requests):
             return {**spec, "model": "m", "endpoint": "http://127.0.0.1:9/v1"}
         return {k: list(map(filled, v)) if k == "judges" else filled(v) for k, v in spec.items()}
 
-    config = tiny_config(arms={"a": {"method": "grpo", "judge": filled(judge)}})
-    found = costs(config, TEST)
+    resolved = tiny(arms={"a": {"method": "grpo", "judge": filled(judge)}})
+    found = costs(resolved, TEST)
     assert found.judged.requests == requests * 6 * 2

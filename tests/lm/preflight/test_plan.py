@@ -12,7 +12,7 @@ import yaml
 
 from setrl import cli, files
 from setrl.files.run_folder import BASE, training_run
-from setrl.lm.config import ComparisonConfig
+from setrl.lm.resolved import ResolvedConfig
 from setrl.runs.claim import claimed
 from tests.tasks import models
 
@@ -95,7 +95,7 @@ def test_the_plan_counts_what_is_new_and_writes_nothing(config, tmp_path, capsys
 def make_half_a_run(config):
     """A finished arm and one with a checkpoint; the base is evaluated."""
     run_dir = Path("runs/own")
-    with claimed(run_dir, ComparisonConfig.load(config)):
+    with claimed(run_dir, ResolvedConfig.load(config).config):
         files.write_lines(run_dir / BASE / "evaluation" / "test.jsonl", [{"schema_version": 1}])
     done, going = (training_run(run_dir, arm, 0) for arm in ("grpo", "poly"))
     done.final.mkdir(parents=True)
@@ -147,7 +147,7 @@ def test_what_train_refuses_is_refused(config, tmp_path, capsys, change, code, s
 
 
 def test_a_run_that_another_process_holds_is_not_planned(config, capsys):
-    with claimed(Path("runs/own"), ComparisonConfig.load(config)):
+    with claimed(Path("runs/own"), ResolvedConfig.load(config).config):
         code, printed = dry_run(capsys)
     assert (code, "runs/own: another process is running it" in printed.err) == (1, True)
 

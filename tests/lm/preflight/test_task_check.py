@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from setrl import cli, files
-from setrl.lm.config import ComparisonConfig
+from setrl.lm.resolved import ResolvedConfig
 from tests.tasks import models
 
 FUNCTIONS = """
@@ -87,12 +87,12 @@ def test_nothing_wrong_ends_with_0_and_a_group_is_credited_as_in_training(own, c
         assert one["reward"] == pytest.approx(total)
     rewards_BN = np.array([[one["reward"] for one in samples]])
     assert np.ptp(rewards_BN) > 0
-    config = ComparisonConfig.load(path)
-    values_BN = config.method("grpo").advantages(rewards_BN).values_BN
+    resolved = ResolvedConfig.load(path)
+    values_BN = resolved.arms["grpo"].method.advantages(rewards_BN).values_BN
     assert [one["advantages"]["grpo"] for one in samples] == pytest.approx(values_BN[0].tolist())
     names = [one["strategies"]["poly"] for one in samples]
     clusters_BN = np.array([[-1 if name == "degenerate" else names.index(name) for name in names]])
-    credited = config.method("poly").advantages(rewards_BN, clusters=clusters_BN)
+    credited = resolved.arms["poly"].method.advantages(rewards_BN, clusters=clusters_BN)
     assert [one["advantages"]["poly"] for one in samples] == pytest.approx(
         credited.values_BN[0].tolist()
     )

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from setrl.groups.records import TEXTS_KEPT
-from setrl.lm.arm import KEPT_CHECKPOINTS
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.preflight.model_size import ModelSize
+from setrl.lm.resolved import ResolvedConfig
+from setrl.lm.trl_arguments import KEPT_CHECKPOINTS
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2, "auto": 2}
 MOMENTS = 2  # numbers that Adam keeps of a weight
@@ -59,23 +60,24 @@ class Disk:
 
 
 def disk(
-    config: ComparisonConfig, size: ModelSize, texts: Texts, problems: Mapping[str, int]
+    resolved: ResolvedConfig, size: ModelSize, texts: Texts, problems: Mapping[str, int]
 ) -> Disk:
     """Return what a comparison leaves on the disk.
 
     Args:
-        config: The comparison.
+        resolved: The comparison.
         size: The size of its model.
         texts: The lengths of its prompts and samples.
         problems: Evaluated split → the number of its problems.
     """
+    config = resolved.config
     runs = len(config.arms) * len(config.seeds)
-    made = 0 if config.model is not None else size.weights * BYTES["float32"] + FINAL_FILES
+    made = 0 if resolved.base is None else size.weights * BYTES["float32"] + FINAL_FILES
     evaluated = (runs + 1) * sum(problems.values()) * _evaluated_problem(config, texts)
     return Disk(
-        checkpoints=runs * _checkpoints(config, size, texts),
+        checkpoints=runs * _checkpoints(resolved, size, texts),
         models=runs * _final(config, size) + made,
-        samples=runs * _recorded(config, texts) + evaluated,
+        samples=runs * _recorded(resolved, texts) + evaluated,
         on_server=runs * _on_server(config, size),
     )
 
@@ -87,13 +89,13 @@ def _final(config: ComparisonConfig, size: ModelSize) -> float:
     return kept * BYTES[config.dtype] + FINAL_FILES
 
 
-def _checkpoints(config: ComparisonConfig, size: ModelSize, texts: Texts) -> float:
+def _checkpoints(resolved: ResolvedConfig, size: ModelSize, texts: Texts) -> float:
     """Return the bytes of one training run."""
-    if config.engine is not None:
-        open_steps = config.checkpoint_every + 1 + int(config.engine.get("staleness", 0))
-        length = texts.prompt_tokens + config.sample_tokens
-        samples = config.prompts_per_step * config.samples_per_prompt
-        return open_steps * samples * length * WAITING_TOKEN
+    config = resolved.config
+    if resolved.engine is not None:
+        open_steps = config.checkpoint_every + 1 + resolved.engine.staleness
+        length = texts.prompt_tokens + resolved.sample_tokens
+        return open_steps * resolved.samples_per_step * length * WAITING_TOKEN
     written = math.ceil(config.steps / config.checkpoint_every)
     kept = min(config.trainer.get("save_total_limit") or KEPT_CHECKPOINTS, written)
     moments = MOMENTS * size.trained * BYTES[config.dtype]
@@ -108,12 +110,12 @@ def _on_server(config: ComparisonConfig, size: ModelSize) -> float:
     return (saved * (1 + MOMENTS) + 1) * size.trained * BYTES["float32"]
 
 
-def _recorded(config: ComparisonConfig, texts: Texts) -> float:
+def _recorded(resolved: ResolvedConfig, texts: Texts) -> float:
     """Return the bytes of the recorded samples of one training run."""
-    batches = math.ceil(config.steps / config.num_iterations)
+    config = resolved.config
     steps = len({1, *range(config.rollouts_every, config.steps + 1, config.rollouts_every)})
     group = config.samples_per_prompt * (texts.sample_bytes + RECORDED_SAMPLE)
-    return min(steps, batches) * config.prompts_per_step * (texts.prompt_bytes + group)
+    return min(steps, resolved.batches) * config.prompts_per_step * (texts.prompt_bytes + group)
 
 
 def _evaluated_problem(config: ComparisonConfig, texts: Texts) -> float:

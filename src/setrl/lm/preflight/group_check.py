@@ -24,8 +24,10 @@ from setrl.engines.trl import MeanLogprob
 from setrl.errors import RunError
 from setrl.evaluation.sampling import LocalModel
 from setrl.judges import Group, Judgement
-from setrl.lm.arm import field_sources, refuse_unreachable_judge, training_prompts
-from setrl.lm.config import ComparisonConfig
+from setrl.lm.preflight.checks import refuse_unreachable_judge
+from setrl.lm.prompts import training_prompts
+from setrl.lm.resolved import ResolvedConfig
+from setrl.lm.resolved_arm import ResolvedArm
 from setrl.rewards.guarded import GuardedReward
 from setrl.scoring import Columns, ScoredBatch, score
 from setrl.scoring.batch import Column
@@ -77,23 +79,24 @@ class GroupCheck:
     warnings: list[str] = field(default_factory=list)
 
 
-def check_group(config: ComparisonConfig) -> GroupCheck:
+def check_group(resolved: ResolvedConfig) -> GroupCheck:
     """Draw the samples of the first prompt of training, and do with them what training does."""
-    return _Checking(config).done()
+    return _Checking(resolved).done()
 
 
 class _Checking:
     """The steps in their order; what fails is written down, and the others go on."""
 
-    def __init__(self, config: ComparisonConfig):
-        self.config, self.task = config, config.make_task()
-        self.n = config.samples_per_prompt
+    def __init__(self, resolved: ResolvedConfig):
+        self.resolved, self.config, self.task = resolved, resolved.config, resolved.task
+        self.n = self.config.samples_per_prompt
         self.seconds: dict[str, float] = {}
         self.problems: list[str] = []
         self.warnings: list[str] = []
 
     def done(self) -> GroupCheck:
-        row: dict[str, Any] = training_prompts(self.config, self.config.seeds[0])[0]
+        rows = self.resolved.training_rows(self.config.seeds[0])
+        row: dict[str, Any] = training_prompts(self.task, rows)[0]
         self.prompt = str(row["prompt"])
         self._draw()
         self.inputs = self._inputs(row)
@@ -121,26 +124,23 @@ class _Checking:
         )
 
     def _draw(self) -> None:
-        config = self.config
+        config, most, form = self.config, self.resolved.sample_tokens, self.resolved.form
         assert config.model is not None
-        model = LocalModel(
-            config.model, config.temperature, config.sample_tokens, config.form, config.dtype
-        )
+        model = LocalModel(config.model, config.temperature, most, form, config.dtype)
         self.is_chat = model.is_chat
         with timed(self.seconds, "sampling"):
             self.ids, tokenizer = model.ids(self.prompt, self.n, config.seeds[0])
         self.texts = list(tokenizer.batch_decode(self.ids, skip_special_tokens=True))
         self.tokens = [len(ids) for ids in self.ids]
-        self.cut = [
-            len(ids) == config.sample_tokens and ids[-1] not in _ends(tokenizer) for ids in self.ids
-        ]
+        ends = _ends(tokenizer)
+        self.cut = [len(ids) == most and ids[-1] not in ends for ids in self.ids]
 
     def _inputs(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """What training passes to functions: a list of each column, and TRL's own."""
         columns = {key: [value] * self.n for key, value in row.items() if key != "prompt"}
         messages = [[{"role": "assistant", "content": text}] for text in self.texts]
         return columns | {
-            "prompts": [self.config.form.prompt(self.prompt, self.is_chat)] * self.n,
+            "prompts": [self.resolved.form.prompt(self.prompt, self.is_chat)] * self.n,
             "completions": messages if self.is_chat else self.texts,
             "completion_ids": self.ids,
             "trainer_state": TrainerState(),
@@ -174,18 +174,13 @@ class _Checking:
         strategies, found = self._strategies(), {}
         prompts_B, texts_BN = [self._question().prompt], [self.texts]
         rules: dict[str, Any] = {"combine": self.task.combine, "goes_on": True}
-        for arm in self.config.arms:
+        rules["truncated"] = self.resolved.truncation
+        for arm, own in self.resolved.arms.items():
             columns = Columns(
-                prompts_B, texts_BN, rewards, self.cut, strategies.get(arm), self._fields(arm)
+                prompts_B, texts_BN, rewards, self.cut, strategies.get(arm), self._fields(own)
             )
             try:
-                found[arm] = score(
-                    columns,
-                    self.config.method(arm),
-                    truncated=self.config.truncation(),
-                    rng=0,
-                    **rules,
-                )
+                found[arm] = score(columns, own.method, rng=0, **rules)
                 self._note(*found[arm].problems)
             except ValueError as error:
                 self._note(str(error))
@@ -199,8 +194,8 @@ class _Checking:
         """Arm → the strategies of the samples; each function and each judge is asked once."""
         known: dict[str, Any] = {}
         found = {}
-        for arm in self.config.arms:
-            judge = self.config.judge(arm)
+        for arm, own in self.resolved.arms.items():
+            judge = own.judge
             if judge is None and self.task.strategy.function is None:
                 continue
             key = TASK if judge is None else repr(judge)
@@ -228,15 +223,15 @@ class _Checking:
     def _question(self) -> Group:
         return Group(prompt_text(self.inputs["prompts"][0]), tuple(self.texts))
 
-    def _fields(self, arm: str) -> dict[str, Column]:
+    def _fields(self, arm: ResolvedArm) -> dict[str, Column]:
         """The further fields that the method of an arm reads."""
-        sources = field_sources(self.config, arm, self.task)
+        sources = dict(arm.fields)
         found: dict[str, Column] = {}
         for name in [name for name, one in sources.items() if isinstance(one, MeanLogprob)]:
             del sources[name]
             found[name] = [None] * self.n
             self.warnings.append(
-                f"{arm} gets no credit here: only training computes mean_logprob, its {name}"
+                f"{arm.name} gets no credit here: only training computes mean_logprob, its {name}"
             )
         for name, function in functions_of(sources).items():
             found[name] = self._column(f"fields.{name}", function)
@@ -248,7 +243,7 @@ class _Checking:
         """Warn of a group that says little about the training that is to come."""
         if all(self.cut):
             self.warnings.append(
-                f"all {self.n} samples were cut at {self.config.sample_tokens} tokens: set "
+                f"all {self.n} samples were cut at {self.resolved.sample_tokens} tokens: set "
                 "max_new_tokens higher, or the model does not end its answers"
             )
         if batches and not self.problems:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +11,8 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from setrl.errors import ConfigError
-from setrl.lm.arm import peft_config
-from setrl.lm.config import ComparisonConfig
-from setrl.lm.engine import EngineSpec
+from setrl.lm.adapter import peft_config
+from setrl.lm.resolved import ResolvedConfig
 from setrl.models.imitation import new_model
 from setrl.models.tokenizer import make_tokenizer
 
@@ -30,28 +30,27 @@ class ModelSize:
     trained: int
 
 
-def size_of(config: ComparisonConfig) -> ModelSize:
+def size_of(resolved: ResolvedConfig) -> ModelSize:
     """Return the size of the model that a comparison trains, with its adapter.
 
     Raises:
         ConfigError: If the shape of the model cannot be read.
     """
-    model = _empty_model(config)
+    model, options = _empty_model(resolved), resolved.config.peft
     weights = sum(one.numel() for one in model.parameters())
-    if config.engine is not None:
-        return ModelSize(weights, EngineSpec.of(config.engine).rank * _ends_of_layers(model))
-    if config.peft is not None:
-        return ModelSize(weights, _adapter_weights(config, model))
+    if resolved.engine is not None:
+        return ModelSize(weights, resolved.engine.rank * _ends_of_layers(model))
+    if options is not None:
+        return ModelSize(weights, _adapter_weights(options, model))
     return ModelSize(weights, weights)
 
 
-def _empty_model(config: ComparisonConfig) -> PreTrainedModel:
-    if config.model is not None:
-        return _without_weights(config.model)
-    tokenizer = make_tokenizer(config.make_domain().vocabulary)
-    shape = config.base_hidden_size, config.base_mlp_size, config.base_layers
+def _empty_model(resolved: ResolvedConfig) -> PreTrainedModel:
+    if resolved.base is None:
+        return _without_weights(str(resolved.config.model))
+    tokenizer = make_tokenizer(resolved.base.domain.vocabulary)
     with torch.device("meta"):
-        return new_model(tokenizer, *shape)
+        return new_model(tokenizer, *resolved.base.sizes)
 
 
 def _without_weights(name: str) -> PreTrainedModel:
@@ -72,10 +71,10 @@ def _ends_of_layers(model: PreTrainedModel) -> int:
     return sum(one.in_features + one.out_features for one in layers if one is not last)
 
 
-def _adapter_weights(config: ComparisonConfig, model: Any) -> int:
+def _adapter_weights(options: Mapping[str, Any], model: Any) -> int:
     from peft import inject_adapter_in_model
 
-    bare = dataclasses.replace(peft_config(config), init_lora_weights=False)
+    bare = dataclasses.replace(peft_config(options), init_lora_weights=False)
     before = {name for name, _ in model.named_parameters()}
     try:
         with torch.device("meta"):

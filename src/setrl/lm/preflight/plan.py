@@ -10,14 +10,14 @@ from pathlib import Path
 from setrl.errors import ConfigError, RunError
 from setrl.evaluation.sampling import refuse_damaged_weights
 from setrl.files.run_folder import BASE, evaluation_files, training_run
-from setrl.lm.arm import check_before_training
-from setrl.lm.base_model import base_folder
+from setrl.lm.base_model import MADE_AGAIN, SAVED_AGAIN
 from setrl.lm.config import ComparisonConfig
+from setrl.lm.digests import TASK, digests
+from setrl.lm.preflight.checks import check_before_training
 from setrl.lm.preflight.costs import Costs, costs
-from setrl.lm.run import MADE_AGAIN, SAVED_AGAIN, TASK, LanguageModelArms
+from setrl.lm.resolved import ResolvedConfig
 from setrl.runs.claim import is_claimed, refuse_other_run
 from setrl.runs.run import cache_folder
-from setrl.tasks.base import TRAIN
 from setrl.wording import table
 
 UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
@@ -45,7 +45,7 @@ class Plan:
     """What a comparison takes, and which part is still to be done.
 
     Attributes:
-        config: The comparison.
+        resolved: The comparison.
         run_dir: The folder of the run.
         base: Where the base model comes from, in words.
         runs: The base, if it is evaluated, and every arm with every seed.
@@ -54,13 +54,18 @@ class Plan:
         notes: What people should know about the problems.
     """
 
-    config: ComparisonConfig
+    resolved: ResolvedConfig
     run_dir: Path
     base: str
     runs: tuple[Planned, ...]
     problems: dict[str, int]
     costs: Costs
     notes: tuple[str, ...]
+
+    @property
+    def config(self) -> ComparisonConfig:
+        """The keys of the comparison."""
+        return self.resolved.config
 
     @property
     def new_steps(self) -> int:
@@ -84,7 +89,7 @@ class Plan:
 
 
 def plan(
-    config: ComparisonConfig,
+    resolved: ResolvedConfig,
     run_dir: Path,
     *,
     overwrite: bool = False,
@@ -97,26 +102,26 @@ def plan(
         DataError: If the problems or the files of the model are damaged.
         RunError: If another process is running it, or a judge cannot be reached.
     """
-    check_before_training(config, opens_caches=False)
+    config, task = resolved.config, resolved.task
+    check_before_training(resolved, opens_caches=False)
     refuse_other_run(run_dir, config, overwrite)
     if is_claimed(run_dir):
         raise RunError(f"{run_dir}: another process is running it: wait for it")
     _refuse_read_only(run_dir)
     if not overwrite:
-        LanguageModelArms(config, run_dir, run_dir).digests(run_dir / BASE / TASK)
-    splits = config.eval_splits or ()
-    task = config.make_task()
+        digests(task, resolved.used_splits, run_dir / BASE / TASK)
     problems = {
-        split: len(task.problems(split, config.eval_problems, 0).problems) for split in splits
+        split: len(task.problems(split, config.eval_problems, 0).problems)
+        for split in resolved.eval_splits
     }
     return Plan(
-        config,
+        resolved,
         run_dir,
-        _base(config, run_dir, cache_folder(cache), overwrite),
-        _runs(config, run_dir, overwrite),
+        _base(resolved, run_dir, cache_folder(cache), overwrite),
+        _runs(resolved, run_dir, overwrite),
         problems,
-        costs(config, problems),
-        tuple(task.notes((TRAIN, *splits))),
+        costs(resolved, problems),
+        tuple(task.notes(resolved.used_splits)),
     )
 
 
@@ -127,12 +132,13 @@ def _refuse_read_only(run_dir: Path) -> None:
         raise ConfigError(f"nothing can be written in {there}: give another --run-dir")
 
 
-def _base(config: ComparisonConfig, run_dir: Path, cache: Path, overwrite: bool) -> str:
+def _base(resolved: ResolvedConfig, run_dir: Path, cache: Path, overwrite: bool) -> str:
     """Return where the base model comes from; check that weights which exist are whole."""
-    if config.model is not None:
-        refuse_damaged_weights(Path(config.model), SAVED_AGAIN)
-        return config.model
-    kept = base_folder(config, cache)
+    if resolved.base is None:
+        model = str(resolved.config.model)
+        refuse_damaged_weights(Path(model), SAVED_AGAIN)
+        return model
+    kept = resolved.base.folder(cache)
     for folder in (run_dir / BASE, kept):
         if (folder / "config.json").exists() and not (overwrite and folder != kept):
             refuse_damaged_weights(folder, MADE_AGAIN)
@@ -140,8 +146,8 @@ def _base(config: ComparisonConfig, run_dir: Path, cache: Path, overwrite: bool)
     return f"a model made from scratch first, and kept in {kept}"
 
 
-def _runs(config: ComparisonConfig, run_dir: Path, overwrite: bool) -> tuple[Planned, ...]:
-    splits = config.eval_splits or ()
+def _runs(resolved: ResolvedConfig, run_dir: Path, overwrite: bool) -> tuple[Planned, ...]:
+    config, splits = resolved.config, resolved.eval_splits
 
     def missing(folder: Path) -> tuple[str, ...]:
         known = {} if overwrite else evaluation_files(folder)
@@ -169,7 +175,7 @@ def plan_text(found: Plan) -> str:
         f"from {found.base}",
         f"a training run: {config.steps:,} steps; {config.prompts_per_step:,} prompts × "
         f"{config.samples_per_prompt:,} samples a step = {samples:,} samples of at most "
-        f"{config.sample_tokens:,} tokens",
+        f"{found.resolved.sample_tokens:,} tokens",
     ]
     for split, count in found.problems.items():
         lines.append(
@@ -177,7 +183,8 @@ def plan_text(found: Plan) -> str:
             f"{count * config.eval_samples:,}"
         )
     lines += ["", _counts(found.costs), "", _states(found), ""]
-    all_tokens = (found.new_samples + found.new_evaluation_samples) * config.sample_tokens
+    all_samples = found.new_samples + found.new_evaluation_samples
+    all_tokens = all_samples * found.resolved.sample_tokens
     lines += [
         f"to do: {_count(found.new_steps, 'step')} with {found.new_samples:,} samples, and "
         f"{found.new_evaluation_samples:,} samples of evaluations; {all_tokens:,} tokens at most",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from setrl.errors import ConfigError, DataError
-from setrl.lm.config import ComparisonConfig
+from setrl.lm.resolved import ResolvedConfig
 from setrl.rewards.answers import MathAnswer
 from setrl.tasks import FileTask
 from setrl.tasks.base import TRAIN
@@ -105,13 +105,13 @@ class TaskCheck:
 
 
 def check_task(
-    task: FileTask, config: ComparisonConfig | None, *, prompts: int = 10, sample: bool = True
+    task: FileTask, resolved: ResolvedConfig | None, *, prompts: int = 10, sample: bool = True
 ) -> TaskCheck:
     """Look at all problems of a task, and draw one group of samples from the model.
 
     Args:
         task: The task.
-        config: The comparison that it belongs to; None for a task without a model.
+        resolved: The comparison that it belongs to; None for a task without a model.
         prompts: How many prompts are shown.
         sample: Whether to draw a group.
 
@@ -119,27 +119,28 @@ def check_task(
         ConfigError: If the model, the task or an option of theirs is wrong.
         DataError: If a field is missing, or no problem of a split can be used.
     """
-    return _Checking(task, config).done(prompts, sample)
+    return _Checking(task, resolved).done(prompts, sample)
 
 
 class _Checking:
     """What all parts of the check share, and the sentences that they add."""
 
-    def __init__(self, task: FileTask, config: ComparisonConfig | None):
-        self.task, self.config = task, config
+    def __init__(self, task: FileTask, resolved: ResolvedConfig | None):
+        self.task, self.resolved = task, resolved
+        self.model = None if resolved is None else resolved.config.model
         self.problems: list[str] = []
         self.warnings: list[str] = []
         self.tokenizer: PreTrainedTokenizerBase | None = None
         self.context: int | None = None
-        self.form = task.form if config is None else config.form
-        if config is not None and config.model is not None:
-            self._read_model(config, config.model)
+        self.form = task.form if resolved is None else resolved.form
+        if self.model is not None:
+            self._read_model(self.model)
 
-    def _read_model(self, config: ComparisonConfig, model: str) -> None:
+    def _read_model(self, model: str) -> None:
         from setrl.evaluation.sampling import load_tokenizer
-        from setrl.lm.arm import check_model, context_of
+        from setrl.lm.preflight.checks import check_model, context_of
 
-        check_model(config)
+        check_model(model)
         self.tokenizer, self.context = load_tokenizer(model), context_of(model)
         if not self.form.is_chat(self.tokenizer):
             self.warnings.append(
@@ -149,7 +150,7 @@ class _Checking:
 
     @property
     def max_new_tokens(self) -> int:
-        return self.task.max_new_tokens if self.config is None else self.config.sample_tokens
+        return self.task.max_new_tokens if self.resolved is None else self.resolved.sample_tokens
 
     def done(self, prompts: int, sample: bool) -> TaskCheck:
         splits = [self._split(split) for split in self.task.splits]
@@ -157,7 +158,7 @@ class _Checking:
         group = self._group() if sample else None
         return TaskCheck(
             task=self.task.name,
-            model=None if self.config is None else self.config.model,
+            model=self.model,
             unit="characters" if self.tokenizer is None else "tokens",
             context=self.context,
             max_new_tokens=self.max_new_tokens,
@@ -173,7 +174,7 @@ class _Checking:
         usable = [one for one in found if one.unfit is None]
         if split == TRAIN:
             self.task.check_columns(found)
-        elif self.config is None or split in (self.config.eval_splits or ()):
+        elif self.resolved is None or split in self.resolved.eval_splits:
             self.task.check_evaluated()
         twice = repeated(found)
         self._look_at_repeated(split, twice)
@@ -296,15 +297,14 @@ class _Checking:
         return found
 
     def _group(self) -> GroupCheck | None:
-        config = self.config
-        if config is None or config.model is None:
+        if self.resolved is None or self.model is None:
             raise ConfigError(
                 "the config has no model to draw samples from: add the key `model`, or give "
                 "--no-sample"
             )
         from setrl.lm.preflight.group_check import check_group
 
-        group = check_group(config)
+        group = check_group(self.resolved)
         self.problems += group.problems
         self.warnings += group.warnings
         return group

@@ -1,0 +1,129 @@
+"""The batches of an arm that a server trains: samples of the server, with our credit."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from setrl.engines.judging import make_judge
+from setrl.engines.metrics import batch_metrics, rollout_records
+from setrl.engines.scorer import SampledGroup, Scorer
+from setrl.evaluation.sampling import load_tokenizer
+from setrl.files.run_folder import TrainingRun
+from setrl.lm.resolved import ResolvedConfig
+from setrl.lm.resolved_arm import ResolvedArm
+
+if TYPE_CHECKING:
+    from setrl.engines.tinker.journal import Batch, CreditedSample
+    from setrl.engines.tinker.server import Sampler
+
+
+@dataclass
+class BatchMaker:
+    """Maker of the batch of a step: its prompts, samples, rewards, strategies and advantages.
+
+    Attributes:
+        resolved: The comparison.
+        arm: One of its arms.
+        seed: One of its seeds.
+        run: Whose folder keeps a judge's answers.
+    """
+
+    resolved: ResolvedConfig
+    arm: ResolvedArm
+    seed: int
+    run: TrainingRun
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        resolved, arm = self.resolved, self.arm
+        self.judge = None if arm.judge is None else make_judge(arm.judge, self.run.path)
+        self.scorer = Scorer(
+            resolved.task, self.judge, arm.fields, resolved.truncation, resolved.rewards
+        )
+        self.tokenizer = load_tokenizer(str(resolved.config.model))
+        self.is_chat = resolved.form.is_chat(self.tokenizer)
+        self.rows = resolved.training_rows(self.seed)
+
+    def close(self) -> None:
+        """Close the judge."""
+        if self.judge is not None:
+            self.judge.close()
+
+    def make(self, step: int, version: int, source: Sampler) -> Batch:
+        """The batch of a step, sampled from the weights of a version.
+
+        The prompts and the seeds of the samples depend only on the seed and the step.
+        """
+        from setrl.engines.tinker.journal import Batch
+
+        config, form, began = self.resolved.config, self.resolved.form, time.perf_counter()
+        first = (step - 1) * config.prompts_per_step
+        rows = self.rows[first : first + config.prompts_per_step]
+        prompts = [form.token_ids(row.prompt, self.tokenizer) for row in rows]
+        seeds = np.random.SeedSequence([self.seed, step]).generate_state(len(rows)) >> 1
+        with self._lock:
+            sampled, groups = [], []
+            drawn = source.sample(prompts, config.samples_per_prompt, list(map(int, seeds)))
+            for row, one in zip(rows, drawn, strict=True):
+                group = self._group(row, one)
+                self.scorer.ask_ahead(group)
+                sampled.append(one)
+                groups.append(group)
+            sampled_s = time.perf_counter() - began
+            method = self.arm.method_at((step - 1) / config.steps)
+            rng = np.random.default_rng([self.seed, step])
+            batch = self.scorer.score(groups, method, rng)
+        names_BN = self._names(batch)
+        keeps = step == 1 or step % config.rollouts_every == 0
+        return Batch(
+            step,
+            version,
+            _credited(prompts, sampled, batch.advantages.values_BN),
+            {"step": step, **batch_metrics(batch, names_BN), **_times(batch, sampled_s, sampled)},
+            rollout_records(batch, names_BN, step, method) if keeps else (),
+        )
+
+    def _group(self, row: Any, one: Any) -> SampledGroup:
+        texts = self.tokenizer.batch_decode(one.tokens_N, skip_special_tokens=True)
+        prompt = self.resolved.form.prompt(row.prompt, self.is_chat)
+        return SampledGroup(row, prompt, texts, one.tokens_N, one.cut_N)
+
+    def _names(self, batch: Any) -> Any:
+        name_of = self.resolved.task.strategy.name_of
+        if name_of is None:
+            return None
+        groups = zip(batch.prompts_B, batch.texts_BN, strict=True)
+        return [[name_of(prompt, text) for text in texts] for prompt, texts in groups]
+
+
+def _credited(
+    prompts: Sequence[Sequence[int]], sampled: Sequence[Any], advantages_BN: np.ndarray
+) -> list[CreditedSample]:
+    """The samples with their advantages, in the order of prompts."""
+    from setrl.engines.tinker.journal import CreditedSample
+
+    return [
+        CreditedSample(list(prompt), tokens, logprobs, float(advantage))
+        for prompt, one, advantages_N in zip(prompts, sampled, advantages_BN, strict=True)
+        for tokens, logprobs, advantage in zip(
+            one.tokens_N, one.logprobs_N, advantages_N, strict=True
+        )
+    ]
+
+
+def _times(batch: Any, sampled_s: float, sampled: Sequence[Any]) -> dict[str, float]:
+    lengths = [len(tokens) for one in sampled for tokens in one.tokens_N]
+    cut = [value for one in sampled for value in one.cut_N]
+    return {
+        "length/mean": float(np.mean(lengths)),
+        "length/truncated": float(np.mean(cut)),
+        "speed/tokens_per_second": sum(lengths) / sampled_s,
+        "time/generation": sampled_s,
+        **{f"time/{part}": spent for part, spent in batch.seconds.items()},
+    }

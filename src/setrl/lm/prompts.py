@@ -1,0 +1,36 @@
+"""The prompts of a training run as the data set that TRL's trainer takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from datasets import Dataset
+from pyarrow import ArrowException
+
+from setrl.errors import DataError
+from setrl.tasks import Row, Task
+
+
+def training_prompts(task: Task, rows: Sequence[Row], *, is_chat: bool = False) -> Dataset:
+    """Return the prompts of every step in order, so that the order does not depend on epochs.
+
+    Args:
+        task: The task.
+        rows: Its problems, in the order in which they are trained on.
+        is_chat: Whether the model gets messages.
+
+    Raises:
+        DataError: If a column of a file holds values that no column of a data set can hold.
+    """
+    names = dict.fromkeys(key for row in rows for key in row.columns)  # as they first appear
+    columns = {key: [row.columns.get(key) for row in rows] for key in names}
+    for key, values in columns.items():
+        try:
+            Dataset.from_dict({key: values})
+        except (ArrowException, OverflowError) as error:
+            raise DataError(
+                f"{task.name}: the field {key!r} holds values of several kinds ({error}): turn "
+                "all of them into strings, or leave the field out"
+            ) from None
+    prompts = [task.form.prompt(row.prompt, is_chat) for row in rows]
+    return Dataset.from_dict({"prompt": prompts, **columns})

@@ -1,0 +1,199 @@
+"""What a config means: its task, arms and rewards are made here, once, and handed down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from setrl import tasks
+from setrl.errors import ConfigError, DataError
+from setrl.files import strict_yaml
+from setrl.files.strict_yaml import KeyedError
+from setrl.judges.settings import build
+from setrl.lm.base_spec import BaseSpec
+from setrl.lm.config import ComparisonConfig
+from setrl.lm.engine import EngineSpec
+from setrl.lm.resolved_arm import ResolvedArm, resolve_arm
+from setrl.rewards import Reward, Truncation
+from setrl.rewards.loading import load_function
+from setrl.rewards.truncation import truncation_from_config
+from setrl.runs.config import require
+from setrl.tasks import DomainTask, PromptForm, Row, Task
+from setrl.tasks.base import TRAIN
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedConfig:
+    """A config whose keys were all checked, with everything that was made from them.
+
+    Functions below the command take this value, or parts of it, and make nothing from keys again.
+    It is pickled as its keys, because a task may hold tables and functions of a user: a worker
+    process makes the same value when it receives it.
+
+    Attributes:
+        config: The keys, with every default written out; a run's folder keeps them.
+        task: What is trained on: problems, reward functions, the reader of strategies.
+        arms: Arm name → its method, judge and fields.
+        rewards: The task's reward functions for training, the outcome wrapped by `wrap_reward`.
+        truncation: What samples count that were cut at the length limit.
+        form: How the model sees a prompt.
+        sample_tokens: The length in tokens at which a sample is cut; the end token counts.
+        eval_splits: The splits that every last model and the base are evaluated on.
+        engine: The server that trains; None if this process does.
+        base: The model that is made from scratch; None if the config names a model.
+    """
+
+    config: ComparisonConfig
+    task: Task
+    arms: Mapping[str, ResolvedArm]
+    rewards: tuple[Reward, ...]
+    truncation: Truncation
+    form: PromptForm
+    sample_tokens: int
+    eval_splits: tuple[str, ...]
+    engine: EngineSpec | None
+    base: BaseSpec | None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return resolve, (self.config,)
+
+    @staticmethod
+    def load(path: str | Path, overrides: Sequence[str] = ()) -> ResolvedConfig:
+        """Read a YAML file and resolve it.
+
+        Args:
+            path: The file.
+            overrides: Assignments that come after the file's, such as "arms.poly_epo.set_size=8".
+
+        Raises:
+            ConfigError: Naming the file, the line and the key; for an unknown key, the nearest one.
+            DataError: If the problems of the task are damaged.
+        """
+        config = ComparisonConfig.load(path, overrides)
+        with strict_yaml.placed(path, overrides):
+            return resolve(config)
+
+    @property
+    def name(self) -> str:
+        """The name of the run."""
+        return self.config.name
+
+    @property
+    def samples_per_step(self) -> int:
+        """The samples of a step."""
+        return self.config.prompts_per_step * self.config.samples_per_prompt
+
+    @property
+    def batches(self) -> int:
+        """The batches of samples of a training run, each of which may make several updates."""
+        return math.ceil(self.config.steps / self.config.num_iterations)
+
+    @property
+    def used_splits(self) -> tuple[str, ...]:
+        """The splits of training and evaluation."""
+        return TRAIN, *self.eval_splits
+
+    def training_rows(self, seed: int) -> list[Row]:
+        """Return the problems of all steps of a training run, in order.
+
+        Raises:
+            ConfigError: If the task has fewer different problems.
+        """
+        count = self.batches * self.config.prompts_per_step
+        return self.task.training_rows(count, self.config.train_problems, seed)
+
+
+def resolve(config: ComparisonConfig) -> ResolvedConfig:
+    """Make everything that a config describes, and check that its keys fit together.
+
+    No model is loaded and no server is asked.
+
+    Raises:
+        ConfigError: Naming what is wrong; a `KeyedError` where one key is.
+        DataError: If the problems of the task are damaged.
+    """
+    task = _task(config)
+    splits = _eval_splits(config.eval_splits, task)
+    return ResolvedConfig(
+        config=replace(config, eval_splits=splits),
+        task=task,
+        arms={arm: _arm(arm, config, task) for arm in config.arms},
+        rewards=_training_rewards(config, task),
+        truncation=_truncation(config),
+        form=_form(config, task.form),
+        sample_tokens=config.max_new_tokens or task.max_new_tokens,
+        eval_splits=splits,
+        engine=None if config.engine is None else EngineSpec.of(config.engine),
+        base=_base(config, task),
+    )
+
+
+@contextmanager
+def _blamed_on(key: str, said: str = "") -> Iterator[None]:
+    """Inside it, an error is an error of this key, unless it names its own key or a file."""
+    try:
+        yield
+    except (KeyedError, DataError):
+        raise
+    except (ValueError, TypeError) as error:
+        raise KeyedError(f"{said}{error}", key) from error
+
+
+def _task(config: ComparisonConfig) -> Task:
+    with _blamed_on("domain" if config.task is None else "task"):
+        task = tasks.from_config(config.domain, config.task)
+        _ = task.splits, task.rewards, task.strategy  # a missing file or function shows here
+    return task
+
+
+def _eval_splits(wanted: tuple[str, ...] | None, task: Task) -> tuple[str, ...]:
+    known = task.splits
+    for split in wanted or ():
+        require(split in known, "eval_splits", f"be of {', '.join(known)}", split)
+    return tuple(split for split in known if split != TRAIN) if wanted is None else wanted
+
+
+def _arm(arm: str, config: ComparisonConfig, task: Task) -> ResolvedArm:
+    with _blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
+        return resolve_arm(arm, config.arms[arm], task, config.fields, config.samples_per_prompt)
+
+
+def _training_rewards(config: ComparisonConfig, task: Task) -> tuple[Reward, ...]:
+    """Return the reward functions of a task for training, its outcome wrapped."""
+    if config.wrap_reward is None:
+        return task.rewards
+    settings = dict(config.wrap_reward)
+    reference, outcome = settings.pop("function", None), task.combine.outcome
+    with _blamed_on("wrap_reward", "wrap_reward: "):
+        make = partial(load_function(reference, ".").function, task.rewards[outcome])
+        wrapped: Reward = build(str(reference), make, settings)
+    return (*task.rewards[:outcome], wrapped, *task.rewards[outcome + 1 :])
+
+
+def _truncation(config: ComparisonConfig) -> Truncation:
+    with _blamed_on("truncated"):
+        chosen = truncation_from_config(config.truncated)
+        if not config.trainer.get("mask_truncated_completions"):
+            return chosen
+        if chosen.policy == "punish":
+            raise ConfigError("truncated is punish, and trainer.mask_truncated_completions masks")
+        return Truncation("mask")
+
+
+def _form(config: ComparisonConfig, form: PromptForm) -> PromptForm:
+    """Return how models see prompts; the trainer's own `chat_template_kwargs` come first."""
+    own = config.trainer.get("chat_template_kwargs") or {}
+    return replace(form, options={**form.options, **own})
+
+
+def _base(config: ComparisonConfig, task: Task) -> BaseSpec | None:
+    if config.model is not None:
+        return None
+    assert isinstance(task, DomainTask)  # a file needs the key `model`
+    keys = {key: value for key, value in vars(config).items() if key.startswith("base_")}
+    return BaseSpec(task.domain, **{key.removeprefix("base_"): one for key, one in keys.items()})
