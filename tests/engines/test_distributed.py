@@ -18,7 +18,7 @@ PROGRAM = """
     import gc, os, sys
     from pathlib import Path
     import torch
-    from setrl.lm import ComparisonConfig, run_comparison
+    from setrl.lm import ResolvedConfig, run_comparison
     from tests.distributed.training import SETTINGS, train
 
     torch.set_num_threads(1)
