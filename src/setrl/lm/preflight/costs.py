@@ -81,10 +81,8 @@ def _texts(resolved: ResolvedConfig, count: int) -> Texts:
     """Return how long prompts are on average, and a sample at the limit."""
     config, base, form = resolved.config, resolved.base, resolved.form
     rows = resolved.task.training_rows(min(count, LOOKED_AT), config.train_problems, 0)
-    if base is not None:
-        tokenizer = make_tokenizer(base.domain.vocabulary)
-    else:
-        tokenizer = load_tokenizer(str(config.model))
+    model = str(config.model)
+    tokenizer = load_tokenizer(model) if base is None else make_tokenizer(base.domain.vocabulary)
     tokens = float(np.mean([len(form.token_ids(row.prompt, tokenizer)) for row in rows]))
     prompt_bytes = float(np.mean([len(row.prompt.encode()) for row in rows]))
     return Texts(tokens, prompt_bytes, resolved.sample_tokens * prompt_bytes / tokens)
