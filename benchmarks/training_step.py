@@ -95,7 +95,7 @@ def trainers(
     verifier, arm = Verifier(resolved.task.domain), resolved.arms["poly_epo"]
     args = grpo_config(resolved, arm, 0, model.parent / "out")
     args.logging_steps = 10**6
-    prompts = training_prompts(resolved.task, resolved.training_rows(0))
+    prompts = training_prompts(resolved.task, resolved.training_problems(0))
     yield "TRL", GRPOTrainer(str(model), verifier.correct, args, prompts)
     for name, draw in [("ours, generate", None), ("ours", sampler.sample_ids)]:
         yield (

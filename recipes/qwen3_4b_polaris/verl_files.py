@@ -17,8 +17,7 @@ from datasets import Dataset
 
 from setrl.errors import ConfigError
 from setrl.lm.resolved import ResolvedConfig
-from setrl.tasks import FileTask
-from setrl.tasks.problems import Problem
+from setrl.tasks import FileTask, Problem
 
 RECIPE = Path(__file__).parent / "trl.yaml"
 

@@ -21,7 +21,7 @@ from setrl.engines.tinker import server as tinker_server
 from setrl.engines.tinker.journal import Batch, CreditedSample, Journal, Saved
 from setrl.errors import ConfigError, DataError, RunError
 from setrl.rewards import Combine, Truncation
-from setrl.tasks import Row, Strategy
+from setrl.tasks import Problem, Strategy
 from tests.engines.fake_tinker import FakeServer
 from tests.serving.server import FakeServer as FakeServerOfModels
 from tests.tiny_model import make
@@ -73,7 +73,7 @@ def maker(tokenizer, scored=None):
     def make_batch(step, version, sampler):
         drawn = list(sampler.sample(PROMPTS, N, [100 * step, 100 * step + 1]))
         groups = [
-            SampledGroup(Row("p"), "p", texts, one.tokens_N, one.cut_N)
+            SampledGroup(Problem("p"), "p", texts, one.tokens_N, one.cut_N)
             for one in drawn
             for texts in [tokenizer.batch_decode(one.tokens_N)]
         ]
@@ -485,14 +485,14 @@ def halved(answer):
 
 
 def test_groups_of_different_sizes_are_refused():
-    whole = SampledGroup(Row("p"), "p", ["a", "b"], [[1], [2]], [False] * 2)
-    half = SampledGroup(Row("p"), "p", ["a"], [[1]], [False])
+    whole = SampledGroup(Problem("p"), "p", ["a", "b"], [[1], [2]], [False] * 2)
+    half = SampledGroup(Problem("p"), "p", ["a"], [[1]], [False])
     with pytest.raises(RunError, match="groups of 1 and 2: a group was cut"):
         Scorer(Lengths()).score([whole, half], METHOD, np.random.default_rng(0))
 
 
 def test_samples_that_were_cut_can_be_masked():
-    group = SampledGroup(Row("p"), "p", ["abc", "d", "ef"], [[1]] * 3, [True, False, False])
+    group = SampledGroup(Problem("p"), "p", ["abc", "d", "ef"], [[1]] * 3, [True, False, False])
     scorer = Scorer(Lengths(), truncated=Truncation("mask"))
     batch = scorer.score([group], methods.dr_grpo(), np.random.default_rng(0))
     assert np.isnan(batch.rewards_BN).tolist() == [[True, False, False]]

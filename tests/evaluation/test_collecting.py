@@ -15,7 +15,8 @@ from setrl.evaluation.collecting import draw_and_read
 from setrl.evaluation.sample_file import SampleFile
 from setrl.groups.records import load_evaluation, read_records
 from setrl.serving.generators import Failure, Sample
-from setrl.tasks.problem_sets import NamedProblem, ProblemSet
+from setrl.tasks import Problem
+from setrl.tasks.problem_sets import ProblemSet
 from tests.serving.samples import SampleServer
 
 
@@ -47,7 +48,7 @@ def read(problem, texts):
     return [Reading(f"/{problem.gold}\u2028" in text, "s", text[-4:]) for text in texts]
 
 
-PROBLEMS = tuple(NamedProblem(f"t/{i}", f"p{i}", "k", gold=str(i)) for i in range(3))
+PROBLEMS = tuple(Problem(f"p{i}", "k", id=f"t/{i}", gold=str(i)) for i in range(3))
 TASK = ProblemSet("t", "test", PROBLEMS, read)
 
 

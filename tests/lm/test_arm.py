@@ -123,7 +123,7 @@ def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
     spoil(stopped.last_checkpoint() / file)
     _, finished = train(tiny(), base, stopped.path)
     assert finished
-    assert f"checkpoint-4/{file} is damaged: the steps after checkpoint-2 are lost" in caplog.text
+    assert f"checkpoint-4/{file} is damaged: training repeats the steps after checkpoint-2" in caplog.text
     steps = [record["step"] for record in files.read_lines(stopped.metrics)]
     assert steps == [1, 2, 3, 4, 5, 6]
     assert weights(stopped) == weights(whole)
@@ -217,7 +217,7 @@ def test_the_final_folder_is_a_model(whole, base):
 
 
 def prompts_of(resolved, seed=0, is_chat=False):
-    rows = resolved.training_rows(seed)
+    rows = resolved.training_problems(seed)
     return list(training_prompts(resolved.task, rows, is_chat=is_chat)["prompt"])
 
 

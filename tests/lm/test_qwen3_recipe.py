@@ -64,7 +64,7 @@ def test_trl_reads_every_option_at_full_size(tmp_path):
 
 def test_the_prompt_is_the_papers(model):
     resolved = rehearsal("trl.yaml", rehearse.changes(model))
-    [row] = resolved.task.training_rows(1, None, 0)
+    [row] = resolved.task.training_problems(1, None, 0)
     end = "\nPlease reason step by step, and put your final answer within \\boxed{}."
     assert row.prompt.endswith(end)
     assert resolved.form.is_chat(load_tokenizer(model))

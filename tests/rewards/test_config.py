@@ -1,13 +1,13 @@
 import subprocess
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 
 from setrl.errors import ConfigError, DataError
 from setrl.rewards import Combine
 from setrl.rewards.config import combine_of, rewards_from_config, terms_of
-from setrl.tasks.problem_sets import NamedProblem
+from setrl.tasks import Problem
 
 OWN = """
 def long(completions, **_):
@@ -41,7 +41,7 @@ def test_rewards_by_name(folder, kind, right):
     rewards = rewards_from_config(kind, "gold", folder)
     [function] = rewards.functions
     assert function(prompts=["?"] * 2, completions=[right, "none"], gold=[gold] * 2) == [1, 0]
-    readings = rewards.read(NamedProblem("a", "?", gold=gold), [right, "none"])
+    readings = rewards.read(Problem("?", id="a", gold=gold), [right, "none"])
     assert [reading.correct for reading in readings] == [True, False]
     assert readings[0].answer == ("B" if kind == "choice" else "7")
     rewards.close()
@@ -49,7 +49,7 @@ def test_rewards_by_name(folder, kind, right):
 
 def test_math_reads_errors(folder):
     rewards = rewards_from_config("math", "answer", folder)
-    problem = NamedProblem("a", "?", gold="4.2", error=0.2)
+    problem = Problem("?", id="a", gold="4.2", error=0.2)
     assert [r.correct for r in rewards.read(problem, [r"\boxed{4.3}", r"\boxed{4.5}"])] == [1, 0]
 
 
@@ -60,7 +60,7 @@ def test_a_bad_gold_is_no_wrong_answer(folder, kind):
     assert good is None
     assert bad
     with pytest.raises(DataError, match="gold '' cannot be used for grading"):
-        rewards.read(NamedProblem("a", "?", gold=""), [r"\boxed{7}"])
+        rewards.read(Problem("?", id="a", gold=""), [r"\boxed{7}"])
 
 
 def test_several_rewards(folder):
@@ -81,16 +81,12 @@ def test_gates_and_normalisation(folder):
     assert combine_of("math") == Combine((1.0,))
 
 
-@dataclass(frozen=True)
-class Problem:
-    prompt: str = "3 + 4"
-    gold: str = "7"
-    columns: dict = field(default_factory=lambda: {"level": "easy"})
+SUM = Problem("3 + 4", gold="7", columns={"level": "easy"})
 
 
 def test_a_function_reads_a_problem_with_its_columns(folder):
     rewards = rewards_from_config({"function": "own:as_gold"}, "answer", folder)
-    readings = rewards.read(Problem(), ["7", "8"])
+    readings = rewards.read(SUM, ["7", "8"])
     assert [r.correct for r in readings] == [True, False]
     assert [r.answer for r in readings] == ["7", "8"]
     assert [r.reason for r in readings] == ["", "reward 0"]
@@ -99,7 +95,7 @@ def test_a_function_reads_a_problem_with_its_columns(folder):
 
 def test_a_function_of_conversations(folder):
     rewards = rewards_from_config({"function": "own:of_chat"}, None, folder)
-    assert [r.correct for r in rewards.read(Problem(), ["7", "8"], chat=True)] == [True, False]
+    assert [r.correct for r in rewards.read(SUM, ["7", "8"], chat=True)] == [True, False]
 
 
 def test_columns_that_the_data_do_not_have(folder):

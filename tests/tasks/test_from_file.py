@@ -66,17 +66,17 @@ def test_samples_are_read_by_the_reward_and_the_strategy(tmp_path):
 
 def test_training_goes_through_all_problems_in_a_new_order(tmp_path):
     task = file_task(tmp_path)
-    rows = [row.prompt for row in task.training_rows(80, None, seed=0)]
+    rows = [row.prompt for row in task.training_problems(80, None, seed=0)]
     size = len(ROWS) - len(TEST)
     first, second = rows[:size], rows[size : 2 * size]
     assert set(first) == set(second) == {row["problem"] for row in ROWS} - TEST
     assert first != second
-    assert rows != [row.prompt for row in task.training_rows(80, None, seed=1)]
-    few = {row.prompt for row in task.training_rows(80, 5, seed=0)}
+    assert rows != [row.prompt for row in task.training_problems(80, None, seed=1)]
+    few = {row.prompt for row in task.training_problems(80, 5, seed=0)}
     assert len(few) == 5
-    assert few == {row.prompt for row in task.training_rows(80, 5, seed=1)}
+    assert few == {row.prompt for row in task.training_problems(80, 5, seed=1)}
     with pytest.raises(ConfigError, match=f"train_problems must be at most {size}"):
-        task.training_rows(80, size + 1, seed=0)
+        task.training_problems(80, size + 1, seed=0)
 
 
 def test_splits_go_by_the_text_and_not_by_the_order():
@@ -130,7 +130,7 @@ def test_what_is_noted(tmp_path):
 def use(folder, keys):
     task = file_task(folder, **keys)
     assert task.strategy is not None
-    task.training_rows(4, None, 0)
+    task.training_problems(4, None, 0)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_damaged_data_get_a_sentence(tmp_path, text, message):
     with pytest.raises((ConfigError, DataError), match=message):
         tasks.from_config(
             task={"splits": {"train": "own.jsonl"}, "folder": str(tmp_path)}
-        ).training_rows(4, None, 0)
+        ).training_problems(4, None, 0)
 
 
 def test_a_data_set_that_cannot_be_loaded(tmp_path, monkeypatch):
@@ -190,7 +190,7 @@ def test_a_data_set_that_cannot_be_loaded(tmp_path, monkeypatch):
     monkeypatch.setattr(datasets, "load_dataset", refuse)
     task = file_task(tmp_path, data="nobody/nothing")
     with pytest.raises(ConfigError, match=r"data set nobody/nothing \(ConnectionError: offline\)"):
-        task.training_rows(4, None, 0)
+        task.training_problems(4, None, 0)
 
 
 def test_the_splits_of_a_data_set(tmp_path):
@@ -215,3 +215,18 @@ def test_a_domain_and_a_task_exclude_each_other(tmp_path):
     (tmp_path / "c.yaml").write_text("name: x\n")
     with pytest.raises(ConfigError, match="neither the key 'task' nor 'domain'"):
         tasks.read_config(tmp_path / "c.yaml")
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_problem_has_the_same_id_in_training_and_in_every_evaluation(tmp_path, own):
+    """By the file's ids, or by hashes of prompts; a repeated prompt gets a number."""
+    rows = [{"id": f"p{place}", **row} if own else row for place, row in enumerate(ROWS)]
+    rows = rows if own else [*rows, ROWS[0]]
+    task = file_task(tmp_path, rows, splits={"train": len(ROWS) - 10, "test": 10})
+    trained = task.training_problems(200, None, 0)
+    assert all(one.id.startswith("own/train/") for one in trained)
+    assert len({one.id for one in trained}) == len(task.usable(TRAIN))
+    every = {one.prompt: one.id for one in task.problems("test", None, 0).problems}
+    for seed in range(3):
+        some = task.problems("test", 3, seed).problems
+        assert {one.prompt: one.id for one in some}.items() <= every.items()

@@ -3,11 +3,12 @@
 import pytest
 
 from setrl.errors import DataError
-from setrl.tasks.problem_sets import NamedProblem, math_problems
+from setrl.tasks import Problem
+from setrl.tasks.problem_sets import math_problems
 
 
 def test_problems_with_unfit_golds_are_left_out_by_name(capsys):
-    problems = [NamedProblem("a/0", "p", gold="\\frac{}{2}"), NamedProblem("a/1", "q", gold="3")]
+    problems = [Problem("p", id="a/0", gold="\\frac{}{2}"), Problem("q", id="a/1", gold="3")]
     task = math_problems("a", problems)
     assert [problem.id for problem in task.problems] == ["a/1"]
     assert "a: 1 of 2 problems are left out" in capsys.readouterr().err
@@ -18,9 +19,9 @@ def test_problems_with_unfit_golds_are_left_out_by_name(capsys):
 def test_a_task_reads_by_its_problems_unit_and_error():
     texts = ["\\boxed{4.3}", "\\boxed{4.2\\text{ km}}"]
     problems = [
-        NamedProblem("a/0", "p", gold="4.2"),
-        NamedProblem("a/1", "q", gold="4.2", unit="km"),
-        NamedProblem("a/2", "r", gold="4.2", error=0.1),
+        Problem("p", id="a/0", gold="4.2"),
+        Problem("q", id="a/1", gold="4.2", unit="km"),
+        Problem("r", id="a/2", gold="4.2", error=0.1),
     ]
     task = math_problems("a", problems)
     found = [[one.correct for one in task.read(problem, texts)] for problem in task.problems]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeVar, get_args
+from typing import Any, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 
@@ -27,10 +27,30 @@ HandT = TypeVar("HandT", bound="Hand")
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem: the text that the model gets, and the kind of problem."""
+    """One problem: what a model is asked, and what is known about the right answer.
+
+    Attributes:
+        prompt: The question as text, before any chat template.
+        kind: The kind of problem; empty if unknown.
+        id: The name of the problem in files, whichever other problems are chosen; a domain draws
+            problems without one, and a task names them.
+        gold: The correct answer as text; None if there is none.
+        unit: The unit of the correct answer, which a sample may give or leave out.
+        error: The largest absolute error of a number that is accepted.
+        columns: The other fields of the problem, which reward and strategy functions receive.
+        where: The place of the problem in a file, for messages.
+        unfit: Why the gold cannot be used for grading; None if it can.
+    """
 
     prompt: str
-    kind: str
+    kind: str = ""
+    id: str = ""
+    gold: str | None = None
+    unit: str = ""
+    error: float = 0.0
+    columns: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    where: str = ""
+    unfit: str | None = None
 
 
 @dataclass(frozen=True)

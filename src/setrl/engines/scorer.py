@@ -26,7 +26,7 @@ from setrl.rewards import Reward, Truncation
 from setrl.rewards.interface import Text
 from setrl.scoring import Columns, ScoredBatch, score
 from setrl.scoring.fields import PAIRS
-from setrl.tasks import Row, Task
+from setrl.tasks import Problem, Task
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class SampledGroup:
     """The samples of one prompt.
 
     Attributes:
-        row: The problem.
+        problem: The problem.
         prompt: The prompt as the functions of the task get it: text, or messages.
         texts_N: The samples as texts.
         ids_N: The samples as tokens.
         cut_N: Which samples were cut at the length limit.
     """
 
-    row: Row
+    problem: Problem
     prompt: Text
     texts_N: Sequence[str]
     ids_N: Sequence[Sequence[int]]
@@ -132,15 +132,15 @@ def _refuse_other_sizes(groups: Sequence[SampledGroup]) -> None:
 
 
 def _question(group: SampledGroup) -> Group:
-    return Group(group.row.prompt, tuple(group.texts_N))
+    return Group(group.problem.prompt, tuple(group.texts_N))
 
 
 def _arguments(groups: Sequence[SampledGroup]) -> dict[str, Any]:
     """What functions of a task receive, in TRL's interface: one value for each sample."""
     samples = [(group, i) for group in groups for i in range(len(group.texts_N))]
-    keys = dict.fromkeys(key for group in groups for key in group.row.columns)
+    keys = dict.fromkeys(key for group in groups for key in group.problem.columns)
     arguments: dict[str, Any] = {
-        key: [group.row.columns.get(key) for group, _ in samples] for key in keys
+        key: [group.problem.columns.get(key) for group, _ in samples] for key in keys
     }
     arguments["prompts"] = [group.prompt for group, _ in samples]
     arguments["completions"] = [_completion(group, i) for group, i in samples]

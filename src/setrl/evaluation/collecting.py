@@ -15,7 +15,8 @@ from setrl.evaluation.sample_file import SampleFile
 from setrl.files.progress import progress_bar
 from setrl.groups.records import SCHEMA_VERSION, TEXTS_KEPT, read_records
 from setrl.serving.generators import Ask, Failure, Generator, Sample
-from setrl.tasks.problem_sets import NamedProblem, ProblemSet
+from setrl.tasks import Problem
+from setrl.tasks.problem_sets import ProblemSet
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def _known_records(
     return known
 
 
-def _record(problem: NamedProblem, samples: list[Sample], task: ProblemSet) -> dict[str, Any]:
+def _record(problem: Problem, samples: list[Sample], task: ProblemSet) -> dict[str, Any]:
     texts = [sample.text for sample in samples]
     readings = task.read(problem, texts)
     return {

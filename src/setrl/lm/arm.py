@@ -108,7 +108,7 @@ def make_trainer(
         str(base),
         list(resolved.rewards),
         grpo_config(resolved, own, seed, run.checkpoints),
-        training_prompts(task, resolved.training_rows(seed), is_chat=is_chat),
+        training_prompts(task, resolved.training_problems(seed), is_chat=is_chat),
         processing_class=tokenizer,
         callbacks=[recorder],
         peft_config=peft_config(config.peft),

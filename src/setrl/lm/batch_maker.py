@@ -17,6 +17,7 @@ from setrl.evaluation.sampling import load_tokenizer
 from setrl.files.run_folder import TrainingRun
 from setrl.lm.resolved import ResolvedConfig
 from setrl.lm.resolved_arm import ResolvedArm
+from setrl.tasks import Problem
 
 if TYPE_CHECKING:
     from setrl.engines.tinker.journal import Batch, CreditedSample
@@ -48,7 +49,7 @@ class BatchMaker:
         )
         self.tokenizer = load_tokenizer(str(resolved.config.model))
         self.is_chat = resolved.form.is_chat(self.tokenizer)
-        self.rows = resolved.training_rows(self.seed)
+        self.problems = resolved.training_problems(self.seed)
 
     def close(self) -> None:
         """Close the judge."""
@@ -64,14 +65,14 @@ class BatchMaker:
 
         config, form, began = self.resolved.config, self.resolved.form, time.perf_counter()
         first = (step - 1) * config.prompts_per_step
-        rows = self.rows[first : first + config.prompts_per_step]
-        prompts = [form.token_ids(row.prompt, self.tokenizer) for row in rows]
-        seeds = np.random.SeedSequence([self.seed, step]).generate_state(len(rows)) >> 1
+        problems = self.problems[first : first + config.prompts_per_step]
+        prompts = [form.token_ids(one.prompt, self.tokenizer) for one in problems]
+        seeds = np.random.SeedSequence([self.seed, step]).generate_state(len(problems)) >> 1
         with self._lock:
             sampled, groups = [], []
             drawn = source.sample(prompts, config.samples_per_prompt, list(map(int, seeds)))
-            for row, one in zip(rows, drawn, strict=True):
-                group = self._group(row, one)
+            for problem, one in zip(problems, drawn, strict=True):
+                group = self._group(problem, one)
                 self.scorer.ask_ahead(group)
                 sampled.append(one)
                 groups.append(group)
@@ -89,10 +90,10 @@ class BatchMaker:
             rollout_records(batch, names_BN, step, method) if keeps else (),
         )
 
-    def _group(self, row: Any, one: Any) -> SampledGroup:
+    def _group(self, problem: Problem, one: Any) -> SampledGroup:
         texts = self.tokenizer.batch_decode(one.tokens_N, skip_special_tokens=True)
-        prompt = self.resolved.form.prompt(row.prompt, self.is_chat)
-        return SampledGroup(row, prompt, texts, one.tokens_N, one.cut_N)
+        prompt = self.resolved.form.prompt(problem.prompt, self.is_chat)
+        return SampledGroup(problem, prompt, texts, one.tokens_N, one.cut_N)
 
     def _names(self, batch: Any) -> Any:
         name_of = self.resolved.task.strategy.name_of

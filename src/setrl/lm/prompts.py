@@ -8,22 +8,22 @@ from datasets import Dataset
 from pyarrow import ArrowException
 
 from setrl.errors import DataError
-from setrl.tasks import Row, Task
+from setrl.tasks import Problem, Task
 
 
-def training_prompts(task: Task, rows: Sequence[Row], *, is_chat: bool = False) -> Dataset:
+def training_prompts(task: Task, problems: Sequence[Problem], *, is_chat: bool = False) -> Dataset:
     """Return the prompts of every step in order, so that the order does not depend on epochs.
 
     Args:
         task: The task.
-        rows: Its problems, in the order in which they are trained on.
+        problems: Its problems, in the order in which they are trained on.
         is_chat: Whether the model gets messages.
 
     Raises:
         DataError: If a column of a file holds values that no column of a data set can hold.
     """
-    names = dict.fromkeys(key for row in rows for key in row.columns)  # as they first appear
-    columns = {key: [row.columns.get(key) for row in rows] for key in names}
+    names = dict.fromkeys(key for one in problems for key in one.columns)  # as they first appear
+    columns = {key: [one.columns.get(key) for one in problems] for key in names}
     for key, values in columns.items():
         try:
             Dataset.from_dict({key: values})
@@ -32,5 +32,5 @@ def training_prompts(task: Task, rows: Sequence[Row], *, is_chat: bool = False) 
                 f"{task.name}: the field {key!r} holds values of several kinds ({error}): turn "
                 "all of them into strings, or leave the field out"
             ) from None
-    prompts = [task.form.prompt(row.prompt, is_chat) for row in rows]
+    prompts = [task.form.prompt(one.prompt, is_chat) for one in problems]
     return Dataset.from_dict({"prompt": prompts, **columns})

@@ -23,7 +23,7 @@ from setrl.rewards import Reward, Truncation
 from setrl.rewards.loading import load_function
 from setrl.rewards.truncation import truncation_from_config
 from setrl.runs.config import require
-from setrl.tasks import DomainTask, PromptForm, Row, Task
+from setrl.tasks import DomainTask, Problem, PromptForm, Task
 from setrl.tasks.base import TRAIN
 
 
@@ -98,14 +98,14 @@ class ResolvedConfig:
         """The splits of training and evaluation."""
         return TRAIN, *self.eval_splits
 
-    def training_rows(self, seed: int) -> list[Row]:
+    def training_problems(self, seed: int) -> list[Problem]:
         """Return the problems of all steps of a training run, in order.
 
         Raises:
             ConfigError: If the task has fewer different problems.
         """
         count = self.batches * self.config.prompts_per_step
-        return self.task.training_rows(count, self.config.train_problems, seed)
+        return self.task.training_problems(count, self.config.train_problems, seed)
 
 
 def resolve(config: ComparisonConfig) -> ResolvedConfig:

@@ -16,10 +16,10 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, get_args
+from typing import Any, get_args
 
 from setrl import names
-from setrl.domains import Reading
+from setrl.domains import Problem, Reading
 from setrl.errors import ConfigError
 from setrl.grading import Grader
 from setrl.grading.stated import normal_text, stated_answer
@@ -36,19 +36,6 @@ KINDS: dict[str, type] = {
     "choice": ChoiceAnswer,
     "exact": ExactAnswer,
 }
-
-
-class PromptAndGold(Protocol):
-    """What is read of a problem: see `setrl.tasks.problem_sets.NamedProblem`.
-
-    It may have `columns`, a mapping of further fields that a function of a user takes.
-    """
-
-    @property
-    def prompt(self) -> Any: ...  # noqa: D102
-
-    @property
-    def gold(self) -> str | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,16 +101,14 @@ class RewardSet:
         """The reward that decides which samples are correct."""
         return self.functions[0]
 
-    def read(
-        self, problem: PromptAndGold, texts: Sequence[str], *, chat: bool = False
-    ) -> list[Reading]:
+    def read(self, problem: Problem, texts: Sequence[str], *, chat: bool = False) -> list[Reading]:
         """Which samples of a problem are correct, and what they answer; the outcome decides.
 
         A function of a user says a sample is correct with a reward above 0.5. The answer is then
         what the sample states (`setrl.grading.stated`) as `normal_text`.
 
         Args:
-            problem: Its prompt and gold answer; its `columns`, if it has any, go to a function.
+            problem: The problem; its `columns` go to a function.
             texts: The samples.
             chat: Whether a function gets conversations, as in training with a chat template.
 
@@ -132,8 +117,8 @@ class RewardSet:
             RunError: If a function fails, and errors are to stop the run.
         """
         if isinstance(self.outcome, MathAnswer):
-            unit, error = getattr(problem, "unit", ""), getattr(problem, "error", 0.0)
-            return MathVerifier(self.outcome)(str(problem.gold), texts, unit=unit, error=error)
+            grade = MathVerifier(self.outcome)
+            return grade(str(problem.gold), texts, unit=problem.unit, error=problem.error)
         if isinstance(self.outcome, Grader):
             grades = self.outcome.grades(texts, [problem.gold] * len(texts))
             return readings(self.outcome, problem.gold, grades)
@@ -161,9 +146,9 @@ class RewardSet:
                 function.close()
 
     def _read_by_function(
-        self, problem: PromptAndGold, texts: Sequence[str], chat: bool
+        self, problem: Problem, texts: Sequence[str], chat: bool
     ) -> list[Reading]:
-        columns = dict(getattr(problem, "columns", None) or {})
+        columns = dict(problem.columns)
         if self.gold is not None:
             columns.setdefault(self.gold, problem.gold)
         fields = {name: [value] * len(texts) for name, value in columns.items()}

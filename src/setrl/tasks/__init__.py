@@ -4,7 +4,8 @@ Everything above this package (training, evaluation, commands) calls a `Task` an
 of the two it is.
 """
 
-from setrl.tasks.base import Row, Strategy, Task
+from setrl.domains import Problem
+from setrl.tasks.base import Strategy, Task
 from setrl.tasks.config import from_config, read_config
 from setrl.tasks.from_domain import DomainTask
 from setrl.tasks.from_file import FileTask
@@ -13,8 +14,8 @@ from setrl.tasks.prompting import PromptForm
 __all__ = [
     "DomainTask",
     "FileTask",
+    "Problem",
     "PromptForm",
-    "Row",
     "Strategy",
     "Task",
     "from_config",

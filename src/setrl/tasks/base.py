@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import numpy as np
 
+from setrl.domains import Problem
 from setrl.rewards.combine import Combine
 from setrl.rewards.interface import Reward
 from setrl.tasks.problem_sets import ProblemSet
@@ -19,19 +20,6 @@ TRAIN: Final = "train"  # the split that is trained on; all others are for evalu
 Labels = Callable[..., Sequence[int | str | None]]
 """A function in the interface of TRL's reward functions: a name or an integer for each sample; −1
 is degenerate, None unknown."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One problem to train on.
-
-    Attributes:
-        prompt: The question as text, before any chat template.
-        columns: The other fields of the problem, which reward and cluster functions receive.
-    """
-
-    prompt: str
-    columns: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -98,7 +86,7 @@ class Task(Protocol):
         """A fingerprint of the problems of a split; empty if the config alone decides them."""
         return ""
 
-    def training_rows(self, count: int, different: int | None, seed: int) -> list[Row]:
+    def training_problems(self, count: int, different: int | None, seed: int) -> list[Problem]:
         """`count` problems of the training split, in the order in which they are trained on.
 
         Args:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from setrl import names
+from setrl.domains import Problem
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
 from setrl.grading.golds import gold_answer
 from setrl.installing import install
-from setrl.tasks.problem_sets import NamedProblem
 
 BOXED = "{problem}\n\nReason step by step, and put your final answer within \\boxed{}."
 PROBLEM_KEYS = ("problem", "question", "prompt")
@@ -140,7 +140,7 @@ def by_name(name: str) -> Benchmark:
         raise ConfigError(str(error)) from None
 
 
-def load(benchmark: Benchmark, path: Path | None = None) -> list[NamedProblem]:
+def load(benchmark: Benchmark, path: Path | None = None) -> list[Problem]:
     """The problems of a benchmark, from the hub or from a local copy.
 
     Args:
@@ -163,7 +163,7 @@ def load(benchmark: Benchmark, path: Path | None = None) -> list[NamedProblem]:
     return problems
 
 
-def load_file(path: Path, template: str = BOXED) -> list[NamedProblem]:
+def load_file(path: Path, template: str = BOXED) -> list[Problem]:
     """The problems of your own JSON Lines file: one problem and its gold answer per line.
 
     Raises:
@@ -179,14 +179,14 @@ def load_file(path: Path, template: str = BOXED) -> list[NamedProblem]:
     return problems
 
 
-def _problem(benchmark: Benchmark, row: Mapping[str, Any], place: int, where: str) -> NamedProblem:
+def _problem(benchmark: Benchmark, row: Mapping[str, Any], place: int, where: str) -> Problem:
     problem = _field(row, (benchmark.problem_key, *PROBLEM_KEYS), where)
     # A local copy may hold only GSM8K's final answers, without "####".
     gold = benchmark.gold(_field(row, (benchmark.answer_key, *ANSWER_KEYS), where))
     if not gold:
         raise DataError(f"{where}: the gold answer is empty")
     name = next((str(row[key]) for key in ID_KEYS if row.get(key) is not None), str(place))
-    return NamedProblem(
+    return Problem(
         id=f"{benchmark.name}/{name}",
         prompt=benchmark.template.replace("{problem}", str(problem).strip()),
         kind=str(row.get("subject") or row.get("level") or ""),

@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import Any
 
 from setrl.core.samples import DEGENERATE
-from setrl.domains import SPLITS, Domain
+from setrl.domains import SPLITS, Domain, Problem
 from setrl.errors import ConfigError
 from setrl.rewards.combine import Combine
 from setrl.rewards.from_domain import Verifier
 from setrl.rewards.interface import Reward
-from setrl.tasks.base import TRAIN, Labels, Row, Strategy, Task, in_rounds
-from setrl.tasks.problem_sets import ProblemSet, domain_problems
+from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
+from setrl.tasks.problem_sets import ProblemSet, domain_problems, drawn_problems
 from setrl.tasks.prompting import PromptForm
 
 PROBLEMS = 100  # of an evaluation: a domain has as many as one wants
@@ -76,14 +76,14 @@ class DomainTask(Task):
 
         return answers
 
-    def training_rows(self, count: int, different: int | None, seed: int) -> list[Row]:
+    def training_problems(self, count: int, different: int | None, seed: int) -> list[Problem]:
         """New problems at every step, or `different` of them again and again."""
         different = min(count, different or count)
         try:
-            problems = self.domain.problems(TRAIN, different, seed)
+            problems = drawn_problems(self.domain, TRAIN, different, seed)
         except ValueError as error:
             raise ConfigError(f"{error}: set train_problems lower") from error
-        return [Row(problems[place].prompt) for place in in_rounds(different, count, seed)]
+        return [problems[place] for place in in_rounds(different, count, seed)]
 
     def problems(self, split: str, count: int | None, seed: int, chat: bool = False) -> ProblemSet:
         """Problems of a split, read by the domain."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from setrl.domains import Reading
+from setrl.domains import Problem, Reading
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_text
 from setrl.grading.golds import gold_answer, gold_problem
@@ -22,10 +22,9 @@ from setrl.rewards.loading import load_function
 from setrl.tasks import problems as problems_of_file
 from setrl.tasks import splits, strategies, tables
 from setrl.tasks.answers import Read, labels_of, reader_of
-from setrl.tasks.base import TRAIN, Labels, Row, Strategy, Task, in_rounds
+from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
 from setrl.tasks.duplicates import shared
-from setrl.tasks.problem_sets import NamedProblem, ProblemSet
-from setrl.tasks.problems import Problem
+from setrl.tasks.problem_sets import ProblemSet
 from setrl.tasks.prompting import PromptForm
 from setrl.tasks.spec import TaskSpec
 from setrl.tasks.tables import Table
@@ -199,7 +198,8 @@ class FileTask(Task):
             if not table.rows:
                 raise ConfigError(f"the split {split!r} of {table.where} is empty")
             found = problems_of_file.read(table, self.spec)
-            self._problems[split] = self._with_reasons(found)
+            named = problems_of_file.identified(found, f"{self.name}/{split}")
+            self._problems[split] = self._with_reasons(named)
         return self._problems[split]
 
     def _with_reasons(self, found: list[Problem]) -> list[Problem]:
@@ -269,7 +269,7 @@ class FileTask(Task):
         """
         return len(shared(self.usable(split), self.usable(other)))
 
-    def training_rows(self, count: int, different: int | None, seed: int) -> list[Row]:
+    def training_problems(self, count: int, different: int | None, seed: int) -> list[Problem]:
         """All problems in a new order, again and again, or `different` of them."""
         found = self.usable(TRAIN)
         if different is not None and different > len(found):
@@ -279,10 +279,7 @@ class FileTask(Task):
             )
         self.check_columns(found)
         chosen = _some(found, different, seed=0)
-        return [
-            Row(chosen[place].prompt, chosen[place].columns)
-            for place in in_rounds(len(chosen), count, seed)
-        ]
+        return [chosen[place] for place in in_rounds(len(chosen), count, seed)]
 
     def problems(self, split: str, count: int | None, seed: int, chat: bool = False) -> ProblemSet:
         """`count` problems of a split; all if there are fewer."""
@@ -295,14 +292,12 @@ class FileTask(Task):
         return ProblemSet(
             name=f"{self.name}_{split}",
             split=split,
-            problems=problems_of_file.named(chosen, f"{self.name}/{split}"),
+            problems=tuple(chosen),
             read=lambda problem, texts: self.read(problem, texts, chat),
             max_tokens=self.max_new_tokens,
         )
 
-    def read(
-        self, problem: NamedProblem, texts: Sequence[str], chat: bool = False
-    ) -> list[Reading]:
+    def read(self, problem: Problem, texts: Sequence[str], chat: bool = False) -> list[Reading]:
         """Whether samples of a problem are correct, their answers, and their strategies.
 
         Functions receive messages with `chat`, as in training with a chat template.

@@ -4,38 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from setrl.domains import Domain, Reading, Split
+from setrl.domains import Domain, Problem, Reading, Split
 from setrl.errors import DataError
 from setrl.rewards.verifier import MathVerifier
 
 SHOWN = 5  # problems that a message lists
-
-
-@dataclass(frozen=True)
-class NamedProblem:
-    """One problem with a stable id.
-
-    Attributes:
-        id: Its name in files; independent of the order and number of problems.
-        prompt: The text that the model gets, before any chat template.
-        kind: The kind of problem; empty if unknown.
-        gold: The correct answer, if there is one.
-        unit: The unit of the correct answer, which a sample may give or leave out.
-        error: The largest absolute error of a number that is accepted.
-        columns: The other fields of its row, which reward and strategy functions receive.
-    """
-
-    id: str
-    prompt: str
-    kind: str = ""
-    gold: str | None = None
-    unit: str = ""
-    error: float = 0.0
-    columns: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -52,8 +28,8 @@ class ProblemSet:
 
     name: str
     split: str
-    problems: tuple[NamedProblem, ...]
-    read: Callable[[NamedProblem, Sequence[str]], list[Reading]]
+    problems: tuple[Problem, ...]
+    read: Callable[[Problem, Sequence[str]], list[Reading]]
     max_tokens: int = 1024
 
     @property
@@ -63,22 +39,26 @@ class ProblemSet:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def drawn_problems(domain: Domain, split: Split, count: int, seed: int) -> tuple[Problem, ...]:
+    """Return `count` problems of a domain's split, with ids."""
+    drawn = domain.problems(split, count, seed)
+    return tuple(
+        replace(problem, id=f"{domain.name}/{split}/{place}") for place, problem in enumerate(drawn)
+    )
+
+
 def domain_problems(domain: Domain, split: Split, count: int, seed: int) -> ProblemSet:
     """`count` problems of a domain's split, read by the domain."""
-    problems = tuple(
-        NamedProblem(f"{domain.name}/{split}/{place}", problem.prompt, problem.kind)
-        for place, problem in enumerate(domain.problems(split, count, seed))
-    )
     return ProblemSet(
         name=f"{domain.name}_{split}",
         split=split,
-        problems=problems,
+        problems=drawn_problems(domain, split, count, seed),
         read=lambda problem, texts: [domain.read(problem.prompt, text) for text in texts],
         max_tokens=domain.max_new_tokens,
     )
 
 
-def math_problems(name: str, problems: Sequence[NamedProblem]) -> ProblemSet:
+def math_problems(name: str, problems: Sequence[Problem]) -> ProblemSet:
     """Return the problems with gold answers; print and leave out those whose gold is unusable.
 
     A gold can be used if it accepts itself. A metric over a problem where no sample can be correct
@@ -99,7 +79,7 @@ def math_problems(name: str, problems: Sequence[NamedProblem]) -> ProblemSet:
         print(f"{name}: {len(unfit)} of {len(problems)} problems are left out, because their gold "
               f"cannot be used for grading: {reasons}", file=sys.stderr)  # fmt: skip
 
-    def read(problem: NamedProblem, texts: Sequence[str]) -> list[Reading]:
+    def read(problem: Problem, texts: Sequence[str]) -> list[Reading]:
         assert problem.gold is not None
         return verifier(problem.gold, texts, unit=problem.unit, error=problem.error)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from setrl.domains import Problem
 from setrl.errors import DataError
 from setrl.tasks import fields
 from setrl.tasks.benchmarks import ANSWER_KEYS, ID_KEYS, PROBLEM_KEYS, plain_gold
-from setrl.tasks.problem_sets import NamedProblem
 from setrl.tasks.spec import TaskSpec
 from setrl.tasks.splits import place_of
 from setrl.tasks.tables import Table
@@ -20,25 +20,6 @@ RESERVED = frozenset({
     "prompt", "prompts", "completion", "completions", "completion_ids", "image", "images",
     "trainer_state", "log_extra", "log_metric", "environments",
 })  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A problem of a file.
-
-    Attributes:
-        where: Its place, for messages.
-        prompt: The question, from the field or the template.
-        gold: The correct answer as text; None if there is none.
-        columns: The other fields, as functions receive them.
-        unfit: Why the gold cannot be used for grading; None if it can.
-    """
-
-    where: str
-    prompt: str
-    gold: str | None
-    columns: Mapping[str, Any]
-    unfit: str | None = None
 
 
 def read(table: Table, spec: TaskSpec) -> list[Problem]:
@@ -98,10 +79,10 @@ def _problem(
 ) -> Problem:
     columns = {key: value for key, value in row.items() if key not in RESERVED}
     if gold is None:
-        return Problem(where, prompt, None, columns)
+        return Problem(prompt, columns=columns, where=where)
     text = None if value is None else plain_gold(value)
     seen = text if graded else value  # a function reads it as it is
-    return Problem(where, prompt, text, {**columns, gold: seen})
+    return Problem(prompt, gold=text, columns={**columns, gold: seen}, where=where)
 
 
 def _without_mixed_columns(problems: list[Problem]) -> list[Problem]:
@@ -126,8 +107,11 @@ def _text(value: Any) -> str | None:
     return None if value is None else plain_gold(value)
 
 
-def named(problems: Sequence[Problem], prefix: str) -> tuple[NamedProblem, ...]:
-    """The problems with ids: their own if those are all different, or else hashes of prompts."""
+def identified(problems: Sequence[Problem], prefix: str) -> list[Problem]:
+    """Return the problems of a split with ids and kinds.
+
+    The ids are the file's own if those are all different, or else hashes of the prompts.
+    """
     own = [_own_id(problem.columns) for problem in problems]
     if None in own or len(set(own)) < len(own):
         own = [f"{int(place_of(problem.prompt) * 2**48):012x}" for problem in problems]
@@ -136,16 +120,9 @@ def named(problems: Sequence[Problem], prefix: str) -> tuple[NamedProblem, ...]:
     for identity, problem in zip(own, problems, strict=True):
         seen[identity] += 1
         again = f"-{seen[identity]}" if seen[identity] > 1 else ""
-        found.append(
-            NamedProblem(
-                id=f"{prefix}/{identity}{again}",
-                prompt=problem.prompt,
-                kind=str(problem.columns.get("subject") or problem.columns.get("level") or ""),
-                gold=problem.gold,
-                columns=problem.columns,
-            )
-        )
-    return tuple(found)
+        kind = str(problem.columns.get("subject") or problem.columns.get("level") or "")
+        found.append(replace(problem, id=f"{prefix}/{identity}{again}", kind=kind))
+    return found
 
 
 def _own_id(columns: Mapping[str, Any]) -> str | None:

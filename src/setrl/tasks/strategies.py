@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from setrl.core.samples import DEGENERATE
+from setrl.domains import Problem
 from setrl.errors import ConfigError, RunError
 from setrl.tasks.base import Labels, Strategy
-from setrl.tasks.problem_sets import NamedProblem
 from setrl.tasks.prompting import PromptForm
 
 ANSWER = "final_answer"
@@ -44,7 +44,7 @@ def _judge(spec: Mapping[str, Any]) -> str | Mapping[str, Any]:
 
 
 def names(
-    function: Labels, problem: NamedProblem, texts: Sequence[str], form: PromptForm, chat: bool
+    function: Labels, problem: Problem, texts: Sequence[str], form: PromptForm, chat: bool
 ) -> list[str | None]:
     """The names of the strategies of a problem's samples in evaluation; None is no strategy."""
     count = len(texts)

@@ -21,7 +21,7 @@ from setrl.cli.credit import CreditLog
 from setrl.engines.scorer import SampledGroup, Scorer
 from setrl.engines.trl.asynchronous import credit_worker
 from setrl.rewards import Combine
-from setrl.tasks import Row
+from setrl.tasks import Problem
 from tests.engines.conformance.groups import Case, Sample
 from tests.engines.test_async import group as trl_group
 from tests.engines.test_async import loop_of
@@ -149,7 +149,7 @@ def scorer(case: Case, method: AnyMethod, _: Any) -> Rows:
         combine=Combine((1.0,)),
     )
     groups = [
-        SampledGroup(Row(name), name, ["text"] * len(one), [[1]] * len(one), [False] * len(one))
+        SampledGroup(Problem(name), name, ["text"] * len(one), [[1]] * len(one), [False] * len(one))
         for name, one in case.groups.items()
     ]
     batch = Scorer(task).score(groups, method, np.random.default_rng(0))

@@ -27,7 +27,7 @@ from verl.utils.dataset.rl_dataset import RLHFDataset
 from setrl import methods
 from setrl.engines.verl import estimators as ours
 from setrl.errors import ConfigError
-from setrl.tasks.problems import Problem
+from setrl.tasks import Problem
 
 RECIPE = Path(__file__).parents[3] / "recipes" / "qwen3_4b_polaris"
 GRPO = ("algorithm.adv_estimator=setrl_dr_grpo", "~algorithm.setrl.set_size")
@@ -123,7 +123,7 @@ def test_a_key_that_verl_does_not_know_is_refused():
 
 
 def test_verl_reads_the_problems_and_the_reward(model, tmp_path):
-    problem = Problem("here:1", "What is 6 × 7?", "42", {})
+    problem = Problem("What is 6 × 7?", gold="42", where="here:1")
     path = tmp_path / "train.parquet"
     Dataset.from_list([script("verl_files").row(problem)] * 3).to_parquet(path)
     reward = f"reward.custom_reward_function.path={RECIPE / 'verl_reward.py'}"

@@ -58,8 +58,9 @@ def check_model(model: str | None) -> None:
 def check_problems(resolved: ResolvedConfig) -> None:
     """Refuse more problems than the task has, and columns that its problems lack."""
     task = resolved.task
-    rows = resolved.training_rows(resolved.config.seeds[0])
-    _check_columns(resolved.arms.values(), training_prompts(task, rows).column_names, task.name)
+    problems = resolved.training_problems(resolved.config.seeds[0])
+    known = training_prompts(task, problems).column_names
+    _check_columns(resolved.arms.values(), known, task.name)
     for split in resolved.eval_splits:
         task.problems(split, resolved.config.eval_problems, SEED)
 
@@ -95,7 +96,7 @@ def check_prompts(resolved: ResolvedConfig, model: str) -> None:
 
 def _prompts(resolved: ResolvedConfig) -> list[str]:
     """Return the different prompts of training and evaluation."""
-    found = [row.prompt for row in resolved.training_rows(SEED)]
+    found = [one.prompt for one in resolved.training_problems(SEED)]
     for split in resolved.eval_splits:
         chosen = resolved.task.problems(split, resolved.config.eval_problems, SEED)
         found += [problem.prompt for problem in chosen.problems]

@@ -80,11 +80,11 @@ def costs(resolved: ResolvedConfig, problems: Mapping[str, int]) -> Costs:
 def _texts(resolved: ResolvedConfig, count: int) -> Texts:
     """Return how long prompts are on average, and a sample at the limit."""
     config, base, form = resolved.config, resolved.base, resolved.form
-    rows = resolved.task.training_rows(min(count, LOOKED_AT), config.train_problems, 0)
+    problems = resolved.task.training_problems(min(count, LOOKED_AT), config.train_problems, 0)
     model = str(config.model)
     tokenizer = load_tokenizer(model) if base is None else make_tokenizer(base.domain.vocabulary)
-    tokens = float(np.mean([len(form.token_ids(row.prompt, tokenizer)) for row in rows]))
-    prompt_bytes = float(np.mean([len(row.prompt.encode()) for row in rows]))
+    tokens = float(np.mean([len(form.token_ids(one.prompt, tokenizer)) for one in problems]))
+    prompt_bytes = float(np.mean([len(one.prompt.encode()) for one in problems]))
     return Texts(tokens, prompt_bytes, resolved.sample_tokens * prompt_bytes / tokens)
 
 

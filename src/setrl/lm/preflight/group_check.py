@@ -95,8 +95,8 @@ class _Checking:
         self.warnings: list[str] = []
 
     def done(self) -> GroupCheck:
-        rows = self.resolved.training_rows(self.config.seeds[0])
-        row: dict[str, Any] = training_prompts(self.task, rows)[0]
+        problems = self.resolved.training_problems(self.config.seeds[0])
+        row: dict[str, Any] = training_prompts(self.task, problems)[0]
         self.prompt = str(row["prompt"])
         self._draw()
         self.inputs = self._inputs(row)

@@ -13,10 +13,9 @@ import numpy as np
 from setrl.errors import ConfigError, DataError
 from setrl.lm.resolved import ResolvedConfig
 from setrl.rewards.answers import MathAnswer
-from setrl.tasks import FileTask
+from setrl.tasks import FileTask, Problem
 from setrl.tasks.base import TRAIN
 from setrl.tasks.duplicates import Pair, contradicting, repeated, shared
-from setrl.tasks.problems import Problem
 from setrl.tasks.splits import place_of
 from setrl.tasks.visible import escaped, from_here, special_ids, visible
 
