@@ -142,7 +142,7 @@ def too_few(completions, **_):
 def test_a_cluster_function_that_fails_is_named(make_worker):
     worker = make_worker()
     credit_worker(worker, methods.poly_epo(2), too_few)
-    with pytest.raises(RunError, match="'too_few' must return one value a sample, 4, got 1"):
+    with pytest.raises(RunError, match="'too_few' must return one value for each sample, 4, got 1"):
         scored(worker)
 
 

@@ -7,7 +7,7 @@ from datasets import Dataset
 from transformers import AutoModelForCausalLM
 
 from setrl import Method, methods, objectives, schedules
-from setrl.engines.sources import functions_of
+from setrl.engines.functions import functions_of
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.engines.trl.policy import MeanLogprob
 from setrl.errors import RunError
@@ -191,7 +191,7 @@ def test_a_scheduled_method_trains(base, tmp_path):
         ("best of", {"proxi": vowels}, "unknown field 'proxi'; did you mean 'proxy'"),
         ("majority", {"answers": MeanLogprob()}, "only `proxy` can be a mean log-probability"),
         ("best of", {"proxy": 3}, r"fields\['proxy'\] must be a function or the name .* got 3"),
-        ("best of", {"clusters": vowels}, "clusters are no entry of fields: pass cluster_func"),
+        ("best of", {"clusters": vowels}, "fields must not hold clusters: pass cluster_func"),
         ("distance", {"pairs": "number"}, "must be a function, which gets the samples of one"),
         ("families", {}, "poly_families reads families"),
     ],
@@ -214,7 +214,7 @@ def raises(**_):
     ("name", "source", "message"),
     [
         ("answers", raises, "answers function 'raises' raised KeyError"),
-        ("answers", lambda **_: ["a"], "must return one value a sample, 4, got 1"),
+        ("answers", lambda **_: ["a"], "must return one value for each sample, 4, got 1"),
         ("answers", lambda **_: [["a"]] * 4, r"texts, numbers or None \(unknown\), got \['a'\]"),
         ("answers", lambda **_: ["a", 1, 2, 3], "must be all texts or all numbers, got both"),
         ("proxy", lambda **_: [np.inf] * 4, "must return finite numbers or None .* got inf"),

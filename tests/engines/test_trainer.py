@@ -318,10 +318,10 @@ def huge(completions, **_):
     ("rewards", "clusters", "message"),
     [
         (raises, first_letters, "the reward function 'raises' raised KeyError: 'gold'"),
-        (too_few, first_letters, "'too_few' must return one value a sample, 16, got 15"),
+        (too_few, first_letters, "'too_few' must return one value for each sample, 16, got 15"),
         (words, first_letters, "'words' must return finite numbers or None .*, got 'good'"),
         (infinite, first_letters, "function 'infinite' must return finite .*, got inf"),
-        (forgets, first_letters, "'forgets' must return one value a sample, 16, got None"),
+        (forgets, first_letters, "'forgets' must return one value for each sample, 16, got None"),
         (length, raises, "the cluster function 'raises' raised KeyError"),
         (length, pairs, r"the cluster function 'pairs' must return names or integers .*, got \[0"),
         (length, halves, r"the cluster function 'halves' must return names or integers .* got 0.5"),

@@ -123,7 +123,10 @@ def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
     spoil(stopped.last_checkpoint() / file)
     _, finished = train(tiny(), base, stopped.path)
     assert finished
-    assert f"checkpoint-4/{file} is damaged: training repeats the steps after checkpoint-2" in caplog.text
+    assert (
+        f"checkpoint-4/{file} is damaged: training repeats the steps after checkpoint-2"
+        in caplog.text
+    )
     steps = [record["step"] for record in files.read_lines(stopped.metrics)]
     assert steps == [1, 2, 3, 4, 5, 6]
     assert weights(stopped) == weights(whole)

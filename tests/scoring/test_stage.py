@@ -277,7 +277,7 @@ def test_rewards_may_be_numbers_of_any_library():
 
 def test_scoring_needs_no_trainer():
     program = (
-        "import sys, setrl.scoring, setrl.engines.functions, setrl.engines.sources\n"
+        "import sys, setrl.scoring, setrl.engines.functions\n"
         "print(sorted({'torch', 'transformers', 'trl'} & set(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

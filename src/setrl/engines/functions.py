@@ -1,20 +1,29 @@
-"""Functions of the user, called so that an error names the function and each value is checked."""
+"""Functions of the user and columns of the data, as functions that check what they return.
+
+An error names the function or the column. All have the interface of TRL's reward functions and
+return one value for each sample; the function of `pairs` is called with the samples of one prompt
+and returns a matrix.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from setrl import names
 from setrl.errors import RunError
 from setrl.rewards.guarded import CallRecord
-from setrl.scoring.fields import PAIRS, READERS, read_matrix, read_number
+from setrl.scoring.fields import KNOWN, PAIRS, READERS, Values, read_matrix, read_number
 from setrl.scoring.labels import read_label
 
+Source = Callable[..., Any] | str  # a function, or the name of a column
 Read = Callable[[Any, int, str], Any]  # what a call returned, number of samples, name for errors
+
+NOT_COLUMNS = ("prompts", "completions", "completion_ids", "trainer_state", "environments")
 
 
 def checked_rewards(function: Callable[..., Any]) -> Any:
@@ -36,9 +45,19 @@ def checked_labels(function: Any) -> Any:
     return _checked(function, "cluster", _each(read_label))
 
 
-def checked_field(function: Callable[..., Any], name: str) -> Any:
-    """Return the same function of a field, with errors that name it."""
-    return _checked(function, name, read_matrix if name == PAIRS else _each(READERS[name]))
+def functions_of(sources: Mapping[str, Source]) -> dict[str, Callable[..., Any]]:
+    """Return one function for each field, whose errors name the function or the column.
+
+    Raises:
+        ValueError: If the name of a field is not known.
+        TypeError: If a source is neither a function nor the name of a column.
+    """
+    for name, source in sources.items():
+        _check_source(name, source)
+    return {
+        name: _column(source, name) if isinstance(source, str) else _field(source, name)
+        for name, source in sources.items()
+    }
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -47,7 +66,7 @@ def name_of(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
-def is_async(function: Callable[..., Any]) -> bool:
+def is_async(function: Any) -> bool:
     """Return whether a call of the function gives a coroutine, by TRL's rule."""
     function = _unwrapped(function)
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(function.__call__)
@@ -110,7 +129,7 @@ def _each(convert: Callable[[Any], Any]) -> Read:
     """Make what reads one value for each sample."""
 
     def read(values: Any, expected: int, place: str) -> list[Any]:
-        wanted = f"{place} must return one value a sample, {expected}"
+        wanted = f"{place} must return one value for each sample, {expected}"
         if not isinstance(values, Iterable):
             raise RunError(f"{wanted}, got {values!r}")
         values = list(values)
@@ -120,5 +139,41 @@ def _each(convert: Callable[[Any], Any]) -> Read:
             return [convert(value) for value in values]
         except ValueError as error:
             raise RunError(f"{place} must return {error}") from None
+
+    return read
+
+
+def _field(function: Callable[..., Any], name: str) -> Any:
+    return _checked(function, name, read_matrix if name == PAIRS else _each(READERS[name]))
+
+
+def _check_source(name: str, source: Source) -> None:
+    if name == "clusters":
+        raise ValueError("fields must not hold clusters: pass cluster_func=... or judge=...")
+    names.look_up("field", name, dict.fromkeys(KNOWN))
+    if not callable(source) and not isinstance(source, str):
+        raise TypeError(
+            f"fields[{name!r}] must be a function or the name of a column, got {source!r}"
+        )
+    if name == PAIRS and isinstance(source, str):
+        raise TypeError(
+            "fields['pairs'] must be a function, which gets the samples of one prompt and "
+            f"returns a number for each pair of them, got the column {source!r}"
+        )
+
+
+def _column(source: str, name: str) -> Callable[..., Values]:
+    """Make a function that returns a column of the samples' rows."""
+
+    def read(**arguments: Any) -> Values:
+        if source not in arguments:
+            raise RunError(
+                f"fields[{name!r}]: the samples have no column {source!r}; they have "
+                f"{', '.join(repr(one) for one in arguments if one not in NOT_COLUMNS)}"
+            )
+        try:
+            return [READERS[name](value) for value in arguments[source]]
+        except ValueError as error:
+            raise RunError(f"the column {source!r} of fields[{name!r}] must hold {error}") from None
 
     return read

@@ -1,4 +1,4 @@
-"""A judge inside a training run: asked while the step is still being sampled, and timed."""
+"""A judge in training: asked while the step is still being sampled, and timed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Question:
 
 
 class JudgeQueue:
-    """Asks a judge about groups as soon as they are sampled, and collects the answers later.
+    """A queue of questions: asks a judge about each sampled group, and collects the answers later.
 
     Args:
         judge: Any judge. A `BackgroundJudge` is asked ahead, others when answers are needed.
@@ -59,7 +59,7 @@ class JudgeQueue:
         question.answer.add_done_callback(lambda _: _record_time(question))
 
     def collect(self, groups: Sequence[Group]) -> tuple[list[Judgement], JudgingTimes]:
-        """The judgements of groups, asked now if not before; waits for all of them."""
+        """Wait for the judgements of groups; ask now about groups that were not asked about."""
         start_s = time.perf_counter()
         if self._submit is None:
             judgements = self.judge.judge(groups)
@@ -79,9 +79,9 @@ class JudgeQueue:
 
 
 def usage_of(judge: Judge) -> dict[str, float]:
-    """Requests, tokens and cost of a judge so far; nothing of one that asks no server itself.
+    """Return the requests, tokens and cost of a judge so far; empty if it asks no server itself.
 
-    A cost is known only where prices are given. Tokens of failed requests are not known.
+    A cost is known only if prices are given. Tokens of failed requests are not known.
     """
     counts = getattr(judge, "counts", None)
     if not isinstance(counts, Usage):
@@ -100,7 +100,7 @@ def _record_time(question: _Question) -> None:
 
 
 def covered(spans: Iterable[tuple[float, float]]) -> float:
-    """The length of the union of spans (from, to).
+    """Return the length of the union of spans (from, to).
 
     >>> covered([(0, 2), (1, 3), (5, 6)])
     4.0
@@ -113,13 +113,13 @@ def covered(spans: Iterable[tuple[float, float]]) -> float:
 
 
 def make_judge(spec: Config, folder: Path) -> Judge:
-    """The judge of an arm: that of `setrl.judges.config`, with its cache in the run's folder.
+    """Make the judge of an arm, whose cache is in the folder of the run.
 
     >>> make_judge("oracle:polynomial", Path()).name
     'oracle:polynomial'
 
     Args:
-        spec: A text such as "oracle:quadratic", or a mapping of the judge's name and settings.
+        spec: A name such as "oracle:quadratic", or a mapping of the judge's name and settings.
         folder: The folder of judge.sqlite, which keeps a language model's judgements, if the
             settings name no other cache.
 

@@ -20,7 +20,7 @@ Names = Sequence[Sequence[str | None]]
 
 
 def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str, float]:
-    """Flat `stage/quantity` metrics of a batch of samples."""
+    """Measure a batch of samples: flat metrics, `stage/quantity`."""
     metrics = {
         "reward/mean": _known_mean(batch.rewards_BN),
         "reward/pass@1": _known_mean(batch.correct_BN),
@@ -49,13 +49,13 @@ def _strategies(batch: ScoredBatch, clusters_BN: np.ndarray) -> dict[str, float]
 
 
 def _counts(clusters_BN: np.ndarray, kept_BN: np.ndarray) -> list[Counter[float]]:
-    """How many of the kept samples of each prompt use each strategy."""
+    """Count how many of the kept samples of each prompt use each strategy."""
     rows = zip(clusters_BN, kept_BN, strict=True)
     return [Counter(row[kept].tolist()) for row, kept in rows]
 
 
 def _shares(names_BN: Names) -> dict[str, float]:
-    """Share of each strategy over all samples; unreadable samples are in none."""
+    """Return the share of each strategy in all samples; an unreadable sample has no strategy."""
     count = Counter(name for names in names_BN for name in names if name is not None)
     num_samples = sum(len(names) for names in names_BN)
     shown = dict(count.most_common(NAMES_SHOWN))
@@ -76,19 +76,19 @@ def _advantages(batch: ScoredBatch) -> dict[str, float]:
 
 
 def dead_groups(batch: ScoredBatch) -> np.ndarray:
-    """Which prompts train nothing, (B,) bool: all their advantages are 0."""
+    """Return which prompts train nothing, (B,) bool: all their advantages are 0."""
     return (batch.advantages.values_BN == 0).all(axis=1)
 
 
 def _equal_rewards(rewards_BN: np.ndarray) -> np.ndarray:
-    """Which prompts a filter on the variance of rewards would drop, (B,) bool."""
+    """Return which prompts a filter on the variance of rewards would drop, (B,) bool."""
     known_BN = ~np.isnan(rewards_BN)
     least = np.where(known_BN, rewards_BN, np.inf).min(axis=1)
     return np.where(known_BN, rewards_BN, -np.inf).max(axis=1) <= least
 
 
 def _mean(values: Any) -> float:
-    """Mean; NaN of nothing, without a warning."""
+    """Return the mean; without values NaN, and no warning."""
     array = np.asarray(values, dtype=float)
     return float(array.mean()) if array.size else float("nan")
 
@@ -100,10 +100,10 @@ def _known_mean(values_BN: np.ndarray) -> float:
 def rollout_records(
     batch: ScoredBatch, names_BN: Names | None, step: int, method: AnyMethod
 ) -> list[dict[str, Any]]:
-    """One record a prompt: its samples, their advantages, and those of other methods.
+    """Make a record of each prompt: its samples with their advantages, also by other methods.
 
-    Fields that the method read are with the samples, so that `setrl credit` gives a record the same
-    advantages again; of pairs there are too many.
+    A sample has the fields that the method read, so that `setrl credit` gives a record the same
+    advantages again. Pairs are left out: there are too many.
     """
     others = _counterfactual(batch, method)
     return [
@@ -132,7 +132,7 @@ def rollout_records(
 
 
 def _counterfactual(batch: ScoredBatch, method: AnyMethod) -> dict[str, np.ndarray]:
-    """The advantages that three methods would have given, with the method's own K if it has one."""
+    """Return the advantages by three other methods, with the method's own K if it has one."""
     most = batch.rewards_BN.shape[1] - 1
     set_size = min(method.set_size if method.set_size > 1 else 4, most)
     others = {"grpo": methods.dr_grpo(), "maxpo": methods.maxpo(set_size)}
@@ -145,20 +145,20 @@ def _counterfactual(batch: ScoredBatch, method: AnyMethod) -> dict[str, np.ndarr
 
 
 def _not_judged(clusters_BN: np.ndarray | None, b: int) -> dict[str, Any]:
-    """How a record marks a prompt that could not be judged, as `setrl judge` does."""
+    """Mark the record of a prompt that could not be judged, as `setrl judge` does."""
     if clusters_BN is None or not np.isnan(clusters_BN[b]).all():
         return {}
     return {"judged": {"cluster": {"unknown": "the judge failed"}}}
 
 
 def _unknown_cluster(clusters_BN: np.ndarray | None, b: int, i: int) -> dict[str, Any]:
-    """How a record marks a sample of unknown cluster: null alone is degenerate in other logs."""
+    """Mark a sample whose cluster is unknown: in other logs null means degenerate."""
     is_unknown = clusters_BN is not None and np.isnan(clusters_BN[b, i])
     return {"unknown": ["cluster"]} if is_unknown else {}
 
 
 def _field_values(batch: ScoredBatch, b: int, i: int) -> dict[str, Any]:
-    """What the method read of a sample beside reward and cluster; None where it is unknown."""
+    """Return what else the method read about a sample; None where it is unknown."""
     found: dict[str, Any] = {}
     for name, key in FIELD_KEYS.items():
         if name == "families":
@@ -169,7 +169,7 @@ def _field_values(batch: ScoredBatch, b: int, i: int) -> dict[str, Any]:
 
 
 def _label(clusters_BN: np.ndarray | None, b: int, i: int) -> int | None:
-    """A sample's cluster; None where it is unknown."""
+    """Return the cluster of a sample; None where it is unknown."""
     if clusters_BN is None or np.isnan(clusters_BN[b, i]):
         return None
     return int(clusters_BN[b, i])

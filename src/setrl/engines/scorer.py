@@ -1,7 +1,7 @@
 """Samples of a task's prompts → rewards, strategies and advantages, for engines that sample.
 
-An engine that is no trainer of TRL samples whole groups, and leaves everything between the texts
-and the advantages to a `Scorer`.
+Such an engine samples whole groups and leaves everything between the texts and the advantages to a
+`Scorer`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 
 from setrl import AnyMethod
 from setrl.engines import functions
+from setrl.engines.functions import Source, functions_of
 from setrl.engines.judging import JudgeQueue
-from setrl.engines.sources import Source, functions_of
 from setrl.engines.timing import timed
 from setrl.errors import RunError
 from setrl.judges import Group, Judge
@@ -55,7 +55,7 @@ class Scorer:
     Attributes:
         task: Gives rewards, their combination, and the function of strategies.
         judge: Gives the strategies instead of the task's function.
-        fields: What the method reads beside rewards and clusters, as in `SetCredit`.
+        fields: What the method reads besides rewards and clusters, as in `SetCredit`.
         truncated: What samples count that were cut at the length limit.
         rewards: Reward functions instead of the task's, one for each; None for the task's.
     """
@@ -101,11 +101,13 @@ class Scorer:
                 columns, method, combine=self.task.combine, truncated=self.truncated, rng=rng
             )
         if np.isnan(batch.rewards_BN).all():
-            warnings.warn("no sample of a step got a reward: it trains on nothing", stacklevel=2)
+            warnings.warn(
+                "no sample of the step got a reward: the step trains on nothing", stacklevel=2
+            )
         return replace(batch, seconds=self._seconds, judging=judging)
 
     def _columns(self, groups: Sequence[SampledGroup]) -> Columns:
-        """What the functions of the task say about the samples."""
+        """Ask the functions of the task about the samples."""
         arguments = _arguments(groups)
         return Columns(
             [_question(group).prompt for group in groups],
@@ -136,7 +138,7 @@ def _question(group: SampledGroup) -> Group:
 
 
 def _arguments(groups: Sequence[SampledGroup]) -> dict[str, Any]:
-    """What functions of a task receive, in TRL's interface: one value for each sample."""
+    """Make what functions receive in TRL's interface: lists with one value for each sample."""
     samples = [(group, i) for group in groups for i in range(len(group.texts_N))]
     keys = dict.fromkeys(key for group in groups for key in group.problem.columns)
     arguments: dict[str, Any] = {

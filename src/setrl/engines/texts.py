@@ -1,4 +1,4 @@
-"""What a judge reads: a prompt, and the whole of what a sample says and does."""
+"""What a judge reads: a prompt, and all that a sample says and does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REASONING = ("reasoning_content", "thinking")  # what TRL's parsers call it
 
 
 def sample_text(completion: Text) -> str:
-    """A sample: one answer as it is, a trajectory with the role of every message.
+    """Return a sample as text: one answer unchanged, a trajectory with the role of each message.
 
     >>> sample_text([{"role": "assistant", "content": [{"type": "text", "text": "6"}]}])
     '6'
@@ -23,7 +23,7 @@ def sample_text(completion: Text) -> str:
 
 
 def prompt_text(prompt: Text) -> str:
-    """A prompt: one question as it is, a longer conversation with the role of every message."""
+    """Return a prompt as text: one question unchanged, or messages with their roles."""
     if isinstance(prompt, str):
         return prompt
     questions = [message for message in prompt if message.get("role") != "system"]
@@ -40,7 +40,7 @@ def _speaker(message: dict[str, Any]) -> str:
 
 
 def _spoken(message: dict[str, Any]) -> str:
-    """The reasoning, the text and the tool calls of a message, as far as it has them."""
+    """Join the reasoning, the text and the tool calls that a message has."""
     reasoning = next((message[key] for key in REASONING if message.get(key)), None)
     parts = [f"<think>\n{reasoning}\n</think>"] if reasoning else []
     parts += [message_text(message)] if message_text(message) else []
@@ -49,7 +49,7 @@ def _spoken(message: dict[str, Any]) -> str:
 
 
 def _call(call: dict[str, Any]) -> str:
-    """A call of a tool, as `name(arguments)`."""
+    """Write a call of a tool as `name(arguments)`."""
     function = call.get("function", call)
     arguments = function.get("arguments", {})
     if not isinstance(arguments, str):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from setrl import names
 from setrl.core.samples import DEGENERATE
-from setrl.engines.sources import Source
+from setrl.engines.functions import Source
 from setrl.errors import ConfigError
 from setrl.files.strict_yaml import KeyedError
 from setrl.rewards.loading import check_reference, load_function

@@ -1,4 +1,4 @@
-"""Fields of samples beside rewards and clusters: their values, and columns of them as arrays."""
+"""Further fields of samples, besides rewards and clusters: values, and columns as arrays."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ NUMBERS = (int, float, np.number, np.bool_)
 
 
 def read_answer(value: Any) -> Any:
-    """One value of a function of answers.
+    """Read one value of a function of answers.
 
     Raises:
-        ValueError: If it is no text, no number, and not None.
+        ValueError: If it is neither a text nor a number nor None.
     """
     plain = _plain(value)
     if plain is None or isinstance(plain, (str, *NUMBERS)):
@@ -29,7 +29,7 @@ def read_answer(value: Any) -> Any:
 
 
 def read_number(value: Any) -> float:
-    """One value of a function of numbers; NaN for None.
+    """Read one value of a function of numbers; NaN for None.
 
     Raises:
         ValueError: If it is neither a finite number nor None or NaN.
@@ -43,9 +43,9 @@ def read_number(value: Any) -> float:
 
 
 def _plain(value: Any) -> Any:
-    """The number in an array or tensor of one element; other values are themselves.
+    """Take the number out of an array or tensor of one element; other values stay.
 
-    Tensors are known by what they have: configs read this module, and must not wait for PyTorch.
+    Tensors are recognised by their attributes: reading a config must not import PyTorch.
     """
     is_array = hasattr(value, "shape") and hasattr(value, "item")
     return value.item() if is_array and math.prod(value.shape) == 1 else value
@@ -82,11 +82,11 @@ def as_array(name: str, values: Values, num_samples: int) -> np.ndarray:
 
 
 def read_matrix(value: Any, num_samples: int, place: str) -> np.ndarray:
-    """The matrix of one prompt, (N, N); None is a prompt of which nothing is known.
+    """Read the matrix of one prompt, (N, N); None is a prompt about which nothing is known.
 
     Raises:
-        RunError: If it is no symmetric matrix of finite numbers; NaN marks an unknown
-            sample on the diagonal.
+        RunError: If it is not a symmetric matrix of finite numbers; NaN on the diagonal marks an
+            unknown sample.
     """
     if value is None:
         return np.full((num_samples, num_samples), np.nan)

@@ -14,14 +14,14 @@ from setrl.scoring.labels import Label
 
 @dataclass(frozen=True)
 class JudgingTimes:
-    """What judging cost a step.
+    """What the judge cost in one step.
 
     Attributes:
-        waited_s: Seconds for which training stood still, on this process.
-        worked_s: Seconds for which at least one question of this process was open.
+        waited_s: Seconds for which this process waited.
+        worked_s: Seconds in which at least one question of this process was open.
         unknown: Share of the prompts that could not be judged.
-        used: What the judge asked of its server since the last step, where it asks one: names of
-            metrics and numbers.
+        used: What the judge used of its server since the last step: names of metrics and numbers;
+            empty if it asks no server.
     """
 
     waited_s: float
@@ -38,19 +38,19 @@ class JudgingTimes:
 
 
 def unknown_share(judgements: Sequence[Judgement]) -> float:
-    """The share of the prompts that could not be judged; 0 of none."""
+    """Return the share of the prompts that could not be judged; 0 without prompts."""
     return sum(one.clusters_N is None for one in judgements) / max(len(judgements), 1)
 
 
 def clusters_array(judgements: Sequence[Judgement], num_samples: int) -> np.ndarray:
-    """The labels of judgements, (B, N); NaN for the samples of a prompt that was not judged."""
+    """Return the clusters of judgements, (B, N); NaN for a prompt that could not be judged."""
     unknown = (np.nan,) * num_samples
     rows = [unknown if one.clusters_N is None else one.clusters_N for one in judgements]
     return np.array(rows, dtype=np.float64).reshape(-1, num_samples)
 
 
 def labels_of(judgement: Judgement, num_samples: int) -> list[Label]:
-    """What a judge called the strategies of a prompt's samples; numbers where it gave no names."""
+    """Return the names that a judge gave to the samples of a prompt; numbers without names."""
     if judgement.clusters_N is None:
         return [None] * num_samples
     names = judgement.strategies or [None] * num_samples

@@ -18,10 +18,10 @@ LARGEST = 2**53  # up to it, float64 holds every integer
 
 
 def read_label(value: Any) -> Label:
-    """One value of a cluster function.
+    """Read one value of a cluster function.
 
     Raises:
-        ValueError: If it is no name, no integer of at least −1, and not None.
+        ValueError: If it is neither a name nor an integer of at least −1 nor None.
     """
     if value is None or isinstance(value, str):
         return value
@@ -39,10 +39,10 @@ def read_label(value: Any) -> Label:
 
 
 def numbered(labels: Sequence[Label]) -> np.ndarray:
-    """Labels as numbers: integers stay, names get the integers above them, None becomes NaN.
+    """Turn labels into numbers: integers stay, names get the integers above them, None becomes NaN.
 
-    Which name comes first does not depend on the order of the samples, so that credit does not
-    either, to the last bit.
+    The order of the names does not depend on the order of the samples, so that credit does not
+    depend on it either, to the last bit.
 
     >>> numbered(["factor", 3, "formula", -1, "factor"])
     array([ 5.,  3.,  4., -1.,  5.])
@@ -55,12 +55,12 @@ def numbered(labels: Sequence[Label]) -> np.ndarray:
 
 
 def _order(name: str) -> tuple[int, str]:
-    """The order of strategies' numbers in earlier versions, which were hashes of three bytes."""
+    """Sort names as earlier versions did, whose numbers were hashes of three bytes."""
     return strategy_label(name), name
 
 
 def shown(label: Label) -> str | None:
-    """A label as tables show it.
+    """Write a label for a table.
 
     >>> shown("factor"), shown(3), shown(-1)
     ('factor', '3', 'degenerate')

@@ -123,7 +123,7 @@ def _numbers(values: Sequence[Any]) -> np.ndarray:
 
 
 def _strategies(values: Sequence[Any], num_samples: int) -> tuple[np.ndarray, list[list[Label]]]:
-    """The strategies as numbers and as labels, from judgements of prompts or labels of samples."""
+    """Return strategies as numbers and as labels, from judgements or from labels."""
     if isinstance(values[0], Judgement):
         return clusters_array(values, num_samples), [labels_of(one, num_samples) for one in values]
     starts = range(0, len(values), num_samples)

@@ -254,7 +254,7 @@ def test_a_method_of_strategies_says_what_it_needs(store):
             torch.zeros(2, 1), torch.ones(2, 1), config=config, index=["p", "p"]
         )
     batch = put(store, CASES["names of strategies"], labels=False)
-    with pytest.raises(RunError, match="must return 'cluster' beside 'score'; it returned 'acc'"):
+    with pytest.raises(RunError, match="must return 'cluster' besides 'score'; it returned 'acc'"):
         VERL.make("sync", POLY)._compute_advantage(batch, {})
 
 

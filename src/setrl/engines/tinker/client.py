@@ -2,17 +2,17 @@
 
 Written for the client package `tinker` 0.25; `setrl.engines.tinker.server` finds the server and
 samples from it. The loop is our own: sample, reward, judge, credit, `forward_backward`,
-`optim_step`, save. The server sees tokens, their log-probabilities and one advantage a sample; it
-needs no change for any method.
+`optim_step`, save. The server gets tokens, their log-probabilities and one advantage for each
+sample; no method needs a change of the server.
 
 Nothing is lost or trained twice: see `setrl.engines.tinker.journal`. If the server does not answer,
-or a reply is lost, it is not known what of a step the server has done. So the step is never
+or a reply is lost, nobody knows which part of the step the server has done. So the step is never
 repeated on weights that may contain it: the saved weights are loaded into a new model, and the
 batches since are trained on again, in their order.
 
 Samples and updates do not overlap: SkyRL's server on JAX holds an adapter once, and a request for
-samples from older weights puts these in the place of the trained ones. With `staleness` above 0 a
-batch is judged, not sampled, while the one before is trained on.
+samples from older weights overwrites the trained weights. With `staleness` above 0 a batch is
+judged, not sampled, while the server trains on the batch before.
 """
 
 from __future__ import annotations
@@ -74,15 +74,15 @@ class Settings:
         learning_rate: Step (from 1) → step size of AdamW.
         rank: Rank of the adapter that is trained.
         seed: Seeds the adapter's first weights.
-        staleness: By how many steps the weights that write a batch may be older than those that it
-            trains: 0 is strictly synchronous, with 1 the next batch is judged while this one is
-            trained.
+        staleness: By how many steps the weights that write a batch may be older than the weights
+            that it trains. 0 is strictly synchronous; with 1 the next batch is judged while the
+            server trains on this one.
         loss: The loss of the server.
         loss_config: Its numbers, such as {clip_low_threshold: 0.8}.
-        save_every: Steps between weights that the server saves, to go on from after a fault.
-        keep: How many of them stay on the server: when newer ones are saved, the server removes
-            older ones of this run, and weights that it sampled from. None: all stay.
-        reply_s: Seconds to wait for one answer; then it counts as lost.
+        save_every: Steps between two saves of the weights, from which a run goes on after a fault.
+        keep: How many saved weights stay on the server. At each save the server removes older
+            weights of this run, and weights that it sampled from. None: all stay.
+        reply_s: Seconds to wait for one answer; after them the answer counts as lost.
         patience_s: Seconds to try again for, when the server does not answer at all.
     """
 
@@ -101,7 +101,7 @@ class Settings:
 
 
 def datum(sample: CreditedSample) -> Any:
-    """A sample as the protocol takes it: each token of it is a target, with the same advantage.
+    """Write a sample for the protocol: each of its tokens is a target with the same advantage.
 
     The model reads all tokens but the last, and predicts all but the first; the tokens of the
     prompt have the advantage 0.
@@ -133,12 +133,12 @@ class _Patience:
     waited: bool = False
 
     def reset(self, step: int) -> None:
-        """A step is done; one that was done before a fault, too, counts only once."""
+        """Start again after a new step; a step that is repeated after a fault is not new."""
         if step > self.step:
             self.step, self.pause_s, self.waited = step, 1.0, False
 
     def wait(self) -> bool:
-        """Wait before the next attempt; False if that took too long already."""
+        """Wait before the next attempt; return False if the time is over."""
         if not self.waited:
             self.since_s, self.waited = time.monotonic(), True
         if time.monotonic() - self.since_s > self.limit_s:
@@ -176,7 +176,7 @@ class _Pending:
 
 @dataclass
 class SetTinkerTrainer:
-    """The loop: batches that are made elsewhere, trained on in their order by a server.
+    """A loop in which a server trains on batches, in their order, that are made elsewhere.
 
     Attributes:
         connect: Makes a client; called again after a fault.
@@ -206,7 +206,7 @@ class SetTinkerTrainer:
     _model: str | None = field(default=None, init=False)
 
     def train(self) -> Saved:
-        """Train to the last step; returns what the server saved last.
+        """Train to the last step; return what the server saved last.
 
         Raises:
             RunError: If the server did no step for `patience_s`; what is saved stays, and the same
@@ -262,7 +262,7 @@ class SetTinkerTrainer:
         return saved
 
     def _restored(self) -> tuple[Any, Saved]:
-        """A model of the server with the saved weights."""
+        """Make a model on the server from the saved weights."""
         saved = self.journal.saved()
         self._leave()
         with may_be_lost("connecting"):
@@ -291,7 +291,7 @@ class SetTinkerTrainer:
         self._client = self._model = None
 
     def final_sampler(self) -> str:
-        """What the server calls the last saved weights for sampling; they outlive this session.
+        """Save the last weights for sampling, and return their name on the server; they stay there.
 
         Raises:
             RunError: If the server does not answer for `patience_s`.
@@ -322,7 +322,7 @@ class SetTinkerTrainer:
         return saved
 
     def _remove_older(self, training: Any) -> None:
-        """Have the server remove what this run saved before, and no longer needs."""
+        """Have the server remove what this run saved before and no longer needs."""
         settings = self.settings
         if settings.keep is not None:
             saves = Saves(self._client, self.journal, settings.reply_s)
@@ -330,7 +330,7 @@ class SetTinkerTrainer:
             saves.remove(training.model_id, settings.keep, settings.staleness + 2)
 
     def _ask_batches(self, training: Any, done: int) -> None:
-        """Have the batches sampled that may be sampled from these weights."""
+        """Have the batches sampled that these weights may sample."""
         last = min(done + 1 + self.settings.staleness, self.settings.steps)
         missing = [
             step
@@ -355,7 +355,7 @@ class SetTinkerTrainer:
         return batch
 
     def _forget_lost(self) -> None:
-        """Batches whose samples were lost with the model before are asked for again."""
+        """Forget batches whose samples were lost with the last model: they are sampled again."""
         for step, pending in list(self._pending.items()):
             pending.drawing.ended.wait()
             if not pending.drawing.is_whole:
@@ -368,7 +368,7 @@ class SetTinkerTrainer:
         return made
 
     def _trained(self, training: Any, batch: Batch) -> dict[str, float]:
-        """Train on a batch, once; what the server measured."""
+        """Train on a batch once; return what the server measured."""
         settings = self.settings
         rate = settings.learning_rate(batch.step)
         adam = types.AdamParams(learning_rate=rate, beta1=0.9, beta2=0.999, eps=1e-8)
@@ -388,9 +388,9 @@ class SetTinkerTrainer:
 
 
 def _agreement(answer: Any, batch: Batch, clip: Mapping[str, float]) -> dict[str, float]:
-    """How far the trainer's log-probabilities are from the sampler's, if the server returns them.
+    """Measure how far the trainer's log-probabilities are from the sampler's, if both are known.
 
-    With equal weights the difference is rounding; with older ones it is what the training did.
+    With equal weights the difference is rounding; with older weights it is what training did.
     """
     found = []
     for output, sample in zip(answer.loss_fn_outputs, batch.samples, strict=False):

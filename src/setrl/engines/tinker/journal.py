@@ -1,11 +1,11 @@
-"""What the client of a training server keeps: no batch is lost, and none is trained on twice.
+"""What the client of a server keeps, so that each batch is trained on exactly once.
 
-The server keeps the weights; the client keeps the number of the step that they were last saved
-after and what the run saved before (`state.json`), and every batch since
-(`batches/step_000007.json`). A batch is written, whole,
-before it is trained on. After any fault the weights of `state.json` are loaded and the batches
-after it are trained on in their order: each is in the weights exactly once, however often it was
-sent. `models.json` names the models that the run made on the server, to clean up after them.
+The server keeps the weights. The client keeps the step after which they were last saved, what the
+run saved before (`state.json`), and every batch since then (`batches/step_000007.json`). A whole
+batch is written before the server trains on it. After a fault the weights of `state.json` are
+loaded, and the server trains on the batches after them in their order: the weights contain each
+batch once, however often it was sent. `models.json` names the models that the run made on the
+server, to clean up after them.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class Saved:
 
 @dataclass(frozen=True)
 class CreditedSample:
-    """One sample, as it is sent to a server for training.
+    """One sample that is sent to a server for training.
 
     Attributes:
         prompt: The tokens of the prompt.
         tokens: The tokens of the sample.
-        logprobs: The log-probability of each of them when it was sampled.
-        advantage: What the method credits the sample with.
+        logprobs: The log-probability of each token when it was sampled.
+        advantage: The credit of the sample.
     """
 
     prompt: Sequence[int]
@@ -59,8 +59,8 @@ class Batch:
         step: The step that trains on them, from 1.
         version: The step after which the weights that wrote them were saved.
         samples: The samples of all prompts.
-        metrics: What is recorded of them.
-        rollouts: A record a prompt; empty if the step keeps none.
+        metrics: What is recorded about them.
+        rollouts: A record of each prompt; empty if the step keeps no records.
     """
 
     step: int
@@ -72,7 +72,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Journal:
-    """The folder of a training run's state and of its batches since.
+    """The folder with the state of a run and its later batches.
 
     Attributes:
         folder: The folder; made when something is written.
@@ -87,7 +87,7 @@ class Journal:
         return self.folder / "state.json"
 
     def saved(self) -> Saved | None:
-        """The weights to go on from; None for a run that has not begun.
+        """Read the weights to go on from; None for a run that has not begun.
 
         Raises:
             ConfigError: If the folder holds a run of another model or with other settings.
@@ -120,7 +120,7 @@ class Journal:
                 path.unlink(missing_ok=True)
 
     def older(self) -> list[Saved]:
-        """Weights that the server saved for this run before the last ones, oldest first.
+        """List what the server saved for this run before the last weights, oldest first.
 
         Raises:
             DataError: If the file is damaged.
@@ -134,7 +134,7 @@ class Journal:
             raise DataError(f"{self._state} is damaged: its older weights: {error}") from None
 
     def _is_copy(self) -> bool:
-        """Whether another folder's run saved what is recorded here, and may still need it."""
+        """Return whether the run of another folder saved what is recorded here: it may need it."""
         return files.read_json(self._state).get("folder") != str(self.folder.resolve())
 
     def forget(self, older: Saved) -> None:
@@ -154,7 +154,7 @@ class Journal:
         files.write_json(self._state, state)
 
     def models(self) -> list[str]:
-        """Models of the server that this run made and has not cleaned up after, oldest first.
+        """List the models that this run made on the server and did not clean up, oldest first.
 
         Raises:
             DataError: If the file is damaged.
@@ -163,7 +163,7 @@ class Journal:
             return []
         kept = files.read_json(self._models)
         try:
-            # A copy of another folder leaves the models of that one's run alone.
+            # In a copy of a folder the models belong to the run of the first folder.
             own = kept["folder"] == str(self.folder.resolve())
             return [str(one) for one in kept["models"]] if own else []
         except (KeyError, TypeError) as error:
@@ -177,7 +177,7 @@ class Journal:
         self._write_models([*self.models(), model])
 
     def forget_model(self, model: str) -> None:
-        """Remove a model from the record: nothing of it is to be cleaned up."""
+        """Remove a model from the record: it left nothing to clean up."""
         self._write_models([one for one in self.models() if one != model])
 
     @property
@@ -192,11 +192,11 @@ class Journal:
         return self.folder / "batches" / f"step_{step:06d}.json"
 
     def write(self, batch: Batch) -> None:
-        """Keep a batch; from now on it will be trained on, once."""
+        """Keep a batch: from now on the server will train on it once."""
         files.write_text(self._path(batch.step), files.json_text(asdict(batch)))
 
     def batch(self, step: int) -> Batch | None:
-        """The batch of a step, if it was made already.
+        """Read the batch of a step; None if it was not made yet.
 
         Raises:
             DataError: If its file is damaged.

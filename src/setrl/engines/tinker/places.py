@@ -1,7 +1,7 @@
-"""Places of a server: a model takes one from when it is made until it is unloaded.
+"""Places of a server: each model takes one until it is unloaded.
 
-Written for the client package `tinker` 0.25, which unloads nothing by itself: a server finds out
-some minutes after the last sign of life of a client (SkyRL's after five to six) that it is gone.
+Written for the client package `tinker` 0.25, which unloads nothing by itself. A server notices that
+a client has gone some minutes after its last sign of life (SkyRL's server after five to six).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tinker.lib.client_connection_pool_type import ClientConnectionPoolType
 
 log = logging.getLogger(__name__)
 
-UNLOAD_S = 10.0  # a server that is away takes no longer to be left
+UNLOAD_S = 10.0  # the longest wait for a server that does not answer
 
 
 def unload(client: Any, model: str) -> None:
@@ -56,16 +56,16 @@ def leave(client: Any, models: list[str]) -> None:
 def sampling_client(
     client: Any, base_model: str, state: str | None, reply_s: float
 ) -> Iterator[Any]:
-    """A client that samples from saved weights; the session ends with it.
+    """Open a client that samples from saved weights; at the end its session ends.
 
     SkyRL's server on JAX samples from weights only while the model that saved them is loaded. So
-    they are loaded into a model of their own; at the end it is unloaded, and what it saved to
-    sample from is removed.
+    the weights are loaded into a new model. At the end this model is unloaded, and what it saved
+    for sampling is removed.
 
     Args:
         client: `tinker.ServiceClient`.
         base_model: The model of the server.
-        state: What the server calls the weights; None: those of the base model.
+        state: The name of the weights on the server; None for the base model.
         reply_s: Seconds to wait for one answer.
     """
     models: list[str] = []

@@ -1,7 +1,7 @@
-"""What a training run saved on a server and no longer needs: the server removes it.
+"""Saved weights that a run no longer needs: the server removes them.
 
-Only what this run saved itself: the weights that its journal records, and what the models that it
-made have saved beside. Nothing depends on it: what cannot be removed now is tried again later.
+A run removes only what it saved itself: the weights that its journal records, and what else its
+models have saved. What cannot be removed now is tried again later.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from setrl.engines.tinker.journal import Journal
 
 log = logging.getLogger(__name__)
 
-FINAL = "final"  # how the names of weights for sampling begin that outlive the training
+FINAL = "final"  # begins the names of weights for sampling that outlive the training run
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class Saves:
         return self.client.create_rest_client()
 
     def remove(self, model: str, keep: int, samplers: int) -> None:
-        """Remove all but the last.
+        """Remove all saved weights but the last.
 
         Args:
             model: The model of the server that the run trains now.
-            keep: How many weights to go on from stay, at least 1.
+            keep: How many saved states stay, at least 1.
             samplers: How many weights for sampling stay.
         """
         try:
@@ -63,14 +63,14 @@ class Saves:
             self.journal.forget(saved)
 
     def _samplers(self, model: str, samplers: int) -> None:
-        """Servers may keep the weights that they sampled from, under names of their own."""
+        """Remove weights that the server sampled from and kept under its own names."""
         own = [one for one in self._passing(model) if one.checkpoint_type == "sampler"]
         own.sort(key=lambda one: one.time)
         for one in own[: max(0, len(own) - samplers)]:
             self._delete(one.tinker_path)
 
     def _past(self, model: str) -> None:
-        """Of a model that was left: what it sampled from, and saves whose replies were lost."""
+        """Remove what a model left: weights for sampling, and saves whose replies were lost."""
         saved = self.journal.saved()
         needed = {one.path for one in (*self.journal.older(), *([saved] if saved else []))}
         for one in self._passing(model):
@@ -79,7 +79,7 @@ class Saves:
         self.journal.forget_model(model)
 
     def _passing(self, model: str) -> list[Any]:
-        """What the server has of a model, but for the weights that outlive the training."""
+        """List what the server keeps for a model, without the weights that outlive the run."""
         found = self.rest.list_checkpoints(model).result(timeout=self.reply_s).checkpoints
         return [one for one in found if not one.tinker_path.rpartition("/")[2].startswith(FINAL)]
 

@@ -1,4 +1,4 @@
-"""A server of the Tinker protocol, as its client sees it: found, checked, and asked for samples.
+"""A server of the Tinker protocol: found, checked, and asked for samples.
 
 Written for the client package `tinker` 0.25. `setrl.engines.tinker` trains through it.
 """
@@ -29,7 +29,7 @@ PROBE = "/api/v1/healthz"  # what every server of the protocol answers
 
 
 class LostError(RuntimeError):
-    """The server did not do what it was asked, or it is not known whether it did."""
+    """The server did not do what it was asked, or nobody knows whether it did."""
 
 
 class Sampler(Protocol):
@@ -38,7 +38,7 @@ class Sampler(Protocol):
     def sample(
         self, prompts: Sequence[Sequence[int]], n: int, seeds: Sequence[int]
     ) -> Iterator[SampledTokens]:
-        """n samples of each prompt in turn, from a seed for each."""
+        """Draw n samples of each prompt in turn, with a seed for each prompt."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class TinkerSampler:
     Attributes:
         client: `tinker.SamplingClient`.
         max_tokens: The length at which a sample is cut.
-        ends: Tokens that end a sample; the first of them is its last token.
+        ends: Tokens that end a sample; the sample keeps the first of them.
         temperature: Divides the logits.
         reply_s: Seconds to wait for the samples of a prompt.
     """
@@ -71,7 +71,7 @@ class TinkerSampler:
     def sample(
         self, prompts: Sequence[Sequence[int]], n: int, seeds: Sequence[int]
     ) -> Iterator[SampledTokens]:
-        """n samples of each prompt in turn; all prompts are asked for at once."""
+        """Draw n samples of each prompt in turn; all prompts are sent at once."""
         with may_be_lost("sampling"):
             asked = [self._ask(ids, n, seed) for ids, seed in zip(prompts, seeds, strict=True)]
         for future, ids in zip(asked, prompts, strict=True):
@@ -90,7 +90,7 @@ class TinkerSampler:
 
 
 def _read_samples(answer: Any, n: int, prompt_tokens: int) -> SampledTokens:
-    """The samples of an answer.
+    """Read the samples of an answer.
 
     Raises:
         LostError: If the group is not whole.
@@ -117,7 +117,7 @@ def _read_samples(answer: Any, n: int, prompt_tokens: int) -> SampledTokens:
 
 @contextmanager
 def may_be_lost(what: str) -> Iterator[None]:
-    """Any error of the client package inside means that the request may be done or not."""
+    """Turn an error of the client package into `LostError`: the request may be done or not."""
     try:
         yield
     except (LostError, ConfigError, DataError, RunError):
@@ -127,12 +127,12 @@ def may_be_lost(what: str) -> Iterator[None]:
 
 
 def connect_to(url: str, api_key: str | None = None) -> Any:
-    """A client of the server at a URL.
+    """Make a client of the server at a URL.
 
     Args:
         url: Such as http://127.0.0.1:8000.
-        api_key: What the server wants; null: $TINKER_API_KEY, or a key that says nothing for a
-            server of one's own.
+        api_key: The key that the server asks for. None: $TINKER_API_KEY, or a placeholder, which is
+            enough for your own server.
     """
     key = api_key or os.environ.get("TINKER_API_KEY") or "tml-none"
     return tinker.ServiceClient(base_url=url, api_key=key)

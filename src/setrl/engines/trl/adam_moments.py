@@ -14,12 +14,13 @@ from setrl.errors import RunError
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums over all P parameters of what Adam knows of their gradients.
+    """Sums over all P parameters of what Adam knows about their gradients.
 
     Attributes:
         variance: Σ(v̂ − m̂²), the proxy of MaxPO (arXiv:2606.06080, Fig. 3) for the trace of the
-            gradient's covariance. If the policy stands still, it has 2β₁/(1 + β₁) = 18/19 of it on
-            average in the long run, and 0 at the first step; a single value may be negative.
+            gradient's covariance. If the policy does not change, its mean tends to
+            2β₁/(1 + β₁) = 18/19 of the trace; it is 0 at the first step, and one value may be
+            negative.
         mean_square: Σ m̂², for the squared norm of the mean gradient.
     """
 
@@ -28,7 +29,7 @@ class Moments:
 
 
 def moments(optimizer: Any) -> Moments:
-    """The moments of an Adam or AdamW of PyTorch, corrected for their start at 0.
+    """Read the moments of PyTorch's Adam or AdamW, corrected for their start at 0.
 
     Args:
         optimizer: It, or what Accelerate wraps around it, after its first step.
@@ -47,7 +48,7 @@ def moments(optimizer: Any) -> Moments:
 
 
 def _states(optimizer: Any) -> list[tuple[tuple[float, float], dict[str, Any]]]:
-    """The betas and the state of each parameter that has had a gradient."""
+    """List the betas and the state of each parameter that has had a gradient."""
     known = [
         (group.get("betas"), optimizer.state.get(weight))
         for group in optimizer.param_groups
@@ -64,14 +65,14 @@ def _states(optimizer: Any) -> list[tuple[tuple[float, float], dict[str, Any]]]:
 
 
 def _precise(values: torch.Tensor) -> torch.Tensor:
-    """At least float32: the difference of two moments is small."""
+    """Raise the precision to float32 or more: the difference of two moments is small."""
     return values if values.dtype == torch.float64 else values.float()
 
 
 class AdamMoments(TrainerCallback):
     """Logs `gradient/adam_variance` and `gradient/adam_mean_square` after each update.
 
-    The gradients are those that the optimiser gets: after clipping to `max_grad_norm`.
+    The optimiser gets the gradients after they are clipped to `max_grad_norm`.
 
     Args:
         log: Takes a metric's name and its value.

@@ -1,4 +1,4 @@
-"""Set credit in TRL's asynchronous GRPO, whose samples are scored in a process of their own.
+"""Set credit in TRL's asynchronous GRPO, which scores samples in another process.
 
 Written for TRL 1.16.0. TRL's rollout worker starts a process that samples from a vLLM server,
 scores whole groups (`_score_group`) and sends their rows to the trainer with their advantages. The
@@ -25,8 +25,8 @@ from trl.experimental.async_grpo.async_rollout_worker import (
 
 from setrl import AnyMethod
 from setrl.engines import functions
+from setrl.engines.functions import Source, functions_of
 from setrl.engines.metrics import batch_metrics
-from setrl.engines.sources import Source, functions_of
 from setrl.engines.texts import prompt_text, sample_text
 from setrl.engines.trl import checks
 from setrl.engines.trl.columns import ClusterFunction
@@ -39,7 +39,7 @@ from setrl.scoring.fields import PAIRS
 __all__ = ["credit_worker"]
 
 # Stands before the rows of each conversation while TRL scores them, so that the reward is known
-# even of a conversation without a row to train on.
+# even if a conversation has no row to train on.
 MARK = TrainingSequence([], [], [], rollout_id="")
 
 
@@ -55,21 +55,21 @@ def credit_worker(
     """Let a worker credit its groups with a method, before training starts.
 
     `credit_worker(trainer.rollout_worker, methods.poly_epo(4), strategy)`, on the first process of
-    the trainer: it alone has a worker. TRL drops samples that are too old one by one, after the
+    the trainer: the others have no worker. TRL drops single samples that are too old after the
     credit.
 
     Args:
         worker: The worker of an `AsyncGRPOTrainer`, which has not been started.
         method: A value of `setrl.methods`.
-        cluster_func: As in `SetCredit`; like reward functions a function of a module, as it is sent
-            to another process.
+        cluster_func: As in `SetCredit`, but a function of a module, because it is sent to another
+            process.
         fields: As in `SetCredit`, with functions of a module; a column is one of the data set.
         combine: As in `SetCredit`.
-        truncated: As in `SetCredit`; a sample that is masked is not sent to the trainer.
+        truncated: As in `SetCredit`; a masked sample is not sent to the trainer.
 
     Raises:
         ValueError: If `num_generations` is too small for K, or the method needs what it cannot get.
-        ConfigError: If the worker runs a loop of another kind, has started, or the method or the
+        ConfigError: If the worker runs another kind of loop or has started, or if the method or the
             function cannot be sent to another process.
     """
     if worker._loop_cls is not _AsyncRolloutLoop or worker._process is not None:
@@ -116,7 +116,7 @@ class SetRolloutLoop(_AsyncRolloutLoop):
     Args:
         method: A value of `setrl.methods`.
         cluster_func: The strategy of each sample of a group.
-        fields: Where further fields of the samples come from.
+        fields: The source of each further field.
         combine: How the rewards become one; None for their sum.
         truncated: What samples count that were cut at the length limit.
     """
@@ -160,14 +160,14 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         return kept
 
     def _cut(self, group: RolloutGroup) -> list[bool]:
-        """Which samples do not end as TRL's samples do."""
+        """Return which samples were cut: they do not end as TRL's samples do."""
         ends = {*self.eos_token_ids, self.tokenizer.pad_token_id}
         return [not ids or ids[-1] not in ends for ids in group.completions_ids]
 
     async def _credit(
         self, group: RolloutGroup, metrics_N: list[dict[str, float]], cut_N: list[bool]
     ) -> ScoredBatch:
-        """The group with its rewards, strategies and advantages."""
+        """Gather what is known about the group, and credit its samples."""
         arguments = {
             "prompts": group.prompts,
             "completions": group.completions,
@@ -191,13 +191,13 @@ class SetRolloutLoop(_AsyncRolloutLoop):
 
     @property
     def _reward_keys(self) -> list[str]:
-        """TRL's metrics that hold rewards: their sum, unless they are combined here."""
+        """The metrics of TRL that hold rewards: the sum, unless rewards are combined here."""
         names = self.reward_func_names
         return ["reward"] if self.combine is None else [f"rewards/{name}" for name in names]
 
 
 async def _called(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """What a function returns, which works beside the others of the process."""
+    """Call a function while the process goes on with its other work."""
     if functions.is_async(function):
         return await function(**arguments)
     return await asyncio.to_thread(function, **arguments)

@@ -41,15 +41,15 @@ def check_arguments(
     elif args.multi_objective_aggregation != "sum_then_normalize":
         raise ValueError(
             "multi_objective_aggregation must be 'sum_then_normalize', got "
-            f"{args.multi_objective_aggregation!r}: a method credits one reward a sample; to "
-            "normalise rewards apart, pass combine=Combine(weights, normalize='group')"
+            f"{args.multi_objective_aggregation!r}: a method credits one reward of each sample; to "
+            "normalise each reward, pass combine=Combine(weights, normalize='group')"
         )
     _warn_of_no_effect(method, args, has_sampler)
     warn_of_truncated_sampling(args, has_sampler)
 
 
 def check_combine(combine: Combine, names: Sequence[str], args: GRPOConfig | None = None) -> None:
-    """Refuse weights beside TRL's own, or a number of weights that is not the number of rewards."""
+    """Refuse `reward_weights` besides `combine`, and a wrong number of weights."""
     if args is not None and args.reward_weights is not None:
         raise ValueError("pass reward_weights or combine, not both: combine has weights")
     if len(combine.weights) != len(names):
@@ -60,10 +60,10 @@ def check_combine(combine: Combine, names: Sequence[str], args: GRPOConfig | Non
 
 
 def truncation(truncated: Truncation | None, args: GRPOConfig) -> Truncation:
-    """What truncated samples count, as the trainer's arguments and TRL's own say together.
+    """Decide what cut samples count, by our argument and by TRL's.
 
-    TRL's mask takes them out of the loss alone: their rewards would still decide the advantages of
-    the others. Here they leave the sets too.
+    TRL's mask takes cut samples only out of the loss: their rewards would still change the
+    advantages of the others. Here they leave the sets too.
     """
     if not isinstance(truncated, Truncation | None):
         raise ValueError(
@@ -80,7 +80,7 @@ def truncation(truncated: Truncation | None, args: GRPOConfig) -> Truncation:
 
 
 def _check_rloo(args: RLOOConfig, has_sampler: bool) -> None:
-    """RLOO changes the rewards on the way to its advantages, which a method replaces."""
+    """Refuse arguments of RLOO that change rewards or advantages: a method replaces them."""
     if args.beta != 0:
         raise ValueError(
             f"RLOO puts its KL penalty into the rewards, which a method does not see: set beta=0.0 "

@@ -89,7 +89,7 @@ class Gathering(Sampling):
         return rewards_MR
 
     def _columns(self, output: dict[str, Any]) -> tuple[Columns, JudgingTimes | None]:
-        """The columns of the last generation, and what the judge took; TRL has logged its texts."""
+        """Gather the columns of the last generation, and what the judge cost."""
         found = self._generation
         assert found.rewards_MR is not None
         rewards_MR = found.rewards_MR.double().cpu().numpy()
@@ -107,7 +107,7 @@ class Gathering(Sampling):
     def _arguments(
         self, inputs: list[dict[str, Any]], prompts: list, completions: list, ids: list
     ) -> dict[str, Any]:
-        """What TRL passes to reward functions."""
+        """Make what TRL passes to reward functions."""
         own = ("prompt", "completion", "completion_ids")
         fields: dict[str, Any] = {
             key: [one[key] for one in inputs] for key in inputs[0] if key not in own
@@ -122,14 +122,14 @@ class Gathering(Sampling):
     def _started(
         self, function: Callable[..., Any], arguments: Mapping[str, Any]
     ) -> Callable[[], Any]:
-        """What gives the values of a function; an asynchronous one works until then."""
+        """Return a call that gives the values; an asynchronous function starts now."""
         if not is_async(function):
             return functools.partial(function, **arguments)
         call = function(**arguments)
         return asyncio.run_coroutine_threadsafe(call, self.async_loop).result
 
     def _start_fields(self, arguments: dict[str, Any]) -> dict[str, Callable[[], Values]]:
-        """What gives each field of the samples of all processes, once the rewards are known."""
+        """Return a call for each field that gives its values for the samples of all processes."""
 
         def gathered(values: Callable[[], Any]) -> Values:
             return gather_rows(values())
@@ -142,9 +142,9 @@ class Gathering(Sampling):
         }
 
     def _pairs(self, function: Callable[..., Any], arguments: dict[str, Any]) -> Values:
-        """A matrix for each prompt; each process asks about its share of the prompts.
+        """Return a matrix for each prompt; each process asks about its share of the prompts.
 
-        A group may span processes, so that the samples are gathered first.
+        The samples are gathered first, because a group may span processes.
         """
         n, own = self._num_samples, len(arguments["completions"])
         kept = [key for key, one in arguments.items() if isinstance(one, list)]
@@ -158,13 +158,13 @@ class Gathering(Sampling):
         return gather_rows(matrices)
 
     def _share(self, groups: list[Any]) -> list[Any]:
-        """The part of all groups, in their order, that is for this process."""
+        """Return the groups that this process asks about."""
         share = math.ceil(len(groups) / self.accelerator.num_processes)
         first = share * self.accelerator.process_index
         return groups[first : first + share]
 
     def _texts(self, num_samples: int) -> tuple[list[str], list[list[str]]]:
-        """The last prompts and their samples, of all processes, from TRL's own log."""
+        """Read the last prompts and samples of all processes from TRL's own log."""
         n = self._num_samples
         prompts = [prompt_text(prompt) for prompt in list(self._logs["prompt"])[-num_samples::n]]
         texts = [sample_text(text) for text in list(self._logs["completion"])[-num_samples:]]
@@ -173,7 +173,7 @@ class Gathering(Sampling):
     def _judged(
         self, queue: JudgeQueue, prompts_B: list[str], texts_BN: list[list[str]]
     ) -> tuple[list[Judgement], JudgingTimes]:
-        """What the judge says; each process asks about its share of the groups."""
+        """Ask the judge; each process asks about its share of the groups."""
         groups = [Group(p, tuple(t)) for p, t in zip(prompts_B, texts_BN, strict=True)]
         judgements, times = queue.collect(self._share(groups))
         if self.accelerator.num_processes == 1:

@@ -1,4 +1,4 @@
-"""Lists of plain values from all processes, in one exchange where they are short."""
+"""Lists of plain values from all processes, in one exchange if they are short."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SHORT = 8192  # bytes that the first exchange has; longer lists need a second on
 
 
 def gather_rows(rows: list[Any]) -> list[Any]:
-    """The rows of all processes, those of the first one first.
+    """Gather the rows of all processes, in the order of the processes.
 
-    As accelerate's `gather_object`, which always needs two exchanges.
+    It returns what accelerate's `gather_object` does, which always needs two exchanges.
     """
     state = PartialState()
     if state.num_processes == 1:
@@ -36,7 +36,7 @@ def gather_rows(rows: list[Any]) -> list[Any]:
 
 
 def _exchanged(own: bytes, size: int, device: Any) -> list[bytes]:
-    """The bytes of every process, filled up to a size that all have in common."""
+    """Exchange the bytes of every process, filled up to one common size."""
     sent = torch.frombuffer(bytearray(own.ljust(size, b"\0")), dtype=torch.uint8).to(device)
     received: list[Tensor] = [torch.empty_like(sent) for _ in range(dist.get_world_size())]
     dist.all_gather(received, sent)

@@ -16,9 +16,9 @@ WHOLE = {"top_p": 1.0, "top_k": 0, "min_p": None}
 def warn_of_truncated_sampling(args: GRPOConfig, has_sampler: bool) -> None:
     """Warn, when a trainer is made, that samples come from another policy than the trained one.
 
-    With top_p, top_k or min_p the tokens are drawn from the most likely ones, π(y)/m, where m is
-    their mass, and the loss takes them for samples of π. The ratio of the two policies is then m,
-    never above 1, and tokens that the rule leaves out can never be drawn.
+    With top_p, top_k or min_p only the most likely tokens are drawn, with π(y)/m, where m is their
+    mass, and the loss treats them as samples of π. The ratio of the two policies is then m, which
+    is never above 1, and the other tokens can never be drawn.
     """
     if has_sampler:  # which draws from all tokens: there is a warning that they have no effect
         return
@@ -38,10 +38,10 @@ def warn_of_truncated_sampling(args: GRPOConfig, has_sampler: bool) -> None:
 
 
 def ratio_metrics(output: dict[str, Any], accelerator: Accelerator) -> dict[str, float]:
-    """How far the samples are from the trained policy, over the trained tokens of all processes.
+    """Measure how far samples are from the trained policy, over the tokens of all processes.
 
-    With ρ = π(token)/π_sampled(token), of TRL's correction for vLLM or of a rollout function that
-    gives log-probabilities:
+    With ρ = π(token)/π_sampled(token), from TRL's correction for vLLM or from a rollout function
+    that gives log-probabilities:
 
         sampling/log_ratio_std    the standard deviation of log ρ
         sampling/masked           the share of tokens whose ratio TRL has set to 0
@@ -52,7 +52,7 @@ def ratio_metrics(output: dict[str, Any], accelerator: Accelerator) -> dict[str,
         accelerator: The trainer's.
 
     Returns:
-        The metrics; none where the log-probabilities of the sampled policy are not known.
+        The metrics; empty if the log-probabilities of the sampled policy are not known.
     """
     sampled, trained = output.get("sampling_per_token_logps"), output.get("old_per_token_logps")
     if sampled is None or trained is None:
@@ -78,17 +78,17 @@ def ratio_metrics(output: dict[str, Any], accelerator: Accelerator) -> dict[str,
 
 
 def trained_tokens(output: dict[str, Any]) -> Tensor:
-    """Tokens of samples that the model wrote itself, (samples, tokens)."""
+    """Return which tokens the model wrote itself, (samples, tokens)."""
     mask = output["completion_mask"].bool()
     return mask & output["tool_mask"].bool() if "tool_mask" in output else mask
 
 
 def leave_out(output: dict[str, Any], rows: Tensor, accelerator: Accelerator) -> None:
-    """Take samples out of the loss: their tokens are masked and no longer counted.
+    """Take samples out of the loss: mask their tokens, and count them no longer.
 
     Args:
-        output: As above; its mask and its number of tokens are replaced.
-        rows: Which samples of this process, (samples,) bool.
+        output: What TRL returns; its mask and its number of tokens are replaced.
+        rows: Which samples of this process leave, (samples,) bool.
         accelerator: The trainer's.
     """
     keep = ~rows.to(output["completion_mask"].device)[:, None]

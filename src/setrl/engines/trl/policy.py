@@ -1,4 +1,4 @@
-"""Fields of samples that the policy gives, in the place of functions and columns."""
+"""Fields of samples that the policy gives instead of functions and columns."""
 
 from __future__ import annotations
 
@@ -21,20 +21,19 @@ MODALITIES = (
     "token_type_ids",
     "mm_token_type_ids",
     "image_position_ids",
-)  # what TRL passes to a model beside tokens
+)  # what TRL passes to a model besides tokens
 
 
 @dataclass(frozen=True)
 class MeanLogprob:
-    """Marks `proxy` as the mean log-probability of a sample's tokens, under the policy.
+    """The mean log-probability of a sample's tokens under the policy, as the field `proxy`.
 
-    It is what `methods.ucpo` and `methods.unlikeliness` read. It costs a forward pass, unless TRL
-    knows the log-probabilities already. A sample whose tokens are all masked has none, and is left
-    out.
+    `methods.ucpo` and `methods.unlikeliness` read it. It costs a forward pass, unless TRL knows the
+    log-probabilities already. A sample whose tokens are all masked is left out.
     """
 
     def values(self, trainer: Any, output: dict[str, Any]) -> Tensor:
-        """One number for each sample of this process, (samples,) float64.
+        """Return one number for each sample of this process, (samples,) float64.
 
         Args:
             trainer: A trainer of TRL.
@@ -49,13 +48,13 @@ class MeanLogprob:
 
 
 def _known(output: dict[str, Any]) -> Tensor | None:
-    """The log-probabilities that TRL knows: those of vLLM, or of several updates a batch."""
+    """Return the log-probabilities that TRL knows from vLLM or for several updates of a batch."""
     sampled = output.get("sampling_per_token_logps")
     return output.get("old_per_token_logps") if sampled is None else sampled
 
 
 def _computed(trainer: Any, output: dict[str, Any]) -> Tensor:
-    """The log-probability of each token of the samples, (samples, tokens)."""
+    """Compute the log-probability of each token of the samples, (samples, tokens)."""
     ids = torch.cat([output["prompt_ids"], output["completion_ids"]], 1)
     mask = torch.cat([output["prompt_mask"], output["completion_mask"]], 1)
     others = {key: output[key] for key in MODALITIES if key in output}

@@ -1,4 +1,4 @@
-"""Samples from a sampler of one's own, each part judged while the next one is sampled."""
+"""Samples from a sampler other than TRL's; each part is judged while the next is sampled."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Sampler = Callable[..., list[list[list[int]]]]  # see setrl.models.sampler.sampl
 
 
 class Sampling(Trainer):
-    """The part of a trainer of TRL that generates, with a sampler in the place of TRL's.
+    """The part of a trainer of TRL that generates, with any sampler.
 
     Attributes:
         sampler: Generates the samples; None leaves it to TRL.
@@ -35,7 +35,7 @@ class Sampling(Trainer):
     sampler: Sampler | None
     judge_queue: JudgeQueue | None
     judge_parts: int
-    _prompts: list[Any]  # of the current generation, one a sample
+    _prompts: list[Any]  # of the current generation, one for each sample
     _turn: int  # of the current generation: above 0 after an answer of a tool
 
     def _generate(self, prompts: list) -> Any:
@@ -51,9 +51,9 @@ class Sampling(Trainer):
         return super()._generate_single_turn(prompt_ids, *more, **named)
 
     def _sample(self, prompt_ids: list[list[int]], sampler: Sampler) -> list[list[int]]:
-        """One sample a prompt; the model reads equal neighbours among the prompts once.
+        """Draw one sample of each prompt; the model reads equal neighbours among the prompts once.
 
-        The generator depends on the seed and the place alone, so that a resumed run samples the
+        The generator depends only on the seed and the place, so that a resumed run samples the
         same texts.
         """
         runs = [(ids, len(list(run))) for ids, run in groupby(prompt_ids)]
@@ -76,7 +76,7 @@ class Sampling(Trainer):
     def _sample_in_parts(
         self, sample: Callable[..., list[list[list[int]]]], prompt_ids: list[list[int]], count: int
     ) -> list[list[list[int]]]:
-        """`count` samples of each prompt; each part is judged while the next one is sampled."""
+        """Draw `count` samples of each prompt; each part is judged while the next is sampled."""
         asks = self._can_ask_ahead
         size = math.ceil(len(prompt_ids) / (self.judge_parts if asks else 1))
         groups: list[list[list[int]]] = []
@@ -91,7 +91,7 @@ class Sampling(Trainer):
     def _can_ask_ahead(self) -> bool:
         """Whether samples can be judged while others are sampled.
 
-        Not where TRL parses or continues what was sampled: the judge would read another text.
+        They cannot if TRL parses or continues what was sampled: the judge would read another text.
         """
         kinds = ("response_template", "response_schema")
         parsed = any(getattr(self._tokenizer, kind, None) for kind in kinds)
@@ -105,7 +105,7 @@ class Sampling(Trainer):
         )
 
     def _ask_ahead(self, groups: list[list[list[int]]], first: int) -> None:
-        """Ask the judge about groups of tokens, as the texts that TRL will make of them."""
+        """Ask the judge about groups of tokens, by the texts that TRL will make of them."""
         assert self.judge_queue is not None
         for number, ids in enumerate(groups):
             prompt = prompt_text(self._prompts[first + number * len(ids)])

@@ -4,10 +4,10 @@ Written for TRL 1.16.0, which has no hook for advantages. Three of its methods a
 around a call of the original: `_calculate_rewards`, whose result TRL has gathered over all
 processes, `_generate_and_score_completions`, whose result holds the advantages, and
 `_generate_single_turn`, where a sampler can be plugged in. The rest is TRL's own, and so is all of
-evaluation. Clusters are no rewards: TRL never sees them.
+evaluation. TRL never sees clusters: they are not rewards.
 
-`set_credit` gives the same to every other trainer that has these methods: to subclasses of
-`GRPOTrainer`, such as GMPO's, and to `RLOOTrainer`.
+`set_credit` does the same for every other trainer that has these methods: subclasses of
+`GRPOTrainer`, such as GMPO's, and `RLOOTrainer`.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from typing_extensions import override
 from setrl import AnyMethod
 from setrl.core.schedules import Scheduled
 from setrl.engines import functions
+from setrl.engines.functions import Source, functions_of
 from setrl.engines.judging import JudgeQueue
 from setrl.engines.metrics import batch_metrics, dead_groups
-from setrl.engines.sources import Source, functions_of
 from setrl.engines.timing import timed
 from setrl.engines.trl import checks, importance
 from setrl.engines.trl.columns import ClusterFunction, Gathering, Generation
@@ -57,7 +57,7 @@ RewardFunction = Callable[..., Sequence[float | None]]
 class SetCredit(Gathering):
     """A trainer of TRL in which a method decides the advantage of each sample.
 
-    It comes before the trainer's class: `class Mine(SetCredit, GRPOTrainer)`, which is what
+    Put it before the class of the trainer: `class Mine(SetCredit, GRPOTrainer)`, which is what
     `set_credit(GRPOTrainer)` returns. In addition to the arguments of the trainer:
 
     Args:
@@ -67,31 +67,31 @@ class SetCredit(Gathering):
             for a degenerate sample, None for an unknown one, which is left out. It may be
             asynchronous: then it works while the reward functions do.
         judge: A value of `setrl.judges`, instead of `cluster_func`. One process asks it once about
-            all samples of a prompt; of a sample with tool calls it reads all messages. With a
-            sampler, and a judge that answers in the background, the step is sampled in
+            all samples of a prompt; it reads all messages of a sample with tool calls. With a
+            sampler and a judge that answers in the background, the step is sampled in
             `judge_parts` parts, and each part is judged while the next is sampled. A prompt that
             cannot be judged is left out of the step.
         judge_parts: The number of parts in which a step is sampled for that.
-        fields: What the method reads beside rewards and clusters: {"answers": function, "proxy":
+        fields: What the method reads besides rewards and clusters: {"answers": function, "proxy":
             "column", …}. A function has the interface of TRL's reward functions and returns a value
-            for each sample: `answers` texts or numbers, None where a sample has none, which then
-            votes for nobody; `proxy` and `second` numbers, `families` names or integers, None where
-            one is unknown, and the sample is left out. That of `pairs` is called once for each
-            prompt, with all its samples, and returns N × N numbers. A column is one of the data
-            set, or a further field of a rollout function. `proxy` may also be `MeanLogprob()` of
+            for each sample. `answers` are texts or numbers; a sample with None has no answer and
+            votes for nobody. `proxy` and `second` are numbers, `families` names or integers; a
+            sample with None is left out. The function of `pairs` is called once for each prompt,
+            with all its samples, and returns N × N numbers. A column belongs to the data set, or
+            is a further field of a rollout function. `proxy` may also be `MeanLogprob()` of
             `setrl.engines.trl.policy`: the sample's mean log-probability.
-        schedule: The method that takes over when a share of the steps, from 0 to 1, is done; None
-            keeps `method` throughout.
+        schedule: Share of the steps that are done, from 0 to 1 → the method; None keeps `method`.
         sampler: Generates the samples instead of `model.generate`; see `sampler.sample_ids`.
         on_batch: Called with each `ScoredBatch` in training, on every process.
         combine: How the rewards of several functions become one (`setrl.rewards.Combine`); by
             default their sum with `reward_weights`, in which unknown rewards are left out.
         truncated: What samples that were cut at the length limit count
             (`setrl.rewards.Truncation`); by default they are masked, out of the sets as out of the
-            loss, if `mask_truncated_completions` is set, and else count as other samples do.
+            loss, if `mask_truncated_completions` is set; otherwise they count as other samples
+            do.
         mask_dead_groups: Whether groups in which all advantages are 0 leave the loss: its KL and
-            entropy terms, and the number of tokens by which DAPO's loss divides. In the place of a
-            filter on the variance of rewards, which would drop groups of equal rewards whose
+            entropy terms, and the number of tokens by which DAPO's loss divides. Use it instead of
+            a filter on the variance of rewards, which would drop groups of equal rewards whose
             strategies carry a signal. No other groups are drawn for them.
 
     The method scales advantages: `scale_rewards` of the arguments has no effect on training. A step
@@ -99,10 +99,10 @@ class SetCredit(Gathering):
     logged together with TRL's, and TRL's table of completions has a column for the strategies.
 
     Raises:
-        ValueError: If `num_generations` is too small for K, or the method reads clusters without a
-            `cluster_func`, or fields that were not given.
-        RunError: While training, if a reward or cluster function or one of a field raises, or does
-            not return one fitting value for each sample; it names the function.
+        ValueError: If `num_generations` is too small for K, or the method reads clusters or fields
+            that were not given.
+        RunError: While training, if a function of rewards, clusters or a field raises, or does not
+            return one fitting value for each sample; it names the function.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class SetCredit(Gathering):
 
     @property
     def _own_functions(self) -> list[Callable[..., Any]]:
-        """What is called beside the reward functions."""
+        """The functions that are called besides the reward functions."""
         return [*([self.cluster_func] if self.cluster_func else []), *self.fields.values()]
 
     def _start_event_loop(self) -> None:
@@ -244,7 +244,7 @@ class SetCredit(Gathering):
         self._relog(values.tolist())
 
     def _relog(self, values: list[float]) -> None:
-        """Put the advantages that enter the loss in the place of those that TRL logged."""
+        """Replace the advantages that TRL logged by the advantages that enter the loss."""
         logged: deque[float] = self._logs["advantages"]  # type: ignore[assignment]
         for _ in values:
             logged.pop()
@@ -270,7 +270,7 @@ class SetCredit(Gathering):
 
 
 class SetGRPOTrainer(SetCredit, GRPOTrainer):
-    """TRL's GRPO with set credit: the arguments of `GRPOTrainer`, and those of `SetCredit`."""
+    """TRL's GRPO with set credit; it takes the arguments of `GRPOTrainer` and of `SetCredit`."""
 
 
 CREDITED = (GRPOTrainer, RLOOTrainer)  # their methods are those that `SetCredit` extends
@@ -278,21 +278,21 @@ CREDITED = (GRPOTrainer, RLOOTrainer)  # their methods are those that `SetCredit
 
 @functools.cache
 def set_credit(trainer_class: type) -> type:
-    """A trainer of TRL with set credit, for `GRPOTrainer`, `RLOOTrainer` and their subclasses.
+    """Make a trainer with set credit of TRL's `GRPOTrainer`, `RLOOTrainer` or a subclass.
 
     >>> from trl.experimental.gmpo import GMPOTrainer
     >>> set_credit(GMPOTrainer)
     <class 'setrl.engines.trl.trainer.SetGMPOTrainer'>
 
     Args:
-        trainer_class: The class. What it does after the advantages, such as its loss, stays as it
-            is; advantages that it computes are replaced.
+        trainer_class: The class. Its advantages are replaced; what it does after them, such as its
+            loss, stays.
 
     Returns:
         A subclass of it that takes the arguments of `SetCredit` too; the same one at each call.
 
     Raises:
-        TypeError: If it is no such class.
+        TypeError: If it is another class.
     """
     if not (isinstance(trainer_class, type) and issubclass(trainer_class, CREDITED)):
         raise TypeError(
@@ -301,7 +301,9 @@ def set_credit(trainer_class: type) -> type:
         )
     if issubclass(trainer_class, SetCredit):
         return trainer_class
-    text = f"`{trainer_class.__name__}` with set credit: its arguments, and those of `SetCredit`."
+    text = (
+        f"`{trainer_class.__name__}` with set credit; it also takes the arguments of `SetCredit`."
+    )
     name = f"Set{trainer_class.__name__}"
     return type(name, (SetCredit, trainer_class), {"__doc__": text, "__module__": __name__})
 
@@ -316,7 +318,7 @@ def _warn_of_other_trl() -> None:
 
 
 def _checked(reward: Any) -> Any:
-    """A reward function that names itself in errors; TRL calls reward models in its own way."""
+    """Make a reward function name itself in errors; TRL calls reward models in its own way."""
     is_function = callable(reward) and not isinstance(reward, nn.Module)
     return functions.checked_rewards(reward) if is_function else reward
 

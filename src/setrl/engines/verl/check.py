@@ -1,4 +1,4 @@
-"""Is setrl loaded in verl, and if not, why: verl writes that to its debug log alone."""
+"""Whether verl has loaded setrl, and why not: verl writes that only to its debug log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEEDS_REINSTALL = (
 
 
 def check() -> list[str]:
-    """What verl finds of setrl, a line each.
+    """List what verl finds of setrl, one line each.
 
     Raises:
         ConfigError: If verl would not find it, or not all of it; it says why.
@@ -53,7 +53,7 @@ def _check_entry_point() -> None:
 
 
 def _check_policy() -> None:
-    """verl's own switch of plug-ins."""
+    """Refuse a setting of verl's switch of plug-ins that keeps setrl out."""
     policy = os.environ.get(POLICY, "auto").strip()
     chosen = {name.strip() for name in policy.lower().split(",")}
     if policy.lower() != "auto" and NAME not in chosen:

@@ -1,4 +1,4 @@
-"""Set credit in verl: estimators of its registry, and its trainers with what samples are.
+"""Set credit in verl: estimators of its registry, and trainers that know what samples are.
 
 Written for verl 0.9.1. verl imports `setrl.engines.verl.plugin` in every process, through the entry
 point `verl.plugins`; this file imports neither verl nor PyTorch. In verl's config:
@@ -7,11 +7,11 @@ point `verl.plugins`; this file imports neither verl nor PyTorch. In verl's conf
     algorithm.norm_adv_by_std_in_grpo=false
 
 `setrl_NAME` is the method NAME of `setrl.methods`, and `algorithm.setrl` has its arguments; with
-`setrl` alone it has the whole method, such as {method: sum, of: […]}. verl hands estimators rewards
-alone. A method that reads clusters or another field, and every session with several outputs, needs
-one of the trainers `setrl_sync`, `setrl_colocate_async`, `setrl_separate_async`
-(`trainer.v1.trainer_mode`): verl's own, which also read what the reward function returned beside
-the score, and count a session once.
+the estimator `setrl` it has the whole method, such as {method: sum, of: […]}. verl gives estimators
+only rewards. A method that reads clusters or another field, and every session with several outputs,
+needs one of the trainers `setrl_sync`, `setrl_colocate_async`, `setrl_separate_async`
+(`trainer.v1.trainer_mode`). They are verl's trainers, which also read what the reward function
+returned besides the score, and count a session once.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ PREFIX = "setrl"
 MODES = ("sync", "colocate_async", "separate_async")
 PADDING = re.compile(r"pad[0-9a-f]{32}")  # the uid of rows that verl adds to fill a batch
 KEYS = {"clusters": "cluster"}  # field → key of the reward function's result, if it differs
-OWN = ("fields", "judge")  # of algorithm.setrl, beside the arguments of the method
+OWN = ("fields", "judge")  # of algorithm.setrl, besides the arguments of the method
 
 Estimator = Callable[..., tuple[Any, Any]]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What the rows of a batch are, in their order; a trainer knows it, an estimator does not.
+    """What the rows of a batch are, in their order: a trainer knows it, an estimator does not.
 
     Attributes:
         method: The method, at this share of the steps.
         sessions: The sample that each row is an output of.
         outputs: The number of the output within it; the last has the reward.
-        is_padding: Whether verl has added the row to fill the batch.
+        is_padding: Whether verl added the row to fill the batch.
         fields: Field of the method → its value for each row, None unknown.
-        metrics: Filled with what is logged of the batch.
+        metrics: What is logged about the batch; the estimator fills it.
     """
 
     method: AnyMethod
@@ -71,9 +71,9 @@ _known: ContextVar[Rows | None] = ContextVar("rows", default=None)
 
 @functools.cache  # verl refuses a second function of the same name
 def estimator(name: str) -> Estimator:
-    """The estimator that verl finds under this name, `setrl_` and the name of a method.
+    """Make the estimator that verl finds under this name, `setrl_` and the name of a method.
 
-    Its arguments are those that verl passes: `token_level_rewards` and `response_mask` (M, T),
+    verl passes these arguments: `token_level_rewards` and `response_mask` (M, T),
     `index`, the uid of each row, and `config`, the section `algorithm`. It returns the advantages
     (M, T) twice, as verl's own estimators of groups do.
     """
@@ -102,21 +102,21 @@ def estimator(name: str) -> Estimator:
 
 
 def names_of_estimators() -> list[str]:
-    """All names that verl knows with the plug-in."""
+    """List all names that verl knows with the plug-in."""
     return [PREFIX, *(f"{PREFIX}_{name}" for name in methods.by_name)]
 
 
 def read_method(name: str, config: Mapping[str, Any], progress: float | None = None) -> AnyMethod:
-    """The method of an estimator's name and of the section `algorithm` of verl's config.
+    """Read the method from an estimator's name and the section `algorithm` of verl's config.
 
     Args:
         name: `setrl_maxpo`, or `setrl` for a method that `algorithm.setrl` names.
         config: The section.
-        progress: The share of the steps that is done; None where nobody knows it.
+        progress: The share of the steps that is done; None if it is not known.
 
     Raises:
-        ConfigError: If the section would change the advantages or the rewards behind the method's
-            back, has a schedule that nobody can follow, or the method cannot be made.
+        ConfigError: If the section would change advantages or rewards after the method, has a
+            schedule although the step is not known, or the method cannot be made.
     """
     _refuse_changes(name, config)
     settings = {key: value for key, value in _settings(config).items() if key not in OWN}
@@ -147,7 +147,7 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A config of omegaconf as dicts and lists."""
+    """Turn a config of omegaconf into dicts and lists."""
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -172,21 +172,21 @@ def _refuse_fields(name: str, method: AnyMethod) -> None:
     for read in method.reads:
         if read != "rewards":
             raise ConfigError(
-                f"{name} reads {read}, and verl hands estimators rewards alone: set "
+                f"{name} reads {read}, and verl gives estimators only rewards: set "
                 f"trainer.v1.trainer_mode={PREFIX}_sync (or {PREFIX}_colocate_async, "
                 f"{PREFIX}_separate_async), and let the reward function return "
-                f"{KEYS.get(read, read)!r} beside 'score'"
+                f"{KEYS.get(read, read)!r} besides 'score'"
             )
 
 
 def _rows_of_uids(method: AnyMethod, uids: Sequence[Any]) -> Rows:
-    """Each row a sample: all that an estimator can know."""
+    """Take each row for a sample: an estimator knows no more."""
     padding = [PADDING.fullmatch(str(uid)) is not None for uid in uids]
     return Rows(method, [str(i) for i in range(len(uids))], [0] * len(uids), padding, {})
 
 
 def _credit(rewards_M: Any, uids: Sequence[Any], rows: Rows) -> Any:
-    """The advantage of each row: that of its session, whose last output has the reward."""
+    """Return the advantage of each row: its session is credited with the last output's reward."""
     if len(rows.sessions) != len(uids):
         raise RunError(f"verl passed {len(uids)} of {len(rows.sessions)} rows: a group was cut")
     last: dict[str, int] = {}
@@ -212,7 +212,7 @@ def _credit(rewards_M: Any, uids: Sequence[Any], rows: Rows) -> Any:
 def _metrics(
     values: np.ndarray, groups: list[str], fields: Mapping[str, list[Any]]
 ) -> dict[str, float]:
-    """What is logged of a step: groups without a signal, and unknown fields."""
+    """Measure a step: groups without a signal, and unknown fields."""
     alive = {group for group, value in zip(groups, values, strict=True) if abs(value) > 1e-12}
     count = max(len(set(groups)), 1)
     found = {"setrl/groups_without_signal": 1 - len(alive) / count}
@@ -224,7 +224,7 @@ def _metrics(
 
 @contextmanager
 def _knowing(rows: Rows) -> Iterator[None]:
-    """Inside it, estimators know what the rows are."""
+    """Let estimators know what the rows are, inside the block."""
     token = _known.set(rows)
     try:
         yield
@@ -235,10 +235,10 @@ def _knowing(rows: Rows) -> Iterator[None]:
 class SetAdvantages:
     """A v1 trainer of verl whose estimators know what the rows of a batch are.
 
-    It comes before the trainer's class, which stays in charge: its `_compute_advantage` fetches,
-    corrects and writes as always, and in its middle calls the estimator, which finds here the
-    sessions of the rows and the fields of its method. `mode` is verl's own name of the trainer,
-    under which verl reads its other settings.
+    It comes before the class of the trainer, whose `_compute_advantage` still fetches, corrects and
+    writes. In between it calls the estimator, which finds here the sessions of the rows and the
+    fields of its method. `mode` is verl's own name of the trainer, under which verl reads its other
+    settings.
     """
 
     mode: str
@@ -290,7 +290,7 @@ class SetAdvantages:
         return done
 
     def _rows(self, batch: Any) -> Rows:
-        """What TransferQueue and the keys of a batch, `uid_session_output`, tell of its rows."""
+        """Read what rows are from TransferQueue and the keys of a batch, `uid_session_output`."""
         algorithm = self.config.algorithm
         total = max(getattr(self, "total_training_steps", 0), 1)
         progress = min(getattr(self, "global_steps", 0) / total, 1.0)
@@ -312,7 +312,7 @@ class SetAdvantages:
     def _fields(
         self, batch: Any, method: AnyMethod, padding: Sequence[bool]
     ) -> dict[str, list[Any]]:
-        """What the method reads, of what the reward function returned beside the score."""
+        """Read the method's fields from what the reward function returned besides the score."""
         wanted = [name for name in method.reads if name != "rewards"]
         if self.judging is not None:
             wanted.remove("clusters")
@@ -330,7 +330,7 @@ class SetAdvantages:
 
 
 def _refuse_reward_filter(method: AnyMethod, algorithm: Any) -> None:
-    """Groups of equal rewards may hold all that a method of strategies learns from."""
+    """Refuse a filter of equal rewards if the method learns from strategies."""
     chosen = algorithm.get("filter_groups") or {}
     if not chosen.get("enable", False) or method.reads == ("rewards",):
         return
@@ -346,7 +346,7 @@ def _parts(key: str) -> tuple[str, str, int]:
 
 
 def _reward_info(value: Any) -> dict[str, Any]:
-    """What a reward function returned beside the score, of one row."""
+    """Read what a reward function returned besides the score, for one row."""
     extra = getattr(value, "data", value)
     found = extra.get("reward_extra_info") if isinstance(extra, dict) else None
     return found if isinstance(found, dict) else {}
@@ -358,7 +358,7 @@ def _column(
     if real and not any(key in one for one in real):
         known = ", ".join(map(repr, dict.fromkeys(k for one in real for k in one))) or "nothing"
         raise RunError(
-            f"{method} reads {name}: the reward function must return {key!r} beside 'score'; it "
+            f"{method} reads {name}: the reward function must return {key!r} besides 'score'; it "
             f"returned {known} (algorithm.setrl.fields.{name} names another key)"
         )
     values: list[Any] = [one.get(key) for one in extras]
@@ -366,7 +366,7 @@ def _column(
 
 
 def credited(trainer: type, mode: str, queue: Any) -> type:
-    """A trainer of verl with set credit.
+    """Make a trainer of verl with set credit.
 
     Args:
         trainer: A subclass of verl's v1 `PPOTrainer`.

@@ -50,7 +50,7 @@ class GroupJudging:
         buffer._sync_metadata_from_transfer_queue = look_and_ask
 
     def clusters(self, keys: Sequence[str | None], partition: str) -> list[Label]:
-        """The cluster of each row; None for padding, and for groups that were not judged."""
+        """Return the cluster of each row; None for padding, and for groups that were not judged."""
         named = [key for key in keys if key is not None]
         groups = _by_group(named, {_uid(key) for key in named} - self._asked.keys())
         self._ask(groups)
@@ -76,7 +76,7 @@ class GroupJudging:
             self._asked[uid] = sessions, answer
 
     def _texts(self, keys: list[str]) -> dict[str, tuple[str, str]]:
-        """The prompt and the output of each row as text."""
+        """Read the prompt and the output of each row as text."""
         fields = ["prompts", "responses"]
         data = self.queue.kv_batch_get(keys=keys, partition_id=PARTITION, select_fields=fields)
         read = self.tokenizer().decode
@@ -87,7 +87,7 @@ class GroupJudging:
 
 
 def _question(keys: list[str], texts: dict[str, tuple[str, str]]) -> tuple[list[str], Group]:
-    """The sessions of a group, and their texts: all outputs of a session, in their order."""
+    """Return the sessions of a group and what to ask: all outputs of each session, in order."""
     ordered = sorted(keys, key=lambda key: (_session(key), int(key.rsplit("_", 1)[1])))
     by_session: dict[str, list[str]] = {}
     for key in ordered:

@@ -1,6 +1,6 @@
 """What verl imports through the entry point `verl.plugins`: it registers setrl in verl.
 
-verl writes an error of a plug-in to its debug log alone. `setrl verl check` says whether this
+verl writes an error of a plug-in only to its debug log. `setrl verl check` says whether this
 worked, and if not, why.
 """
 

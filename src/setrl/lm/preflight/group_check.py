@@ -14,10 +14,9 @@ from transformers import TrainerState
 
 from setrl import Advantages
 from setrl.core.samples import DEGENERATE
-from setrl.engines.functions import checked_labels, checked_rewards
+from setrl.engines.functions import checked_labels, checked_rewards, functions_of
 from setrl.engines.judging import make_judge
 from setrl.engines.scorer import called
-from setrl.engines.sources import functions_of
 from setrl.engines.texts import prompt_text
 from setrl.engines.timing import timed
 from setrl.engines.trl import MeanLogprob
@@ -34,7 +33,7 @@ from setrl.scoring.batch import Column
 from setrl.scoring.fields import PAIRS
 from setrl.scoring.labels import shown
 
-TASK = ""  # the strategy by the function of the task, beside those by judges
+TASK = ""  # the key of the task's own function among the judges
 
 
 @dataclass(frozen=True)
@@ -46,9 +45,9 @@ class SampleCheck:
         tokens: Its length.
         cut: Whether it was cut at the limit of tokens.
         rewards: Reward function → its value; None if unknown.
-        reward: What methods read: all of these as the config combines them.
+        reward: What methods read: the rewards as the config combines them; None if unknown.
         strategies: Arm → the name of its strategy; None if unknown.
-        advantages: Arm → what its method credits the sample with.
+        advantages: Arm → the credit by its method; None if the sample was left out.
     """
 
     text: str
@@ -67,7 +66,7 @@ class GroupCheck:
     Attributes:
         prompt: The prompt, before any chat template.
         samples: The samples.
-        seconds: Part → its seconds; of each reward function, judge and field that of one call.
+        seconds: Part → its seconds; for a reward function, a judge or a field the time of one call.
         problems: What failed, in sentences.
         warnings: What people should look at, in sentences.
     """
@@ -136,7 +135,7 @@ class _Checking:
         self.cut = [len(ids) == most and ids[-1] not in ends for ids in self.ids]
 
     def _inputs(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """What training passes to functions: a list of each column, and TRL's own."""
+        """Make what training passes to functions: a list for each column, and TRL's arguments."""
         columns = {key: [value] * self.n for key, value in row.items() if key != "prompt"}
         messages = [[{"role": "assistant", "content": text}] for text in self.texts]
         return columns | {
@@ -161,7 +160,7 @@ class _Checking:
         return found
 
     def _column(self, part: str, function: Callable[..., Any]) -> Column:
-        """What a function says about the samples, or the error that it ended in."""
+        """Call a function; return its values, or the error that it ended in."""
         try:
             with timed(self.seconds, part):
                 found: Column = called(function, self.inputs)
@@ -170,7 +169,7 @@ class _Checking:
         return found
 
     def _batches(self, rewards: list[Column]) -> dict[str, ScoredBatch]:
-        """Arm → the group as its method credits it."""
+        """Credit the group with the method of each arm."""
         strategies, found = self._strategies(), {}
         prompts_B, texts_BN = [self._question().prompt], [self.texts]
         rules: dict[str, Any] = {"combine": self.task.combine, "goes_on": True}
@@ -191,7 +190,7 @@ class _Checking:
         self.problems += [one for one in problems if one not in self.problems]
 
     def _strategies(self) -> dict[str, Any]:
-        """Arm → the strategies of the samples; each function and each judge is asked once."""
+        """Return the strategies for each arm; the function and each judge are asked once."""
         known: dict[str, Any] = {}
         found = {}
         for arm, own in self.resolved.arms.items():
@@ -224,7 +223,7 @@ class _Checking:
         return Group(prompt_text(self.inputs["prompts"][0]), tuple(self.texts))
 
     def _fields(self, arm: ResolvedArm) -> dict[str, Column]:
-        """The further fields that the method of an arm reads."""
+        """Return the further fields that the method of an arm reads."""
         sources = dict(arm.fields)
         found: dict[str, Column] = {}
         for name in [name for name, one in sources.items() if isinstance(one, MeanLogprob)]:
@@ -240,7 +239,7 @@ class _Checking:
         return found
 
     def _look(self, batches: list[ScoredBatch]) -> None:
-        """Warn of a group that says little about the training that is to come."""
+        """Warn of a group that says little about training."""
         if all(self.cut):
             self.warnings.append(
                 f"all {self.n} samples were cut at {self.resolved.sample_tokens} tokens: set "
@@ -263,7 +262,7 @@ class _Checking:
 
 
 def _advantage(advantages: Advantages, i: int) -> float | None:
-    """The credit of a sample; None if the sample was left out of all sets."""
+    """Return the credit of a sample; None if the sample was left out of all sets."""
     return float(advantages.values_BN[0, i]) if advantages.usable_BN[0, i] else None
 
 

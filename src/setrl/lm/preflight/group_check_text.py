@@ -1,4 +1,4 @@
-"""One group of samples as a table: what each sample got, and what each arm would credit it with."""
+"""One group of samples as a table: the rewards of each sample, and its credit by each arm."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STRATEGY_LENGTH = 20
 
 
 def group_text(group: GroupCheck) -> str:
-    """The table of the samples, and the seconds of its parts."""
+    """Write the table of the samples, and the seconds of each part."""
     first = group.samples[0]
     arms = list(first.strategies)
     same = all(len(set(one.strategies.values())) == 1 for one in group.samples)
