@@ -31,7 +31,7 @@ from setrl.engines.trl import SetGRPOTrainer
 from setrl.judges import Endpoint, Limits, LMJudge
 from setrl.models import sampler
 from setrl.scoring import ScoredBatch
-from setrl.scoring.judgements import JudgingTimes
+from setrl.scoring.batch import JudgingTimes
 from tests import tiny_model
 
 PROMPTS, SAMPLES = 16, 8

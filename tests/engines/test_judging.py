@@ -14,7 +14,8 @@ from setrl.engines.trl import SetGRPOTrainer
 from setrl.groups.groups import UNJUDGED, Keys, read_groups
 from setrl.judges import Group, Judge, Judgement
 from setrl.models import sampler
-from setrl.scoring.judgements import JudgingTimes, clusters_array
+from setrl.scoring.batch import JudgingTimes
+from setrl.scoring.labels import clusters_of
 from setrl.serving.endpoint import Endpoint, Prices
 from setrl.serving.usage import Usage
 from tests.engines.test_trainer import PROMPTS, arguments, first_letters, length, make, weights
@@ -147,7 +148,7 @@ def test_time_in_which_no_question_is_open_is_not_the_judge_s():
 
 
 def test_unknown_judgements_are_nan():
-    found = clusters_array([Judgement((0, -1)), Judgement(None, reason="timeout")], 2)
+    found = clusters_of([Judgement((0, -1)), Judgement(None, reason="timeout")], 2)
     np.testing.assert_array_equal(found, [[0, -1], [np.nan, np.nan]])
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.config import Config, from_config
-from setrl.scoring.judgements import JudgingTimes, unknown_share
+from setrl.scoring.batch import JudgingTimes
 from setrl.serving.endpoint import Prices
 from setrl.serving.usage import Usage
 
@@ -76,6 +76,11 @@ class JudgeQueue:
         used = {name: value - before.get(name, 0) for name, value in self._used.items()}
         times = JudgingTimes(waited_s, covered(open_s), unknown_share(judgements), used)
         return judgements, times
+
+
+def unknown_share(judgements: Sequence[Judgement]) -> float:
+    """Return the share of the prompts that could not be judged; 0 without prompts."""
+    return sum(one.clusters_N is None for one in judgements) / max(len(judgements), 1)
 
 
 def usage_of(judge: Judge) -> dict[str, float]:

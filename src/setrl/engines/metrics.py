@@ -22,8 +22,8 @@ Names = Sequence[Sequence[str | None]]
 def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str, float]:
     """Measure a batch of samples: flat metrics, `stage/quantity`."""
     metrics = {
-        "reward/mean": _known_mean(batch.rewards_BN),
-        "reward/pass@1": _known_mean(batch.correct_BN),
+        "reward/mean": _mean(batch.rewards_BN),
+        "reward/pass@1": _mean(batch.correct_BN),
     }
     if batch.clusters_BN is not None:
         metrics |= _strategies(batch, batch.clusters_BN)
@@ -88,13 +88,10 @@ def _equal_rewards(rewards_BN: np.ndarray) -> np.ndarray:
 
 
 def _mean(values: Any) -> float:
-    """Return the mean; without values NaN, and no warning."""
+    """Return the mean of the known values; NaN without any, and no warning."""
     array = np.asarray(values, dtype=float)
-    return float(array.mean()) if array.size else float("nan")
-
-
-def _known_mean(values_BN: np.ndarray) -> float:
-    return _mean(values_BN[~np.isnan(values_BN)])
+    known = array[~np.isnan(array)]
+    return float(known.mean()) if known.size else float("nan")
 
 
 def rollout_records(

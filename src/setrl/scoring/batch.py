@@ -10,7 +10,6 @@ import numpy as np
 
 from setrl import Advantages
 from setrl.judges import Judgement
-from setrl.scoring.judgements import JudgingTimes
 from setrl.scoring.labels import Label
 
 Column = Sequence[Any] | np.ndarray | Exception
@@ -40,6 +39,31 @@ class Columns:
     cut: Sequence[bool] | None = None
     strategies: Column | Sequence[Judgement] | None = None
     fields: Mapping[str, Column] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class JudgingTimes:
+    """What the judge cost in one step.
+
+    Attributes:
+        waited_s: Seconds for which this process waited.
+        worked_s: Seconds in which at least one question of this process was open.
+        unknown: Share of the prompts that could not be judged.
+        used: What the judge used of its server since the last step: names of metrics and numbers;
+            empty if it asks no server.
+    """
+
+    waited_s: float
+    worked_s: float
+    unknown: float
+    used: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def hidden(self) -> float:
+        """The share of the judge's time that passed during other work; NaN if it took none."""
+        if self.worked_s <= 0:
+            return float("nan")
+        return max(0.0, 1 - self.waited_s / self.worked_s)  # waiting takes a little more than work
 
 
 @dataclass(frozen=True)

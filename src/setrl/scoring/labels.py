@@ -1,4 +1,4 @@
-"""Labels of strategies: names for people, numbers for methods."""
+"""Labels of strategies: names for people, numbers for methods; from functions and judges."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from setrl import DEGENERATE
 from setrl.groups.importers.trl import NO_STRATEGY
+from setrl.judges import Judgement
 from setrl.rewards.from_domain import strategy_label
 
 Label = str | int | None  # a name or an integer, −1 for degenerate; None for unknown
@@ -54,11 +55,6 @@ def numbered(labels: Sequence[Label]) -> np.ndarray:
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
-def _order(name: str) -> tuple[int, str]:
-    """Sort names as earlier versions did, whose numbers were hashes of three bytes."""
-    return strategy_label(name), name
-
-
 def shown(label: Label) -> str | None:
     """Write a label for a table.
 
@@ -68,3 +64,23 @@ def shown(label: Label) -> str | None:
     if label == DEGENERATE:
         return NO_STRATEGY
     return None if label is None else str(label)
+
+
+def clusters_of(judgements: Sequence[Judgement], num_samples: int) -> np.ndarray:
+    """Return the clusters of judgements, (B, N); NaN for a prompt that could not be judged."""
+    unknown = (None,) * num_samples
+    return np.array([one.clusters_N or unknown for one in judgements], dtype=np.float64)
+
+
+def labels_of(judgement: Judgement, num_samples: int) -> list[Label]:
+    """Return the names that a judge gave to the samples of a prompt; numbers without names."""
+    if judgement.clusters_N is None:
+        return [None] * num_samples
+    names = judgement.strategies or [None] * num_samples
+    pairs = zip(names, judgement.clusters_N, strict=True)
+    return [label if label == DEGENERATE else name or label for name, label in pairs]
+
+
+def _order(name: str) -> tuple[int, str]:
+    """Sort names as earlier versions did, whose numbers were hashes of three bytes."""
+    return strategy_label(name), name

@@ -16,8 +16,7 @@ from setrl.rewards import Combine, Truncation
 from setrl.rewards.combine import CORRECT
 from setrl.scoring.batch import Column, Columns, ScoredBatch
 from setrl.scoring.fields import PAIRS, as_array
-from setrl.scoring.judgements import clusters_array, labels_of
-from setrl.scoring.labels import Label, numbered
+from setrl.scoring.labels import Label, clusters_of, labels_of, numbered
 
 T = TypeVar("T")
 AS_IT_IS = Truncation()
@@ -62,20 +61,28 @@ def score(
     return ScoredBatch(
         columns.prompts_B,
         columns.texts_BN,
-        rewards_BNR,
-        rewards_BN,
-        _correct(rewards_BN if combine is None else rewards_BNR[..., combine.outcome]),
-        clusters_BN,
-        labels_BN,
-        fields,
-        method.advantages(rewards_BN, rng=rng, clusters=clusters_BN, abstain=True, **fields),
-        tuple(reading.problems),
+        rewards_BNR=rewards_BNR,
+        rewards_BN=rewards_BN,
+        correct_BN=_correct(rewards_BN, rewards_BNR, combine),
+        clusters_BN=clusters_BN,
+        labels_BN=labels_BN,
+        fields=fields,
+        advantages=method.advantages(
+            rewards_BN, rng=rng, clusters=clusters_BN, abstain=True, **fields
+        ),
+        problems=tuple(reading.problems),
     )
 
 
-def _correct(outcomes_BN: np.ndarray) -> np.ndarray:
-    """Say which samples are right by what decides it: 1 or 0, NaN unknown."""
-    return np.where(np.isnan(outcomes_BN), np.nan, outcomes_BN > CORRECT)
+def _correct(
+    rewards_BN: np.ndarray, rewards_BNR: np.ndarray, combine: Combine | None
+) -> np.ndarray:
+    """Decide which samples are right, 1 or 0, NaN unknown: the only place that does.
+
+    The outcome of `combine` decides, or the reward if rewards are only summed.
+    """
+    decides_BN = rewards_BN if combine is None else rewards_BNR[..., combine.outcome]
+    return np.where(np.isnan(decides_BN), np.nan, decides_BN > CORRECT)
 
 
 @dataclass
@@ -89,7 +96,7 @@ class _Reading:
 
     def rewards(self, columns: Sequence[Column]) -> np.ndarray:
         rewards_MR = np.stack([self._read(column, _numbers) for column in columns], axis=-1)
-        if self.problems:
+        if any(isinstance(column, Exception) for column in columns):
             rewards_MR[:] = np.nan
         return rewards_MR.reshape(self.num_prompts, self.num_samples, len(columns))
 
@@ -125,7 +132,7 @@ def _numbers(values: Sequence[Any]) -> np.ndarray:
 def _strategies(values: Sequence[Any], num_samples: int) -> tuple[np.ndarray, list[list[Label]]]:
     """Return strategies as numbers and as labels, from judgements or from labels."""
     if isinstance(values[0], Judgement):
-        return clusters_array(values, num_samples), [labels_of(one, num_samples) for one in values]
+        return clusters_of(values, num_samples), [labels_of(one, num_samples) for one in values]
     starts = range(0, len(values), num_samples)
     labels_BN = [list(values[start : start + num_samples]) for start in starts]
     return numbered(values).reshape(-1, num_samples), labels_BN

@@ -13,7 +13,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from setrl.engines.functions import is_async
-from setrl.engines.judging import JudgeQueue
+from setrl.engines.judging import JudgeQueue, unknown_share
 from setrl.engines.texts import prompt_text, sample_text
 from setrl.engines.timing import timed
 from setrl.engines.trl.gathering import gather_rows
@@ -22,8 +22,8 @@ from setrl.engines.trl.sampling import Sampling
 from setrl.judges import Group, Judgement
 from setrl.rewards import Truncation
 from setrl.scoring import Columns
+from setrl.scoring.batch import JudgingTimes
 from setrl.scoring.fields import PAIRS, Values
-from setrl.scoring.judgements import JudgingTimes, unknown_share
 from setrl.scoring.labels import Label
 
 ClusterFunction = Callable[..., Sequence[int | str | None]]

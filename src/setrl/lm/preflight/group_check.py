@@ -172,14 +172,18 @@ class _Checking:
         """Credit the group with the method of each arm."""
         strategies, found = self._strategies(), {}
         prompts_B, texts_BN = [self._question().prompt], [self.texts]
-        rules: dict[str, Any] = {"combine": self.task.combine, "goes_on": True}
-        rules["truncated"] = self.resolved.truncation
+        rules: dict[str, Any] = {
+            "combine": self.task.combine,
+            "truncated": self.resolved.truncation,
+            "rng": 0,
+            "goes_on": True,
+        }
         for arm, own in self.resolved.arms.items():
             columns = Columns(
                 prompts_B, texts_BN, rewards, self.cut, strategies.get(arm), self._fields(own)
             )
             try:
-                found[arm] = score(columns, own.method, rng=0, **rules)
+                found[arm] = score(columns, own.method, **rules)
                 self._note(*found[arm].problems)
             except ValueError as error:
                 self._note(str(error))
@@ -199,7 +203,7 @@ class _Checking:
                 continue
             key = TASK if judge is None else repr(judge)
             if key not in known:
-                known[key] = self._named() if judge is None else self._judged(judge)
+                known[key] = self._judged(judge) if judge is not None else self._named()
             found[arm] = known[key]
         return found
 
