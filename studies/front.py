@@ -24,7 +24,7 @@ from setrl import files
 from setrl.errors import RunError, explain
 from setrl.evaluation.intervals import WithInterval
 from setrl.evaluation.summary import Evaluations, Summary, run_evaluations, summarise
-from setrl.report.drawing import frontier, frontier_legend
+from setrl.report.front import draw_front, front_legend
 from setrl.report.style import LIGHT, Look, axes_grid, looks
 from studies.summaries import save, title
 
@@ -310,7 +310,7 @@ def draw(runs: Sequence[Run], folder: Path = FOLDER) -> Figure:
         _imitation(ax, folder / f"ceiling_{run.name}.json", split, kept)
         if run is runs[0]:
             ax.set_ylabel(label)
-    frontier_legend(figure, {arm: arms[arm] for arm in arms if arm not in FAR}, LIGHT)
+    front_legend(figure, {arm: arms[arm] for arm in arms if arm not in FAR}, LIGHT)
     return figure
 
 
@@ -324,7 +324,7 @@ def _scatter(ax: Axes, run: Run, arms: Mapping[str, Look], split: str, kept: str
         if arm not in FAR
     }
     title(ax, f"{run.name}, {split}", "pass@1")
-    frontier(ax, points, arms, LIGHT)
+    draw_front(ax, points, arms, LIGHT)
     if kept in POINTS:
         bottom, top = ax.get_ylim()
         ax.set_yticks([tick for tick in ax.get_yticks() if bottom < tick < min(top, 1.001)])

@@ -8,13 +8,9 @@ import pytest
 from matplotlib.text import Text
 
 from setrl.core import methods
-from setrl.evaluation.outcomes import Outcome
 from setrl.report.drawing import (
     EndLabel,
-    Spot,
-    frontier,
     label_ends,
-    label_spots,
     rolling_mean,
     spread,
     step_curves,
@@ -70,58 +66,6 @@ def test_names_at_line_ends_do_not_overlap():
     ax.figure.draw_without_rendering()
     boxes = [Text.get_window_extent(text) for text in ax.texts]  # the names without their lines
     assert len(boxes) == 4
-    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
-
-
-def test_names_beside_points_do_not_overlap_and_give_way():
-    ax = canvas(LIGHT, "headline", 1)[1][0]
-    spots = [Spot(0.5 + i / 1000, 0.5, f"0.00{i}") for i in range(20)]
-    label_spots(ax, spots, LIGHT)
-    ax.figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in ax.texts]
-    assert 1 <= len(boxes) < 20
-    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
-
-
-def drawn_frontier(places, most=np.inf):
-    """The axes of a frontier, and the texts in it; the places are (across, up) by arm."""
-    ax = canvas(LIGHT, "headline", 1)[1][0]
-    spots = {
-        arm: tuple(Outcome(value, 0.01, value - 0.01, value + 0.01) for value in at)
-        for arm, at in places.items()
-    }
-    frontier(ax, spots, looks(list(places)), LIGHT, most)
-    ax.figure.draw_without_rendering()
-    return ax, [text.get_text() for text in ax.texts]
-
-
-def test_an_arm_at_0_does_not_squeeze_the_others_and_is_named():
-    places = {"grpo_kl_1": (0.9, 7), "grpo_kl_2": (0.94, 6), "ppo": (0.99, 1)}
-    without, _ = drawn_frontier(places)
-    ax, texts = drawn_frontier({**places, "grpo_entropy_0.3": (0.0, 0.0)})
-    assert ax.get_xlim() == without.get_xlim()
-    assert "not shown: GRPO entropy 0.3, at 0%" in texts
-    assert ax.get_xlim()[0] > 0.8
-    low, texts = drawn_frontier({**places, "grpo": (0.03, 1)})
-    assert low.get_xlim()[0] < 0.03, "an arm that is only bad is shown"
-    assert not any("not shown" in text for text in texts)
-
-
-def test_markers_at_the_upper_end_are_whole():
-    ax, _ = drawn_frontier({"a": (0.5, 0.2), "b": (0.7, 1.0)}, most=1.0)
-    marker = 3.5 / 72 * ax.figure.dpi  # half of its size, in dots
-    top = ax.transData.transform((0.7, 1.0))[1]
-    assert top + marker < ax.get_window_extent().y1
-    assert ax.get_ylim()[1] < 1.1
-
-
-def test_names_of_crowded_points_are_in_the_axes_and_cross_no_other():
-    places = {f"ppo_ent_0.{i}": (0.9 + i / 1000, 0.98 + i / 500) for i in range(1, 9)}
-    ax, _ = drawn_frontier({**places, "grpo": (0.1, 0.1)}, most=1.0)
-    window = ax.get_window_extent()
-    boxes = [text.get_window_extent() for text in ax.texts]
-    assert len(boxes) >= 4
-    assert all(window.x0 <= box.x0 and box.y1 <= window.y1 + 1 for box in boxes)
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 

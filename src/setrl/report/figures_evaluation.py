@@ -20,8 +20,9 @@ from setrl.evaluation.outcomes import diversity_metrics, metric_names, quality_m
 from setrl.evaluation.summary import SplitSummary
 from setrl.evaluation.text import sentences
 from setrl.files.run_folder import BASE
-from setrl.report import drawing, headlines
+from setrl.report import headlines
 from setrl.report.drawing import Chart, Interval, interval_curve, label_ends
+from setrl.report.front import draw_front, front_legend
 from setrl.report.run import RunData, titled
 from setrl.report.style import (
     BLUE,
@@ -40,6 +41,9 @@ from setrl.wording import count, in_words, percent_tick
 
 FIRST, SECOND = Look("A", VERMILION, "--", "s"), Look("B", BLUE, "-", "o")
 GAP = Look("B − A", LIGHT.ink, "-", "o")
+SWEEPS = (
+    "Lines join the arms of a sweep; the names at their ends are the first and the last settings."
+)
 
 
 def pass_at_k(data: RunData, split: SplitSummary) -> Chart:
@@ -164,7 +168,7 @@ def frontier(data: RunData, split: SplitSummary) -> Chart:
     level = f"{100 * data.summary.intervals.level:g}%"
     note = (
         f"Means with {level} intervals over problems and seeds. Up and to the right is better. "
-        "Lines join the arms of a sweep; the number beside a point is the arm's setting."
+        f"{SWEEPS}"
     )
     return _frontier(data, f"frontier_{split.split}", headline, note, "pass@1", panels)
 
@@ -188,8 +192,8 @@ def control_frontier(data: RunData) -> list[Chart]:
     note = (
         "Each point is an arm: the mean over seeds, with bars of one standard error. All arms had "
         "the same number of environment steps, those of vines included. Up and to the right is "
-        "better; compare arms of the same success. Lines join the arms of a sweep; the number "
-        "beside a point is the arm's setting."
+        "better; compare arms of the same success. "
+        f"{SWEEPS}"
     )
     return [_frontier(data, "frontier", headline, note, in_words(quality), panels)]
 
@@ -203,13 +207,13 @@ def _frontier(
         )
         for ax, panel in zip(axes, panels, strict=True):
             most = 1.0 if panel.is_pass else np.inf
-            drawing.frontier(ax, panel.points, data.looks, theme, most)
+            draw_front(ax, panel.points, data.looks, theme, most)
             set_title(ax, panel.title, theme)
             ax.set_xlabel(across)
             for axis in (ax.xaxis, ax.yaxis)[: 1 + panel.is_pass]:
                 axis.set_major_formatter(FuncFormatter(_up_to_all))
         shown = {arm: data.looks[arm] for panel in panels for arm in panel.points}
-        drawing.frontier_legend(figure, shown, theme)
+        front_legend(figure, shown, theme)
         return figure
 
     return Chart(name, headline, note, draw)

@@ -64,7 +64,6 @@ BAND_ALPHA = 0.14
 
 WIDTH, DPI = 9.6, 150  # inches, dots per inch
 HEADLINE_SIZE, TITLE_SIZE, AXIS_SIZE, LABEL_SIZE = 10.5, 10, 9, 8.5  # points
-LETTER_WIDTH, LETTER_HEIGHT = 0.075, 0.15  # inches, of labels: they grow with LABEL_SIZE
 HEADLINE_WIDTH = 104  # letters per line: fewer with a larger HEADLINE_SIZE
 CAPTION_WIDTH = 130  # in the same way, of LABEL_SIZE
 
@@ -173,12 +172,6 @@ def _unused(taken: Mapping[str, Style]) -> Style:
     hues = {hue for hue, _, _ in taken.values()}
     free = [style for style in SPARE if style not in taken.values()]
     return next((style for style in free if style[0] not in hues), (free or SPARE)[0])
-
-
-def sweep_label(arm: str, arms: Sequence[str]) -> str:
-    """What people call an arm that is in no sweep, or else the sweep that it is in."""
-    alone = not place_in_sweep(arm, arms)
-    return label(arm if alone else sweep(arm).replace("#", "").strip("_"))
 
 
 def main_arms(arms: Sequence[str], most: int = 6) -> list[str]:
