@@ -1,6 +1,6 @@
 """How much of a judge's time passes while samples are still drawn, in training on one machine.
 
-    python benchmarks/judge_overlap.py [--latencies 0.5 1 2] [--parts 1 2 4] [--steps 3]
+    python -m benchmarks.judge_overlap [--latencies 0.5 1 2] [--parts 1 2 4] [--steps 3]
 
 Training is `SetGRPOTrainer(judge=LMJudge(…))` on a tiny model; the judge is a server in another
 process (tests/judges/server.py) that answers every request after the same time, asked about all
@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 from datasets import Dataset
-from judge_client import serving
 from transformers import PrinterCallback, TrainerCallback
-from trl import GRPOConfig
 
+from benchmarks.judge_client import serving
+from benchmarks.tiny_run import arguments
 from setrl import domains, methods
 from setrl.engines.trl import SetGRPOTrainer
 from setrl.judges import Endpoint, Limits, LMJudge
@@ -108,7 +108,14 @@ def train(model: Path, judge: LMJudge | None, parts: int, options: argparse.Name
         trainer = SetGRPOTrainer(
             str(model),
             lengths,
-            arguments(Path(folder), options.steps + WARM_UP),
+            arguments(
+                Path(folder),
+                options.steps + WARM_UP,
+                PROMPTS * SAMPLES,
+                SAMPLES,
+                max_completion_length=12,
+                loss_type="dr_grpo",
+            ),
             Dataset.from_dict({"prompt": prompts(PROMPTS * (options.steps + WARM_UP))}),
             method=methods.poly_epo(4) if judge else methods.grpo(),
             judge=judge,
@@ -142,26 +149,6 @@ def at_a_pace(seconds_a_prompt: float) -> Callable[..., list[list[list[int]]]]:
         return groups
 
     return draw
-
-
-def arguments(folder: Path, steps: int) -> GRPOConfig:
-    return GRPOConfig(
-        output_dir=str(folder),
-        max_steps=steps,
-        per_device_train_batch_size=PROMPTS * SAMPLES,
-        num_generations=SAMPLES,
-        max_completion_length=12,
-        loss_type="dr_grpo",
-        use_cpu=True,
-        bf16=False,
-        activation_checkpointing=False,
-        dataloader_pin_memory=False,
-        report_to=[],
-        save_strategy="no",
-        disable_tqdm=True,
-        logging_steps=10**6,
-        model_init_kwargs={"dtype": "float32"},
-    )
 
 
 if __name__ == "__main__":

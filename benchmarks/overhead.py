@@ -12,7 +12,6 @@ two processes, each of which has half of the samples. Ratios in one run.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -26,14 +25,12 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import numpy as np
 import torch
 from datasets import Dataset
-from transformers import AutoTokenizer, PrinterCallback
-from trl import GRPOConfig, GRPOTrainer
+from transformers import PrinterCallback
+from trl import GRPOTrainer
 
+from benchmarks.tiny_run import arguments, leave, make_model, start
 from setrl import methods
 from setrl.engines.trl import set_credit
-from setrl.models.imitation import new_model
-from tests import tiny_model
-from tests.distributed.run import free_port
 
 PROMPTS = [f"y={a}x, x!=1: " for a in (2, 3)]
 SAMPLES = (8, 64, 512)
@@ -88,21 +85,11 @@ def work(folder: Path, steps: int) -> None:
     torch.set_num_threads(1)
     processes, rank = (int(os.environ.get(key, default)) for key, default in ENVIRONMENT)
     for samples in SAMPLES:
-        args = GRPOConfig(
-            str(folder / "out"),
-            max_steps=steps + WARM_UP + 1,
-            per_device_train_batch_size=len(PROMPTS) * samples // processes,
-            num_generations=samples,
-            max_completion_length=32,
-            use_cpu=True,
-            bf16=False,
-            activation_checkpointing=False,
-            dataloader_pin_memory=False,
-            report_to=[],
-            save_strategy="no",
-            disable_tqdm=True,
-            logging_steps=10**6,
-            model_init_kwargs={"dtype": "float32"},
+        args = arguments(
+            folder / "out",
+            steps + WARM_UP + 1,
+            len(PROMPTS) * samples // processes,
+            samples,
         )
         trainer = Above(
             str(folder / "base"),
@@ -119,9 +106,7 @@ def work(folder: Path, steps: int) -> None:
         step, mine = np.median(np.diff(starts)), np.median(added[:-1])
         if rank == 0:
             print(f"{processes:>9}{samples:>6}{step:>10.3f}{1000 * mine:>12.2f}{mine / step:>9.2%}")
-    if torch.distributed.is_initialized():
-        torch.distributed.barrier()
-        torch.distributed.destroy_process_group()
+    leave()
 
 
 ENVIRONMENT = (("WORLD_SIZE", "1"), ("RANK", "0"))
@@ -130,19 +115,11 @@ ENVIRONMENT = (("WORLD_SIZE", "1"), ("RANK", "0"))
 def main(steps: int) -> None:
     print(f"{'processes':>9}{'N':>6}{'step, s':>10}{'added, ms':>12}{'share':>9}   (medians)")
     with tempfile.TemporaryDirectory() as made:
-        tokenizer = AutoTokenizer.from_pretrained(tiny_model.make(Path(made) / "base"))
-        new_model(tokenizer, 128, 256, 2).save_pretrained(Path(made) / "base")
+        make_model(Path(made) / "base")
         for processes in (1, 2):
-            torchrun = [sys.executable, "-m", "torch.distributed.run"]
-            place = ["--nproc_per_node", str(processes), "--master_addr", "127.0.0.1"]
-            place += ["--master_port", str(free_port())]
-            environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo"}
-            command = [*torchrun, *place, "-m", "benchmarks.overhead", str(steps), made]
-            ended = subprocess.run(
-                command, env=environment, capture_output=True, text=True, check=False
-            )
-            lines = [line for line in ended.stdout.splitlines() if line.endswith("%")]
-            print("\n".join(lines) or ended.stderr[-3000:], flush=True)
+            out, errors = start("benchmarks.overhead", processes, steps, made).communicate()
+            lines = [line for line in out.splitlines() if line.endswith("%")]
+            print("\n".join(lines) or errors[-3000:], flush=True)
 
 
 if __name__ == "__main__":

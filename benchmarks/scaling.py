@@ -12,7 +12,6 @@ strangers, as the workers of `setrl train` are. What two strangers lose is the m
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -41,6 +40,8 @@ SHAPES = ((64, 8, 4), (128, 8, 4), (1024, 8, 4), (128, 64, 8), (1024, 64, 8), (1
 
 def measure(steps: int = 12, turns: int = 5) -> None:
     """Print the seconds of a step and the CPU seconds of a sample in each case."""
+    from benchmarks.tiny_run import make_model
+
     found: dict[str, list[np.ndarray]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as made:
         make_model(Path(made) / "base")
@@ -59,31 +60,15 @@ def measure(steps: int = 12, turns: int = 5) -> None:
         )
 
 
-def make_model(folder: Path) -> None:
-    from transformers import AutoTokenizer
-
-    from setrl.models.imitation import new_model
-    from tests import tiny_model
-
-    tokenizer = AutoTokenizer.from_pretrained(tiny_model.make(folder))
-    new_model(tokenizer, 128, 256, 2).save_pretrained(folder)
-
-
 def run_case(case: tuple[int, int, int], steps: int, made: Path) -> np.ndarray:
     """The median seconds of a step, and CPU seconds of a sample, over the processes of a case."""
-    from tests.distributed.run import free_port
+    from benchmarks.tiny_run import start
 
     processes, samples, strangers = case
-    started = []
-    for _ in range(strangers):
-        command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node"]
-        command += [str(processes), "--master_addr", "127.0.0.1", "--master_port", str(free_port())]
-        command += ["-m", "benchmarks.scaling", "work", str(made), str(steps), str(samples)]
-        environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo"}
-        pipe = subprocess.PIPE
-        started.append(
-            subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True)
-        )
+    started = [
+        start("benchmarks.scaling", processes, "work", made, steps, samples)
+        for _ in range(strangers)
+    ]
     outputs = [process.communicate() for process in started]
     lines = [line for out, _ in outputs for line in out.splitlines() if line.startswith("step ")]
     if len(lines) != processes * strangers:
@@ -97,8 +82,8 @@ def work(folder: Path, steps: int, samples: int) -> None:
     import torch
     from datasets import Dataset
     from transformers import PrinterCallback, TrainerCallback
-    from trl import GRPOConfig
 
+    from benchmarks.tiny_run import arguments, leave
     from setrl.engines.trl import SetGRPOTrainer
 
     spent: list[tuple[float, float]] = []
@@ -110,22 +95,8 @@ def work(folder: Path, steps: int, samples: int) -> None:
     torch.set_num_threads(1)
     count = steps + WARM_UP + 1
     rank = os.environ.get("RANK", "0")
-    args = GRPOConfig(
-        tempfile.mkdtemp(dir=folder, prefix=f"out-{rank}-"),
-        max_steps=count,
-        per_device_train_batch_size=samples,
-        num_generations=SAMPLES,
-        max_completion_length=32,
-        use_cpu=True,
-        bf16=False,
-        activation_checkpointing=False,
-        dataloader_pin_memory=False,
-        report_to=[],
-        save_strategy="no",
-        disable_tqdm=True,
-        logging_steps=10**6,
-        model_init_kwargs={"dtype": "float32"},
-    )
+    out = Path(tempfile.mkdtemp(dir=folder, prefix=f"out-{rank}-"))
+    args = arguments(out, count, samples, SAMPLES)
     prompts = [f"y={a}x, x!=1: " for a in range(2, 2 + PROMPTS)] * (4 * count)
     trainer = SetGRPOTrainer(
         str(folder / "base"),
@@ -140,9 +111,7 @@ def work(folder: Path, steps: int, samples: int) -> None:
     trainer.train()
     step, cpu = np.median(np.diff(np.array(spent[WARM_UP:]), axis=0), axis=0)
     print(f"step {step} {cpu / samples}")
-    if torch.distributed.is_initialized():
-        torch.distributed.barrier()
-        torch.distributed.destroy_process_group()
+    leave()
 
 
 def credit() -> None:

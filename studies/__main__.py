@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import tyro
 
+from setrl.names import look_up
 from studies import (
     bandits,
     bases,
@@ -31,29 +32,20 @@ STUDIES = {
 
 
 def main(
-    study: Annotated[
-        Literal[
-            "bandits",
-            "bases",
-            "biased_maze",
-            "dynamics",
-            "predictions",
-            "recommendations",
-            "rollout_trees",
-            "theory_figures",
-        ],
-        tyro.conf.Positional,
-    ],
-    folder: Annotated[Path, tyro.conf.Positional],
+    study: Annotated[str, tyro.conf.Positional], folder: Annotated[Path, tyro.conf.Positional]
 ) -> None:
     """Run a study. Each takes two minutes or less; `bases` must first make the base models.
 
     Args:
-        study: Its name.
-        folder: Where its figures and numbers are written; the folder is made if missing.
+        study: bandits, bases, biased_maze, dynamics, predictions, recommendations, rollout_trees
+            or theory_figures.
+        folder: The folder for its figures and numbers, which is made if it is missing.
     """
-    print(STUDIES[study](folder))
+    print(look_up("study", study, STUDIES)(folder))
 
 
 if __name__ == "__main__":
-    tyro.cli(main, prog="python -m studies")
+    try:
+        tyro.cli(main)
+    except ValueError as error:
+        raise SystemExit(f"studies: {error}") from None

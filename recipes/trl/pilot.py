@@ -47,24 +47,28 @@ def strategy(completions, **_):  # YOURS: the name of a sample's strategy, or âˆ
     return [f"{pair[0]} + {pair[1]}" if len(pair) == 2 else -1 for pair in pairs]
 
 
-def train(name, model, totals, method, num_samples, prompts, **changes):
-    """Train in OUT/name, with every sample in its log."""
+def trainer_of(folder, model, totals, method, num_samples, prompts, **changes):
+    """Return the trainer of a method, with every step and sample in its log."""
     logged = {"logging_steps": 1, "log_completions": True, "num_completions_to_print": 0}
     sizes = {"num_generations": num_samples, "per_device_train_batch_size": prompts * num_samples}
     quiet = {"report_to": "none", "save_strategy": "no", "disable_tqdm": True}
-    args = GRPOConfig(
-        str(OUT / name), **{**SETTINGS, **MACHINE, **logged, **sizes, **quiet, **changes}
-    )
+    args = GRPOConfig(str(folder), **{**SETTINGS, **MACHINE, **logged, **sizes, **quiet, **changes})
     given = {"reward_funcs": correct, "args": args, "train_dataset": problems(totals)}
     trainer = SetGRPOTrainer(model, method=method, cluster_func=strategy, **given)
     trainer.remove_callback(PrinterCallback)  # it prints a line a step
+    return trainer
+
+
+def train(name, *given, **changes):
+    """Train in OUT/name."""
+    trainer = trainer_of(OUT / name, *given, **changes)
     trainer.train()
     trainer.save_state()
     return trainer
 
 
 def sample(name, model, totals):
-    """Samples of a model: a training with a learning rate of 0, one step a prompt."""
+    """Sample a model: train it with a learning rate of 0, one step for each prompt."""
     train(name, model, totals, methods.grpo(), SAMPLES, 1, learning_rate=0.0, max_steps=len(totals))
     columns = ("--reward", "correct", "--strategy", "cluster", "--steps", f"1:{len(totals)}")
     setrl("import", "trl", OUT / name, *columns, "--output", OUT / f"{name}.jsonl")

@@ -14,13 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from pilot import MACHINE, SETTINGS, TOTALS, correct, problems, strategy
+from pilot import TOTALS, trainer_of
 from tiny import tiny_model
-from transformers import PrinterCallback
-from trl import GRPOConfig
 
 from setrl import Method, methods
-from setrl.engines.trl import SetGRPOTrainer
 
 STEPS, PROMPTS, N = 12, 4, 8
 UNCLIPPED = 1e9  # a limit that no gradient reaches; at 0, TRL would not log the norm
@@ -52,30 +49,9 @@ def measured(base: str, method: Method, limit: float = UNCLIPPED, beta: float = 
     """Train for some steps."""
     sizes: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
-        args = GRPOConfig(
-            folder,
-            max_steps=STEPS,
-            per_device_train_batch_size=PROMPTS * N,
-            num_generations=N,
-            max_grad_norm=limit,
-            beta=beta,
-            seed=1,
-            logging_steps=1,
-            report_to="none",
-            save_strategy="no",
-            disable_tqdm=True,
-            **SETTINGS,
-            **MACHINE,
-        )
-        given = {"reward_funcs": correct, "args": args, "train_dataset": problems(TOTALS)}
-        trainer = SetGRPOTrainer(
-            base,
-            method=method,
-            cluster_func=strategy,
-            on_batch=lambda batch: sizes.append(np.abs(batch.advantages.values_BN).mean()),
-            **given,
-        )
-        trainer.remove_callback(PrinterCallback)
+        changes = {"max_steps": STEPS, "max_grad_norm": limit, "beta": beta, "seed": 1}
+        trainer = trainer_of(folder, base, TOTALS, method, N, PROMPTS, **changes)
+        trainer.on_batch = lambda batch: sizes.append(np.abs(batch.advantages.values_BN).mean())
         trainer.train()
     norms = [float(one["grad_norm"]) for one in trainer.state.log_history if "grad_norm" in one]
     return Measured(float(np.mean(sizes)), norms, weights_of(trainer.model))
