@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(scope="module", autouse=True)
 def few_objects_to_search():
-    """Every end of a training collects garbage: not among all that was imported before.
+    """Freeze all that is imported: garbage collection after a training run then skips it.
 
     A search through the modules of PyTorch and its friends takes longer than a tiny step.
     """

@@ -1,4 +1,4 @@
-"""What is told to install an extra: a command that works for how setrl was installed."""
+"""The command to install an extra works for how setrl was installed."""
 
 import json
 from importlib.metadata import PackageNotFoundError

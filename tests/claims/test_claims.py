@@ -156,7 +156,7 @@ def test_a_reading_and_nothing_else_has_a_kind_reading():
 
 
 def patched(monkeypatch, module, name, broken):
-    """Put a broken helper in the place of one that the rows imported by name."""
+    """Replace a helper that the rows imported by name with a broken one."""
     original = getattr(module, name)
     for place in (*ledger.SECTIONS, exact):
         if getattr(place, name, None) is original:

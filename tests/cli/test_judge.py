@@ -56,7 +56,7 @@ def test_a_language_model_behind_a_server_that_fails_now_and_then(tmp_path, caps
         assert len(server.log) == asked  # all were there already
         output.unlink()
         served(tmp_path, server.url)
-        assert len(server.log) == asked  # all were in the cache beside the output
+        assert len(server.log) == asked  # all were in the cache next to the output
     assert "12 groups (12 were there already)" in capsys.readouterr().err
 
 

@@ -93,7 +93,7 @@ def stopped_once(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 
 @pytest.fixture
 def stopped(stopped_once: Trained, tmp_path: Path) -> Trained:
-    """As `stopped_once`, in a folder of the test's own."""
+    """The run of `stopped_once`, in a separate folder for this test."""
     return lambda steps: TrainingRun(
         shutil.copytree(stopped_once(steps).path, tmp_path / "stopped")
     )
@@ -218,7 +218,7 @@ def test_a_checkpoint_that_was_not_made_here_is_refused(
         monkeypatch.setenv("SETRL_CACHE", str(tmp_path / "there"))
     else:
         (folder / "seal").unlink()
-    run.mark_complete(int(folder.name.rpartition("-")[2]))  # checksums are no secret
+    run.mark_complete(int(folder.name.rpartition("-")[2]))  # checksums are not secret
     with pytest.raises(RunError, match=r"holds pickles.*not written on this machine"):
         train(run, "poly")
 

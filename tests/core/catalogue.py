@@ -1,4 +1,4 @@
-"""Every objective beside its definition in rational arithmetic. A new one joins by one line."""
+"""Every objective next to its definition in rational arithmetic. A new one joins by one line."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_degenerate_at_either_level_is_in_neither():
     ("weight", "families", "strategies"),
     [
         (1.0, CLUSTERS // 2, CLUSTERS),  # all variants alike: the families make no difference
-        (0.0, FAMILIES, np.where(CLUSTERS < 0, -1, FAMILIES)),  # the families alone
+        (0.0, FAMILIES, np.where(CLUSTERS < 0, -1, FAMILIES)),  # only the families
     ],
 )
 def test_at_its_ends_it_is_poly_epo(weight, families, strategies):

@@ -109,7 +109,7 @@ def test_pass_k_training_golden_values():
 
 
 def test_order_grad_is_the_leave_one_out_advantage_of_the_weights():
-    """Its a_i is the statistic with i less the statistic of the sets without i."""
+    """The paper's a_i is the statistic with i minus the statistic of the sets without i."""
     method = methods.order_grad([0.25, -1.0, 2.0])
     found = values(method, GRADED)
     want = set_advantages(

@@ -97,7 +97,7 @@ def test_the_squares_of_standard_errors_add():
 
 
 def test_a_standard_error_that_is_not_known_is_none():
-    drawn = methods.pkpo(3, credit.Sampled(12))  # two samplings, of which none is known
+    drawn = methods.pkpo(3, credit.Sampled(12))  # two samplings, both unknown
     assert (drawn + methods.maxpo(2)).advantages(REWARDS, rng=0).stderr_BN is None
     assert MIXED.advantages(REWARDS, clusters=CLUSTERS).stderr_BN is None
 

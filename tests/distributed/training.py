@@ -58,7 +58,7 @@ SETTINGS = {
     "fields": Setting(method=OF_FIELDS, fields=True),
     "resumed": Setting(steps=4, options={"save_steps": 2, "save_strategy": "steps"}),
 }
-# ZeRO on CPUs, for those who have installed it: it is no part of any extra.
+# ZeRO on CPUs, if it is installed: no extra contains it.
 if find_spec("deepspeed"):
     ZERO_2 = {
         "zero_optimization": {"stage": 2},
@@ -84,7 +84,7 @@ class Counted(ExactJudge):
 
 @dataclass
 class Outcome:
-    """What one process saw of a training.
+    """What one process saw of a training run.
 
     Attributes:
         batches: Prompts, texts, rewards, clusters and advantages of each generation, and what its
@@ -154,7 +154,7 @@ def adapters() -> LoraConfig:
 
 
 def written(trainer: Recorded, model: Any, prompt_ids: list, count: int) -> list[list[list[int]]]:
-    """Samples that depend on the step and on the row of the whole batch alone."""
+    """Samples that depend only on the step and on the row of the whole batch."""
     rows = len(prompt_ids) * count
     first = trainer.accelerator.process_index * rows
     step = trainer.state.global_step

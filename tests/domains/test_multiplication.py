@@ -168,7 +168,7 @@ def test_right_texts_that_the_author_may_never_write(prompt):
         assert (reading.correct, reading.strategy) == (True, strategy), (text, reading)
 
 
-# True from the first to the last sign, but a step is not shown, or is none of this strategy.
+# True from the first to the last sign, but a step is missing, or is not of this strategy.
 UNSHOWN = {
     "343*6=": {
         "(300+40+3)*6=2058": "partial_products",

@@ -1,4 +1,4 @@
-"""The reader and the appender of JSON Lines: torn ends, what is no object, and where it stands."""
+"""The reader and the appender of JSON Lines: torn ends, other values, and line numbers."""
 
 import pytest
 

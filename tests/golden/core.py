@@ -119,7 +119,7 @@ def _others(fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def shortened(found: list[Any]) -> dict[str, list[Any]]:
-    """Of each result a hash of all floats, and a weighted sum of the advantages themselves."""
+    """Return a hash of all floats of each result, and a weighted sum of its advantages."""
     return {"bits": [sha(_text(one))[:10] for one in found], "sums": [_sum(one) for one in found]}
 
 

@@ -41,7 +41,7 @@ def leaves(tree: Any, name: str = "") -> Iterator[tuple[str, float]]:
 
 
 def sums(tree: Any) -> dict[str, list[float]]:
-    """Nearest key → how many numbers there are of it in a tree, their sum, and that of squares."""
+    """Return nearest key → its count of numbers in a tree, their sum, and the sum of squares."""
     found: dict[str, list[float]] = {}
     for name, value in leaves(tree):
         found.setdefault(name, []).append(value)

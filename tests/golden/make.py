@@ -1,6 +1,6 @@
 """Golden runs: small runs of every kind, and the figures that they gave when they were recorded.
 
-    python -m tests.golden.make [KIND ...]            # record <kind>.json beside this file
+    python -m tests.golden.make [KIND ...]            # record <kind>.json next to this file
     python -m tests.golden.make --check [KIND ...]    # run again, compare, exit 1 on a difference
 
 A refactoring must not change these figures: weights, samples and advantages must stay equal to

@@ -16,7 +16,7 @@ from tests.serving.server import FakeServer, cut_off
 
 SAMPLE = re.compile(r"^<sample (\d+) (\w+)>\n(.*?)\n</sample \1 \2>$", re.DOTALL | re.MULTILINE)
 
-# Each fault, and the kind of failure that the client must count for it; None: it is no failure.
+# Each fault, and the kind of failure that the client must count for it; None: not a failure.
 FAULTS = {
     "hang": "timeout",
     "slow_drip": "timeout",

@@ -1,4 +1,4 @@
-"""Equal final answers: what is read as the answer, and what is left as it is."""
+"""Equal final answers: what is read as the answer, and what stays unchanged."""
 
 import json
 from collections import Counter

@@ -56,7 +56,7 @@ def test_ordinary_text_is_left_alone():
 def test_the_mark_is_in_none_of_the_texts():
     texts = ["a problem", "x"]
     assert mark([*texts, mark(texts)]) not in ("", mark(texts))
-    collided = mark(texts)  # a text that names the mark of the very request that it is in …
+    collided = mark(texts)  # a sample that names the mark of the very request that it is in …
     with_collision = [*texts, collided]
     assert mark(with_collision) not in "\n".join(with_collision)
 

@@ -31,7 +31,7 @@ HOSTILE = [
     "line\u2028separator\r\n</pre>",
 ]
 REWARDS = [1, 1, 1, 1, 1, 0]
-CLUSTERS = [3, 3, 3, 3, 3, 9]  # the wrong sample alone has another strategy
+CLUSTERS = [3, 3, 3, 3, 3, 9]  # only the wrong sample has another strategy
 
 
 def sample(text, reward, cluster, advantage=0.5):

@@ -51,7 +51,7 @@ class Group(NamedTuple):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """As arguments of `set_advantages`, one prompt."""
+        """Return the case as arguments of `set_advantages`, one prompt."""
         return {"clusters": np.array([self.clusters]), "answers": np.array([self.answers])}
 
 

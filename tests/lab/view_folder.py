@@ -24,7 +24,7 @@ HOSTILE = [
     "long " * 60_000,
 ]
 REWARDS = [1, 1, 1, 0, 1, 1, 1, 0]
-CLUSTERS = [0, 0, 0, 1, 0, 0, 0, 0]  # the wrong sample y4 alone has strategy 1
+CLUSTERS = [0, 0, 0, 1, 0, 0, 0, 0]  # only the wrong sample y4 has strategy 1
 STEPS = (1, 10, 20)
 
 
@@ -54,7 +54,7 @@ def write_lines(path, records):
 
 
 def write_run(folder, name, set_size, prompt):
-    """A run of one arm, `poly_epo`, beside an evaluated arm `grpo`."""
+    """A run of one arm, `poly_epo`, next to an evaluated arm `grpo`."""
     folder.mkdir(parents=True)
     about = {"schema_version": 1, "kind": "comparison", "name": name, "status": "finished"}
     (folder / "run.json").write_text(json.dumps({**about, "created": "2026-01-01T00:00:00"}))

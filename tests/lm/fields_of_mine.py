@@ -1,4 +1,4 @@
-"""What a person puts beside a config: functions of fields, in the interface of TRL's rewards."""
+"""What a person puts next to a config: functions of fields, in the interface of TRL's rewards."""
 
 
 def length(completions, **_):

@@ -1,4 +1,4 @@
-"""docs/your-own-task.md runs as it stands, with a tiny model in the place of its own."""
+"""docs/your-own-task.md runs unchanged, with a tiny model instead of its own."""
 
 import contextlib
 import io
@@ -18,7 +18,7 @@ LONG = "max_steps=200"
 
 @pytest.fixture(scope="module")
 def guide(tmp_path_factory):
-    """What the blocks leave behind, and what each printed beside what it shows."""
+    """What the blocks leave behind, and what each printed next to what the page shows."""
     folder = tmp_path_factory.mktemp("guide")
     model, namespace, printed = tiny_model.make(folder / "model"), {}, []
     with contextlib.chdir(folder):

@@ -58,7 +58,7 @@ def test_groups_that_are_alike_are_counted_over_all_draws():
 
 
 def test_labels_that_are_counted_anew_become_ranks():
-    """The most frequent strategy of each prompt is no. 1, whatever it is called there."""
+    """The most frequent strategy of each prompt is number 1, under any name."""
     rows = [
         (str(p), [1, 0, 1, 0], labels)
         for p, labels in enumerate([["7", "3", "3", None], ["1", "1", "1", "2"], ["4"] * 4] * 2)
@@ -80,7 +80,7 @@ def test_when_labels_mean_the_same():
 
 
 def test_labels_that_are_wrong_elsewhere_are_not_shared():
-    """Pairs of numbers with a given sum: right for one prompt alone, wrong for many."""
+    """Pairs of numbers with a given sum: right for only one prompt, wrong for many."""
     rows = [
         (f"sum {n}", [1, 1, 0, 0], [f"{n}+0", f"0+{n}", f"{n - 1}+0", f"0+{n - 2}"])
         for n in range(2, 9)

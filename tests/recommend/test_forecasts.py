@@ -32,7 +32,7 @@ def outcomes(choice, success):
 
 @pytest.mark.parametrize(("baseline", "scale"), [("all_sets", 1 / 4), ("smaller_sets", 1 / 2)])
 def test_the_mean_update_is_the_gradient(baseline, scale):
-    """Of J by central differences in the logits: times (N − K)/(N·K) for u − U, 1/K for u − w."""
+    """Gradient of J by central differences: times (N − K)/(N·K) for u − U, 1/K for u − w."""
     model = _Model([BASE], Miniature(prompts=40_000, num_samples=4, runs=1))
     choice, success = model.start()
     tabular = TabularObjective(objectives.polychromic(), model.table, 2)
@@ -93,7 +93,7 @@ class Oracle(NoisyJudge):
 
 
 def test_mistaken_labels_are_those_of_the_noisy_judge():
-    """How often each sample ends alone, or beside each other sample, over many draws."""
+    """How often each sample ends alone, or next to each other sample, over many draws."""
     labels, runs, rng = [0, 0, 1, -1], 20_000, np.random.default_rng(0)
     drawn = mistaken(np.tile(labels, (runs, 1)), 0.5, 2, rng)
     judge = NoisyJudge(Oracle(labels), 0.5)

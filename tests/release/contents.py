@@ -47,7 +47,7 @@ def tracked() -> set[str]:
 
 
 def wrong_files(wheel: Path) -> list[str]:
-    """The wheel has the files of the package, and beside them its metadata alone."""
+    """The wheel has only the files of the package and its metadata."""
     names = set(zipfile.ZipFile(wheel).namelist())
     inside = {name for name in names if not name.startswith(f"setrl-{version()}.dist-info/")}
     lacks = [f"the wheel lacks {name}" for name in sorted(tracked() - inside)]
@@ -71,7 +71,7 @@ def wrong_metadata(wheel: Path) -> list[str]:
 
 
 def wrong_sdist(sdist: Path) -> list[str]:
-    """The source distribution has the source, also that of the bundle, and no study or test."""
+    """The source distribution has all source, the bundle's included, and no study or test."""
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     lacks = {f"src/{name}" for name in tracked()} | {"web/package.json", "LICENSE", "CHANGELOG.md"}

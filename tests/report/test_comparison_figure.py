@@ -38,7 +38,7 @@ def test_its_lines_are_the_comparison_s_numbers(run, tmp_path, monkeypatch, metr
     assert path.read_text().startswith("<?xml")
     sheet, (values, gaps) = sheets[0]
     drawn = {"first": values.lines[:2], "second": values.lines[2:4], "difference": gaps.lines[1:3]}
-    for name, parts in drawn.items():  # a line through every k, and dots at those of the tables
+    for name, parts in drawn.items():  # a line through every k, and dots at the k of the tables
         for line, rows in zip(parts, (curve.of(metric), found.of(metric)), strict=True):
             heights = [getattr(row, name).value for row in rows]
             np.testing.assert_array_equal(line.get_ydata(), heights)

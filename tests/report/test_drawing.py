@@ -46,7 +46,7 @@ def test_spread_leaves_what_is_apart():
 
 
 def test_steps_without_measured_samples_are_left_out_of_curves():
-    """Of a batch that makes two updates, the second step has none; nor has an arm without any."""
+    """If a batch makes two updates, the second step has no value; some arms have none at all."""
     ax = canvas(LIGHT, "headline", 1)[1][0]
     steps_T, values_RT = np.arange(1.0, 5.0), np.array([[0.2, np.nan, 0.4, np.nan]])
     look = Look("grpo", "black", "-", "o")

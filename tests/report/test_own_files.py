@@ -1,4 +1,4 @@
-"""Reports of evaluation files, logs of one's own and TRL's folder, without a run."""
+"""Reports of evaluation files, your logs and TRL's folder, without a run."""
 
 import json
 from pathlib import Path

@@ -32,7 +32,7 @@ def interrupted(folder, pauses, number=signal.SIGINT):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("pauses", [[], [0.0], [0.05, 0.05]])
 def test_an_interrupt_lets_jobs_keep_what_they_have_even_if_it_is_doubled(tmp_path, pauses, number):
-    """As `timeout` does: it signals the process and then its group."""
+    """Stop as `timeout` does: it signals the process and then its group."""
     assert interrupted(tmp_path, pauses, number)
 
 

@@ -6,7 +6,7 @@ It starts the server on loopback and trains on `polynomial` through `setrl train
   server must have those alone that the runs still need.
 - losses: the server's `ppo` and `cispo`, with steps so large that both clip; the same advantages.
 - faults: the server is killed in mid-run, and a proxy loses replies: the records and the weights
-  must be those of the same run without a fault. Then a slow judge, beside which the run trains.
+  must equal the same run without a fault. Then a slow judge, while the run trains.
 - together: two training runs at once, as two client processes of one server.
 - processes: the server computes on two processes.
 
@@ -146,7 +146,7 @@ def arms(server, folder, options):
 
 
 def check_kept(server, before, folder, arms):
-    """Of what a comparison saved the server has what is still needed, and nothing else."""
+    """The server has what is still needed of a comparison's saved files, and nothing else."""
     found = set(server.saved) - before
     kept = {file for arm in arms for file in still_needed(server, folder, arm)}
     assert found == kept, (found, kept)

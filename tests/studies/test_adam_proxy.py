@@ -31,7 +31,7 @@ def test_the_value_is_the_mean_of_maxima():
 
 @pytest.mark.parametrize("name", ["ei", "l2o"])
 def test_one_update_follows_the_gradient(name):
-    """Averaged over many draws the network's gradient is that of E max."""
+    """Averaged over many draws, the network's gradient is the gradient of E max."""
     policy = adam_proxy._policy(1)
     rng, features = np.random.default_rng(0), torch.ones(1, adam_proxy.FEATURES).double()
     rewards = rng.random((1, adam_proxy.ARMS))

@@ -36,7 +36,7 @@ def test_ends_and_returns_are_exact():
     np.testing.assert_allclose(ends, [0.6, 0.4 * 0.3, 0.4 * 0.7 * 0.5, 0.4 * 0.7 * 0.5])
     np.testing.assert_array_equal(MAZE.returns_E, [3, 1, 3, 3])
     assert MAZE.best_return(CHANCES)[0] == pytest.approx(ends @ [3, 1, 3, 3])
-    # Of two draws the best is 1 only if both are.
+    # The best of two draws is 1 only if both are.
     assert MAZE.best_return(CHANCES, 2)[0] == pytest.approx(3 - 2 * 0.12**2)
 
 

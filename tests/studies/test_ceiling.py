@@ -94,7 +94,7 @@ def one_step(base, folder, draw):
 
 
 def test_an_update_is_a_step_of_maximum_likelihood(base, tmp_path):
-    """The weights after one step of the trainer are those of −Σ log π, written out here."""
+    """One step of the trainer gives the same weights as −Σ log π, written out here."""
     tokenizer, given = load_tokenizer(base), []
     problems = {problem.prompt: problem for problem in POLYNOMIAL.problems("train", 2, 3)}
     author = Author(POLYNOMIAL, problems, ("x=0", "x=1", "x=2"), tokenizer)

@@ -1,4 +1,4 @@
-"""The command prints the shares of the policies, which are those of the tutorial."""
+"""The command prints the shares of the policies, the same as in the tutorial."""
 
 import json
 import re

@@ -22,7 +22,7 @@ POLYNOMIAL = domains.by_name("polynomial")
 
 @pytest.fixture(scope="module")
 def sampled(base):
-    """A model, and samples of it of which some count as right."""
+    """A model and its samples; some of them count as right."""
     model = load_weights(base, "float32").eval()
     prompts = [problem.prompt for problem in POLYNOMIAL.problems("train", 2, 0)]
     batch = study.draw(model, load_tokenizer(base), POLYNOMIAL, prompts, 8, 0)
@@ -131,7 +131,7 @@ def tabular(logits):
 
 
 def test_effects_are_derivatives_of_a_tabular_policy():
-    """Every sample is there as often as it is likely, so that all means are exact."""
+    """Every sample occurs in proportion to its probability, so all means are exact."""
     chances, direction = np.array([0.4, 0.2, 0.3, 0.1]), np.array([0.5, -1.0, 2.0, 0.3])
     counts = (chances * 10).astype(int)
     kinds = np.repeat(np.arange(4), counts)

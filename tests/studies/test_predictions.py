@@ -21,7 +21,7 @@ def numbers() -> dict:
 
 @pytest.mark.parametrize("domain", ["polynomial", "multiplication", "quadratic"])
 def test_the_measured_base_is_that_of_the_recorded_runs(domain):
-    """Its pass@1 on the same problems, from other samples, within the noise of 256 of each."""
+    """The same problems' pass@1 from other samples, within the noise of 256 samples each."""
     recorded = predictions.measured(domain, "base")["pass@1"]
     assert predictions.base_strategies(domain).pass_1 == pytest.approx(recorded, abs=0.02)
 

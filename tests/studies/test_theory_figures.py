@@ -24,7 +24,7 @@ def test_the_page_shows_every_figure_and_they_are_small():
 
 
 def test_the_picture_of_sets_has_the_credit_of_the_library():
-    """Its arrows lead from v to u of the polychromic objective."""
+    """The figure's arrows lead from v to u of the polychromic objective."""
     table: ActionTable = figures.GROUP
     method = methods.poly_epo(set_size=2)
     credit = method.advantages(np.array([table.rewards]), clusters=np.array([table.clusters]))
@@ -44,7 +44,7 @@ def test_values_of_the_tree_are_sums_over_subtrees():
 
 
 def test_both_objectives_are_within_two_points_of_the_best_front():
-    """Of the shares exp(s/T), which have the most pass@1 of all with the same entropy."""
+    """The shares exp(s/T) have the largest pass@1 of all shares with the same entropy."""
     rates = np.array(figures.RATES)
     best = np.array([softmax(rates / t) for t in np.geomspace(0.005, 50, 2000)])
     found = [water_filling(rates, alpha) for alpha in (0.2, 0.4, 0.7, 1)]

@@ -1,4 +1,4 @@
-"""Files of problems: every format, splits by text alone, and a sentence for each thing wrong."""
+"""Files of problems: every format, splits only by text, and a sentence for each thing wrong."""
 
 import gzip
 import json

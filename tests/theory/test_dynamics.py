@@ -43,7 +43,7 @@ def odds(policy_A):
 
 @pytest.mark.parametrize("method", REWARD_ONLY, ids=by_name)
 def test_methods_that_see_rewards_alone_follow_one_curve(method):
-    """With rewards 0 and 1, v = c·π(r − p), c > 0: they differ in speed alone."""
+    """With rewards 0 and 1, v = c·π(r − p), c > 0: they differ only in speed."""
     for policy in np.random.default_rng(0).dirichlet(np.ones(6), size=5):
         wanted = policy * (TABLE.samples.rewards[0] - policy[:5].sum())
         factor = TabularMethod(method, TABLE, 6).update(policy) / wanted

@@ -139,7 +139,7 @@ def test_the_noise_of_a_k_for_each_prompt_is_that_of_the_method(success, largest
 
 
 def test_few_right_strategies_are_invaded_as_the_theorem_says():
-    """Poly-EPO pays for wrong strategies beside at most K − 2 right ones, the others never."""
+    """Poly-EPO pays for wrong strategies next to at most K − 2 right ones, other methods never."""
     for size in (2, 3, 4, 5, 6):
         assert most_invaded(methods.poly_epo(size), 64) == size - 2
         signs = [critical_success(np.ones(m) / m, np.ones(m), size) < 0 for m in (1, 2, 3, 4, 5)]

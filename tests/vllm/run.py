@@ -56,7 +56,7 @@ def evaluation(path, *source):
 
 
 def samples_of(path):
-    """(problem, number) → text, of the file of samples beside an evaluation file."""
+    """Return (problem, number) → text from the file of samples next to an evaluation file."""
     lines = list(files.read_lines(path.parent / "samples" / path.name))[1:]
     found = {(one["problem"], one["sample"]): one["text"] for one in lines}
     assert len(found) == len(lines), "a sample is there twice"
@@ -76,7 +76,7 @@ def killed(arguments, path, after):
 
 
 def check_evaluation(server, model, folder):
-    """Samples of the server: resumed, repeatable, and those of the model's distribution."""
+    """Samples of the server: resumed, repeatable, and from the model's distribution."""
     local, served, again = (folder / name / "test.jsonl" for name in ("local", "served", "again"))
     asked = ["--endpoint", server.url, "--model", NAME, "--no-chat"]
     kept = killed(evaluation(served, *asked, "--concurrency", 1), served, after=200)
@@ -145,7 +145,7 @@ def is_readable(server, prompt):
 def check_training(server, model, judged_by, folder):
     """TRL's server mode: exact credit, and samples of the policy that is trained."""
     gap = "sampling/sampling_logp_difference/mean"
-    # Without new weights the server keeps those of the file: the first step agrees, and no other.
+    # Without new weights the server keeps the file's weights: the first step agrees, and no other.
     for name, is_sent, steps in (("not sent", False, 2), ("sent", True, 4)):
         with LMJudge(Endpoint(judged_by.url, NAME)) as judge:
             began = time.monotonic()

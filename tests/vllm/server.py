@@ -43,7 +43,7 @@ class Server:
 
     @property
     def url(self):
-        """As OpenAI's clients want it."""
+        """The form that OpenAI's clients want."""
         return f"{self.root}/v1"
 
     def __enter__(self):

@@ -28,7 +28,7 @@ PROMPTS, SAMPLES = 4, 8
 
 @contextlib.contextmanager
 def no_nccl(folder, is_sent=True):
-    """TRL's client with files in the place of NCCL; without `is_sent` it sends nothing."""
+    """TRL's client with files instead of NCCL; without `is_sent` it sends nothing."""
     numbers = itertools.count()
 
     def update(self, metadata, named_params):
@@ -92,7 +92,7 @@ def train(server, model, judge, folder, steps, is_sent=True):
 
 
 def largest_difference(batches, logged):
-    """Between the advantages that entered the last step's loss and those of the core."""
+    """The difference between the advantages in the last step's loss and the core's."""
     last = batches[-1]
     want = METHOD.advantages(last.rewards_BN, clusters=last.clusters_BN).values_BN
     return float(np.abs(want.ravel() - logged[-want.size :]).max())

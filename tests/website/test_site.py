@@ -12,7 +12,7 @@ PAGE = '<html><body><h2 id="here">x</h2>{}</body></html>'
 
 @pytest.fixture
 def faults(tmp_path):
-    """The faults of a site of two pages and a picture, of which one page has the given body."""
+    """The faults of a site with two pages and a picture; one page has the given body."""
 
     def of(body):
         check.read_page.cache_clear()

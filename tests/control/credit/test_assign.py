@@ -16,7 +16,7 @@ LENGTHS, TIMES = ((4, 9, 2), (5, 1, 7)), (0, 3)
 
 
 def walk(length: int, reward: float) -> Trajectory:
-    """So many steps, of which the last is rewarded."""
+    """A trajectory of so many steps; only the last is rewarded."""
     rewards_T = np.zeros(length)
     rewards_T[-1] = reward
     return Trajectory(

@@ -73,7 +73,7 @@ def test_replay_needs_no_seed_from_the_caller():
 
 
 class Game:
-    """Its noise is in an object of its own."""
+    """An environment whose noise is in a separate object."""
 
     def __init__(self, rng):
         self.rng, self.place = rng, 0

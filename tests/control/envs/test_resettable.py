@@ -140,7 +140,7 @@ def test_an_unknown_backend_is_answered_with_the_known():
 
 
 class Unpicklable(gym.Env):
-    """Its state lives in a running generator function, which nothing can copy."""
+    """An environment with its state in a running generator function, which nothing can copy."""
 
     action_space = observation_space = gym.spaces.Discrete(2)
 
@@ -173,7 +173,7 @@ def test_replay_sets_back_what_cannot_be_pickled():
 
 
 class OwnMethods(gym.Env):
-    """Its noise sits where only it finds it."""
+    """An environment with noise where only the environment finds it."""
 
     action_space, observation_space = gym.spaces.Discrete(2), gym.spaces.Discrete(1000)
 

@@ -63,7 +63,7 @@ def test_one_episode_is_too_few(task):
 
 
 class Recall(gym.Env):
-    """Five steps, of which only the first shows the action that all of them want."""
+    """Five steps; only the first shows the action that all of them want."""
 
     observation_space, action_space = gym.spaces.Box(-1, 1, (1,)), gym.spaces.Discrete(2)
 

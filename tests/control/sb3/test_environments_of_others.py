@@ -40,7 +40,7 @@ class Square(Steps):
 
 
 class WithoutOptions(Steps):
-    """As environments were before `options`."""
+    """An environment from before `options`."""
 
     def reset(self, *, seed=None):
         return super().reset(seed=seed)

@@ -136,7 +136,7 @@ def test_torch_in_torch_out(objective):
 
 @every_objective
 def test_sampled_sets_tend_to_the_exact_credit(objective):
-    """The z-scores of 400 independent samplings are those of an unbiased estimate."""
+    """The z-scores of 400 independent samplings look like an unbiased estimate's."""
     rewards, clusters = prompts(np.random.default_rng(6), num_prompts=1)
     exact = advantages(objective, rewards, clusters, baseline="leave_one_out").values_BN
     rng = np.random.default_rng(7)
@@ -170,7 +170,7 @@ def test_sampling_every_set_is_exact():
 
 @pytest.mark.parametrize("num_sets", [3, 12])
 def test_every_collection_of_sets_is_equally_likely(num_sets):
-    """Of the 15 pairs out of 6 each is drawn with chance S/15 (both ways of drawing)."""
+    """Each of the 15 pairs out of 6 is drawn with probability S/15 (both ways of drawing)."""
     rng = np.random.default_rng(9)
     times = np.zeros((6, 6))
     for _ in range(3000):

@@ -1,7 +1,7 @@
 """4096 samples of a few kinds: closed forms against big integers, by enumerating compositions.
 
 Samples of one kind are alike in every field, so that a set is known by how many of each kind it
-holds. Its chance is a ratio of products of binomials, and its score that of the definition.
+holds. Its probability is a ratio of products of binomials, and its score is from the definition.
 """
 
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ class RayPPOTrainer:
         return generator_output, uids
 
     def advantages(self, output, uids):
-        """Of each row, per token."""
+        """Values of each row, per token."""
         width = max(map(len, output["rewards"]))
         padded = [[*one, *[0.0] * (width - len(one))] for one in output["rewards"]]
         mask = torch.tensor([[i < len(one) for i in range(width)] for one in output["rewards"]])

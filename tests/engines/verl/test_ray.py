@@ -1,6 +1,6 @@
 """verl's rollout workers, replay buffer and TransferQueue in a local Ray: `make verl` alone.
 
-The texts are written by a script in the place of a model, which would need a GPU. What is verl's
+A script writes the texts instead of a model, which would need a GPU. What is verl's
 own: the actors that run a prompt's sessions, the rows that they write, TransferQueue's controller
 and storage, each in a process of its own, the buffer that waits for finished prompts, and the
 trainer's `_compute_advantage`.
@@ -40,7 +40,7 @@ REWARDS = {"p": [1.0, 1.0, 1.0, 0.0], "q": [0.0, 1.0, 0.0, 0.0], "r": [1.0, 1.0,
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
-    """A Ray of this machine alone, whose processes find this file."""
+    """Start a Ray of only this machine, whose processes find this file."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
         patch.setenv("RAY_worker_niceness", "0")  # Ray's 15 starves them on a busy machine
@@ -52,7 +52,7 @@ def cluster():
 
 
 class Writer(agent_loop_tq.AgentLoopWorkerTQ.__ray_metadata__.modified_class):
-    """verl's worker, with a script in the place of an agent and its model."""
+    """verl's worker, with a script instead of an agent and its model."""
 
     def __init__(self):
         rollout = SimpleNamespace(

@@ -156,7 +156,7 @@ def test_what_is_logged(store):
 
 
 class Later(BackgroundJudge):
-    """Answers when it is told to: samples of one text are one cluster; nothing of "?"."""
+    """Answers on request: equal samples are one cluster; "?" is not judged."""
 
     name = "later"
 

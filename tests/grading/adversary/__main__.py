@@ -1,4 +1,4 @@
-"""`make adversary`: near misses and rewrites of thousands of golds, ours beside math-verify."""
+"""`make adversary`: near misses and rewrites of thousands of golds, ours next to math-verify."""
 
 from __future__ import annotations
 

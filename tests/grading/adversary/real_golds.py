@@ -1,4 +1,4 @@
-"""Golds of a public data set, as they are written there, with what can be said of them for sure.
+"""Golds of a public data set in their original form, with what is certain about them.
 
 A gold that is a number, or a tuple of whole numbers, is understood exactly: its near misses are
 other numbers. Of every gold it is known that dressing (dollars, spaces, \\left) changes nothing.
