@@ -65,7 +65,7 @@ def test_metrics_of_what_no_sample_has_are_left_out_at_any_k(setrl, tmp_path):
     assert "strategies" not in out
 
 
-# Of a: 21 of 30 graded samples are right; problem 0 has 3/3, problem 1 has 2/3, problem 7 none.
+# In log a, 21 of 30 graded samples are right; problem 0 has 3/3, problem 1 has 2/3, problem 7 none.
 BOUNDS = ((0.75 + 0.5 + 5 * 0.75) / 8, (1 + 0.75 + 5 * 0.75) / 8)
 LEFT_OUT = (
     "2 of 32 samples have no grade and are left out, of votes and strategies too; pass@1 would be "

@@ -1,7 +1,7 @@
 """One, two and four processes on the same samples: `python -m tests.distributed.run`.
 
 Every setting of `training.SETTINGS` is trained by one process and, with `torchrun` and gloo, by
-two and by four, whose groups straddle processes. The advantages must be those of one process to the
+two and by four, whose groups straddle processes. The advantages must equal one process's to the
 bit, and the weights up to rounding. The setting that is resumed goes on from the checkpoint of the
 number of processes before it: 1 → 2 → 4 → 1.
 """

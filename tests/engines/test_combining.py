@@ -75,7 +75,7 @@ CUT = np.array([[True, False, False, True], [False, False, True, False]])
 
 
 def cut_some(trainer):
-    """A sampler of four samples a prompt, of which those of `CUT` do not end."""
+    """A sampler of four samples per prompt; the samples in `CUT` do not end."""
     end = trainer.processing_class.eos_token_id
 
     def sampler(model, prompt_ids, count, **_):

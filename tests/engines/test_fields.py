@@ -24,7 +24,7 @@ def vowels(completions, **_):
 
 
 def overlap(completions, prompts, number, **_):
-    """Of one prompt: how many letters two samples share; it also sees the columns."""
+    """How many letters two samples of a prompt share; the function also gets the columns."""
     assert len(set(prompts)) == len(set(number)) == 1
     return [[float(len(set(one) & set(two))) for two in completions] for one in completions]
 

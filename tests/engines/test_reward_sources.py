@@ -62,7 +62,7 @@ def test_somebody_must_give_a_reward(make_chat):
 
 @pytest.mark.parametrize("more", [{}, {"args": None}], ids=["missing", "None"])
 def test_there_may_be_no_args(chat_model, tmp_path, monkeypatch, more):
-    """As with TRL's, whose defaults may not fit the machine."""
+    """The arguments are TRL's, whose defaults may not fit the machine."""
     monkeypatch.chdir(tmp_path)
 
     def answer(kind, **own):

@@ -328,7 +328,7 @@ def test_batches_are_never_staler_than_the_bound(base, tokenizer, tmp_path, stal
 
 @pytest.mark.parametrize("staleness", [0, 1, 2])
 def test_no_samples_are_drawn_while_weights_change(base, tokenizer, tmp_path, staleness):
-    """The server would put the older weights in the place of the newer ones."""
+    """The server would replace the newer weights by the older ones."""
     trained, plain = [threading.Event() for _ in range(STEPS + 1)], maker(tokenizer)
 
     def late(step, version, sampler):
@@ -520,7 +520,7 @@ def test_a_damaged_journal(tmp_path):
 
 
 def test_the_snippet_for_tinker_cookbook(monkeypatch):
-    """Its trainer only centres; with the released classes: make cookbook."""
+    """The cookbook's trainer only centres; `make cookbook` tests the released classes."""
 
     class Builder:
         pass

@@ -110,7 +110,7 @@ def test_tools_are_called_and_training_goes_on(make_chat, chat_model, monkeypatc
     trainer = make_chat(methods.maxpo(2), results, tools=[tool], args=LONG)
     before = [weight.detach().clone() for weight in trainer.model.parameters()]
     batch = step(trainer)
-    assert turns == [7]  # every sample with a call goes on, that of an unknown tool too
+    assert turns == [7]  # every sample with a call goes on, also with a call of an unknown tool
     assert batch.rewards_BN.ravel().tolist() == PRODUCTS
     assert not all(map(torch.equal, before, trainer.model.parameters()))
     logged = trainer.state.log_history[0]

@@ -19,7 +19,7 @@ from setrl.engines.trl import SetGRPOTrainer
 from tests.engines.chat import PROMPTS
 
 PLAIN = ["one", "two", "three", "four"]
-OURS = re.compile(r"(eval_)?([ab]_)?(reward|strategies|advantage|time)/")  # metrics of ours alone
+OURS = re.compile(r"(eval_)?([ab]_)?(reward|strategies|advantage|time)/")  # metrics of ours
 CLOCKS = ("step_time", "train_runtime", "_per_second", "_runtime", "preparation_time", "epoch")
 
 
@@ -49,7 +49,7 @@ def outcome(trainer):
 
 
 def of_trl(metrics):
-    """Those that TRL logs, too, and that no clock decides."""
+    """The metrics that TRL also logs and that do not depend on a clock."""
     return {k: v for k, v in metrics.items() if not OURS.match(k) and not k.endswith(CLOCKS)}
 
 

@@ -53,7 +53,7 @@ def test_the_band_reaches_c_standard_errors_of_the_pointwise_intervals(seeds):
 
 
 def test_the_factor_is_the_quantile_of_the_largest_of_k_normals():
-    """Of places that vary alike that of one; of independent ones P(max ≤ c) = P(|z| ≤ c)^K."""
+    """Places that vary alike count as one; for K independent ones P(max ≤ c) = P(|z| ≤ c)^K."""
     draws = IntervalConfig(resamples=8000)
     values = np.random.default_rng(0).standard_normal((8, 1, 500))
     alike = simultaneous_band([1, 2, 3], np.repeat(values[:1], 3, axis=0), config=draws)

@@ -53,7 +53,7 @@ def test_numbers_are_those_of_the_metrics_on_the_same_problems(run):
 
 
 def test_a_problem_without_a_value_in_one_run_is_left_out_of_both(run, tmp_path):
-    """So the two columns differ by the difference beside them."""
+    """So the two columns differ by the difference in the next column."""
     grpo, poly = (run / arm / "seed_0/evaluation/test.jsonl" for arm in ("grpo", "poly_epo"))
 
     def unread(records):

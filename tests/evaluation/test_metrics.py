@@ -53,7 +53,7 @@ def test_branches_are_counted_among_as_many_texts_as_every_problem_has(evaluatio
         for position in (1, 2):
             expected = curve[min(position, len(curve)) - 1] if len(curve) else 1
             assert values[f"branches@{position}"][place] == expected
-    # Of "abc", "abd", "ax" two pairs have parted behind the second character, of "" none.
+    # Two pairs of "abc", "abd", "ax" differ after the second character; no pair with "" does.
     assert values["branches@2"][:3] == pytest.approx([1 + 2 / 3, 1, 2])
 
 

@@ -44,7 +44,7 @@ def train(resolved, base, folder, stop_at=None):
 
 
 def graded_samples(run):
-    """Of each recorded sample: its prompt, its text, its reward and the truth."""
+    """Return prompt, text, reward and truth of each recorded sample."""
     for path in run.rollout_files().values():
         for record in files.read_lines(path):
             for sample in record["samples"]:

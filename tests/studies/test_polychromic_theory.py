@@ -70,7 +70,7 @@ def test_homogeneous_scaffold_turns_negative_beside_one_wrong_action(set_size, c
 
 
 def test_homogeneous_scaffold_stays_positive_where_the_proposition_fails():
-    """K = 2 beside wrong actions, Λ = p(1−p)²/2; and any K if the rest shares the cluster."""
+    """K = 2 next to wrong actions, Λ = p(1−p)²/2; and any K if the rest shares the cluster."""
     for tabular in (poly([1, 0], [0, 1], 2), poly([1, 0, 0], [0, 1, 2], 2)):
         num_actions = tabular.table.num_actions
         found = homogeneous_scaffold(tabular, np.full(num_actions, 1 / num_actions), 0)

@@ -26,7 +26,7 @@ ROWS = {
 
 
 def copies(row, count):
-    """As many rows, with ids of their own where the row has one."""
+    """The same number of rows, each with the id of its row if it has one."""
     key = next((key for key in benchmarks.ID_KEYS if key in row), None)
     return [{**row, key: f"{row[key]}-{i}"} if key and i else row for i in range(count)]
 

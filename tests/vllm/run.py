@@ -1,8 +1,8 @@
 """`make vllm`: a real vLLM server on a CPU samples for evaluation, judges, and samples for TRL.
 
 Two small models are made here; nothing is downloaded. One server has a model of `polynomial`:
-`setrl sample` is killed in mid-run and goes on, and its figures are compared with those of the
-same weights without a server. The other has a model with random weights, which judges by
+`setrl sample` is killed in mid-run and goes on, and its numbers are compared with the same
+weights' numbers without a server. The other has a model with random weights, which judges by
 `setrl judge`: that its replies can be read is the work of the JSON schema. Then `SetGRPOTrainer`
 trains in TRL's server mode with that judge. The servers are stopped at the end.
 """

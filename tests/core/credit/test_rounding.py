@@ -110,7 +110,7 @@ def test_chances_far_below_any_rounding_error_stay_at_4096_samples():
 
 
 def test_small_chances_between_clusters_stay_at_4096_samples():
-    """Sets of 200 in one of two clusters alone: about 1e-60, with a little more for the smaller."""
+    """Sets of 200 in only one of two clusters: about 1e-60, slightly more for the smaller one."""
     n, k, first = 4096, 200, 2040
     clusters = np.repeat([0, 1], [first, n - first])[None]
     differ = objectives.differ()

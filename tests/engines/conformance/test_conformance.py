@@ -1,4 +1,4 @@
-"""Every engine credits the same groups with the same advantages: those of the definition."""
+"""Every engine credits the same groups with the same advantages, as the definition does."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def trainer(chat_model, tmp_path_factory):
 
 @pytest.fixture
 def engine(request, tmp_path):
-    """What an adapter needs beside the groups."""
+    """What an adapter needs in addition to the groups."""
     needs = {
         "setrl credit": lambda: tmp_path,
         "SetGRPOTrainer": lambda: request.getfixturevalue("trainer"),
@@ -65,7 +65,7 @@ def test_every_engine_gives_the_advantages_of_the_definition(adapter, case, engi
 
 @pytest.mark.parametrize("case", CASES)
 def test_no_case_is_without_a_signal(case):
-    """Groups of equal rewards carry one for methods of strategies alone."""
+    """Groups of equal rewards carry one for methods that read only strategies."""
     for name, definition in DEFINITIONS.items():
         has_signal = name == "poly_epo" or case != "equal rewards"
         assert any(definition(CASES[case])) == has_signal

@@ -37,7 +37,7 @@ def section(value):
 
 
 class Trainer:
-    """What of `PPOTrainer` runs around an estimator."""
+    """The part of `PPOTrainer` that runs around an estimator."""
 
     registry: ClassVar[dict] = {}
 

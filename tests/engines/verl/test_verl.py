@@ -267,7 +267,7 @@ def test_a_schedule_needs_a_trainer_that_knows_the_step():
 
 
 def test_the_stand_in_calls_as_verl_does(store, monkeypatch):
-    """Names, types and shapes of the arguments; in `make verl` those of the released package."""
+    """Names, types and shapes of the arguments; in `make verl`, from the released package."""
     from verl.trainer.ppo.core_algos import ADV_ESTIMATOR_REGISTRY
 
     seen = {}
