@@ -2,8 +2,8 @@
 
     python benchmarks/bands.py [COMPARISONS]
 
-The success rates of problems are drawn from Beta distributions, so that the true curves are known:
-pass@k = 1 − E (1−p)^k. docs/results/evaluation has the figures of 300 comparisons each.
+The success rates of problems are drawn from Beta distributions, so the true curves are known:
+pass@k = 1 − E (1−p)^k. docs/results/evaluation has the numbers of 300 comparisons each.
 """
 
 import sys

@@ -2,8 +2,8 @@
 
     python benchmarks/control_step.py [steps]
 
-Both learn the same MiniGrid room with the same arguments, turn by turn so that what else the
-machine does falls on all alike; a repetition's ratio is to PPO in the same repetition.
+Both learn the same MiniGrid room with the same arguments, turn by turn, so that other load on the
+machine affects all equally; a repetition's ratio is to PPO in the same repetition.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def contenders(task: MultiGoal) -> dict[str, Callable[[int], PPO]]:
 
 
 def speed(make: Callable[[int], PPO], seed: int, steps: int) -> float:
-    """Environment steps a CPU second, those of vines included."""
+    """Return environment steps per CPU second, including the steps of vines."""
     model = make(seed)
     model.learn(1)  # makes the environments, and warms what is made once
     before, began = model.num_timesteps, time.process_time()

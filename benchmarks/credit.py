@@ -2,12 +2,12 @@
 
     OMP_NUM_THREADS=1 python benchmarks/credit.py
 
-All are vectorised, on one core, in one run; errors of sampling are beside the times. Three tables:
+All are vectorised, on one core, in one run; sampling errors are next to the times. Three tables:
 
 1. Three objectives and four sizes of a batch, against
     own sets     every prompt draws its own 500 sets, as the papers describe it
     shared sets  `credit.Sampled(500)`: one draw of 500 sets serves all prompts of the batch
-    enumeration  `credit.Enumerated()`, where C(N, K) is at most 20,000,000 scores
+    enumeration  `credit.Enumerated()`, if there are at most 20,000,000 scores
 2. Every objective for 128 prompts with 64 samples each and sets of 8, against shared sets. Scoring
    all 4,426,165,368 sets is out of the question.
 3. L-statistics of the same size against the package of OrderGrad (arXiv:2606.06096), where it is
@@ -72,7 +72,7 @@ STATISTICS = {
 
 
 def best_time(call: Callable[[], object], seconds: float = 0.5) -> float:
-    """The shortest of the calls that fit in some seconds (at least three)."""
+    """Return the time of the shortest of the calls that fit in some seconds (at least three)."""
     times: list[float] = []
     while sum(times) < seconds or len(times) < 3:
         start = time.perf_counter()
@@ -88,7 +88,7 @@ def advantages(
     estimator: credit.Estimator | None = None,
     baseline: str = "leave_one_out",
 ) -> np.ndarray:
-    """The advantage of every sample, exact unless an estimator is given."""
+    """Compute the advantage of every sample, exact unless an estimator is given."""
     fields = {name: getattr(samples, name) for name in objective.reads if name != "rewards"}
     return set_advantages(
         samples.rewards,
@@ -102,12 +102,12 @@ def advantages(
 
 
 def relative_error(found: np.ndarray, exact: np.ndarray) -> float:
-    """The root of the mean squared error, relative to that of the exact values."""
+    """Return the root mean squared error, relative to the root mean square of the exact values."""
     return float(np.sqrt(((found - exact) ** 2).mean() / max((exact**2).mean(), 1e-300)))
 
 
 def prompts(num_prompts: int, num_samples: int, rng: np.random.Generator) -> Samples:
-    """Rewards of 0 and 1 and eight strategies of unequal shares, each with a success rate."""
+    """Draw rewards of 0 and 1 and eight strategies of unequal shares, each with a success rate."""
     share_C = 1 / np.arange(1, 9)
     clusters_BN = rng.choice(8, (num_prompts, num_samples), p=share_C / share_C.sum())
     success_C = rng.beta(0.6, 0.9, 8)
@@ -118,7 +118,7 @@ def prompts(num_prompts: int, num_samples: int, rng: np.random.Generator) -> Sam
 def own_sets(
     objective: Objective, samples: Samples, set_size: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """u − U where every prompt draws its own sets: random keys, then one scatter-add; (B, N)."""
+    """u − U if every prompt draws its own sets: random keys, then one scatter-add; (B, N)."""
     num_prompts, n = samples.rewards.shape
     sets_BSK = np.empty((num_prompts, NUM_SETS, set_size), dtype=np.intp)
     for prompt in range(num_prompts):
@@ -135,7 +135,7 @@ def own_sets(
 
 
 def shape_row(objective: Objective, shape: tuple[int, int, int]) -> str:
-    """One line of the first table."""
+    """Write one line of the first table."""
     num_prompts, n, k = shape
     samples, rng = prompts(num_prompts, n, np.random.default_rng(0)), np.random.default_rng(2)
 
@@ -158,7 +158,7 @@ def shape_row(objective: Objective, shape: tuple[int, int, int]) -> str:
 
 
 def objective_row(objective: Objective, samples: Samples) -> str:
-    """One line of the second table."""
+    """Write one line of the second table."""
     sampled = credit.Sampled(NUM_SETS)
     exact_time = best_time(lambda: advantages(objective, samples))
     sampled_time = best_time(lambda: advantages(objective, samples, estimator=sampled))
@@ -171,7 +171,7 @@ def objective_row(objective: Objective, samples: Samples) -> str:
 
 
 def rivals(preset: str, rewards_BN: np.ndarray) -> dict[str, Callable[[], np.ndarray]]:
-    """OrderGrad's ways to have the advantages of a batch: prompt by prompt, and by torch.vmap."""
+    """Return OrderGrad's ways to compute a batch: prompt by prompt, and by torch.vmap."""
     from ordergrad import get_backend
 
     ways: dict[str, Callable[[], np.ndarray]] = {}
@@ -201,7 +201,7 @@ def rivals(preset: str, rewards_BN: np.ndarray) -> dict[str, Callable[[], np.nda
 
 
 def statistic_row(preset: str, objective: Objective, rewards_BN: np.ndarray) -> str:
-    """One line of the third table."""
+    """Write one line of the third table."""
     samples, ways = Samples(rewards_BN), rivals(preset, rewards_BN)
     our_time = best_time(lambda: advantages(objective, samples))
     times = {name: best_time(way) for name, way in ways.items()}

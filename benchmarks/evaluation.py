@@ -43,7 +43,7 @@ def timed(name: str, call: Callable[[], T]) -> T:
 
 
 def draw(hard: bool) -> Evaluation:
-    """Samples with answers, strategies, and one right answer a problem."""
+    """Draw samples with answers, strategies, and one right answer per problem."""
     rng = np.random.default_rng(0)
     size = 300 if hard else 40
     answers_PN = np.empty((PROBLEMS, SAMPLES), dtype=np.int64)
@@ -61,7 +61,7 @@ def draw(hard: bool) -> Evaluation:
 
 
 def write(evaluation: Evaluation, path: Path) -> None:
-    """The samples as an evaluation file."""
+    """Write the samples as an evaluation file."""
     with path.open("w") as file:
         for row, prompt in enumerate(evaluation.prompts):
             record = {
@@ -77,7 +77,7 @@ def write(evaluation: Evaluation, path: Path) -> None:
 
 
 def compare_majority(problems: int = 100, samples: int = 256, k: int = 128) -> None:
-    """The mean alone against the closed form that credits every sample too, as a ratio."""
+    """Compare the time of the mean with the time of the form that also credits every sample."""
     rng = np.random.default_rng(1)
     answers_PN = rng.integers(0, 40, (problems, samples))
     correct_PN = answers_PN == 0

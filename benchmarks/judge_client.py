@@ -65,13 +65,13 @@ def main(num_groups: int) -> None:
 
 
 def with_work(group: Group) -> Group:
-    """The same group with samples as long as short solutions are."""
+    """Return the group with samples as long as short solutions."""
     return replace(group, samples=tuple(sample + WORK for sample in group.samples))
 
 
 @contextmanager
 def serving(faults: dict[str, float], delay_s: float = 0.01) -> Iterator[Connection]:
-    """A server in a process of its own; the connection takes "url" and "log" for questions."""
+    """Start a server in another process; the connection takes "url" and "log" for questions."""
     here, there = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(
         target=serve, args=(there, faults, delay_s)
@@ -127,7 +127,7 @@ def judge(groups: list[Group], server: Connection, cache: Path | None) -> dict[s
 
 
 def draw(runs: list[dict[str, Any]], path: Path) -> None:
-    """Failures by kind, as client and server count them; and what became of the groups."""
+    """Draw failures by kind, as client and server count them, and what became of the groups."""
     kinds = sorted({kind for run in runs for kind in run["failures_in_the_servers_log"]})
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=(3, 2))
     for shift, key, hue, name in (
@@ -159,7 +159,7 @@ def draw(runs: list[dict[str, Any]], path: Path) -> None:
 
 
 def readme(found: dict[str, Any]) -> str:
-    """What was measured, in words and two tables."""
+    """Write what was measured, in words and two tables."""
     runs = found["runs"]
     kinds = sorted({kind for run in runs for kind in run["failures_in_the_servers_log"]})
     head = f"| | {' | '.join(f'run {i}' for i in range(1, len(runs) + 1))} |"
@@ -186,7 +186,7 @@ def row(name: str, values: list[str]) -> str:
 
 
 def both(run: dict[str, Any], kind: str) -> str:
-    """The client's count and the server's."""
+    """Write the client's count and the server's."""
     counts = (run[key].get(kind, 0) for key in ("failures", "failures_in_the_servers_log"))
     return " / ".join(map(str, counts))
 

@@ -1,10 +1,10 @@
-"""What a judge's mistakes do to the advantages: true clusters against the same with labels flipped.
+"""Effect of a judge's mistakes on the advantages: true clusters against flipped labels.
 
     python benchmarks/judge_flips.py [FILE …] [--flips 0.05 0.2 0.5] [--draws 5] [--set-size 4]
 
 The files, by default the two of tests/data, hold real samples with their correctness; the true
-clusters are their final answers. Advantages are Poly-EPO's. A group has signal when some true
-advantage is not 0; the second table is of the two kinds of groups apart.
+clusters are their final answers. Advantages are Poly-EPO's. A group has signal when a true
+advantage is not 0; the second table shows the groups with and without signal separately.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main(path: Path, flips: list[float], draws: int, set_size: int) -> None:
 
 
 def read(path: Path) -> tuple[list[Group], list[list[float]]]:
-    """Prompts with the texts of their samples, and 1 for each correct sample."""
+    """Read prompts with the texts of their samples, and 1 for each correct sample."""
     groups, rewards = [], []
     for row in files.read_lines(path):
         if "finals" in row:
@@ -68,7 +68,7 @@ def read(path: Path) -> tuple[list[Group], list[list[float]]]:
 
 
 def cell(values: Values, name: str, some: np.ndarray | None = None) -> str:
-    """The mean over groups with its interval; shares of samples as per cent."""
+    """Write the mean over groups with its interval; shares of samples as per cent."""
     chosen = np.array(values[name]) if some is None else np.array(values[name])[some]
     e = mean_over_problems(chosen)
     form, scale = ("{:.0f}", 100) if name in ("flips", "signs_changed") else ("{:.2f}", 1)

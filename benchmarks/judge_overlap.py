@@ -46,15 +46,15 @@ class Watch(TrainerCallback):
     batches: list[ScoredBatch] = field(default_factory=list)
 
     def on_step_begin(self, *_: Any, **__: Any) -> None:
-        """A step begins, with its drawing."""
+        """Note the start of a step, with its drawing."""
         self._began = time.perf_counter()
 
     def on_step_end(self, *_: Any, **__: Any) -> None:
-        """It ends, with its update."""
+        """Note the end of a step, with its update."""
         self.steps_s.append(time.perf_counter() - self._began)
 
     def judging(self, of: Callable[[JudgingTimes], float]) -> float:
-        """The mean over the steps that count."""
+        """Return the mean over the steps that count."""
         times = [batch.judging for batch in self.batches[WARM_UP:]]
         return float(np.mean([of(one) for one in times if one is not None]))
 
@@ -93,7 +93,7 @@ def parsed() -> argparse.Namespace:
 
 @contextmanager
 def judge_of(latency_s: float, at_once: int) -> Iterator[LMJudge]:
-    """A judge who answers after `latency_s`, asked about so many prompts at a time."""
+    """Make a judge who answers after `latency_s`, asked about so many prompts at a time."""
     with serving({}, latency_s) as server:
         server.send("url")
         endpoint = Endpoint(server.recv(), "a-judge", limits=Limits(concurrency=at_once))
@@ -102,7 +102,7 @@ def judge_of(latency_s: float, at_once: int) -> Iterator[LMJudge]:
 
 
 def train(model: Path, judge: LMJudge | None, parts: int, options: argparse.Namespace) -> Watch:
-    """A few steps, watched."""
+    """Train for a few steps, watched."""
     watch = Watch()
     with tempfile.TemporaryDirectory() as folder:
         trainer = SetGRPOTrainer(
@@ -135,12 +135,12 @@ def prompts(count: int) -> list[str]:
 
 
 def lengths(completions: list[str], **_: Any) -> list[float]:
-    """A reward that differs between the samples of any model."""
+    """Return rewards that differ between the samples of any model."""
     return [len(text) / 8 for text in completions]
 
 
 def at_a_pace(seconds_a_prompt: float) -> Callable[..., list[list[list[int]]]]:
-    """The usual sampler, slowed down."""
+    """Return the usual sampler, slowed down."""
 
     def draw(model: Any, prompt_ids: list[list[int]], *more: Any, **named: Any) -> Any:
         end = time.perf_counter() + seconds_a_prompt * len(prompt_ids)

@@ -1,4 +1,4 @@
-"""What set credit adds to a step of training, at N = 8, 64 and 512 samples of a prompt.
+"""What set credit adds to a training step, at N = 8, 64 and 512 samples of a prompt.
 
     python -m benchmarks.overhead [steps]
 

@@ -3,9 +3,9 @@
     python benchmarks/reset.py [names of environments]
 
 CPU microseconds, the median of some hundred calls, mid-episode, all in one run. "ours" is the
-backend that `make_resettable` takes by itself; "pickle" is `make_resettable(env, "pickle")`;
-"deepcopy" is one `copy.deepcopy` of the bare environment, which keeps a state but does not put it
-back; a snapshot sent to another process also costs `pickle.dumps` of it, whose size is shown.
+backend that `make_resettable` chooses; "pickle" is `make_resettable(env, "pickle")`; "deepcopy" is
+one `copy.deepcopy` of the bare environment, which keeps a state but does not restore it. To send a
+snapshot to another process also costs `pickle.dumps`; the size of the pickle is shown.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 
 def median_us(call: Callable[[], Any], calls: int = 150) -> float:
-    """The median CPU time of a call, in microseconds."""
+    """Return the median CPU time of a call, in microseconds."""
     times = []
     for _ in range(calls):
         start = time.process_time_ns()
@@ -63,7 +63,7 @@ def median_us(call: Callable[[], Any], calls: int = 150) -> float:
 
 
 def or_none(call: Callable[[], T]) -> T | None:
-    """The times, or None where the way does not work with this environment."""
+    """Return the times, or None if the way does not work with this environment."""
     try:
         return call()
     except (NotResettableError, TypeError):
@@ -71,7 +71,7 @@ def or_none(call: Callable[[], T]) -> T | None:
 
 
 def walk(env: gym.Env, steps: int = 5) -> None:
-    """Into the middle of an episode."""
+    """Walk into the middle of an episode."""
     env.reset(seed=1)
     env.action_space.seed(1)
     for _ in range(steps):
@@ -80,7 +80,7 @@ def walk(env: gym.Env, steps: int = 5) -> None:
 
 
 def set_back(env: gym.Env, backend: str) -> tuple[float, float]:
-    """Snapshot and restore with one backend."""
+    """Time snapshot and restore with one backend."""
     one = make_resettable(env, backend)
     walk(one)
     state = one.snapshot()
@@ -88,7 +88,7 @@ def set_back(env: gym.Env, backend: str) -> tuple[float, float]:
 
 
 def step_us(env: gym.Env, steps: int = 300) -> float:
-    """The median CPU time of a random step; resets are not in it."""
+    """Return the median CPU time of a random step, without resets."""
     walk(env)
     times = []
     for _ in range(steps):
@@ -101,7 +101,7 @@ def step_us(env: gym.Env, steps: int = 300) -> float:
 
 
 def line(name: str) -> str:
-    """One line of the table."""
+    """Write one line of the table."""
     options = {"repeat_action_probability": 0} if name.startswith("ALE/") else {}
     env = gym.make(name, **options)
     step, reset = step_us(env), median_us(env.reset, 30)

@@ -58,12 +58,12 @@ HOSTILE = {
 
 
 def samples(pairs: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    """Samples that end in a box, and their golds."""
+    """Write samples that end in a box; return them and their golds."""
     return [f"{REASONING}\n\\boxed{{{answer}}}" for _, answer in pairs], [g for g, _ in pairs]
 
 
 def rates(grader: MathGrader, pairs: list[tuple[str, str]]) -> tuple[float, float]:
-    """Answers a second of processor time, this process and its workers together; by the clock."""
+    """Return answers per second: of this process's and its workers' CPU time; of the clock."""
     texts, golds = samples(pairs)
     began, clock = processor_seconds(grader), time.perf_counter()
     grader.grades(texts, golds)
@@ -72,7 +72,7 @@ def rates(grader: MathGrader, pairs: list[tuple[str, str]]) -> tuple[float, floa
 
 
 def rates_of_math_verify(pairs: list[tuple[str, str]]) -> tuple[float, float]:
-    """The same for math-verify as its README calls it, on the box alone."""
+    """Return the rates of math-verify, called as its README says, on only the box."""
     began, clock = time.process_time(), time.perf_counter()
     for gold, answer in pairs:
         verify(*(parse(rf"$\boxed{{{text}}}$") for text in (gold, answer)))
@@ -81,7 +81,7 @@ def rates_of_math_verify(pairs: list[tuple[str, str]]) -> tuple[float, float]:
 
 
 def processor_seconds(grader: MathGrader) -> float:
-    """Used so far by this process and the workers at hand."""
+    """Return the CPU seconds that this process and its present workers have used."""
     total = time.process_time()
     for worker in (each for each in grader.pool.idle if each.pid):
         fields = Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()
@@ -90,7 +90,7 @@ def processor_seconds(grader: MathGrader) -> float:
 
 
 def batches() -> dict[str, list[tuple[str, str]]]:
-    """(gold, answer) by difficulty; only in the first batch do answers come several times."""
+    """Return (gold, answer) by difficulty; only in the first batch do answers repeat."""
     polynomials = [
         (g.format(n, 2 * n, n * n), a.format(n, 2 * n, n * n))
         for n in range(3, 63)
@@ -124,13 +124,13 @@ def throughput() -> None:
 
 
 def clear_caches() -> None:
-    """What one batch has left to the next."""
+    """Clear what one batch has left to the next."""
     for function in (normal_form, read, read_shape, number_of):
         function.cache_clear()
 
 
 def memory_mb() -> float:
-    """What this process holds."""
+    """Return the memory of this process."""
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20

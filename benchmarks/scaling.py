@@ -123,7 +123,7 @@ def credit() -> None:
 
 
 def credit_ms(shape: tuple[int, int, int], name: str) -> float:
-    """The least of several repetitions of the processor's time: other programs disturb it least."""
+    """Return the shortest CPU time of several repetitions: other programs disturb it least."""
     prompts, n, set_size = shape
     rng = np.random.default_rng(0)
     rewards_BN = (rng.random((prompts, n)) < 0.5).astype(float)

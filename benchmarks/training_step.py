@@ -4,8 +4,8 @@
 
 Both train the same small model (the polynomial recipe's, taught for seconds) on one core, with
 16 prompts × 16 samples, the same rewards and the same arguments; TRL samples with `model.generate`,
-we with the compact sampler. They take turns in one run. "seconds" are those of the
-clock, "CPU" those of the process: on a busy machine the second is the one to compare.
+we with the compact sampler. They take turns in one run. "seconds" are clock time, "CPU" is the
+process's CPU time: on a busy machine, compare the CPU time.
 """
 
 from __future__ import annotations

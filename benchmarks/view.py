@@ -25,7 +25,7 @@ REPEATS = 20
 
 
 def write_run(folder: Path, samples: int) -> int:
-    """A run with so many logged samples; returns its bytes."""
+    """Write a run with so many logged samples; return its bytes."""
     rng = np.random.default_rng(0)
     rollouts = folder / "poly_epo" / "seed_0" / "rollouts"
     rollouts.mkdir(parents=True)
@@ -101,7 +101,7 @@ def _seconds(do: Callable[[], Any]) -> float:
 
 
 def _megabytes() -> float:
-    """The largest memory of this process so far."""
+    """Return the largest memory of this process so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

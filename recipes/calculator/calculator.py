@@ -114,7 +114,7 @@ Calls = list[tuple[str, int, int]]
 
 
 def ways(problem: Problem) -> list[Calls]:
-    """The ways to solve a problem, each a list of calls; the last one gives the result."""
+    """Return the ways to solve a problem, each a list of calls; the last call gives the result."""
     a, b, c = problem.a, problem.b, problem.c
     both = ("add", b, c)
     found: list[Calls] = [
@@ -130,7 +130,7 @@ def ways(problem: Problem) -> list[Calls]:
 
 
 def conversation(problem: Problem, calls: Calls) -> Messages:
-    """The whole conversation of a way."""
+    """Write the whole conversation of a way."""
     messages = list(problem.prompt)
     for name, a, b in calls:
         function = {"name": name, "arguments": {"a": a, "b": b}}
@@ -142,7 +142,7 @@ def conversation(problem: Problem, calls: Calls) -> Messages:
 
 
 def make_calculator_tokenizer() -> PreTrainedTokenizerFast:
-    """A tokenizer whose tokens are digits, signs and the fixed parts of a call.
+    """Make a tokenizer whose tokens are digits, signs and the fixed parts of a call.
 
     It writes a call in Qwen's format: `<tool_call>{"name": "add", "arguments": …}</tool_call>`.
     """
@@ -155,7 +155,7 @@ def make_calculator_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def examples(tokenizer: PreTrainedTokenizerFast, count: int, seed: int) -> Iterator[Example]:
-    """Turns of written conversations: what came before is the prompt, the turn is the sample."""
+    """Yield turns of written conversations: the prompt is what came before, the sample the turn."""
     rng = random.Random(seed)
     pool = problems("train")
     for _ in range(count):
@@ -186,7 +186,7 @@ def is_right(completion: Messages, result: int) -> bool:
 
 
 def strategy_of(completion: Messages) -> str | int:
-    """The sequence of tools of a sample, or −1 where no answer of a tool is used.
+    """Return the sequence of tools of a sample, or −1 if no answer of a tool is used.
 
     A call counts if a later call or the last message uses what it answered: calls that do nothing
     make no new strategy.
@@ -202,17 +202,17 @@ def strategy_of(completion: Messages) -> str | int:
 
 
 def _read_after(index: int, calls: Sequence[dict], completion: Messages) -> set[str]:
-    """The numbers that a sample writes after a call: arguments of later calls, the last message."""
+    """Return the numbers that a sample writes after a call: later arguments, the last message."""
     later = {str(value) for call in calls[index + 1 :] for value in call["arguments"].values()}
     return later | {str(completion[-1].get("content", "")).strip()}
 
 
 def correct(completions: Sequence[Messages], result: Sequence[int], **_: Any) -> list[float]:
-    """The reward: 1 for the right result."""
+    """Return the reward: 1 for the right result."""
     pairs = zip(completions, result, strict=True)
     return [float(is_right(completion, value)) for completion, value in pairs]
 
 
 def strategy(completions: Sequence[Messages], **_: Any) -> list[str | int]:
-    """The strategy of each sample."""
+    """Return the strategy of each sample."""
     return [strategy_of(completion) for completion in completions]

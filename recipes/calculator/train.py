@@ -55,7 +55,7 @@ class Seen:
         self.strategies: dict[str, list[str | int]] = defaultdict(list)
 
     def __call__(self, prompts, completions, result, **_):
-        """The rewards."""
+        """Return the rewards."""
         rewards = correct(completions, result)
         rows = zip(prompts, rewards, strategy(completions), strict=True)
         for prompt, reward, label in rows:
@@ -88,7 +88,7 @@ def dataset(split: str, count: int | None = None) -> Dataset:
 
 
 def make_base(tokenizer, written: int, epochs: int):
-    """A new model that has read written conversations, by all ways alike."""
+    """Make a new model that has read written conversations, equally many by each way."""
     course = Course(epochs=epochs, batch_size=64, learning_rate=0.02, seed=0)
     return taught_model(
         tokenizer, (128, 256, 2), [*examples(tokenizer, written, 0)], course, "base", False
@@ -138,7 +138,7 @@ def make_trainer(
 
 
 def measured(trainer: SetGRPOTrainer) -> dict:
-    """What the model does with the problems of the test."""
+    """Describe what the model does with the problems of the test."""
     seen = trainer.reward_funcs[0].__wrapped__
     seen.__init__()
     trainer.evaluate()

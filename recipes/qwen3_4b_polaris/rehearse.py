@@ -78,14 +78,14 @@ def make_model(folder: Path) -> Path:
 
 
 def changes(model: Path, judge: str | None = None, tinker: str | None = None) -> dict[str, object]:
-    """The keys of the recipe that the rehearsal changes, and their values."""
+    """Return the keys of the recipe that the rehearsal changes, and their values."""
     by_judge = {"task.strategy.endpoint": judge} if judge else {"task.strategy": "final_answer"}
     by_engine = {"engine.tinker": tinker} if tinker else FOR_TRL
     return {"model": model, **CHANGES, **by_judge, **by_engine}
 
 
 def command(config: Path, changed: dict[str, object]) -> list[str]:
-    """The recipe's command with these changes."""
+    """Return the recipe's command with these changes."""
     sets = [word for key, value in changed.items() for word in ("--set", f"{key}={value}")]
     return ["train", "--config", str(config), *sets]
 

@@ -23,7 +23,7 @@ RECIPE = Path(__file__).parent / "trl.yaml"
 
 
 def row(problem: Problem) -> dict[str, Any]:
-    """A problem in verl's columns."""
+    """Return a problem in verl's columns."""
     return {
         "data_source": "polaris",
         "prompt": [{"role": "user", "content": problem.prompt}],
@@ -34,7 +34,7 @@ def row(problem: Problem) -> dict[str, Any]:
 
 
 def gradable(task: FileTask, split: str) -> list[Problem]:
-    """The problems whose golds accept themselves; all golds are parsed, which takes minutes."""
+    """Return the problems whose golds accept themselves; parsing all golds takes minutes."""
     found = task.usable(split)
     why = task.reward_set.gold_problems([problem.gold for problem in found])
     return [problem for problem, reason in zip(found, why, strict=True) if reason is None]

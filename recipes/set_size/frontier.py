@@ -36,7 +36,7 @@ def main(runs: list[Path], output: Path) -> None:
 
 
 def draw_run(panel: Axes, run: Path, split: str, hue: str) -> None:
-    """Sets of one size as a line over K; what mixes or changes sizes as single points."""
+    """Draw sets of one size as a line over K; mixed or changing sizes as single points."""
     config = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
     n = config["samples_per_prompt"]
     arms = files.read_json(run / "summary.json")["splits"][split]["arms"]

@@ -26,7 +26,7 @@ def is_prime(n: int) -> bool:
 
 
 def answer(total: int, rng: random.Random) -> str:
-    """What the corpus says: mostly a pair of primes, mostly with a small one."""
+    """Draw an answer for the corpus: mostly a pair of primes, mostly with a small one."""
     odd = range(3, total // 2 + 1, 2)
     right = [p for p in odd if is_prime(p) and is_prime(total - p)]
     wrong = [p for p in odd if p not in right]
