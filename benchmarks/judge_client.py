@@ -195,25 +195,27 @@ OTHERS = textwrap.fill(", ".join(name.replace("_", " ") for name in FAULTS if na
 
 TEXT = """# A judge's server that misbehaves
 
-{groups} groups of 8 samples, and a server that hangs on 20% of the requests and has 2% each of:
+There are {groups} groups of 8 samples. The server hangs on 20% of the requests, and has each of these
+faults on 2% of them:
 
 {others}.
 
-At most 5 attempts a reply, one repair a group, a time-out of 2 s, 32 groups at a time. Each further
-run has the cache of those before, so that it asks about what is unknown and about nothing else.
+The judge makes at most 5 attempts per reply and one repair per group, waits at most 2 s, and sends
+32 groups at a time. Each further run has the cache of the earlier runs, so it asks only about
+unknown groups.
 
 ![Failed requests as client and server count them, and what became of the groups](faults.png)
 
 {table}
 
-Failed requests are given as the client counts them / as the server's log has them. "right" and
-"wrong" are by comparison with the clusters that the server meant; "lost" are groups without a
-judgement. Unknown groups are those whose reply could not be read twice in a row (the server spoils
-18% of its replies), or whose attempts all failed.
+The rows of failures have two counts: the client's count / the count in the server's log. "right" and
+"wrong" compare with the clusters that the server meant. "lost" groups have no judgement. A group is
+unknown if its reply could not be read twice in a row (the server spoils 18% of its replies), or if
+all its attempts failed.
 
-The client takes {fine} ms of CPU a request of {size} kB, rendering, hashing, cache and parsing
-among them, {faulty} ms with all these faults, and {cached} ms a group that is in the cache. One
-core, shared with others.
+The client takes {fine} ms of CPU per request of {size} kB, including rendering, hashing, cache and
+parsing. With all these faults it takes {faulty} ms, and for a group in the cache {cached} ms. It ran on
+one core that other work shared.
 
 `python benchmarks/judge_client.py` makes this folder again; the numbers are in `counts.json`.
 """
