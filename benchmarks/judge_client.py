@@ -195,27 +195,27 @@ OTHERS = textwrap.fill(", ".join(name.replace("_", " ") for name in FAULTS if na
 
 TEXT = """# A judge's server that misbehaves
 
-There are {groups} groups of 8 samples. The server hangs on 20% of the requests, and has each of these
-faults on 2% of them:
+There are {groups} groups of 8 samples. The server hangs on 20% of the requests, and has each of
+these faults on 2% of them:
 
 {others}.
 
-The judge makes at most 5 attempts per reply and one repair per group, waits at most 2 s, and sends
-32 groups at a time. Each further run has the cache of the earlier runs, so it asks only about
-unknown groups.
+The judge makes at most 5 attempts per reply and one repair per group, waits at most 2 s, and
+sends 32 groups at a time. Each further run has the cache of the earlier runs, so it asks only
+about unknown groups.
 
 ![Failed requests as client and server count them, and what became of the groups](faults.png)
 
 {table}
 
-The rows of failures have two counts: the client's count / the count in the server's log. "right" and
-"wrong" compare with the clusters that the server meant. "lost" groups have no judgement. A group is
-unknown if its reply could not be read twice in a row (the server spoils 18% of its replies), or if
-all its attempts failed.
+The rows of failures have two counts: the client's count / the count in the server's log. "right"
+and "wrong" compare with the clusters that the server meant. "lost" groups have no judgement. A
+group is unknown if its reply could not be read twice in a row (the server spoils 18% of its
+replies), or if all its attempts failed.
 
-The client takes {fine} ms of CPU per request of {size} kB, including rendering, hashing, cache and
-parsing. With all these faults it takes {faulty} ms, and for a group in the cache {cached} ms. It ran on
-one core that other work shared.
+The client takes {fine} ms of CPU per request of {size} kB, including rendering, hashing, cache
+and parsing. With all these faults it takes {faulty} ms, and for a group in the cache {cached} ms.
+It ran on one core that other work shared.
 
 `python benchmarks/judge_client.py` makes this folder again; the numbers are in `counts.json`.
 """

@@ -102,11 +102,12 @@ def caption(shares: Mapping[str, Any], run: Run) -> str:
     return (
         "A small language model gives points on polynomials. Each colour is a choice of x (grey: "
         "all other choices), and the area of a disc is the share of the samples with this choice. "
-        f"Both methods start from a base model with {base[1]} pass@1 on test problems and {base[0]} "
-        f"right strategies in 32 samples. After {shares['steps'][-1]} steps (seeds "
+        f"Both methods start from a base model with {base[1]} pass@1 on test problems and "
+        f"{base[0]} right strategies in 32 samples. After {shares['steps'][-1]} steps (seeds "
         f"{in_a_row(shares['seeds'])}), GRPO has {grpo[1]} pass@1 and {grpo[0]} right strategies, "
-        f"and Poly-EPO has {poly[1]} pass@1 and {poly[0]} right strategies. On problems that forbid "
-        f"the favourite choices, GRPO has {forbidden[0]} pass@1 and Poly-EPO has {forbidden[1]}."
+        f"and Poly-EPO has {poly[1]} pass@1 and {poly[0]} right strategies. On problems that "
+        f"forbid the favourite choices, GRPO has {forbidden[0]} pass@1 and Poly-EPO has "
+        f"{forbidden[1]}."
     )
 
 
