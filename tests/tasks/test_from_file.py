@@ -143,7 +143,7 @@ def use(folder, keys):
         ({"prompt": "text"}, r"own.jsonl:1: has no field 'text'; it has problem, answer, level"),
         ({"prompt": "{text}?"}, "has no field 'text'"),
         ({"prompt": "{problem} {answer}"}, "the model would read the answer"),
-        ({"prompt": "tags"}, r"the field 'tags' is \['0'\], and must be a text"),
+        ({"prompt": "tags"}, r"the field 'tags' is \['0'\], and must be a string"),
         ({"gold": "right"}, "has no field 'right'; it has problem, answer"),
         ({"reward": "maths"}, "unknown reward 'maths'; did you mean 'math'"),
         ({"reward": {"function": "no_such_module:f"}}, "no module 'no_such_module'"),

@@ -57,7 +57,7 @@ class BatchMaker:
             self.judge.close()
 
     def make(self, step: int, version: int, source: Sampler) -> Batch:
-        """The batch of a step, sampled from the weights of a version.
+        """Return the batch of a step, sampled from the weights of a version.
 
         The prompts and the seeds of the samples depend only on the seed and the step.
         """
@@ -106,7 +106,7 @@ class BatchMaker:
 def _credited(
     prompts: Sequence[Sequence[int]], sampled: Sequence[Any], advantages_BN: np.ndarray
 ) -> list[CreditedSample]:
-    """The samples with their advantages, in the order of prompts."""
+    """Return the samples with their advantages, in the order of prompts."""
     from setrl.engines.tinker.journal import CreditedSample
 
     return [

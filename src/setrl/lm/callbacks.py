@@ -18,7 +18,7 @@ NameOf = Callable[[str, str], str | None]  # (prompt, text) → the strategy's n
 
 
 class Recorder(TrainerCallback):
-    """Writes metrics.jsonl and rollouts/ of a training run.
+    """Writer of metrics.jsonl and rollouts/ in the folder of one arm and seed.
 
     Pass its `on_batch` to `SetGRPOTrainer` and itself as a callback; it needs `logging_steps=1`.
 
@@ -89,7 +89,7 @@ class Recorder(TrainerCallback):
         return [[self.name_of(prompt, text) for text in texts] for prompt, texts in groups]
 
     def _from_trainer(self, logs: dict[str, Any], batch: ScoredBatch | None) -> dict[str, Any]:
-        """What TRL measured, under our names, and the time that each part took."""
+        """Return what TRL measured, under our names, and the time that each part took."""
         names = {
             "entropy": "policy/entropy",
             "kl": "policy/kl",
@@ -125,7 +125,7 @@ def _keeps_its_name(key: str) -> bool:
 
 
 class Steps(TrainerCallback):
-    """Reports the steps that are done, and ends the training early once it is asked to.
+    """Reporter of the steps that are done, which ends the training early if it is asked to.
 
     Args:
         on_step: Called with the number of steps that are done, first those of the checkpoint.

@@ -15,7 +15,7 @@ from setrl.runs.config import RunConfig, require
 from setrl.tasks.config import located
 from setrl.tasks.spec import TaskSpec
 
-ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set beside its method
+ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set next to its method
 LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps
 MOST_SAMPLES = 16_384  # of a prompt; each method is tried on so many before the training
 JUDGE = "judge"  # and the judge that sorts its samples into clusters
@@ -30,7 +30,7 @@ class ComparisonConfig(RunConfig):
     be arms. A schedule can stand for any number of its method: {schedule: linear, first: 8,
     last: 2} as `set_size` moves K from 8 to 2 over the steps, and `last_set_size: 2` is short for
     that. With `judge`, a name or a mapping such as {judge: lm, endpoint: http://localhost:8000/v1,
-    model: mine}, that judge decides which samples use the same strategy, in place of the task's own
+    model: mine}, that judge decides which samples use the same strategy, instead of the task's own
     reader.
     """
 
@@ -43,7 +43,8 @@ class ComparisonConfig(RunConfig):
     domain: str | Mapping[str, Any] | None = None
     """Name of the domain, or a mapping of name and options: {name: polynomial, strategy: point}."""
     task: Mapping[str, Any] | None = None
-    """Or a file of problems: {data: problems.jsonl, reward: math}; see docs/your-own-task.md."""
+    """Instead of `domain`, a file of problems: {data: problems.jsonl, reward: math}; see
+    docs/your-own-task.md."""
     steps: int = 200
     """Steps of training; each draws samples, scores them and updates the model."""
     prompts_per_step: int = 16
@@ -81,9 +82,9 @@ class ComparisonConfig(RunConfig):
     is in the current folder, or installed."""
     mask_dead_groups: bool = False
     """Whether groups in which all advantages are 0 leave the loss, with their KL and entropy
-    terms, in the place of a filter on equal rewards."""
+    terms, instead of a filter on equal rewards."""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """What methods read beside rewards and clusters: {proxy: {function: module:name}, second:
+    """What methods read besides rewards and clusters: {proxy: {function: module:name}, second:
     {column: name}}; answers are the task's final answers unless they are given here, and
     {proxy: mean_logprob} is the sample's mean log-probability."""
     trainer: Mapping[str, Any] = field(default_factory=dict)
@@ -95,22 +96,22 @@ class ComparisonConfig(RunConfig):
     model: str | None = None
     """Name or path of a transformers model to start from; null: make a small one from scratch."""
     dtype: Literal["float32", "bfloat16", "float16", "auto"] = "float32"
-    """Numbers of the weights of `model`; auto: those of its file."""
+    """Type of the numbers of the weights of `model`; auto: the type in its file."""
     peft: Mapping[str, Any] | None = None
     """Train an adapter of `model` instead of all weights: arguments of PEFT's LoraConfig, such as
     {r: 16, lora_alpha: 32, target_modules: all-linear}."""
     base_hidden_size: int = 128
     """Width of the model made from scratch; a multiple of 64, the size of its heads."""
     base_layers: int = 2
-    """Its layers."""
+    """Number of layers of the model made from scratch."""
     base_mlp_size: int = 256
-    """Width of its feed-forward layers."""
+    """Width of the feed-forward layers of that model."""
     base_corpus: int = 80_000
-    """Samples of the domain's writer that it learns from."""
+    """Samples of the domain's writer that the model made from scratch learns from."""
     base_epochs: int = 1
-    """How often it sees each of them."""
+    """How often that model sees each sample of the corpus."""
     base_batch_size: int = 128
-    """Samples an update."""
+    """Samples of one update of that model."""
     base_learning_rate: float = 0.02
     """Largest step size of Muon, which falls linearly to 0, as does AdamW's."""
     base_seed: int = 0
@@ -124,7 +125,7 @@ class ComparisonConfig(RunConfig):
     """Steps between checkpoints, from which an interrupted run resumes."""
     eval_splits: tuple[str, ...] | None = None
     """Splits on which every arm's last model and the base are evaluated; () for none; null: all but
-    that of training."""
+    train."""
     eval_problems: int = 100
     """Problems of each split; of a file that has fewer, all."""
     eval_samples: int = 256
@@ -180,7 +181,7 @@ class ComparisonConfig(RunConfig):
 
     @classmethod
     def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
-        """The task and the fields with the folder in which their paths start."""
+        """Return the values with the folder in which the paths of task and fields start."""
         task, own = values.get("task"), values.get("fields")
         if own is not None:
             values = {**values, "fields": fields.located(own, path)}

@@ -39,7 +39,7 @@ class EngineSpec:
         staleness: By how many steps the weights that write a batch may be older than those that it
             trains; with 1 the next batch is judged while this one is trained.
         loss: Its loss; `ppo` and `cispo` clip as `epsilon` and `epsilon_high` say.
-        keep: How many of the saved weights of a training run stay on the server, at least 1; None:
+        keep: How many saved weights of one arm and seed stay on the server, at least 1; None:
             all.
         reply_s: Seconds to wait for one answer.
         patience_s: Seconds to try again for when it does not answer.
@@ -55,7 +55,7 @@ class EngineSpec:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """The engine that a config describes.
+        """Return the engine that a config describes.
 
         Raises:
             KeyedError: Naming the key.

@@ -1,4 +1,4 @@
-"""Where the fields come from that an arm's method reads beside rewards and clusters."""
+"""Where the fields come from that an arm's method reads besides rewards and clusters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORMS = "{function: module:name} or {column: name}"
 
 
 def located(specs: Any, path: Path) -> Any:
-    """The fields of a config's file with the folder in which their functions are looked up."""
+    """Return the fields of a config's file with the folder in which their functions are."""
     if not isinstance(specs, Mapping):
         return specs
     folder = str(Path(path).resolve().parent)
@@ -71,12 +71,12 @@ def _check_form(name: str, spec: Any) -> None:
 
 
 def available(specs: Mapping[str, Any], task: Task) -> set[str]:
-    """The fields that there is a source for: those of the config, and answers that a task reads."""
+    """Return the fields that have a source: the keys of the config, and answers of a task."""
     return {*specs, *([ANSWERS] if task.answers is not None else [])}
 
 
 def sources(specs: Mapping[str, Any], reads: Sequence[str], task: Task) -> dict[str, Any]:
-    """The source of each field that a method reads; this runs the code of their modules.
+    """Return the source of each field that a method reads; this runs the code of their modules.
 
     Raises:
         ConfigError: If a function cannot be loaded, or the task reads no answers.
@@ -101,7 +101,7 @@ def _source(spec: Any, task: Task) -> Source | MeanLogprob:
 
 
 def _final_answers(read: Labels) -> Source:
-    """The answers that a task reads, as a field: None where there is none."""
+    """Return the answers that a task reads as a field; None where a sample has no answer."""
 
     def final_answers(**arguments: Any) -> list[Any]:
         return [None if answer == DEGENERATE else answer for answer in read(**arguments)]

@@ -14,7 +14,7 @@ the strategy of each sample in turn, and then gives the answer that every judge 
     2,
     1]}
 
-A cluster's number is that of its first sample. So each token needs one look back: at a sample, at
+A cluster has the number of its first sample. So each token needs one look back: at a sample, at
 an earlier sample with that name, or at the thought about the same sample a fixed distance ago. Two
 layers learn that in minutes. The answer alone needs all three at once, and was not learned in the
 same time.
@@ -102,7 +102,7 @@ def train_judge(config: JudgeModelConfig, folder: Path, show_progress: bool = Tr
 def judge_tokenizer(
     domain: Domain, most_samples: int, strategies: Iterable[str]
 ) -> PreTrainedTokenizerFast:
-    """Its tokens: the domain's vocabulary, the marks of samples, and the parts of replies."""
+    """Return a tokenizer of the domain's vocabulary, the marks of samples and parts of replies."""
     numbers = [str(number) for number in range(NO_CLUSTER, most_samples + 1)]
     marks = [f"\n#{number}\n" for number in range(1, most_samples + 1)]
     names = [f"{name} " for name in [NO_NAME, *strategies]]
@@ -115,7 +115,7 @@ def judge_tokenizer(
 def judge_examples(
     config: JudgeModelConfig,
 ) -> tuple[list[Example], PreTrainedTokenizerFast]:
-    """Requests with correct replies in token ids, and a tokenizer that knows their strategies."""
+    """Return requests with correct replies in token ids, and a tokenizer of their strategies."""
     rng = np.random.default_rng(config.seed)
     split = make_tokenizer(config.domain.vocabulary).tokenize
     groups = [
@@ -135,7 +135,7 @@ def judge_examples(
 
 
 def correct_reply(names: Sequence[str | None]) -> str:
-    r"""The reply of a perfect judge to samples of these strategies; None is no strategy.
+    r"""Return the reply of a perfect judge to samples of these strategies; None: no strategy.
 
     >>> correct_reply(["x=3", None])
     '<think>\n#1\nx=3 1\n#2\n? 0</think>{"clusters":[1,\n0]}'
@@ -152,11 +152,11 @@ def correct_reply(names: Sequence[str | None]) -> str:
 def sample_group(
     domain: Domain, most_samples: int, rng: np.random.Generator, split: Split
 ) -> Group:
-    """A problem with samples of policies at every stage: of one strategy, of many, and broken ones.
+    """Draw a problem with samples of one strategy, of many, and broken ones, as policies write.
 
     Most groups have `most_samples` samples. The weights of the strategies come from Dirichlet
     distributions of all concentrations, because training moves a policy through them.
-    `split` gives the tokens of a text, between which a sample may break off.
+    `split` divides a string into tokens; a sample may break off between two of them.
     """
     problem = domain.corpus_problem(rng)
     count = most_samples if rng.random() < 0.8 else int(rng.integers(2, most_samples + 1))
@@ -169,7 +169,7 @@ def sample_group(
 
 
 def _by_strategy(domain: Domain, problem: Problem, rng: np.random.Generator) -> list[list[str]]:
-    """Written samples of a problem, a list for each strategy."""
+    """Return written samples of a problem, a list for each strategy."""
     pool: dict[str | None, list[str]] = {}
     for _ in range(POOL):
         written = domain.write(problem, rng)

@@ -1,4 +1,4 @@
-"""The prompts of a training run as the data set that TRL's trainer takes."""
+"""The prompts of one arm and seed as the data set that TRL's trainer takes."""
 
 from __future__ import annotations
 

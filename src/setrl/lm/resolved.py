@@ -85,12 +85,12 @@ class ResolvedConfig:
 
     @property
     def samples_per_step(self) -> int:
-        """The samples of a step."""
+        """The number of samples of a step."""
         return self.config.prompts_per_step * self.config.samples_per_prompt
 
     @property
     def batches(self) -> int:
-        """The batches of samples of a training run, each of which may make several updates."""
+        """The number of batches that one arm and seed samples; each may make several updates."""
         return math.ceil(self.config.steps / self.config.num_iterations)
 
     @property
@@ -99,7 +99,7 @@ class ResolvedConfig:
         return TRAIN, *self.eval_splits
 
     def training_problems(self, seed: int) -> list[Problem]:
-        """Return the problems of all steps of a training run, in order.
+        """Return the problems of all steps of one arm and seed, in order.
 
         Raises:
             ConfigError: If the task has fewer different problems.

@@ -26,7 +26,7 @@ class ResolvedArm:
         method: The method of the first step.
         schedule: Share of the steps that are done → method; None if the method stays the same.
         judge: The settings of the judge that names strategies; None: the task's function does.
-        fields: What the method reads beside rewards and clusters: name → where it comes from.
+        fields: What the method reads besides rewards and clusters: name → where it comes from.
         beta: Weight of the KL penalty to the base.
         entropy_coef: Weight of the entropy bonus.
     """

@@ -118,7 +118,7 @@ class ServedModel:
 
 
 def connector(url: str) -> Callable[[], Any]:
-    """Return what makes a client of a server, as often as it is called."""
+    """Return what makes a client of a server; each call makes a new client."""
     from setrl.engines.tinker.server import connect_to
 
     return lambda: connect_to(url)

@@ -144,7 +144,7 @@ def learning_rates(schedule: str, largest: float, steps: int) -> Callable[[int],
 
 
 def journal(resolved: ResolvedConfig, arm: ResolvedArm, seed: int, run: TrainingRun) -> Any:
-    """Return where the state and the batches of a training run are kept."""
+    """Return where the state and the batches of one arm and seed are kept."""
     from setrl.engines.tinker.journal import Journal
 
     config = resolved.config
@@ -161,7 +161,7 @@ def journal(resolved: ResolvedConfig, arm: ResolvedArm, seed: int, run: Training
 
 @dataclass
 class _Recorder:
-    """Writes metrics.jsonl and rollouts/ of a training run, once for each step."""
+    """Writer of metrics.jsonl and rollouts/ in the folder of one arm and seed."""
 
     run: TrainingRun
     on_step: Callable[[int], None]

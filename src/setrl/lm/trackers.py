@@ -1,4 +1,4 @@
-"""What `report_to` in a config names: trackers of experiments, with one run a training run."""
+"""The trackers of experiments that `report_to` names, with one run for each arm and seed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_trackers(report_to: Any) -> None:
 
 
 def tracker_names(name: str, arm: str, seed: int) -> dict[str, str]:
-    """Return what trackers call a training run: its own name, in a project for all of a config.
+    """Return what trackers call one arm and seed: a name, in a project for the whole config.
 
     W&B reads its project only from the variable WANDB_PROJECT.
     """

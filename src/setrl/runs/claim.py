@@ -1,4 +1,4 @@
-"""A run's folder, claimed by one process at a time; its config may gain arms and seeds alone."""
+"""A run's folder, claimed by one process at a time; its config may gain only arms and seeds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOCK = ".lock"
 
 @contextmanager
 def claimed(run_dir: Path, config: RunConfig, *, overwrite: bool = False) -> Iterator[None]:
-    """Hold a run's folder for this process alone, and keep the run's config and status in it.
+    """Hold a run's folder for only this process, and keep the run's config and status in it.
 
     Args:
         run_dir: The folder; made if missing.
@@ -93,7 +93,7 @@ def refuse_other_run(run_dir: Path, config: RunConfig, overwrite: bool = False) 
     """Refuse a folder with another run, or without a run of setrl; nothing is written or removed.
 
     Returns:
-        The config of the run in the folder; None if there is none.
+        The config of the run in the folder; None if the folder has no run.
 
     Raises:
         ConfigError: If the folder holds something else, or another run that is to stay.
@@ -121,11 +121,11 @@ def refuse_other_run(run_dir: Path, config: RunConfig, overwrite: bool = False) 
             f"{run_dir} holds a run with another config:\n  "
             + "\n  ".join(differences)
             + "\ngive another --run-dir, or --overwrite to remove that run and start again "
-            "(arms and seeds alone can be added to a run)"
+            "(only arms and seeds can be added to a run)"
         )
     return held
 
 
 def _first(names: list[str], most: int = 3) -> str:
-    """The first of some names, for a message."""
+    """Return the first of some names, for a message."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if names[most:] else "")

@@ -17,7 +17,7 @@ from setrl.files.run_folder import BASE, FIGURES, Kind
 from setrl.files.strict_yaml import KeyedError
 from setrl.files.typed import typed
 
-OTHER_FOLDERS = {BASE, FIGURES}  # the folders beside the arms in a run's folder
+OTHER_FOLDERS = {BASE, FIGURES}  # the folders next to the arms in a run's folder
 MOST_SEED = 2**32 - 1
 NO_RESULT = {"workers", "task.folder"}  # keys that change no result
 
@@ -107,7 +107,7 @@ class RunConfig:
 
     @classmethod
     def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
-        """The values, with paths that start in the folder of the config's file."""
+        """Return the values, with paths that start in the folder of the config's file."""
         return values
 
     @classmethod
@@ -127,13 +127,13 @@ class RunConfig:
                 raise KeyedError(f"the key {field.name!r} is missing")
 
     def to_yaml(self) -> str:
-        """The config with every default written out."""
+        """Return the config with every default written out."""
         return yaml.safe_dump(_plain(vars(self)), sort_keys=False, allow_unicode=True)
 
     def differences(self, other: Self) -> list[str]:
-        """What differs in `other` that changes results which are there already, one line a key.
+        """Return what differs in `other` and changes results that exist already, one line a key.
 
-        Arms and seeds that `other` adds are no difference.
+        Arms and seeds that `other` adds do not count.
         """
         mine, theirs = _plain(vars(self)), _plain(vars(other))
         theirs["arms"] = {arm: theirs["arms"].get(arm, _ABSENT) for arm in mine["arms"]}
@@ -151,7 +151,7 @@ _ABSENT = _Absent()
 
 
 def _differences(key: str, mine: Any, theirs: Any) -> list[str]:
-    """One line for each key below `key` whose value differs."""
+    """Return one line for each key below `key` whose value differs."""
     if isinstance(mine, dict) and isinstance(theirs, dict):
         return [
             line
@@ -180,7 +180,7 @@ def refuse_unknown(given: Iterable[str], known: Collection[str], prefix: str = "
 
 
 def _plain(value: Any) -> Any:
-    """Tuples as lists and mappings as dicts, as in YAML."""
+    """Return tuples as lists and mappings as dicts, as in YAML."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

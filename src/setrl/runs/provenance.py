@@ -20,7 +20,7 @@ PACKAGES = (
 
 
 def provenance() -> dict[str, Any]:
-    """The versions of packages, the commit of the source, and the command of this process."""
+    """Return the versions of packages, the commit of the source, and the command."""
     return {"versions": _versions(), "git": _git(), "command": _command()}
 
 
@@ -35,7 +35,7 @@ def _versions() -> dict[str, str]:
 
 
 def _git() -> dict[str, Any] | None:
-    """Commit, and whether files differ from it; None where the source is in no repository."""
+    """Return the commit, and whether files differ from it; None outside a repository."""
     try:
         return {"commit": _ask_git("rev-parse", "HEAD"), "dirty": bool(_ask_git("status", "-s"))}
     except (OSError, subprocess.CalledProcessError):

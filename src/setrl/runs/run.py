@@ -35,11 +35,11 @@ class Arms(ABC):
 
     @abstractmethod
     def prepare(self, show_progress: bool) -> bool:
-        """Make what all arms start from, once for all processes; whether it is evaluated, too."""
+        """Make what all arms start from, once for all processes; return whether to evaluate it."""
 
     @abstractmethod
     def cost(self, arm: str | None) -> float:
-        """How long an arm takes, or with None the evaluation of what all start from, in steps."""
+        """Return how long an arm takes, in steps; with None, the evaluation of the base."""
 
     @abstractmethod
     def train(
@@ -81,7 +81,7 @@ def run_arms(
 
 
 def arm_job(arms: Arms, arm: str | None = None, seed: int = 0) -> Job:
-    """The job of one arm with one seed; with no arm, the evaluation of what all arms start from."""
+    """Return the job of one arm with one seed; with no arm, the evaluation of the base."""
     if arm is None:
         run, name = TrainingRun(arms.run_dir / BASE), BASE
     else:

@@ -73,7 +73,7 @@ PICTURES = (
 
 
 def run_tree(arms: Iterable[str]) -> Tree:
-    """The files that a run with these arms writes in its folder."""
+    """Return the files that a run with these arms writes in its folder."""
     return {
         **dict.fromkeys((RECORD, CONFIG, "summary.json"), Path.is_file),
         REPORT: is_our_page,

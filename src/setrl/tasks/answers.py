@@ -29,7 +29,7 @@ def _stated(text: str) -> str | None:
 
 
 def labels_of(read: Read) -> Callable[..., list[str | int]]:
-    """A function in the interface of TRL's reward functions; a sample without an answer has −1."""
+    """Return a function in TRL's interface; a sample without an answer has the label −1."""
 
     def final_answer(*, completions: Sequence[Text], **_: Any) -> list[str | int]:
         found = [read(plain_text(text)) for text in completions]

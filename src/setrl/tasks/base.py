@@ -48,7 +48,7 @@ class Task(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name in file names: letters, digits and ._- alone."""
+        """The name of the task in file names: only letters, digits and ._-."""
 
     @property
     def form(self) -> PromptForm:
@@ -56,7 +56,7 @@ class Task(Protocol):
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """The names of its splits."""
+        """The names of the splits."""
 
     @property
     def max_new_tokens(self) -> int:
@@ -79,15 +79,15 @@ class Task(Protocol):
         """Reads the final answer of each sample, for objectives that vote; None if none is read."""
 
     def notes(self, splits: Sequence[str]) -> list[str]:
-        """What people should know of these splits before they are used; sentences."""
+        """Return what people should know about these splits before they are used, in sentences."""
         return []
 
     def digest(self, split: str) -> str:
-        """A fingerprint of the problems of a split; empty if the config alone decides them."""
+        """Return a fingerprint of a split's problems; empty if only the config decides them."""
         return ""
 
     def training_problems(self, count: int, different: int | None, seed: int) -> list[Problem]:
-        """`count` problems of the training split, in the order in which they are trained on.
+        """Return `count` problems of the training split, in the order of training.
 
         Args:
             count: How many.
@@ -100,7 +100,7 @@ class Task(Protocol):
         """
 
     def problems(self, split: str, count: int | None, seed: int, chat: bool = False) -> ProblemSet:
-        """`count` problems of a split for evaluation, and what reads samples of them.
+        """Return `count` problems of a split for evaluation, and what reads samples of them.
 
         Args:
             split: One of `splits`.
@@ -112,7 +112,7 @@ class Task(Protocol):
 
 
 def in_rounds(different: int, count: int, seed: int) -> list[int]:
-    """The places of `count` problems: all different ones in a new order, again and again.
+    """Return the places of `count` problems: all different ones in a new order, repeatedly.
 
     >>> in_rounds(3, 7, seed=0)
     [2, 0, 1, 2, 1, 0, 2]

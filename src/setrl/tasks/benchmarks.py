@@ -26,7 +26,7 @@ ID_KEYS = ("id", "unique_id", "problem_idx")
 
 
 def plain_gold(value: Any) -> str:
-    """A gold answer as text: a float that is a whole number loses its ".0", a list its brackets.
+    """Return a gold answer as text: a whole float loses its ".0", a list its brackets.
 
     >>> plain_gold(142.0), plain_gold(" 3 "), plain_gold(["$1$", "$2$"])
     ('142', '3', '1, 2')
@@ -129,7 +129,7 @@ BENCHMARKS: dict[str, Benchmark] = {
 
 
 def by_name(name: str) -> Benchmark:
-    """The benchmark of that name.
+    """Return the benchmark of that name.
 
     Raises:
         ConfigError: With the nearest known name and all known names.
@@ -141,7 +141,7 @@ def by_name(name: str) -> Benchmark:
 
 
 def load(benchmark: Benchmark, path: Path | None = None) -> list[Problem]:
-    """The problems of a benchmark, from the hub or from a local copy.
+    """Return the problems of a benchmark, from the hub or from a local copy.
 
     Args:
         benchmark: The benchmark.
@@ -164,10 +164,10 @@ def load(benchmark: Benchmark, path: Path | None = None) -> list[Problem]:
 
 
 def load_file(path: Path, template: str = BOXED) -> list[Problem]:
-    """The problems of your own JSON Lines file: one problem and its gold answer per line.
+    """Return the problems of your JSON Lines file: one problem and its gold answer per line.
 
     Raises:
-        DataError: If there are none, a field is missing, or two problems share an id.
+        DataError: If the file has no problems, a field is missing, or two problems share an id.
     """
     own = Benchmark(path.stem, str(path), "", 0, "", template=template)
     problems = [_problem(own, row, place, where) for place, (where, row) in enumerate(_lines(path))]
@@ -197,7 +197,7 @@ def _problem(benchmark: Benchmark, row: Mapping[str, Any], place: int, where: st
 
 
 def _error(row: Mapping[str, Any], keys: Iterable[str], where: str) -> float:
-    """The largest absolute error that is accepted; 0 if the row does not state one."""
+    """Return the largest absolute error that is accepted; 0 if the row does not state one."""
     key, value = next(((key, row[key]) for key in keys if row.get(key)), ("", 0.0))
     try:
         error = float(value)
@@ -235,6 +235,6 @@ def _hub_rows(benchmark: Benchmark) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The place of each line, and its object."""
+    """Yield the place of each line, and its object."""
     for number, _, row in json_lines.read(path):
         yield f"{path}:{number}", row

@@ -18,13 +18,13 @@ from setrl.tasks.spec import TaskSpec
 def from_config(
     domain: str | Mapping[str, Any] | None = None, task: Mapping[str, Any] | None = None
 ) -> Task:
-    """The task of the keys `domain` and `task`, of which exactly one must be given.
+    """Return the task of the keys `domain` and `task`; exactly one of them must be given.
 
     >>> from_config("polynomial").splits
     ('train', 'test', 'shifted')
 
     Raises:
-        ConfigError: If none or both are given.
+        ConfigError: If neither or both are given.
         ValueError: If one is wrong.
     """
     if (domain is None) == (task is None):
@@ -39,10 +39,10 @@ def from_config(
 
 
 def read_config(path: Path) -> Task:
-    """The task of a YAML file: of a comparison, or of one with the key `task` alone.
+    """Return the task of a YAML file: a comparison, or a file with only the key `task`.
 
     Raises:
-        ConfigError: If the file is no such config.
+        ConfigError: If the file is neither, or one of its keys is wrong.
     """
     values, _ = strict_yaml.read(path)
     if not {"domain", "task"} & set(values):
@@ -57,10 +57,10 @@ def read_config(path: Path) -> Task:
 
 
 def located(task: Any, path: str | Path) -> dict[str, Any]:
-    """The keys of a task with the folder in which its paths start: that of the config's file.
+    """Return the keys of a task with the folder of the config's file, where its paths start.
 
     Raises:
-        ConfigError: If it is no mapping.
+        ConfigError: If the task is not a mapping.
     """
     if not isinstance(task, Mapping):
         raise ConfigError(f"task must be a mapping, such as {{data: problems.jsonl}}, got {task!r}")

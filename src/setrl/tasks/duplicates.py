@@ -11,7 +11,7 @@ Pair = tuple[Problem, Problem]
 
 
 def same_prompt(prompt: str) -> str:
-    """What two prompts share that ask the same: upper and lower case and white space do not count.
+    """Return what prompts share that ask the same: case and white space do not count.
 
     >>> same_prompt("What is  2 + 2?") == same_prompt("what is 2 + 2?")
     True
@@ -20,14 +20,14 @@ def same_prompt(prompt: str) -> str:
 
 
 def repeated(problems: Sequence[Problem]) -> list[Pair]:
-    """Each problem that was asked before, beside the first that asks the same."""
+    """Return each problem that was asked before, with the first problem that asks the same."""
     first: dict[str, Problem] = {}
     pairs = [(first.setdefault(same_prompt(one.prompt), one), one) for one in problems]
     return [(before, one) for before, one in pairs if before is not one]
 
 
 def shared(problems: Sequence[Problem], others: Sequence[Problem]) -> list[Pair]:
-    """Each problem that is also among others, beside the first of those."""
+    """Return each problem that is also among others, with the first such problem."""
     known: dict[str, Problem] = {}
     for other in others:
         known.setdefault(same_prompt(other.prompt), other)
@@ -36,7 +36,7 @@ def shared(problems: Sequence[Problem], others: Sequence[Problem]) -> list[Pair]
 
 
 def contradicting(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs that ask the same and have different golds."""
+    """Return the pairs that ask the same and have different golds."""
     return [
         (one, two)
         for one, two in pairs

@@ -10,12 +10,12 @@ from typing import Any
 from setrl.errors import DataError
 
 _MISSING = object()
-# {{name}} stays {name}, {{}} stays {}; LaTeX such as \boxed{} and x^{2} is no field.
+# {{name}} stays {name}, {{}} stays {}; LaTeX such as \boxed{} and x^{2} is not a field.
 _FIELD = re.compile(r"\{\{(?P<kept>\w*)\}\}|\{(?P<field>[A-Za-z_][\w.]*)\}")
 
 
 def find(row: Mapping[str, Any], field: str, where: str) -> Any:
-    """The value of a field; "a.b" is the field b inside the field a.
+    """Return the value of a field; "a.b" is the field b inside the field a.
 
     >>> find({"reward_model": {"ground_truth": "18"}}, "reward_model.ground_truth", "x.jsonl:1")
     '18'
@@ -34,12 +34,12 @@ def find(row: Mapping[str, Any], field: str, where: str) -> Any:
 
 
 def first_known(fields: Sequence[str], usual: Sequence[str]) -> str | None:
-    """The first of the usual names that is a field."""
+    """Return the first of the usual names that is a field."""
     return next((name for name in usual if name in fields), None)
 
 
 def template_fields(template: str) -> list[str]:
-    r"""The fields that a template names; none if it is the name of a field itself.
+    r"""Return the fields that a template names; an empty list for the name of a field.
 
     >>> template_fields("{question} Answer in \\boxed{}."), template_fields("question")
     (['question'], [])
@@ -48,7 +48,7 @@ def template_fields(template: str) -> list[str]:
 
 
 def filled(template: str, row: Mapping[str, Any], where: str) -> str:
-    r"""A template with the values of a row.
+    r"""Return a template with the values of a row.
 
     >>> filled("{a} + {b.c} = \\boxed{} {{a}}", {"a": 1, "b": {"c": 2}}, "x.jsonl:1")
     '1 + 2 = \\boxed{} {a}'
@@ -63,10 +63,10 @@ def filled(template: str, row: Mapping[str, Any], where: str) -> str:
 
 
 def as_text(value: Any, field: str, where: str) -> str:
-    """A prompt, or a part of it, as text; a conversation of one user's message is its text.
+    """Return a prompt, or a part of it, as text; a single message of a user is its text.
 
     Raises:
-        DataError: If it is nothing that a prompt can hold.
+        DataError: If a prompt cannot hold the value.
     """
     if isinstance(value, str) and value.strip():
         return value
@@ -79,6 +79,6 @@ def as_text(value: Any, field: str, where: str) -> str:
     shown = textwrap.shorten(repr(value), 80, placeholder=" …")
     what = "is empty" if value is None or value == "" or value == [] else f"is {shown}"
     raise DataError(
-        f"{where}: the field {field!r} {what}, and must be a text, a number, or one message of a "
+        f"{where}: the field {field!r} {what}, and must be a string, a number, or one message of a "
         "user (put a system message under `system`)"
     )

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from typing_extensions import override
+
 from setrl.core.samples import DEGENERATE
 from setrl.domains import SPLITS, Domain, Problem
 from setrl.errors import ConfigError
@@ -16,7 +18,7 @@ from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
 from setrl.tasks.problem_sets import ProblemSet, domain_problems, drawn_problems
 from setrl.tasks.prompting import PromptForm
 
-PROBLEMS = 100  # of an evaluation: a domain has as many as one wants
+PROBLEMS = 100  # of an evaluation without a number; a domain can make more
 
 
 @dataclass(frozen=True)
@@ -26,49 +28,48 @@ class DomainTask(Task):
     domain: Domain
 
     @property
+    @override
     def name(self) -> str:
-        """The domain's."""
         return self.domain.name
 
     @property
+    @override
     def form(self) -> PromptForm:
-        """Text, or a user's message for models with a chat template."""
         return PromptForm()
 
     @property
+    @override
     def splits(self) -> tuple[str, ...]:
-        """Those of every domain."""
         return SPLITS
 
     @property
+    @override
     def max_new_tokens(self) -> int:
-        """What the domain's samples need; the end token counts."""
-        return self.domain.max_new_tokens + 1
+        return self.domain.max_new_tokens + 1  # the end token
 
     @cached_property
     def _verifier(self) -> Verifier:
         return Verifier(self.domain)
 
     @property
+    @override
     def rewards(self) -> tuple[Reward, ...]:
-        """1 for correct samples."""
         return (self._verifier.correct,)  # type: ignore[return-value]
 
     @property
+    @override
     def combine(self) -> Combine:
-        """There is one reward."""
         return Combine((1.0,))
 
     @property
+    @override
     def strategy(self) -> Strategy:
-        """The domain's own reader."""
         reading = self._verifier.reading
         return Strategy(self._verifier.strategy, name_of=lambda p, text: reading(p, text).strategy)
 
     @property
+    @override
     def answers(self) -> Labels:
-        """The answers that the domain reads."""
-
         def answers(*, prompts: list[Any], completions: list[Any], **_: Any) -> list[str | int]:
             pairs = zip(prompts, completions, strict=True)
             found = [self._verifier.reading(prompt, text).answer for prompt, text in pairs]
@@ -76,8 +77,8 @@ class DomainTask(Task):
 
         return answers
 
+    @override
     def training_problems(self, count: int, different: int | None, seed: int) -> list[Problem]:
-        """New problems at every step, or `different` of them again and again."""
         different = min(count, different or count)
         try:
             problems = drawn_problems(self.domain, TRAIN, different, seed)
@@ -85,8 +86,8 @@ class DomainTask(Task):
             raise ConfigError(f"{error}: set train_problems lower") from error
         return [problems[place] for place in in_rounds(different, count, seed)]
 
+    @override
     def problems(self, split: str, count: int | None, seed: int, chat: bool = False) -> ProblemSet:
-        """Problems of a split, read by the domain."""
         if split not in SPLITS:
             raise ConfigError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
         try:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from typing_extensions import override
+
 from setrl.domains import Problem, Reading
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_text
@@ -42,36 +44,36 @@ class FileTask(Task):
     spec: TaskSpec
 
     @property
+    @override
     def name(self) -> str:
-        """That of the data, or the key `name`."""
         return self.spec.name
 
     @property
+    @override
     def form(self) -> PromptForm:
-        """By the keys `system`, `chat` and `template`."""
         return PromptForm(self.spec.system, self.spec.chat, dict(self.spec.template or {}))
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """Those of the key `splits`; of one table train and test, of a data set its own."""
+        """The key `splits`; without it, train and test of one table, or a data set's splits."""
         if self.spec.splits is not None:
             sizes = any(not isinstance(value, str) for value in self.spec.splits.values())
             return tuple(dict.fromkeys((TRAIN, *self.spec.splits) if sizes else self.spec.splits))
         return tuple(self._whole) if len(self._whole) > 1 else (TRAIN, *splits.USUAL)
 
     @property
+    @override
     def max_new_tokens(self) -> int:
-        """By the key of this name."""
         return self.spec.max_new_tokens
 
     @property
+    @override
     def rewards(self) -> tuple[Reward, ...]:
-        """By the key `reward`."""
         return self.reward_set.functions
 
     @property
+    @override
     def combine(self) -> Combine:
-        """By the key `reward`."""
         return combine_of(self.spec.reward)
 
     @cached_property
@@ -80,8 +82,8 @@ class FileTask(Task):
         return rewards_from_config(self.spec.reward, self._gold, self.spec.folder)
 
     @cached_property
+    @override
     def strategy(self) -> Strategy:
-        """By the key `strategy`."""
         return strategies.make(self.spec.strategy, self._load, self.answers)
 
     def check_columns(self, found: Sequence[Problem]) -> None:
@@ -89,7 +91,7 @@ class FileTask(Task):
         columns = list(dict.fromkeys(key for problem in found for key in problem.columns))
         if missing := self.reward_set.missing_columns(columns):
             raise ConfigError(
-                f"{missing[0]}, which is no field of {found[0].where}; it has "
+                f"{missing[0]}, which is not a field of {found[0].where}; it has "
                 f"{', '.join(columns) or 'none'}"
             )
 
@@ -111,6 +113,7 @@ class FileTask(Task):
         return load_function(reference, self.spec.folder).function
 
     @cached_property
+    @override
     def answers(self) -> Labels:
         """The final answers, read as the first reward reads them."""
         return labels_of(lambda text: self._read_answer(text))
@@ -138,7 +141,7 @@ class FileTask(Task):
 
     @cached_property
     def _whole(self) -> dict[str, Table]:
-        """The tables as they are stored: split → table, or one table under "" of one file."""
+        """The stored tables: split → table, or one table under "" of one file."""
         spec = self.spec
         if self._files:
             return {split: tables.read_file(spec.file(file)) for split, file in self._files.items()}
@@ -170,7 +173,7 @@ class FileTask(Task):
         return {split: whole[name] for split, name in wanted.items()}
 
     def _by_size(self, whole: Mapping[str, Table], sizes: Mapping[str, Any]) -> dict[str, Table]:
-        """One table divided; of a data set with several splits, that of train."""
+        """Return one table divided; of a data set with several splits, its table of train."""
         table = whole.get(TRAIN) or next(iter(whole.values()))
         prompts = [problem.prompt for problem in problems_of_file.read(table, self.spec)]
         return {
@@ -183,7 +186,7 @@ class FileTask(Task):
         return {}
 
     def all_problems(self, split: str) -> list[Problem]:
-        """The problems of a split in the order of the file, those with unusable golds among them.
+        """Return the problems of a split in the order of the file, also those with unusable golds.
 
         Raises:
             ConfigError: If there is no such split, or it is empty.
@@ -203,9 +206,9 @@ class FileTask(Task):
         return self._problems[split]
 
     def _with_reasons(self, found: list[Problem]) -> list[Problem]:
-        """The problems with why their golds cannot be used.
+        """Return the problems with why their golds cannot be used.
 
-        Of golds of mathematics only the texts are looked at: to parse thousands takes minutes.
+        Golds of mathematics are not parsed here: to parse thousands takes minutes.
         """
         if not self.spec.needs_gold:
             return found
@@ -218,10 +221,10 @@ class FileTask(Task):
         return [dataclasses.replace(problem, unfit=reason) for problem, reason in pairs]
 
     def usable(self, split: str) -> list[Problem]:
-        """The problems of a split whose gold can be used for grading.
+        """Return the problems of a split whose gold can be used for grading.
 
         Raises:
-            DataError: If there are none.
+            DataError: If no gold can be used.
         """
         found = self.all_problems(split)
         usable = [problem for problem in found if problem.unfit is None]
@@ -233,8 +236,8 @@ class FileTask(Task):
             )
         return usable
 
+    @override
     def notes(self, used: Sequence[str]) -> list[str]:
-        """What people should know of these splits: golds left out, problems in two splits."""
         found = []
         for split in used:
             unfit = [one for one in self.all_problems(split) if one.unfit is not None]
@@ -254,8 +257,8 @@ class FileTask(Task):
             ]
         return found
 
+    @override
     def digest(self, split: str) -> str:
-        """A fingerprint of all prompts, golds and columns in order."""
         found = hashlib.sha256()
         for one in self.all_problems(split):
             row = {"prompt": one.prompt, "gold": one.gold, "columns": one.columns}
@@ -263,14 +266,14 @@ class FileTask(Task):
         return found.hexdigest()[:16]
 
     def overlap(self, split: str, other: str = TRAIN) -> int:
-        """How many problems of a split have the prompt of one of another split.
+        """Return how many problems of a split have the prompt of one of another split.
 
         Upper and lower case and white space do not count.
         """
         return len(shared(self.usable(split), self.usable(other)))
 
+    @override
     def training_problems(self, count: int, different: int | None, seed: int) -> list[Problem]:
-        """All problems in a new order, again and again, or `different` of them."""
         found = self.usable(TRAIN)
         if different is not None and different > len(found):
             raise ConfigError(
@@ -281,8 +284,8 @@ class FileTask(Task):
         chosen = _some(found, different, seed=0)
         return [chosen[place] for place in in_rounds(len(chosen), count, seed)]
 
+    @override
     def problems(self, split: str, count: int | None, seed: int, chat: bool = False) -> ProblemSet:
-        """`count` problems of a split; all if there are fewer."""
         self.check_evaluated()
         chosen = _some(self.usable(split), count, seed)
         unfit = self.reward_set.gold_problems([problem.gold for problem in chosen])
@@ -298,7 +301,7 @@ class FileTask(Task):
         )
 
     def read(self, problem: Problem, texts: Sequence[str], chat: bool = False) -> list[Reading]:
-        """Whether samples of a problem are correct, their answers, and their strategies.
+        """Return whether samples of a problem are correct, their answers, and their strategies.
 
         Functions receive messages with `chat`, as in training with a chat template.
         """
@@ -314,7 +317,7 @@ class FileTask(Task):
 
 
 def _some(found: list[Problem], count: int | None, seed: int) -> list[Problem]:
-    """`count` problems, by their prompts and the seed, in the order of the file; or all."""
+    """Return `count` problems, by their prompts and the seed, in the order of the file; or all."""
     if count is None or count >= len(found):
         return found
     order = sorted(range(len(found)), key=lambda i: (splits.place_of(found[i].prompt, seed), i))

@@ -1,4 +1,4 @@
-"""The problems of a task's file: their prompts, golds and columns, checked as they are read."""
+"""The problems of a task's file: prompts, golds and columns are read and checked."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ RESERVED = frozenset({
 
 
 def read(table: Table, spec: TaskSpec) -> list[Problem]:
-    """The problems of a table; whether their golds can be used is not looked at.
+    """Return the problems of a table; this does not check whether their golds can be used.
 
     Raises:
-        DataError: If a field is missing, or a prompt is no text; it names the row and its fields.
+        DataError: If a field is missing, or a prompt is not text; the error names row and fields.
     """
     prompt = spec.prompt or fields.first_known(table.fields, PROBLEM_KEYS)
     gold = gold_field(table, spec)
@@ -49,14 +49,14 @@ def read(table: Table, spec: TaskSpec) -> list[Problem]:
 def filled_prompt(
     prompt: str, template: str, is_template: bool, row: Mapping[str, Any], where: str
 ) -> str:
-    """The prompt of a row."""
+    """Return the prompt of a row."""
     if is_template:
         return fields.filled(template, row, where)
     return fields.as_text(fields.find(row, prompt, where), prompt, where)
 
 
 def gold_field(table: Table, spec: TaskSpec) -> str | None:
-    """The field of the gold; None if there is none and no reward needs it.
+    """Return the field of the gold; None if no field holds it and no reward needs it.
 
     Raises:
         DataError: If a reward needs it.
@@ -81,12 +81,12 @@ def _problem(
     if gold is None:
         return Problem(prompt, columns=columns, where=where)
     text = None if value is None else plain_gold(value)
-    seen = text if graded else value  # a function reads it as it is
+    seen = text if graded else value  # a function reads the value of the file
     return Problem(prompt, gold=text, columns={**columns, gold: seen}, where=where)
 
 
 def _without_mixed_columns(problems: list[Problem]) -> list[Problem]:
-    """Columns of numbers and texts as texts: a data set's column holds values of one kind."""
+    """Turn columns of numbers and strings into strings: a data set's column has one type."""
     kinds: dict[str, set[type]] = {}
     for problem in problems:
         for key, value in problem.columns.items():

@@ -48,14 +48,14 @@ class PromptForm:
         return is_chat
 
     def prompt(self, text: str, is_chat: bool) -> Text:
-        """The prompt as TRL's trainer takes it: text, or messages."""
+        """Return the prompt as TRL's trainer takes it: text, or messages."""
         if not is_chat:
             return text
         system = [] if self.system is None else [{"role": "system", "content": self.system}]
         return [*system, {"role": "user", "content": text}]
 
     def shown(self, text: str, tokenizer: PreTrainedTokenizerBase) -> str:
-        """The whole text that the model reads, with the marks of the chat template."""
+        """Return the whole text that the model reads, with the marks of the chat template."""
         prompt = self.prompt(text, self.is_chat(tokenizer))
         if isinstance(prompt, str):
             return prompt
@@ -65,7 +65,7 @@ class PromptForm:
         return str(found)
 
     def token_ids(self, text: str, tokenizer: PreTrainedTokenizerBase) -> list[int]:
-        """The tokens that the model reads: those that TRL's trainer makes of the same prompt."""
+        """Return the tokens that the model reads; TRL's trainer makes the same."""
         prompt = self.prompt(text, self.is_chat(tokenizer))
         if isinstance(prompt, str):
             return list(tokenizer(prompt)["input_ids"])

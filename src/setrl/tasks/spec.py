@@ -25,7 +25,7 @@ class TaskSpec:
     Attributes:
         data: A file (.jsonl, .json, .parquet, .jsonl.gz), or the name or folder of a Hugging Face
             data set; not needed if `splits` names a file for each split.
-        name: Its name in file names; by default that of the data.
+        name: The name of the task in file names; by default the name of the data.
         subset: The part of a data set that has several, such as main.
         prompt: The field of the question, or a template with {field}; by default the first of
             problem, question and prompt that there is.
@@ -59,7 +59,12 @@ class TaskSpec:
     def __post_init__(self) -> None:
         for key in ("data", "subset", "prompt", "gold", "system"):
             value = getattr(self, key)
-            _require(value is None or (isinstance(value, str) and value), key, "be a text", value)
+            _require(
+                value is None or (isinstance(value, str) and value),
+                key,
+                "be a non-empty string",
+                value,
+            )
         _require(self.chat in (None, True, False), "chat", "be true, false or null", self.chat)
         template = self.template
         is_mapping = template is None or isinstance(template, Mapping)
@@ -100,14 +105,14 @@ class TaskSpec:
         return any(term.reward is not None for term in terms_of(self.reward))
 
     def path(self, name: str) -> Path:
-        """A path that is relative to the folder of the config."""
+        """Return a path that is relative to the folder of the config."""
         return Path(self.folder) / Path(name).expanduser()
 
     def file(self, name: str) -> Path:
-        """The path of a file that must be there.
+        """Return the path of a file that must exist.
 
         Raises:
-            ConfigError: If it is not, with the folder in which it was looked for.
+            ConfigError: If the file is missing, with the folder in which it was looked for.
         """
         path, given = self.path(name), Path(name).expanduser()
         if path.exists() or given.is_absolute():
@@ -124,7 +129,7 @@ class TaskSpec:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """The keys as a config holds them.
+        """Read the keys of a config.
 
         Raises:
             ConfigError: For an unknown key, with the nearest known one, or a wrong value.

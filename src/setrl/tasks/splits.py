@@ -14,7 +14,7 @@ WHOLE = 2**64
 
 
 def place_of(prompt: str, seed: int = 0) -> float:
-    """A pseudo-random number in [0, 1) that only the prompt and the seed decide.
+    """Return a pseudo-random number in [0, 1) that only the prompt and the seed decide.
 
     >>> round(place_of("1 + 1 ="), 6), place_of("1 + 1 =") == place_of("1 + 1 =", seed=1)
     (0.961487, False)
@@ -24,7 +24,7 @@ def place_of(prompt: str, seed: int = 0) -> float:
 
 
 def divided(prompts: Sequence[str], sizes: Mapping[str, Any]) -> dict[str, list[int]]:
-    """The places of the prompts of each split, in order.
+    """Return the places of the prompts of each split, in order.
 
     Equal prompts are always in the same split. With shares, a prompt stays in its split when
     others are added. Training gets the rest, unless its own size is given.

@@ -16,7 +16,7 @@ FORMS = "final_answer, {function: module:name}, {judge: …} or none"
 
 
 def make(spec: Any, load: Callable[[str], Labels], answers: Labels) -> Strategy:
-    """The strategy that a config names.
+    """Return the strategy that a config names.
 
     Args:
         spec: `final_answer`, {function: module:name}, {judge: …}, or none.
@@ -24,7 +24,7 @@ def make(spec: Any, load: Callable[[str], Labels], answers: Labels) -> Strategy:
         answers: Reads final answers.
 
     Raises:
-        ConfigError: If it is none of these.
+        ConfigError: If it has another form.
     """
     if spec in (None, "none"):
         return Strategy()
@@ -46,7 +46,7 @@ def _judge(spec: Mapping[str, Any]) -> str | Mapping[str, Any]:
 def names(
     function: Labels, problem: Problem, texts: Sequence[str], form: PromptForm, chat: bool
 ) -> list[str | None]:
-    """The names of the strategies of a problem's samples in evaluation; None is no strategy."""
+    """Return the strategies of a problem's samples in evaluation; None: no strategy."""
     count = len(texts)
     columns = {key: [value] * count for key, value in problem.columns.items()}
     prompts = [form.prompt(problem.prompt, chat)] * count

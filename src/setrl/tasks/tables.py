@@ -40,12 +40,12 @@ class Table:
 
 
 def looks_like_file(name: str) -> bool:
-    """Whether a text names a file of problems rather than a data set of the hub or one split."""
+    """Return whether a string names a file of problems, not a data set or a split."""
     return name.endswith(SUFFIXES)
 
 
 def refuse_other_file(path: Path) -> None:
-    """Refuse a file of another kind, which is no data set of a hub either.
+    """Refuse a file of another kind, which cannot be the name of a data set.
 
     Raises:
         ConfigError: If it is one.
@@ -58,10 +58,10 @@ def refuse_other_file(path: Path) -> None:
 
 
 def read_file(path: Path) -> Table:
-    """The rows of a file.
+    """Return the rows of a file.
 
     Raises:
-        ConfigError: If there is no such file.
+        ConfigError: If the file is missing.
         DataError: If it is damaged, or of no known kind.
     """
     try:
@@ -80,7 +80,7 @@ def _read_file(path: Path, _changed: int, _size: int) -> Table:
 
 
 def _json_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The objects of a file of JSON, compressed or not, one a line or in an array."""
+    """Return the objects of a file of JSON, compressed or not, one a line or in an array."""
     if not (array := _array(path)):
         if path.suffix == ".gz":
             yield from _lines(path, _unpacked(path))
@@ -99,7 +99,7 @@ def _json_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _array(path: Path) -> bytes | None:
-    """The bytes of a file that holds a JSON array; None if it holds something else."""
+    """Return the bytes of a file that holds a JSON array; None if it holds something else."""
     text = _unpacked(path) if path.suffix == ".gz" else path.read_bytes()
     return text if text[:4096].removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"[" else None
 
@@ -124,7 +124,7 @@ def _lines(path: Path, text: bytes) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 @lru_cache(maxsize=4)
 def read_dataset(name: str, subset: str | None) -> dict[str, Table]:
-    """The splits of a Hugging Face data set, by the name on the hub or by a folder.
+    """Return the splits of a Hugging Face data set, by the name on the hub or by a folder.
 
     Raises:
         ConfigError: If it cannot be loaded.

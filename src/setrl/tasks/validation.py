@@ -21,7 +21,7 @@ class BadRow:
     Attributes:
         line: Its line in the file, from 1.
         id: Its id in the file; None if it has none.
-        gold: Its gold; None if there is none.
+        gold: The gold of the row; None if the row has no gold.
         reason: What is wrong.
     """
 
@@ -57,7 +57,7 @@ class Validation:
 def validate(path: Path, grader: MathAnswer) -> Validation:
     """Check every row of a JSONL file, whose gold is in the field `grader.gold`.
 
-    A gold may be a text, a number, or a list that holds one of these.
+    A gold may be a string, a number, or a list that holds one of these.
 
     Raises:
         DataError: When the file cannot be read or is empty.
@@ -88,7 +88,7 @@ def _is_part_of(part: Path, whole: Path) -> bool:
 
 
 def _parsed(line: bytes) -> dict[str, Any] | str:
-    """The object of a line, or what is wrong with it."""
+    """Return the object of a line, or what is wrong with it."""
     try:
         return json_lines.parse(line)
     except ValueError as error:

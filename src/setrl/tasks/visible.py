@@ -14,7 +14,7 @@ LEFT, RIGHT = "⟦", "⟧"  # around the special tokens of a model
 
 
 def escaped(text: str, kept: str = "\n") -> str:
-    r"""A text with every character that cannot be seen as its escape, but for those that are kept.
+    r"""Return a string with an escape for each character that cannot be seen and is not kept.
 
     Control characters, marks of direction, and spaces other than " " are such characters.
 
@@ -28,7 +28,7 @@ def escaped(text: str, kept: str = "\n") -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """A text without its middle, if it is longer than `most` characters.
+    """Return a string without its middle, if it is longer than `most` characters.
 
     >>> shortened("abcdefghij", 4)
     'ab … (6 characters) … ij'
@@ -40,18 +40,18 @@ def shortened(text: str, most: int) -> str:
 
 
 def from_here(place: str) -> str:
-    """A place in a file, without the folder in which the command was given."""
+    """Return a place in a file, without the folder in which the command was given."""
     return place.removeprefix(f"{Path.cwd()}/")
 
 
 def special_ids(tokenizer: PreTrainedTokenizerBase) -> set[int]:
-    """The tokens of a model that are no text, such as those that begin and end a message."""
+    """Return the tokens of a model that are not text, such as the ones that begin a message."""
     added = getattr(tokenizer, "added_tokens_decoder", {})
     return {*tokenizer.all_special_ids, *(i for i, token in added.items() if token.special)}
 
 
 def visible(ids: Sequence[int], tokenizer: PreTrainedTokenizerBase) -> str:
-    """Tokens as text that is safe to print, each special token in ⟦ ⟧."""
+    """Return tokens as text that is safe to print, each special token in ⟦ ⟧."""
     special = special_ids(tokenizer)
     parts = []
     for is_special, run in groupby(ids, key=special.__contains__):

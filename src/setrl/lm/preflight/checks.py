@@ -133,7 +133,7 @@ def refuse_unreachable_judge(spec: Any) -> None:
     """Open a connection to the server of a judge, and of the judges that it asks, and close it.
 
     Raises:
-        RunError: If there is none, before many requests have waited for it.
+        RunError: If nothing answers, before many requests have waited for it.
     """
     if not isinstance(spec, Mapping):
         return

@@ -14,7 +14,7 @@ from setrl.lm.trl_arguments import KEPT_CHECKPOINTS
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2, "auto": 2}
 MOMENTS = 2  # numbers that Adam keeps of a weight
-# Bytes beside the weights and the texts, as small runs of this version wrote them.
+# Bytes besides the weights and the texts, as small runs of this version wrote them.
 CHECKPOINT_FILES = 30_000  # states of random numbers, of the trainer, arguments
 FINAL_FILES = 10_000
 RECORDED_SAMPLE = 200  # its reward, cluster and advantages
@@ -103,7 +103,7 @@ def _checkpoints(resolved: ResolvedConfig, size: ModelSize, texts: Texts) -> flo
 
 
 def _on_server(config: ComparisonConfig, size: ModelSize) -> float:
-    """Return the bytes of adapters with their moments in float32, of which a server keeps all."""
+    """Return the bytes of all adapters that a server keeps, with their moments in float32."""
     if config.engine is None:
         return 0.0
     saved = 1 + math.ceil(config.steps / config.checkpoint_every)

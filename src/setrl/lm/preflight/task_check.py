@@ -195,7 +195,7 @@ class _Checking:
         )
 
     def _graded(self, found: list[Problem], split: str) -> list[Problem]:
-        """The problems with why their golds cannot be used, parsed where training only reads."""
+        """Return the problems with why their golds cannot be used; some golds are parsed, too."""
         if isinstance(self.task.reward_set.outcome, MathAnswer):
             usable = [place for place, one in enumerate(found) if one.unfit is None]
             chosen = sorted(usable, key=lambda place: place_of(found[place].prompt))[:PARSED]
@@ -252,7 +252,7 @@ class _Checking:
         return self.context - self.max_new_tokens
 
     def _lengths(self, split: str, usable: Sequence[Problem]) -> np.ndarray:
-        """The lengths of the prompts as the model reads them, which are looked at on the way."""
+        """Return the lengths of the prompts as the model reads them, and note special tokens."""
         if self.tokenizer is None:
             return np.array([len(one.prompt) for one in usable])
         special = special_ids(self.tokenizer)
@@ -283,7 +283,7 @@ class _Checking:
         )
 
     def _shown(self, count: int) -> list[Shown]:
-        """The first prompts of training as the model reads them."""
+        """Return the first prompts of training as the model reads them."""
         usable = self.task.usable(TRAIN)
         chosen = sorted(usable, key=lambda one: place_of(one.prompt))[:count]
         found = []

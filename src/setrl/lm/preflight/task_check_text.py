@@ -11,7 +11,7 @@ PROMPT_LENGTH = 1_500  # characters of a prompt that are shown
 
 
 def task_check_text(found: TaskCheck) -> str:
-    """What was found: prompts, splits, one group; problems and warnings come after it."""
+    """Return what was found: prompts, splits, one group; problems and warnings come after it."""
     parts = [_prompts(found), _splits(found)]
     if found.group is not None:
         parts.append(group_text(found.group))
