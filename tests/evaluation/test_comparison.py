@@ -209,10 +209,10 @@ def test_a_difference_whose_interval_includes_zero_is_no_verdict(run):
     once = dataclasses.replace(found, rows=(unclear[0], above, *unclear[2:]))
     assert (
         sentences(nowhere, "majority")[0]
-        == "majority@k, each k alone: B is not distinguishable from A at any k."
+        == "majority@k, each single k: B is not distinguishable from A at any k."
     )
     assert sentences(once, "majority")[0] == (
-        "majority@k, each k alone: B is above A at k = 2; they are not distinguishable at k = 1, "
+        "majority@k, each single k: B is above A at k = 2; they are not distinguishable at k = 1, "
         "4, 8, 16."
     )
 

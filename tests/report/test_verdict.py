@@ -25,7 +25,7 @@ def test_fewer_and_not_told_apart():
     assert "Poly-EPO (" in below
     assert "solves fewer problems than GRPO (" in below
     unclear, *_ = verdict_in_words(data(split(poly=(0.0, 0.04, 0.04, 0.0))))
-    assert unclear.endswith("cannot be told apart.")
+    assert unclear.endswith("cannot be distinguished.")
     assert "more" not in unclear
 
 

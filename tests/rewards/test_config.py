@@ -122,7 +122,7 @@ def test_columns_that_the_data_do_not_have(folder):
         ({"function": "own:long", "timeout": True}, "timeout must be a finite number, got True"),
         ({"function": "own:long", "timeout": -1}, "timeout must be a number of seconds above 0"),
         ({"function": "own:long", "on_error": "skip"}, "on_error must be stop or unknown"),
-        ({"function": "own:long", "name": 3}, "name of a reward must be a text"),
+        ({"function": "own:long", "name": 3}, "name of a reward must be a string"),
         ({"function": "own:long", "gate": "prompt"}, "gate must be sample or group, got 'prompt'"),
         ([{"reward": "math", "gate": "group"}], "the outcome cannot be gated"),
         ({"rewards": ["math"], "normalise": "group"}, "'normalise'; did you mean 'normalize'?"),

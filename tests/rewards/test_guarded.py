@@ -49,7 +49,7 @@ def test_a_column_that_is_missing_is_named():
         return [1.0]
 
     with pytest.raises(
-        RunError, match=r"'needs' \(own.py\) takes 'gold', which is no column: it ge"
+        RunError, match=r"'needs' \(own.py\) takes 'gold', which is not a column: it ge"
     ):
         call(needs, fields={"answer": [1] * 4})
 
@@ -85,7 +85,9 @@ def test_what_fails_on_all_samples_together_alone():
     reward, found = call(together, on_error="unknown")
     assert found == [None] * 4
     assert reward.record.failures == {"KeyError": 4}
-    with pytest.raises(RunError, match="called with 4 samples; it does not fail on any of them"):
+    with pytest.raises(
+        RunError, match="called with 4 samples; it does not fail on any single one of them"
+    ):
         call(together)
 
 

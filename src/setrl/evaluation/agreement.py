@@ -72,7 +72,7 @@ def flips(labels_N: Labels, reference_N: Labels) -> float:
         1 − max over matchings m of #{i : m(labelᵢ) = referenceᵢ} / N
 
     m pairs clusters of the one with clusters of the other, each at most once (an assignment
-    problem); degenerate matches degenerate alone. NaN for no samples.
+    problem); degenerate matches only degenerate. NaN without samples.
     """
     first_N, second_N = _checked(labels_N, reference_N)
     if not len(first_N):

@@ -51,14 +51,14 @@ class Band:
     level: float
 
     def at(self, k: int) -> tuple[float, float]:
-        """The ends at one k; NaN if it is not among those of the band."""
+        """Return the ends at one k; NaN if the band does not have it."""
         if k not in self.ks:
             return float("nan"), float("nan")
         place = self.ks.index(k)
         return self.low[place], self.high[place]
 
     def negated(self) -> Band:
-        """The same of minus the curve: of a difference, with the arms in the other order."""
+        """Return the band of minus the curve; for a difference, swap the arms."""
         values, low, high = (tuple(-x for x in ends) for ends in (self.values, self.high, self.low))
         return replace(self, values=values, low=low, high=high)
 
@@ -114,12 +114,12 @@ def simultaneous_band(
     config: IntervalConfig | None = None,
     bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Band:
-    """A band over a curve, the mean over problems and seeds, or over a difference of two curves.
+    """Return a band over a curve (a mean over problems and seeds) or a difference of two curves.
 
     With z_mK the terms of the error, one for each problem and, of an arm of several seeds, one for
-    each seed, SE_K² = Σ_m z_mK² is that of `mean_over_problems` and `paired_difference`. A draw is
-    max_K |Σ_m e_m·z_mK| / SE_K with e_m standard normal, divided by √(χ²/(P−1)): SE is estimated
-    from P problems. The factor c is the level's quantile of the draws.
+    each seed, SE_K² = Σ_m z_mK² equals SE² in `mean_over_problems` and `paired_difference`. A draw
+    is max_K |Σ_m e_m·z_mK| / SE_K with e_m standard normal, divided by √(χ²/(P−1)): SE is
+    estimated from P problems. The factor c is the level's quantile of the draws.
 
     The band is right for many problems. Where few problems differ at all (pass@k near 1, k near n)
     it can be too narrow, as every interval from a standard error. docs/results/evaluation has
@@ -188,7 +188,7 @@ def _terms(values_KX: Floats) -> Floats:
 
 
 def _critical(scaled_MK: Floats, problems: int, config: IntervalConfig) -> float:
-    """The quantile of the largest |t| of K that vary together; NaN if there are none."""
+    """Return the quantile of the largest |t| of K that vary together; NaN if K is 0."""
     if not scaled_MK.shape[1]:
         return float("nan")
     rng = np.random.default_rng([config.seed, STREAM])

@@ -44,10 +44,10 @@ class PrefixTree:
 
 
 def prefix_tree(samples: Sequence[Tokens]) -> PrefixTree:
-    """The prefix tree of a problem's samples.
+    """Return the prefix tree of a problem's samples.
 
     Raises:
-        ValueError: When there is no sample.
+        ValueError: Without any sample.
 
     >>> tree = prefix_tree(["abc", "abd", "ax"])
     >>> tree.shared_M.tolist(), tree.sides_M2.tolist()
@@ -85,7 +85,7 @@ def mean_shared_prefix(samples: Sequence[Tokens]) -> float:
 
 
 def branches_by_position(samples: Sequence[Tokens], k: int | None = None) -> Floats:
-    """Expected number of different prefixes of t tokens among k of the samples, t = 1 … longest.
+    """Return E[different prefixes of t tokens among k of the samples], t = 1 … longest.
 
     For all n samples (the default) it is the number of branches of their prefix tree at each depth.
     A sample that has ended stays a branch, so that the curve never falls and ends at the number of

@@ -42,13 +42,13 @@ from setrl.wording import short_names
 SCHEMA_VERSION = 2  # 1 had A − B
 POWER, LEVEL = 0.8, 0.05
 USUAL = ("pass", "majority", "correct_strategies", "effective_number", "top_share")
-READ_FROM = {  # metric → what samples must have, lest 0 be compared with 0
+READ_FROM = {  # metric → what samples must have, so that 0 is not compared with 0
     "majority": "answers_PN",
     "correct_strategies": "strategies_PN",
     "effective_number": "strategies_PN",
     "top_share": "strategies_PN",
 }
-PLAIN = IntervalConfig(method="analytic")  # where the mean alone is read: no resampling
+PLAIN = IntervalConfig(method="analytic")  # only the mean is read: no resampling
 MOST_DRAWN = 64  # places of a curve in a figure
 Pair = tuple[Floats, Floats]  # values of both runs, (R, P) each
 SUPPORT = "support"  # chosen like a metric, but computed from both runs together
@@ -95,8 +95,8 @@ class Comparison:
         band: B − A of pass@k at every k, with a band that holds for all k at once; None unless pass
             was chosen.
         left_out: Problems that both have, but with fewer samples than the largest k.
-        reading: How the fields of logs of one's own were read.
-        ungraded: "A" and "B" → the samples of a log without a grade; a run of which all samples
+        reading: How the fields of the user's logs were read.
+        ungraded: "A" and "B" → the samples of a log without a grade; a run whose samples all
             have a grade is not in it.
         verdict: Whether B uses fewer strategies than A, and whether it solves fewer problems; empty
             where strategies are not known of both.
@@ -128,7 +128,7 @@ class Comparison:
         return _names(self.first, self.second)
 
     def of(self, metric: str) -> list[PairedMetric]:
-        """The rows of one metric, by k."""
+        """Return the rows of one metric, by k."""
         return [row for row in self.rows if row.metric == metric]
 
     def to_json(self) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def compare_paths(
     """Compare two runs by their paths.
 
     Args:
-        first: An evaluation file, a log of one's own, a model's folder or an arm's folder.
+        first: An evaluation file, a log, a model's folder or an arm's folder.
         second: The run that is compared with it: differences are second minus first.
         split: Name of the evaluation file in folders; by default "test" where both have it, or
             the only one that both have.
@@ -171,10 +171,10 @@ def compare_paths(
         intervals: How intervals are made.
         allow_damaged: See `setrl.groups.records.load_evaluation`.
         ks: See `compare`.
-        log: How logs of one's own are read.
+        log: How logs are read.
 
     Raises:
-        ConfigError: When there is no such run, split or metric.
+        ConfigError: If the run, split or metric does not exist.
         DataError: When a file is not an evaluation, or the problems do not match.
     """
     runs = load_runs(first, second, split, allow_damaged, log)
@@ -197,7 +197,7 @@ def compare(
     intervals: IntervalConfig | None = None,
     ks: Sequence[int] = (),
 ) -> Comparison:
-    """Compare two runs; problems are matched by their prompts, those of two logs by their ids.
+    """Compare two runs; problems are matched by their prompts, or by their ids in two logs.
 
     Args:
         first: Run A, the reference.
@@ -205,7 +205,7 @@ def compare(
         metrics: See `compare_paths`.
         common: See `compare_paths`.
         intervals: How intervals are made.
-        ks: Where curves over k are compared, on the problems of which both runs have as many
+        ks: Where curves over k are compared, on the problems for which both runs have as many
             samples as the largest; by default 1, 2, 4, … up to what every problem has.
 
     Raises:
@@ -246,7 +246,7 @@ def compare(
 def curve_between(
     first: Run, second: Run, found: Comparison, metric: str, common: bool = False
 ) -> list[PairedMetric]:
-    """A metric of a comparison at every k between its places, for a figure.
+    """Return a metric of a comparison at every k between its places, for a figure.
 
     Nothing else is computed again: no other curve, verdict or band.
 
@@ -256,7 +256,7 @@ def curve_between(
         metric: One of its metrics.
 
     Returns:
-        Rows as those of the comparison, at no more than about 64 places; none for a metric that is
+        Rows like the comparison's, at no more than about 64 places; no rows for a metric that is
         no curve over k.
     """
     rows = found.of(metric)
@@ -269,7 +269,7 @@ def curve_between(
 
 
 def _usual(*runs: Run) -> list[str]:
-    """The usual metrics whose fields every evaluation has."""
+    """Return the usual metrics whose fields every evaluation has."""
     evaluations = [evaluation for run in runs for evaluation in run.evaluations]
     return [
         metric
@@ -316,7 +316,7 @@ def _on_shared(first: Run, second: Run, common: bool) -> tuple[Run, Run]:
 def _both_values(
     first: Run, second: Run, ks: Sequence[int], metric: str | None = None
 ) -> dict[str, Pair]:
-    """The values of the metrics that both have; see `seed_values`."""
+    """Return the values of the metrics that both have; see `seed_values`."""
     of_first, of_second = (seed_values(run.evaluations, ks, metric) for run in (first, second))
     both = [name for name in of_first if name in of_second]
     return {name: _on_same_problems(of_first[name], of_second[name]) for name in both}
@@ -337,7 +337,7 @@ def _ungraded(first: Run, second: Run) -> dict[str, Ungraded]:
 
 
 def _with_ids(first: Run, second: Run) -> tuple[Run, Run]:
-    """The runs with the ids of problems for prompts, if both are logs that have ids."""
+    """Return the runs with ids of problems as prompts, if both are logs that have ids."""
     if all(evaluation.ids for run in (first, second) for evaluation in run.evaluations):
         return _by_id(first), _by_id(second)
     for run in (first, second):
@@ -351,7 +351,7 @@ def _by_id(run: Run) -> Run:
 
 
 def _with_samples(first: Run, second: Run, least: int) -> tuple[Run, Run]:
-    """Both on the problems of which every evaluation of both has this many samples."""
+    """Keep the problems for which every evaluation of both runs has this many samples."""
     evaluations = (*first.evaluations, *second.evaluations)
     kept = [set(evaluation.with_samples(least).prompts) for evaluation in evaluations]
     shared = [prompt for prompt in first.prompts if all(prompt in one for one in kept)]
@@ -372,7 +372,7 @@ def _pass_band(first: Run, second: Run, intervals: IntervalConfig) -> Band:
 def _rows(
     values: Mapping[str, Pair], metrics: Iterable[str], intervals: IntervalConfig
 ) -> list[PairedMetric]:
-    """A row for each place of each of these metrics."""
+    """Return a row for each place of each of these metrics."""
     names = by_metric(list(values))
     chosen = [name for metric in metrics for name in names.get(metric, ())]
     return [_row(name, *values[name], intervals) for name in chosen]
@@ -397,7 +397,7 @@ def _number(text: str) -> float:
 
 
 def _with_equal_texts(first: Run, second: Run) -> tuple[Run, Run]:
-    """The runs with equally many texts of each problem: branches are counted among them."""
+    """Return the runs with equally many texts for each problem, as branches are counted in them."""
     count = min(e.texts_kept for run in (first, second) for e in run.evaluations)
     cut_first, cut_second = (
         dataclasses.replace(run, evaluations=tuple(e.with_texts(count) for e in run.evaluations))
@@ -422,7 +422,7 @@ def _support(
 
 
 def _chosen(known: Mapping[str, Sequence[str]], metrics: Sequence[str]) -> list[str]:
-    """The chosen metrics, in their order."""
+    """Return the chosen metrics, in their order."""
     available = (*known, SUPPORT)
     if "all" in metrics:
         return list(available)
@@ -435,7 +435,7 @@ def _chosen(known: Mapping[str, Sequence[str]], metrics: Sequence[str]) -> list[
 
 
 def _matched(first: Run, second: Run, common: bool) -> list[str]:
-    """The prompts that both have, in the first one's order."""
+    """Return the prompts that both have, in the first one's order."""
     both = set(first.prompts) & set(second.prompts)
     shared = [prompt for prompt in first.prompts if prompt in both]
     alone = [[prompt for prompt in run.prompts if prompt not in both] for run in (first, second)]

@@ -31,7 +31,7 @@ OfCountsAndSizes = Callable[Concatenate[ArrayLike, ArrayLike, Options], Floats]
 
 
 def _for_each_n(function: OfCounts[Options]) -> OfCountsAndSizes[Options]:
-    """The function of (counts, n, …), for problems that may differ in n: an n for each row."""
+    """Extend a function of (counts, n, …) to problems that differ in n: one n for each row."""
 
     @wraps(function)
     def of_sizes(
@@ -81,7 +81,7 @@ def pass_at_k(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
 
 @_for_each_n
 def pass_at_k_variance(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
-    """Sampling variance of each problem's `pass_at_k`, estimated without bias.
+    """Estimate the sampling variance of each problem's `pass_at_k`, without bias.
 
         q(j) = C(n−c, j) / C(n, j)              share of j-subsets with no correct sample
         Var  = q(k)² − q(2k)
@@ -155,7 +155,7 @@ def cover_at(correct_count_P: ArrayLike, n: int, tau: float) -> Floats:
     pass@k weights it: pass@k = ∫₀¹ k(1−τ)^(k−1) · Cover@τ dτ, with nearly all weight on τ ≲ 1/k.
 
     A share of problems above a threshold has no unbiased estimator from n samples of a problem.
-    This one uses the observed rate c/n in place of p (plug-in), and errs where p lies within about
+    This one uses the observed rate c/n instead of p (plug-in), and errs where p lies within about
     √(τ(1−τ)/n) of τ. `g_pass_at_k` at the same τ is its unbiased relative, and equals it at k = n.
 
     Args:
@@ -175,7 +175,7 @@ def cover_at(correct_count_P: ArrayLike, n: int, tau: float) -> Floats:
 
 
 def majority_answer(answers: Sequence[str | None]) -> str | None:
-    """The commonest answer of all samples; of answers that tie, the one that was given first.
+    """Return the commonest answer of all samples; among answers that tie, the first one.
 
     Samples without an answer (None) abstain. That the first answer wins a tie is common practice on
     leaderboards and depends on the order of the samples; `objectives.majority()` draws ties
@@ -198,7 +198,7 @@ def count_labels(labels_PN: ArrayLike) -> Counts:
     """How many samples of each problem have each label; columns are a problem's own labels.
 
     Args:
-        labels_PN: Integer label of each sample; −1 (`setrl.DEGENERATE`) is no label.
+        labels_PN: Integer label of each sample; −1 (`setrl.DEGENERATE`) without a label.
 
     Returns:
         (P, C) counts; zeros pad problems with fewer labels than the most.
@@ -217,7 +217,7 @@ def count_labels(labels_PN: ArrayLike) -> Counts:
 
 
 def effective_number(count_PC: ArrayLike) -> Floats:
-    """Number of equally common labels that would have the same entropy: exp(−Σ_c p_c log p_c).
+    """Return exp(−Σ_c p_c log p_c): how many equally common labels have the same entropy.
 
     It uses the observed shares p_c = m_c/Σm (plug-in), so the value is low for small n; compare
     problems and arms at the same n only. NaN for a problem without labels.
@@ -295,7 +295,7 @@ def _check_size(n: int, k: int) -> None:
 
 
 def _checked_counts(counts: ArrayLike, n: int) -> Counts:
-    """The counts as int64, refused unless they are integers in [0, n]."""
+    """Return the counts as int64, refused unless they are integers in [0, n]."""
     array = np.asarray(counts)
     if not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"counts must be integers, got {array.dtype}")

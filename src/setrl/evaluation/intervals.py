@@ -98,7 +98,7 @@ class Estimate(WithInterval):
 
 @dataclass(frozen=True)
 class Difference(WithInterval):
-    """The mean of one arm minus that of another on the same problems.
+    """The mean of one arm minus the mean of another arm on the same problems.
 
     Attributes:
         stderr, problems, missing: As in `Estimate`, of the difference.
@@ -118,7 +118,7 @@ class Difference(WithInterval):
         return self.low > 0 or self.high < 0
 
     def negated(self) -> Difference:
-        """The same with the arms in the other order."""
+        """Return the difference with the arms swapped."""
         return replace(
             self,
             value=-self.value,
@@ -136,7 +136,7 @@ def mean_over_problems(values_RP: ArrayLike, config: IntervalConfig | None = Non
     The bootstrap resamples problems and, independently, seeds. Its weights are spread by
     √(R/(R−1)) (and by √(P/(P−1)) for problems), without which a resample of R values has only
     (R−1)/R of their variance, one half for two seeds (Rao and Wu, JASA 83, 1988); its ends stay
-    within the range of the values, as those of a plain resample do. Both methods count the noise
+    within the range of the values, as a plain resample does. Both methods count the noise
     within a problem once for problems and once more for seeds: with several seeds the interval is
     rather too wide than too narrow (Owen, Annals of Applied Statistics 1, 2007).
 
@@ -205,7 +205,7 @@ def paired_difference(
 
 
 def detectable_difference(stderr: float, power: float = 0.8, level: float = 0.05) -> float:
-    """The smallest true difference that is detected with this power.
+    """Return the smallest true difference that is detected with this power.
 
         δ = (z_{1−α/2} + z_power) · SE          2.80 · SE for 80% power at the 5% level
 
@@ -234,7 +234,7 @@ def problems_needed(
 
     Args:
         difference: The true difference to detect, not 0.
-        stderr: Standard error of the paired difference in the pilot, over problems alone: more
+        stderr: Standard error of the paired difference in the pilot, over only problems: more
             problems do not shrink the differences between training runs.
         problems: Problems of the pilot.
         power: Probability that the test detects it.
@@ -264,7 +264,7 @@ def _mean(values: Floats) -> float:
 
 
 def _stderr(arms: list[Floats]) -> float:
-    """Standard error of one arm's mean, or of the difference of two."""
+    """Return the standard error of one arm's mean, or of the difference of two."""
     if arms[0].shape[1] < 2:
         return float("nan")
     means_P = [arm.mean(axis=0) for arm in arms]
@@ -279,7 +279,7 @@ def _stderr(arms: list[Floats]) -> float:
 def _interval(
     arms: list[Floats], signs: list[float], stderr: float, config: IntervalConfig
 ) -> tuple[float, float]:
-    """Ends of the interval of the signed sum of the arms' means."""
+    """Return the ends of the interval of the signed sum of the arms' means."""
     if np.isnan(stderr):
         return float("nan"), float("nan")
     center = sum(sign * _mean(arm) for sign, arm in zip(signs, arms, strict=True))

@@ -112,7 +112,7 @@ def audit(
 def rejudge(
     groups: Sequence[Group], judge_for: Callable[[int], Judge], orders: int, seed: int
 ) -> list[list[Labels | None]]:
-    """The labels of each group's samples in R orders, G × R, each in the group's own order."""
+    """Judge each group in R orders: labels, G × R, each in the group's own order."""
     labelings_GR: list[list[Labels | None]] = [[] for _ in groups]
     for number in range(orders):
         shuffles = [_order(number, seed, place, group) for place, group in enumerate(groups)]
@@ -132,7 +132,7 @@ def signs_changed(values_N: NDArray[np.float64], reference_N: NDArray[np.float64
 
 
 def advantage_change(values_N: NDArray[np.float64], reference_N: NDArray[np.float64]) -> float:
-    """‖a − b‖ / √((‖a‖² + ‖b‖²)/2), the same for both orders of a and b.
+    """Return ‖a − b‖ / √((‖a‖² + ‖b‖²)/2), the same for both orders of a and b.
 
     0 for equal advantages, √2 for orthogonal ones or where one of the two is 0, 2 for opposite
     ones; NaN where both are 0.
@@ -168,7 +168,7 @@ class _Credit:
                 self._values[labels] = found.values_BN[row][found.usable_BN[row]]
 
     def compare(self, labels: Labels, reference: Labels) -> dict[str, float]:
-        """The measures of how the first labeling changes the advantages of the reference."""
+        """Measure how the first labeling changes the advantages of the reference."""
         ours, theirs = self._values.get(tuple(labels)), self._values.get(tuple(reference))
         if ours is None or theirs is None:
             return {"signs_changed": nan, "advantage_change": nan}
@@ -207,7 +207,7 @@ def _alone(labels: Labels | None) -> Labels | None:
 
 
 def _order(number: int, seed: int, place: int, group: Group) -> NDArray[np.int64]:
-    """The r-th order of a group's samples; the first is the given one."""
+    """Return the r-th order of a group's samples; the first order is the given one."""
     if number == 0:
         return np.arange(len(group.samples))
     return np.random.default_rng([seed, number, place]).permutation(len(group.samples))

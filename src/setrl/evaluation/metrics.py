@@ -1,7 +1,7 @@
 """Every metric of an evaluation, by name: its values on each problem, and how it is displayed.
 
 A name is `metric@x` where the metric is a curve, over the samples k, the share τ or the position in
-the text, and `metric` alone where it is one number.
+the text, and just `metric` where it is one number.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def metric_values(
 def _set_scores(
     evaluation: Evaluation, sizes: Sequence[int], only: str | None
 ) -> dict[str, Floats]:
-    """The metrics that are mean scores of sets of k samples, (sizes, P) each."""
+    """Return the metrics that are mean scores of sets of k samples, (sizes, P) each."""
     correct_PN, answers_PN = evaluation.correct_PN, evaluation.answers_PN
     by_strategy = {"clusters": evaluation.strategies_PN}
     # A sample without an answer is among the k, but votes for no answer.
@@ -157,9 +157,9 @@ def _right_answers(evaluation: Evaluation) -> NDArray[np.bool_]:
 
 
 def _complete(evaluation: Evaluation, values_PN: Floats) -> Floats:
-    """The same with NaN for all samples of a problem that lacks one.
+    """Replace all samples of a problem that lacks one by NaN.
 
-    The sets of the samples that are left would be smaller than those of other problems and arms.
+    The sets of the samples that are left would be smaller than the sets of other problems and arms.
     """
     missing_PN = np.isnan(values_PN) & evaluation.present_PN
     missing_P1 = missing_PN.any(axis=1, keepdims=True)
@@ -169,7 +169,7 @@ def _complete(evaluation: Evaluation, values_PN: Floats) -> Floats:
 def seed_values(
     evaluations: Sequence[Evaluation], ks: Sequence[int] = (), curve: str | None = None
 ) -> dict[str, Floats]:
-    """The metrics that all seeds have, one row for each seed, (R, P) each.
+    """Return the metrics that all seeds have, one row for each seed, (R, P) each.
 
     `ks` and `curve` are as in `metric_values`.
 

@@ -30,7 +30,7 @@ class Outcome:
     """A metric of an arm: its mean over seeds, and the standard error.
 
     Attributes:
-        value: Over the seeds where it is defined; NaN if there is none.
+        value: Over the seeds where it is defined; NaN without any.
         stderr: NaN with fewer than two seeds.
         low, high: One standard error below and above.
     """
@@ -42,7 +42,7 @@ class Outcome:
 
 
 def read_outcome(path: Path) -> dict[str, float]:
-    """The metrics of an evaluation.json; a value that is no number is NaN, and no file none."""
+    """Read the metrics of an evaluation.json: NaN for what is not a number, {} without a file."""
     metrics = files.read_json(path).get("metrics", {})
     return {
         str(name): float(value) if isinstance(value, int | float) else math.nan
@@ -51,7 +51,7 @@ def read_outcome(path: Path) -> dict[str, float]:
 
 
 def over_seeds(values: Sequence[float]) -> Outcome:
-    """The mean of some seeds' values, those that are NaN left out.
+    """Return the mean of some seeds' values, without NaN.
 
     >>> over_seeds([0.25, math.nan, 0.75]).value
     0.5
@@ -63,13 +63,13 @@ def over_seeds(values: Sequence[float]) -> Outcome:
 
 
 def metric_names(found: Evaluations) -> list[str]:
-    """The metrics of all evaluations, in the order of their task."""
+    """Return the metrics of all evaluations, in the order of their task."""
     rows = [metrics for seeds in found.values() for metrics in seeds.values()]
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
 def quality_metric(names: Sequence[str]) -> str | None:
-    """The metric of success; None if there is none."""
+    """Return the metric of success; None without one."""
     return next((name for name in QUALITY if name in names), None)
 
 
@@ -135,7 +135,7 @@ def _sentences(
 
 
 def _best(name: str, means: Mapping[str, Mapping[str, float]], label: Callable[[str], str]) -> str:
-    """The arms with the highest mean of a metric, and their means of the others."""
+    """Say which arms have the highest mean of a metric, and their means of the other metrics."""
     known = {arm: value for arm, value in means[name].items() if not math.isnan(value)}
     if not known:
         return ""
@@ -155,7 +155,7 @@ def _any(names: Sequence[str]) -> str:
 
 
 def unbeaten(spots: Mapping[str, tuple[float, float]]) -> list[str]:
-    """The arms that no other arm equals or beats in both numbers; NaN is in no comparison.
+    """Return the arms that no other arm equals or beats in both numbers; NaN is in no comparison.
 
     >>> unbeaten({"a": (1.0, 2.0), "b": (2.0, 1.0), "c": (1.0, 1.0)})
     ['a', 'b']
@@ -169,7 +169,7 @@ def unbeaten(spots: Mapping[str, tuple[float, float]]) -> list[str]:
 
 
 def _luck(arms: Evaluations) -> list[str]:
-    """What the number of seeds allows to conclude."""
+    """Say what the number of seeds allows to conclude."""
     trained = [sum(map(bool, seeds.values())) for arm, seeds in arms.items() if arm != BASE]
     if len(trained) < 2 or min(trained) >= ENOUGH_SEEDS:
         return []

@@ -32,7 +32,7 @@ def refuse_missing_model(model_dir: str | Path) -> None:
     """Look for a model, so that nothing is written for one that does not exist.
 
     Raises:
-        ConfigError: When there is no such model.
+        ConfigError: If the model does not exist.
     """
     try:
         AutoConfig.from_pretrained(base_of(model_dir))
@@ -61,7 +61,7 @@ def refuse_damaged_weights(folder: Path, remedy: str) -> None:
 
 
 def base_of(model_dir: str | Path) -> str:
-    """The name or folder of the whole model: of an adapter that of its base.
+    """Return the name or folder of the whole model: for an adapter, of its base model.
 
     Raises:
         ConfigError: If the adapter does not say.
@@ -85,7 +85,7 @@ class LocalModel:
         temperature: Divides the logits.
         max_new_tokens: Where a sample is cut.
         form: How the model sees a prompt.
-        dtype: Numbers of the weights; by default those of the checkpoint.
+        dtype: Numbers of the weights; by default the checkpoint's.
     """
 
     def __init__(
@@ -120,10 +120,10 @@ class LocalModel:
         return _load(self.model_dir, self.dtype)
 
     def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Sample]:
-        """The samples of each problem in turn.
+        """Yield the samples of each problem in turn.
 
         Raises:
-            ConfigError: When there is no such model.
+            ConfigError: If the model does not exist.
             DataError: When the weights of the model are damaged.
         """
         for ask in asks:
@@ -139,7 +139,7 @@ class LocalModel:
     def ids(
         self, prompt: str, n: int, seed: int
     ) -> tuple[list[list[int]], PreTrainedTokenizerBase]:
-        """The same samples as tokens, and what turns them into texts."""
+        """Return the same samples as tokens, and what turns them into texts."""
         model, tokenizer = self._loaded
         asked = self.form.token_ids(prompt, tokenizer)
         generator = torch.Generator(device=model.device).manual_seed(seed)
@@ -160,10 +160,10 @@ def _load(model_dir: str | Path, dtype: str) -> tuple[PreTrainedModel, PreTraine
 
 
 def load_tokenizer(model_dir: str | Path) -> PreTrainedTokenizerBase:
-    """The tokenizer of a model or of an adapter.
+    """Return the tokenizer of a model or of an adapter.
 
     Raises:
-        ConfigError: If there is none.
+        ConfigError: If the model has none.
     """
     try:
         tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(model_dir)
@@ -179,7 +179,7 @@ def load_tokenizer(model_dir: str | Path) -> PreTrainedTokenizerBase:
 
 
 def load_weights(model_dir: str | Path, dtype: str) -> PreTrainedModel:
-    """A model; of the folder of an adapter its base, with the adapter in its weights."""
+    """Load a model; for the folder of an adapter, its base model with the adapter merged in."""
     if not is_adapter(model_dir):
         return AutoModelForCausalLM.from_pretrained(model_dir, dtype=dtype)
     from peft import AutoPeftModelForCausalLM

@@ -55,7 +55,7 @@ class ArmSummary:
         sampling_stderr: pass@k → the part of its standard error that comes from drawing only n
             samples of a problem; for k ≤ n/2, where it can be estimated without bias.
         band: pass@k at every k, with a band that holds for all k at once.
-        ungraded: The samples of logs of one's own that have no grade; None where all have one.
+        ungraded: The samples of logs that have no grade; None if all have a grade.
     """
 
     arm: str
@@ -97,7 +97,7 @@ class SplitSummary:
     differences: tuple[ArmDifference, ...]
 
     def difference(self, arm: str, against: str) -> ArmDifference | None:
-        """The difference of two arms, where there is one."""
+        """Return the difference of two arms, or None."""
         found = (d for d in self.differences if (d.arm, d.against) == (arm, against))
         return next(found, None)
 
@@ -141,7 +141,7 @@ def summarise(
     intervals: IntervalConfig | None = None,
     ks: Sequence[int] = (),
 ) -> Summary:
-    """The summary of evaluations by split, arm and training seed.
+    """Summarise evaluations by split, arm and training seed.
 
     Args:
         evaluations: split → arm → seed → evaluation.
@@ -166,7 +166,7 @@ def summarise_run(
     intervals: IntervalConfig | None = None,
     allow_damaged: bool = False,
 ) -> Summary:
-    """The summary of all evaluation files of a run directory.
+    """Summarise all evaluation files of a run directory.
 
     Args:
         run_dir: The comparison's folder.
@@ -195,7 +195,7 @@ def run_evaluations(run_dir: Path, allow_damaged: bool = False) -> Evaluations:
 
 
 def run_reference(run_dir: Path, reference: str) -> str | None:
-    """The arm that others are compared with: this one, or else the first that was trained."""
+    """Return the arm that others are compared with: this arm, or else the first trained arm."""
     trained = [arm.arm for arm in find_arms(run_dir) if arm.arm != BASE]
     return reference if reference in trained else next(iter(trained), None)
 
@@ -262,7 +262,7 @@ def _on_common_problems(
 
 
 def _sampling_stderr(evaluations: list[Evaluation]) -> dict[str, float]:
-    """Standard error of pass@k's mean over the given problems, from drawing n samples of each."""
+    """Return the standard error of mean pass@k on these problems, from drawing n samples."""
     problems = len(evaluations[0].prompts)
     result = {}
     for k in powers_of_two(evaluations[0].n // 2):
@@ -289,7 +289,7 @@ def _difference(first: _ArmValues, second: _ArmValues, intervals: IntervalConfig
 def _band(
     first: Sequence[Evaluation], second: Sequence[Evaluation] | None, intervals: IntervalConfig
 ) -> Band:
-    """The band of pass@k of one arm, or of its difference to another."""
+    """Return the band of pass@k of one arm, or of its difference to another arm."""
     ks = every_k(min(e.n for e in (*first, *(second or ()))))
     subtracted = None if second is None else pass_values(second, ks)
     bounds = (0.0 if second is None else -1.0, 1.0)

@@ -16,7 +16,7 @@ it is among k. Between a base and a trained model it is then
 
 Wu et al., "The Invisible Leash" (arXiv:2507.14843), count the items in all n samples. We give the
 expected counts for k samples of each model: unbiased for every k ≤ n, and equal to theirs for
-k = n. Compare models with different n at the same k: more samples alone look like a larger support.
+k = n. Compare models with different n at the same k: just more samples look like a larger support.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _kinds(
     n_trained: ArrayLike,
     size: int,
 ) -> Floats:
-    """Expected items of each problem that are preserved, expanded, shrunk and out, (P, 4)."""
+    """Return E[items preserved, expanded, shrunk, out] of each problem, (P, 4)."""
     in_base = pass_at_k(base_count_PC, n_base, size)
     in_trained = pass_at_k(trained_count_PC, n_trained, size)
     if in_base.shape != in_trained.shape:
@@ -176,7 +176,7 @@ def _correct_by_name(evaluation: Evaluation, names: tuple[str, ...]) -> Counts:
 
 
 def _intervals(kinds_P4: Floats, config: IntervalConfig) -> list[WithInterval]:
-    """The four ratios with bootstrap intervals over problems."""
+    """Return the four ratios with bootstrap intervals over problems."""
     values = _ratios(kinds_P4.sum(axis=0))
     if len(kinds_P4) < 2:
         return [WithInterval(float(value), float("nan"), float("nan")) for value in values]

@@ -21,7 +21,7 @@ SUPPORT_COLUMNS = ("k", "preserved", "expanded", "shrunk", "out", "SRR", "", "ND
 
 
 def metric_table(arm: ArmSummary, metrics: Sequence[str] = ()) -> str:
-    """The metrics of one model, shares as per cent.
+    """Write the metrics of one model, with shares as per cent.
 
     Metrics of answers and strategies are left out where no sample has any: 0 would claim that
     they were read.
@@ -46,7 +46,7 @@ def metric_table(arm: ArmSummary, metrics: Sequence[str] = ()) -> str:
 
 
 def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:
-    """The metrics of one axis, a line for each place; without an axis a line for each metric."""
+    """Write the metrics of one axis, one line each place; without an axis, one each metric."""
     axis = METRICS[next(iter(chosen))].axis
     if not axis:
         return table([[METRICS[metric].label, _cell(arm, metric)] for metric in chosen], (0, 1))
@@ -63,7 +63,7 @@ def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:
 
 
 def _unread(arm: ArmSummary) -> set[str]:
-    """The metrics of what no sample has."""
+    """Return the metrics whose field no sample has."""
     unread = set()
     if arm.metrics["degenerate"].value == 1:
         unread |= {"strategies", "correct_strategies", "degenerate", "top_share"}
@@ -89,7 +89,7 @@ def _cell(arm: ArmSummary, name: str) -> str:
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """The whole comparison: what was compared, tables, sentences."""
+    """Write the whole comparison: what was compared, tables, sentences."""
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
     tables = [
         f"{METRICS[metric].title}\n"
@@ -126,7 +126,7 @@ def sentences(
 def band_sentences(
     band: Band, losses: Mapping[str, FirstLoss], names: tuple[str, str] = ("A", "B")
 ) -> list[str]:
-    """Where pass@k of B is above or below that of A, and where each may first fall below the other.
+    """Say where pass@k of B is above or below A's, and where each may first fall below the other.
 
     Args:
         band: Of B − A.
@@ -172,7 +172,7 @@ def _head(comparison: Comparison) -> str:
                      "k left out")  # fmt: skip
     first, second = comparison.temperatures
     if first != second and not math.isnan(first + second):
-        lines.append("The temperatures differ, which alone can make the runs differ.")
+        lines.append("The temperatures differ, and this can be the reason why the runs differ.")
     return "\n".join(lines)
 
 
@@ -214,11 +214,11 @@ def _support_table(item: str, rows: Sequence[SupportDynamics]) -> str:
 
 
 def _verdict(rows: Sequence[PairedMetric], metric: str, names: tuple[str, str]) -> str:
-    """Where B is above A, below it, or cannot be distinguished from it, by each interval alone."""
+    """Say where B is above A, below A, or not distinguishable from A, by each single interval."""
     above = [row.k for row in rows if row.difference.low > 0]
     below = [row.k for row in rows if row.difference.high < 0]
     ks, axis, (one, other) = [row.k for row in rows], METRICS[metric].axis, names[::-1]
-    name = METRICS[metric].title + (f", each {axis} alone" if axis else "")
+    name = METRICS[metric].title + (f", each single {axis}" if axis else "")
     parts = [f"{word} {other}{chosen_range(chosen, ks, axis)}" for word, chosen in
              (("above", above), ("below", below)) if chosen]  # fmt: skip
     if not parts:
@@ -230,7 +230,7 @@ def _verdict(rows: Sequence[PairedMetric], metric: str, names: tuple[str, str]) 
 
 
 def _detectable(comparison: Comparison, rows: Sequence[PairedMetric]) -> list[str]:
-    """What differences these problems can detect at the smallest and the largest k."""
+    """Say which differences these problems can detect at the smallest and the largest k."""
     result = []
     for row in dict.fromkeys((rows[0], rows[-1])):
         name = METRICS[row.metric].label + ("" if row.k is None else f"@{row.k:g}")

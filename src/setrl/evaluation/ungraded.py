@@ -30,7 +30,7 @@ class Ungraded:
     if_right: float
 
     def sentence(self, name: str) -> str:
-        """What became of them, and the bounds of pass@1.
+        """Say what became of them, and the bounds of pass@1.
 
         >>> Ungraded(27, 2280, "left-out", 0.31, 0.322).sentence("a")
         'a: 27 of 2,280 samples have no grade and are left out, of votes and strategies too; pass@1
@@ -47,7 +47,7 @@ class Ungraded:
 
 
 def ungraded_of(evaluations: Sequence[Evaluation]) -> Ungraded | None:
-    """Those of an arm's evaluations, one for each seed; None where every sample has a grade.
+    """Count them in an arm's evaluations, one for each seed; None if every sample has a grade.
 
     With c correct of n samples in the figures and u without a grade, a problem's pass@1 is from
     c/(n + u) to (c + u)/(n + u) where those are left out, and from c/n to (c + u)/n where they are

@@ -1,7 +1,7 @@
 """What curves and counts show in words: the same in tables, figures and reports.
 
 A sentence about a curve over k says something of many k at once, so it follows the band that holds
-for all k at once (`setrl.evaluation.bands`), never the intervals of each k alone.
+for all k at once (`setrl.evaluation.bands`), never the intervals of single k.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def place(band: Band | None, other: str) -> str:
 
 
 def _where(ks: Sequence[int], band: Band) -> str:
-    """Some of a band's k in words; empty for none of them."""
+    """Write some of a band's k in words; nothing without any k."""
     if not ks:
         return ""
     return "at every k" if len(ks) == len(band.ks) else f"for {runs(ks, band.ks)}"
@@ -121,6 +121,6 @@ def _shows(difference: Difference) -> str:
 
 
 def _largest(metric: str, names: Mapping[str, object]) -> str | None:
-    """The name of a curve's metric at its largest k."""
+    """Return the name of a curve's metric at its largest k."""
     ks = [int(name.partition("@")[2]) for name in names if name.partition("@")[0] == metric]
     return f"{metric}@{max(ks)}" if ks else None

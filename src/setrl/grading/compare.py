@@ -1,8 +1,8 @@
 r"""Is an answer the gold? What can be decided without algebra; a function is asked for the rest.
 
-Every answer is compared item by item, in brackets of the same kind: an interval is no set, a pair
-no list. Numbers are compared as rationals, words as words, marks exactly (bases, primes, minutes,
-times of day, ratios); the rest is left to `algebra`. docs/rewards.md has the rules.
+Every answer is compared item by item, in brackets of the same kind: an interval is not a set, a
+pair is not a list. Numbers are compared as rationals, words as words, marks exactly (bases, primes,
+minutes, times of day, ratios); the rest is left to `algebra`. docs/rewards.md has the rules.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def refusal(gold: str, answer: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def number_of(text: str) -> Number | None:
-    """The number that a normal form is, without a name before it: x = 5 is 5."""
+    """Return the number that a normal form states, without a name before it: x = 5 is 5."""
     return read_number(spaceless(unnamed(text)))
 
 
@@ -115,7 +115,7 @@ def is_plain(text: str) -> bool:
 
 
 def choice_of(text: str) -> tuple[str, str] | None:
-    """The letter of a multiple choice and the text behind it: "(D) x = 0" → ("D", "x = 0")."""
+    """Return the letter of a choice and the words behind it: "(D) x = 0" → ("D", "x = 0")."""
     found = _CHOICE.match(text)
     if not found or (found[2] and not text.startswith("(")):
         return None
@@ -123,7 +123,7 @@ def choice_of(text: str) -> tuple[str, str] | None:
 
 
 def _may_follow(text: str) -> bool:
-    """Whether a text behind the letter of a choice is its answer, and no second thought."""
+    """Whether the words behind the letter of a choice are its answer, not a second thought."""
     if number_of(text):
         return True
     if text[:1] in "+-*/^_!" or choice_of(text) or _DOUBTS.search(text):
@@ -286,7 +286,7 @@ def _not_understood(text: str) -> bool:
 
 
 def _points(text: str) -> list[str]:
-    """The angles, triangles and rays in an answer, by their points in order."""
+    """Return the angles, triangles and rays in an answer, by their points in order."""
     return sorted(_POINTS.findall(text))
 
 
@@ -313,7 +313,7 @@ def _is_condition(shape: Shape) -> bool:
 
 
 def _condition(shape: Shape, text: str) -> str:
-    """The inequality of an answer, out of {x | x > 1}; other answers as they are."""
+    """Return the inequality within {x | x > 1}; return any other answer unchanged."""
     return shape.items[0] if _is_condition(shape) else text
 
 

@@ -2,7 +2,7 @@ r"""Expressions as trees, read from normal forms, and whether two of them are eq
 
 Letters keep their case, index and primes: R is not r, x_1 is not x_2, f' is not f. What the reader
 does not understand it does not read (`read` returns None): a function that is applied, f(x), could
-be a product, and a text with a sum sign or an integral is left to math-verify.
+be a product, and anything with a sum sign or an integral is left to math-verify.
 
 Two rational functions are compared at random points modulo random primes near 2⁶¹. If they differ,
 they agree at a point with a chance of at most degree / 2⁶⁰ (Schwartz and Zippel). Microseconds are
@@ -61,7 +61,7 @@ class UnreadableError(Exception):
 
 @lru_cache(maxsize=4096)
 def read(text: str) -> Tree | None:
-    r"""The expression that a normal form is; None where it is none, or not surely one.
+    r"""Read a normal form as an expression; return None if it may be something else.
 
     >>> read("x^2+1").op, read(r"\frac{1}{2}").op, read("f(x)"), read("2x+")
     ('+', '/', None, None)
@@ -112,7 +112,7 @@ class _Reader:
         return terms[0] if len(terms) == 1 else Tree("+", tuple(terms))
 
     def term(self) -> Tree:
-        """A product with its sign."""
+        """Read a product with its sign."""
         negative = False
         while self.next in ("+", "-") and self.next:
             negative ^= self.take() == "-"
@@ -171,7 +171,7 @@ class _Reader:
         return tree
 
     def argument(self) -> Tree:
-        """A braced group; or one letter, or a number as people write them: 2^10."""
+        """Read a braced group, one letter, or a number as people write it: 2^10."""
         if self.next == "{":
             return self.inside("{", "}")
         if self.next == "-":
@@ -213,7 +213,7 @@ class _Reader:
         return self.command(token)
 
     def letter(self, name: str) -> Tree:
-        """A letter with its index and primes."""
+        """Read a letter with its index and primes."""
         index, primes = "", ""
         if self.next == "_":
             self.take()
@@ -268,7 +268,7 @@ class _Reader:
         return Tree("^", (tree, exponent))
 
     def function_argument(self) -> Tree:
-        r"""A bracket, or the product up to the next function: \sin 2x\cos x is a product of two."""
+        r"""Read a bracket, or the product up to the next function: \sin 2x\cos x is two factors."""
         if self.next in ("(", "{"):
             return self.inside(self.next, {"(": ")", "{": "}"}[self.next])
         tree = self.power()
@@ -278,13 +278,13 @@ class _Reader:
 
 
 def _times(product: Tree, factor: Tree) -> Tree:
-    """One more factor; a product of a thousand letters is no deep tree."""
+    """Add one more factor; a product of a thousand letters does not become a deep tree."""
     factors = product.parts if product.op == "*" else (product,)
     return Tree("*", (*factors, factor))
 
 
 def quick_algebra(gold: str, answer: str) -> bool | None:
-    """Whether two normal forms are the same rational function; None if one of them is none."""
+    """Whether two normal forms are the same rational function; None if one is something else."""
     one, other = read(gold), read(answer)
     return None if one is None or other is None else equal_rational(one, other)
 
@@ -322,7 +322,7 @@ class _Field:
 
 @lru_cache(maxsize=1)
 def _fields() -> list[_Field]:
-    """The fields of this process."""
+    """Return the fields of this process."""
     return [_random_field(random.SystemRandom()) for _ in range(POINTS)]
 
 
@@ -352,14 +352,14 @@ def _is_prime(number: int) -> bool:
 
 
 def letters_of(tree: Tree) -> set[str]:
-    """The letters of an expression, with their indices and primes."""
+    """Return the letters of an expression, with their indices and primes."""
     if tree.op == "letter":
         return {tree.text}
     return set().union(*(letters_of(part) for part in tree.parts))
 
 
 def _modular(tree: Tree, point: Mapping[str, int], field: _Field) -> int:
-    """The value in a field; a decimal or an irrational operation has none."""
+    """Return the value in a field; a decimal or an irrational operation has no value there."""
     if tree.op == "number" and "." not in tree.text and len(tree.text) < 2_000:
         return int(tree.text) % field.prime
     if tree.op == "letter":
@@ -387,7 +387,7 @@ def _modular(tree: Tree, point: Mapping[str, int], field: _Field) -> int:
 
 
 def _integer(tree: Tree) -> int:
-    """A small whole exponent as it is written."""
+    """Return a small whole exponent."""
     sign = -1 if tree.op == "-" else 1
     leaf = tree.parts[0] if tree.op == "-" else tree
     if leaf.op != "number" or "." in leaf.text or len(leaf.text) > 6:

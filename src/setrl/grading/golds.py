@@ -38,7 +38,7 @@ KNOWN_COMMANDS = frozenset(_COMMANDS.split())
 
 
 def gold_answer(gold: object) -> str:
-    r"""The answer within a gold as data sets write it: the text after GSM8K's last "####".
+    r"""Return the answer within a gold as data sets write it: what follows GSM8K's last "####".
 
     >>> gold_answer("She makes 9 * 2 dollars.\n#### 18"), gold_answer(18)
     ('18', '18')
@@ -47,8 +47,7 @@ def gold_answer(gold: object) -> str:
 
 
 def gold_problem(gold: str) -> str | None:
-    r"""Why a gold cannot be used for grading, from its text alone; None if the text shows no
-    reason.
+    r"""Return why a gold cannot be used for grading; None if its text shows no reason.
 
     It finds the usual damage of data sets: lost letters, commands without a space between, prose.
 
@@ -81,7 +80,7 @@ def _unknown_command(text: str) -> str | None:
 
 
 def _unbalanced(text: str) -> bool:
-    """Whether brackets are not in pairs; those of half-open intervals may differ in kind."""
+    """Whether brackets are not in pairs; half-open intervals may mix kinds of brackets."""
     round_or_square = brace = 0
     for token in re.findall(r"\\.|[()\[\]{}]", text, re.DOTALL):
         round_or_square += (token in "([") - (token in ")]")

@@ -93,7 +93,7 @@ class GradeCounts:
         return self.by_reason[Reason.BAD_GOLD]
 
     def metrics(self) -> dict[str, int]:
-        """The counts for a log, by flat names."""
+        """Return the counts for a log, by flat names."""
         names = ("fast", "slow", "timeouts", "crashes", "unparsable", "bad_golds")
         return {f"rewards/{name}": getattr(self, name) for name in names}
 

@@ -10,7 +10,7 @@ import re
 _UPPER = "Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Phi|Psi|Omega"
 _OPERATORS = "sum|prod|int|iint|oint|lim|log|max|min|bigcup|bigcap|sup|inf"
 _NAME = re.compile(
-    r"\\(?:begin|end|mathbb|mathcal|mathfrak|mathscr)\{[^{}]*\}"  # groups that are no letters
+    r"\\(?:begin|end|mathbb|mathcal|mathfrak|mathscr)\{[^{}]*\}"  # groups that are not letters
     rf"|\\(?:{_OPERATORS})(?![a-zA-Z])"
     r"|(?P<name>(?:\\[a-zA-Z]++|[a-zA-Z])(?:_(?:\{[^{}]*\}|\w))?'*)"
 )

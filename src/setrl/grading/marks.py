@@ -48,7 +48,7 @@ def compare_marked(gold: str, answer: str, terms: Terms) -> bool | None:
 
 
 def _based(text: str) -> tuple[str, str, str] | None:
-    """A number in a base: its digits and the base, which both count."""
+    """Read a number in a base: its digits and the base, which both count."""
     found = _BASED.match(text)
     if not found:
         return None
@@ -57,7 +57,7 @@ def _based(text: str) -> tuple[str, str, str] | None:
 
 
 def _angle(text: str) -> Fraction | None:
-    """Degrees with minutes, in degrees; 30° alone is a number, whose mark may be missing."""
+    """Degrees with minutes, in degrees; just 30° is a number, whose mark may be missing."""
     found = _ANGLE.match(text)
     if not found or not (found[2] or found[3]):
         return None
@@ -66,7 +66,7 @@ def _angle(text: str) -> Fraction | None:
 
 
 def _time(text: str) -> tuple[int, int, int, str] | None:
-    """A time of day; two digits below 60 after the colon."""
+    """Read a time of day; two digits below 60 follow the colon."""
     found = _TIME.match(text)
     if not found:
         return None
@@ -75,7 +75,7 @@ def _time(text: str) -> tuple[int, int, int, str] | None:
 
 
 def _primes(text: str) -> tuple[str, str] | None:
-    """A number of feet, inches or minutes: 6', 30''."""
+    """Read a number of feet, inches or minutes: 6', 30''."""
     found = _PRIMED.match(text)
     return (found[1], found[2]) if found else None
 

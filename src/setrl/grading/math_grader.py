@@ -158,7 +158,7 @@ class MathGrader(Grader):
         return self._job(gold_form, answer, units)
 
     def read(self, text: str) -> str | Reason:
-        """Return the normal form of a sample's answer, or the reason why there is none."""
+        """Return the normal form of a sample's answer, or the reason why it has no answer."""
         boxes = final_boxes(text)
         if not boxes.answers:
             return Reason.CUT_OFF if boxes.cut_off else Reason.NO_BOX

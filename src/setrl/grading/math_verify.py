@@ -1,10 +1,10 @@
 r"""Algebra by math-verify 0.9.0: are two LaTeX expressions equal?
 
 It hangs on towers of powers, needs the main thread, and uses the process's alarm. So its own time
-limits are off here, and `rewards.workers` calls it only in processes that may be killed.
+limits are off here, and `grading.workers` calls it only in processes that may be killed.
 
 Its result is not used directly:
-- Its comparison is not symmetric (it cuts an equation to its right-hand side on one side only), so
+- The comparison is not symmetric (it cuts an equation to its right-hand side on one side only), so
   both directions must return "equal".
 - It rounds to six digits after the point, so it takes 2⁻⁹⁹ for 2⁻⁹⁸. Values are compared here too,
   relative to their size, at several points if there are variables, and can overrule it.
@@ -51,7 +51,7 @@ class ParseError(ValueError):
 
 @lru_cache(maxsize=64)
 def expression(text: str) -> Any:
-    """A text in LaTeX, without dollar signs, as a sympy object.
+    """Parse LaTeX, without dollar signs, into a sympy object.
 
     Raises:
         ParseError: If it is not an expression.
@@ -89,7 +89,7 @@ def _verified(gold: Any, answer: Any) -> bool:
 
 
 def _near(a: Any, b: Any, tolerance: Fraction) -> bool | None:
-    """Whether values are near each other at all points; None if there is no value."""
+    """Whether values are near each other at all points; None without a value."""
     if isinstance(a, sympy.MatrixBase) and isinstance(b, sympy.MatrixBase):
         if a.shape != b.shape:
             return False

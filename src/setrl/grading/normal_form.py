@@ -41,7 +41,7 @@ _BEFORE, _AFTER, _BETWEEN = {"square", "cubic", "sq", "cu"}, {"squared", "cubed"
 
 @lru_cache(maxsize=4096)
 def normal_form(answer: str) -> str:
-    r"""An answer in the form in which answers are compared and parsed; valid LaTeX stays so.
+    r"""Write an answer in the form in which answers are compared; valid LaTeX stays valid.
 
     >>> normal_form(r"$\dfrac12$."), normal_form("1,234.50 "), normal_form(r"90^{\circ}")
     ('\\frac{1}{2}', '1234.50', '90°')
@@ -62,7 +62,7 @@ def normal_form(answer: str) -> str:
 
 
 def spaceless(text: str) -> str:
-    """A normal form as a key: equal keys are equal answers.
+    """Return a normal form as a key: equal keys are equal answers.
 
     >>> spaceless("x ^ {2} + 1"), spaceless("+3"), spaceless("1 2")
     ('x^2+1', '3', '1 2')
@@ -73,7 +73,7 @@ def spaceless(text: str) -> str:
 
 
 def split_unit(text: str) -> tuple[str, str]:
-    r"""A normal form and the unit at its end: known units after a number, and no other words.
+    r"""Split a normal form from the unit at its end: known units after a number, no other words.
 
     >>> split_unit("12.5 cm^2"), split_unit("12"), split_unit("5 million")
     (('12.5', 'cm^2'), ('12', ''), ('5 million', ''))
@@ -114,7 +114,7 @@ def _without_end(text: str) -> str:
 
 
 def _closes_at(text: str) -> int:
-    """Where the brace that a text begins with is closed; −1 if it is not."""
+    """Return where the brace at the beginning is closed; −1 if it is not."""
     depth = 0
     for found in re.finditer(r"\\.|[{}]", text):
         depth += (found[0] == "{") - (found[0] == "}")

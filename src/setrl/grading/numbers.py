@@ -40,7 +40,7 @@ class Number:
 
 
 def read_number(text: str) -> Number | None:
-    r"""The number that a text without spaces states, or None; in linear time and bounded size.
+    r"""Read the number that characters without spaces state, or None; time and size are bounded.
 
     >>> [read_number(text).value for text in (r"-2\frac{1}{2}", "1.50e3", "2^{-3}")]
     [Fraction(-5, 2), Fraction(1500, 1), Fraction(1, 8)]
@@ -102,7 +102,7 @@ def _fraction(text: str) -> Number | None:
 
 
 def _mixed(sign: str, whole: int, numerator: int, denominator: int) -> Number | None:
-    r"""2 1/2; 3\frac{4}{2} is more likely a product, and is no number here."""
+    r"""Read 2 1/2; 3\frac{4}{2} is more likely a product, so it is not read."""
     if not 0 <= numerator < denominator:
         return None
     value = whole + Fraction(numerator, denominator)

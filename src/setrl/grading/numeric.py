@@ -126,7 +126,7 @@ class _Context:
 
 
 def _value(tree: Tree, context: _Context, inside: bool = False) -> Any:
-    """The value of an expression; `inside` a function a degree mark always means π/180."""
+    """Return the value of an expression; `inside` a function a degree mark always means π/180."""
     if tree.op == "number":
         return mpmath.mpf(tree.text)
     if tree.op == "letter":
@@ -196,7 +196,7 @@ _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 
 def _function(name: str, value: Any) -> Any:
-    """A function by its command; sin, cos, exp, … have mpmath's names."""
+    """Apply a function, given by its command; sin, cos, exp, … have mpmath's names."""
     if abs(value) > MAX_EXPONENT:
         raise UndefinedError
     function = _FUNCTIONS.get(name) or getattr(mpmath, name.removeprefix("\\"))

@@ -37,7 +37,7 @@ class Shape:
     """An answer split at its outermost level.
 
     Attributes:
-        brackets: "()", "[)", …, as they are written; "{}" for a set; "2×3" for a matrix of two rows
+        brackets: "()", "[)", …, as in the answer; "{}" for a set; "2×3" for a matrix of two rows
             and three columns; "" for a list without them.
         items: The parts between the commas; one item without brackets is the answer itself.
         names: What is named before: "x" of x ∈ (1, 2), "(x,y)" of (x, y) = (1, 2).
@@ -81,7 +81,7 @@ def read_shape(text: str) -> Shape:
 
 
 def _named_before(text: str) -> tuple[str, str]:
-    """An answer and what names it: x ∈ (1, 2), (x, y) = (1, 2), S = {1, 2}, A = a matrix."""
+    """Split off what names an answer: x ∈ (1, 2), (x, y) = (1, 2), S = {1, 2}, A = a matrix."""
     if named := _NAMED.match(text):
         return named[3].strip(), re.sub(r"\s", "", named[1] or named[2])
     parts = sides(text)
@@ -94,7 +94,7 @@ def _named_before(text: str) -> tuple[str, str]:
 
 
 def _matrix(text: str) -> Shape | None:
-    """A matrix by rows; None where the text is none, or its rows differ in length."""
+    """Read a matrix by rows; None for anything else, and if rows differ in length."""
     found = _MATRIX.match(text)
     if not found or _end_of_first_bracket(text) != len(text):
         return None
@@ -108,7 +108,7 @@ def _matrix(text: str) -> Shape | None:
 
 
 def sides(text: str) -> list[str]:
-    """The parts between the outermost equals signs of an item.
+    """Return the parts between the outermost equals signs of an item.
 
     >>> sides("f(x=1)=2=3")
     ['f(x=1)', '2', '3']
@@ -126,7 +126,7 @@ def is_name(text: str) -> bool:
 
 
 def unnamed(text: str) -> str:
-    """An item without the name before it.
+    """Return an item without the name before it.
 
     >>> unnamed("f(x)=2x"), unnamed("2x=y")
     ('2x', '2x=y')
@@ -150,7 +150,7 @@ def is_chain(text: str) -> bool:
 
 
 def _unwrap(text: str) -> tuple[str, str]:
-    """The brackets around a whole text, and their contents; "" where none hold all of it."""
+    """Split off the brackets around all of the text; "" if no brackets hold all of it."""
     opening = next((each for each in _LONG if text.startswith(each)), text[:1])
     if opening not in _CLOSING:
         return "", text
@@ -163,7 +163,7 @@ def _unwrap(text: str) -> tuple[str, str]:
 
 
 def _end_of_first_bracket(text: str) -> int:
-    """Where the first bracket of a text is closed; half-open intervals mix kinds of brackets."""
+    """Return where the first bracket is closed; half-open intervals mix kinds of brackets."""
     depth = 0
     for token in _TOKEN.finditer(text):
         depth += _step(token.group())
@@ -190,12 +190,12 @@ def _step(token: str) -> int:
 
 
 def _joints(text: str) -> frozenset[str]:
-    """The words between the items: and, or."""
+    """Return the words between the items: and, or."""
     return frozenset(what for what in ("and", "or") if len(_cut(text, (what,))) > 1)
 
 
 def _both_signs(item: str) -> list[str]:
-    """a ± b as two items; with a second ± it is not sure whether both have the same sign."""
+    """Write a ± b as two items; with a second ±, the two signs may or may not be equal."""
     if item.count("\\pm") != 1:
         return [item]
     signs = ("+", "-"), ("-", "+")

@@ -21,7 +21,7 @@ class Stated:
     """What a sample states as its answer.
 
     Attributes:
-        text: The answer as it is written.
+        text: The answer, unchanged.
         place: `marked` in a box, in tags or after "####"; `prose` after "answer is" or "answer:";
             `end` where nothing says which it is: the last line.
     """
@@ -31,7 +31,7 @@ class Stated:
 
 
 def stated_answer(text: str) -> Stated | None:
-    r"""The answer of a sample, from the first of these places that it has; None if there is none.
+    r"""Return the answer of a sample, from the first of these places that it has, or None.
 
     1. its last box (`setrl.grading.boxes`); 2. its last `<answer>…</answer>`; 3. what follows its
     last "####"; 4. what follows its last "answer is" or "answer:", to the end of the line; 5. its
@@ -59,7 +59,7 @@ def stated_answer(text: str) -> Stated | None:
 
 
 def _last_tagged(text: str) -> str | None:
-    """The text of the last tag that is closed; linear, also with a million tags."""
+    """Return the text of the last closed tag, in linear time, also with a million tags."""
     start, found = None, None
     for tag in _TAG.finditer(text):
         if not tag[1]:
@@ -70,7 +70,7 @@ def _last_tagged(text: str) -> str | None:
 
 
 def normal_text(text: str) -> str | None:
-    r"""The text without differences of form: case, Unicode forms, white space, $…$, full stop.
+    r"""Remove differences of form: case, Unicode forms, white space, $…$, full stop.
 
     None if nothing is left.
 

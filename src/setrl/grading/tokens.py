@@ -66,7 +66,7 @@ _MATRICES = {"matrix", "pmatrix", "bmatrix", "Bmatrix", "array", "smallmatrix"}
 
 
 def tokens(text: str) -> Tokens:
-    r"""A text as tokens, in the one way in which this package writes them.
+    r"""Split LaTeX into tokens, in the one way in which this package writes them.
 
     >>> "".join(tokens(r"$\left( \dfrac12 \right)$")), tokens(r"1 \\ 2")
     ('( \\frac{1}{2} )', ['1', ' ', '\\\\', ' ', '2'])
@@ -113,7 +113,7 @@ def joined(found: Sequence[str]) -> str:
 
 
 def group_at(found: Sequence[str], start: int) -> int:
-    """The end of the argument that begins at `start`: a braced group, or one token."""
+    """Return the end of the argument that begins at `start`: a braced group, or one token."""
     if start >= len(found) or found[start] != "{":
         return min(start + 1, len(found))
     depth = 0
@@ -223,7 +223,7 @@ _FUNCTION_NAMES = set("fghFGHy")
 
 
 def _derivative(found: Tokens, at: int, kept: Tokens) -> tuple[Tokens, int] | None:
-    r"""f^{(1)} → f', f^{(n)} → f_{(n)}, f^{-1}(x) → f_{-1}(x): these are no powers."""
+    r"""Write f^{(1)} → f', f^{(n)} → f_{(n)}, f^{-1}(x) → f_{-1}(x): these are not powers."""
     end = group_at(found, at + 1)
     inner = "".join(found[at + 2 : end - 1])
     raised = found[at] == "^" and kept and kept[-1] in _FUNCTION_NAMES

@@ -70,7 +70,7 @@ class WorkerPool:
         return WorkerPool, (self.workers, self.time_limit_s, self.memory_mb)
 
     def run(self, jobs: Sequence[AlgebraJob]) -> list[str]:
-        """The verdict on each job, TIMEOUT, or CRASH after an error or two dead workers.
+        """Return the verdict on each job, TIMEOUT, or CRASH after an error or two dead workers.
 
         Raises:
             ImportError: If math-verify is not installed.
@@ -208,7 +208,7 @@ class _Batch:
             self._drop(worker, kill=False)
 
     def _end_job(self, worker: _Worker, why: str) -> None:
-        """A worker died or must be killed: its job is late, or is tried once more."""
+        """End the job of a dead or late worker; a job that was not late is tried once more."""
         job = worker.job
         self._drop(worker, kill=True)
         if worker.pid is None:

@@ -60,7 +60,7 @@ def _serve(connection: socket.socket, cpu_seconds: float, memory_mb: int) -> Non
 
 
 def judged(job: dict[str, Any]) -> str:
-    """The verdict on a job: "equal", "different", "unparsable gold" or "unparsable answer"."""
+    """Judge a job: "equal", "different", "unparsable gold" or "unparsable answer"."""
     try:
         if job["answer"] is None:
             return "equal" if _accepts_itself(job) else "different"
@@ -91,7 +91,7 @@ def _compared(job: dict[str, Any]) -> Verdict:
 
 
 def _as_expressions(gold: str, answer: str, tolerance: float) -> Verdict:
-    """The verdict of our own reading; None where one is not an expression that it understands."""
+    """Compare by our own reading; return None if one side is not an expression that it knows."""
     one, other = read(_plain(gold)), read(_plain(answer))
     if one is None or other is None or gold.endswith("%") != answer.endswith("%"):
         return None
@@ -100,7 +100,7 @@ def _as_expressions(gold: str, answer: str, tolerance: float) -> Verdict:
 
 
 def _accepts_itself(job: dict[str, Any]) -> bool:
-    """Whether algebra alone, without comparing the texts, finds a gold equal to itself."""
+    """Whether algebra finds a gold equal to itself, without comparing characters."""
     items = [_plain(unnamed(item)) for item in read_shape(job["gold"]).items]
     unread = [plain_letters(item, item)[0] for item in items if read(item) is None]
     for item in unread:

@@ -2,8 +2,8 @@
 
 Every candidate is trained in the miniature of `setrl.recommend.forecasts`, from the strategies of
 the log, and from resamples of its prompts. The choice is the best by the goal. How sure it is: in
-how many resamples each candidate wins, how far forecasts were from recorded trainings, and what is
-chosen if success is learned at half or twice the speed.
+how many resamples each candidate wins, how far forecasts were from recorded training runs, and
+what is chosen if success is learned at half or twice the speed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SAMPLES = 32  # in which right strategies are counted
 RESAMPLES, LEVEL = 32, 0.95
 SPEEDS = (0.5, 2.0)  # of learning success, at which the choice is made again
 REFERENCE = "grpo"
-HARDEST = 0.5  # success of the weakest base whose forecasts were compared with trainings
+HARDEST = 0.5  # success of the weakest base whose forecasts were compared with training
 PILOT = 0.25  # share of the planned steps, for methods that no forecast tells apart
 ROUNDING = 1e-9  # of a difference of two shares
 KEPT = 0.01  # share above which a strategy counts as kept
@@ -36,9 +36,9 @@ TOLERATED = 0.1
 # Mean absolute errors of the forecast over the recorded arms, in docs/results/predictions.json: of
 # pass@1 lost against GRPO, and of right strategies in 32 samples.
 ERROR_LOST, ERROR_STRATEGIES = 0.020, 0.61
-# Methods whose forecasts have been compared with recorded trainings of several seeds.
+# Methods whose forecasts have been compared with recorded training runs of several seeds.
 TRAINED = ("grpo", "maxpo", "poly_epo", "grpo_div", "concave_counts")
-UNDERRATED = "concave_counts"  # forecasts of its pass@1 were too low in all trainings
+UNDERRATED = "concave_counts"  # forecasts of its pass@1 were too low in all training runs
 
 Config = Mapping[str, Any]
 Configs = Mapping[str, Config]
@@ -70,12 +70,12 @@ def candidates(rate: float, num_samples: int, with_clusters: bool = True) -> dic
 
 
 def is_trained(config: Config) -> bool:
-    """Whether forecasts of this method have been compared with trainings of several seeds."""
+    """Whether forecasts of this method have been compared with training runs of several seeds."""
     return config["method"] in TRAINED
 
 
 def named(config: Config) -> str:
-    """A short name.
+    """Return a short name.
 
     >>> named({"method": "poly_epo", "set_size": 4})
     'poly_epo, set_size 4'
@@ -89,8 +89,8 @@ class Goal:
     """What is wanted: a score of pass@1 and right strategies, the larger the better.
 
     Attributes:
-        worth: Points of pass@1 that one more right strategy in 32 samples is worth; 0 for pass@1
-            alone. None for the most right strategies within a loss of pass@1.
+        worth: Points of pass@1 that one more right strategy in 32 samples is worth; 0 for only
+            pass@1. None for the most right strategies within a loss of pass@1.
         within: That loss against GRPO, as a share: 0.05 is five points.
     """
 
@@ -105,7 +105,7 @@ class Goal:
 
     @classmethod
     def parse(cls, text: str, within: float = 0.05) -> Goal:
-        """The goal "strategies", "pass@1", or a number of points."""
+        """Read the goal "strategies", "pass@1", or a number of points."""
         if text == "strategies":
             return cls(None, within)
         try:
@@ -129,7 +129,7 @@ class Goal:
         return f"pass@1 in points + {self.worth:g} × right strategies in {SAMPLES} samples, highest"
 
     def score(self, pass_1: float, strategies: float, reference: float) -> float:
-        """The larger the better; negative for what loses too much pass@1.
+        """Return a score, the larger the better; negative if too much pass@1 is lost.
 
         Args:
             pass_1: Of the candidate.
@@ -142,18 +142,18 @@ class Goal:
         return strategies if excess <= ROUNDING else -100 * excess
 
     def best(self, found: Mapping[str, tuple[float, float]]) -> str:
-        """The name of the best of candidates, given as pass@1 and strategies, GRPO among them."""
+        """Return the best candidate's name, given pass@1 and strategies of each, GRPO included."""
         reference = found[REFERENCE][0]
         return max(found, key=lambda name: self.score(*found[name], reference))
 
     def choose(self, found: Mapping[str, tuple[float, float]], compared: Configs) -> str:
-        """The best; of those that forecasts cannot tell from it, the best concave counts.
+        """Choose the best; where forecasts cannot tell, the best concave counts.
 
-        In all recorded trainings concave counts lost less pass@1 than forecast, so they win a tie,
-        except against GRPO, and where pass@1 alone is wanted. Of several those with the most
-        strategies are taken if a loss of pass@1 is allowed. A method whose forecasts have not
-        been confirmed by training is chosen only if it is ahead of all others by more than the
-        errors of forecasts.
+        In all recorded training runs concave counts lost less pass@1 than forecast, so they win a
+        tie, except against GRPO, and where only pass@1 is wanted. Among several of them, those with
+        the most strategies are taken if a loss of pass@1 is allowed. A method whose forecasts
+        have not been confirmed by training is chosen only if it is ahead of all others by more than
+        the errors of forecasts.
         """
         best, reference = self.best(found), found[REFERENCE][0]
         tied = [name for name in (best, *self.near(found)) if is_trained(compared[name])]
@@ -169,7 +169,7 @@ class Goal:
         return max(counts, key=score)
 
     def near(self, found: Mapping[str, tuple[float, float]]) -> list[str]:
-        """The candidates that the errors of forecasts do not tell from the best, without it."""
+        """Return the others that the errors of forecasts do not tell from the best."""
         best, reference = self.best(found), found[REFERENCE][0]
         others = {name: one for name, one in found.items() if name != best}
         if self.worth is None:
@@ -224,7 +224,7 @@ class Recommendation:
         prompts, samples: Of the log.
         success: p̂, its mean over prompts.
         success_quantiles: Of p̂ over prompts, at 10, 50 and 90 %.
-        never_right, always_right: Prompts of which no sample is right, or every one.
+        never_right, always_right: Prompts with no right sample, and with only right samples.
         alike: The share of groups of N that would be all right or all wrong.
         degenerate: The share of samples without a strategy.
         is_shared: Whether labels mean the same in all prompts.
@@ -240,7 +240,7 @@ class Recommendation:
         near: Those that the errors of forecasts do not tell from the best.
         at_other_speeds: Speed of learning success, relative to the fitted one → the choice then.
         resamples: How many.
-        pilot: From a base weaker than any whose forecasts were compared with trainings: two
+        pilot: From a base weaker than any whose forecasts were compared with training: two
             candidates to train for a part of the steps, and to compare. Else empty.
     """
 
@@ -331,11 +331,11 @@ def recommend(
 
 
 def rival(choice: str, goal: Goal, compared: Configs) -> str:
-    """What to train beside a choice that no forecast supports: a method of another kind.
+    """Return what to train next to a choice that no forecast supports: a method of another kind.
 
-    Where strategies count: Poly-EPO with K = 2, which is centred and pays no wrong strategy, beside
-    concave counts, which are not centred; and concave counts beside all others. Where pass@1 alone
-    counts: MaxPO beside GRPO, and GRPO beside all others.
+    Where strategies count: Poly-EPO with K = 2, which is centred and pays no wrong strategy, next
+    to concave counts, which are not centred; concave counts next to all other choices. Where only
+    pass@1 counts: MaxPO next to GRPO, and GRPO next to all other choices.
     """
     method = compared[choice]["method"]
     if goal.worth == 0:
@@ -364,7 +364,7 @@ def _numbers(found: Forecast) -> tuple[float, float]:
 
 
 def _wins(goal: Goal, drawn: Mapping[str, Sequence[Forecast]], compared: Configs) -> list[str]:
-    """What is chosen from each resample."""
+    """Return what is chosen from each resample."""
     count = len(next(iter(drawn.values())))
     return [
         goal.choose({name: _numbers(found[draw]) for name, found in drawn.items()}, compared)
@@ -387,7 +387,7 @@ def _ends(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _shown(log: Logged, num_samples: int, goal: Goal, training: Miniature) -> Recommendation:
-    """What can be said without a forecast."""
+    """Collect what the log shows without a forecast."""
     rates_P = log.rate_P
     success = mean_over_problems(rates_P)
     low, middle, high = np.quantile(rates_P, [0.1, 0.5, 0.9]).tolist()
@@ -423,7 +423,7 @@ def _histogram(counts_P: np.ndarray) -> dict[int, int]:
 
 
 def _rows(log: Logged, resamples: int = 1000) -> tuple[StrategyRow, ...]:
-    """The strategies with at least 1 % of the samples."""
+    """Return the strategies with at least 1 % of the samples."""
     if not log.labels:
         return ()
     base, drawn = log.strategies(), log.resampled(resamples)

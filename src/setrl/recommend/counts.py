@@ -45,7 +45,7 @@ class Logged:
 
     @classmethod
     def of(cls, found: Evaluation, labels: Labels = "auto") -> Logged:
-        """Those of an evaluation file or a log.
+        """Count the samples of an evaluation file or a log.
 
         Raises:
             DataError: If the groups cannot say anything: too few, or all samples alike.
@@ -54,7 +54,7 @@ class Logged:
         _refuse_uninformative(found.correct_count_P, n_P)
         names = found.strategy_names
         numbers_PN = found.strategies_PN
-        # Of right samples alone: a wrong one may well have the label that is right elsewhere.
+        # Only right samples: a wrong one may well have the label that is right elsewhere.
         right_PN = np.where(found.correct_PN, numbers_PN, DEGENERATE)
         why = _why_ranks(labels, names, right_PN)
         is_shared = bool(names) and not why
@@ -99,13 +99,13 @@ class Logged:
         return Strategies(shares_C / max(shares_C.sum(), 1.0), success_C, self.labels)
 
     def resampled(self, resamples: int, seed: int = 0) -> list[Strategies]:
-        """The strategies of resampled prompts."""
+        """Return the strategies of resampled prompts."""
         num, rng = len(self.n_P), np.random.default_rng(seed)
         times_DP = rng.multinomial(num, np.full(num, 1 / num), size=resamples)
         return [self.strategies(times_P) for times_P in times_DP]
 
     def alike(self, num_samples: int) -> float:
-        """The share of groups of N samples that are all right or all wrong, over draws of N.
+        """Return the share of groups of N samples that are all right or all wrong, over draws of N.
 
         The mean over prompts of (C(c, N) + C(n − c, N)) / C(n, N), of N = n where n is smaller.
         """
@@ -119,7 +119,7 @@ class Logged:
 
 
 def disagreement(first: Evaluation, second: Evaluation) -> float:
-    """The mean share of a prompt's samples that two labelings put into different clusters."""
+    """Return the mean share of a prompt's samples that two labelings cluster differently."""
     rows = zip(first.strategies_PN, second.strategies_PN, first.present_PN, strict=True)
     return float(
         np.mean([flips(one[there].tolist(), two[there].tolist()) for one, two, there in rows])
@@ -157,7 +157,7 @@ def _are_numbers(names: Sequence[str]) -> bool:
 
 
 def _repeated(numbers_PN: np.ndarray, num: int) -> float:
-    """The share of labelled samples whose label another prompt has, too; 1 if there are none."""
+    """Return the share of labelled samples whose label another prompt has too; 1 without labels."""
     all_PC = _counts(numbers_PN, num)
     is_repeated_C = (all_PC > 0).sum(axis=0) > 1
     return float(all_PC[:, is_repeated_C].sum() / all_PC.sum()) if all_PC.any() else 1.0

@@ -64,7 +64,7 @@ class Strategies:
 
     @classmethod
     def of_groups(cls, rewards_BN: ArrayLike, clusters_BN: ArrayLike) -> Strategies:
-        """Those of logged samples, over all prompts: a label is the same strategy in all of them.
+        """Measure logged samples, over all prompts: a label is the same strategy in all of them.
 
         Args:
             rewards_BN: Rewards; a sample is right above 0.5. NaN leaves a sample out.
@@ -91,7 +91,7 @@ class Strategies:
 
     @classmethod
     def of_counts(cls, counts: Mapping[Any, tuple[int, int]], degenerate: int = 0) -> Strategies:
-        """Those of right and wrong samples of each strategy, the most frequent first."""
+        """Measure counts of right and wrong samples by strategy, the most frequent first."""
         used = {label: pair for label, pair in counts.items() if sum(pair)}
         if not used:
             raise ValueError("no sample has a strategy: nothing can be predicted")
@@ -115,7 +115,7 @@ class Strategies:
         return float((1 - (1 - self.shares_C * self.success_C) ** num_samples).sum())
 
     def survivors(self, least: float = 0.01) -> tuple[Hashable, ...]:
-        """The strategies with at least this share of all samples."""
+        """Return the strategies with at least this share of all samples."""
         kept = zip(self.labels, self.shares_C, strict=True)
         return tuple(label for label, share in kept if share >= least)
 
@@ -129,7 +129,7 @@ class Miniature:
         prompts: B, the prompts of a step.
         num_samples: N, the samples of a prompt.
         step: The length of a step in the logits of choice, as a root mean square over time.
-        skill: How fast the logits of success move, relative to those of choice; 0 keeps success.
+        skill: How fast the logits of success move, relative to the logits of choice; 0 keeps them.
         runs: Over how many runs the forecast is averaged.
         seed: Draws the samples.
         label_noise: The probability that the judge puts a sample into another cluster of its group,
@@ -182,14 +182,14 @@ class Forecast:
         return float(np.mean([end.right_strategies(num_samples) for end in self.ends]))
 
     def survivors(self, least: float = 0.01) -> tuple[Hashable, ...]:
-        """The strategies that have at least this share in more than half of the runs."""
+        """Return the strategies that have at least this share in more than half of the runs."""
         kept = [set(end.survivors(least)) for end in self.ends]
         labels = self.ends[0].labels
         return tuple(x for x in labels if 2 * sum(x in found for found in kept) > len(kept))
 
 
 def forecast(base: Strategies, method: Method, training: Miniature | None = None) -> Forecast:
-    """What training with a method will make of a base model's strategies.
+    """Forecast what training with a method will make of a base model's strategies.
 
     Args:
         base: The strategies of the base model, measured from its samples.
@@ -202,10 +202,10 @@ def forecast(base: Strategies, method: Method, training: Miniature | None = None
 def forecasts(
     bases: Sequence[Strategies], method: Method, training: Miniature | None = None
 ) -> list[Forecast]:
-    """The forecast for each of several bases with the same strategies, trained side by side.
+    """Forecast for each of several bases with the same strategies, trained side by side.
 
-    Many small trainings cost little more than one: the bases may be resamples of one log. All of
-    them see the same random numbers, so that they differ by what the bases are.
+    Many small training runs cost little more than one: the bases may be resamples of one log. They
+    all see the same random numbers, so that they differ by what the bases are.
     """
     training = training or Miniature()
     method.check_samples(training.num_samples)
@@ -223,7 +223,7 @@ class _Model:
     """Two logits for each strategy, of choice and of success; and one for degenerate samples.
 
     The outcomes are being right with each strategy, being wrong with each, and being degenerate.
-    R trainings go side by side: each base with each run.
+    R training runs go side by side: each base with each run.
     """
 
     bases: Sequence[Strategies]
@@ -241,7 +241,7 @@ class _Model:
         return ActionTable(rewards, clusters=np.append(np.tile(np.arange(self.num), 2), DEGENERATE))
 
     def start(self) -> tuple[np.ndarray, np.ndarray]:
-        """The logits of the bases, (R, C + 1) of choice, degenerate last, and (R, C) of success."""
+        """Return logits of the bases: choice (R, C + 1), degenerate last, and success (R, C)."""
         shares_RC = np.repeat([base.shares_C for base in self.bases], self.training.runs, axis=0)
         success_RC = np.repeat([base.success_C for base in self.bases], self.training.runs, axis=0)
         rest_R = np.maximum(1 - shares_RC.sum(axis=1), 1e-9)
@@ -250,7 +250,7 @@ class _Model:
         return choice, np.log(rates_RC / (1 - rates_RC))
 
     def train(self, method: Method) -> list[Strategies]:
-        """The ends of all trainings: Adam with one second moment each, and a linear schedule."""
+        """Train all copies: Adam with one second moment each, and a linear schedule."""
         training = self.training
         choice, success = self.start()
         runs = [r % training.runs for r in range(len(choice))]
@@ -297,7 +297,7 @@ class _Model:
         return of_choice, of_right * (1 - rates) - of_wrong * rates
 
     def credit(self, method: Method, drawn_MN: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """The advantages of M groups, whose labels the judge may have mistaken."""
+        """Return the advantages of M groups, whose labels the judge may have mistaken."""
         if not self.training.label_noise:
             return self.table.credit(method, drawn_MN, rng).values_BN
         outcomes = self.table.samples.sets(drawn_MN)
@@ -308,10 +308,10 @@ class _Model:
 def mistaken(
     clusters_MN: np.ndarray, chance: float, num_labels: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Labels of which each is moved with this chance, as `studies.faulty.NoisyJudge` moves them.
+    """Move each label with this chance, as `studies.faulty.NoisyJudge` moves them.
 
     The new place is drawn uniformly from the other clusters of the group and a new cluster, unless
-    the sample is alone in its own. No sample becomes degenerate.
+    the sample has a cluster by itself. No sample becomes degenerate.
 
     Args:
         clusters_MN: Labels from −1 to `num_labels` − 1.

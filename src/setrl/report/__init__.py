@@ -46,15 +46,15 @@ def report_files(
     ks: Sequence[int] = (),
     command: str = "",
 ) -> tuple[Path, list[str]]:
-    """Write the report of evaluation files, logs of one's own or TRL's completions into a folder.
+    """Write the report of evaluation files, logs or TRL's completions into a folder.
 
     Args:
         paths: One for each arm; the others are compared with the first.
         folder: Where report.html, figures/ and summary.json go: a new or empty folder, or one of an
             earlier report of files.
-        how: How logs of one's own are read.
+        how: How logs are read.
         options: How TRL's completions are read.
-        ks: Where curves over k are computed beside 1, 2, 4, ….
+        ks: Where curves over k are computed in addition to 1, 2, 4, ….
         command: What the page tells to do it again.
 
     Returns:

@@ -54,7 +54,7 @@ Rows = list[list[float]]
 
 
 def evaluation_curves(data: RunData, split: SplitSummary) -> dict[str, Any]:
-    """The metrics over k of every arm on a split, and their paired differences to the reference."""
+    """Return metrics over k of each arm on a split, and paired differences to the reference."""
     arms = main_arms(list(split.arms))
     reference = data.summary.reference
     found = [_over_k(split, arms, reference, name) for name in OVER_K]
@@ -68,10 +68,10 @@ def evaluation_curves(data: RunData, split: SplitSummary) -> dict[str, Any]:
 def _over_k(
     split: SplitSummary, arms: Sequence[str], reference: str | None, name: str
 ) -> dict[str, Any] | None:
-    """One metric: `flat` is a sentence in the place of a panel that would show nothing."""
+    """One metric: `flat` is a sentence instead of a panel that would show nothing."""
     values = {arm: _rows(split.arms[arm].metrics, name) for arm in arms}
     values = {arm: rows for arm, rows in values.items() if rows}
-    # Without answers or strategies in a log, metrics of them are 0 everywhere, which is no finding.
+    # Without answers or strategies in a log, metrics of them are 0 everywhere, which shows nothing.
     is_known = any(row[1] > 0 for rows in values.values() for row in rows)
     if not values or not (is_known or name == "pass"):
         return None
@@ -106,7 +106,7 @@ def _rows(metrics: Mapping[str, Estimate] | Mapping[str, Difference], name: str)
 def _without_the_full_end(
     values: dict[str, Rows], differences: dict[str, Rows], is_share: bool
 ) -> tuple[dict[str, Rows], dict[str, Rows], str]:
-    """The curves up to the first k from which every arm is at 100%, and a sentence about the rest.
+    """Cut the curves at the first k from which every arm is at 100%; say so in a sentence.
 
     A panel in which all arms are at 100% everywhere has no curves: the sentence says it all.
     """
@@ -144,7 +144,7 @@ def _is_shown(k: int) -> bool:
 
 
 def training_curves(data: RunData) -> list[dict[str, Any]]:
-    """The metrics of the training over its steps: each seed smoothed, and the mean over seeds."""
+    """Return the training metrics over steps: each seed smoothed, and the mean over seeds."""
     arms = main_arms(list(data.trained))
     return [
         panel
@@ -175,7 +175,7 @@ def _over_steps(
 
 
 def _mean_over_seeds(values_RT: Floats) -> Floats:
-    """The mean over the seeds that have a value; NaN where none has."""
+    """Return the mean over the seeds that have a value; NaN without any."""
     known_RT = ~np.isnan(values_RT)
     number_T = known_RT.sum(axis=0)
     total_T = np.where(known_RT, values_RT, 0.0).sum(axis=0)
@@ -192,7 +192,7 @@ def thinned(length: int) -> list[int]:
 
 
 def control_curves(data: RunData) -> list[dict[str, Any]]:
-    """The metrics of a control run's training over its environment steps, of every arm."""
+    """Return the metrics of a control run's training over its environment steps, of every arm."""
     keys = {key for runs in data.trained.values() for run in runs for key in run.metrics}
     evaluated = {key: in_words(key.partition("/")[2]) for key in sorted(keys)
                  if key.startswith("evaluation/")}  # fmt: skip
@@ -216,7 +216,7 @@ def _over_environment_steps(data: RunData, key: str, title: str) -> dict[str, An
 
 
 def _on_grid(grid: Floats, steps_T: Floats, values_RT: Floats) -> dict[str, Any]:
-    """A curve at the places of a grid that lie within its steps."""
+    """Return a curve at the places of a grid that lie within its steps."""
     inside = grid[(grid >= steps_T[0]) & (grid <= steps_T[-1])]
     rows = np.array([np.interp(inside, steps_T, row) for row in values_RT])
     return {
@@ -242,7 +242,7 @@ def control_times(data: RunData) -> list[dict[str, Any]]:
 
 
 def _elapsed(seconds_T: Floats) -> float:
-    """The time of a training run, whose clock begins again at 0 whenever it is resumed.
+    """Return the time of a training run, whose clock restarts at 0 whenever it is resumed.
 
     >>> _elapsed(np.array([1.0, 5.0, 2.0, 3.0]))
     8.0
@@ -321,7 +321,7 @@ def _totals(data: RunData, arm: str) -> dict[str, float]:
 
 
 def _tokens(data: RunData, arm: str) -> float:
-    """Sampled tokens of all seeds: their speed times the time of generation; NaN if not logged."""
+    """Return the sampled tokens of all seeds: speed × time of generation; NaN if not logged."""
     keys = ("speed/tokens_per_second", "time/generation")
     runs = [run.metrics for run in data.arms[arm] if "step" in run.metrics]
     if not runs or any(key not in metrics for metrics in runs for key in keys):
@@ -330,7 +330,7 @@ def _tokens(data: RunData, arm: str) -> float:
 
 
 def _over_runs(data: RunData, arm: str, key: str, of: Callable[[Floats], float]) -> float:
-    """A number of all values that an arm's runs logged under a key; NaN if there are none."""
+    """Reduce all values that an arm's runs logged under a key to one number; NaN without values."""
     rows = [run.metrics[key] for run in data.arms[arm] if key in run.metrics]
     values = np.concatenate(rows) if rows else np.array([])
     known = values[~np.isnan(values)]

@@ -1,4 +1,4 @@
-"""Examples that a report shows: problems that one arm alone solved, odd credit, odd judgements.
+"""Examples that a report shows: problems that only one arm solved, odd credit, odd judgements.
 
 Each list says how many there are and what was read, so that a reader can tell an example from a
 habit. Texts are cut, and nothing is interpreted: a page shows them as text.
@@ -34,7 +34,7 @@ MOST_SAMPLE_BYTES = 200_000_000  # of a file of samples that is searched for tex
 
 
 def solved_by_one(data: RunData, split: SplitSummary) -> dict[str, Any]:
-    """Problems of a split that one arm alone solved, or else those on which the arms differ most.
+    """Return problems that only one arm solved, or else problems on which the arms differ most.
 
     A problem is solved if at least one sample of any seed is correct. Problems that not all arms
     were evaluated on are left out.
@@ -67,20 +67,20 @@ def solved_by_one(data: RunData, split: SplitSummary) -> dict[str, Any]:
 
 
 def _common(evaluations: Mapping[str, Sequence[Evaluation]]) -> list[str]:
-    """The problems that every seed of every arm has, in the order of the first."""
+    """Return the problems that every seed of every arm has, in the order of the first."""
     all_of_them = [one for of_arm in evaluations.values() for one in of_arm]
     shared = set.intersection(*(set(one.prompts) for one in all_of_them))
     return [prompt for prompt in all_of_them[0].prompts if prompt in shared]
 
 
 def _rates(evaluations: Sequence[Evaluation], prompts: Sequence[str]) -> np.ndarray:
-    """The share of correct samples of each problem, mean over seeds."""
+    """Return the share of correct samples of each problem, mean over seeds."""
     chosen = [one.on(prompts) for one in evaluations]
     return np.mean([one.correct_count_P / one.sizes for one in chosen], axis=0)
 
 
 def _spread(order: Sequence[int], rates_AP: np.ndarray, by_winner: bool) -> list[int]:
-    """The first problems of an order; taking turns among the arms that win them."""
+    """Return the first problems of an order, taking turns among the arms that win them."""
     if not by_winner:
         return list(order[:MOST_PROBLEMS])
     queues: dict[int, list[int]] = {}
@@ -99,7 +99,7 @@ def _problem(
     evaluations: Mapping[str, Sequence[Evaluation]],
     rates: Mapping[str, float],
 ) -> dict[str, Any]:
-    """A problem, each arm's share of correct samples, and correct samples of the best arm."""
+    """Describe a problem: each arm's share of correct samples, and samples of the best arm."""
     best = max(rates, key=lambda arm: rates[arm])
     winners, number = [], 0
     for seed, one in data.problems[split][best].items():
@@ -149,7 +149,7 @@ class _Texts:
         } if data.arms.get(arm) and data.folder.is_dir() else {}  # fmt: skip
 
     def of(self, seed: int, one: Evaluation, row: int, place: int) -> str | None:
-        """The text of a sample; None where it was not kept."""
+        """Return the text of a sample; None if it was not kept."""
         if one.texts_P and place < len(one.texts_P[row]):
             return _cut(one.texts_P[row][place])
         if seed not in self.folders:
@@ -158,7 +158,7 @@ class _Texts:
 
 
 def _text_in_file(folder: Path, split: str, prompt: str, place: int) -> str | None:
-    """A sample's text from the file of all samples, where it exists and is not huge."""
+    """Read a sample's text from the file of all samples, if this exists and is not huge."""
     evaluation = evaluation_files(folder).get(split)
     if evaluation is None:
         return None
@@ -186,7 +186,7 @@ class _Group:
 
 
 def worst_credit(data: RunData) -> list[dict[str, Any]]:
-    """Of each arm, the largest advantages that go against correctness, in the recorded steps."""
+    """Return, for each arm, the largest advantages that go against correctness."""
     found = []
     for arm in main_arms(list(data.trained)):
         counts, heaps = _count_against(data, arm)
@@ -241,7 +241,7 @@ def _is_number(value: Any) -> TypeGuard[float]:
 
 
 def _credit(group: _Group, place: int) -> dict[str, Any]:
-    """A sample whose credit is odd, and what its group was like."""
+    """Describe a sample whose credit is odd, and its group."""
     samples, sample = group.samples, group.samples[place]
     cluster = sample.get("cluster")
     with_label = sum(one.get("cluster") == cluster for one in samples)
@@ -269,7 +269,7 @@ def _is_correct(sample: Mapping[str, Any]) -> bool:
 
 
 def _groups(data: RunData, arm: str) -> Iterator[_Group]:
-    """The recorded groups of an arm's seeds, of evenly spaced steps where there are too many."""
+    """Yield the recorded groups of an arm's seeds, at evenly spaced steps if there are too many."""
     runs = [run for run in data.arms[arm] if run.rollouts]
     for run in runs:
         for step in _steps_to_read(run, READ_BYTES // len(runs)):
@@ -284,7 +284,7 @@ def _groups(data: RunData, arm: str) -> Iterator[_Group]:
 
 
 def _steps_to_read(run: ArmRun, most_bytes: int) -> list[int]:
-    """All recorded steps, or evenly spaced ones that together are no larger than this.
+    """Return all recorded steps, or evenly spaced ones that together are not larger than this.
 
     The last step is always among them.
     """
@@ -294,7 +294,7 @@ def _steps_to_read(run: ArmRun, most_bytes: int) -> list[int]:
 
 
 def disagreements(data: RunData) -> list[dict[str, Any]]:
-    """Of each arm, pairs of samples on which the judge and the reader of strategies disagree.
+    """Return, for each arm, pairs of samples on which judge and reader of strategies disagree.
 
     A rollout has the judge's label (cluster) and the strategy that the domain reads from the text.
     Nothing is shown for an arm in which the two always agree, or which has only one of them.

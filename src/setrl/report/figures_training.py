@@ -106,7 +106,7 @@ def control_curves(data: RunData) -> list[Chart]:
 
 
 def outside_sweeps_or_middle(arms: Sequence[str]) -> list[str]:
-    """The arms outside sweeps, and the middle one of each sweep."""
+    """Return the arms outside sweeps, and the middle one of each sweep."""
     sweeps: dict[str, list[str]] = {}
     for arm in arms:
         sweeps.setdefault(sweep(arm), []).append(arm)
@@ -115,7 +115,7 @@ def outside_sweeps_or_middle(arms: Sequence[str]) -> list[str]:
 
 
 def on_common_steps(runs: Sequence[ArmRun], key: str) -> tuple[Floats, Floats] | None:
-    """Steps (T,) and smooth values (R, T) on a common grid; None if no run has the key.
+    """Return steps (T,) and smooth values (R, T) on a common grid; None if no run has the key.
 
     The runs of a control arm log at different steps: an update ends when its episodes do.
     """
@@ -144,7 +144,7 @@ def share_fills(data: RunData) -> dict[str, str]:
 
 
 def _share(run: ArmRun, key: str) -> Floats:
-    """A strategy's share at each step: 0 where it was not logged."""
+    """Return a strategy's share at each step: 0 where it was not logged."""
     return np.nan_to_num(run.metrics.get(key, np.zeros(len(run.metrics["step"]))))
 
 
@@ -199,7 +199,7 @@ def _draw_stack(ax: Axes, data: RunData, arm: str, fills: dict[str, str], theme:
 def stacked_shares(
     data: RunData, arm: str, fills: dict[str, str]
 ) -> tuple[Floats, dict[str, Floats]]:
-    """Steps (T,), and strategy → its smooth share (T,), mean over seeds; empty if none was logged.
+    """Return steps (T,), and strategy → smooth share (T,), mean over seeds; empty if not logged.
 
     Strategies without a fill are added up as "other".
     """
@@ -261,6 +261,6 @@ def _mean_of(data: RunData, arm: str, key: str) -> float:
 
 
 def smoothing(data: RunData) -> int:
-    """Steps of the rolling mean: about a twentieth of the longest run, and odd."""
+    """Return the steps of the rolling mean: about a twentieth of the longest run, and odd."""
     runs = [run for runs in data.trained.values() for run in runs if run.metrics]
     return 2 * (max((len(run.metrics["step"]) for run in runs), default=1) // 40) + 1

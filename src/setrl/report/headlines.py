@@ -40,7 +40,7 @@ class Headline:
 
 
 def verdict(difference: Difference) -> Verdict:
-    """What a paired difference shows."""
+    """Judge what a paired difference shows."""
     if not difference.excludes_zero:
         return "unclear"
     return "above" if difference.value > 0 else "below"
@@ -57,7 +57,7 @@ def headline_k(split: SplitSummary) -> int:
 
 
 def headlines(data: RunData) -> list[Headline]:
-    """The sentences of the first screen, most important first."""
+    """Write the sentences of the first screen, the most important first."""
     if not data.splits:
         return []
     hardest = data.splits[0]
@@ -95,7 +95,7 @@ def change_title(
     arms: Sequence[str],
     show: Callable[[float], str] = plain,
 ) -> str:
-    """How a training metric changed from the first to the last tenth of the steps."""
+    """Say how a training metric changed from the first to the last tenth of the steps."""
     ends = {data.looks[arm].label: first_and_last(data, arm, key) for arm in arms}
     parts = [f"{name} {show(end[0])} → {show(end[1])}" for name, end in ends.items() if end]
     return f"{what}, first → last tenth of training: " + ", ".join(parts)
@@ -143,7 +143,7 @@ def time_title(data: RunData) -> str:
 
 
 def differences_to_reference(data: RunData, split: SplitSummary) -> list[ArmDifference]:
-    """The differences of the main arms to the reference."""
+    """Return the differences of the main arms to the reference."""
     reference = data.summary.reference
     if reference is None:
         return []

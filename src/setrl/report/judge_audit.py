@@ -43,7 +43,7 @@ def audit_record(
     groups: Sequence[Group] = (),
     gold: Sequence[Labels | None] | None = None,
 ) -> dict[str, Any]:
-    """The numbers of an audit: every measure's mean over groups, its interval, and its groups.
+    """Collect an audit's numbers: the mean of each measure over groups, its interval, its groups.
 
     Args:
         found: The measures of every group.
@@ -84,7 +84,7 @@ def _rounded(values: Sequence[float]) -> list[float | None]:
 def _contradictions(
     found: Audit, groups: Sequence[Group], gold: Sequence[Labels | None] | None
 ) -> list[dict[str, Any]]:
-    """The groups on which the judge contradicts itself most, with its clusters in every order."""
+    """Return the groups on which the judge contradicts itself most, with all its clusters."""
     flips = list(enumerate(found.itself.get("flips", [])))
     worst = sorted((one for one in flips if one[1] > 0), key=lambda one: (-one[1], one[0]))
     return [
@@ -118,7 +118,7 @@ def _cut(text: str) -> str:
 
 
 def audit_in_words(record: dict[str, Any]) -> list[str]:
-    """A few sentences for a reader who does not know the measures, most important first."""
+    """Write a few sentences for a reader who does not know the measures, most important first."""
     found, judge = record["agreement"], record["judge"]
     method = methods.labels.get(record["method"], record["method"])
     itself, gold = found.get("itself", {}), found.get("gold", {})
@@ -143,7 +143,7 @@ def _is_known(estimate: dict[str, Any] | None) -> bool:
 
 
 def _share(estimate: dict[str, Any]) -> str:
-    """A share with its interval, where several groups give one."""
+    """Write a share, with its interval if several groups give one."""
     value = percent(estimate["value"])
     if estimate["low"] is None or estimate["groups"] < 2:
         return value
@@ -152,7 +152,7 @@ def _share(estimate: dict[str, Any]) -> str:
 
 
 def audit_page(record: dict[str, Any]) -> str:
-    """The audit as one HTML file, which asks no host for anything."""
+    """Write the audit as one HTML file, which asks no host for anything."""
     title = f"{record['judge']} on {record['file']}"
     found = {"kind": "audit", "name": title, "verdict": audit_in_words(record), "arms": [],
              "audit": record}  # fmt: skip
@@ -160,7 +160,7 @@ def audit_page(record: dict[str, Any]) -> str:
 
 
 def audit_markdown(record: dict[str, Any]) -> str:
-    """The table of an audit; every number is computed from the record."""
+    """Write the table of an audit; every number is computed from the record."""
     names = list(record["agreement"])
     head = ["agreement with", *(COMPARISONS[name] for name in names)]
     rows = [
@@ -176,7 +176,7 @@ def audit_markdown(record: dict[str, Any]) -> str:
     note = (
         "Mean over groups, with its 95% interval over groups in brackets. − means that a measure "
         "is undefined in every group; n counts the groups where it is defined, if some are left "
-        f"out. Advantages are those of {record['method']}, K = {record['set_size']}."
+        f"out. Advantages are computed by {record['method']}, K = {record['set_size']}."
     )
     if pairs := record.get("pairs"):
         words += f" {pairs['questions']} questions about pairs, {pairs['unanswered']} unanswered"
@@ -195,7 +195,7 @@ def write_audit(
 ) -> list[Path]:
     """Write audit.json, audit.md, audit.html and, with Matplotlib, audit.png into a folder.
 
-    The arguments are those of `audit_record`.
+    `audit_record` has the same arguments.
     """
     record = audit_record(found, about, groups, gold)
     written = [folder / name for name in ("audit.json", "audit.md", "audit.html")]
@@ -211,7 +211,7 @@ def write_audit(
 
 
 def _estimate(values: list[float]) -> dict[str, Any]:
-    """A mean over groups, as JSON: an undefined number is null."""
+    """Return a mean over groups for JSON: an undefined number is null."""
     found = asdict(mean_over_problems(values))
     found["groups"] = found.pop("problems")
     del found["per_seed"]
@@ -219,7 +219,7 @@ def _estimate(values: list[float]) -> dict[str, Any]:
 
 
 def _cell(estimate: dict[str, Any] | None) -> str:
-    """A mean with its interval, and n if it is undefined in some groups."""
+    """Write a mean with its interval, and n if it is undefined in some groups."""
     if estimate is None:
         return ""
     if not estimate["groups"]:

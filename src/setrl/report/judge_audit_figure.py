@@ -40,7 +40,7 @@ def draw_audit(found: Audit, record: dict[str, Any], path: Path) -> None:
 
 
 def _column(ax: Axes, place: int, values: list[float], estimate: dict[str, Any]) -> None:
-    """The groups' dots, in an order that has no meaning, and their mean."""
+    """Draw a dot for each group, in an order without meaning, and their mean."""
     defined = [value for value in values if value == value]
     spread = SPREAD if len(defined) > 1 else 0.0
     ax.scatter(

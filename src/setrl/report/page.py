@@ -91,7 +91,7 @@ def publish(
 
 
 def charts(data: RunData) -> list[Chart]:
-    """The figures that the run has data for."""
+    """Return the figures that the run has data for."""
     if data.kind == "control":
         return [*figures_evaluation.control_frontier(data), *figures_training.control_curves(data)]
     return [
@@ -104,7 +104,7 @@ def charts(data: RunData) -> list[Chart]:
 
 
 def render(data: RunData) -> str:
-    """The page's HTML. All text from the run is escaped, or in the JSON that the script reads."""
+    """Write the page's HTML. Text from the run is escaped, or in the JSON that the script reads."""
     lines, verdict = headlines(data), verdict_in_words(data)
     found = page_data(data, lines, verdict)
     parts = embedded("report", found)
@@ -176,7 +176,7 @@ def facts(data: RunData) -> dict[str, str]:
 
 
 def _with_options(named: Any) -> str:
-    """What a config names by a text, or by a mapping of name and options, in words."""
+    """Write in words what a config names by a string, or by a mapping of name and options."""
     if not isinstance(named, Mapping):
         return str(named or "")
     key = "name" if "name" in named else "data"  # of a domain; of a file of problems
@@ -187,7 +187,7 @@ def _with_options(named: Any) -> str:
 
 
 def _config_text(data: RunData) -> str:
-    """The run's config as its file has it, or else as it is known."""
+    """Return the run's config as in its file; without a file, as far as it is known."""
     path = data.folder / CONFIG
     if path.exists():
         return path.read_text(encoding="utf-8")
@@ -195,7 +195,7 @@ def _config_text(data: RunData) -> str:
 
 
 def _sampled(data: RunData, split: SplitSummary) -> str:
-    """How many samples of which arms the split's numbers come from."""
+    """Say how many samples of which arms the numbers of a split come from."""
     together: dict[str, list[str]] = {}
     for arm in split.arms.values():
         is_trained = arm.seeds and split.split != GIVEN
@@ -208,7 +208,7 @@ def _sampled(data: RunData, split: SplitSummary) -> str:
 
 
 def _numbers(data: RunData) -> dict[str, Any]:
-    """What summary.json holds: every arm's metrics with their uncertainty and each seed's value."""
+    """Return what summary.json holds: each arm's metrics with uncertainty and each seed's value."""
     if data.kind != "control":
         return data.summary.to_json()
     arms = [arm for arm in data.arms if data.evaluations(arm)]
@@ -224,7 +224,7 @@ def _outcome(data: RunData, arm: str, metric: str) -> dict[str, Any]:
 
 
 def _write_picture(chart: Chart, folder: Path) -> None:
-    """A figure as a file, for papers and for readers without scripts."""
+    """Write a figure as a file, for papers and for readers without scripts."""
     buffer = io.BytesIO()
     chart.draw(LIGHT).savefig(buffer, format="png", metadata={"Title": chart.headline})
     (folder / f"{chart.name}.png").write_bytes(buffer.getvalue())

@@ -60,7 +60,7 @@ def page_data(data: RunData, headlines: list[Headline], verdict: list[str]) -> d
 
 
 def _control(data: RunData) -> dict[str, Any]:
-    """What the page of a control run draws."""
+    """Return what the page of a control run draws."""
     table = outcome_table(data.outcomes, lambda arm: data.looks[arm].label)
     return {
         "kind": "control",
@@ -89,7 +89,7 @@ def _arm(arm: str, look: Look) -> dict[str, str]:
 
 
 def _rounded(value: Any) -> Any:
-    """The same with every number rounded.
+    """Round every number in a value.
 
     >>> _rounded({"a": [0.12345678, 1234567.5, 3, None]})
     {'a': [0.123457, 1234570.0, 3, None]}

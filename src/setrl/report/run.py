@@ -23,7 +23,7 @@ from setrl.evaluation.summary import (
 from setrl.files.run_folder import RECORD, Kind, TrainingRun, find_arms, kind_of, read_config
 from setrl.report.style import Look, looks
 
-GIVEN = "given"  # in the place of a split: the problems of files that were given
+GIVEN = "given"  # instead of a split: the problems of files that the user gave
 SPLIT_ORDER = ("shifted", "test", "train")  # the hardest first
 
 
@@ -85,7 +85,7 @@ class RunData:
         return [found[name] for name in dict.fromkeys([*SPLIT_ORDER, *found]) if name in found]
 
     def series(self, arm: str, key: str) -> tuple[Floats, Floats] | None:
-        """Steps (T,) and values (R, T) of a metric, on the steps that all R runs logged."""
+        """Return steps (T,) and values (R, T) of a metric, on the steps that all R runs logged."""
         runs = [run for run in self.arms.get(arm, ()) if key in run.metrics]
         if not runs:
             return None
@@ -96,7 +96,7 @@ class RunData:
         return steps, np.stack(rows)
 
     def evaluations(self, arm: str) -> list[dict[str, float]]:
-        """The evaluations of an arm of a control run, one for each seed that has one."""
+        """Return the evaluations of an arm of a control run, one for each seed that has one."""
         return list(self.outcomes.get(arm, {}).values())
 
     @property
@@ -123,17 +123,17 @@ def on_split(name: str) -> str:
 
 
 def on_problems(name: str) -> str:
-    """The words for the problems of a split; nothing where there is one split alone."""
+    """Name the problems of a split; write nothing if there is only one split."""
     return "" if name == GIVEN else f" on {name} problems"
 
 
 def titled(what: str, name: str) -> str:
-    """A title with the split, where there is one."""
+    """Write a title, with the split if there is one."""
     return what if name == GIVEN else f"{what}, {name} split"
 
 
 def shown_split(name: str) -> str:
-    """The word before "problems" on the page: files that were given have no split."""
+    """Return the word before "problems" on the page: files that the user gave have no split."""
     return "logged" if name == GIVEN else name
 
 

@@ -74,7 +74,7 @@ class StepSamples:
 
 
 def samples_by_step(data: RunData) -> list[StepSamples]:
-    """The first prompt of the first, the middle and the last step that all arms recorded.
+    """Return the first prompt of the first, the middle and the last step that all arms recorded.
 
     Nothing is chosen by what it shows: always the first prompt, and each arm's first seed.
     """

@@ -35,7 +35,7 @@ class Table:
 
 
 def tables(data: RunData) -> list[Table]:
-    """The tables that the run has data for."""
+    """Return the tables that the run has data for."""
     if data.kind == "control":
         found = [control_table(data)]
     else:
@@ -89,7 +89,7 @@ def difference_table(data: RunData, split: SplitSummary) -> Table:
 
 
 def training_table(data: RunData) -> Table:
-    """The last tenth of the training of every arm; without rows if nothing was logged."""
+    """Tabulate the last tenth of each arm's training; without rows if nothing was logged."""
     columns: dict[str, tuple[str, Callable[[float], str]]] = {
         "pass@1": ("reward/pass@1", percent),
         "strategies per prompt": ("strategies/per_prompt", plain),

@@ -25,7 +25,7 @@ WORDS = {"above": "more problems than", "below": "fewer problems than"}
 
 
 def verdict_in_words(data: RunData) -> list[str]:
-    """A few sentences, most important first; none while nothing has been evaluated."""
+    """Write a few sentences, most important first; no sentence before the first evaluation."""
     if not data.splits:
         return []
     hardest = data.splits[0]
@@ -39,7 +39,7 @@ def verdict_in_words(data: RunData) -> list[str]:
 
 
 def _strategies(data: RunData) -> list[str]:
-    """Of files: whether each uses fewer strategies than the first, and solves fewer problems."""
+    """Say, for each file, whether it uses fewer strategies than the first and solves less."""
     split = data.summary.splits.get(GIVEN)
     if split is None:
         return []
@@ -76,13 +76,13 @@ def _sentence(
     if shows == "unclear":
         same = " and ".join([in_a_row(names), reference]) if len(names) == 1 else (
             f"each of {in_a_row(names)}, and {reference},")  # fmt: skip
-        return f"{start}{same} cannot be told apart."
+        return f"{start}{same} cannot be distinguished."
     verb = "solves" if len(names) == 1 else "solve"
     return f"{start}{in_a_row(names)} {verb} {WORDS[shows]} {reference}."
 
 
 def _named(data: RunData, split: SplitSummary, arm: str, k: int) -> str:
-    """An arm, and the share of the problems that it solves."""
+    """Name an arm, and the share of the problems that it solves."""
     return f"{data.looks[arm].label} ({_solved(split, arm, k)})"
 
 
@@ -95,7 +95,7 @@ def _solved(split: SplitSummary, arm: str, k: int) -> str:
 
 
 def _alone(data: RunData, split: SplitSummary, arm: str, k: int) -> str:
-    """What an arm solves that is compared with nothing."""
+    """Say what an arm solves if there is no other to compare it with."""
     more = f", and {_solved(split, arm, k)} with {_tries(k)}" if k > 1 else ""
     one = _solved(split, arm, 1)
     problems = "the problems" if split.split == GIVEN else f"{split.split} problems"

@@ -38,7 +38,7 @@ class WeightedSum:
     def __call__(
         self, *, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any
     ) -> list[float | None]:
-        """The sum for each sample."""
+        """Return the sum for each sample."""
         parts = [
             reward(prompts=prompts, completions=completions, **columns) for reward in self.rewards
         ]
@@ -70,7 +70,7 @@ class Gated:
     def __call__(
         self, *, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any
     ) -> list[float | None]:
-        """The gated reward of each sample."""
+        """Return the gated reward of each sample."""
         both = [
             each(prompts=prompts, completions=completions, **columns)
             for each in (self.gate, self.reward)
@@ -115,10 +115,10 @@ class LengthPenalty:
     def __call__(
         self, *, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any
     ) -> list[float | None]:
-        """The penalty of each sample, in [−1, 0].
+        """Return the penalty of each sample, in [−1, 0].
 
         Raises:
-            ValueError: If tokens are to be counted and there is no column `completion_ids`.
+            ValueError: If tokens are to be counted without a column `completion_ids`.
         """
         return [self._penalty(length) for length in self._lengths(completions, columns)]
 

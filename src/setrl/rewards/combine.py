@@ -26,7 +26,8 @@ class Combine:
        exactly 0. So shaping never pays in a group in which all samples are wrong.
     2. *Normalisation*, with `normalize="group"`, of each reward in its group of N samples:
        (r − mean) / (std + 1e-4), with std over N − 1, over those samples for which its gate is
-       open. A reward that is the same for all of them gives 0, as does that of a single sample.
+       open. A reward that is the same for all of them gives 0, and so does the
+       reward of a single sample.
     3. *The weighted sum.*
 
     Step 2 and 3 are GDPO's (arXiv:2601.05242). It also divides the sums by their standard deviation
@@ -76,7 +77,7 @@ class Combine:
         _check("missing", self.missing, get_args(Missing))
 
     def __call__(self, columns_BNR: np.ndarray) -> np.ndarray:
-        """The reward of each sample, (B, N); NaN where it has none.
+        """Return the reward of each sample, (B, N); NaN where it has none.
 
         Args:
             columns_BNR: The R rewards of each sample of a group; NaN where one is unknown.

@@ -1,4 +1,4 @@
-"""The rewards that a config asks for: a name, a function of one's own, or several with weights.
+"""The rewards that a config asks for: a name, your function, or several with weights.
 
     reward: math
     reward: {function: my_rewards:score, timeout: 10, on_error: unknown}
@@ -79,7 +79,7 @@ class Term:
         if self.gate not in (None, *get_args(Gate)):
             raise ConfigError(f"gate must be sample or group, got {self.gate!r}")
         if self.name is not None and not isinstance(self.name, str):
-            raise ConfigError(f"the name of a reward must be a text, got {self.name!r}")
+            raise ConfigError(f"the name of a reward must be a string, got {self.name!r}")
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class RewardSet:
     Attributes:
         functions: The reward functions, each with a name of its own; the first is the outcome.
         combine: How their values become one reward.
-        gold: The column of the gold answers; None if there is none.
+        gold: The column of the gold answers; None without gold answers.
     """
 
     functions: tuple[Reward, ...]
@@ -131,7 +131,7 @@ class RewardSet:
         return [None] * len(golds)
 
     def missing_columns(self, columns: Sequence[str]) -> list[str]:
-        """What functions of the user take and no column of the data gives, with their names."""
+        """Return what the user's functions take and no column of the data gives."""
         return [
             f"{function.where} takes {name!r}"
             for function in self.functions
@@ -161,7 +161,7 @@ class RewardSet:
 
 
 def terms_of(spec: Any) -> tuple[Term, ...]:
-    """The rewards that a config asks for, checked without loading or running anything.
+    """Return the rewards that a config asks for, checked without loading or running anything.
 
     Raises:
         ConfigError: Naming what is wrong, and for an unknown key or name the nearest known one.
@@ -182,7 +182,7 @@ def combine_of(spec: Any) -> Combine:
 
 
 def rewards_from_config(spec: Any, gold: str | None, config_dir: str | Path) -> RewardSet:
-    """The rewards that a config asks for, with functions loaded from the config's folder.
+    """Return the rewards that a config asks for, with functions loaded from the config's folder.
 
     Args:
         spec: `math`, `number`, `choice`, `exact`, `{function: module:name}`, a list of these or
@@ -203,11 +203,11 @@ def rewards_from_config(spec: Any, gold: str | None, config_dir: str | Path) -> 
 
 
 def _parts(spec: Any) -> tuple[tuple[Term, ...], Any]:
-    """The rewards of a spec, and how they are normalised."""
+    """Return the rewards of a spec, and how they are normalised."""
     normalize = None
     if isinstance(spec, Mapping) and "rewards" in spec:
         for key in spec:
-            _look_up("key beside rewards", key, dict.fromkeys(("rewards", "normalize")))
+            _look_up("key next to rewards", key, dict.fromkeys(("rewards", "normalize")))
         spec, normalize = spec["rewards"], spec.get("normalize")
     entries = list(spec) if isinstance(spec, list | tuple) else [spec]
     if not entries:

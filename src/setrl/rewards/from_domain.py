@@ -22,7 +22,7 @@ class Verifier:
         self._read = lru_cache(maxsize=2**16)(domain.read)
 
     def reading(self, prompt: Text, completion: Text) -> Reading:
-        """What the domain says of one sample."""
+        """Read one sample by the domain."""
         return self._read(plain_text(prompt), plain_text(completion))
 
     def correct(
@@ -35,7 +35,7 @@ class Verifier:
     def strategy(
         self, prompts: Sequence[Text], completions: Sequence[Text], **_: Any
     ) -> list[str | int]:
-        """The name of each sample's strategy; −1 where none can be read."""
+        """Return the name of each sample's strategy; −1 where none can be read."""
         pairs = zip(prompts, completions, strict=True)
         found = [self.reading(prompt, text).strategy for prompt, text in pairs]
         return [DEGENERATE if name is None else name for name in found]
@@ -43,7 +43,7 @@ class Verifier:
 
 @lru_cache(maxsize=2**16)
 def strategy_label(name: str | None) -> int:
-    """An integer in [0, 2²⁴) for a strategy's name, the same in every process and run; None → −1.
+    """Map a strategy's name to an integer in [0, 2²⁴), the same in every process; None to −1.
 
     Labels need not be consecutive: only their equality counts. Two of C different names get the
     same label with probability about C² / 2²⁵.

@@ -51,11 +51,12 @@ class CallRecord:
 class GuardedReward:
     """A user's reward function with a time limit, and errors that name it and the sample.
 
-    It is called as TRL calls reward functions, but with those fields alone that it takes. It may be
+    It is called as TRL calls reward functions, but with only the fields that it takes. It may be
     asynchronous. What it returns must be one number for each sample; None and NaN are unknown.
 
-    If a call fails (an exception, the time limit, a wrong number of values, a value that is no
-    finite number), the function is called with each sample alone, to find those on which it fails.
+    If a call fails (an exception, the time limit, a wrong number of values, a value that is
+    not a finite number), the function is called with each sample by itself, to find the samples on
+    which it fails.
 
     Attributes:
         function: The function.
@@ -106,13 +107,13 @@ class GuardedReward:
             return {"fields": inspect.Parameter("fields", inspect.Parameter.VAR_KEYWORD)}
 
     def missing_columns(self, columns: Iterable[str]) -> list[str]:
-        """The parameters without a default that none of the columns would fill."""
+        """Return the parameters without a default that none of the columns would fill."""
         known = {"prompts", "completions", *OF_TRAINERS, *columns}
         return [name for name in self._required if name not in known]
 
     @property
     def of_trainers(self) -> list[str]:
-        """The parameters without a default that a trainer alone fills, and no evaluation."""
+        """The parameters without a default that only a trainer fills, and no evaluation."""
         return [name for name in self._required if name in OF_TRAINERS]
 
     @property
@@ -127,7 +128,7 @@ class GuardedReward:
     def __call__(
         self, *, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any
     ) -> list[float | None]:
-        """The reward of each sample.
+        """Return the reward of each sample.
 
         Raises:
             RunError: If the function fails, and errors are to stop the run.
@@ -137,7 +138,7 @@ class GuardedReward:
         if missing := self.missing_columns(fields):
             given = ", ".join(name for name in fields if name not in _LOGGERS)
             raise RunError(
-                f"{self.where} takes {missing[0]!r}, which is no column: it gets {given}"
+                f"{self.where} takes {missing[0]!r}, which is not a column: it gets {given}"
             )
         failures: list[str] = []
         try:
@@ -151,7 +152,7 @@ class GuardedReward:
     def _without_failing(
         self, fields: dict[str, Any], failed: _CallError, failures: list[str]
     ) -> list[float | None]:
-        """The values of the samples on which it does not fail, or an error about the first."""
+        """Return the values of samples on which it does not fail, or raise the first error."""
         count = len(fields["completions"])
         bad = self._failing_alone(fields, count, self.on_error == "stop")
         if self.on_error == "stop":
@@ -164,7 +165,7 @@ class GuardedReward:
                     good, self._values(_part(fields, good, count), len(good)), strict=True
                 ):
                     values[place] = value
-            elif not bad:  # it fails on all of them together, and on none alone
+            elif not bad:  # it fails on all of them together, and on no single one
                 bad = dict.fromkeys(range(count), failed)
         except _CallError as again:
             bad |= dict.fromkeys(good, again)
@@ -175,7 +176,7 @@ class GuardedReward:
     def _failing_alone(
         self, fields: dict[str, Any], count: int, first_only: bool
     ) -> dict[int, _CallError]:
-        """The samples on which the function fails alone; after `MAX_LATE` late ones, all others."""
+        """Find the samples on which the function fails; give up after `MAX_LATE` late samples."""
         found: dict[int, _CallError] = {}
         late: list[_CallError] = []
         for place in range(count):
@@ -207,7 +208,7 @@ class GuardedReward:
             count = len(fields["completions"])
             return RunError(
                 f"{self.where} {failed.what}, called with {count} samples; "
-                "it does not fail on any of them alone"
+                "it does not fail on any single one of them"
             )
         place, alone = next(iter(bad.items()))
         sample, prompt = (_shown(fields[key][place]) for key in ("completions", "prompts"))
@@ -236,7 +237,7 @@ class GuardedReward:
         return found
 
     def _bound(self, fields: dict[str, Any]) -> Callable[[], Any]:
-        """A call of the function with the fields that it takes."""
+        """Return a call of the function with the fields that it takes."""
         parameters = self._parameters
         if not _takes_any(parameters):
             fields = {name: value for name, value in fields.items() if name in parameters}
@@ -273,7 +274,7 @@ def _numbers(values: Any, count: int) -> list[float | None]:
 
 
 def _number(value: Any) -> float | None:
-    """A number, or None for an unknown one."""
+    """Return a number, or None for an unknown one."""
     if value is None:
         return None
     try:
@@ -288,7 +289,7 @@ def _number(value: Any) -> float | None:
 
 
 def _part(fields: dict[str, Any], places: list[int], count: int) -> dict[str, Any]:
-    """The fields of some of the samples, without anything that logs."""
+    """Return the fields of some of the samples, without anything that logs."""
     return {
         name: [value[place] for place in places]
         if isinstance(value, list | tuple) and len(value) == count
@@ -307,7 +308,7 @@ def _is_async(function: Callable[..., Any]) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """A value in quotes, the middle left out if it is long."""
+    """Quote a value; leave out the middle of a long one."""
     text = repr(plain_text(value) if isinstance(value, list) and _is_chat(value) else value)
     return text if len(text) <= SHOWN else f"{text[: SHOWN // 2]} … {text[-SHOWN // 2 :]}"
 

@@ -1,4 +1,4 @@
-"""TRL's interface of reward functions, and how a text is read from a conversation."""
+"""TRL's interface of reward functions, and how text is read from a conversation."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Reward(Protocol):
     def __call__(
         self, *, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any
     ) -> list[float | None]:
-        """The reward of each sample."""
+        """Return the reward of each sample."""
         ...
 
 
 def plain_text(text: Text) -> str:
-    """A text, or the text of the last message of a conversation.
+    """Return plain text, or the text of the last message of a conversation.
 
     >>> plain_text([{"role": "assistant", "content": "6"}])
     '6'
@@ -37,7 +37,7 @@ def plain_text(text: Text) -> str:
 
 
 def message_text(message: dict[str, Any]) -> str:
-    """The text of a message, whose content may be a string, a list of blocks, or missing.
+    """Return the text of a message, whose content may be a string, a list of blocks, or missing.
 
     >>> message_text({"content": [{"type": "image"}, {"type": "text", "text": "this?"}]})
     '[image]this?'

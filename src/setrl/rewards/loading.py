@@ -40,7 +40,7 @@ class LoadedFunction:
 
 
 def load_function(reference: str, config_dir: str | Path) -> LoadedFunction:
-    """The function `module:name`: a module of the config's folder, or one that is installed.
+    """Load the function `module:name` from the config's folder, or from an installed module.
 
     This runs the module, as any import does; one line on stderr says so once, with the file.
     `sys.path` has the folder only during the import, so a function that imports another module of
@@ -73,12 +73,12 @@ def check_reference(reference: Any) -> None:
     if not isinstance(reference, str) or not _REFERENCE.match(reference):
         raise ConfigError(
             "a function is given as 'module:name', such as 'my_rewards:score' for the function "
-            f"score of my_rewards.py beside the config; got {reference!r}"
+            f"score of my_rewards.py next to the config; got {reference!r}"
         )
 
 
 def _found(module: ModuleType, name: str, where: str) -> Callable[..., Any]:
-    """The function of a module; `where` begins the message if there is none."""
+    """Return the function of a module; `where` begins the message if it is missing."""
     if not hasattr(module, name):
         own = [one for one, value in vars(module).items() if _is_own_function(value, module)]
         near = get_close_matches(name, own, n=1)
@@ -115,7 +115,7 @@ def _imported(name: str, folder: Path, reference: str) -> ModuleType:
 
 
 def _refuse_other_file(module: ModuleType, name: str, folder: Path) -> None:
-    """Refuse a module of the folder in whose place Python already has another one."""
+    """Refuse a module of the folder if Python has already loaded another one of that name."""
     top = name.partition(".")[0]
     files = (folder / f"{top}.py", folder / top / "__init__.py")
     own = next((file for file in files if file.exists()), None)
@@ -128,7 +128,7 @@ def _refuse_other_file(module: ModuleType, name: str, folder: Path) -> None:
 
 @contextmanager
 def _folder_first(folder: Path) -> Iterator[None]:
-    """Inside it, imports find the modules of the folder first, and those of no other config.
+    """Inside it, imports find the modules of the folder first, and no modules of other configs.
 
     Modules stay in `sys.modules` afterwards, where pickle and dataclasses look for them.
     """

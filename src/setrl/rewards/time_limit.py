@@ -19,11 +19,11 @@ class TimeUp(BaseException):
 
 
 def call_within(seconds: float | None, call: Callable[[], T]) -> T:
-    """What a call returns, unless it takes longer; what a coroutine function returns is awaited.
+    """Call, and return the result unless it takes longer; await what a coroutine function returns.
 
     In the main thread a signal interrupts the call, also while it sleeps or waits for a server. In
     other threads, where Python handles no signals, and for coroutines, the call runs in a thread
-    that is left alone when its time is up.
+    that nobody waits for when its time is up.
 
     Args:
         seconds: The limit; None for none.

@@ -20,7 +20,7 @@ class Truncation:
     Attributes:
         policy: `count`: it has the reward of its text. `mask`: it has no reward, so that it leaves
             the sets, and a trainer takes it out of the loss too. `punish`: it has the reward
-            `reward` in place of its own; a sample whose own is unknown stays unknown.
+            `reward` instead of its own; a sample whose own reward is unknown stays unknown.
         reward: What `punish` gives; None for the lower of 0 and the lowest reward of its group.
 
     >>> cut_BN = np.array([[False, True, True]])
@@ -52,7 +52,7 @@ class Truncation:
         return self.policy != "count"
 
     def __call__(self, rewards_BN: np.ndarray, truncated_BN: np.ndarray) -> np.ndarray:
-        """The rewards of all samples, those that are truncated changed."""
+        """Return the rewards of all samples, with the rewards of truncated samples changed."""
         if self.policy == "count":
             return rewards_BN
         if self.policy == "mask":
@@ -67,7 +67,7 @@ class Truncation:
 
 
 def truncation_from_config(spec: Any) -> Truncation:
-    """What the key `truncated` of a config asks for: a policy's name, or {punish: reward}.
+    """Return what the key `truncated` of a config asks for: a policy's name, or {punish: reward}.
 
     >>> truncation_from_config({"punish": -1})
     Truncation(policy='punish', reward=-1)
