@@ -68,8 +68,8 @@ def test_metrics_of_what_no_sample_has_are_left_out_at_any_k(setrl, tmp_path):
 # In log a, 21 of 30 graded samples are right; problem 0 has 3/3, problem 1 has 2/3, problem 7 none.
 BOUNDS = ((0.75 + 0.5 + 5 * 0.75) / 8, (1 + 0.75 + 5 * 0.75) / 8)
 LEFT_OUT = (
-    "2 of 32 samples have no grade and are left out, of votes and strategies too; pass@1 would be "
-    "62.5% if all of them were wrong, 68.8% if all were right"
+    "2 of 32 samples have no grade and are left out, also from votes and strategies; pass@1 would "
+    "be 62.5% if all of them were wrong, 68.8% if all were right"
 )
 
 
@@ -124,7 +124,7 @@ def test_compare_shows_strategies_by_default_and_says_who_is_narrower(setrl, tmp
                   "share of the commonest"):  # fmt: skip
         assert f"\n\n{title}\n" in out
     assert "b uses fewer strategies than a: effective number 1.75 against 4.00" in out
-    assert "its pass@k is not distinguishable from that of a at any k." in out
+    assert "its pass@k is not distinguishable from the pass@k of a at any k." in out
     assert "a uses more strategies than b: effective number" in setrl("compare", b, a)[1]
     without = setrl("compare", *[bare(tmp_path / f"{name}.jsonl") for name in "cd"])[1]
     assert "strategies than" not in without
@@ -156,7 +156,7 @@ def test_one_curve_has_one_verdict_in_the_same_words(setrl, tmp_path):
     page = (tmp_path / "report" / "report.html").read_text()
     data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
     assert data["splits"][0]["title"] == f"pass@k: b is {words}"
-    assert "it solves fewer problems: its pass@k is below that of a for k = 1 to 3" in page
+    assert "it solves fewer problems: its pass@k is below the pass@k of a for k = 1 to 3" in page
     for ks in ([], ["--k", 1, 4], ["--k", 2, 4]):
         out = setrl("compare", a, b, *ks)[1]
         assert "pass@k: B is below A for k = 1 to 3 (95% confidence" in out

@@ -105,9 +105,9 @@ def test_skipping_is_the_weighted_nansum():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"weights": ()}, "weights must be finite numbers, one a reward"),
+        ({"weights": ()}, "weights must be finite numbers, one for each reward"),
         ({"weights": (1.0, NAN)}, "weights must be finite"),
-        ({"gates": (None,)}, "gates must be one a reward, 2, got 1"),
+        ({"gates": (None,)}, "gates must be one for each reward, 2, got 1"),
         ({"gates": (None, "prompt")}, "gate must be one of None, sample, group, got 'prompt'"),
         ({"gates": ("group", None)}, "the outcome cannot be gated"),
         ({"normalize": "batch"}, "normalize must be one of None, group, got 'batch'"),

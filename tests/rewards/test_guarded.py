@@ -124,9 +124,9 @@ def test_values_that_are_no_numbers(value, message):
     ("value", "message"),
     [
         ([1.0], "returned 1 values for 4 samples"),
-        (0.5, "returned 0.5, not one number a sample"),
-        ("1234", "returned '1234', not one number a sample"),
-        (None, "returned None, not one number a sample"),
+        (0.5, "returned 0.5, not one number for each sample"),
+        ("1234", "returned '1234', not one number for each sample"),
+        (None, "returned None, not one number for each sample"),
     ],
 )
 def test_not_one_value_a_sample(value, message):

@@ -81,11 +81,11 @@ def _cell(arm: ArmSummary, name: str) -> str:
     if not _is_known(arm, name):
         return "—"
     shown, estimate = METRICS[name.partition("@")[0]], arm.metrics[name]
-    form = "{:.1%}" if shown.share else f"{{:.{shown.digits}f}}"
-    value, low, high = map(form.format, (estimate.value, estimate.low, estimate.high))
+    scale, digits = (100, 1) if shown.share else (1, shown.digits)
+    value = plain(scale * estimate.value, digits) + "%" * shown.share
     if math.isnan(estimate.low):
         return f"{value} [—]"  # of one problem
-    return f"{value} [{low.removesuffix('%')}, {high.removesuffix('%')}]"
+    return f"{value} {interval(estimate.ends, scale, digits)}"
 
 
 def comparison_text(comparison: Comparison) -> str:

@@ -33,11 +33,11 @@ class Ungraded:
         """Say what became of them, and the bounds of pass@1.
 
         >>> Ungraded(27, 2280, "left-out", 0.31, 0.322).sentence("a")
-        'a: 27 of 2,280 samples have no grade and are left out, of votes and strategies too; pass@1
-        would be 31.0% if all of them were wrong, 32.2% if all were right'
+        'a: 27 of 2,280 samples have no grade and are left out, also from votes and strategies;
+        pass@1 would be 31.0% if all of them were wrong, 32.2% if all were right'
         """
         fate = "count as wrong" if self.are == "wrong" else (
-            "are left out, of votes and strategies too")  # fmt: skip
+            "are left out, also from votes and strategies")  # fmt: skip
         have = "has" if self.samples == 1 else "have"
         return (
             f"{name}: {self.samples:,} of {count(self.of_all, 'sample')} {have} no grade and {fate}"

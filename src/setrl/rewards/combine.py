@@ -62,10 +62,12 @@ class Combine:
 
     def __post_init__(self) -> None:
         if not self.weights or not np.isfinite(self.weights).all():
-            raise ConfigError(f"weights must be finite numbers, one a reward, got {self.weights!r}")
+            raise ConfigError(
+                f"weights must be finite numbers, one for each reward, got {self.weights!r}"
+            )
         if self.gates and len(self.gates) != len(self.weights):
             raise ConfigError(
-                f"gates must be one a reward, {len(self.weights)}, got {len(self.gates)}"
+                f"gates must be one for each reward, {len(self.weights)}, got {len(self.gates)}"
             )
         if not 0 <= self.outcome < len(self.weights):
             raise ConfigError(f"outcome must be one of the rewards, got {self.outcome}")

@@ -266,7 +266,9 @@ class _CallError(Exception):
 
 def _numbers(values: Any, count: int) -> list[float | None]:
     if not isinstance(values, Iterable) or isinstance(values, str | bytes | dict):
-        raise _CallError("wrong length", f"returned {_shown(values)}, not one number a sample")
+        raise _CallError(
+            "wrong length", f"returned {_shown(values)}, not one number for each sample"
+        )
     listed = list(values)
     if len(listed) != count:
         raise _CallError("wrong length", f"returned {len(listed)} values for {count} samples")
