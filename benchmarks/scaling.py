@@ -61,7 +61,7 @@ def measure(steps: int = 12, turns: int = 5) -> None:
 
 
 def run_case(case: tuple[int, int, int], steps: int, made: Path) -> np.ndarray:
-    """Return the median seconds of a step, and CPU seconds of a sample, over the processes of a case."""
+    """Return the median seconds of a step, and the CPU seconds of a sample, of a case."""
     from benchmarks.tiny_run import start
 
     processes, samples, strangers = case

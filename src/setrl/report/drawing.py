@@ -50,7 +50,7 @@ class EndLabel:
 def interval_curve(
     ax: Axes, x: ArrayLike, values: Sequence[Interval], look: Look, marker: str = ""
 ) -> EndLabel:
-    """An arm's values as a line, and their intervals as a band; returns the line's name."""
+    """Draw the values of an arm as a line, their intervals as a band; return the end's label."""
     middle, low, high = np.array([(v.value, v.low, v.high) for v in values]).T
     band(ax, x, (middle, low, high), look, marker)
     return EndLabel(float(middle[-1]), look)
@@ -59,7 +59,7 @@ def interval_curve(
 def band(
     ax: Axes, x: ArrayLike, ends: tuple[Floats, Floats, Floats], look: Look, marker: str = ""
 ) -> None:
-    """A line through the middle of (middle, low, high), and a band between the other two."""
+    """Draw a line through the middle of (middle, low, high), and a band between low and high."""
     middle, low, high = ends
     ax.plot(x, middle, color=look.hue, linestyle=look.line, linewidth=2, label=look.label,
             marker=marker, markersize=3)  # fmt: skip
@@ -129,7 +129,7 @@ def label_ends(ax: Axes, x: float, labels: Sequence[EndLabel], theme: Theme) -> 
 
 
 def right_legend(figure: Figure, marks: Sequence, names: Sequence[str], theme: Theme) -> None:
-    """A legend in the right margin."""
+    """Draw a legend in the right margin."""
     figure.legend(
         marks,
         names,
@@ -141,7 +141,7 @@ def right_legend(figure: Figure, marks: Sequence, names: Sequence[str], theme: T
 
 
 def spread(positions: Sequence[float], gap: float) -> list[float]:
-    """The positions, moved as little as necessary to be `gap` apart, in the same order.
+    """Move positions as little as necessary, so that they are `gap` apart, in the same order.
 
     Isotonic regression of y − rank·gap by pooling neighbours.
 

@@ -119,7 +119,7 @@ def difference_to(
 
 
 def band_to(split: SplitSummary, arm: str, reference: str) -> Band | None:
-    """The band of arm minus reference."""
+    """Return the band of the difference arm − reference."""
     pair = (reference, arm) if arm == BASE else (arm, reference)
     found = split.difference(*pair)
     if found is None or found.band is None:
@@ -128,7 +128,7 @@ def band_to(split: SplitSummary, arm: str, reference: str) -> Band | None:
 
 
 def _draw_band(ax: Axes, band: Band | None, look: Look) -> None:
-    """The ends of a band that holds for all k at once, as dotted lines."""
+    """Draw the ends of a band that holds for all k at once, as dotted lines."""
     if band is None:
         return
     for ends in (band.low, band.high):
@@ -138,7 +138,7 @@ def _draw_band(ax: Axes, band: Band | None, look: Look) -> None:
 def _over_k(
     metrics: Mapping[str, Estimate] | Mapping[str, Difference],
 ) -> tuple[list[int], list[Estimate | Difference]]:
-    """The k of pass@k, and its values."""
+    """Return the k of pass@k, and the values of pass@k."""
     ks = headlines.pass_ks(metrics)
     return ks, [metrics[f"pass@{k}"] for k in ks]
 
@@ -220,14 +220,14 @@ def _frontier(
 
 
 def _up_to_all(share: float, _position: int | None = None) -> str:
-    """A tick's percentage; none beyond 100%, where the axis only has room for markers."""
+    """Write a tick as a percentage; "" beyond 100%, where the axis only has room for markers."""
     return percent_tick(share) if share <= 1 + 1e-9 else ""
 
 
 def write_figure(
     comparison: Comparison, metric: str, path: Path, curve: Sequence[PairedMetric] = ()
 ) -> Path:
-    """What `setrl.report.draw_comparison` does, once matplotlib is known to be there."""
+    """Do what `setrl.report.draw_comparison` does, once matplotlib is known to be installed."""
     shown = METRICS.get(metric)
     if shown is None or not shown.axis:
         raise ConfigError(
@@ -268,14 +268,14 @@ def write_figure(
 def _draw_side(
     ax: Axes, lines: Sequence[PairedMetric], dots: Sequence[PairedMetric], side: str, look: Look
 ) -> None:
-    """A line with its intervals through all places, and dots at those of the tables."""
+    """Draw a line with intervals through all k, and dots at the k of the tables."""
     interval_curve(ax, [row.k or 0 for row in lines], [getattr(row, side) for row in lines], look)
     ax.plot([row.k or 0 for row in dots], [getattr(row, side).value for row in dots],
             color=look.hue, linestyle="", marker=look.marker, markersize=4)  # fmt: skip
 
 
 def _caption(comparison: Comparison, metric: str, axis: str) -> str:
-    """What the parts of the figure are."""
+    """Say what the parts of the figure are."""
     level = f"{100 * comparison.intervals.level:g}%"
     at_once = f" Dotted: the {level} band that holds for all k at once." if metric == "pass" else ""
     return (

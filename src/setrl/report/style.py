@@ -107,7 +107,7 @@ NUMBER = re.compile(r"\d+(\.\d+)?(e-?\d+)?")
 
 
 def sweep(arm: str) -> str:
-    """The sweep that an arm belongs to: its name with every number replaced.
+    """Return the sweep of an arm: the name of the arm with every number replaced.
 
     >>> sweep("ppo_ent_0.65"), sweep("poly_n8_k4"), sweep("reinforce")
     ('ppo_ent_#', 'poly_n#_k#', 'reinforce')
@@ -116,12 +116,12 @@ def sweep(arm: str) -> str:
 
 
 def numbers(arm: str) -> tuple[float, ...]:
-    """The numbers in an arm's name, which order the arms of a sweep."""
+    """Return the numbers in the name of an arm, which order the arms of a sweep."""
     return tuple(float(found[0]) for found in NUMBER.finditer(arm))
 
 
 def place_in_sweep(arm: str, arms: Sequence[str]) -> str:
-    """The parts of an arm's name that set it apart from the others of its sweep.
+    """Return the parts of an arm's name that differ from the other arms of its sweep.
 
     >>> place_in_sweep("poly_n8_k4", ["poly_n8_k4", "poly_n16_k8"]), place_in_sweep("a_1", ["a_1"])
     ('n8 k4', '')
@@ -132,7 +132,7 @@ def place_in_sweep(arm: str, arms: Sequence[str]) -> str:
 
 
 def label(arm: str) -> str:
-    """What people call an arm.
+    """Return the name of an arm for people.
 
     >>> label("poly_epo"), label("grpo_kl_0.01"), label("mine_2")
     ('Poly-EPO', 'GRPO kl 0.01', 'mine 2')
@@ -142,7 +142,7 @@ def label(arm: str) -> str:
 
 
 def looks(arms: Sequence[str]) -> dict[str, Look]:
-    """The look of each arm: a hue for each kind; line and marker for each sweep of the kind."""
+    """Choose the look of each arm: a hue for each kind, a line and a marker for each sweep."""
     known = _known_styles()
     sweeps: dict[str, list[str]] = {}
     for name in dict.fromkeys(map(sweep, arms)):
@@ -157,25 +157,25 @@ def looks(arms: Sequence[str]) -> dict[str, Look]:
 
 
 def _longest_prefix(arm: str, known: Mapping[str, object]) -> str:
-    """The longest known name that an arm's name begins with; "" if none."""
+    """Return the longest known name at the beginning of an arm's name, or ""."""
     return max((name for name in known if f"{arm}_".startswith(f"{name}_")), key=len, default="")
 
 
 def _known_styles() -> dict[str, Style]:
-    """The style of every kind of arm that looks the same in all figures."""
+    """Return the styles of the kinds of arms that look the same in all figures."""
     others = [name for name in methods.by_name if name not in KINDS]
     return KINDS | dict(zip(others, SPARE, strict=False))
 
 
 def _unused(taken: Mapping[str, Style]) -> Style:
-    """A spare style for an arm of an unknown kind, with a new hue while there is one."""
+    """Choose a spare style for an arm of an unknown kind, with a new hue while there is one."""
     hues = {hue for hue, _, _ in taken.values()}
     free = [style for style in SPARE if style not in taken.values()]
     return next((style for style in free if style[0] not in hues), (free or SPARE)[0])
 
 
 def main_arms(arms: Sequence[str], most: int = 6) -> list[str]:
-    """The arms that figures of curves show: all, or, of many, those outside sweeps."""
+    """Return the arms for figures of curves: all arms, or, if many, the arms outside sweeps."""
     if len(arms) <= most:
         return list(arms)
     alone = [arm for arm in arms if not place_in_sweep(arm, arms)]
@@ -183,7 +183,7 @@ def main_arms(arms: Sequence[str], most: int = 6) -> list[str]:
 
 
 def strategy_fills(mean_shares: Mapping[str, float]) -> dict[str, str]:
-    """A fill for each of the commonest strategies, commonest first; the others are "other"."""
+    """Choose a fill for each of the commonest strategies; the others are "other"."""
     order = sorted(mean_shares, key=lambda name: (-mean_shares[name], name))
     named = [name for name in order if name != "other"][: len(STRATEGY_FILLS)]
     return dict(zip(named, STRATEGY_FILLS, strict=False))
@@ -197,7 +197,7 @@ def axes_grid(
     theme: Theme = LIGHT,
     layout: Literal["constrained"] | None = "constrained",
 ) -> tuple[Figure, list[Axes]]:
-    """A figure without text, and its axes row by row.
+    """Make a figure without text; return it and its axes, row by row.
 
     Args:
         rows, columns: How many axes.
@@ -230,7 +230,7 @@ def canvas(
     title_height: float = 0.35,
     caption: str = "",
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of a page with its headline, and its empty axes row by row.
+    """Make the figure of a page, with a headline; return it and its empty axes, row by row.
 
     Args:
         theme: Its colours.
@@ -271,7 +271,7 @@ def canvas(
 
 
 def set_title(ax: Axes, text: str, theme: Theme) -> None:
-    """A neutral title: what the axis shows and its unit."""
+    """Write a neutral title: what the axis shows, and the unit."""
     ax.set_title(text, loc="left", fontsize=TITLE_SIZE, color=theme.ink, pad=8)
 
 
