@@ -50,7 +50,8 @@ def draw_front(
         ax.plot([x.value for x, _ in places], [y.value for _, y in places], color=look.hue,
                 linestyle=look.line, linewidth=1.2, zorder=1)  # fmt: skip
         for arm in {ordered[0], ordered[-1]}:
-            ax.annotate(place_in_sweep(arm, list(arms)), [one.value for one in points[arm]],
+            x, y = points[arm]
+            ax.annotate(place_in_sweep(arm, list(arms)), (x.value, y.value),
                         xytext=(6, 4), textcoords="offset points", fontsize=style.LABEL_SIZE,
                         color=theme.ink)  # fmt: skip
     if points:
