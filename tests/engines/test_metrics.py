@@ -5,6 +5,7 @@ import pytest
 
 from setrl import methods
 from setrl.engines.metrics import batch_metrics, rollout_records
+from setrl.rewards import Combine
 from setrl.scoring import Columns, score
 
 NAN = math.nan
@@ -50,6 +51,17 @@ def test_credit_that_goes_against_correctness_is_counted():
     metrics = batch_metrics(score(columns, methods.poly_epo(4)))
     assert metrics["advantage/wrong_positive"] == 1
     assert metrics["advantage/correct_negative"] == 1
+
+
+def test_a_sample_of_unknown_outcome_is_neither_right_nor_wrong():
+    outcomes, shaping = [1.0, 0, None, 0], [0.0, 0, 5, 0]  # the third has the highest reward
+    columns = Columns(["p"], [list("abcd")], [outcomes, shaping])
+    combine = Combine((1.0, 1.0), missing="skip")
+    batch = score(columns, methods.dr_grpo(), combine=combine)
+    assert batch.advantages.values_BN[0, 2] > 0
+    metrics = batch_metrics(batch)
+    assert metrics["advantage/wrong_positive"] == 0
+    assert metrics["reward/pass@1"] == pytest.approx(1 / 3)
 
 
 def test_what_is_undefined_is_nan():

@@ -1,4 +1,4 @@
-"""Other people's trainers with set credit inside, one file an engine, whose `__all__` is public.
+"""Trainers of other libraries with set credit inside: one folder each, whose `__all__` is public.
 
 >>> from setrl.engines.trl import SetGRPOTrainer  # doctest: +SKIP
 """

@@ -20,7 +20,7 @@ def read_answer(value: Any) -> Any:
     """Read one value of a function of answers.
 
     Raises:
-        ValueError: If it is neither a text nor a number nor None.
+        ValueError: If it is neither a string nor a number nor None.
     """
     plain = _plain(value)
     if plain is None or isinstance(plain, (str, *NUMBERS)):

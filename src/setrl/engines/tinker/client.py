@@ -251,7 +251,7 @@ class SetTinkerTrainer:
             measured = self._trained(training, batch)
             done += 1
             patience.reset(done)
-            # Recorded before it is saved: a client that dies between the two does both again.
+            # First record, then save: a client that dies in between does both again.
             self.on_batch(batch, measured)
             stops = self.stop()
             if stops or done % self.settings.save_every == 0 or done == self.settings.steps:
@@ -267,7 +267,7 @@ class SetTinkerTrainer:
         self._leave()
         with may_be_lost("connecting"):
             client = self.connect()
-            _ = client.holder  # begins the session; where that fails there is nothing to leave
+            _ = client.holder  # begins the session; if that fails, there is nothing to leave
             self._client = client
             for past in self.journal.models():
                 places.unload(client, past)  # a client that was killed has left it there

@@ -20,7 +20,7 @@ def warn_of_truncated_sampling(args: GRPOConfig, has_sampler: bool) -> None:
     mass, and the loss treats them as samples of π. The ratio of the two policies is then m, which
     is never above 1, and the other tokens can never be drawn.
     """
-    if has_sampler:  # which draws from all tokens: there is a warning that they have no effect
+    if has_sampler:  # it draws from all tokens, and another warning says that these have no effect
         return
     narrow = [f"{name}={getattr(args, name, whole)!r}" for name, whole in WHOLE.items()]
     narrow = [

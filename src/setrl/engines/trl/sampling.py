@@ -36,7 +36,7 @@ class Sampling(Trainer):
     judge_queue: JudgeQueue | None
     judge_parts: int
     _prompts: list[Any]  # of the current generation, one for each sample
-    _turn: int  # of the current generation: above 0 after an answer of a tool
+    _turn: int  # of the current generation: above 0 after a tool has answered
 
     def _generate(self, prompts: list) -> Any:
         self._prompts = prompts
