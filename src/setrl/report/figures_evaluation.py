@@ -63,8 +63,8 @@ def pass_at_k(data: RunData, split: SplitSummary) -> Chart:
     level = f"{100 * data.summary.intervals.level:g}%"
     note = (
         f"Left: unbiased pass@k from n = {sizes} samples of {problems} problems, mean over seeds. "
-        f"The bands are {level} bootstrap intervals over problems and seeds, for each k alone; the "
-        f"dotted lines hold for all k at once ({level}). Beyond k = n/2 few of "
+        f"The bands are {level} bootstrap intervals over problems and seeds, for each single k; "
+        f"the dotted lines hold for all k at once ({level}). Beyond k = n/2 few of "
         f"the subsets are independent. Right: the difference on the same problems. The title says "
         f"“above” or “below” only where the dotted lines exclude 0."
     )
@@ -191,8 +191,8 @@ def control_frontier(data: RunData) -> list[Chart]:
     headline = f"{data.name}: {in_words(quality)} against {' and '.join(map(in_words, diversity))}"
     note = (
         "Each point is an arm: the mean over seeds, with bars of one standard error. All arms had "
-        "the same number of environment steps, those of vines included. Up and to the right is "
-        "better; compare arms of the same success. "
+        "the same number of environment steps, including the steps of vines. Up and to the right "
+        "is better; compare arms of the same success. "
         f"{SWEEPS}"
     )
     return [_frontier(data, "frontier", headline, note, in_words(quality), panels)]

@@ -158,7 +158,7 @@ def load(benchmark: Benchmark, path: Path | None = None) -> list[Problem]:
     if len(problems) != benchmark.problems:
         raise DataError(
             f"{where} has {len(problems)} problems, but {benchmark.name} has {benchmark.problems} "
-            f"({benchmark.which}): to use other problems, give them with --data alone"
+            f"({benchmark.which}): to use other problems, give only --data"
         )
     return problems
 
@@ -228,7 +228,7 @@ def _hub_rows(benchmark: Benchmark) -> Iterator[tuple[str, Mapping[str, Any]]]:
         raise ConfigError(
             f"cannot load {benchmark.hub} from the hub ({type(error).__name__}: {error}); "
             f"give a local copy with --benchmark {benchmark.name} --data FILE.jsonl, "
-            f'one object a line with "{benchmark.problem_key}" and "{benchmark.answer_key}"'
+            f'one object in each line, with "{benchmark.problem_key}" and "{benchmark.answer_key}"'
         ) from error
     for place, row in enumerate(rows):
         yield f"{benchmark.hub}, row {place}", row

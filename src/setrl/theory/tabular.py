@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -99,7 +100,7 @@ class ActionTable:
 
     @cached_property
     def _batch(self) -> Batch:
-        rows = {name: np.asarray(value)[None] for name, value in self._given().items()}
+        rows: Any = {name: np.asarray(value)[None] for name, value in self._given().items()}
         return read_batch(self._rewards[None], tuple(rows), rows)
 
 
