@@ -22,7 +22,7 @@ class Recommend(ShownFields):
     """Say which method and which K to train with, from groups that were sampled and scored.
 
     Shows the success of the prompts, the strategies with their shares and success, a forecast of
-    each candidate, the choice with its reasons, and how sure it is. docs/choosing.md explains the
+    each candidate, the choice with its reasons, and how sure it is. docs/recommend.md explains the
     figures.
 
     Attributes:

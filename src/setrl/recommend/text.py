@@ -32,7 +32,7 @@ HOPELESS = 0.05  # success below which a base is improved before it is trained (
 # `Miniature.step` and `skill` were fitted to Poly-EPO of the recipe `polynomial`.
 SPEED = (
     "the forecast knows no learning rate: it assumes the speed of a small model "
-    "(docs/choosing.md).\nA larger model or a smaller learning rate gets less far in as many steps"
+    "(docs/recommend.md).\nA larger model or a smaller learning rate gets less far in as many steps"
 )
 MANY_ALIKE = 0.3  # share of groups without contrast from which the text says so
 
@@ -303,7 +303,7 @@ def doubts(found: Recommendation) -> Iterator[str]:
     )
     yield from _more_wins(found)
     yield (
-        f"forecasts were wrong by {_errors()} on average (docs/choosing.md); within such errors "
+        f"forecasts were wrong by {_errors()} on average (docs/recommend.md); within such errors "
         + (f"these are as good: {'; '.join(found.near)}" if found.near else "no other is as good")
     )
     yield _at_other_speeds(found)
@@ -311,7 +311,7 @@ def doubts(found: Recommendation) -> Iterator[str]:
         yield (
             f"these errors hold for bases that are right in {HARDEST:.0%} of samples or more, and "
             f"this base is right in {percent(found.success.value)}: expect fewer strategies and "
-            "less pass@1 than forecast (docs/choosing.md)"
+            "less pass@1 than forecast (docs/recommend.md)"
         )
     if found.alike > MANY_ALIKE:
         yield (
@@ -323,13 +323,13 @@ def doubts(found: Recommendation) -> Iterator[str]:
     if any(found.candidates[name].config["method"] == "concave_counts" for name in named):
         yield (
             "where methods are tied, concave counts are taken, except against GRPO, because their "
-            "forecasts of pass@1 are too low (docs/choosing.md)"
+            "forecasts of pass@1 are too low (docs/recommend.md)"
         )
     if untested := [name for name in named if not is_trained(found.candidates[name].config)]:
         yield (
             f"forecasts of {'; '.join(untested)} were not compared with training runs of several "
             "seeds, so such methods are chosen only if they lead by more than the errors "
-            "(docs/choosing.md)"
+            "(docs/recommend.md)"
         )
     yield (
         "the table assumes the speed of a small model: with a larger model or another learning "
