@@ -14,6 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from urllib.parse import unquote, urlsplit
 
+from typing_extensions import override
+
 import setrl
 
 INTERNAL = {"setrl.core.advantages", "setrl.files", "setrl.lab"}  # only for our own code
@@ -39,8 +41,8 @@ class Read(HTMLParser):
     def __post_init__(self) -> None:
         super().__init__()
 
+    @override
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note what an element refers to."""
         given = {name: value for name, value in attrs if value is not None}
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
         if tag == "a" and "href" in given:

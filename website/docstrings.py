@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import griffe
+from typing_extensions import override
 
 EXAMPLE = re.compile(r"^ *>>> .*(?:\n.*\S.*)*", re.MULTILINE)  # up to an empty line
 
@@ -16,6 +17,7 @@ def fenced(text: str) -> str:
 class Examples(griffe.Extension):
     """Put the examples of every docstring into blocks of code."""
 
+    @override
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
         """Change the docstring of an object that was read."""
         if obj.docstring is not None:

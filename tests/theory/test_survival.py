@@ -114,7 +114,7 @@ def test_leave_two_out_pays_on_one_side_of_the_edge():
     ("call", "message"),
     [
         (lambda: water_filling([0.5, 1.5]), r"success_C must be \(C,\) numbers in \[0, 1\]"),
-        (lambda: water_filling([0.0, 0.0]), "a strategy must have success above 0"),
+        (lambda: water_filling([0.0, 0.0]), "at least one strategy must have success above 0"),
         (lambda: water_filling([0.5], alpha=0), "alpha must be above 0 and at most 1, got 0"),
         (lambda: counts_shares([0.5], 8, alpha=1), r"alpha must be in \[0, 1\), got 1"),
         (lambda: relative_variance(1.0, 8, 2), r"success must be in \(0, 1\), got 1.0"),

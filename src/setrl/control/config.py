@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from typing_extensions import override
+
 from setrl import names
 from setrl.control.credit.vines import Vines, check_vines
 from setrl.control.tasks import ControlTask, from_config
@@ -68,6 +70,7 @@ class ControlConfig(RunConfig):
     pretrain_seed: int = 0
     """Decides the weights that every arm and seed starts from, if the task pretrains."""
 
+    @override
     def _check(self) -> None:
         try:
             self.make_task()
@@ -84,6 +87,7 @@ class ControlConfig(RunConfig):
                     "vec_normalize",
                 )
 
+    @override
     def _check_arm(self, arm: str) -> None:
         names.look_up("algorithm", self.algorithm(arm), ALGORITHMS)
         if self.algorithm(arm) != "poly_ppo":

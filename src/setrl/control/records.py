@@ -73,9 +73,11 @@ class RunCallback(BaseCallback):
         self.on_step_done, self.stop = on_step, stop
         self._start, self._ends = 0, False
 
+    @override
     def _on_training_start(self) -> None:
         self._start = self.model.num_timesteps
 
+    @override
     def _on_step(self) -> bool:
         return not self._ends
 
@@ -93,6 +95,7 @@ class RunCallback(BaseCallback):
             checkpoints.save(self.model, self.run)
         self._start = steps
 
+    @override
     def _on_rollout_end(self) -> None:
         families = self.locals.get("families")
         if families and self._is_due("rollouts", self.num_timesteps):

@@ -13,6 +13,7 @@ import imageio.v3 as imageio
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
+from typing_extensions import override
 
 from setrl import names
 from setrl.control import measures
@@ -54,6 +55,7 @@ class Rollout:
 class _Marked(gym.Wrapper):
     """Puts a snapshot of each episode's start into its first info, to replay the episode later."""
 
+    @override
     def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
         observation, info = self.env.reset(**options)
         return observation, info | {START: self.env.snapshot()}  # type: ignore[attr-defined]
@@ -81,7 +83,8 @@ def one_per_strategy(
     counts = Counter(label for label in labels if label is not None)
     if not counts:
         raise DataError(
-            f"of {episodes} episodes, none succeeded with a strategy: there is nothing to watch"
+            f"of {episodes} episodes, none succeeded with a strategy: sample more episodes, or "
+            "train longer"
         )
     return [
         Rollout(label, count / episodes, replayed(task, sampled[labels.index(label)]))
@@ -106,7 +109,8 @@ def _rendered(env: gym.Env) -> Frame:
     frame: Any = env.render()
     if frame is None:
         raise DataError(
-            f"{type(env.unwrapped).__name__} renders nothing: its render() returned None"
+            f"{type(env.unwrapped).__name__} cannot be watched: render() must return a picture, "
+            "and returned None"
         )
     return np.asarray(frame, dtype=np.uint8)
 
@@ -239,5 +243,7 @@ def _model(config: ControlConfig, run_dir: Path, arm: str, seed: int) -> BaseAlg
     # Earlier versions wrote only pickles.
     path = final / checkpoints.MODEL
     if not path.exists():
-        raise ConfigError(f"{arm} with seed {seed} is not finished: {final} is missing")
+        raise ConfigError(
+            f"{arm} with seed {seed} is not finished: {final} is missing; finish the run first"
+        )
     return checkpoints.load_model(arms.kind_of(config), path)

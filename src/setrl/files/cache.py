@@ -39,7 +39,7 @@ class Entry:
         path: Where it is.
         what: What it is, in words.
         size: Size of its files, in bytes.
-        tree: The files in it that setrl wrote and can make again; None if it must stay.
+        tree: The files in it that setrl wrote and can make again; None if the entry must stay.
     """
 
     path: Path

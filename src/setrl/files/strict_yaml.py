@@ -43,7 +43,7 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, int]]:
     if Path(path).suffix in PROGRAMS:
         raise KeyedError(
             f"{path} is a program, not a config: this command reads a YAML file, whose keys "
-            "docs/from-problems.md shows (settings of a script are not read)"
+            "docs/from-problems.md lists, and no settings of a script"
         )
     try:
         text = Path(path).read_text(encoding="utf-8")

@@ -31,7 +31,7 @@ def water_filling(success_C: ArrayLike, alpha: float = 1.0) -> np.ndarray:
     if not 0 < alpha <= 1:
         raise ValueError(f"alpha must be above 0 and at most 1, got {alpha}")
     if not success.any():
-        raise ValueError("a strategy must have success above 0")
+        raise ValueError("at least one strategy must have success above 0, got only zeros")
     best = np.sort(success[success > 0])[::-1]
     levels = (np.arange(1, len(best) + 1) - alpha) / np.cumsum(1 / best)
     # A strategy survives if it is above the level of all better strategies; the level then rises.

@@ -78,7 +78,9 @@ class FamilySampler:
             more = self._families(count, policy, entropies)
             steps = sum(family.num_steps for family in more)
             if not steps:
-                raise RuntimeError("episodes end before their first step: nothing can be learnt")
+                raise RuntimeError(
+                    "all episodes end before their first step: nothing can be learnt"
+                )
             families += more
             done += steps
             self.family_steps = done / len(families)

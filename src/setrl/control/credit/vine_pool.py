@@ -143,8 +143,8 @@ class VinePool:
             if not (something_is_gathered or _same(observation, then)):
                 raise NotResettableError(
                     f"the first {time} steps of a trunk were repeated and led to another "
-                    "observation, so the environment is not set back exactly: find out why by "
-                    "setrl.control.check_resettable(env), or keep the states of all steps by "
+                    "observation, so the environment is not set back exactly: find out why with "
+                    "setrl.control.check_resettable(env), or keep the states of all steps with "
                     "Vines(most_snapshots=None)"
                 )
             return replace(env.snapshot(), observation=then, info=vine.infos[time])

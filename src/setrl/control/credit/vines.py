@@ -130,14 +130,17 @@ def check_vines(method: AnyMethod | None, vines: Vines | None) -> None:
         if field == "rewards":
             continue
         if field not in givers:
-            raise ValueError(f"{method.name} reads {field}, which trajectories do not have")
+            raise ValueError(
+                f"{method.name} reads {field}, which trajectories do not have: use a method that "
+                "reads only rewards, clusters or pairs"
+            )
         if getattr(vines, givers[field]) is None:
             raise ValueError(f"{method.name} reads {field}: give Vines({givers[field]}=...)")
     compared = method
     if vines.credit in COMPARES_SETS:
         if not isinstance(method, Method):
             raise ValueError(
-                f"credit={vines.credit!r} compares sets of one objective, and {method.name} is a "
+                f"credit={vines.credit!r} compares sets of one objective, but {method.name} is a "
                 "sum of methods: use credit='marginal'"
             )
         compared = replace(method, baseline="all_sets")

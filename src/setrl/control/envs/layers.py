@@ -59,7 +59,7 @@ def layers_of(env: gym.Env) -> list[gym.Env]:
 
 
 def given(options: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the keyword `options` of a reset, if there are any: many environments know none."""
+    """Return `options` as a keyword for reset, if there are any: many environments accept none."""
     return {} if options is None else {"options": options}
 
 

@@ -45,7 +45,9 @@ class MujocoState(Adapter):
         env: Any = self.env
         saved, attributes = state
         if (saved.data.nbuffer, saved.data.narena) != (env.data.nbuffer, env.data.narena):
-            raise ValueError("the snapshot is of another MuJoCo model than this environment's")
+            raise ValueError(
+                "the snapshot is of another MuJoCo model: restore it into an equal environment"
+            )
         mujoco.mj_copyData(env.data, env.model, saved.data)
         vars(env).update(copied(attributes))
 

@@ -176,7 +176,9 @@ class ResettableEnv(gym.Wrapper):
             raise ValueError(f'rng must be "keep", "fork" or a seed ≥ 0, got {rng!r}')
         here, there = self._names(layers), snapshot.layers
         if here != there:
-            raise ValueError(f"a snapshot of {there} cannot be restored into {here}")
+            raise ValueError(
+                f"a snapshot of {there} cannot be restored into {here}: make both the same way"
+            )
 
     def _names(self, layers: list[gym.Env]) -> tuple[str, ...]:
         """Return the names that must be equal in two environments that share snapshots."""

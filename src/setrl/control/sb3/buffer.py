@@ -16,7 +16,7 @@ SCALARS = ("values", "log_probs", "advantages", "returns", "from_sets")  # one n
 
 
 class Minibatch(NamedTuple):
-    """What one step of the optimiser reads, under Stable-Baselines3's names."""
+    """The data for one step of the optimiser; the names are Stable-Baselines3's."""
 
     observations: Any
     actions: torch.Tensor

@@ -84,6 +84,7 @@ class PolyPPO(RegularisedPPO):
         """Whether whole episodes are collected here, instead of PPO's steps."""
         return self.uses_vines
 
+    @override
     def _setup_model(self) -> None:
         super()._setup_model()
         self._sampler: FamilySampler | None = None
@@ -94,18 +95,20 @@ class PolyPPO(RegularisedPPO):
         if is_vecenv_wrapped(self.env, VecFrameStack):  # type: ignore[arg-type]
             raise ValueError(
                 "vines use separate environments, which VecFrameStack does not reach: stack in "
-                "make_env by gymnasium.wrappers.FrameStackObservation, which is set back with the "
-                "environment, and give the model an environment that is made the same way"
+                "make_env with gymnasium.wrappers.FrameStackObservation, which is set back with "
+                "the environment, and give the model an environment that is made the same way"
             )
         if self.use_sde:
             raise ValueError("vines mix steps of several trajectories: use_sde must be False")
 
+    @override
     def _setup_learn(self, *arguments: Any, **named: Any) -> tuple[int, BaseCallback]:
         if self.method is not None and self.vines is None:
             raise ValueError("a saved model holds no vines: load(path, env=..., vines=...)")
         check_vines(self.method, self.vines)
         return super()._setup_learn(*arguments, **named)
 
+    @override
     def _excluded_save_params(self) -> list[str]:
         return [*super()._excluded_save_params(), "vines", "_sampler"]
 

@@ -65,6 +65,7 @@ class RegularisedPPO(PPO):
         if _init_setup_model:
             self._setup_model()
 
+    @override
     def _setup_model(self) -> None:
         has_dicts = isinstance(self.observation_space, spaces.Dict)
         self.rollout_buffer_class = DictSetBuffer if has_dicts else SetBuffer
@@ -72,15 +73,18 @@ class RegularisedPPO(PPO):
         self.rollout_buffer.bonus = self.bonus
         self.start_policy = copy.deepcopy(self.policy) if self.kl_anchor == "start" else None
 
+    @override
     def _setup_learn(self, *arguments: Any, **named: Any) -> tuple[int, BaseCallback]:
         found = super()._setup_learn(*arguments, **named)
         if self.start_policy is not None and self.num_timesteps == 0:
             self.start_policy.load_state_dict(self.policy.state_dict())
         return found
 
+    @override
     def _excluded_save_params(self) -> list[str]:
         return [*super()._excluded_save_params(), "start_policy"]
 
+    @override
     def _get_torch_save_params(self) -> tuple[list[str], list[str]]:
         modules, variables = super()._get_torch_save_params()
         return ([*modules, "start_policy"] if self.kl_anchor == "start" else modules), variables

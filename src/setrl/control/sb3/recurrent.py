@@ -43,12 +43,14 @@ class GRUPolicy(ActorCriticPolicy):
         self.hidden_size = hidden_size
         super().__init__(*arguments, **{**named, "share_features_extractor": True})
 
+    @override
     def _build_mlp_extractor(self) -> None:
         self.gru = nn.GRU(self.features_dim, self.hidden_size).to(self.device)
         self.mlp_extractor = MlpExtractor(
             self.hidden_size, self.net_arch, self.activation_fn, self.device
         )
 
+    @override
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return {**super()._get_constructor_parameters(), "hidden_size": self.hidden_size}
 
@@ -137,6 +139,7 @@ class MemoryCritic(Critic):
         lengths = np.array([len(one.trajectory) for one in usable])
         return found._replace(memories=_memories(usable), lengths=lengths)
 
+    @override
     def _evaluate(
         self, segments: Sequence[Segment], observations: Any, actions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -146,6 +149,7 @@ class MemoryCritic(Critic):
             taken = torch.as_tensor(flat(actions), device=self.policy.device)
             return values.cpu().numpy(), distribution.log_prob(taken).cpu().numpy()
 
+    @override
     def _last_values(self, trajectories: Sequence[Trajectory]) -> np.ndarray:
         # The last stored memory is the one before the last action. From there, two observations
         # lead to the wanted value: the one before that action, and the one after it.
@@ -192,14 +196,17 @@ class RecurrentPolyPPO(PolyPPO):
         super().__init__(policy, env, *arguments, **named)
 
     @property
+    @override
     def samples_families(self) -> bool:
         """Always true: PPO's own collection has no memory."""
         return True
 
+    @override
     def _setup_model(self) -> None:
         super()._setup_model()
         self.rollout_buffer.sequence_length = self.sequence_length
 
+    @override
     def _sampled(
         self, observations: Any, places: np.ndarray, memories: list[np.ndarray | None]
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -214,14 +221,17 @@ class RecurrentPolyPPO(PolyPPO):
         clipped, extras = self._clipped(actions)
         return clipped, {**extras, MEMORY: before}
 
+    @override
     def _distribution_along(self, trunk: Trajectory) -> Distribution:
         return self.policy.heads(self.policy.remembered(trunk.seen_T, trunk.extras[MEMORY]))[0]
 
+    @override
     def _evaluated(self, batch: Any, actions: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         return self.policy.evaluate_pieces(
             batch.observations, actions, batch.memories, batch.lengths
         )
 
+    @override
     def _distribution(self, policy: Any, batch: Any) -> Distribution:
         after = policy.unroll(batch.observations, batch.memories, batch.lengths)
         return policy.heads(after)[0]

@@ -97,6 +97,7 @@ class FixedLayouts(MiniGridEnv):
         info |= {"room": self.room(), "success": terminated and worth > 0}
         return seen, worth, terminated or truncated, False, info
 
+    @override
     def _reward(self) -> float:
         return 1.0 - 0.5 * self.step_count / HORIZON
 

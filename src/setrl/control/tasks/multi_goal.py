@@ -59,6 +59,7 @@ class MultiGoalEnv(MiniGridEnv):
         self.action_space = gym.spaces.Discrete(FORWARD_AND_TURNS)
         self.observation_space = gym.spaces.Box(0.0, 1.0, (2 * SIZE + 4,), np.float32)
 
+    @override
     def _gen_grid(self, width: int, height: int) -> None:
         self.grid = Grid(width, height)
         self.grid.wall_rect(0, 0, width, height)
@@ -66,6 +67,7 @@ class MultiGoalEnv(MiniGridEnv):
             self.grid.set(*cell, Wall() if index in self.blocked else Goal())
         self.agent_pos, self.agent_dir = START, FACING_UP
 
+    @override
     def _reward(self) -> float:
         return 1.0
 
