@@ -1,5 +1,6 @@
 """Arms whose methods read answers, proxies, second rewards, pairs and families."""
 
+import pickle
 import shutil
 from pathlib import Path
 
@@ -133,6 +134,20 @@ def test_columns_of_a_file_are_fields(load, problems, base):
     resolved = load(proxy={"column": "difficulty"}, **own)
     check_problems(resolved)
     assert resolved.arms["best_of"].fields == {"proxy": "difficulty"}
+
+
+def test_functions_of_a_user_reach_another_process(load, problems, base):
+    """Their modules cannot be pickled: the keys are, and the functions are loaded again."""
+    own = {"domain": None, "task": problems, "model": str(base), "max_new_tokens": 8}
+    resolved = load(answers={"function": "fields_of_mine:family"}, **own)
+    again = pickle.loads(pickle.dumps(resolved))
+    assert again.config == resolved.config
+    assert again.training_problems(0) == resolved.training_problems(0)
+    texts = ["ab", "c"]
+    for name in ("best_of", "families"):
+        [(field, function)] = again.arms[name].fields.items()
+        given = resolved.arms[name].fields[field](completions=texts, prompts=texts)
+        assert function(completions=texts, prompts=texts) == given
 
 
 def test_the_proxy_can_be_the_mean_log_probability(load, base, tmp_path):

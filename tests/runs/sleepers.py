@@ -5,6 +5,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+from setrl.errors import ConfigError
 from setrl.runs.pool import Job, run_jobs
 
 SECONDS_TO_KEEP = 1.5  # that a job needs for what it keeps once it is asked to end
@@ -18,6 +19,24 @@ def sleep(folder, on_progress, stop):
         time.sleep(0.01)
     time.sleep(SECONDS_TO_KEEP)
     (folder / "kept").touch()
+
+
+def refuse(path):
+    """What a value does whose making fails in the process of a job."""
+    raise ConfigError(f"{path} has gone")
+
+
+class Vanished:
+    """A job that is made again when it arrives, which fails."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return refuse, (self.path,)
+
+    def __call__(self, on_progress, stop):
+        raise AssertionError("it cannot be made")
 
 
 if __name__ == "__main__":

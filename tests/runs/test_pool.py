@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from setrl.errors import RunError
+from setrl.runs.pool import Job, run_jobs
+from tests.runs import sleepers
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -38,3 +42,9 @@ def test_an_interrupt_lets_jobs_keep_what_they_have_even_if_it_is_doubled(tmp_pa
 
 def test_a_second_interrupt_stops_at_once(tmp_path):
     assert not interrupted(tmp_path, [1.1])
+
+
+def test_a_job_that_cannot_be_made_in_its_process_says_why():
+    jobs = [Job("one", 1.0, sleepers.Vanished("own.jsonl"))]
+    with pytest.raises(RunError, match=r"1 of 1 jobs failed:\n  one: own.jsonl has gone\n"):
+        run_jobs(jobs, workers=1, show_progress=False, preload=sleepers.__name__)

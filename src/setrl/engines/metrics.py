@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,15 @@ FIELD_KEYS = {"answers": "answer", "proxy": "proxy", "second": "second", "famili
 NAMES_SHOWN = 20  # strategies whose shares are recorded; the others are summed
 
 Names = Sequence[Sequence[str | None]]
+NameOf = Callable[[str, str], str | None]  # (prompt, text) → the strategy's name
+
+
+def strategy_names(batch: ScoredBatch, name_of: NameOf | None) -> Names | None:
+    """Return the strategies of a batch by a task's own reader; None without a reader."""
+    if name_of is None:
+        return None
+    groups = zip(batch.prompts_B, batch.texts_BN, strict=True)
+    return [[name_of(prompt, text) for text in texts] for prompt, texts in groups]
 
 
 def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str, float]:

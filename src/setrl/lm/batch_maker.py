@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from setrl.engines.judging import make_judge
-from setrl.engines.metrics import batch_metrics, rollout_records
+from setrl.engines.metrics import batch_metrics, rollout_records, strategy_names
 from setrl.engines.scorer import SampledGroup, Scorer
 from setrl.evaluation.sampling import load_tokenizer
 from setrl.files.run_folder import TrainingRun
@@ -63,24 +63,15 @@ class BatchMaker:
         """
         from setrl.engines.tinker.journal import Batch
 
-        config, form, began = self.resolved.config, self.resolved.form, time.perf_counter()
-        first = (step - 1) * config.prompts_per_step
-        problems = self.problems[first : first + config.prompts_per_step]
-        prompts = [form.token_ids(one.prompt, self.tokenizer) for one in problems]
-        seeds = np.random.SeedSequence([self.seed, step]).generate_state(len(problems)) >> 1
+        config, began = self.resolved.config, time.perf_counter()
+        method = self.arm.method_at((step - 1) / config.steps)
+        problems = self._problems(step)
+        prompts = [self.resolved.form.token_ids(one.prompt, self.tokenizer) for one in problems]
         with self._lock:
-            sampled, groups = [], []
-            drawn = source.sample(prompts, config.samples_per_prompt, list(map(int, seeds)))
-            for problem, one in zip(problems, drawn, strict=True):
-                group = self._group(problem, one)
-                self.scorer.ask_ahead(group)
-                sampled.append(one)
-                groups.append(group)
+            sampled, groups = self._sampled(step, problems, prompts, source)
             sampled_s = time.perf_counter() - began
-            method = self.arm.method_at((step - 1) / config.steps)
-            rng = np.random.default_rng([self.seed, step])
-            batch = self.scorer.score(groups, method, rng)
-        names_BN = self._names(batch)
+            batch = self.scorer.score(groups, method, np.random.default_rng([self.seed, step]))
+        names_BN = strategy_names(batch, self.resolved.task.strategy.name_of)
         keeps = step == 1 or step % config.rollouts_every == 0
         return Batch(
             step,
@@ -90,17 +81,28 @@ class BatchMaker:
             rollout_records(batch, names_BN, step, method) if keeps else (),
         )
 
+    def _problems(self, step: int) -> list[Problem]:
+        first = (step - 1) * self.resolved.config.prompts_per_step
+        return self.problems[first : first + self.resolved.config.prompts_per_step]
+
+    def _sampled(
+        self, step: int, problems: list[Problem], prompts: list[list[int]], source: Sampler
+    ) -> tuple[list[Any], list[SampledGroup]]:
+        """Return the samples of each problem; a judge is asked while the others are drawn."""
+        seeds = np.random.SeedSequence([self.seed, step]).generate_state(len(problems)) >> 1
+        n, sampled, groups = self.resolved.config.samples_per_prompt, [], []
+        drawn = source.sample(prompts, n, list(map(int, seeds)))
+        for problem, one in zip(problems, drawn, strict=True):
+            group = self._group(problem, one)
+            self.scorer.ask_ahead(group)
+            sampled.append(one)
+            groups.append(group)
+        return sampled, groups
+
     def _group(self, problem: Problem, one: Any) -> SampledGroup:
         texts = self.tokenizer.batch_decode(one.tokens_N, skip_special_tokens=True)
         prompt = self.resolved.form.prompt(problem.prompt, self.is_chat)
         return SampledGroup(problem, prompt, texts, one.tokens_N, one.cut_N)
-
-    def _names(self, batch: Any) -> Any:
-        name_of = self.resolved.task.strategy.name_of
-        if name_of is None:
-            return None
-        groups = zip(batch.prompts_B, batch.texts_BN, strict=True)
-        return [[name_of(prompt, text) for text in texts] for prompt, texts in groups]
 
 
 def _credited(

@@ -9,12 +9,10 @@ from typing import Any
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from setrl import AnyMethod, files
-from setrl.engines.metrics import Names, batch_metrics, rollout_records
+from setrl.engines.metrics import NameOf, batch_metrics, rollout_records, strategy_names
 from setrl.files.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 from setrl.scoring import ScoredBatch
-
-NameOf = Callable[[str, str], str | None]  # (prompt, text) → the strategy's name
 
 
 class Recorder(TrainerCallback):
@@ -74,19 +72,13 @@ class Recorder(TrainerCallback):
         step, batch = state.global_step, self._batch
         metrics: dict[str, Any] = {"step": step}
         if batch is not None:
-            names_BN = self._names(batch)
+            names_BN = strategy_names(batch, self.name_of)
             metrics |= batch_metrics(batch, names_BN)
             if step == 1 or step % self.rollouts_every == 0:
                 records = rollout_records(batch, names_BN, step, self.method)
                 files.write_lines(self.run.rollouts(step), records)
         files.append_line(self.run.metrics, metrics | self._from_trainer(logs, batch))
         self._batch = None
-
-    def _names(self, batch: ScoredBatch) -> Names | None:
-        if self.name_of is None:
-            return None
-        groups = zip(batch.prompts_B, batch.texts_BN, strict=True)
-        return [[self.name_of(prompt, text) for text in texts] for prompt, texts in groups]
 
     def _from_trainer(self, logs: dict[str, Any], batch: ScoredBatch | None) -> dict[str, Any]:
         """Return what TRL measured, under our names, and the time that each part took."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -85,8 +86,10 @@ def run_jobs(jobs: Sequence[Job], workers: int, show_progress: bool, preload: st
         )
 
 
-def _work(job: Job, connection: Connection) -> None:
+def _work(do: bytes, connection: Connection) -> None:
     """Do a job in this process, and send ("done", how much) and ("failed", why) to the parent.
+
+    The job arrives pickled: to make its values again may fail, and then the parent learns why.
 
     Whatever the parent sends asks for the end of the work. If its end of the connection closes, the
     parent was killed: this process then ends at once, so that no orphan continues to write.
@@ -103,7 +106,7 @@ def _work(job: Job, connection: Connection) -> None:
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_listen, args=(connection, stop), daemon=True).start()
     try:
-        job.do(lambda done: send("done", done), stop)
+        pickle.loads(do)(lambda done: send("done", done), stop)
     except Exception as error:
         send("failed", explain(error))
         raise SystemExit(1) from error
@@ -169,7 +172,7 @@ class _Pool:
 
     def _start(self, job: Job) -> None:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(job, theirs))
+        process = self._context.Process(target=_work, args=(pickle.dumps(job.do), theirs))
         process.start()
         theirs.close()
         self._running[ours] = job, process
