@@ -25,13 +25,13 @@ DRAWS = IntervalConfig(resamples=500)
 
 
 def true_pass(a: float, b: float, ks: range) -> np.ndarray:
-    """pass@k of problems whose success rates are Beta(a, b)."""
+    """Return pass@k of problems whose success rates are Beta(a, b)."""
     return 1 - np.array([exp(lgamma(b + k) + lgamma(a + b) - lgamma(b) - lgamma(a + b + k))
                          for k in ks])  # fmt: skip
 
 
 def coverage(problems: int, n: int, arms: tuple, times: int) -> tuple[float, float, float]:
-    """Shares of comparisons: the band, all intervals together, and the first loss are right."""
+    """Return how often the band, all intervals together, and the first loss are right."""
     rng, ks = np.random.default_rng(0), range(1, n + 1)
     truth_K = true_pass(*arms[0], ks) - true_pass(*arms[1], ks)
     crossing = next((k for k, gap in zip(ks, truth_K, strict=True) if gap < -ROUNDING), inf)

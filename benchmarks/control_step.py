@@ -26,7 +26,7 @@ REPEATS = 5
 
 
 def contenders(task: MultiGoal) -> dict[str, Callable[[int], PPO]]:
-    """Name → a function from a seed to a fresh model."""
+    """Return name → a function from a seed to a fresh model."""
     vines = Vines(task.make_env, task.label, task.score, num_states=3, window=None)
     arguments = dict(task.defaults)
     del arguments["total_timesteps"]

@@ -73,7 +73,7 @@ def auc_interval(near_P: np.ndarray, same_P: np.ndarray) -> tuple[float, float]:
 
 
 def accuracy_by_folds(near_P: np.ndarray, same_P: np.ndarray) -> float:
-    """Accuracy at thresholds that were chosen on the other folds."""
+    """Return accuracy at thresholds that were chosen on the other folds."""
     folds = np.random.default_rng(0).permutation(len(same_P)) % FOLDS
     right = np.zeros(len(same_P), dtype=bool)
     for fold in range(FOLDS):
@@ -86,7 +86,7 @@ def accuracy_by_folds(near_P: np.ndarray, same_P: np.ndarray) -> float:
 def check_judges(
     vectorizer: TfidfVectorizer, pairs: list[dict], near_P: np.ndarray, threshold: float
 ) -> None:
-    """Both judges have together what the cosine has, pair by pair."""
+    """Check that both judges have together what the cosine has, pair by pair."""
     judge = EmbeddingJudge(lambda some: vectorizer.transform(some).toarray(), threshold)
     groups = [Group(pair["prompt"], (pair["a"], pair["b"])) for pair in pairs[:20]]
     expected = (near_P[:20] > 1 - threshold).tolist()

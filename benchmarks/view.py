@@ -63,7 +63,7 @@ def _group(rng: np.random.Generator, step: int, number: int) -> dict[str, Any]:
 
 
 def measure(root: Path) -> dict[str, float]:
-    """Processor seconds of each answer, and the memory of this process in MB."""
+    """Return processor seconds of each answer, and the memory of this process in MB."""
     from starlette.testclient import TestClient
 
     from setrl.lab.view.app import application

@@ -35,13 +35,13 @@ def main(paths: list[str], quality: str, diversity: str) -> None:
 
 
 def matches(rival: dict[str, Any], arm: dict[str, Any]) -> bool:
-    """Whether the rival's quality is not below the arm's by more than one standard error."""
+    """Return whether the rival's quality is not below the arm's by more than one standard error."""
     error = ((rival["stderr"] or 0) ** 2 + (arm["stderr"] or 0) ** 2) ** 0.5
     return bool(rival["mean"] >= arm["mean"] - error)
 
 
 def shown(outcome: dict[str, Any]) -> str:
-    """Mean ± standard error."""
+    """Return mean ± standard error."""
     digits = 3 if outcome["mean"] < 10 else 0
     return f"{outcome['mean']:.{digits}f} ± {outcome['stderr'] or 0:.{digits}f}"
 

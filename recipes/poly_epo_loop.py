@@ -52,7 +52,7 @@ def log_likelihoods(model, tokenizer, prompts: list[str], texts_BN: list[list[st
 
 
 def train(model, tokenizer, domain: Domain, method: Method, steps: int, learning_rate: float):
-    """REINFORCE with the method's advantages."""
+    """Train by REINFORCE with the method's advantages."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate)
     problems = domain.problems("train", steps * B, seed=1)
     for step in range(steps):
@@ -78,7 +78,7 @@ def train(model, tokenizer, domain: Domain, method: Method, steps: int, learning
 
 
 def metrics(model, tokenizer, domain: Domain, num_problems: int = 40, n: int = 64) -> str:
-    """pass@k and right strategies of 32 samples, on the test split and on the shifted one."""
+    """Print pass@k and right strategies of 32 samples, on the test and the shifted split."""
     parts = []
     for split in ("test", "shifted"):
         prompts = [problem.prompt for problem in domain.problems(split, num_problems, seed=2)]

@@ -48,7 +48,7 @@ def study(seeds: int, steps: int, seed: int = 0) -> dict[str, Training]:
 
 
 def as_numbers(training: dict[str, Training]) -> dict[str, dict]:
-    """Plain data."""
+    """Return plain data."""
     return {
         name: {"proxy": found.proxy.as_lists(), "value": found.value.as_lists()}
         for name, found in training.items()
@@ -57,7 +57,7 @@ def as_numbers(training: dict[str, Training]) -> dict[str, dict]:
 
 @one_thread()
 def _train(name: str, steps: int, seed: list[int]) -> tuple[list[float], list[float]]:
-    """The mean proxy and the last value of every window of updates."""
+    """Return the mean proxy and the last value of every window of updates."""
     problem, draws = np.random.default_rng(seed), np.random.default_rng([*seed, 1])
     features_PF = torch.from_numpy(problem.normal(size=(PROMPTS, FEATURES)))
     rewards_PA = problem.random((PROMPTS, ARMS))
@@ -75,7 +75,7 @@ def _train(name: str, steps: int, seed: list[int]) -> tuple[list[float], list[fl
 
 
 def _policy(seed: int) -> torch.nn.Module:
-    """A network of one hidden layer, from features to logits."""
+    """Return a network of one hidden layer, from features to logits."""
     generator = torch.Generator().manual_seed(seed)
     layers = torch.nn.Sequential(
         torch.nn.Linear(FEATURES, HIDDEN), torch.nn.Tanh(), torch.nn.Linear(HIDDEN, ARMS)
@@ -95,7 +95,7 @@ def _update(
     name: str,
     rng: np.random.Generator,
 ) -> None:
-    """One step up Σᵢ Aᵢ log π(yᵢ), mean over the prompts of the batch."""
+    """Take a step up Σᵢ Aᵢ log π(yᵢ), the mean over the prompts of the batch."""
     log_policy_BA = policy(features_BF).log_softmax(dim=-1)
     chances_BA = log_policy_BA.detach().exp().numpy()
     edges_BA = chances_BA.cumsum(axis=1)
@@ -110,7 +110,7 @@ def _update(
 
 
 def _value(policy: torch.nn.Module, features_PF: torch.Tensor, rewards_PA: np.ndarray) -> float:
-    """The exact E max of K draws: Σ r₍ₐ₎(F₍ₐ₎^K − F₍ₐ₋₁₎^K) over arms by reward."""
+    """Return the exact E max of K draws: Σ r₍ₐ₎(F₍ₐ₎^K − F₍ₐ₋₁₎^K) over arms by reward."""
     with torch.no_grad():
         chances_PA = policy(features_PF).softmax(dim=-1).numpy()
     order_PA = np.argsort(rewards_PA, axis=1)

@@ -1,4 +1,4 @@
-"""An animated SVG of frames: it moves by CSS alone, so it plays as an <img>, where no script runs.
+"""An animated SVG of frames: it moves only by CSS, so it plays as an <img>, where no script runs.
 
 It follows the reader's light or dark colours. Without its rules of motion everything stands as at
 the end of the loop; this is what readers see who ask for less motion.
@@ -12,7 +12,7 @@ from html import escape
 
 from setrl.report.style import DARK, LIGHT, Theme
 
-# Seconds: the first frame alone, each frame, then results, their growth, the way back, the end.
+# Seconds: the first frame, each frame, then results, their growth, the way back, the end.
 FIRST, FRAME, RESULT, GROWTH, BACK, LOOP = 1.3, 1 / 3, 9.1, 0.6, 12.6, 13.0
 LINE = 44  # height of a line of a counter
 
@@ -28,13 +28,13 @@ text, .ink { fill: var(--ink) }
 
 
 def text(words: str, x: float, y: float, anchor: str = "start", look: str = "") -> str:
-    """Words with their baseline at y; `look` is a class of the style."""
+    """Write words with their baseline at y; `look` is a class of the style."""
     place = f'x="{x:g}" y="{y:g}" text-anchor="{anchor}"'
     return f'<text {place} class="{look}">{escape(words)}</text>'
 
 
 def at(x: float, y: float, *parts: str) -> str:
-    """Parts whose origin is at (x, y)."""
+    """Place parts with their origin at (x, y)."""
     return f'<g transform="translate({x:g} {y:g})">{"".join(parts)}</g>'
 
 
@@ -51,10 +51,10 @@ class Animation:
     rules: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def moves(self, states: Sequence[str], stepwise: bool = False) -> str:
-        """Classes of an element that passes through states.
+        """Return classes of an element that passes through states.
 
         Args:
-            states: A CSS declaration for each frame; one more is that of the results.
+            states: A CSS declaration for each frame; one more declaration is for the results.
             stepwise: Whether it jumps from one state to the next.
         """
         times = [FIRST + FRAME * frame for frame in range(self.frames)] + [RESULT]
@@ -62,16 +62,16 @@ class Animation:
         return self._loop(stops, "moving steps" if stepwise else "moving")
 
     def grows(self) -> str:
-        """Classes of an element that grows to the right when the results come."""
+        """Return classes of an element that grows to the right when the results come."""
         stops = [(RESULT, "transform:scaleX(0)"), (RESULT + GROWTH, "transform:scaleX(1)")]
         return self._loop(stops, "moving")
 
     def appears(self) -> str:
-        """Classes of an element that appears just before the results come."""
+        """Return classes of an element that appears just before the results come."""
         return self._loop([(RESULT - GROWTH, "opacity:0"), (RESULT, "opacity:1")], "moving")
 
     def counter(self, numbers: Sequence[str], x: float, y: float, anchor: str) -> str:
-        """Numbers in one place, one for each frame and perhaps one of the results."""
+        """Write numbers in one place: one for each frame, and perhaps one for the results."""
         shifts = [f"transform:translateY({-LINE * line}px)" for line in range(len(numbers))]
         inner = {"middle": 60, "end": 120}[anchor]
         lines = [
@@ -82,7 +82,7 @@ class Animation:
         return f'{window}<g class="{self.moves(shifts, stepwise=True)}">{"".join(lines)}</g></svg>'
 
     def _loop(self, stops: Sequence[tuple[float, str]], look: str) -> str:
-        """Classes for (second, declaration) pairs: the first holds before, the last after them."""
+        """Return classes for (second, declaration) pairs, whose ends hold before and after."""
         (_, first), (_, last) = stops[0], stops[-1]
         whole = [(0.0, first), *stops, (BACK, last), (LOOP, first)]
         keyframes = "".join(f"{100 * s / LOOP:.4g}%{{{state}}}" for s, state in whole)
@@ -90,7 +90,7 @@ class Animation:
         return f"{look} {name}"
 
     def svg(self, width: int, height: int, title: str, parts: Sequence[str]) -> str:
-        """The whole file."""
+        """Return the whole file."""
         size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
         opening = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">'
         style = ["<style>", *self._style(), "</style>"]

@@ -41,7 +41,7 @@ class Bandit:
         return len(self.rewards_A)
 
     def sample(self, num_batches: int, num_samples: int, rng: np.random.Generator) -> np.ndarray:
-        """Arms of B batches of N independent samples: (B, N)."""
+        """Return arms of B batches of N independent samples: (B, N)."""
         return rng.choice(self.num_arms, size=(num_batches, num_samples), p=self.policy_A)
 
 
@@ -59,7 +59,7 @@ REWARDS: dict[str, Callable[[int, np.random.Generator], np.ndarray]] = {
 def draw_bandit(
     num_arms: int, rng: np.random.Generator, rewards: str = "uniform", spread: float = 1.0
 ) -> Bandit:
-    """A random bandit with logits N(0, spread²).
+    """Return a random bandit with logits N(0, spread²).
 
     Args:
         num_arms: A.
@@ -115,7 +115,7 @@ def _credit(rewards_BN: np.ndarray, set_size: int, **choices: Any) -> Advantages
 def _scaled(
     divisor: Callable[[int, int], int] = lambda num_samples, set_size: num_samples, **choices: Any
 ) -> Callable[[np.ndarray, int, np.random.Generator], np.ndarray]:
-    """Advantages whose mean is (divisor/K)·∇J, times K/divisor; the divisor is N by default."""
+    """Scale advantages with mean (divisor/K)·∇J by K/divisor; the divisor is N by default."""
 
     def advantages(rewards_BN: np.ndarray, set_size: int, rng: np.random.Generator) -> np.ndarray:
         found = _credit(rewards_BN, set_size, rng=rng, **choices)
@@ -184,7 +184,7 @@ def running_means(
     checkpoints: list[int],
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """The mean gradient of the first `checkpoints` batches: (checkpoints, A)."""
+    """Return the mean gradient of the first `checkpoints` batches: (checkpoints, A)."""
     total_A, done, means = np.zeros(bandit.num_arms), 0, []
     for upto in checkpoints:
         for size in _chunks(bandit, num_samples, upto - done):
@@ -226,7 +226,7 @@ def relative_variance(
 
 
 def _chunks(bandit: Bandit, num_samples: int, num_batches: int) -> list[int]:
-    """How many batches to hold at once, until there are `num_batches`."""
+    """Return how many batches to hold at once, until there are `num_batches`."""
     step = max(1, CHUNK // (bandit.num_arms + 8 * num_samples))
     full, rest = divmod(num_batches, step)
     return [step] * full + [rest] * (rest > 0)

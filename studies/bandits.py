@@ -145,7 +145,7 @@ VARIANCES: dict[str, tuple[Callable[[BanditsConfig], list[Setting]], Sequence[st
 def relative_variances(
     config: BanditsConfig, settings: Sequence[Setting], names: Sequence[str]
 ) -> Curves:
-    """The relative variance in each setting; all estimators see the same batches."""
+    """Return the relative variance in each setting; all estimators see the same batches."""
     bandits = {arms: _bandits(config, arms) for arms, _, _ in settings}
     return {
         name: geometric_interval(
@@ -163,7 +163,7 @@ def relative_variances(
 def _variances(
     bandits: Sequence[Bandit], name: str, set_size: int, num_samples: int, num_batches: int
 ) -> list[float]:
-    """An estimator's relative variance with each bandit."""
+    """Return an estimator's relative variance with each bandit."""
     return [
         relative_variance(
             bandit,
@@ -178,7 +178,7 @@ def _variances(
 
 
 def leave_two_out_map(config: BanditsConfig, rewards: str) -> Interval:
-    """Variance with leave-two-out over that of EI, for every (A, K) of the maps: (A, K) arrays."""
+    """Return the variance with leave-two-out over the variance with EI: (A, K) arrays."""
     rows = []
     for arms in config.map_arms:
         bandits = _bandits(config, arms, rewards, config.map_seeds)
@@ -193,7 +193,7 @@ def leave_two_out_map(config: BanditsConfig, rewards: str) -> Interval:
 def _bandits(
     config: BanditsConfig, arms: int, rewards: str = "uniform", seeds: int | None = None
 ) -> list[Bandit]:
-    """The random bandits of a setting, the same at every call."""
+    """Return the random bandits of a setting, the same at every call."""
     count = config.seeds if seeds is None else seeds
     key = list(REWARDS).index(rewards)
     return [
@@ -232,7 +232,7 @@ def run(config: BanditsConfig, out_dir: Path | str) -> Path:
 
 
 def draw_curves(config: BanditsConfig, curves: Mapping[str, Curves], path: Path) -> None:
-    """Estimation error, and variance against A, K and N."""
+    """Draw the estimation error, and the variance against A, K and N."""
     figure, axes = axes_grid(2, 2, 10.0, 7.8)
     usual = f"A = {config.arms}, N = {config.num_samples}, K = {config.set_size}"
     panels = (
@@ -263,7 +263,7 @@ def _curves(ax: Axes, grid: np.ndarray, found: Curves, ticks: bool) -> None:
 
 
 def draw_maps(config: BanditsConfig, maps: Mapping[str, Interval], path: Path) -> None:
-    """Where leave-two-out lowers the variance of EI and where it raises it."""
+    """Draw where leave-two-out lowers the variance of EI and where it raises it."""
     figure, axes = axes_grid(1, len(maps), 11.5, 4.3)
     for ax, (rewards, found) in zip(axes, maps.items(), strict=True):
         ax.grid(False)
@@ -275,7 +275,7 @@ def draw_maps(config: BanditsConfig, maps: Mapping[str, Interval], path: Path) -
     axes[0].set_ylabel("arms A")
     bar = figure.colorbar(image, ax=axes, shrink=0.9, ticks=[-2, -1, 0, 1, 2])
     bar.ax.set_yticklabels(["¼", "½", "1", "2", "4"])
-    bar.set_label("variance of EI + leave-two-out / that of EI")
+    bar.set_label("variance of EI + leave-two-out / variance of EI")
     figure.suptitle(
         "Leave-two-out helps in blue cells and hurts in red ones "
         "(in brackets: the interval over bandits holds 1)",
@@ -296,7 +296,7 @@ def _cells(ax: Axes, found: Interval) -> None:
 
 
 def draw_training(training: Mapping[str, Training], path: Path) -> None:
-    """The variance proxy and the value during training."""
+    """Draw the variance proxy and the value during training."""
     figure, axes = axes_grid(1, 2, 10.5, 4.4)
     for name, found in training.items():
         steps = WINDOW * np.arange(1, len(found.proxy.mean) + 1)

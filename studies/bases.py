@@ -50,7 +50,7 @@ def write(path: Path, counted: list[dict[str, list[int]]], samples: int) -> Path
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A file that `write` wrote."""
+    """Read a file that `write` wrote."""
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
 

@@ -1,13 +1,13 @@
 """`python -m studies biased_maze`: what is learned where a decoy pays at first.
 
 The Biased Maze is a corridor of forks with one right way, and a policy that leans to the wrong one.
-After MaxPO (arXiv:2606.06080, App., Fig. 6–7), of which the text is public but no number: actions 0
+After MaxPO (arXiv:2606.06080, App., Fig. 6–7), whose text is public, but no number: actions 0
 and 1, +1 for each forward step on a valid path, one correct path. Ours, so that short-sighted
 learning is deceived: fork t has the right way, 1, and a side corridor of `corridors[t]` further
 steps that ends there. A side corridor at the first fork that pays more than the right way does at
 first is a decoy.
 
-Axes beside the library's: D forks, R runs.
+Axes in addition to the library's: D forks, R runs.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ class BiasedMaze:
 
     @property
     def num_forks(self) -> int:
-        """D, which is also the return of the right way."""
+        """Return D, which is also the return of the right way."""
         return len(self.corridors)
 
     def play(self, chances_RD: np.ndarray, num_samples: int, rng: np.random.Generator) -> Episodes:
-        """N episodes of each of R policies, given by their P(action 1)."""
+        """Sample N episodes of each of R policies, given by their P(action 1)."""
         shape = (*chances_RD.shape[:1], num_samples, self.num_forks)
         right_RND = rng.random(shape) < chances_RD[:, None, :]
         passed_RND = np.cumprod(right_RND, axis=-1).astype(bool)
@@ -73,7 +73,7 @@ class BiasedMaze:
 
     @property
     def returns_E(self) -> np.ndarray:
-        """What each of the D + 1 ends pays: the dead end of each fork, and the goal."""
+        """Return what each of the D + 1 ends pays: the dead end of each fork, and the goal."""
         return np.arange(self.num_forks + 1) + np.array([*self.corridors, 0])
 
     def ends(self, chances_RD: np.ndarray) -> np.ndarray:
@@ -82,7 +82,7 @@ class BiasedMaze:
         return reach_RE * (1 - np.pad(chances_RD, ((0, 0), (0, 1))))
 
     def best_return(self, chances_RD: np.ndarray, draws: int = 1) -> np.ndarray:
-        """The exact mean of the best of `draws` independent returns: (R,)."""
+        """Return the exact mean of the best of `draws` independent returns: (R,)."""
         order_E = np.argsort(self.returns_E)
         below_RE = self.ends(chances_RD)[:, order_E].cumsum(axis=1) ** draws
         return np.diff(below_RE, axis=1, prepend=0.0) @ self.returns_E[order_E]
@@ -122,7 +122,7 @@ class Learner:
 
 
 def _of_max(name: str) -> Advantage:
-    """Max@K of the returns, as a share of the longest."""
+    """Return Max@K of the returns, as a share of the longest."""
 
     def advantages(
         episodes: Episodes, set_size: int, longest: int, rng: np.random.Generator
@@ -133,7 +133,7 @@ def _of_max(name: str) -> Advantage:
 
 
 def _all_sets(objective: Objective, fixed_size: int | None = None) -> Advantage:
-    """Every set of K episodes, or of a fixed size, against the sets without the episode.
+    """Compare every set of K episodes, or of a fixed size, with the sets without the episode.
 
     The objective is of returns as a share of the longest; paths are its clusters.
     """
@@ -193,7 +193,7 @@ def train(
     runs: int,
     seed: int,
 ) -> History:
-    """Gradient ascent on a logit at each fork, R independent runs side by side.
+    """Climb the gradient of a logit at each fork, in R independent runs side by side.
 
     z_t ← z_t + η Σᵢ Aᵢ (aᵢ_t − P_t(1)) over the episodes that reach fork t.
     """
@@ -247,7 +247,7 @@ class BiasedMazeConfig:
         check_set_size(self.set_size, self.num_samples, needs_contrast=True)
 
     def maze(self, decoy: int) -> BiasedMaze:
-        """The maze whose first side corridor is `decoy` long."""
+        """Return the maze whose first side corridor is `decoy` long."""
         return BiasedMaze((decoy, *[0] * (self.forks - 1)), self.start)
 
 
@@ -255,7 +255,7 @@ Histories = dict[str, History]  # learner → its runs
 
 
 def train_all(config: BiasedMazeConfig, decoy: int) -> Histories:
-    """Every learner in one maze, from the same seeds."""
+    """Train every learner in one maze, from the same seeds."""
     return {
         name: train(
             config.maze(decoy),
@@ -272,7 +272,7 @@ def train_all(config: BiasedMazeConfig, decoy: int) -> Histories:
 
 
 def last_policies(config: BiasedMazeConfig, decoy: int, history: History) -> dict[str, Any]:
-    """What the policies after the last update are worth, exactly."""
+    """Return what the policies after the last update are worth, exactly."""
     maze, chances_RD = config.maze(decoy), history.chances_RTD[:, -1]
     quantities = {
         "return": maze.best_return(chances_RD),
@@ -309,7 +309,7 @@ def run(config: BiasedMazeConfig, out_dir: Path | str) -> Path:
 
 
 def draw_learning(config: BiasedMazeConfig, histories: Histories, path: Path) -> None:
-    """Average return, P(action 1) at the first fork and P(goal) during training."""
+    """Draw the average return, P(action 1) at the first fork and P(goal) during training."""
     figure, axes = axes_grid(1, 3, 12.0, 4.4)
     panels: dict[str, Callable[[History], np.ndarray]] = {
         "average return": lambda h: h.returns_RT,
@@ -332,7 +332,7 @@ def draw_learning(config: BiasedMazeConfig, histories: Histories, path: Path) ->
 
 
 def draw_decoys(config: BiasedMazeConfig, histories: Mapping[int, Histories], path: Path) -> None:
-    """Average return in mazes with no decoy, a shorter and a longer one."""
+    """Draw the average return in mazes without a decoy, with a shorter and with a longer one."""
     figure, axes = axes_grid(1, len(histories), 12.0, 4.4)
     for ax, (decoy, found) in zip(axes, histories.items(), strict=True):
         for name, history in found.items():

@@ -50,7 +50,7 @@ MOST_TRIES = 1000  # samples that the author writes for one prompt before a stra
 
 
 def strategies_of(counted: Mapping[str, Any], at_least: float) -> tuple[str, ...]:
-    """The strategies whose right samples make at least this share of a base's samples.
+    """Return the strategies whose right samples make at least this share of a base's samples.
 
     Args:
         counted: What `bases.read` gives: for each problem, strategy → [right, wrong].
@@ -60,7 +60,7 @@ def strategies_of(counted: Mapping[str, Any], at_least: float) -> tuple[str, ...
         Their names, the most frequent first.
 
     Raises:
-        ConfigError: If there is none.
+        ConfigError: If no strategy has such a share.
     """
     right: Counter[str] = Counter()
     for problem in counted["problems"]:
@@ -97,7 +97,7 @@ class Author:
         temperature: float,
         generator: torch.Generator,
     ) -> list[list[list[int]]]:
-        """Like `sampler.sample_ids`: `n` samples of each prompt, in token ids."""
+        """Sample like `sampler.sample_ids`: `n` samples of each prompt, in token ids."""
         seed = torch.randint(2**62, (1,), generator=generator).item()
         rng = np.random.default_rng(int(seed))
         end = [int(self.tokenizer.eos_token_id)]
@@ -108,7 +108,7 @@ class Author:
         return groups
 
     def texts(self, prompt: str, n: int, rng: np.random.Generator) -> list[str]:
-        """`n` right samples: n // m of each of m strategies, and the rest of random ones.
+        """Return `n` right samples: n // m of each of m strategies, and the rest of random ones.
 
         A strategy that the author does not get right in 1,000 samples cannot be used for this
         problem, and leaves its place to the others.
@@ -133,7 +133,7 @@ class Author:
 
 
 def _by_turns(found: Mapping[str, Sequence[str]]) -> list[str]:
-    """The samples of all strategies, one of each in turn."""
+    """Return the samples of all strategies, one of each in turn."""
     waiting = deque(list(texts) for texts in found.values() if texts)
     turns = []
     while waiting:
@@ -171,18 +171,18 @@ class Ceilings(LanguageModelArms):
 def ceiling_config(
     recipe: ComparisonConfig, shares: Sequence[float], seeds: Sequence[int]
 ) -> ComparisonConfig:
-    """The recipe with one arm for each share of the base's samples."""
+    """Return the recipe with one arm for each share of the base's samples."""
     arms = {arm_of(share): {"method": "raft"} for share in shares}
     return replace(recipe, name=f"ceiling_{recipe.name}", arms=arms, seeds=tuple(seeds))
 
 
 def arm_of(share: float) -> str:
-    """What the arm is called that learns the strategies of this share."""
+    """Return the name of the arm that learns the strategies of this share."""
     return f"imitation_{share:g}"
 
 
 def numbers(run_dir: Path, strategies: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    """The means of each arm and seed: split → arm → metric → {value, per_seed}."""
+    """Return the means of each arm and seed: split → arm → metric → {value, per_seed}."""
     splits = means_by_seed(summarise_run(run_dir), SHOWN)
     shown = {arm: list(names) for arm, names in strategies.items()}
     return {"schema_version": 1, "strategies": shown, "splits": splits}

@@ -17,7 +17,7 @@ LETTERS = HashingVectorizer(
 
 
 def last_number(text: str) -> str | None:
-    """The product that a sample of `multiplication` ends with; None if it has no number.
+    """Return the last number of a sample of `multiplication`; None if it has no number.
 
     >>> last_number("(600-17)*6=3600-102=3498")
     '3498'
@@ -27,5 +27,5 @@ def last_number(text: str) -> str | None:
 
 
 def runs_of_letters(texts: list[str]) -> Any:
-    """How often each run of one to three letters is in a text: (N, 4096), hashed, of length 1."""
+    """Count each run of one to three letters in a sample: (N, 4096), hashed, of length 1."""
     return LETTERS.transform(texts).toarray()

@@ -33,7 +33,7 @@ Then the task changes, and A is wrong, too. How often is one of k samples right?
 
 
 def trained(steps: int = SHOWN[-1]) -> dict[str, np.ndarray]:
-    """The policies of each method, (T + 1, A): exact mean updates, so nothing is random."""
+    """Return the policies of each method, (T + 1, A), by exact mean updates: nothing is random."""
     updates = {
         name: TabularMethod(one, TABLE, NUM_SAMPLES).update for name, one in COMPARED.items()
     }
@@ -44,7 +44,7 @@ def trained(steps: int = SHOWN[-1]) -> dict[str, np.ndarray]:
 
 
 def bar(policy_A: np.ndarray, width: int = WIDTH) -> str:
-    """Letters in the shares of the ways; what rounding leaves goes to the largest remainders.
+    """Return letters in the shares of the ways; the largest remainders get the rest.
 
     >>> bar(np.array([0.5, 0.26, 0.24]), width=10)
     'AAAAABBBCC'
@@ -56,7 +56,7 @@ def bar(policy_A: np.ndarray, width: int = WIDTH) -> str:
 
 
 def lines(paths: Mapping[str, np.ndarray]) -> list[str]:
-    """A bar for each method at each step that is shown."""
+    """Print a bar for each method at each step that is shown."""
     rows = [f"{'step':>5}  " + "  ".join(f"{name:{WIDTH}}" for name in paths).rstrip()]
     for step in (one for one in SHOWN if one < len(next(iter(paths.values())))):
         rows.append(f"{step:5}  " + "  ".join(bar(path[step]) for path in paths.values()))
@@ -64,7 +64,7 @@ def lines(paths: Mapping[str, np.ndarray]) -> list[str]:
 
 
 def after_the_change(paths: Mapping[str, np.ndarray]) -> list[str]:
-    """Exact pass@k of the last policies, and of the first, where the first way fails."""
+    """Print the exact pass@k of the last policies, and of the first, where the first way fails."""
     rows = [f"{'k':20}      1      4     16"]
     for name, policy in {"before training": START, **{n: p[-1] for n, p in paths.items()}}.items():
         chances = (TabularObjective(objectives.any_correct(), CHANGED, k) for k in (1, 4, 16))

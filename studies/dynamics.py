@@ -47,7 +47,7 @@ class Panel:
 
 
 def equally_good(steps: int = STEPS) -> list[Panel]:
-    """Five strategies that are always right and one that is wrong: exact mean updates."""
+    """Follow five strategies that are always right and a wrong one, by exact mean updates."""
     labels = (*(f"correct {i + 1}" for i in range(5)), "wrong")
     updates = [TabularMethod(method, EQUAL, NUM_SAMPLES).update for method in METHODS.values()]
     paths = [expected_steps(update, EQUAL_START, LEARNING_RATE, steps) for update in updates]
@@ -58,7 +58,7 @@ def equally_good(steps: int = STEPS) -> list[Panel]:
 
 
 def unequally_good(steps: int = STEPS, seed: int = SEED) -> list[Panel]:
-    """Six strategies that are right 90 … 40 % of the time: one run, with its sampling noise."""
+    """Follow six strategies that are right 90 … 40 % of the time: one run, with its noise."""
     labels = tuple(f"right {rate:.0%}" for rate in np.asarray(UNEQUAL.rates_A))
     paths = [
         simulate(
@@ -81,7 +81,7 @@ def unequally_good(steps: int = STEPS, seed: int = SEED) -> list[Panel]:
 
 
 def draw_dynamics(rows: dict[str, list[Panel]]) -> Figure:
-    """Stacked probabilities, a row of panels for each entry."""
+    """Draw stacked probabilities, with a row of panels for each entry."""
     figure, all_axes = axes_grid(len(rows), len(METHODS), 11, 3.3 * len(rows))
     grid = np.reshape(np.array(all_axes), (len(rows), -1))
     for axes, (name, panels) in zip(grid, rows.items(), strict=True):

@@ -74,12 +74,12 @@ class Run:
 
     @classmethod
     def read(cls, path: Path) -> Run:
-        """The run of a file that `collect` wrote."""
+        """Read the run in a file that `collect` wrote."""
         found = json.loads(path.read_text(encoding="utf-8"))
         return cls(found["name"], found["config"], found["arms"], found["differences"])
 
     def value(self, arm: str, metric: str, split: str = "test") -> float:
-        """The mean over problems and seeds."""
+        """Return the mean over problems and seeds."""
         return float(self.arms[split][arm][metric]["value"])
 
 
@@ -118,7 +118,7 @@ def collect(run_dir: Annotated[Path, tyro.conf.Positional], folder: Path = FOLDE
 def _paired(
     summaries: Sequence[Summary], splits: Iterable[str], arms: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
-    """Split → arm → metric → the difference to its reference."""
+    """Return split → arm → metric → the difference to its reference."""
     paired: dict[str, dict[str, Any]] = {split: {} for split in splits}
     for summary in summaries:
         for split, found in summary.splits.items():
@@ -131,7 +131,7 @@ def _paired(
 
 
 def reference(arm: str, arms: Sequence[str]) -> str | None:
-    """What an arm is compared with: Poly-EPO with K = 4, and with the arm's judge if arms differ.
+    """Return the arm of Poly-EPO with K = 4 to compare with; it has the arm's judge if arms differ.
 
     >>> reference("concave_0", ["poly_epo_4", "concave_0"])
     'poly_epo_4'
@@ -165,12 +165,12 @@ def _rounded(found: Any, *more: str) -> dict[str, Any]:
 
 
 def score(run: Run, arm: str) -> float:
-    """pass@1 in points + 2 × right strategies, on the test split."""
+    """Return pass@1 in points + 2 × right strategies, on the test split."""
     return 100 * run.value(arm, PASS) + WORTH * run.value(arm, RIGHT)
 
 
 def ranked(screen: Sequence[Run]) -> list[tuple[float, str, str]]:
-    """Score, family and name of every arm that is not fixed, the best first."""
+    """Return score, family and name of every arm that is not fixed, the best first."""
     found = [
         (score(run, arm), _family(arm), arm)
         for run in screen
@@ -185,7 +185,7 @@ def _family(arm: str) -> str:
 
 
 def chosen(screen: Sequence[Run], count: int = 3) -> list[str]:
-    """The finalists that the screen decides: the best, one of each family."""
+    """Return the finalists that the screen decides: the best, one of each family."""
     best: dict[str, str] = {}
     for _, family, arm in ranked(screen):
         best.setdefault(family, arm)
@@ -205,7 +205,7 @@ def finalists(folder: Path = FOLDER) -> None:
 
 
 def verdict(run: Run, arm: str) -> str:
-    """What recipes/front/README.md calls an arm's lead over Poly-EPO with K = 4 on a domain."""
+    """Return the verdict of recipes/front/README.md on an arm's lead over Poly-EPO with K = 4."""
     found = {name: run.differences["test"][arm][name] for name in (PASS, RIGHT)}
     above = {name: one["low"] > 0 for name, one in found.items()}
     not_below = {name: one["value"] >= -NEARLY[name] for name, one in found.items()}
@@ -218,17 +218,17 @@ def verdict(run: Run, arm: str) -> str:
 
 
 def _above_line(run: Run, arm: str) -> bool:
-    """Whether an arm has more strategies than Poly-EPO's line over K has at its pass@1."""
+    """Return whether an arm has more strategies than Poly-EPO's line over K has at its pass@1."""
     return len(_line(run)) < 3 or lead(run, arm) > 0
 
 
 def _line(run: Run) -> list[str]:
-    """The arms of Poly-EPO alone, whose K varies."""
+    """Return the arms of plain Poly-EPO, whose K varies."""
     return [name for name in run.arms["test"] if re.fullmatch(r"poly_epo_\d+", name)]
 
 
 def lead(run: Run, arm: str) -> float:
-    """Right strategies beyond Poly-EPO's line over K, at the arm's pass@1.
+    """Return right strategies beyond Poly-EPO's line over K, at the arm's pass@1.
 
     Left and right of the line its ends count: nothing is extrapolated.
     """
@@ -259,7 +259,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def table(run: Run) -> list[str]:
-    """The arms of a run, best score first, and their differences to Poly-EPO with K = 4."""
+    """Return the table of a run: arms by score, and differences to Poly-EPO with K = 4."""
     order = sorted(run.arms["test"], key=lambda arm: -score(run, arm))
     seeds = ", ".join(map(str, run.config["seeds"]))
     lines = [f"## {run.name}", "", f"Seeds {seeds}; {run.config['steps']} steps.", ""]
@@ -297,7 +297,7 @@ ROWS = (
 
 
 def draw(runs: Sequence[Run], folder: Path = FOLDER) -> Figure:
-    """A column for each run, a row for each of `ROWS`: pass@1 against what is to be kept.
+    """Draw a column for each run and a row for each of `ROWS`: pass@1 against diversity.
 
     A star is where imitation gets in as many steps, if `studies.ceiling` has measured it.
     """
@@ -314,7 +314,7 @@ def draw(runs: Sequence[Run], folder: Path = FOLDER) -> Figure:
     return figure
 
 
-FAR = ("base", "grpo")  # so far from the others that these could not be told apart
+FAR = ("base", "grpo")  # so far from the others that the others would look the same
 
 
 def _scatter(ax: Axes, run: Run, arms: Mapping[str, Look], split: str, kept: str) -> None:
@@ -390,7 +390,7 @@ def tables(folder: Path = FOLDER) -> Path:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     commands: dict[str, Any] = {"collect": collect, "finalists": finalists, "tables": tables}
     try:
         print(tyro.extras.subcommand_cli_from_dict(commands, prog="python -m studies.front") or "")

@@ -20,7 +20,7 @@ RARE, LARGE = 0.001, 0.01  # shares of all samples
 
 
 def right_strategies(path: Path) -> Counter[str]:
-    """How often each strategy is right in one record of samples."""
+    """Return how often each strategy is right in one record of samples."""
     found: Counter[str] = Counter()
     for group in files.read_lines(path):
         for sample in group["samples"]:
@@ -31,7 +31,7 @@ def right_strategies(path: Path) -> Counter[str]:
 
 
 def late_and_growing(by_step: dict[int, Counter[str]]) -> dict[str, Any]:
-    """What is found late and what grows, of a training run.
+    """Return what a training run finds late, and what grows.
 
     Args:
         by_step: Step → `right_strategies` of its record, in order.

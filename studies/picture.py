@@ -1,7 +1,7 @@
 """`python -m studies.picture`: the animated picture of the README, from a run of the front.
 
 `collect` keeps what the picture needs of a run, in one small file; `draw` writes the picture.
-While it moves, shares and pass@1 are those of training samples; at the end, pass@1 is that of the
+While it moves, shares and pass@1 come from training samples; at the end, pass@1 comes from the
 run's evaluation.
 """
 
@@ -38,7 +38,7 @@ LEFT, TRACK, END = 32, 232, 372  # where a bar begins, the length of 100%, where
 
 
 def frame_steps(last: int) -> list[int]:
-    """The steps at which frames end: dense at the start, where shares change most.
+    """Return the steps at which frames end: dense at the start, where shares change most.
 
     >>> frame_steps(200)[:8], frame_steps(200)[-2:]
     ([1, 3, 6, 9, 12, 17, 22, 28], [184, 200])
@@ -70,7 +70,7 @@ def collect(run_dir: Annotated[Path, tyro.conf.Positional], folder: Path = FOLDE
 
 
 def _frames(data: RunData, arm: str, ends: Sequence[int]) -> dict[str, Any]:
-    """pass@1 and shares at each frame; strategies without a fill are added up as "other"."""
+    """Return pass@1 and shares at each frame; strategies without a fill are added up as "other"."""
     fills = share_fills(data)
     shares = {name: np.zeros(len(ends)) for name in [*fills, "other"]}
     for key in dict.fromkeys(key for run in data.arms[arm] for key in run.metrics):
@@ -82,7 +82,7 @@ def _frames(data: RunData, arm: str, ends: Sequence[int]) -> dict[str, Any]:
 
 
 def _means(data: RunData, arm: str, key: str, ends: Sequence[int]) -> np.ndarray:
-    """Mean over seeds, and over the steps since the frame before; 0 where it was not logged."""
+    """Return means over seeds and the steps since the last frame; 0 where nothing was logged."""
     absent = np.zeros(ends[-1])
     rows = [np.nan_to_num(run.metrics.get(key, absent)) for run in data.arms[arm]]
     parts = np.split(np.mean(rows, axis=0), ends[:-1])
@@ -94,7 +94,7 @@ def _rounded(values: np.ndarray) -> list[float]:
 
 
 def caption(shares: Mapping[str, Any], run: Run) -> str:
-    """What the picture shows, with its numbers."""
+    """Return what the picture shows, with its numbers."""
     base, grpo, poly = (
         (plain(run.value(arm, RIGHT)), percent(run.value(arm, PASS))) for arm in ("base", *ARMS)
     )
@@ -112,7 +112,7 @@ def caption(shares: Mapping[str, Any], run: Run) -> str:
 
 
 def picture(shares: Mapping[str, Any], run: Run) -> str:
-    """The SVG, from what `collect` kept and from the run's evaluation."""
+    """Draw the SVG from what `collect` kept and from the run's evaluation."""
     moving = Animation(len(shares["steps"]))
     body = [text("step", WIDTH // 2, 100, "middle", "muted")]
     body += [moving.counter([str(step) for step in shares["steps"]], WIDTH // 2, 132, "middle")]
@@ -125,7 +125,7 @@ def picture(shares: Mapping[str, Any], run: Run) -> str:
 
 
 def _fan(moving: Animation, shares: Mapping[str, Sequence[float]]) -> list[str]:
-    """A way to each strategy, as wide as its share, and a disc with this share as its area."""
+    """Draw a way to each strategy, as wide as its share, and a disc with this share as its area."""
     fills = dict(zip(shares, (*STRATEGY_FILLS, OTHER_FILL), strict=True))
     lost, ways, discs = [], [], []
     for name, (x, y) in _places(list(shares)).items():
@@ -145,7 +145,7 @@ def _fan(moving: Animation, shares: Mapping[str, Sequence[float]]) -> list[str]:
 
 
 def _places(names: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Places on an arc above the root: the first in the middle, the next beside it, and so on."""
+    """Return places on an arc above the root, from the middle outwards."""
     places = {}
     for rank, name in enumerate(names):
         side = (rank + 1) // 2 * (1 if rank % 2 else -1)
@@ -156,7 +156,7 @@ def _places(names: Sequence[str]) -> dict[str, tuple[int, int]]:
 
 
 def _bars(moving: Animation, arm: str, passes: Sequence[float], run: Run) -> list[str]:
-    """pass@1 while training and on test problems, and with the most frequent choices forbidden."""
+    """Draw pass@1 in training and on test problems, also without the most frequent choices."""
     test, shifted = (run.value(arm, PASS, split) for split in ("test", "shifted"))
     scales = [f"transform:scaleX({value:.3f})" for value in (*passes, test)]
     numbers = [*(percent(value, 0) for value in passes), percent(test)]
@@ -189,7 +189,7 @@ def draw(folder: Path = FOLDER) -> Path:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     commands: dict[str, Any] = {"collect": collect, "draw": draw}
     print(tyro.extras.subcommand_cli_from_dict(commands, prog="python -m studies.picture"))
 

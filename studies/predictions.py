@@ -111,7 +111,7 @@ class Point:
 
 
 def base_strategies(domain: str, results: Path = RESULTS) -> Strategies:
-    """The strategies of a base model over all problems of its file."""
+    """Return the strategies of a base model over all problems of its file."""
     right: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     for problem in read(results / "bases" / f"{domain}.json")["problems"]:
@@ -124,7 +124,7 @@ def base_strategies(domain: str, results: Path = RESULTS) -> Strategies:
 
 
 def numbers(found: Any) -> dict[str, float]:
-    """The three numbers of a forecast, or of strategies."""
+    """Return the three numbers of a forecast, or of strategies."""
     return {
         "pass@1": found.pass_1,
         f"correct_strategies@{SAMPLES}": found.right_strategies(SAMPLES),
@@ -133,7 +133,7 @@ def numbers(found: Any) -> dict[str, float]:
 
 
 def measured(folder: str, arm: str, results: Path = RESULTS) -> dict[str, float]:
-    """The same numbers of a trained arm, on the test split."""
+    """Return the same numbers of a trained arm, on the test split."""
     summary = json.loads((results / folder / "summary.json").read_text(encoding="utf-8"))
     found = summary["splits"]["test"]["arms"][arm]["metrics"]
     return {name: found[name]["value"] for name in NAMES}
@@ -144,12 +144,12 @@ NAMES = ("pass@1", f"correct_strategies@{SAMPLES}", "top_share")
 
 
 def fit(config: PredictionsConfig) -> Miniature:
-    """The step and skill whose forecast is nearest to the one arm."""
+    """Return the step and skill whose forecast is nearest to the one arm."""
     return fit_to(config, *FITTED)
 
 
 def fit_to(config: PredictionsConfig, folder: str, arm: str) -> Miniature:
-    """The step and skill whose forecast is nearest to an arm.
+    """Return the step and skill whose forecast is nearest to an arm.
 
     A point of pass@1 counts as much as half a strategy.
     """
@@ -170,7 +170,7 @@ def fit_to(config: PredictionsConfig, folder: str, arm: str) -> Miniature:
 
 
 def with_losses(points: list[Point]) -> list[Point]:
-    """The points with what each arm loses in pass@1 against GRPO, after as many steps."""
+    """Draw the points with what each arm loses in pass@1 against GRPO, after as many steps."""
 
     def lost(point: Point, side: str) -> dict[str, float] | None:
         mine = getattr(point, side)
@@ -185,7 +185,7 @@ def with_losses(points: list[Point]) -> list[Point]:
 
 
 def compare(training: Miniature) -> Iterator[Point]:
-    """Forecast and training of every recorded arm, and forecasts of arms that were not trained."""
+    """Return forecast and training of recorded arms, and forecasts of arms without training."""
     for run in RECORDED:
         base, steps = base_strategies(run.domain), replace(training, steps=run.steps)
         for arm, method in run.arms.items():
@@ -196,7 +196,7 @@ def compare(training: Miniature) -> Iterator[Point]:
 
 
 def agreement(points: list[Point], name: str) -> dict[str, float]:
-    """Of the trained arms but the fitted one: the mean error, and the correlation."""
+    """Return the mean error and the correlation for the trained arms but the fitted one."""
     trained = [p for p in points if p.measured and (p.folder, p.arm) != FITTED]
     if name == LOST:  # against itself GRPO loses nothing, whatever the forecast
         trained = [p for p in trained if p.arm != "grpo"]
@@ -217,7 +217,7 @@ PANELS = {
 
 
 def draw(points: list[Point]) -> Figure:
-    """Forecast against training, a panel for each number."""
+    """Draw forecast against training, with a panel for each number."""
     figure, axes = axes_grid(1, 3, 12, 4.6)
     for ax, (name, text) in zip(axes, PANELS.items(), strict=True):
         _draw_panel(ax, points, name)

@@ -46,7 +46,7 @@ class RecommendationsConfig:
     worth: tuple[float, ...] = (0.0, 1.0, 2.0, 4.0)
 
     def goals(self) -> list[Goal]:
-        """All of them."""
+        """Return all of them."""
         return [
             *(Goal(None, points / 100) for points in self.within),
             *(Goal(points) for points in self.worth),
@@ -64,7 +64,7 @@ class Run:
         folder: Under results.
         domain: Whose base it starts from.
         steps, prompts, num_samples: Of its training.
-        arms: Arm → its method's config, of the arms that differ in the method alone.
+        arms: Arm → its method's config, for the arms that differ only in the method.
         seeds: Arm → pass@1 and right strategies of each seed, (2, R).
         left_out: The other arms.
     """
@@ -88,8 +88,8 @@ class Choice:
         folder, domain, goal: Where, and what was wanted.
         arms: How many there were to choose from.
         chosen, best: By the forecasts, and by training.
-        regret: Score of the best arm less that of the chosen one, in training; None if the chosen
-            arm lost more pass@1 than allowed.
+        regret: Score of the best arm less the score of the chosen one, in training; None if the
+            chosen arm lost more pass@1 than allowed.
         stderr: Of that difference, over seeds; None for one seed.
         is_within_error: Whether the chosen arm is the best one, or the regret is at most two of its
             standard errors.
@@ -113,7 +113,7 @@ GRADED_WRONG = ("grader_errors", "wrap_reward")  # keys of faulty graders, then 
 
 
 def recorded(results: Path = RESULTS) -> Iterator[Run]:
-    """The runs from the recipes' bases that have GRPO and another arm that can be forecast."""
+    """Return the runs from the recipes' bases with GRPO and another arm that can be forecast."""
     for folder, config, arms in _files(results):
         if config.get("domain") not in DOMAINS or not _is_usual(config):
             continue
@@ -133,7 +133,7 @@ def recorded(results: Path = RESULTS) -> Iterator[Run]:
 
 
 def _files(results: Path) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """Name, config, and arms with their metrics: of summaries, and of the study of the front."""
+    """Yield name, config, and arms with metrics, from summaries and the study of the front."""
     for path in sorted(results.rglob("summary.json")):
         beside = path.with_name("config.yaml")
         if beside.exists():
@@ -149,12 +149,12 @@ def _files(results: Path) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]
 
 
 def _per_seed(metrics: Mapping[str, Any]) -> np.ndarray:
-    """pass@1 and right strategies of each seed, (2, R)."""
+    """Return pass@1 and right strategies of each seed, (2, R)."""
     return np.array([metrics[name]["per_seed"] for name in NAMES[:2]])
 
 
 def _is_usual(config: Mapping[str, Any]) -> bool:
-    """Whether the base's groups are known: the model of the domain's recipe, as it was sampled."""
+    """Return whether the base is the model of the domain's recipe, whose groups are known."""
     if config.get("temperature", 1.0) != 1 or any(config.get(key) for key in GRADED_WRONG):
         return False
     recipe, _ = strict_yaml.read(RECIPES / config["domain"] / "config.yaml")
@@ -163,7 +163,7 @@ def _is_usual(config: Mapping[str, Any]) -> bool:
 
 
 def _is_method_alone(arm: Mapping[str, Any]) -> bool:
-    """Whether an arm has a method and its arguments, and reads rewards and clusters at most."""
+    """Return whether an arm has only a method, which reads only rewards and clusters."""
     try:
         method = methods.from_config(arm)
     except ValueError:
@@ -173,7 +173,7 @@ def _is_method_alone(arm: Mapping[str, Any]) -> bool:
 
 
 def ahead(run: Run, training: Miniature) -> Found:
-    """Arm → forecast pass@1 and right strategies."""
+    """Return arm → forecast pass@1 and right strategies."""
     planned = replace(training, steps=run.steps, prompts=run.prompts, num_samples=run.num_samples)
     base, result = base_strategies(run.domain), {}
     for arm, config in run.arms.items():
@@ -184,7 +184,7 @@ def ahead(run: Run, training: Miniature) -> Found:
 
 
 def compared(run: Run, goal: Goal, found: Found, fitted_to: str) -> Choice:
-    """The choice by forecasts beside the best arm in training."""
+    """Return the choice by forecasts, and the best arm in training."""
     seeds = run.seeds
     means = {arm: (float(one[0].mean()), float(one[1].mean())) for arm, one in seeds.items()}
     chosen, best = goal.choose(found, run.arms), goal.best(means)
@@ -205,7 +205,7 @@ def compared(run: Run, goal: Goal, found: Found, fitted_to: str) -> Choice:
 
 
 def _of_always(run: Run, goal: Goal, best: str) -> dict[str, float | None]:
-    """The regret of each fixed choice that is among the arms."""
+    """Return the regret of each fixed choice that is among the arms."""
     return {
         name: regret_of(goal, arm, best, run.seeds)[0]
         for name, fixed in ALWAYS.items()
@@ -217,7 +217,7 @@ def _of_always(run: Run, goal: Goal, best: str) -> dict[str, float | None]:
 def regret_of(
     goal: Goal, chosen: str, best: str, seeds: Mapping[str, np.ndarray]
 ) -> tuple[float | None, float | None]:
-    """Score of the best arm less that of the chosen one, and its standard error over seeds."""
+    """Return the score of the best arm less the score of the chosen one, and its standard error."""
     reference = seeds[REFERENCE][0].mean()
     if goal.worth is None:
         if reference - seeds[chosen][0].mean() > goal.within:
@@ -231,7 +231,7 @@ def regret_of(
 
 
 def errors(run: Run, found: Found) -> Iterator[dict[str, Any]]:
-    """Forecast less training of each arm: pass@1 lost against GRPO, and right strategies."""
+    """Return forecast less training of each arm: pass@1 lost against GRPO, and right strategies."""
     of_grpo = found[REFERENCE][0], run.seeds[REFERENCE][0].mean()
     for arm, config in run.arms.items():
         pass_1, strategies = run.seeds[arm].mean(axis=1)
@@ -247,7 +247,7 @@ def errors(run: Run, found: Found) -> Iterator[dict[str, Any]]:
 
 
 def by_method(found: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
-    """Mean and mean absolute errors of each method's arms."""
+    """Return mean and mean absolute errors of each method's arms."""
     result: dict[str, dict[str, float]] = {}
     for method in dict.fromkeys(one["method"] for one in found):
         ours = [one for one in found if one["method"] == method]
@@ -262,7 +262,7 @@ def by_method(found: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
 
 
 def totals(found: list[Choice]) -> dict[str, Any]:
-    """How often the choice was right, and what it cost, by the kind of goal."""
+    """Return how often the choice was right, and what it cost, by the kind of goal."""
     result = {}
     for kind in ("strategies within a loss", "points"):
         ours = [c for c in found if ("at most" in c.goal) == (kind != "points")]
@@ -278,7 +278,7 @@ def totals(found: list[Choice]) -> dict[str, Any]:
 
 
 def _of_fixed(found: list[Choice], name: str) -> dict[str, Any]:
-    """The same of always taking one method, where it is among the arms."""
+    """Return the same for always taking one method, where it is among the arms."""
     regrets = [choice.always[name] for choice in found if name in choice.always]
     return {
         "choices": len(regrets),

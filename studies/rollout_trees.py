@@ -5,8 +5,8 @@ Set RL in sequence: K actions are drawn at every visited state, and each leads t
 The rollout is a tree with K^t states at depth t. Set RL note, §2.1. Axes: X states, A actions, S
 multisets of K actions. A policy is policy_XA, its actions drawn independently at every node.
 
-The value of a tree is that of an ordinary process with discount γK and reward f̄_π(x), which depends
-on the policy:
+The value of a tree equals the value of an ordinary process with discount γK and reward f̄_π(x),
+which depends on the policy:
 
     V♯ = f̄_π + γK·P_π V♯,   f̄_π(x) = E f(x, a₁…a_K),   γ < 1/K
 
@@ -100,7 +100,7 @@ class SetMDP:
 
     @cached_property
     def counts_SA(self) -> np.ndarray:
-        """How often each multiset of K actions holds each action."""
+        """Return how often each multiset of K actions holds each action."""
         return self.scores[0].sets.counts_SA
 
     @cached_property
@@ -131,7 +131,7 @@ class SetMDP:
 
         Args:
             policy_XA: π.
-            values_X: V♯ of what follows; that of π unless given.
+            values_X: V♯ of what follows; by default V♯ of π.
         """
         policy = self._policy(policy_XA)
         values_X = self.values(policy) if values_X is None else values_X
@@ -161,7 +161,7 @@ class PolicyIteration:
 
 
 def improve(mdp: SetMDP, policy_XA: ArrayLike, sweeps: int = 1) -> np.ndarray:
-    """A policy whose expected sets are worth at least as much at every state, given V♯ of the old.
+    """Return a policy whose sets are worth at least as much at every state, given V♯ of the old.
 
     π(a|x) ← π(a|x)·Q(x, a) / Σ_b π(b|x)·Q(x, b),   Q(x, a) = E[Q♯(x, S) | a₁ = a] − min Q♯(x, ·)
 
@@ -215,7 +215,7 @@ def planned_values(mdp: SetMDP, tolerance: float = 1e-12) -> np.ndarray:
 def q_learning(
     mdp: SetMDP, *, steps: int, rng: np.random.Generator, checkpoints: int = 50
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Q-learning over sets from sampled branches, every state and set tried at random.
+    """Learn Q over sets from sampled branches, with every state and set tried at random.
 
     Q(x, S) ← Q(x, S) + η·(f(x, S) + γ Σ_{a∈S} max_{S'} Q(x'_a, S') − Q(x, S)),   η = m^(−0.6)
 
@@ -277,7 +277,7 @@ class RolloutTreesConfig:
 
 
 def process(config: RolloutTreesConfig) -> SetMDP:
-    """A random process whose states are scored by mean reward × share of different actions."""
+    """Make a random process with states scored by mean reward × share of different actions."""
     rng = np.random.default_rng(config.seed)
     shape = config.states, config.actions
     moves_XAX = rng.dirichlet(np.full(config.states, 0.3), size=shape)
@@ -293,7 +293,7 @@ def process(config: RolloutTreesConfig) -> SetMDP:
 
 
 def climb(config: RolloutTreesConfig, mdp: SetMDP) -> list[PolicyIteration]:
-    """Set policy iteration from random policies, one sweep an iteration."""
+    """Run set policy iteration from random policies, one sweep an iteration."""
     rng = np.random.default_rng([config.seed, 1])
     return [
         policy_iteration(
@@ -307,7 +307,7 @@ def climb(config: RolloutTreesConfig, mdp: SetMDP) -> list[PolicyIteration]:
 
 
 def learn(config: RolloutTreesConfig, mdp: SetMDP) -> tuple[np.ndarray, Interval]:
-    """Steps, and the error of set Q-learning relative to the largest value."""
+    """Return steps, and the error of set Q-learning relative to the largest value."""
     scale = np.abs(planned_values(mdp)).max()
     runs = [
         q_learning(mdp, steps=config.q_steps, rng=np.random.default_rng([config.seed, 2, r]))

@@ -24,7 +24,7 @@ CURVES = ("pass@", "majority@", "correct_strategies@", "vote_share@", "degenerat
 
 
 def models_of(run: LanguageModelArms, seeds: dict[str, list[int]]) -> Iterator[Any]:
-    """(arm, seed, its model) of the base and of every finished training."""
+    """Yield (arm, seed, model) for the base and for every finished training run."""
     yield BASE, 0, run.base
     for arm, own in seeds.items():
         for seed in own:
@@ -32,7 +32,7 @@ def models_of(run: LanguageModelArms, seeds: dict[str, list[int]]) -> Iterator[A
 
 
 def curves_of(run_dir: Path) -> dict[str, Any]:
-    """Split → arm → metric → {value, low, high}, at every k that is a power of two."""
+    """Return split → arm → metric → {value, low, high}, at every k that is a power of two."""
     summary = summarise(run_evaluations(run_dir), None)
     return {
         split: {
@@ -60,7 +60,7 @@ def run(
 
     Args:
         run_dir: The folder of the run.
-        out_dir: Where everything is written; a folder for samples of this run alone.
+        out_dir: Where everything is written; a folder for samples of only this run.
         arms: Its arms; all by default.
         temperatures: Each model is sampled at each of them.
         samples: n, the samples of each problem.

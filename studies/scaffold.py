@@ -106,12 +106,12 @@ class Conditions:
 
     @property
     def same_range(self) -> bool:
-        """Whether condition 3 holds."""
+        """Return whether condition 3 holds."""
         return bool(np.allclose(self.reward_range, self.diversity_range, rtol=1e-12, atol=1e-12))
 
     @property
     def discouraged_A(self) -> np.ndarray:
-        """The actions for which condition 2 holds, beyond rounding."""
+        """Return the actions for which condition 2 holds, beyond rounding."""
         return self.count_covariances_A < -ROUNDING * (1 + np.abs(self.diversity_range).max())
 
 
@@ -237,7 +237,7 @@ class HeterogeneousScaffold:
 
     @property
     def holds(self) -> bool:
-        """Whether value > bound."""
+        """Return whether value > bound."""
         return self.value > self.bound
 
 

@@ -44,7 +44,7 @@ class SpecularSets:
 
     @property
     def size(self) -> int | None:
-        """The number of actions in a smallest specular set; None if there is no such set."""
+        """Return the number of actions in a smallest specular set; None if no such set exists."""
         return len(self.sets[0]) if self.sets else None
 
 

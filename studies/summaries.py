@@ -53,7 +53,7 @@ class Interval:
     high: np.ndarray
 
     def as_lists(self) -> dict[str, list]:
-        """Plain data, to four significant digits."""
+        """Return plain data, to four significant digits."""
         return {
             name: np.vectorize(lambda v: float(f"{v:.4g}"))(value).tolist()
             for name, value in vars(self).items()
@@ -61,7 +61,7 @@ class Interval:
 
 
 def mean_interval(values_R: ArrayLike) -> Interval:
-    """Mean over the first axis with percentiles of resampled means; at least two runs."""
+    """Return mean over the first axis with percentiles of resampled means; at least two runs."""
     values = np.asarray(values_R, dtype=np.float64)
     if len(values) < 2:
         raise ValueError(f"an interval needs at least 2 runs, got {len(values)}")
@@ -73,7 +73,7 @@ def mean_interval(values_R: ArrayLike) -> Interval:
 
 
 def geometric_interval(values_R: ArrayLike) -> Interval:
-    """Geometric mean over the first axis with its interval, for positive numbers and ratios.
+    """Return geometric mean over the first axis with its interval, for positive numbers and ratios.
 
     >>> float(geometric_interval([1.0, 4.0]).mean)
     2.0
@@ -91,7 +91,7 @@ def write_numbers(path: Path, config: Any, **numbers: Any) -> Path:
 
 
 def means_by_seed(summary: Summary, metrics: Sequence[str]) -> dict[str, Any]:
-    """Split → arm → metric → {value, per_seed}, of those metrics that an evaluation has."""
+    """Return split → arm → metric → {value, per_seed}, of those metrics that an evaluation has."""
     return {
         split: {
             arm: {
@@ -106,7 +106,7 @@ def means_by_seed(summary: Summary, metrics: Sequence[str]) -> dict[str, Any]:
 
 
 def moving_average(values: ArrayLike, window: int) -> np.ndarray:
-    """Mean of the last `window` values along the last axis; fewer at the start.
+    """Return mean of the last `window` values along the last axis; fewer at the start.
 
     >>> moving_average([2, 4, 6, 8], 2)
     array([2., 3., 5., 7.])
@@ -118,19 +118,19 @@ def moving_average(values: ArrayLike, window: int) -> np.ndarray:
 
 
 def draw_interval(ax: Axes, x: np.ndarray, interval: Interval, name: str, label: str = "") -> None:
-    """A mean as a line and its interval as a band, in the hue and line style of `name`."""
+    """Draw a mean as a line and its interval as a band, in the hue and line style of `name`."""
     look = style.Look(label, *STYLES[name])
     band(ax, x, (interval.mean, interval.low, interval.high), look)
 
 
 def title(ax: Axes, text: str, xlabel: str) -> None:
-    """A small title on the left, and what the x axis shows."""
+    """Write a small title on the left, and what the x axis shows."""
     ax.set_title(text, loc="left", fontsize=10.5)
     ax.set_xlabel(xlabel)
 
 
 def legend_below(figure: Figure, axes: Sequence[Axes]) -> None:
-    """One legend below the panels, each label once."""
+    """Draw one legend below the panels, each label once."""
     lines = {
         str(line.get_label()): line for ax in axes for line in ax.get_legend_handles_labels()[0]
     }

@@ -1,7 +1,7 @@
 """`python -m studies.texts RUN FILE`: how different the samples of a run's models are, as texts.
 
 What needs no strategies: runs of letters that are in a problem's samples, how much two samples
-share before they part; and beside them the entropy of the strategies. Every number is a mean over
+share before they part; and the entropy of the strategies. Every number is a mean over
 problems, then seeds.
 """
 
@@ -25,7 +25,7 @@ LENGTH = 4  # characters of a run of letters
 
 
 def distinct_runs(texts: Sequence[str], length: int = LENGTH) -> float:
-    """Different runs of `length` characters among all of the texts, as a share.
+    """Return the share of different runs among all runs of `length` characters.
 
         |{runs}| / Σ runs           distinct-n, of characters; a shorter text is one run
 
@@ -37,7 +37,7 @@ def distinct_runs(texts: Sequence[str], length: int = LENGTH) -> float:
 
 
 def of_problem(texts: Sequence[str]) -> dict[str, float]:
-    """The measures of one problem's samples."""
+    """Return the measures of one problem's samples."""
     return {
         "distinct_runs": distinct_runs(texts),
         "different_texts": len(set(texts)) / len(texts),
@@ -46,13 +46,13 @@ def of_problem(texts: Sequence[str]) -> dict[str, float]:
 
 
 def of_model(evaluation_file: Path) -> dict[str, float]:
-    """The means over problems; `entropy` is that of the strategies, in nats, where one is read."""
+    """Return means over problems; `entropy` is the entropy of the strategies in nats."""
     texts = defaultdict(list)
     for record in list(files.read_lines(evaluation_file.parent / "samples" / evaluation_file.name)):
         if "text" in record:  # the first line has the settings
             texts[record["problem"]].append(record["text"])
     if not texts:
-        raise ConfigError(f"{evaluation_file}: the run has kept no texts beside it")
+        raise ConfigError(f"{evaluation_file}: the run has kept no texts in its folder")
     found = [of_problem(own) for own in texts.values()]
     means = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
     labels_PN = load_evaluation(evaluation_file).strategies_PN

@@ -1,4 +1,4 @@
-"""`python -m studies theory_figures`: the figures of docs/theory.md beside the dynamics.
+"""`python -m studies theory_figures`: the figures of docs/theory.md except the dynamics.
 
 Every number in them is exact: an enumeration, or a closed form of `setrl.theory`.
 """
@@ -39,7 +39,7 @@ GROUP_NAMES = ("right, factor", "right, factor", "right, graph", "wrong, guess")
 
 
 def sets_and_marginals() -> Figure:
-    """Four samples, their six sets of two with scores, and u, v and u − v of each sample."""
+    """Draw four samples, their six sets of two with scores, and u, v and u − v of each sample."""
     tabular = TabularObjective(objectives.polychromic(), GROUP, set_size=2)
     sets = list(combinations(range(4), 2))
     score = {tuple(s): f for s, f in zip(tabular.sets.sets_SK, tabular.scores_S, strict=True)}
@@ -72,7 +72,7 @@ def sets_and_marginals() -> Figure:
 
 
 def noise_of_set_sizes() -> Figure:
-    """Relative variance over the success rate for several K, and the K with the least."""
+    """Draw relative variance over the success rate for several K, and the K with the least."""
     figure, (left, right) = axes_grid(1, 2, 10, 3.6)
     grid = np.linspace(0.01, 0.7, 140)
     for size, hue in zip((1, 2, 4, 8), (GREY, ORANGE, BLUE, GREEN), strict=True):
@@ -94,7 +94,7 @@ def noise_of_set_sizes() -> Figure:
 
 
 def leave_two_out_boundary() -> Figure:
-    """Below which success rate leave-two-out pays, for two actions."""
+    """Draw the success rate below which leave-two-out pays, for two actions."""
     figure, (ax,) = axes_grid(1, 1, 5.6, 3.4)
     for num, hue in ((6, SKY), (8, PINK), (16, ORANGE), (32, BLUE)):
         sizes = range(1, num)
@@ -110,7 +110,7 @@ def leave_two_out_boundary() -> Figure:
 
 
 def shares_and_price() -> Figure:
-    """Best shares over α of the mixture, and of concave counts over their α; pass@1 of both."""
+    """Draw best shares over α of the mixture and of concave counts, and pass@1 of both."""
     figure, axes = axes_grid(1, 3, 12, 3.5)
     weights = np.linspace(0.02, 1, 99)
     alphas = np.linspace(0, 0.97, 50)
@@ -149,15 +149,15 @@ def _stack(ax: Axes, x: np.ndarray, shares: np.ndarray) -> None:
 
 
 def shaping_threshold() -> Figure:
-    """The bonus that a wrong, rare, new strategy needs, against the tutorial's p/(d − d̄)."""
+    """Draw the bonus that a wrong, rare, new strategy needs, against the tutorial's p/(d − d̄)."""
     figure, (ax,) = axes_grid(1, 1, 6, 3.5)
     grid, rare = np.linspace(0.02, 0.98, 49), 1e-6
     one = ActionTable([1, 0, 0], clusters=[0, 0, 1])
     five = ActionTable([1] * 5 + [0, 0], clusters=[0, 1, 2, 3, 4, 0, 5])
     beside_one = [bonus_needed(one, [p, 1 - p - rare, rare], 2, 8) for p in grid]
     beside_five = [bonus_needed(five, [p / 5] * 5 + [1 - p - rare, rare], 6, 8) for p in grid]
-    ax.plot(grid, beside_five, color=VERMILION, label="beside five right strategies")
-    ax.plot(grid, beside_one, color=BLUE, label="beside one right strategy")
+    ax.plot(grid, beside_five, color=VERMILION, label="with five right strategies")
+    ax.plot(grid, beside_one, color=BLUE, label="with one right strategy")
     ax.plot(
         grid, grid / (1 - 1 / 8), color=GREY, linestyle=":", label="p/(d − d̄) with d = 1, d̄ = 1/8"
     )
@@ -168,7 +168,7 @@ def shaping_threshold() -> Figure:
 
 
 def set_value_of_a_tree() -> Figure:
-    """The set value of a state: two actions at each state, three levels, values of one policy."""
+    """Draw the set value of a state: two actions at each state, three levels, one policy."""
     figure, (ax,) = axes_grid(1, 1, 7, 3.4)
     depth, gamma, places = 3, 0.3, {}
     for level in range(depth + 1):
@@ -202,7 +202,7 @@ def state_score(level: int, node: int) -> float:
 
 
 def tree_value(level: int, node: int, depth: int, gamma: float) -> float:
-    """The discounted sum of f over the subtree: Definition 2.1 where moves are deterministic."""
+    """Return the discounted sum of f over the subtree: Definition 2.1 for deterministic moves."""
     if level == depth:
         return state_score(level, node)
     children = (tree_value(level + 1, child, depth, gamma) for child in (2 * node, 2 * node + 1))
@@ -215,7 +215,7 @@ def _below(place: tuple[int, int], root: tuple[int, int]) -> bool:
 
 
 def scaffold_of_a_set() -> Figure:
-    """Mean score of other sets by how much they overlap with a set, and the scaffold value."""
+    """Draw the mean score of other sets by their overlap with a set, and the scaffold value."""
     figure, axes = axes_grid(1, 2, 10, 3.4)
     table = ActionTable([1, 1, 0], clusters=[0, 1, 2])
     policy = np.array([0.7, 0.15, 0.15])

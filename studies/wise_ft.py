@@ -71,10 +71,10 @@ class Mixtures(LanguageModelArms):
 
 
 def opened(run_dir: Path, arms: Sequence[str]) -> tuple[Mixtures, dict[str, list[int]]]:
-    """A run, and the seeds of each arm whose training is finished.
+    """Open a run, and find the seeds of each arm whose training is finished.
 
     Raises:
-        ConfigError: If there is no run, or it has no such arm, or no weights of it.
+        ConfigError: If the run, one of the arms, or its weights are missing.
     """
     if not (run_dir / CONFIG).is_file():
         raise ConfigError(f"{run_dir} is not the folder of a run: it has no {CONFIG}")
@@ -109,7 +109,7 @@ def claim(folder: Path, run_dir: Path) -> None:
 
 
 def evaluations_of(run_dir: Path, folder: Path, names: Iterable[str]) -> Evaluations:
-    """split → model → seed → evaluation, of the base, the arms and their mixtures."""
+    """Return split → model → seed → evaluation, of the base, the arms and their mixtures."""
     found: dict[str, dict[str, Any]] = {}
     for part in (run_evaluations(run_dir), run_evaluations(folder)):
         for split, models in part.items():
@@ -119,7 +119,7 @@ def evaluations_of(run_dir: Path, folder: Path, names: Iterable[str]) -> Evaluat
 
 
 def name_of(arm: str, t: float) -> str:
-    """What a mixture of an arm is called."""
+    """Return the name of a mixture of an arm."""
     return f"{arm}-wise-{t:g}"
 
 
@@ -132,11 +132,11 @@ def run(
     """Evaluate mixtures of the arms of a finished run with its base, and write wise_ft.json.
 
     What is evaluated already is not evaluated again. wise_ft.json has for each split and model,
-    the base and the arms among them, the means over problems and seeds, and those of each seed.
+    the base and the arms among them, the means over problems and seeds, and over each seed.
 
     Args:
         run_dir: The folder of the run.
-        out_dir: Where everything is written; a folder for mixtures of this run alone.
+        out_dir: Where everything is written; a folder for mixtures of only this run.
         arms: Its arms; all by default.
         shares: The values of t.
 

@@ -29,7 +29,7 @@ ASSISTANT, TOOL, CALL, END_OF_CALL = "<assistant>", "<tool>", "<tool_call>", "</
 TOOLS = ("add", "multiply")
 FACTORS, NUMBERS = (2, 3), tuple(range(2, 30))
 
-# Conversations as they are tokenized: no names of roles but these, and each call as JSON.
+# How conversations are tokenized: only these names of roles, and each call as JSON.
 CHAT_TEMPLATE = (
     "{% for m in messages %}"
     "{% if m.role == 'assistant' %}" + ASSISTANT + "{{ m.content }}"
@@ -91,18 +91,18 @@ class Problem:
 
     @property
     def prompt(self) -> Messages:
-        """The question, as a conversation."""
+        """Return the question, as a conversation."""
         text = f"{self.a}*{self.b}+{self.a}*{self.c}=?"
         return [{"role": "user", "content": text}]
 
     @property
     def result(self) -> int:
-        """What is asked for."""
+        """Return what is asked for."""
         return self.a * (self.b + self.c)
 
 
 def problems(split: str) -> list[Problem]:
-    """All problems of a split, in one fixed order; every sixth is for the test."""
+    """Return all problems of a split, in one fixed order; every sixth is for the test."""
     every = [Problem(a, b, c) for a in FACTORS for b in NUMBERS for c in NUMBERS]
     random.Random(0).shuffle(every)
     return every[::6] if split == "test" else [one for i, one in enumerate(every) if i % 6]
@@ -179,7 +179,7 @@ def _turn(tokenizer: PreTrainedTokenizerFast, before: Messages, message: dict) -
 
 
 def is_right(completion: Messages, result: int) -> bool:
-    """Whether a sample ends with the result, in a message of its own."""
+    """Return whether a sample ends with the result, in a separate message."""
     last = completion[-1]
     said = last.get("content", "").strip()
     return last["role"] == "assistant" and not last.get("tool_calls") and said == str(result)

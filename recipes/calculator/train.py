@@ -64,7 +64,7 @@ class Seen:
         return rewards
 
     def summary(self) -> dict:
-        """pass@1, pass@8, and the strategies of right samples."""
+        """Return pass@1, pass@8, and the strategies of right samples."""
         counts = [int(sum(rewards)) for rewards in self.right.values()]
         right = [
             [s for s, ok in zip(self.strategies[key], self.right[key], strict=True) if ok]
@@ -98,7 +98,7 @@ def make_base(tokenizer, written: int, epochs: int):
 def make_trainer(
     model, tokenizer, method: Method, steps: int, seed: int, folder: Path, problems_of_test: int
 ) -> SetGRPOTrainer:
-    """TRL's trainer with two tools; the strategies are the clusters."""
+    """Return TRL's trainer with two tools; the strategies are the clusters."""
     args = GRPOConfig(
         str(folder),
         max_steps=steps,

@@ -35,7 +35,7 @@ def main(summary: Path, folder: Path) -> None:
 
 
 def draw(ax: Axes, arms: dict[str, Any], metric: str, letter: str, label: str) -> None:
-    """Mean and standard error over seeds, and each seed, against K or W."""
+    """Draw mean and standard error over seeds, and each seed, against K or W."""
     found = sorted((place(name), arm[metric]) for name, arm in arms.items() if name[0] == letter)
     xs = [x for x, _ in found]
     means, errors = ([one[key] for _, one in found] for key in ("mean", "stderr"))
@@ -49,7 +49,7 @@ def draw(ax: Axes, arms: dict[str, Any], metric: str, letter: str, label: str) -
 
 
 def place(arm: str) -> int:
-    """k8 → 8, w_whole → where whole vines stand."""
+    """Return the place on the axis: k8 → 8, w_whole → where whole vines stand."""
     return WHOLE if arm == "w_whole" else int(arm[1:])
 
 

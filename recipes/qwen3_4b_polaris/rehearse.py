@@ -5,7 +5,7 @@
 It makes a model of 0.1 million parameters in FOLDER/model, prints the command with all that is
 changed for it, and runs it; the run is in FOLDER/run. With a judge, any OpenAI-compatible server,
 the strategies are judged as in the recipe; otherwise samples with the same final answer count as
-one strategy. With a server of the Tinker protocol, tinker.yaml is rehearsed in the place of
+one strategy. With a server of the Tinker protocol, tinker.yaml is rehearsed instead of
 trl.yaml; the server must serve FOLDER/model.
 """
 

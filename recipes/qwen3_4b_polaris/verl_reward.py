@@ -22,7 +22,7 @@ def _verifier() -> MathVerifier:
 def compute_score(
     data_source: str, solution_str: str, ground_truth: str, extra_info: Any = None, **_: Any
 ) -> dict[str, float]:
-    """1 if the sample is right, else 0; the strategy is left to the judge of verl.yaml."""
+    """Return 1 if the sample is right, else 0; the judge of verl.yaml reads the strategy."""
     with _one_at_a_time:
         [reading] = _verifier()(ground_truth, [solution_str])
     return {"score": float(reading.correct)}

@@ -23,7 +23,7 @@ TITLES = {"test": "test split", "shifted": "shifted split: favourites forbidden"
 
 
 def main(runs: list[Path], output: Path) -> None:
-    """One panel a split, one line an N."""
+    """Draw one panel a split, one line an N."""
     figure, panels = plt.subplots(1, 2, figsize=(11, 4.6), dpi=150)
     for panel, split in zip(panels, TITLES, strict=True):
         for run, hue in zip(runs, HUES, strict=False):
@@ -58,7 +58,7 @@ def draw_run(panel: Axes, run: Path, split: str, hue: str) -> None:
 
 
 def point(metrics: dict[str, Any]) -> tuple[float, float]:
-    """Where an arm stands: mean over problems and seeds."""
+    """Return where an arm stands: mean over problems and seeds."""
     return metrics[ACROSS]["value"], 100 * metrics[UP]["value"]
 
 

@@ -13,7 +13,7 @@ from setrl import files
 
 
 def main(rollouts: Path) -> None:
-    """Eight of sixteen groups a file, without their numbers, which begin anew in each file."""
+    """Yield eight of sixteen groups a file, without their numbers, which restart in each file."""
     for file in sorted(rollouts.glob("step_*.jsonl")):
         for group in files.read_lines(file)[:8]:
             del group["group"]

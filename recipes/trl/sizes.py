@@ -34,7 +34,7 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Measured:
-    """Of one training: mean |advantage|, the norm of each step's gradient, weights at the end."""
+    """The result of a training run: mean |advantage|, gradient norms, weights at the end."""
 
     size: float
     norms: list[float]
@@ -58,7 +58,7 @@ def measured(base: str, method: Method, limit: float = UNCLIPPED, beta: float = 
 
 
 def moved(start: torch.Tensor, one: Measured, other: Measured) -> float:
-    """How far apart two ends are, as a share of the way to the first."""
+    """Return how far apart two ends are, as a share of the way to the first."""
     return float((other.weights - one.weights).norm() / (one.weights - start).norm())
 
 

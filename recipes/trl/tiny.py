@@ -21,7 +21,7 @@ DECAY = 0.6  # how much less often the next pair is written
 
 
 def is_prime(n: int) -> bool:
-    """Whether a number is a prime."""
+    """Return whether a number is a prime."""
     return n > 1 and all(n % d for d in range(2, int(n**0.5) + 1))
 
 

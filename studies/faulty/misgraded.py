@@ -62,7 +62,7 @@ class Misgraded:
         """Return whether the verdict on a sample changes.
 
         Args:
-            prompt: Text, or messages, of which the last one counts.
+            prompt: Text, or messages; the last message counts.
             completion: The sample, likewise.
             is_right: The verdict without errors.
         """
@@ -103,5 +103,5 @@ def _is_number(value: Any) -> bool:
 def _uniform(seed: int, prompt: str, text: str) -> float:
     """Return a number in [0, 1) that depends only on the three, the same in every process."""
     entropy = json.dumps([seed, prompt, text]).encode()
-    digest = hashlib.blake2b(entropy, digest_size=7).digest()  # 56 bits, of which a float keeps 53
+    digest = hashlib.blake2b(entropy, digest_size=7).digest()  # 56 bits; a float keeps 53
     return (int.from_bytes(digest, "big") >> 3) / 2**53

@@ -1,8 +1,8 @@
 """Judges that are wrong in the same way every time: strategies merged, or one strategy split.
 
 Errors of single samples at random carry no information about them (`NoisyJudge`). A policy
-can learn a systematic error: a strategy that is never told apart earns nothing for being new, and
-one that is split earns it for nothing.
+can learn a systematic error: a strategy that is never distinguished earns nothing for being new,
+and one that is split earns a reward for nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SplitBy = Literal["draw", "wording"]
 
 @dataclass(frozen=True)
 class MergedJudge(Judge):
-    """A judge with another judge's strategies, some of which count as one.
+    """A judge that counts some of another judge's strategies as one.
 
     The other judge must name strategies, as `oracle` does (`x=0` on polynomial, `factoring` on
     quadratic). A merged strategy is named by all its parts: `x=0 or x=1`. A group without names is
@@ -34,8 +34,8 @@ class MergedJudge(Judge):
 
     Attributes:
         of: The judge whose strategies are merged.
-        strategies: Lists of two or more names; those of a list count as one strategy. A name that
-            no sample uses changes nothing.
+        strategies: Lists of two or more names; the names of a list count as one strategy. A name
+            that no sample uses changes nothing.
 
     >>> from setrl.judges.exact import ExactJudge
     >>> judge = MergedJudge(ExactJudge(), (("2", "3"),))
@@ -89,9 +89,9 @@ def _renamed(judgement: Judgement, names: dict[str, str]) -> Judgement:
 
 @dataclass(frozen=True)
 class SplitJudge(Judge):
-    """A judge with another judge's clusters, the largest of which is split in `parts`.
+    """A judge that splits the largest cluster of another judge in `parts`.
 
-    Of clusters of equal size the one that appears first is split; degenerate samples are no
+    If clusters have equal sizes, the first one is split; degenerate samples are no
     cluster. Each sample of it falls into one of the parts, all equally likely:
 
         by="draw"     at random, by a function of `seed` and the group's texts, as in `NoisyJudge`

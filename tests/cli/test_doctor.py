@@ -95,7 +95,7 @@ def torch_with(*names, built="13.0", fails=None):
     [
         (torch_with("NVIDIA A", "NVIDIA B"), "GPU: NVIDIA A, 80 GB\nGPU: NVIDIA B, 80 GB"),
         (torch_with(), "no GPU: PyTorch finds none"),
-        (torch_with(built=None), "no GPU: this PyTorch is built for CPUs alone"),
+        (torch_with(built=None), "no GPU: this PyTorch is built only for CPUs"),
         (torch_with(fails=OSError("libcuda.so")), "PyTorch does not start: OSError: libcuda.so"),
     ],
 )

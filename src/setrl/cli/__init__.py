@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _parsed(arguments: list[str]) -> Any:
-    """The command with its options; wrong ones end the process with exit code 2."""
+    """Return the command with its options; wrong ones end the process with exit code 2."""
     first = arguments[0] if arguments else "--help"
     if first == "--version":
         print(f"setrl {__version__}")
@@ -74,7 +74,7 @@ def _parsed(arguments: list[str]) -> Any:
 
 
 def _help_without_packages() -> str:
-    """The commands, where the package that prints their options is missing."""
+    """Return the help without the package that prints options."""
     needed = {name: extra for name, extra in COMMANDS.items() if extra}
     lines = [f"  setrl {name:<14} {extra}" for name, extra in needed.items()]
     return "\n".join(
@@ -95,7 +95,7 @@ def _help_without_packages() -> str:
 
 @contextmanager
 def _sigterm_as_ctrl_c() -> Iterator[None]:
-    """Inside it, SIGTERM raises an error that ends the work as Ctrl-C does."""
+    """Raise an error at SIGTERM, inside the context, that ends the work as Ctrl-C does."""
 
     def terminate(*_: object) -> None:
         raise Terminated

@@ -22,18 +22,18 @@ PROBLEMS = 3  # the exit code if there are any
 
 @dataclass(frozen=True, kw_only=True)
 class CheckTask:
-    """Look at a file of problems before it is trained on; the exit code is 3 if something is wrong.
+    """Check a file of problems before training; the exit code is 3 if something is wrong.
 
-    Prints prompts as the model reads them, golds that cannot be graded, lengths against the model's
-    context, problems that are there twice or in two splits, and one group of samples with its
+    Print prompts as the model reads them, golds that cannot be graded, lengths against the model's
+    context, problems that appear twice or in two splits, and one group of samples with its
     rewards, strategies and advantages. Warnings do not change the exit code.
 
     Attributes:
-        config: The YAML file of a run with the key task, or a file with that key alone.
-        prompts: How many prompts are shown.
-        sample: Whether to draw a group from the model; --no-sample where there is none yet.
+        config: The YAML file of a run with the key task, or a file with only that key.
+        prompts: The number of prompts to show.
+        sample: Draw a group from the model; use --no-sample before there is a model.
         json: Print JSON instead of text.
-        set: KEY=VALUE, changes one key of the config; can be repeated.
+        set: KEY=VALUE: change one key of the config; can be repeated.
     """
 
     config: Positional[Path]
@@ -78,7 +78,7 @@ class CheckTask:
             raise SystemExit(PROBLEMS)
 
     def _read(self) -> tuple[FileTask, ResolvedConfig | None]:
-        """The task of the config, and the whole config if it has a model."""
+        """Return the task of the config, and the whole config if it has a model."""
         from setrl.files import strict_yaml
         from setrl.lm.resolved import ResolvedConfig
         from setrl.tasks import FileTask, read_config

@@ -15,7 +15,7 @@ class Control(RunOptions):
         """Train on environments."""
         from setrl.control.config import ControlConfig
 
-        config = ControlConfig.load(self.config, self.set)  # wrong ones are refused at once
+        config = ControlConfig.load(self.config, self.set)  # refuses a wrong config at once
         from setrl.control.run import run_control
 
         self.train(config, run_control)

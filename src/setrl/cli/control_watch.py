@@ -10,16 +10,17 @@ from tyro.conf import Positional
 
 @dataclass(frozen=True)
 class Watch:
-    """Render rollouts of a finished arm side by side, one for each way that it takes.
+    """Render rollouts of a finished arm side by side, one rollout for each strategy.
 
     Attributes:
         run_dir: The folder of a control run.
-        arm: One of its arms; by default the last.
-        seed: One of its seeds; by default the first.
-        output: The film, .gif or .mp4; by default in RUN/figures. A contact sheet is put beside it.
-        strategies: Show at most this many ways, the most frequent first.
-        episodes: Episodes that are sampled to find them.
-        frames_per_second: Of the film.
+        arm: The arm to show; by default the last one of the run.
+        seed: The training seed to show; by default the first one of the arm.
+        output: The film, .gif or .mp4; by default in RUN/figures. A contact sheet goes into
+            the same folder.
+        strategies: The largest number of strategies to show, the most frequent first.
+        episodes: The number of sampled episodes in which strategies are found.
+        frames_per_second: The speed of the film.
     """
 
     run_dir: Positional[Path]

@@ -1,4 +1,4 @@
-"""`setrl doctor`; it works where NumPy alone is installed, so it uses no other package to run."""
+"""`setrl doctor`; it needs only NumPy, so it also runs where nothing else is installed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from setrl.files import cache
 
 @dataclass(frozen=True)
 class Doctor:
-    """Say what is installed, what is missing for what, what the machine has, and what is cached.
+    """Print what is installed, what is missing, what the machine has, and what is cached.
 
     It works without any extra, changes nothing without --yes, and sends nothing.
 
     Attributes:
         json: Print JSON instead of text.
-        clear_cache: Say what in the cache setrl wrote and can make again; with --yes, remove it.
-        yes: Remove what --clear-cache names.
+        clear_cache: List what setrl wrote into the cache and can make again; with --yes, remove it.
+        yes: Remove what --clear-cache lists.
     """
 
     json: bool = False
@@ -53,7 +53,7 @@ class Doctor:
 
 
 def parsed(arguments: list[str]) -> Doctor:
-    """The command with its options; wrong ones end the process with exit code 2."""
+    """Return the command with its options; wrong ones end the process with exit code 2."""
     summary, _, options = str(Doctor.__doc__).partition("Attributes:")
     help_of = dict(re.findall(r"^ +(\w+): (.+)$", options, re.MULTILINE))
     parser = argparse.ArgumentParser("setrl doctor", description=summary, allow_abbrev=False)

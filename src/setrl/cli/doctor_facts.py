@@ -27,7 +27,7 @@ CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
 def facts() -> dict[str, Any]:
-    """Versions, extras, the machine, tools of developers, and the cache."""
+    """Return versions, extras, the machine, tools of developers, and the cache."""
     return {
         "setrl": setrl.__version__,
         "python": platform.python_version(),
@@ -43,7 +43,7 @@ def facts() -> dict[str, Any]:
 
 
 def cache_facts(found: Iterable[cache.Entry]) -> dict[str, Any]:
-    """The folder of the cache, and its entries."""
+    """Return the folder of the cache, and its entries."""
     entries = [
         {"path": str(one.path), "what": one.what, "bytes": one.size, "removable": bool(one.tree)}
         for one in found
@@ -59,7 +59,7 @@ def _version(package: str) -> str | None:
 
 
 def _extras() -> dict[str, dict[str, Any]]:
-    """What each extra is for, and which of its packages are missing or have another version."""
+    """Return what each extra is for, and its packages that are missing or have another version."""
     wanted: dict[str, list[str]] = {name: [] for name in USES}
     for requirement in _requirements():
         package, _, marker = requirement.partition(";")
@@ -73,7 +73,7 @@ def _extras() -> dict[str, dict[str, Any]]:
 
 
 def _requirements() -> list[str]:
-    """The packages that setrl's metadata names; none where its source was never installed."""
+    """Return the packages in setrl's metadata; no package if setrl was never installed."""
     try:
         return distribution("setrl").requires or []
     except PackageNotFoundError:
@@ -81,7 +81,7 @@ def _requirements() -> list[str]:
 
 
 def _lack(requirement: str) -> str | None:
-    """What is wrong with a package such as "trl==1.16.0", in words; None if nothing is."""
+    """Return in words what is wrong with a package such as "trl==1.16.0", or None."""
     name, limits = re.match(r"([\w.-]+)(?:\[[^\]]*\])?\s*(.*)", requirement).groups()  # type: ignore[union-attr]
     found = _version(name)
     if found is None:
@@ -95,13 +95,13 @@ def _lack(requirement: str) -> str | None:
 
 
 def _cores() -> int:
-    """The cores that this process may use."""
+    """Return the cores that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _memory_bytes() -> int | None:
-    """The memory of the machine, or of the container if that is less; None if unknown."""
+    """Return the memory of the machine, or of the container if that is less; None if unknown."""
     try:
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):
@@ -112,7 +112,7 @@ def _memory_bytes() -> int | None:
 
 
 def _gpus() -> dict[str, Any]:
-    """The GPUs that PyTorch can use; if none, why."""
+    """Return the GPUs that PyTorch can use, or why it can use no GPU."""
     if _version("torch") is None:
         return {"gpus": [], "no_gpu": "PyTorch is not installed"}
     try:
@@ -138,11 +138,11 @@ def _torch_gpus(torch: Any) -> list[dict[str, Any]]:
 
 def _reason(torch: Any) -> str:
     built = torch.version.cuda or torch.version.hip
-    return "PyTorch finds none" if built else "this PyTorch is built for CPUs alone"
+    return "PyTorch finds none" if built else "this PyTorch is built only for CPUs"
 
 
 def _tools() -> dict[str, str | None]:
-    """Programs that only those need who change setrl."""
+    """Find the programs that only developers of setrl need."""
     node = shutil.which("node")
     chromium = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
     return {"node": node and _node_version(node), "chromium": chromium}

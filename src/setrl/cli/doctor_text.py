@@ -8,13 +8,13 @@ from setrl.installing import install
 from setrl.wording import in_bytes
 
 JUDGEMENTS = (
-    "judgements are not in it: judge.sqlite in the folder of a run, and NAME.sqlite beside a "
+    "judgements are not in it: judge.sqlite in the folder of a run, and NAME.sqlite next to a "
     "labelled log"
 )
 
 
 def doctor_text(found: dict[str, Any]) -> str:
-    """The whole answer."""
+    """Return the whole answer."""
     packages = ", ".join(f"{name} {version}" for name, version in found["packages"].items())
     return "\n".join(
         [
@@ -34,7 +34,7 @@ def doctor_text(found: dict[str, Any]) -> str:
 
 
 def cleared_text(about: dict[str, Any]) -> str:
-    """What was removed, or would be."""
+    """Return what was removed, or what would be removed."""
     gone = [entry for entry in about["entries"] if entry["removable"]]
     kept = [entry for entry in about["entries"] if not entry["removable"]]
     size = in_bytes(sum(entry["bytes"] for entry in gone))

@@ -77,7 +77,7 @@ MODULES = {
 
 
 def needs(error: ImportError, command: str) -> str | None:
-    """The sentence about a missing package, with the extra's name; None if it is none of ours.
+    """Return a sentence that names the extra of a missing package; None for other packages.
 
     Args:
         error: What the import raised, or the code that needed it.

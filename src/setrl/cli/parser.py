@@ -65,7 +65,7 @@ REGISTRIES = {
 
 
 def parsed(arguments: list[str]) -> Any:
-    """The command with its options; wrong ones end the process with exit code 2."""
+    """Return the command with its options; wrong ones end the process with exit code 2."""
     app, control, verl = (tyro.extras.SubcommandApp() for _ in range(3))
     named = [name for name in COMMANDS if name in arguments[:1]]  # the others need no parser then
     for name in named or COMMANDS:

@@ -14,12 +14,12 @@ DEFAULT = Path("setrl-playground.html")
 
 @dataclass(frozen=True)
 class Playground:
-    """Write the playground, a page that shows why a sample is credited, and open it.
+    """Write the playground, a page that explains the credit of samples, and open it.
 
-    The page is one file, which works offline and can be sent to anybody.
+    The page is one file, which works offline and can be sent by mail.
 
     Attributes:
-        output: Where the page is written.
+        output: The file of the page.
         open: Open it in the browser; --no-open only writes it.
     """
 

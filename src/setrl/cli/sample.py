@@ -54,8 +54,8 @@ class SampleModel:
         concurrency: The number of requests that an endpoint gets at once.
         seed: The seed of the problems and the samples.
         output: The evaluation file to write (JSONL); <checkpoint>/evaluation/<task>.jsonl or
-            evaluations/<model>/evaluation/<task>.jsonl by default. The samples go into the folder
-            samples beside it.
+            evaluations/<model>/evaluation/<task>.jsonl by default. The samples go into
+            the folder samples in the same place.
     """
 
     checkpoint: Path | None = None

@@ -14,13 +14,13 @@ import tyro
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """A run of any kind.
+    """The options of a run of any kind.
 
     Attributes:
         config: The YAML file of the run; see recipes/.
-        run_dir: Where the run is written; runs/<name> by default.
-        overwrite: Start anew if the folder holds a run with another config; your own files stay.
-        set: KEY=VALUE, changes one key of the config; can be repeated.
+        run_dir: The folder of the run; runs/<name> by default.
+        overwrite: Replace a run with another config that the folder holds; your own files stay.
+        set: KEY=VALUE: change one key of the config; can be repeated.
     """
 
     config: Path
@@ -31,7 +31,7 @@ class RunOptions:
     resumes = True  # after an interruption
 
     def folder(self, config: Any) -> Path:
-        """Where the run is written."""
+        """Return the folder of the run."""
         return self.run_dir or Path("runs") / config.name
 
     def train(self, config: Any, run: Callable[..., Path]) -> None:
@@ -49,7 +49,8 @@ class Train(RunOptions):
     """Train the arms of a comparison, evaluate them and write the report; resumes by itself.
 
     Attributes:
-        dry_run: Do all checks and print what would be trained; nothing is written.
+        dry_run: Do all checks; print the samples, tokens, requests to judges and disk that the run
+            takes, and which part is done; write nothing.
     """
 
     dry_run: bool = False

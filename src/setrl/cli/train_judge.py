@@ -12,19 +12,19 @@ from setrl.errors import usage_errors
 
 @dataclass(frozen=True)
 class TrainJudge:
-    """Make a small judge from scratch: it learns a domain's own reader of strategies.
+    """Train a small judge from scratch, which learns to read strategies as a domain does.
 
     Serve it with `transformers serve OUTPUT`, and name it in a config as the judge
     {judge: lm, style: compact, endpoint: http://localhost:8000/v1, model: OUTPUT}.
 
     Attributes:
         output: The folder of the model; it must not exist yet.
-        domain: {domains}.
-        samples: The samples of the largest group that it will judge.
-        groups: Groups that it learns from.
-        hidden_size: Width of the model, a multiple of 64.
-        layers: Its layers.
-        seed: Of the groups and of the first weights.
+        domain: The domain: {domains}.
+        samples: The number of samples in the largest group to judge.
+        groups: The number of groups to learn from.
+        hidden_size: The width of the model, a multiple of 64.
+        layers: The number of layers.
+        seed: The seed of the groups and the first weights.
     """
 
     output: Positional[Path]

@@ -14,15 +14,15 @@ from setrl.errors import usage_errors
 class ValidateData:
     """Check that every gold answer of a JSONL file can be parsed and accepts itself.
 
-    Prints line, id and reason of every other row; the exit code is 3 if there is one.
+    Print the line, the id and the reason of every bad row; the exit code is 3 if there is one.
 
     Attributes:
-        file: One JSON object a line.
+        file: The file, with one JSON object in each line.
         gold: The field that holds the gold answer.
-        units: Whether a unit may be missing, see docs/rewards.md.
-        workers: Processes for golds that take algebra.
-        time_limit_s: Processor seconds for each gold.
-        good: Where the good rows are written, unchanged (JSONL).
+        units: Accept answers without the unit, see docs/rewards.md.
+        workers: The number of processes for golds that need algebra.
+        time_limit_s: The most processor seconds for a gold.
+        good: A file for the good rows, unchanged (JSONL).
     """
 
     file: Positional[Path]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class VerlCheck:
-    """Check that verl loads setrl's plug-in; verl itself reports a failure in its debug log alone.
+    """Check that verl loads setrl's plug-in; verl itself reports a failure only in its debug log.
 
-    It ends with exit code 2 and the reason if verl would not find setrl's estimators or trainers.
+    The exit code is 2, with the reason, if verl would not find setrl's estimators or trainers.
     """
 
     def run(self) -> None:

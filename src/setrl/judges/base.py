@@ -43,10 +43,10 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """The name in logs."""
+        """Return the name in logs."""
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """One judgement per group, in the order of the groups.
+        """Return one judgement per group, in the order of the groups.
 
         It blocks until all are made, and never raises for a failure of a service: a group that
         could not be judged gets a judgement with a reason.
@@ -66,7 +66,7 @@ class BackgroundJudge(Judge, Protocol):
 
 
 def by_first_appearance(labels: Sequence[int]) -> tuple[int, ...]:
-    """Labels renamed 0, 1, … in the order of their first samples; `DEGENERATE` stays.
+    """Rename labels 0, 1, … in the order of their first samples; `DEGENERATE` stays.
 
     >>> by_first_appearance([7, -1, 3, 7])
     (0, -1, 1, 0)
@@ -78,7 +78,7 @@ def by_first_appearance(labels: Sequence[int]) -> tuple[int, ...]:
 
 
 def judgement_by_names(names: Sequence[Hashable | None]) -> Judgement:
-    """Equal names are one cluster, no name is degenerate.
+    """Put equal names into one cluster; a sample without a name is degenerate.
 
     >>> judgement_by_names(["factoring", None, "formula", "factoring"]).clusters_N
     (0, -1, 1, 0)

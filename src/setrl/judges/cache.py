@@ -46,7 +46,7 @@ class JudgementCache:
             raise DataError(f"{path} cannot be used as a cache of judgements: {error}") from None
 
     def get(self, key: str) -> tuple[int, ...] | None:
-        """The clusters, in the order in which the samples were shown; None if not judged yet."""
+        """Return the clusters in the order of the shown samples; None if they are unknown."""
         query = "SELECT clusters FROM judgements WHERE key = ?"
         with self._lock:
             row = self._database.execute(query, (key,)).fetchone()

@@ -1,4 +1,4 @@
-"""Judges by name: a text such as "oracle:quadratic", or a mapping as a YAML file holds it."""
+"""Judges by name: a string such as "oracle:quadratic", or a mapping as a YAML file holds it."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ MOVED = {"noisy": "NoisyJudge", "merged": "MergedJudge", "split": "SplitJudge"}
 def from_config(config: Config) -> Judge:
     """Return the judge that a config names; its other keys are the judge's settings.
 
-    A text is the name, or the name and its first setting: "embedding:model". Any other
+    A string is the name, or the name and its first setting: "embedding:model". Any other
     "module:name" is a function or a class of yours that makes a judge from the settings; its module
     is in the current folder, or installed.
 
     >>> from_config("oracle:quadratic").name
     'oracle:quadratic'
     >>> from_config({"judge": "ensemble", "judges": ["exact", "oracle:quadratic"]}).name
-    'ensemble (average) of exact, oracle:quadratic'
+    'ensemble'
 
     Raises:
         ValueError: Naming the unknown judge or setting, the near miss, and all that are known.
@@ -74,16 +74,16 @@ def _maker(name: Any) -> Callable[..., Judge]:
 
 
 def _is_reference(text: str) -> bool:
-    """Return whether a text is "module:name", and not a known judge with its first setting."""
+    """Return whether a string is "module:name", and not a known judge with its first setting."""
     before, colon, _ = text.partition(":")
     return bool(colon) and not get_close_matches(before, by_name, n=1)
 
 
 def spelled_out(text: str) -> dict[str, Any]:
-    """Return a text such as "exact" or "oracle:quadratic" as a mapping: name and first setting.
+    """Return a string such as "exact" or "oracle:quadratic" as a mapping: name and first setting.
 
     Raises:
-        ValueError: If the judge is not known, or its first setting must be a number and is none.
+        ValueError: If the judge is not known, or its first setting must be a number and is not.
     """
     if _is_reference(text):
         return {"judge": text}

@@ -34,7 +34,7 @@ class JudgeCounts(Usage):
     cache_errors: int = 0
 
     def metrics(self) -> dict[str, int]:
-        """The counts under flat names, as logs have them: `judge/failures/timeout`.
+        """Return the counts under flat names, as in logs: `judge/failures/timeout`.
 
         >>> JudgeCounts(requests=2, failures=Counter(timeout=1)).metrics()["judge/failures/timeout"]
         1

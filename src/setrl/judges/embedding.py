@@ -21,7 +21,7 @@ Linkage = Literal["average", "complete", "single"]
 
 
 def sentence_encoder(model: str | Path, batch_size: int = 32) -> Encode:
-    """The embeddings of a sentence-transformers model, by its folder or its name.
+    """Return the embeddings of a sentence-transformers model, by its folder or its name.
 
     Args:
         model: What `SentenceTransformer` loads.
@@ -46,8 +46,8 @@ class EmbeddingJudge(Judge):
     one whose embedding is 0 and has no direction.
 
     Attributes:
-        encode: Texts → (N, d); `sentence_encoder(model)`, or any function of your own.
-        threshold: Cosine distance at which clusters are no longer joined, in (0, 2].
+        encode: Texts → (N, d); `sentence_encoder(model)`, or any function of yours.
+        threshold: Cosine distance from which clusters stay apart, in (0, 2].
         linkage: The distance of two clusters: mean ("average"), largest ("complete") or smallest
             ("single") over their pairs.
         name: The name in logs.
@@ -66,7 +66,7 @@ class EmbeddingJudge(Judge):
             raise ValueError(f"linkage must be one of {known}, got {self.linkage!r}")
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """The clusters; the texts of all groups are encoded in one call."""
+        """Return the clusters; the texts of all groups are encoded in one call."""
         texts = [text for group in groups for text in group.samples]
         directions = _directions(self.encode(texts), texts) if texts else np.zeros((0, 1))
         ends = np.cumsum([len(group.samples) for group in groups])[:-1]
@@ -86,7 +86,7 @@ def of_encoder(
     linkage: Linkage = "average",
     encode: str | None = None,
 ) -> EmbeddingJudge:
-    """Near embeddings of a sentence-transformers model, or of the function `module:name`.
+    """Compare embeddings of a sentence-transformers model, or of the function `module:name`.
 
     Raises:
         ValueError: Unless one of `model` and `encode` is given.
@@ -105,7 +105,7 @@ def cosine_distances(directions_Nd: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _directions(embeddings: Any, texts: list[str]) -> NDArray[np.float64]:
-    """Unit vectors, 0 where a text has no direction."""
+    """Return unit vectors, 0 where a text has no direction."""
     embeddings_Nd = np.asarray(embeddings, dtype=np.float64)
     if embeddings_Nd.ndim != 2 or len(embeddings_Nd) != len(texts):
         raise ValueError(

@@ -57,7 +57,7 @@ class EnsembleJudge(Judge):
             judge.close()
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """The majority for each group; the judges are asked one after the other."""
+        """Return the majority for each group; the judges are asked one after the other."""
         answers = zip(*(judge.judge(groups) for judge in self.judges), strict=True)
         return [self._majority([one.clusters_N for one in judgements]) for judgements in answers]
 

@@ -15,7 +15,7 @@ Key = Callable[[str], Hashable | None]
 
 
 def final_answer(text: str) -> str | None:
-    r"""The last boxed answer, or else the last line that is not empty, as `normal_text`.
+    r"""Return the last boxed answer, or else the last line that is not empty, as `normal_text`.
 
     Boxes that belong together (`setrl.grading.boxes`) are one answer. None if nothing is left,
     or the last box was never closed: a sample that was cut off there gives no answer.
@@ -51,12 +51,12 @@ class ExactJudge(Judge):
     name: str = "exact"
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """The clusters of equal keys; a strategy's name is the key as text."""
+        """Return the clusters of equal keys; a strategy's name is the key as text."""
         return [judgement_by_names([self.key(text) for text in group.samples]) for group in groups]
 
 
 def of_key(key: str | None = None) -> ExactJudge:
-    """Equal keys: final answers, or what the function `module:name` reads from a sample's text."""
+    """Compare final answers, or what the function `module:name` reads from a sample's text."""
     if key is None:
         return ExactJudge()
     return ExactJudge(load_function(key, ".").function, name=f"exact:{key}")

@@ -25,7 +25,7 @@ CONTROL = re.compile(
 
 
 def harmless(text: str) -> str:
-    """The text with a space inside all that a chat template might take for a control token.
+    """Insert a space into all that a chat template might take for a control token.
 
     Lone surrogates, which no UTF-8 can carry, become question marks.
 
@@ -36,7 +36,7 @@ def harmless(text: str) -> str:
 
 
 def mark(texts: Sequence[str]) -> str:
-    """Eight hex digits that none of the texts contains, a function of the texts alone.
+    """Return eight hex digits that no text contains, a function of only the texts.
 
     To contain its own mark, a sample would have to contain a hash of itself and of all other
     samples; if it does by chance, the group gets another mark.
@@ -54,7 +54,7 @@ def mark(texts: Sequence[str]) -> str:
 
 
 def short_mark(texts: Sequence[str]) -> str:
-    """The shortest run of # that none of the texts contains.
+    """Return the shortest run of # that no text contains.
 
     >>> short_mark(["6*7", "6*7=42 ## easy"])
     '###'

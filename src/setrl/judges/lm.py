@@ -74,13 +74,13 @@ class LMJudge(BackgroundJudge):
     Args:
         endpoint: The model, with its limits and prices.
         style: The instructions: "mathematics", "code", "free_text", "compact" (none, for a small
-            judge trained for the task), or the path of a .md file of your own.
+            judge trained for the task), or the path of your .md file.
         cache: A SQLite file that keeps judgements, for this run and others; None: in memory.
         retry_rule: What to do about groups that could not be judged.
         seed: Seed of the orders and of the jitter of pauses.
         sample_tokens: Tokens that the samples of one request may have together; the longest lose
             their middle.
-        count_tokens: How many tokens a text has; by default approximately, by its bytes.
+        count_tokens: Returns the number of tokens of a text; by default an estimate from its bytes.
 
     Attributes:
         counts: What it has done so far.
@@ -120,11 +120,11 @@ class LMJudge(BackgroundJudge):
 
     @property
     def name(self) -> str:
-        """The model and the style."""
+        """Return the model and the style."""
         return f"{self.endpoint.model} ({self.style.name})"
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """One judgement per group, in the order of the groups; blocks until all are made.
+        """Return one judgement per group, in the order of the groups; block until all are made.
 
         Raises:
             RunError: If more groups are unknown than the retry rule allows. Finished judgements are
@@ -148,7 +148,7 @@ class LMJudge(BackgroundJudge):
 
     @property
     def cost(self) -> float:
-        """What the tokens so far cost, by the endpoint's prices."""
+        """Return what the tokens so far cost, by the endpoint's prices."""
         return self.counts.cost(self.endpoint.prices)
 
     def close(self) -> None:
@@ -211,7 +211,7 @@ class LMJudge(BackgroundJudge):
         return Question(messages, order, hashlib.sha256(whole.encode()).hexdigest())
 
     async def _clusters(self, question: Question) -> list[int]:
-        """The labels of the group's samples in their own order, from the cache or the model."""
+        """Return the labels of the group's samples in their order, from the cache or the model."""
         lock = self._open_questions.setdefault(question.key, asyncio.Lock())
         # The second of two equal questions waits here, and then finds the answer in the cache.
         async with lock:
@@ -284,7 +284,7 @@ class LMJudge(BackgroundJudge):
 
 
 def repair(reply: str, why: str, num_samples: int) -> list[Message]:
-    """The messages that ask again after an unreadable reply.
+    """Return the messages that ask again after an unreadable reply.
 
     The reply may quote a sample, and a sample may hold control tokens: `harmless` breaks them up.
     """
@@ -309,7 +309,7 @@ def from_settings(
     seed: int = 0,
     sample_tokens: int = 24_000,
 ) -> LMJudge:
-    """A language model behind an OpenAI-compatible endpoint; see `LMJudge`.
+    """Ask a language model behind an OpenAI-compatible endpoint; see `LMJudge`.
 
     Args:
         model: Its name there.
@@ -346,7 +346,7 @@ def _close(client: Client, cache: JudgementCache) -> None:
 
 
 def _at_most_every(seconds: float) -> Callable[[], bool]:
-    """A function that is true when called, but not again within `seconds`."""
+    """Return a function that is true when called, but not again within `seconds`."""
     last = -seconds
 
     def is_time() -> bool:

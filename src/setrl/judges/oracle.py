@@ -31,11 +31,11 @@ class OracleJudge(Judge):
 
     @property
     def name(self) -> str:
-        """The name in logs."""
+        """Return the name in logs."""
         return f"oracle:{self.domain.name}"
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """The strategies that the domain reads."""
+        """Return the strategies that the domain reads."""
         return [self._read(group) for group in groups]
 
     def _read(self, group: Group) -> Judgement:
@@ -47,5 +47,5 @@ class OracleJudge(Judge):
 
 
 def of_domain(domain: str, options: Mapping[str, Any] | None = None) -> OracleJudge:
-    """A domain's own reader of strategies."""
+    """Read the strategies as a domain does."""
     return OracleJudge(domains.by_name(domain, **(options or {})))

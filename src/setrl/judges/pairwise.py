@@ -29,7 +29,7 @@ class PairCounts:
     Attributes:
         questions: Pairs asked about.
         unanswered: Those without an answer.
-        triples: Triples of samples all three pairs of which were answered ("all_pairs" only).
+        triples: Triples of samples whose three pairs were all answered ("all_pairs" only).
         intransitive: Those with exactly two pairs the same: a = b, b = c, a ≠ c.
     """
 
@@ -78,7 +78,7 @@ class PairwiseJudge(Judge):
             self.of.close()
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """The clusters, one group after the other."""
+        """Return the clusters, one group after the other."""
         return [self._judge(group) for group in groups]
 
     def _judge(self, group: Group) -> Judgement:
@@ -134,7 +134,7 @@ class PairwiseJudge(Judge):
 
 
 def count_triples(same_NN: NDArray[np.int64], different_NN: NDArray[np.int64]) -> tuple[int, int]:
-    """(Triples with three answers, those of them with two "same" and one "different").
+    """Return the triples with three answers, and how many have two "same" and one "different".
 
     Args:
         same_NN: 1 above the diagonal where a pair is the same.
@@ -147,7 +147,7 @@ def count_triples(same_NN: NDArray[np.int64], different_NN: NDArray[np.int64]) -
 
 
 def by_judge(judge: Judge) -> Same:
-    """A judge of groups, asked about each pair as a group of two.
+    """Ask a judge of groups about each pair as a group of two.
 
     To see whether a judge is consistent with itself, compare `PairwiseJudge(by_judge(judge))` with
     `judge`. A pair with a degenerate sample is "different".
@@ -164,7 +164,7 @@ def by_judge(judge: Judge) -> Same:
 
 
 def cross_encoder(model: str | Path, threshold: float = 0.5, batch_size: int = 32) -> Same:
-    """A sentence-transformers CrossEncoder: pairs with a score above a threshold are the same.
+    """Ask a sentence-transformers CrossEncoder: a pair with a score above a threshold is the same.
 
     Args:
         model: A folder or a name that `CrossEncoder` loads; a model with one score, which is mapped
@@ -185,12 +185,12 @@ def cross_encoder(model: str | Path, threshold: float = 0.5, batch_size: int = 3
 
 
 def of_judge(of: Judge, ask: Pairs = "representatives") -> PairwiseJudge:
-    """Another judge, asked about pairs of samples."""
+    """Return a judge that asks another judge about pairs of samples."""
     return PairwiseJudge(by_judge(of), ask, name=f"pairs by {of.name}", of=of)
 
 
 def of_cross_encoder(
     model: str | Path, threshold: float = 0.5, ask: Pairs = "representatives"
 ) -> PairwiseJudge:
-    """Pairs that a sentence-transformers CrossEncoder calls the same."""
+    """Return a judge that asks a sentence-transformers CrossEncoder about pairs."""
     return PairwiseJudge(cross_encoder(model, threshold), ask, name=f"cross_encoder:{model}")

@@ -33,7 +33,7 @@ class ReplyError(ValueError):
 
 
 def read_clusters(text: str, num_samples: int) -> tuple[int, ...]:
-    """The label of each of N samples in the order shown: the judge's number − 1, or `DEGENERATE`.
+    """Return the labels of N samples in the order shown: the judge's number − 1, or `DEGENERATE`.
 
     Thoughts (`<think>…</think>`) are dropped; the answer is the one JSON object with the key
     "clusters" in what is left, bare, fenced or amid prose. The same object twice is one answer.

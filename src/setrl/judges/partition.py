@@ -15,7 +15,7 @@ from setrl.judges.base import by_first_appearance
 
 
 def components(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
-    """The clusters that follow from pairs of joined items, by any chain of pairs (union-find).
+    """Return the clusters of items that any chain of joined pairs connects (union-find).
 
     >>> components(5, [(0, 2), (2, 4)])
     (0, 1, 0, 2, 0)
@@ -33,7 +33,7 @@ def components(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
 
 
 def linked(distances_NN: NDArray[np.float64], threshold: float, linkage: str) -> tuple[int, ...]:
-    """Agglomerative clusters: the nearest two are joined until none is nearer than `threshold`.
+    """Join the two nearest clusters until all are at least `threshold` apart.
 
     Args:
         distances_NN: Symmetric, 0 on the diagonal.
@@ -49,14 +49,14 @@ def linked(distances_NN: NDArray[np.float64], threshold: float, linkage: str) ->
 
 
 def together(clusters_N: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which pairs are in one cluster, (N, N); a degenerate sample is only with itself."""
+    """Return which pairs are in one cluster, (N, N); a degenerate sample is only with itself."""
     labels_N = np.asarray(clusters_N)
     same_NN = (labels_N[:, None] == labels_N) & (labels_N != DEGENERATE)
     return same_NN | np.eye(len(labels_N), dtype=bool)
 
 
 def spread(chosen: Sequence[int], clusters: Sequence[int], count: int) -> tuple[int, ...]:
-    """The clusters of chosen samples among all `count`; the others are degenerate.
+    """Return the clusters of chosen samples among all `count`; the others are degenerate.
 
     >>> spread([0, 2, 3], [0, 1, 0], count=4)
     (0, -1, 1, 0)
@@ -68,7 +68,7 @@ def spread(chosen: Sequence[int], clusters: Sequence[int], count: int) -> tuple[
 
 
 def load(module: str, extra: str) -> Any:
-    """A module that an extra installs.
+    """Import a module that an extra installs.
 
     Raises:
         ImportError: Naming the pip command, where it is not installed.

@@ -39,12 +39,12 @@ class Style:
 
     @cached_property
     def version(self) -> str:
-        """Twelve hex digits that change with the instructions and with the layout."""
+        """Return twelve hex digits that change with the instructions and with the layout."""
         return hashlib.sha256(f"{LAYOUT}\n{self.instructions}".encode()).hexdigest()[:12]
 
 
 def load_style(name: str) -> Style:
-    """A style by its name, or from a file of instructions of your own (a path that ends in .md).
+    """Load a style by its name, or from your file of instructions (a path that ends in .md).
 
     Raises:
         ValueError: If there is no such style.
@@ -62,7 +62,7 @@ def load_style(name: str) -> Style:
 
 
 def shuffled_order(group: Group, seed: int) -> tuple[int, ...]:
-    """The order in which a group's samples are shown: indices, a function of seed and group.
+    """Return the indices in which a group's samples are shown, a function of seed and group.
 
     It starts from the sorted samples, so that the same samples in another order make the same
     request: permuting samples permutes their labels and changes nothing else.
@@ -81,14 +81,14 @@ def render(
     sample_tokens: int | None = None,
     count_tokens: CountTokens = approximate_tokens,
 ) -> list[Message]:
-    r"""The messages that ask about a group: deterministic, every sample inside its own fence.
+    r"""Return the messages that ask about a group, with every sample inside its own fence.
 
     Args:
         group: The prompt and its N samples.
         style: A style, or the name of one.
         order: The order in which samples are shown: (N,) indices of `group.samples`.
         sample_tokens: Tokens that all samples together may have; the longest lose their middle.
-        count_tokens: How many tokens a text has.
+        count_tokens: Returns the number of tokens of a text.
 
     >>> render(Group("6*7", ("42", "6*6+6=42")), "compact", (1, 0))[0]["content"]
     '6*7\n#1\n6*6+6=42\n#2\n42'
@@ -130,7 +130,7 @@ def _fenced(name: str, text: str) -> str:
 
 
 def what_to_answer(num_samples: int) -> str:
-    """The end of a request: the form of the answer."""
+    """Return the end of a request: the form of the answer."""
     return (
         f"Sort the {num_samples} samples. Answer with this JSON object and nothing else: "
         f'{{"clusters":[…]}}, a list of exactly {num_samples} integers in the order of the '

@@ -30,7 +30,7 @@ class ReplyFormat:
     async def ask(
         self, client: Client, messages: Sequence[Message], num_samples: int, key: str
     ) -> Choice:
-        """The reply.
+        """Return the reply.
 
         Raises:
             RequestError: If no attempt was answered, or the budget is spent.
@@ -56,7 +56,7 @@ class ReplyFormat:
 
 
 def response_format(name: str, num_samples: int) -> dict[str, Any]:
-    """The key of the request by which a server constrains the reply; {} for "plain"."""
+    """Return the key of the request that makes a server constrain the reply; {} for "plain"."""
     if name == "plain":
         return {}
     if name == "json_object":

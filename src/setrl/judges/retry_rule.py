@@ -38,11 +38,11 @@ class RetryRule:
             raise ValueError(f"max_unknown must be at least 0, got {self.max_unknown}")
 
     def pause_s(self, reason: str) -> float | None:
-        """Seconds after which to ask about a group again; None: it stays unknown."""
+        """Return the seconds until a group is asked about again; None if it stays unknown."""
         return self.wait_s if reason in SERVICE else None
 
     def is_over(self, unknown: int, asked: int) -> bool:
-        """Whether the run must stop, with `unknown` of `asked` groups unknown so far."""
+        """Return whether the run must stop, with `unknown` of `asked` groups unknown so far."""
         by_count = self.max_unknown is not None and unknown > self.max_unknown
         counts = self.max_share is not None and asked >= self.at_least
         return by_count or (counts and unknown > (self.max_share or 0) * asked)

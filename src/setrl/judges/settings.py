@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def build(what: str, make: Callable[..., T], settings: Mapping[str, Any]) -> T:
-    """`make(**settings)`.
+    """Call `make(**settings)`.
 
     Raises:
         ValueError: Naming the setting that is unknown, with the near miss, or missing.

@@ -12,7 +12,7 @@ CountTokens = Callable[[str], int]
 def shorten_together(
     texts: Sequence[str], budget: int, count: CountTokens = approximate_tokens
 ) -> list[str]:
-    """The texts within `budget` tokens in all: the longest are cut to one common length.
+    """Cut the longest texts to one common length, so that all have at most `budget` tokens.
 
     Short texts stay whole; what they leave of their share goes to the longer ones.
 
@@ -32,10 +32,10 @@ def shorten_together(
 
 
 def shorten(text: str, limit: int, count: CountTokens = approximate_tokens) -> str:
-    """The text, or its head and its tail with a note between them, within `limit` tokens.
+    """Return the text within `limit` tokens: whole, or its head, a note, and its tail.
 
     The head shows the strategy and the tail the answer. The note itself is never dropped, so a
-    limit below about 15 tokens gives the note alone.
+    limit below about 15 tokens gives only the note.
     """
     size = count(text)
     if size <= limit:

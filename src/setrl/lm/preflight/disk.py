@@ -55,7 +55,7 @@ class Disk:
 
     @property
     def here(self) -> float:
-        """The bytes on this machine."""
+        """Return the bytes on this machine."""
         return self.checkpoints + self.models + self.samples
 
 

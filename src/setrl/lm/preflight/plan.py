@@ -69,18 +69,18 @@ class Plan:
 
     @property
     def new_steps(self) -> int:
-        """The number of steps that are still to be done in all training runs."""
+        """Return the number of steps that are still to be done in all training runs."""
         return sum(self.config.steps - run.step for run in self.runs if run.seed is not None)
 
     @property
     def new_samples(self) -> int:
-        """The number of samples of the new steps."""
+        """Return the number of samples of the new steps."""
         samples = self.costs.samples // self.costs.runs
         return math.ceil(samples * self.new_steps / self.config.steps)
 
     @property
     def new_evaluation_samples(self) -> int:
-        """The number of samples of all evaluations that are still to be done."""
+        """Return the number of samples of all evaluations that are still to be done."""
         return sum(
             self.problems[split] * self.config.eval_samples
             for run in self.runs
@@ -173,7 +173,7 @@ def plan_text(found: Plan) -> str:
     lines = [
         f"{config.name}: {_count(len(config.arms), 'arm')} × {_count(len(config.seeds), 'seed')}, "
         f"from {found.base}",
-        f"a training run: {config.steps:,} steps; {config.prompts_per_step:,} prompts × "
+        f"each training run: {config.steps:,} steps; {config.prompts_per_step:,} prompts × "
         f"{config.samples_per_prompt:,} samples a step = {samples:,} samples of at most "
         f"{found.resolved.sample_tokens:,} tokens",
     ]
@@ -198,7 +198,7 @@ def plan_text(found: Plan) -> str:
 def _counts(found: Costs) -> str:
     """Return the table of what the whole run takes."""
     judged, disk, runs = found.judged, found.disk, found.runs
-    cells = [["from the first step, with every sample at the limit", "a training run", "all"]]
+    cells = [["from the first step, with every sample at the limit", "each training run", "all"]]
     for name, whole in (
         ("prompts", found.prompts),
         ("samples", found.samples),

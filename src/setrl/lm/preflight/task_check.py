@@ -310,7 +310,7 @@ class _Checking:
 
 
 def _places(pairs: Sequence[Pair], with_golds: bool = False) -> str:
-    """Where the first pairs are, for a sentence."""
+    """Return where the first pairs are, for a sentence."""
 
     def shown(problem: Any) -> str:
         gold = f" ({str(problem.gold)[-40:]!r})" if with_golds else ""
