@@ -77,7 +77,7 @@ class Batch:
     num_samples: int
 
     def advantages(self, method: AnyMethod) -> np.ndarray:
-        """A of each sample, (M,)."""
+        """Return the advantage A of each sample, (M,)."""
         shape = -1, self.num_samples
         numbers = {name: place for place, name in enumerate(dict.fromkeys(self.strategies_M))}
         clusters_M = [-1 if name is None else numbers[name] for name in self.strategies_M]
@@ -152,7 +152,7 @@ class Noise:
         return between(self.gram_RR)
 
     def variance(self) -> float:
-        """The trace of the covariance of g."""
+        """Return the trace of the covariance of g."""
         return float(np.trace(self.gram_RR) / len(self.gram_RR)) - self.signal()
 
     def ratio(self) -> float:
@@ -161,7 +161,7 @@ class Noise:
 
 
 def between(gram_RR: np.ndarray) -> float:
-    """The mean of g_a · h_b over different batches a ≠ b."""
+    """Return the mean of g_a · h_b over different batches a ≠ b."""
     count = len(gram_RR)
     return float((gram_RR.sum() - np.trace(gram_RR)) / (count * (count - 1)))
 
@@ -176,7 +176,7 @@ def cosine(both_RR: np.ndarray, one: Noise, other: Noise) -> float:
 
 
 def jackknife(count: int, statistic: Callable[[np.ndarray], Any]) -> tuple[Any, Any]:
-    """A statistic of all parts, and its standard error from leaving out one part at a time."""
+    """Return a statistic of all parts, and its standard error by leaving out one part at a time."""
     everything = np.arange(count)
     left_out = np.array([statistic(np.delete(everything, part)) for part in range(count)])
     spread = (count - 1) / count * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0)
@@ -237,7 +237,7 @@ def slopes(model: PreTrainedModel, batch: Batch, direction_P: np.ndarray) -> np.
 
 
 def effects(batch: Batch, slopes_M: np.ndarray, shown: Sequence[str]) -> dict[str, Any]:
-    """What a step with E[D²] = 1 changes, with standard errors over prompts.
+    """Measure what a step with E[D²] = 1 changes, with standard errors over prompts.
 
     Args:
         batch: Fresh samples.
@@ -340,7 +340,7 @@ def _all_effects(
 
 
 def half_trained(study: DirectionConfig, recipe: ResolvedConfig, base: Path, run: Path) -> Path:
-    """The checkpoint of a Poly-EPO training after some of its steps; made if it is missing."""
+    """Return the checkpoint of a Poly-EPO run after some steps; train it if it is missing."""
     training, stop = TrainingRun(run), Stop()
     folder = training.checkpoint(study.half_way)
     if not folder.exists():

@@ -51,7 +51,7 @@ class SampleFile:
         return sum(map(len, self._offsets.values()))
 
     def missing(self, problem: int, n: int) -> tuple[int, ...]:
-        """The numbers of a problem's samples that are not there."""
+        """Return the numbers of the missing samples of a problem."""
         known = self._offsets.get(problem, {})
         return tuple(number for number in range(n) if number not in known)
 
@@ -86,7 +86,7 @@ class SampleFile:
         offsets[sample.number] = offset
 
     def samples(self, problem: int) -> list[Sample]:
-        """The samples of one problem, by number."""
+        """Return the samples of one problem, by number."""
         offsets = sorted(self._offsets.get(problem, {}).items())
         if not offsets:
             return []

@@ -50,7 +50,7 @@ class Run:
         return self.evaluations[0].prompts
 
     def on(self, prompts: Sequence[str]) -> Run:
-        """The same on some of the problems, in this order."""
+        """Return the run on some of the problems, in this order."""
         return dataclasses.replace(self, evaluations=tuple(e.on(prompts) for e in self.evaluations))
 
 
@@ -83,7 +83,7 @@ def load_run(
 
 
 def common_split(first: Path, second: Path) -> str:
-    """The split to compare: that of a given file, "test", or the only one that both paths share."""
+    """Choose the split to compare: a given file, "test", or the only split that both paths have."""
     for path in (first, second):
         if path.is_file():
             return path.stem
