@@ -122,14 +122,14 @@ def resolve(config: ComparisonConfig) -> ResolvedConfig:
     return ResolvedConfig(
         config=replace(config, eval_splits=splits),
         task=task,
-        arms={arm: _arm(arm, config, task) for arm in config.arms},
-        rewards=_training_rewards(config, task),
         truncation=_truncation(config),
+        rewards=_training_rewards(config, task),
         form=_form(config, task.form),
         sample_tokens=config.max_new_tokens or task.max_new_tokens,
         eval_splits=splits,
         engine=None if config.engine is None else EngineSpec.of(config.engine),
         base=_base(config, task),
+        arms={arm: _arm(arm, config, task) for arm in config.arms},  # need most time, so last
     )
 
 
