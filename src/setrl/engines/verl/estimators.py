@@ -197,7 +197,9 @@ def _credit(rewards_M: Any, uids: Sequence[Any], rows: Rows) -> Any:
             last[session] = row
     members = list(last.values())
     groups = [str(uids[row]) for row in members]
-    fields = {name: [values[row] for row in members] for name, values in rows.fields.items()}
+    fields: dict[str, Any] = {
+        name: [values[row] for row in members] for name, values in rows.fields.items()
+    }
     seed = zlib.crc32("".join(groups).encode())  # uids differ from step to step
     found = grouped_advantages(rewards_M[members], groups, rows.method, rng=seed, **fields)
     place = {session: i for i, session in enumerate(last)}
