@@ -186,7 +186,7 @@ def test_what_becomes_of_an_interrupted_command_is_said(monkeypatch, capsys, arg
 )
 def test_a_wrong_config_is_refused_before_anything_heavy_is_imported(tmp_path, command, wrong):
     path = tmp_path / "config.yaml"
-    path.write_text(f"name: mine\narms: {{a: {{}}}}\n{wrong}\n")
+    path.write_text(f"name: mine\narms: {{a: {{method: grpo}}}}\n{wrong}\n")
     (tmp_path / "own.jsonl").write_text('{"problem": "1 + 1", "answer": "2"}\n')
     code = (
         "import sys; from setrl import cli\n"
