@@ -30,7 +30,7 @@ demo: $(VENV)/ready  ## Train a base model, GRPO, MaxPO and Poly-EPO; write a re
 test: $(VENV)/ready  ## Run all tests.
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --durations=10 tests src claims studies
 
-core: $(CORE_VENV)/ready  ## Test the core with NumPy alone, on another Python: CORE_PYTHON=python3.12.
+core: $(CORE_VENV)/ready  ## Test the core with only its dependencies, on another Python: CORE_PYTHON=python3.12.
 	$(CORE_VENV)/bin/pytest -n 2 tests/core tests/theory tests/claims
 
 verl: $(VERL_VENV)/ready  ## Test set credit in verl's own code, in an environment of its own; needs no GPU.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GoalTask(ABC):
-    """Reach a goal; the reached goal is the strategy.
+    """The task to reach a goal; the reached goal is the strategy.
 
     Subclasses set a default of `max_steps`, and a `make_env` whose infos have the reached `goal`: 0
     … num_goals − 1, or None.

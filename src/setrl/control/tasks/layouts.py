@@ -115,7 +115,7 @@ class FixedLayouts(MiniGridEnv):
 
 @dataclass(frozen=True)
 class LayoutTask(ABC):
-    """Succeed in one of fifty layouts; the set of visited rooms is the strategy.
+    """The task to succeed in one of fifty layouts; the set of visited rooms is the strategy.
 
     Attributes:
         num_layouts: Number of layouts for fine-tuning and evaluation.

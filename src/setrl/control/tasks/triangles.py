@@ -142,7 +142,7 @@ def one_hot(nodes: tuple[int, ...], num_nodes: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Triangles:
-    """Name triangles; the set of nodes is the strategy, and an invalid set has none.
+    """The task to name triangles; the set of nodes is the strategy, and an invalid set has none.
 
     Attributes:
         nodes: V, the number of nodes.
