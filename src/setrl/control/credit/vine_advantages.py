@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import comb
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from setrl.core.credit.designs import draw_sets
 from setrl.core.credit.estimators import Sampled, score_sets
 from setrl.core.credit.rounding import centred, difference
 from setrl.core.inputs import read_batch
+from setrl.core.samples import Fields as SampleFields
 
 Fields = Mapping[str, Any]  # "clusters" (B, N), "pairs" (B, N, N): what a method reads
 
@@ -111,7 +112,7 @@ def best_set_gain(
 ) -> np.ndarray:
     """max f(S) − mean f(S) over `num_sets` sampled sets of each state, (B,); NaN with too few."""
     gains_B = np.full(len(scores_BN), np.nan)
-    batch = read_batch(scores_BN, method.reads, fields)
+    batch = read_batch(scores_BN, method.reads, cast(SampleFields, fields))
     for (rows, _), samples in batch.equal_sizes(fewest=method.set_size):
         if method.shaping is not None:
             samples = samples.with_rewards(method.shaping(samples))
