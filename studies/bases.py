@@ -41,7 +41,7 @@ def measure(recipe: ResolvedConfig, samples: int = SAMPLES) -> list[dict[str, li
 
 
 def write(path: Path, counted: list[dict[str, list[int]]], samples: int) -> Path:
-    """One line for each problem."""
+    """Write one line for each problem."""
     lines = ",\n".join(f"  {json.dumps(problem, ensure_ascii=False)}" for problem in counted)
     path.parent.mkdir(parents=True, exist_ok=True)
     head = f'{{"schema_version": 1, "samples": {samples}, "problems": [\n'

@@ -97,7 +97,7 @@ def draw(
     n: int,
     seed: int,
 ) -> Batch:
-    """`n` samples of the model for each prompt."""
+    """Draw `n` samples of the model for each prompt."""
     prompt_ids = [tokenizer(prompt)["input_ids"] for prompt in prompts]
     generator = torch.Generator().manual_seed(seed)
     ids_BN = sample_ids(model, prompt_ids, n, domain.max_new_tokens + 1, 1.0, generator)
@@ -156,7 +156,7 @@ class Noise:
         return float(np.trace(self.gram_RR) / len(self.gram_RR)) - self.signal()
 
     def ratio(self) -> float:
-        """Signal over variance, for one batch."""
+        """Return signal over variance, for one batch."""
         return self.signal() / self.variance()
 
 
@@ -167,7 +167,7 @@ def between(gram_RR: np.ndarray) -> float:
 
 
 def cosine(both_RR: np.ndarray, one: Noise, other: Noise) -> float:
-    """Of the mean gradients of two methods, from the products of their batches.
+    """Compare the mean gradients of two methods, from the products of their batches.
 
     NaN where the batches are too few to tell the length of a mean: its estimate is not above 0.
     """
@@ -184,7 +184,7 @@ def jackknife(count: int, statistic: Callable[[np.ndarray], Any]) -> tuple[Any, 
 
 
 def noise_of(gradients_MRP: np.ndarray) -> dict[str, Any]:
-    """Signal-to-noise ratios of all methods and the cosines between their means."""
+    """Return signal-to-noise ratios of all methods and the cosines between their means."""
     names, count = list(METHODS), gradients_MRP.shape[1]
     grams = [[one @ other.T for other in gradients_MRP] for one in gradients_MRP]
     found: dict[str, Any] = {"batches": count, "methods": {}, "cosines": {}}
@@ -242,7 +242,7 @@ def effects(batch: Batch, slopes_M: np.ndarray, shown: Sequence[str]) -> dict[st
     Args:
         batch: Fresh samples.
         slopes_M: D of each.
-        shown: Strategies of which the change of success is given.
+        shown: The strategies whose change of success is given.
     """
     n = batch.num_samples
     right_BN, slope_BN = batch.right_M.reshape(-1, n), slopes_M.reshape(-1, n)
@@ -266,7 +266,7 @@ def effects(batch: Batch, slopes_M: np.ndarray, shown: Sequence[str]) -> dict[st
 def _changes(
     right_M: np.ndarray, uses_M: np.ndarray, slope_M: np.ndarray
 ) -> tuple[float, float, float, float]:
-    """Of one strategy: dq, p·dq, q·dp, and the change of its chance to be right in 32 samples."""
+    """Return dq, p·dq, q·dp of a strategy, and the change of its chance in 32 samples."""
     share, success = uses_M.mean(), (uses_M & right_M).mean()
     if share == 0:
         return 0.0, 0.0, 0.0, 0.0
@@ -285,7 +285,7 @@ class DirectionConfig:
         batches: Batches whose gradients are taken at each policy.
         probe_prompts: Prompts whose samples show what a step changes.
         probe_samples: Samples of each of them.
-        shown: Strategies of which the change of success is shown, the most frequent.
+        shown: The most frequent strategies, whose change of success is shown.
         half_way: Steps after which the second policy is taken from Poly-EPO's training.
         seed: Decides the prompts and the samples.
     """
@@ -303,7 +303,7 @@ USUAL = DirectionConfig()
 
 
 def measure(study: DirectionConfig, recipe: ResolvedConfig, folder: Path) -> dict[str, Any]:
-    """Noise and effects of all methods at one policy."""
+    """Measure noise and effects of all methods at one policy."""
     quiet()
     assert recipe.base is not None
     config, domain, tokenizer = recipe.config, recipe.base.domain, load_tokenizer(folder)
@@ -354,7 +354,7 @@ def half_trained(study: DirectionConfig, recipe: ResolvedConfig, base: Path, run
 
 
 def figure(found: Mapping[str, Any]) -> Figure:
-    """Noise, where a step leads, and what it does for each strategy, at both policies."""
+    """Draw noise, and where a step leads for each strategy, at both policies."""
     count = len(found["policies"])
     drawing, axes = axes_grid(count, 3, 13, 3.6 * count)
     titles = (
