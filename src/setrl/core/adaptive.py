@@ -89,11 +89,14 @@ class AdaptiveK(AnyMethod):
         found = _Collected.empty(shape)
         for own_n, other_n in (halves, halves[::-1]):
             sizes_B = self.sizes(samples.rewards[:, other_n], len(own_n))
+            seed = None if rng is None else rng.integers(2**63)
             for size in np.unique(sizes_B):
                 rows = np.flatnonzero(sizes_B == size)
                 part = samples.choose(rows, np.tile(own_n, (len(rows), 1)))
                 method = replace(self.method, set_size=int(size))
-                found.add(rows, own_n, method.of_dense(part, rng))
+                # The draws for one K do not depend on which other K the batch has.
+                drawing = None if seed is None else np.random.default_rng(seed)
+                found.add(rows, own_n, method.of_dense(part, drawing))
         return found.advantages()
 
     def sizes(self, rewards_Bn: np.ndarray, num_own: int) -> np.ndarray:

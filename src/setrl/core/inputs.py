@@ -64,7 +64,8 @@ def read_batch(rewards_BN: Array, reads: Collection[str], fields: Fields) -> Bat
     """
     given: dict[str, Any] = {**fields}
     mask, abstain = given.pop("mask", None), given.pop("abstain", False)
-    rewards = _numbers("rewards_BN", rewards_BN)
+    # One order in memory: the order in which NumPy adds numbers up follows it.
+    rewards = np.ascontiguousarray(_numbers("rewards_BN", rewards_BN))
     if rewards.ndim != 2 or rewards.shape[1] == 0:
         raise ValueError(
             f"rewards_BN must have shape (B, N): prompts, samples; got {rewards.shape}"
@@ -80,7 +81,7 @@ def read_batch(rewards_BN: Array, reads: Collection[str], fields: Fields) -> Bat
                 checked[~is_known_BN] = DEGENERATE
                 is_known_BN[:] = True
             if name in reads:
-                known[name] = checked
+                known[name] = np.ascontiguousarray(checked)
                 usable_BN &= is_known_BN
     missing = [name for name in reads if name != "rewards" and name not in known]
     if missing:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Unpack
 
 import numpy as np
 
+from setrl.core.credit.designs import advance
 from setrl.core.credit.estimators import Exact
 from setrl.core.inputs import check_set_size, like, read_batch
 from setrl.core.objectives.base import Objective
@@ -57,13 +59,16 @@ def mean_set_scores(
     num_prompts, width = batch.usable_BN.shape
     for size in sizes:
         check_set_size(size, width)
-    generator = None if rng is None else np.random.default_rng(rng)
+    generator = drawing = None if rng is None else np.random.default_rng(rng)
     mean_KB = np.full((len(sizes), num_prompts), np.nan)
     for at, samples in batch.equal_sizes(min(sizes)):
         prompts = np.arange(num_prompts)[at[0]].ravel()
         fitting = np.flatnonzero(np.array(sizes) <= samples.num_samples)
         chosen = [sizes[place] for place in fitting]
-        mean_KB[np.ix_(fitting, prompts)] = _dense(samples, objective, chosen, generator)
+        # The draws for prompts of one size do not depend on which other sizes are in the batch.
+        drawing = deepcopy(generator)
+        mean_KB[np.ix_(fitting, prompts)] = _dense(samples, objective, chosen, drawing)
+    advance(generator, drawing)
     return like(mean_KB, rewards_BN)
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import deepcopy
 from dataclasses import dataclass
 from numbers import Real
 from typing import Literal, Unpack, get_args
@@ -15,6 +16,7 @@ import numpy as np
 from setrl.core.adjusting import Adjustment
 from setrl.core.credit import baselines
 from setrl.core.credit.baselines import Baseline
+from setrl.core.credit.designs import advance
 from setrl.core.credit.estimators import Credit, Estimator, Exact
 from setrl.core.credit.rounding import gain_without_rounding
 from setrl.core.inputs import Batch, check_set_size, like, read_batch
@@ -332,11 +334,13 @@ def _of_batch(batch: Batch, method: AnyMethod, rng: np.random.Generator | None) 
     shape = batch.usable_BN.shape
     values_BN, with_BN, without_BN = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
     mean_B, skipped_B = np.full(shape[0], np.nan), np.ones(shape[0], dtype=bool)
-    stderr_BN, used, is_exact = None, "none", True
+    stderr_BN, used, is_exact, drawing = None, "none", True, rng
     for at, samples in batch.equal_sizes(method.fewest_samples):
-        part = method.of_dense(samples, rng)
         if isinstance(at[0], slice):  # every prompt has all its samples: there is nothing to place
-            return part
+            return method.of_dense(samples, rng)
+        # The draws for prompts of one size do not depend on which other sizes are in the batch.
+        drawing = deepcopy(rng)
+        part = method.of_dense(samples, drawing)
         rows = at[0][:, 0]
         values_BN[at], with_BN[at], without_BN[at] = part.values_BN, part.with_BN, part.without_BN
         mean_B[rows], skipped_B[rows], used = part.mean_B, False, part.estimator
@@ -344,6 +348,7 @@ def _of_batch(batch: Batch, method: AnyMethod, rng: np.random.Generator | None) 
         if part.stderr_BN is not None:
             stderr_BN = np.zeros(shape) if stderr_BN is None else stderr_BN
             stderr_BN[at] = part.stderr_BN
+    advance(rng, drawing)
     usable_BN = batch.usable_BN
     return Advantages(
         values_BN, with_BN, without_BN, mean_B, stderr_BN, usable_BN, skipped_B, used, is_exact

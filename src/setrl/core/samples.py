@@ -74,10 +74,19 @@ class Samples:
         return self.rewards.shape[-1]
 
     def sets(self, sets_SK: np.ndarray) -> Samples:
-        """The members of S sets, given by index: fields of shape (…, S, K)."""
-        members = {name: value[..., sets_SK] for name, value in self._vectors()}
+        """Return the members of S sets, given by index: fields of shape (…, S, K)."""
+        # The sets are innermost in memory: an objective then works on all of them at once, and adds
+        # up the members of a set in the same order for any number of prompts.
+        at_KS = np.ascontiguousarray(sets_SK.T)
+        members = {
+            name: np.swapaxes(np.take(value, at_KS, axis=-1), -1, -2)
+            for name, value in self._vectors()
+        }
         if self.pairs is not None:
-            members["pairs"] = self.pairs[..., sets_SK[:, :, None], sets_SK[:, None, :]]
+            n = self.num_samples
+            flat = self.pairs.reshape(*self.pairs.shape[:-2], n * n)
+            pairs_KKS = np.take(flat, n * at_KS[:, None] + at_KS, axis=-1)
+            members["pairs"] = np.moveaxis(pairs_KKS, -1, -3)
         return Samples(**members)
 
     def choose(self, rows: np.ndarray, columns_Rn: np.ndarray) -> Samples:
@@ -85,7 +94,8 @@ class Samples:
         chosen = {name: value[rows[:, None], columns_Rn] for name, value in self._vectors()}
         if self.pairs is not None:
             across, down = columns_Rn[:, None, :], columns_Rn[:, :, None]
-            chosen["pairs"] = self.pairs[rows[:, None, None], down, across]
+            pairs_Rnn = self.pairs[rows[:, None, None], down, across]
+            chosen["pairs"] = np.ascontiguousarray(pairs_Rnn)
         return Samples(**chosen)
 
     def largest(self, names: Collection[str]) -> np.ndarray:

@@ -45,6 +45,12 @@ def draw_sets(
     return drawn_SK
 
 
+def advance(rng: np.random.Generator | None, used: np.random.Generator | None) -> None:
+    """Put a generator where a copy of it is that has been used."""
+    if rng is not None and used is not None:
+        rng.bit_generator.state = used.bit_generator.state
+
+
 def count_sets(num_samples: int, set_size: int) -> float:
     """C(N, K) as a float; inf where it has no float."""
     try:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from math import comb
-from typing import Protocol
+from math import ceil, comb
+from typing import Any, Protocol
 
 import numpy as np
 
-from setrl.core.credit.designs import all_sets, count_sets, draw_sets, membership
+from setrl.core.credit.designs import all_sets, count_sets, draw_sets
 from setrl.core.credit.rounding import centred, mean_score, without_rounding
 from setrl.core.objectives.base import Objective, SetMeans, finite
 from setrl.core.samples import Samples
+from setrl.core.sums import by_member, mean, total
 
 CHUNK = 1 << 21  # members of sets that are scored at once: 16 MB a field
 
@@ -28,15 +29,17 @@ class Credit:
 
     Attributes:
         means: u, u − v, U and, where known, u − w and the variance of the scores.
-        num_sets: How many sets were scored (inf where that has no float).
-        share_N: The share of them that held each sample; K/N when every set counted.
+        num_sets: How many sets were scored (inf where that has no float); (B, 1) where that differs
+            between prompts.
+        share_N: The share of them that held each sample; K/N when every set counted; (B, N) where
+            that differs between prompts.
         used: What was done, in words: it goes into logs.
         stderr_with_BN: Standard error of u; None when every set counted.
         stderr_contrast_BN: Standard error of u − v; None when every set counted.
     """
 
     means: SetMeans
-    num_sets: float
+    num_sets: float | np.ndarray
     share_N: np.ndarray
     used: str
     stderr_with_BN: np.ndarray | None = None
@@ -139,6 +142,13 @@ class Exact:
     ) -> Credit:
         """Exact means where they can be computed; `Credit.used` names what was done."""
         n = samples.num_samples
+        known_B = objective.has_closed_form(samples, set_size)
+        if known_B.any() and not known_B.all():
+            # Each prompt by itself: its credit does not depend on the other prompts.
+            every_N = np.arange(n)[None]
+            kinds = [np.flatnonzero(known_B), np.flatnonzero(~known_B)]
+            chosen = [samples.choose(rows, every_N.repeat(len(rows), axis=0)) for rows in kinds]
+            return _joined(kinds, [self(objective, part, set_size, rng) for part in chosen])
         means = objective.set_means(samples, set_size)
         if means is not None:
             share_N = np.full(n, set_size / n)
@@ -148,59 +158,93 @@ class Exact:
         return Sampled(self.num_sets)(objective, samples, set_size, rng)
 
 
+def _joined(rows: list[np.ndarray], credits: list[Credit]) -> Credit:
+    """Return one credit of prompts in several parts, whose places are given."""
+    num_prompts = sum(map(len, rows))
+
+    def of_all(parts: list[Any]) -> np.ndarray:
+        width = np.broadcast(*(part[:1] for part in parts if isinstance(part, np.ndarray))).shape[
+            1:
+        ]
+        whole = np.zeros((num_prompts, *width))
+        for at, part in zip(rows, parts, strict=True):
+            whole[at] = part
+        return whole
+
+    def stderr(name: str) -> np.ndarray | None:
+        found = [getattr(credit, name) for credit in credits]
+        if all(part is None for part in found):
+            return None
+        return of_all([0.0 if part is None else part for part in found])
+
+    means = [credit.means for credit in credits]
+    return Credit(
+        SetMeans(
+            with_BN=of_all([part.with_BN for part in means]),
+            contrast_BN=of_all([part.contrast_BN for part in means]),
+            mean_B=of_all([part.mean_B for part in means]),
+        ),
+        num_sets=of_all([np.full((1, 1), credit.num_sets) for credit in credits]),
+        share_N=of_all([credit.share_N[None] for credit in credits]),
+        used="; ".join(credit.used for credit in credits),
+        stderr_with_BN=stderr("stderr_with_BN"),
+        stderr_contrast_BN=stderr("stderr_contrast_BN"),
+    )
+
+
 def score_sets(objective: Objective, samples: Samples, sets_SK: np.ndarray) -> np.ndarray:
     """The score of every set of every prompt, by the definition: (B, S).
 
     Raises:
         ValueError: Naming the objective, if one of its scores is NaN or infinite.
     """
-    num_prompts, set_size = samples.rewards.shape[0], sets_SK.shape[1]
-    step = max(1, CHUNK // (num_prompts * set_size))
-    parts = [
-        objective(samples.sets(sets_SK[start : start + step]))
-        for start in range(0, len(sets_SK), step)
-    ]
-    return finite(objective, np.concatenate(parts, axis=-1))
+    most = len(sets_SK) // 2  # parts of two sets at least: a single one would be summed otherwise
+    num_parts = ceil(samples.rewards.shape[0] * sets_SK.size / CHUNK)
+    parts = np.array_split(sets_SK, min(num_parts, max(1, most)))
+    scores_BS = np.concatenate([objective(samples.sets(part)) for part in parts], axis=-1)
+    return finite(objective, np.ascontiguousarray(scores_BS))
 
 
 def credit_from_sets(
     objective: Objective, samples: Samples, sets_SK: np.ndarray, used: str
 ) -> Credit:
     """Means over these sets, all of which are scored, and their standard errors."""
-    n, set_size = samples.num_samples, sets_SK.shape[1]
+    n, num_sets = samples.num_samples, len(sets_SK)
     scores_BS = score_sets(objective, samples, sets_SK)
-    member_SN = membership(sets_SK, n)
-    num_with_N = member_SN.sum(axis=0)
+    num_with_N = np.bincount(sets_SK.ravel(), minlength=n)
     mean_B = mean_score(scores_BS)
     centred_BS = centred(scores_BS)
-    above_BN = _ratio(centred_BS @ member_SN, num_with_N)
-    below_BN = _ratio(-(centred_BS @ member_SN), len(sets_SK) - num_with_N)
+    sum_BN = by_member(centred_BS, sets_SK, n)
+    above_BN, below_BN = _ratio(sum_BN, num_with_N), _ratio(-sum_BN, num_sets - num_with_N)
     means = SetMeans(
         with_BN=mean_B[:, None] + above_BN,
         contrast_BN=above_BN - below_BN,
         mean_B=mean_B,
-        variance_B=(centred_BS**2).mean(axis=-1),
+        variance=lambda: mean(centred_BS**2),
         size_B=4 * np.abs(scores_BS).max(axis=-1),
     )
-    means = without_rounding(means, every_set=len(sets_SK) == comb(n, set_size))
-    credit = Credit(means, float(len(sets_SK)), num_with_N / len(sets_SK), used)
-    if len(sets_SK) == comb(n, set_size):
-        return credit
-    return _with_stderr(credit, centred_BS, member_SN, set_size)
+    is_every_set = num_sets == comb(n, sets_SK.shape[1])
+    means = without_rounding(means, every_set=is_every_set)
+    credit = Credit(means, float(num_sets), num_with_N / num_sets, used)
+    return credit if is_every_set else _with_stderr(credit, centred_BS, sum_BN, sets_SK)
 
 
 def _with_stderr(
-    credit: Credit, centred_BS: np.ndarray, member_SN: np.ndarray, set_size: int
+    credit: Credit, centred_BS: np.ndarray, sum_BN: np.ndarray, sets_SK: np.ndarray
 ) -> Credit:
-    """Standard errors of u and u − v: two strata drawn without replacement, with and without i.
+    """Add standard errors of u and u − v: two strata drawn without replacement, with and without i.
 
     var(mean of a stratum) = s²/m · (1 − m/M), for m drawn of M sets with sample variance s².
     """
-    n = member_SN.shape[1]
-    holding = count_sets(n - 1, set_size - 1)
-    lacking = count_sets(n - 1, set_size)
-    of_with_BN = _stratum_variance(centred_BS, member_SN, holding)
-    of_without_BN = _stratum_variance(centred_BS, 1.0 - member_SN, lacking)
+    n, set_size = sum_BN.shape[1], sets_SK.shape[1]
+    squares_BS = centred_BS**2
+    square_BN = by_member(squares_BS, sets_SK, n)
+    rest_BN = np.maximum(total(squares_BS)[:, None] - square_BN, 0.0)
+    num_with_N = np.bincount(sets_SK.ravel(), minlength=n)
+    holding, lacking = count_sets(n - 1, set_size - 1), count_sets(n - 1, set_size)
+    of_with_BN = _stratum_variance(sum_BN, square_BN, num_with_N, holding)
+    # Centred scores sum to 0: the sum over the sets without a sample is minus that over the others.
+    of_without_BN = _stratum_variance(sum_BN, rest_BN, len(sets_SK) - num_with_N, lacking)
     return replace(
         credit,
         stderr_with_BN=np.sqrt(of_with_BN),
@@ -208,12 +252,12 @@ def _with_stderr(
     )
 
 
-def _stratum_variance(scores_BS: np.ndarray, in_SN: np.ndarray, num_in_all: float) -> np.ndarray:
-    """The variance of the mean score over each sample's stratum; NaN below two sets."""
-    drawn_N = in_SN.sum(axis=0)
-    mean_BN = _ratio(scores_BS @ in_SN, drawn_N)
-    square_BN = _ratio((scores_BS**2) @ in_SN, drawn_N)
-    spread_BN = np.maximum(square_BN - mean_BN**2, 0.0) * _ratio(drawn_N, drawn_N - 1)
+def _stratum_variance(
+    sum_BN: np.ndarray, square_BN: np.ndarray, drawn_N: np.ndarray, num_in_all: float
+) -> np.ndarray:
+    """Return the variance of the mean score over each sample's stratum; NaN below two sets."""
+    mean_BN, mean_square_BN = _ratio(sum_BN, drawn_N), _ratio(square_BN, drawn_N)
+    spread_BN = np.maximum(mean_square_BN - mean_BN**2, 0.0) * _ratio(drawn_N, drawn_N - 1)
     return _ratio(spread_BN, drawn_N) * (1 - drawn_N / num_in_all)
 
 

@@ -1,7 +1,6 @@
 """Credit that is nothing but rounding error becomes exactly 0, as it is in exact arithmetic.
 
-Whoever divides credit by its own spread would otherwise turn 1e-17 into 1. Only a whole prompt is
-set to 0: beside credit that is real, an error of 1e-17 does no harm.
+Whoever divides credit by its own spread would otherwise turn 1e-17 into 1.
 """
 
 from __future__ import annotations
@@ -11,32 +10,37 @@ from dataclasses import replace
 import numpy as np
 
 from setrl.core.objectives.base import SetMeans
+from setrl.core.sums import mean
 
 EPS = float(np.finfo(np.float64).eps)
+OF_SAMPLE = 8 * EPS  # more than the error of one u − v, relative to what it was added up from
 
 
 def without_rounding(means: SetMeans, *, every_set: bool = True) -> SetMeans:
-    """u − v as they are, but 0 for prompts in which they cannot be distinguished from 0.
+    """Return u − v as they are, but 0 where they cannot be distinguished from 0.
 
-    By one of two rules, neither of which touches what is small but real, such as chances of 1e-300:
-    the u − v of a prompt sum to 0, so that where all have one sign they are no larger than the
-    error of their sum; and none is larger than N·ε times the numbers that it was added up from.
+    One sample's u − v is 0 where it is no larger than 8·ε times the numbers that it was added up
+    from, or than the prompt's largest u − v. All u − v of a prompt are 0 where none is larger than
+    N·ε times these numbers, or where all have one sign: they sum to 0. A prompt whose credit is
+    small as a whole keeps it, such as chances of 1e-300.
 
     Args:
         means: Of some prompts.
         every_set: Whether they are means over all sets; u − v of drawn sets do not sum to 0.
     """
     contrast_BN = means.contrast_BN
-    one_sign_B = (contrast_BN >= 0).all(axis=-1) | (contrast_BN <= 0).all(axis=-1)
-    nothing_B = np.asarray(one_sign_B & every_set)
+    high_B, low_B = contrast_BN.max(axis=-1), contrast_BN.min(axis=-1)
+    nothing_B = ((low_B >= 0) | (high_B <= 0)) & every_set
+    largest_B = np.maximum(high_B, -low_B)
     if means.size_B is not None:
-        bound_B1 = (contrast_BN.shape[-1] * EPS * means.size_B)[..., None]
-        # NaN, of a sample that is in no drawn set or in all of them, is not above the bound.
-        nothing_B = nothing_B | ~(np.abs(contrast_BN) > bound_B1).any(axis=-1)
-    if not nothing_B.any():
+        nothing_B |= largest_B <= contrast_BN.shape[-1] * EPS * means.size_B
+        largest_B = np.fmax(largest_B, means.size_B)
+    bound_B = np.where(nothing_B, np.inf, OF_SAMPLE * largest_B)
+    # NaN, of a sample that is in no drawn set or in all of them, is not below the bound.
+    small_BN = np.abs(contrast_BN) <= bound_B[:, None]
+    if not small_BN.any():
         return means
-    errors_BN = nothing_B[:, None] & ~np.isnan(contrast_BN) & (contrast_BN != 0)
-    return replace(means, contrast_BN=np.where(errors_BN, 0.0, contrast_BN))
+    return replace(means, contrast_BN=np.where(small_BN, 0.0, contrast_BN))
 
 
 def gain_without_rounding(means: SetMeans, smaller: SetMeans, given_B: np.ndarray) -> np.ndarray:
@@ -63,13 +67,13 @@ def gain_without_rounding(means: SetMeans, smaller: SetMeans, given_B: np.ndarra
 
 def mean_score(scores_BS: np.ndarray) -> np.ndarray:
     """The mean of each row, exactly the one score where all are equal up to their last digits."""
-    return np.where(_is_flat(scores_BS)[..., 0], scores_BS[..., 0], scores_BS.mean(axis=-1))
+    return np.where(_is_flat(scores_BS)[..., 0], scores_BS[..., 0], mean(scores_BS))
 
 
 def centred(scores_BS: np.ndarray) -> np.ndarray:
     """Scores less their mean, exactly 0 where all are equal up to their last digits."""
     flat_B1 = _is_flat(scores_BS)
-    return np.where(flat_B1, 0.0, scores_BS - scores_BS.mean(axis=-1, keepdims=True))
+    return np.where(flat_B1, 0.0, scores_BS - mean(scores_BS)[..., None])
 
 
 def _is_flat(scores_BS: np.ndarray) -> np.ndarray:

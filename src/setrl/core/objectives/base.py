@@ -28,7 +28,7 @@ class SetMeans:
         mean_B: U, the mean over all sets.
         gain: Computes u − w, where w is the mean over the (K−1)-sets that do not hold i; None where
             the objective knows no better way than the difference. Few baselines ask for it.
-        variance_B: The variance of the score over all sets; None where it has no exact form.
+        variance: Computes the variance of the score over all sets; None where it has no exact form.
         size_B: How large the numbers are that u − v was added up from; None where nothing cancels.
             Rounding errors are a few ε times it, however small u − v itself is.
     """
@@ -37,13 +37,18 @@ class SetMeans:
     contrast_BN: np.ndarray
     mean_B: np.ndarray
     gain: Callable[[], np.ndarray] | None = None
-    variance_B: np.ndarray | None = None
+    variance: Callable[[], np.ndarray] | None = None
     size_B: np.ndarray | None = None
 
     @cached_property
     def gain_BN(self) -> np.ndarray | None:
         """u − w, computed at its first use."""
         return None if self.gain is None else self.gain()
+
+    @cached_property
+    def variance_B(self) -> np.ndarray | None:
+        """The variance of the score over all sets, computed at its first use."""
+        return None if self.variance is None else self.variance()
 
     @classmethod
     def around(
@@ -52,7 +57,7 @@ class SetMeans:
         contrast_BN: np.ndarray,
         set_size: int,
         gain: Callable[[], np.ndarray] | None = None,
-        variance_B: np.ndarray | None = None,
+        variance: Callable[[], np.ndarray] | None = None,
         size_B: np.ndarray | None = None,
     ) -> SetMeans:
         """From U and u − v alone: u = U + (1 − K/N)(u − v); u = U at K = N, where v is not."""
@@ -62,7 +67,7 @@ class SetMeans:
         else:
             with_BN = np.repeat(mean_B[:, None], n, axis=1)
             contrast_BN = np.full(contrast_BN.shape, np.nan)
-        return cls(with_BN, contrast_BN, mean_B, gain, variance_B, size_B)
+        return cls(with_BN, contrast_BN, mean_B, gain, variance, size_B)
 
     @classmethod
     def above(cls, mean_B: np.ndarray, extra_BN: np.ndarray, set_size: int) -> SetMeans:
@@ -125,6 +130,10 @@ class Objective(ABC):
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
         """Exact means over all sets of fields (B, N), without enumeration; None if unknown."""
         return None
+
+    def has_closed_form(self, samples: Samples, set_size: int) -> np.ndarray:
+        """Return whether `set_means` may be asked for each prompt, (B,) bool."""
+        return np.ones(len(samples.rewards), dtype=bool)
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray | None:
         """U alone for each set size, (sizes, B); None where there is no faster way to it."""
@@ -243,13 +252,13 @@ def weighted_means(weights: Sequence[float], means: Sequence[SetMeans | None]) -
     def total(name: str) -> np.ndarray:
         return sum(w * getattr(term, name) for w, term in zip(weights, known, strict=True))
 
-    variance_B = known[0].variance_B if len(known) == 1 else None
+    variance = known[0].variance if len(known) == 1 else None
     return SetMeans(
         with_BN=total("with_BN"),
         contrast_BN=total("contrast_BN"),
         mean_B=total("mean_B"),
         gain=(lambda: total("gain_BN")) if all(term.gain for term in known) else None,
-        variance_B=None if variance_B is None else weights[0] ** 2 * variance_B,
+        variance=None if variance is None else lambda: weights[0] ** 2 * variance(),
         size_B=sum(
             (abs(w) * term.scale_B for w, term in zip(weights, known, strict=True)),
             np.zeros(()),

@@ -18,6 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from setrl.core.objectives.clusters import find_clusters
+from setrl.core.samples import DEGENERATE
+from setrl.core.sums import over_rows
 
 KEPT = 1 << 22  # numbers that are kept on the way up: 32 MB
 
@@ -56,7 +58,7 @@ def sweep(
             after += (step.weight_PQB * step.value_B)[:, None] * before
     worth = np.zeros(shape)
     worth[:, set_size] = end_PQ[:, :, None]
-    total_B = np.einsum("pqb,pq->b", states.pop()[:, set_size], end_PQ)
+    total_B = _over_all(states.pop()[:, set_size] * end_PQ[:, :, None])
     parts = []
     # `worth` is what a state will add to the result through the classes that are still to come, so
     # state · step · worth is the share of the result that goes through the step.
@@ -65,11 +67,16 @@ def sweep(
         for step in of_class:
             here = step.source, slice(set_size + 1 - step.members), step.nodes
             through = step.weight_PQB[:, None] * worth[step.target, step.members :, step.nodes]
-            of_steps.append(np.einsum("pdqb,pdqb->b", state[here], through))
+            of_steps.append(_over_all(state[here] * through))
             worth_before[here] += through * step.value_B
         worth = worth_before
         parts.append(of_steps)
     return total_B, parts[::-1]
+
+
+def _over_all(values: np.ndarray) -> np.ndarray:
+    """Return the sum over all axes but the prompts' one: (…, B) → (B,)."""
+    return over_rows(values.reshape(-1, values.shape[-1]))
 
 
 class Classes(NamedTuple):
@@ -98,17 +105,23 @@ class Classes(NamedTuple):
 
 
 def find_classes(labels_BN: np.ndarray, by_size: bool) -> Classes:
-    """The classes of equal label, the largest first (`by_size`) or in the order of the labels."""
+    """Return the classes of equal label, the largest first or in the order of the labels.
+
+    Degenerate samples are a class of their own, the last one, where there are any.
+    """
     found = find_clusters(labels_BN)
     kept = np.flatnonzero(found.size_C)
     row_C, size_C = found.row_C[kept], found.size_C[kept]
     order_C = np.lexsort((kept, -size_C if by_size else kept, row_C))
     first_B = np.searchsorted(row_C[order_C], np.arange(len(labels_BN)))
     place_C = np.arange(len(kept)) - first_B[row_C[order_C]]
-    size_BC = np.zeros((len(labels_BN), place_C.max() + 1), dtype=np.int64)
+    size_BC = np.zeros((len(labels_BN), place_C.max(initial=0) + 1), dtype=np.int64)
     size_BC[row_C[order_C], place_C] = size_C[order_C]
-    at_C = np.zeros(len(found.size_C), dtype=np.int64)
+    at_C = np.full(len(found.size_C), size_BC.shape[1])
     at_C[kept[order_C]] = place_C
+    degenerate_B = (labels_BN == DEGENERATE).sum(axis=1)
+    if degenerate_B.any():
+        size_BC = np.column_stack([size_BC, degenerate_B])
     return Classes(at_C[found.at_BN], size_BC)
 
 
@@ -130,12 +143,11 @@ def in_parts(
     classes: Classes,
     end_PQ: np.ndarray,
     set_size: int,
-    part: Callable[[Classes, slice], tuple[np.ndarray, np.ndarray]],
-) -> tuple[np.ndarray, np.ndarray]:
-    """The two results of `part` for all prompts, of which as many are swept at once as fit."""
+    part: Callable[[Classes, slice], tuple[np.ndarray, ...]],
+) -> tuple[np.ndarray, ...]:
+    """Return the results of `part` for all prompts, of which as many are swept at once as fit."""
     num_prompts, num_classes = classes.size_BC.shape
     step = max(1, KEPT // ((num_classes + 1) * end_PQ.size * (set_size + 1)))
     slices = [slice(start, start + step) for start in range(0, num_prompts, step)]
     found = [part(Classes(classes.at_BN[at], classes.size_BC[at]), at) for at in slices]
-    first, second = (np.concatenate(results) for results in zip(*found, strict=True))
-    return first, second
+    return tuple(np.concatenate(results) for results in zip(*found, strict=True))

@@ -12,6 +12,7 @@ from setrl import names
 from setrl.core.objectives.base import Objective, SetMeans, finite
 from setrl.core.objectives.counting import binomials
 from setrl.core.samples import DEGENERATE, Samples
+from setrl.core.sums import total
 
 OVER_MEMBERS = (
     "the last axis of its arguments runs over the set's members; if it is written for a single "
@@ -132,18 +133,24 @@ class FromCounts(OfFunction):
         return self._scores(np.einsum("...kc,...kt->...ct", in_row, kind * 1.0))
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
-        """The sum over all compositions of K into the cells (cluster, correct) that a prompt has.
+        """Return sums over all compositions of K into the cells (cluster, correct) of a prompt.
 
         None where a prompt has more than `max_compositions`.
         """
-        correct_BN = samples.rewards > self.threshold
-        prompts = [_cells(*prompt) for prompt in zip(samples.clusters, correct_BN, strict=True)]
-        most = max(_num_compositions(cells.size_G, set_size) for cells in prompts)
-        if most > self.max_compositions:
+        if not self.has_closed_form(samples, set_size).all():
             return None
-        means = [self._prompt_means(cells, set_size) for cells in prompts]
+        means = [self._prompt_means(cells, set_size) for cells in self._cells(samples)]
         mean_B, extra_BN = (np.array(part) for part in zip(*means, strict=True))
         return SetMeans.above(mean_B, extra_BN, set_size)
+
+    def has_closed_form(self, samples: Samples, set_size: int) -> np.ndarray:
+        """Return whether a prompt has no more than `max_compositions`."""
+        counts = [_num_compositions(cells.size_G, set_size) for cells in self._cells(samples)]
+        return np.array(counts) <= self.max_compositions
+
+    def _cells(self, samples: Samples) -> list[_Cells]:
+        correct_BN = samples.rewards > self.threshold
+        return [_cells(*prompt) for prompt in zip(samples.clusters, correct_BN, strict=True)]
 
     def _prompt_means(self, cells: _Cells, set_size: int) -> tuple[float, np.ndarray]:
         """U, and u − U of each sample, of one prompt.
@@ -159,7 +166,7 @@ class FromCounts(OfFunction):
         scores_M = self._scores(counts_MCT)
         usual = scores_M[chance_M.argmax()]
         above_M = chance_M * (scores_M - usual)
-        extra_G = above_M @ (held_MG * (n / (k * cells.size_G)) - 1)
+        extra_G = total(above_M * (held_MG * (n / (k * cells.size_G)) - 1).T)
         return usual + above_M.sum(), extra_G[cells.at_N]
 
     def _scores(self, counts: np.ndarray) -> np.ndarray:

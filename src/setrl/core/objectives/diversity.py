@@ -199,7 +199,7 @@ class Differ(ClusterDiversity):
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
         """As every diversity of clusters; a score of 0 or 1 has variance U(1 − U)."""
         means = super().set_means(samples, set_size)
-        return replace(means, variance_B=means.mean_B * (1 - means.mean_B))
+        return replace(means, variance=lambda: means.mean_B * (1 - means.mean_B))
 
     def misses(self, count_B1: np.ndarray, set_size: int) -> Misses:
         """1 − Σ_c 1{S misses all but c} + (C − 1)·1{S misses all}."""

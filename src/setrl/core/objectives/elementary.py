@@ -13,6 +13,7 @@ import numpy as np
 
 from setrl.core.objectives.base import SetMeans
 from setrl.core.objectives.chances import one_if_any_outside
+from setrl.core.sums import mean, over_rows
 
 LARGEST_SHIFTED = 1000  # the binomials of larger sets have no float
 CHUNK = 1 << 21  # numbers that are kept at once: 16 MB
@@ -41,7 +42,7 @@ def product_means(factors_BN: np.ndarray, set_size: int) -> SetMeans:
     others_BN, rest_BN = np.concatenate(parts, axis=1)
     with_BN = factors_BN * others_BN
     contrast_BN = (excess_BN * others_BN - rest_BN) * one_if_any_outside(n, k)
-    return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1))
+    return SetMeans(with_BN, contrast_BN, mean(with_BN))
 
 
 def leave_one_out(values_BN: np.ndarray, weights_FBl: np.ndarray) -> np.ndarray:
@@ -62,13 +63,13 @@ def leave_one_out(values_BN: np.ndarray, weights_FBl: np.ndarray) -> np.ndarray:
     worth_FlB = np.swapaxes(weights_FBl, -1, -2).copy()
     result_FNB = np.empty((len(weights_FBl), n, len(values_BN)))
     for m in range(n - 1, -1, -1):
-        np.einsum("lb,flb->fb", before_NlB[m], worth_FlB, out=result_FNB[:, m])
+        result_FNB[:, m] = over_rows(before_NlB[m] * worth_FlB)
         if m:
             stay_l1, take_l1 = _shares(sizes_l1, m)
             taken_FlB = take_l1[1:] * values_NB[m] * worth_FlB[:, 1:]
             worth_FlB *= stay_l1
             worth_FlB[:, :-1] += taken_FlB
-    return np.swapaxes(result_FNB, -1, -2)
+    return np.ascontiguousarray(np.swapaxes(result_FNB, -1, -2))
 
 
 def _shares(sizes_l1: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:

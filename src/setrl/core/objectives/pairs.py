@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ from setrl.core.objectives.chances import one_if_any_outside
 from setrl.core.objectives.elementary import product_means
 from setrl.core.objectives.rewards import centre
 from setrl.core.samples import Samples
+from setrl.core.sums import mean, total
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,7 +45,7 @@ class PairwiseDistance(Objective):
         return SetMeans(
             with_BN=with_BN,
             contrast_BN=gain_BN * defined,
-            mean_B=with_BN.mean(axis=-1),
+            mean_B=mean(with_BN),
             gain=lambda: gain_BN if k > 2 else with_BN,
         )
 
@@ -57,12 +59,15 @@ class PairwiseDistance(Objective):
         distance = self.set_means(samples, k)
         gain_BN = deviation_BN * samples.num_samples / (max(samples.num_samples - 1, 1) * k)
         value_BN = gain_BN * (1 - k / samples.num_samples)
-        both_BN, contrast_BN = _centred_product(deviation_BN, pairs_BNN, k)
+        both_BN, parts = _centred_product(deviation_BN, pairs_BNN, k)
         with_BN = mean_B[:, None] * distance.with_BN + pair_mean_B[:, None] * value_BN + both_BN
-        contrast_BN = (
-            mean_B[:, None] * distance.contrast_BN + pair_mean_B[:, None] * gain_BN + contrast_BN
+        parts = [mean_B[:, None] * distance.contrast_BN, pair_mean_B[:, None] * gain_BN, *parts]
+        return SetMeans(
+            with_BN,
+            contrast_BN=functools.reduce(np.add, parts),
+            mean_B=mean(with_BN),
+            size_B=functools.reduce(np.add, [np.abs(part).max(axis=-1) for part in parts]),
         )
-        return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1))
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,10 +93,9 @@ class Volume(Objective):
         value_BN, vector_BNN = np.linalg.eigh(samples.pairs)
         eigen = product_means(value_BN, set_size)
         share_BNN = vector_BNN**2
-        contrast_BN = np.einsum("bil,bl->bi", share_BNN, eigen.contrast_BN)
         return SetMeans(
-            with_BN=np.einsum("bil,bl->bi", share_BNN, eigen.with_BN),
-            contrast_BN=contrast_BN,
+            with_BN=total(share_BNN * eigen.with_BN[:, None]),
+            contrast_BN=total(share_BNN * eigen.contrast_BN[:, None]),
             mean_B=eigen.mean_B,
             size_B=_size(np.abs(value_BN), set_size),
         )
@@ -124,18 +128,16 @@ def _pair_means(pairs_BNN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _centred_product(
     values_BN: np.ndarray, pairs_BNN: np.ndarray, set_size: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """u and u − v of (mean of x) · (mean of D over pairs), both of mean 0 over the prompt.
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return u, and the terms of u − v, of (mean of x) · (mean of D over pairs), both centred.
 
     The product is a sum over a value j and a pair {k, l}: j is one of the pair, or a third sample.
     Each kind is split into what holds sample i and what does not.
     """
     n, k = pairs_BNN.shape[-1], set_size
     row_BN = pairs_BNN.sum(axis=-1)
-    across_BN = np.einsum("bij,bj->bi", pairs_BNN, values_BN)
-    total_B1 = (values_BN * row_BN).sum(
-        axis=-1, keepdims=True
-    )  # of j in the pair; −that, of thirds
+    across_BN = total(pairs_BNN * values_BN[:, None])
+    total_B1 = total(values_BN * row_BN)[:, None]  # over j in the pair; over thirds, its negative
     pair_with_BN = values_BN * row_BN + across_BN
     third_with_BN = -2 * values_BN * row_BN - across_BN
     pair_rest_BN, third_rest_BN = total_B1 - pair_with_BN, -total_B1 - third_with_BN
@@ -145,11 +147,10 @@ def _centred_product(
     with_BN = two_of_BN + three_of * (
         pair_rest_BN + third_with_BN + (k - 3) / three * third_rest_BN
     )
-    contrast_BN = (
-        two_of_BN
-        + three_of * third_with_BN
-        - 2 * (k - 1) / (one * two) * pair_rest_BN
-        - 3 * three_of / three * third_rest_BN
-    )
     scale = k * (k * (k - 1) / 2)
-    return with_BN / scale, contrast_BN / scale
+    return with_BN / scale, [
+        two_of_BN / scale,
+        three_of / scale * third_with_BN,
+        -2 * (k - 1) / (one * two * scale) * pair_rest_BN,
+        -3 * three_of / (three * scale) * third_rest_BN,
+    ]

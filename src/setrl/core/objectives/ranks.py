@@ -6,6 +6,7 @@ An L-statistic is Σⱼ aⱼ r₍ⱼ₎ over the rewards of a set from the small
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans
-from setrl.core.objectives.chances import chances, marked_chances, one_if_any_outside
+from setrl.core.objectives.chances import chances, marked_chances
 from setrl.core.objectives.thresholds import Ranked, rank, top_means
 from setrl.core.samples import Samples
+from setrl.core.sums import total
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -38,13 +40,13 @@ class Max(Objective):
         above_n = ranked.above_n
         alone_n, first_n = table.missed_without[above_n - 1], table.missed_with[above_n - 1]
         paid_n = table.missed_with[above_n] * above_n / table.outside
-        mean_B = ranked.values_BN @ table.top
+        mean_B = total(ranked.values_BN * table.top)
         return SetMeans.around(
             mean_B,
             ranked.over_thresholds(alone_n, -paid_n),
             set_size,
             gain=lambda: ranked.over_thresholds(first_n, np.zeros(n - 1)),
-            variance_B=(ranked.values_BN - mean_B[:, None]) ** 2 @ table.top,
+            variance=lambda: total((ranked.values_BN - mean_B[:, None]) ** 2 * table.top),
         )
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
@@ -61,7 +63,9 @@ class RankWeighted(Objective):
 
     def __call__(self, members: Samples) -> np.ndarray:
         """The weighted sum of each set's sorted rewards."""
-        return np.sort(members.rewards, axis=-1) @ self.weights(members.num_samples)
+        ordered, weights = np.sort(members.rewards, axis=-1), self.weights(members.num_samples)
+        counted = [weights[j] * ordered[..., j] for j in np.flatnonzero(weights)]
+        return functools.reduce(np.add, counted, np.zeros(ordered.shape[:-1]))
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
         """A sum over thresholds, weighted by how many members pass each; O(N log N).
@@ -77,15 +81,14 @@ class RankWeighted(Objective):
         table = _rank_table(num_samples, tuple(weights), self._smaller_weights(set_size))
         lowest_B1 = ranked.values_BN[:, :1]
 
-        with_BN = weights.sum() * lowest_B1 + ranked.over_thresholds(*table.with_n)
+        mean_B = weights.sum() * lowest_B1[:, 0] + total(ranked.step_Bn * table.mean_n)
 
         def gain() -> np.ndarray:
             assert table.gain_n is not None
             return table.gained * lowest_B1 + ranked.over_thresholds(*table.gain_n)
 
-        undefined = one_if_any_outside(num_samples, set_size)
-        contrast_BN = ranked.over_thresholds(*table.contrast_n) * undefined
-        return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1), gain if table.gain_n else None)
+        contrast_BN = ranked.over_thresholds(*table.contrast_n)
+        return SetMeans.around(mean_B, contrast_BN, set_size, gain if table.gain_n else None)
 
     def _smaller_weights(self, set_size: int) -> tuple[float, ...] | None:
         """The weights of sets with one member less; None where it scores none."""
@@ -259,7 +262,7 @@ class _Sides(NamedTuple):
 class _RankTable(NamedTuple):
     """Means of an L-statistic per threshold; `gained` is Σ a of K less that of K − 1."""
 
-    with_n: _Sides
+    mean_n: np.ndarray
     contrast_n: _Sides
     gain_n: _Sides | None
     gained: float
@@ -285,18 +288,23 @@ def _rank_table(
     failing_nK = (n - m_n1 - (k - 1 - t_K)) / outside
     passing_nK = (m_n1 - t_K) / outside
     contrast = _Sides(
-        (by_passing_nK * failing_nK) @ brought_K, -(by_failing_nK * passing_nK) @ brought_K
+        total(by_passing_nK * failing_nK * brought_K),
+        -total(by_failing_nK * passing_nK * brought_K),
     )
     gain, gained = None, np.nan
     if smaller is not None:
         less_K = _top_sums(smaller)
-        gain = _Sides(by_passing_nK @ (top_K[1:] - less_K), by_failing_nK @ (top_K[:-1] - less_K))
+        gain = _Sides(
+            total(by_passing_nK * (top_K[1:] - less_K)),
+            total(by_failing_nK * (top_K[:-1] - less_K)),
+        )
         rounding = len(weights) * EPS * max(np.abs(weights).sum(), np.abs(smaller).sum())
         gained = top_K[-1] - less_K[-1]
         gained = 0.0 if abs(gained) <= rounding else gained
-    return _RankTable(
-        _Sides(by_passing_nK @ top_K[1:], by_failing_nK @ top_K[:-1]), contrast, gain, gained
-    )
+    passing_n = m_n1[:, 0] / n  # the share of samples that pass
+    mean_n = passing_n * total(by_passing_nK * top_K[1:])
+    mean_n += (1 - passing_n) * total(by_failing_nK * top_K[:-1])
+    return _RankTable(mean_n, contrast, gain, gained)
 
 
 def _top_sums(weights: Sequence[float]) -> np.ndarray:

@@ -55,13 +55,16 @@ class Mean(Objective):
         mean_B, centred_BN = centre(self.member_values(samples))
         gain_BN = centred_BN * n / (max(n - 1, 1) * k)
         with_BN = mean_B[:, None] + gain_BN * (1 - k / n)
-        spread_B = (centred_BN**2).sum(axis=-1) / max(n - 1, 1)
+
+        def variance() -> np.ndarray:
+            return (centred_BN**2).sum(axis=-1) / max(n - 1, 1) * (1 / k - 1 / n)
+
         return SetMeans(
             with_BN=with_BN,
             contrast_BN=gain_BN * one_if_any_outside(n, k),
             mean_B=mean_B,
             gain=lambda: gain_BN,
-            variance_B=spread_B * (1 / k - 1 / n),
+            variance=variance,
         )
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:
@@ -73,8 +76,9 @@ class Mean(Objective):
         slope_BN = other_B[:, None] * centred_BN + mean_B[:, None] * deviation_BN
         linear_BN = slope_BN * n / (max(n - 1, 1) * k)
         with_BN = (mean_B * other_B)[:, None] + linear_BN * (1 - k / n) + both_BN
+        size_B = np.abs(linear_BN).max(axis=-1) + np.abs(contrast_BN).max(axis=-1)
         contrast_BN = (linear_BN + contrast_BN) * one_if_any_outside(n, k)
-        return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1))
+        return SetMeans(with_BN, contrast_BN, with_BN.mean(axis=-1), size_B=size_B)
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,7 +103,7 @@ class AnyCorrect(Objective):
             contrast_BN=table.hit_contrast(correct_BN, count_B1),
             mean_B=mean_B,
             gain=lambda: table.hit_gain(correct_BN, count_B1),
-            variance_B=mean_B * (1 - mean_B),
+            variance=lambda: mean_B * (1 - mean_B),
         )
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
@@ -123,12 +127,15 @@ class SoftAny(Objective):
         """The means of products of failures; O(N·K)."""
         failure_BN = 1 - samples.rewards
         failed = product_means(failure_BN, set_size)
-        square_B = product_means(failure_BN**2, set_size).mean_B
+
+        def variance() -> np.ndarray:
+            return product_means(failure_BN**2, set_size).mean_B - failed.mean_B**2
+
         return SetMeans(
             with_BN=1 - failed.with_BN,
             contrast_BN=-failed.contrast_BN,
             mean_B=1 - failed.mean_B,
-            variance_B=square_B - failed.mean_B**2,
+            variance=variance,
         )
 
 
@@ -161,14 +168,21 @@ class SmoothMax(Objective):
         top_B1 = scaled_BN.max(axis=-1, keepdims=True)
         log_rate_BN = scaled_BN - top_B1
         with_BN, contrast_BN = np.zeros(log_rate_BN.shape), np.zeros(log_rate_BN.shape)
-        nodes_T = _log_nodes(log_rate_BN.min(), set_size)
+        last_B = _last_node(log_rate_BN.min(axis=-1), set_size)
+        nodes_T = _log_nodes(last_B.max(), set_size)
         for log_t_T in np.array_split(nodes_T, ceil(nodes_T.size * log_rate_BN.size / CHUNK)):
             log_t_T11 = log_t_T[:, None, None]
             factors = _decayed(log_t_T11 + log_rate_BN).reshape(-1, samples.num_samples)
             product = product_means(factors, set_size)
             with_TBN = _decayed(log_t_T11) - product.with_BN.reshape(-1, *log_rate_BN.shape)
-            with_BN += STEP * with_TBN.sum(axis=0)
-            contrast_BN -= STEP * product.contrast_BN.reshape(with_TBN.shape).sum(axis=0)
+            contrast_TBN = product.contrast_BN.reshape(with_TBN.shape)
+            # One node after the other, and for each prompt its own: in any batch the same sum.
+            for log_t, of_with_BN, of_contrast_BN in zip(
+                log_t_T, with_TBN, contrast_TBN, strict=True
+            ):
+                weight_B1 = STEP * (log_t <= last_B)[:, None]
+                with_BN += weight_B1 * of_with_BN
+                contrast_BN -= weight_B1 * of_contrast_BN
         is_flat_B1 = ~log_rate_BN.any(axis=-1, keepdims=True)  # its integral is log K, up to ε
         with_BN = np.where(is_flat_B1, top_B1, top_B1 + with_BN - np.log(set_size)) / self.beta
         return SetMeans(with_BN, contrast_BN / self.beta, with_BN.mean(axis=-1))
@@ -197,11 +211,14 @@ def _centred_product(square_BN: np.ndarray, set_size: int) -> tuple[np.ndarray, 
     return with_BN / k**2, contrast_BN / k**2
 
 
-def _log_nodes(log_lowest_rate: float, set_size: int) -> np.ndarray:
-    """The values of log t between which the integrand is not negligible."""
-    lowest = -NEGLIGIBLE - np.log(set_size)
-    highest = np.log(NEGLIGIBLE) - min(log_lowest_rate + np.log(set_size), 0.0)
-    return np.arange(lowest, highest + STEP, STEP)
+def _last_node(log_lowest_rate_B: np.ndarray, set_size: int) -> np.ndarray:
+    """Return the log t of each prompt above which the integrand is negligible."""
+    return np.log(NEGLIGIBLE) - np.minimum(log_lowest_rate_B + np.log(set_size), 0.0) + STEP
+
+
+def _log_nodes(last: float, set_size: int) -> np.ndarray:
+    """Return the values of log t from where the integrand is not negligible up to the last one."""
+    return np.arange(-NEGLIGIBLE - np.log(set_size), last, STEP)
 
 
 def _decayed(log_t: np.ndarray) -> np.ndarray:

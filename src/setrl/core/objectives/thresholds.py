@@ -15,8 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from setrl.core.objectives.chances import chances
-
-SMALL = 256  # up to here one matrix product is faster than two running sums
+from setrl.core.sums import total
 
 
 @dataclass(frozen=True)
@@ -43,17 +42,13 @@ class Ranked:
 
     def over_thresholds(self, passed_n: np.ndarray, ahead_n: np.ndarray) -> np.ndarray:
         """Σ Δₖ·passedₖ over the thresholds below a sample + Σ Δₖ·aheadₖ over the others: (B, N)."""
-        n = self.values_BN.shape[1]
-        if n <= SMALL:
-            # One product serves all prompts: the table of weights is the same for each.
-            is_below_nN = np.arange(n - 1)[:, None] < np.arange(n)
-            return self.by_sample(
-                self.step_Bn @ np.where(is_below_nN, passed_n[:, None], ahead_n[:, None])
-            )
-        below_BN, above_BN = np.zeros((2, *self.values_BN.shape))
-        _running_sums(self.step_Bn, passed_n, out=below_BN[:, 1:])
-        _running_sums(self.step_Bn[:, ::-1], ahead_n[::-1], out=above_BN[:, -2::-1])
-        return self.by_sample(np.add(below_BN, above_BN, out=below_BN))
+        # The two running sums go through one array of complex numbers, in half of the time: one
+        # from the first threshold up, one from the last threshold down.
+        both_BN = np.zeros(self.values_BN.shape, dtype=np.complex128)
+        np.multiply(self.step_Bn, passed_n, out=both_BN.real[:, 1:])
+        np.multiply(self.step_Bn[:, ::-1], ahead_n[::-1], out=both_BN.imag[:, 1:])
+        np.cumsum(both_BN, axis=-1, out=both_BN)
+        return self.by_sample(both_BN.real + both_BN.imag[:, ::-1])
 
     def by_sample(self, ranked_BN: np.ndarray) -> np.ndarray:
         """Values by rank → values by sample."""
@@ -74,7 +69,7 @@ def rank(key_BN: np.ndarray, values_BN: np.ndarray | None = None) -> Ranked:
 def top_means(ranked_BN: np.ndarray, set_sizes: Sequence[int]) -> np.ndarray:
     """The mean value of the set's highest rank, for values in ascending order: (sizes, B)."""
     n = ranked_BN.shape[1]
-    return np.stack([ranked_BN @ chances(n, k).top for k in set_sizes])
+    return np.stack([total(ranked_BN * chances(n, k).top) for k in set_sizes])
 
 
 def _order(key_BN: np.ndarray) -> np.ndarray:
@@ -93,9 +88,3 @@ def _order(key_BN: np.ndarray) -> np.ndarray:
     taken_BN.view(np.float64).sort(axis=-1)
     taken_BN &= low_bits
     return taken_BN
-
-
-def _running_sums(steps_Bn: np.ndarray, weights_n: np.ndarray, out: np.ndarray) -> None:
-    """Weighted steps summed from the first on; in place, as new megabytes cost more than sums."""
-    np.multiply(steps_Bn, weights_n, out=out)
-    np.cumsum(out, axis=-1, out=out)

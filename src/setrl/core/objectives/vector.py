@@ -12,6 +12,7 @@ from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.elementary import CHUNK
 from setrl.core.objectives.ranks import Max
 from setrl.core.samples import Samples
+from setrl.core.sums import total
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,4 +84,5 @@ def _between(
     means = Max().set_means(Samples(middle_T1 * first_N + (1 - middle_T1) * second_N), set_size)
     assert means.gain_BN is not None
     parts = (means.with_BN, means.contrast_BN, means.gain_BN, means.mean_B)
-    return *(share_T @ part for part in parts), share_T @ np.abs(means.contrast_BN).max(axis=1)
+    size_T = np.abs(means.contrast_BN).max(axis=1)
+    return *(total(share_T * part.T) for part in parts), total(share_T * size_T)

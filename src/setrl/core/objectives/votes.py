@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans
+from setrl.core.objectives.chances import chances
 from setrl.core.objectives.counting import (
     Classes,
     Step,
@@ -69,26 +70,37 @@ class Majority(Objective):
         means = [mean_reward(ballots, k).clip(low_B, high_B) for k in set_sizes]
         return np.stack(means)
 
-    def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
-        """A sum over the winning number of votes; O(K² log K · min(N, C·K)).
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
+        """Return a sum over the winning number of votes; O(K² log K · min(N, C·K)).
 
-        Rewards are counted from that of the most frequent answer, which on a saturated prompt wins
-        nearly always: what is left is small, and has all its digits. None where somebody abstains.
+        Rewards are counted from the reward of the most frequent answer, which on a saturated prompt
+        wins nearly always: what is left is small, and has all its digits. That reward itself counts
+        in the sets in which anybody votes.
         """
-        if (samples.answers == DEGENERATE).any():
-            return None
         lexicographic = self.ties == "lexicographic"
+        votes_BN = samples.answers != DEGENERATE
         classes = find_classes(samples.answers, by_size=not lexicographic)
         reward_BC, deviation_BN = classes.mean(samples.rewards)
-        base_B1 = np.take_along_axis(reward_BC, classes.size_BC.argmax(axis=1)[:, None], axis=1)
+        num_answers = reward_BC.shape[1] - (not votes_BN.all())
+        most_B1 = classes.size_BC[:, :num_answers].argmax(axis=1)[:, None]
+        base_B1 = np.take_along_axis(reward_BC, most_B1, axis=1)
         nodes = _vote_nodes(set_size, lexicographic)
-        above_BC = reward_BC - base_B1
+        above_BC = (reward_BC - base_B1)[:, :num_answers]
 
-        def sweep_part(part: Classes, at: slice) -> tuple[np.ndarray, np.ndarray]:
+        def sweep_part(part: Classes, at: slice) -> tuple[np.ndarray, ...]:
             return _sweep_votes(part, above_BC[at], deviation_BN[at], nodes, set_size)
 
-        mean_B, extra_BN = in_parts(classes, nodes.end_PQ, set_size, sweep_part)
-        return SetMeans.above(base_B1[:, 0] + mean_B, extra_BN, set_size)
+        mean_B, extra_BN, size_B = in_parts(classes, nodes.end_PQ, set_size, sweep_part)
+        means = SetMeans.above(mean_B, extra_BN, set_size)
+        table = chances(samples.num_samples, set_size)
+        count_B1 = votes_BN.sum(axis=1, keepdims=True)
+        heard_BN = base_B1 * table.hit_contrast(votes_BN, count_B1)
+        return SetMeans(
+            with_BN=means.with_BN + base_B1 * table.hit_with(votes_BN, count_B1),
+            contrast_BN=means.contrast_BN + heard_BN,
+            mean_B=means.mean_B + base_B1[:, 0] * table.hit[count_B1[:, 0]],
+            size_B=size_B * (samples.num_samples / table.outside) + np.abs(heard_BN).max(axis=1),
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,16 +163,23 @@ def _sweep_votes(
     deviation_BN: np.ndarray,
     nodes: _VoteNodes,
     set_size: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """U (B,) and u − U (B, N) of a part of the prompts."""
+) -> tuple[np.ndarray, ...]:
+    """Return U (B,), u − U (B, N) and the size of the numbers in u − U (B,), of some prompts.
+
+    A class that has no reward abstains.
+    """
     n, k = classes.at_BN.shape[1], set_size
     chance_mj = binomials(n, k)
     steps = [
         _class_steps(chance_mj[size_B], reward_B, nodes)
-        for size_B, reward_B in zip(classes.size_BC.T, reward_BC.T, strict=True)
+        for size_B, reward_B in zip(classes.size_BC.T, reward_BC.T, strict=False)
+    ]
+    steps += [
+        _abstaining_steps(chance_mj[size_B], nodes)
+        for size_B in classes.size_BC.T[reward_BC.shape[1] :]
     ]
     total_B, parts = sweep(steps, nodes.end_PQ, k, len(reward_BC))
-    extra_BC, won_BC = np.zeros(reward_BC.shape), np.zeros(reward_BC.shape)
+    extra_BC, won_BC, size_BC = np.zeros((3, *classes.size_BC.shape))
     for c, (of_class, of_steps) in enumerate(zip(steps, parts, strict=True)):
         size_B = np.maximum(classes.size_BC[:, c], 1)
         for step, part_B in zip(of_class, of_steps, strict=True):
@@ -168,14 +187,27 @@ def _sweep_votes(
             # that many members of its class are, than it is on average.
             share_B = step.members * n / (k * size_B)  # P(i in set | count), over P(i in set)
             wins = step.source != step.target
-            extra_BC[:, c] += (share_B - 1) * part_B * (reward_BC[:, c] if wins else 1.0)
+            extra_B = (share_B - 1) * part_B * (reward_BC[:, c] if wins else 1.0)
+            extra_BC[:, c] += extra_B
+            size_BC[:, c] += np.abs(extra_B)
             if wins:
                 won_BC[:, c] += (
                     (size_B - step.members) / np.maximum(size_B - 1, 1) / size_B * part_B
                 )
     extra_BN = np.take_along_axis(extra_BC, classes.at_BN, axis=1)
-    won_BN = np.take_along_axis(won_BC, classes.at_BN, axis=1) * (n / k)
-    return total_B / chance_mj[n, k], (extra_BN + won_BN * deviation_BN) / chance_mj[n, k]
+    won_BN = np.take_along_axis(won_BC, classes.at_BN, axis=1) * (n / k) * deviation_BN
+    size_B = size_BC.max(axis=1) + np.abs(won_BN).max(axis=1)
+    come = chance_mj[n, k]
+    return total_B / come, (extra_BN + won_BN) / come, size_B / come
+
+
+def _abstaining_steps(chance_Bj: np.ndarray, nodes: _VoteNodes) -> list[Step]:
+    """Return the steps of samples that vote for nobody: any number of them changes nothing."""
+    every = slice(0, len(nodes.votes_Q))
+    return [
+        Step(count, EITHER, EITHER, every, np.ones((2, every.stop, 1)) * chance_Bj[:, count])
+        for count in map(int, np.flatnonzero(chance_Bj.any(axis=0)))
+    ]
 
 
 def _class_steps(chance_Bj: np.ndarray, reward_B: np.ndarray, nodes: _VoteNodes) -> list[Step]:
