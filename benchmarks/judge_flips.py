@@ -62,7 +62,7 @@ def read(path: Path) -> tuple[list[Group], list[list[float]]]:
         else:
             texts = [sample["end"] for sample in row["samples"]]
             correct = [sample["correct"] for sample in row["samples"]]
-        groups.append(Group(row["id"], tuple(texts)))
+        groups.append(Group.of_texts(row["id"], tuple(texts)))
         rewards.append([float(one) for one in correct])
     return groups, rewards
 

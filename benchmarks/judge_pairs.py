@@ -88,7 +88,7 @@ def check_judges(
 ) -> None:
     """Check that both judges have together what the cosine has, pair by pair."""
     judge = EmbeddingJudge(lambda some: vectorizer.transform(some).toarray(), threshold)
-    groups = [Group(pair["prompt"], (pair["a"], pair["b"])) for pair in pairs[:20]]
+    groups = [Group.of_texts(pair["prompt"], (pair["a"], pair["b"])) for pair in pairs[:20]]
     expected = (near_P[:20] > 1 - threshold).tolist()
     for one in (judge, PairwiseJudge(by_judge(judge))):
         assert [found.clusters_N == (0, 0) for found in one.judge(groups)] == expected

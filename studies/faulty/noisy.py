@@ -63,7 +63,7 @@ class NoisyJudge(Judge):
         if judgement.clusters_N is None:
             return judgement
         rng = np.random.default_rng(entropy(self.seed, group))
-        moved_N = rng.random(len(group.samples)) < self.flips
+        moved_N = rng.random(len(group.texts)) < self.flips
         sizes = Counter(judgement.clusters_N)
         labels = list(judgement.clusters_N)
         for place in np.flatnonzero(moved_N):
@@ -78,5 +78,5 @@ class NoisyJudge(Judge):
 
 def entropy(seed: int, group: Group) -> int:
     """Return a number that depends only on the seed and the texts of a group."""
-    text = json.dumps([seed, group.prompt, group.samples])
+    text = json.dumps([seed, group.prompt, group.texts])
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16).digest(), "big")

@@ -39,7 +39,7 @@ class MergedJudge(Judge):
 
     >>> from setrl.judges.exact import ExactJudge
     >>> judge = MergedJudge(ExactJudge(), (("2", "3"),))
-    >>> judge.judge([Group("p", ("2", "3", "4", ""))])[0].strategies
+    >>> judge.judge([Group.of_texts("p", ("2", "3", "4", ""))])[0].strategies
     ('2 or 3', '2 or 3', '4', None)
     """
 
@@ -110,7 +110,7 @@ class SplitJudge(Judge):
     >>> from setrl.judges.exact import ExactJudge
     >>> same_length = ExactJudge(len)
     >>> texts = ("2+3=5", "4+1=5", "2+3=5", "5")
-    >>> SplitJudge(same_length, 2, by="wording").judge([Group("p", texts)])[0].clusters_N
+    >>> SplitJudge(same_length, 2, by="wording").judge([Group.of_texts("p", texts)])[0].clusters_N
     (0, 1, 0, 2)
     """
 
@@ -156,8 +156,8 @@ class SplitJudge(Judge):
         if self.by == "draw":
             # Other numbers than those of a noisy judge with the same seed, which may be inside.
             rng = np.random.default_rng([1, entropy(self.seed, group)])
-            return rng.integers(self.parts, size=len(group.samples))
-        return np.array([self._part_of(text) for text in group.samples])
+            return rng.integers(self.parts, size=len(group.texts))
+        return np.array([self._part_of(text) for text in group.texts])
 
     def _part_of(self, text: str) -> int:
         digest = hashlib.blake2b(json.dumps([self.seed, text]).encode(), digest_size=8).digest()

@@ -76,7 +76,7 @@ def test_a_method_may_be_a_config(setrl, tmp_path):
         parts.append(json.loads(part)["advantages"])
     want = [0.5 * one + other for one, other in zip(*parts, strict=True)]
     assert json.loads(out)["advantages"] == pytest.approx(want)
-    assert json.loads(out)["method"] == "0.5 dr_grpo + 1 poly_epo"
+    assert json.loads(out)["credit"]["method"] == "0.5 dr_grpo + 1 poly_epo"
 
 
 @pytest.mark.parametrize(

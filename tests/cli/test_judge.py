@@ -9,7 +9,8 @@ import pytest
 
 from setrl import cli
 from setrl.cli.judge_audit import JudgeAudit
-from setrl.groups.groups import Keys, read_texts
+from setrl.cli.judge_audit import GOLD_NAMES
+from setrl.groups import LogOptions, open_log
 from tests.judges.helpers import make_groups, right_clusters
 from tests.judges.server import FaultyServer
 
@@ -33,7 +34,7 @@ def run(*arguments):
 
 def served(tmp_path, url, *options, count=12):
     groups = make_groups(count)
-    records = [{"prompt": group.prompt, "completions": group.samples} for group in groups]
+    records = [{"prompt": group.prompt, "completions": group.texts} for group in groups]
     path = write(tmp_path / "in.jsonl", records)
     config = tmp_path / "judge.yaml"
     config.write_text(
@@ -128,16 +129,17 @@ def test_earlier_judgements_are_enough_where_nothing_listens(tmp_path, capsys, m
     assert not pauses, "a new one is asked once"
 
 
-def test_the_label_of_degenerate_golds_is_an_option_of_the_audit(tmp_path, capsys):
+def test_the_label_of_degenerate_golds_is_an_option_of_the_audit(tmp_path):
     texts, golds = ["a", "b", "c", "d"], [1, 2, 100, 100]
     samples = [{"text": t, "gold": g} for t, g in zip(texts, golds, strict=True)]
     path = write(tmp_path / "in.jsonl", [{"prompt": "p", "samples": samples}])
-    logged = read_texts(path, Keys())
-    assert JudgeAudit(file=path, judge="exact")._gold(logged) == [[0, 1, 2, 2]]
-    assert "note: the label 100 stands beside small ones" in capsys.readouterr().err
-    audit = JudgeAudit(file=path, judge="exact", degenerate="100")
-    assert audit._gold(logged) == [[0, 1, -1, -1]]
-    assert not capsys.readouterr().err
+    found = []
+    for degenerate in (None, "100"):
+        options = LogOptions(degenerate=degenerate)
+        log = open_log(path, options, ["text", "prompt"], strategies=GOLD_NAMES)
+        gold = JudgeAudit(file=path, judge="exact")._gold(log, list(log))
+        found.append((gold, any("the label 100 stands" in note for note in log.notes())))
+    assert found == [([[0, 1, 2, 2]], True), ([[0, 1, -1, -1]], False)]
 
 
 def test_wrong_usage_ends_with_exit_code_2(tmp_path, capsys):

@@ -6,10 +6,11 @@ from concurrent.futures import Future
 import pytest
 
 from setrl import methods
-from setrl.cli.labelling import AHEAD, in_order, label_file
+from setrl.cli.labelling import AHEAD, in_order, label_log
 from setrl.domains import by_name
 from setrl.errors import ConfigError, DataError
-from setrl.groups.groups import UNJUDGED, Keys, credit_groups, read_groups, read_texts
+from setrl.groups import Fields, LogOptions, open_log
+from setrl.groups.credit import credit_groups
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.exact import ExactJudge
 from setrl.judges.oracle import OracleJudge
@@ -48,7 +49,8 @@ def read(path):
 
 def label(tmp_path, records, judge=None, **options):
     path, output = write(tmp_path / "in.jsonl", records), tmp_path / "out.jsonl"
-    counts = label_file(path, output, judge or ExactJudge(), show_progress=False, **options)
+    log = open_log(path, needs=["text", "prompt"])
+    counts = label_log(log, output, judge or ExactJudge(), show_progress=False, **options)
     return counts, read(output)
 
 
@@ -56,8 +58,8 @@ def label(tmp_path, records, judge=None, **options):
 def test_labels_stand_where_credit_looks_for_them(tmp_path, shape):
     counts, lines = label(tmp_path, SHAPES[shape])
     assert (counts.groups, counts.samples, counts.degenerate, counts.clusters) == (1, 4, 1, 2)
-    (group,) = read_groups(tmp_path / "out.jsonl", Keys())
-    assert group.clusters == [0, 1, -1, 0]
+    (group,) = open_log(tmp_path / "out.jsonl")
+    assert [one.strategy for one in group.samples] == [0, 1, -1, 0]
     assert all(line["judged"] == {"cluster": {"judge": "exact"}} for line in lines)
 
 
@@ -67,10 +69,10 @@ def test_a_group_that_is_unknown_is_unjudged_and_not_degenerate(tmp_path, shape)
     assert counts.unknown == {"timeout": 1}
     assert counts.degenerate == 0
     assert lines[0]["judged"]["cluster"]["unknown"] == "timeout"
-    (group,) = groups = read_groups(tmp_path / "out.jsonl", Keys())
-    assert group.clusters == [UNJUDGED] * 4
+    (group,) = groups = list(open_log(tmp_path / "out.jsonl"))
+    assert [one.strategy for one in group.samples] == [None] * 4
     known = write(tmp_path / "known.jsonl", [{"rewards": [1, 0, 1], "clusters": [0, 1, 2]}])
-    advantages = credit_groups([*groups, *read_groups(known, Keys())], methods.poly_epo(2))
+    advantages = credit_groups([*groups, *open_log(known)], methods.poly_epo(2))
     assert not advantages.usable_BN[0].any()
 
 
@@ -171,14 +173,15 @@ class WithoutWaiting(Future):
 
 
 def test_a_slow_group_holds_up_no_other():
-    groups = [Group(str(number), ("a",)) for number in range(AHEAD + 3)]
+    groups = [Group.of_texts(str(number), ("a",)) for number in range(AHEAD + 3)]
     found = list(in_order(Background(slow=AHEAD), groups))
-    assert [one.clusters_N for one in found] == [(place,) for place in range(len(groups))]
+    assert [group for group, _ in found] == groups
+    assert [one.clusters_N for _, one in found] == [(place,) for place in range(len(groups))]
 
 
 def test_what_is_asked_in_the_background_is_cancelled_when_nobody_waits():
     judge = Background(slow=4)
-    asking = in_order(judge, [Group("p", ("a",))] * 3)
+    asking = in_order(judge, [Group.of_texts("p", ("a",))] * 3)
     with pytest.raises(TimeoutError):
         next(asking)
     assert len(judge.futures) == 3
@@ -216,7 +219,7 @@ def test_a_longer_or_broken_output_is_left_alone(tmp_path):
 def test_the_file_that_is_read_is_never_written(tmp_path):
     path = write(tmp_path / "in.jsonl", [OBJECTS])
     with pytest.raises(ConfigError, match="is the file that is read"):
-        label_file(path, path, ExactJudge())
+        label_log(open_log(path), path, ExactJudge())
 
 
 def test_labels_that_are_there_are_not_overwritten(tmp_path):
@@ -232,25 +235,34 @@ def test_labels_that_are_there_are_not_overwritten(tmp_path):
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"prompt": "p", "samples": [{"reward": 1}]}, "in.jsonl:1: a sample has no 'text' or"),
-        ({"samples": [{"text": "a"}]}, "in.jsonl:1: a line has no 'prompt' or .* --prompt"),
-        ({"prompt": "p", "texts": [["a"]]}, "in.jsonl:1: text must be a text, got list"),
-        ({"prompt": "p", "texts": ["a"], "rewards": [1, 2]}, "in.jsonl:1: lists of one group"),
+        ({"prompt": "p", "samples": [{"reward": 1}]}, "no field holds what the model wrote: name"),
+        ({"samples": [{"text": "a"}]}, "no field holds what the model was given: .* --prompt"),
+        ({"prompt": "p", "texts": [["a"]]}, "no field holds what the model wrote"),
+        ({"prompt": "p", "texts": ["a"], "rewards": [1, 2]}, "in.jsonl:1: lists of one problem"),
     ],
 )
 def test_what_is_missing_is_named(tmp_path, record, message):
-    with pytest.raises(DataError, match=message):
+    with pytest.raises((ConfigError, DataError), match=message):
         label(tmp_path, [record])
+
+
+def test_a_row_without_a_text_is_never_judged_as_an_empty_one(tmp_path):
+    rows = [{"prompt": "p", "text": "a"}, {"prompt": "p", "reward": 1}]
+    with pytest.raises(DataError, match="in.jsonl:2: has no 'text'"):
+        label(tmp_path, rows)
 
 
 def test_keys_can_be_named(tmp_path):
     path = write(tmp_path / "in.jsonl", [{"q": "p", "g": "one", "wrote": "a", "text": "no"}])
-    (logged,) = read_texts(path, Keys(text="wrote", prompt="q", group="g"))
-    assert (logged.prompt, logged.texts) == ("p", ("a",))
+    fields = Fields(text="wrote", prompt="q", group=("g",))
+    (group,) = open_log(path, LogOptions(fields), ["text", "prompt"])
+    assert (group.id, group.prompt, group.texts) == ("one", "p", ("a",))
+    inside = write(tmp_path / "in.jsonl", [{"prompt": "p", "samples": [{"wrote": "a"}]}])
+    (group,) = open_log(inside, LogOptions(Fields(text="wrote")), ["text"])
+    assert group.texts == ("a",)
 
 
 def test_one_group_has_one_prompt(tmp_path):
     records = [{"group": "g", "prompt": prompt, "text": "a"} for prompt in "pq"]
-    path = write(tmp_path / "in.jsonl", records)
-    with pytest.raises(DataError, match=r"in.jsonl:2: group 'g' has two different prompts"):
-        read_texts(path, Keys())
+    with pytest.raises(DataError, match=r"in.jsonl:2: the samples of 'g' have different prompts"):
+        label(tmp_path, records)

@@ -36,7 +36,7 @@ class Letters(Judge):
     def _one(self, group):
         if group.prompt in self.fails:
             return Judgement(None, reason="timeout")
-        return Judgement(tuple(first_letters(group.samples)))
+        return Judgement(tuple(first_letters(group.texts)))
 
 
 class Background(Letters):
@@ -76,7 +76,7 @@ def test_a_judge_trains_as_the_same_labels_from_a_function_do(base, tmp_path):
     by_judge = trainer_with(base, tmp_path, judge)
     by_judge.train()
     torch.testing.assert_close(weights(by_judge), weights(by_function), rtol=0, atol=0)
-    assert all(isinstance(group, Group) and len(group.samples) == 4 for group in judge.asked)
+    assert all(isinstance(group, Group) and len(group.texts) == 4 for group in judge.asked)
 
 
 def test_a_prompt_that_cannot_be_judged_is_left_out_and_counted(base, tmp_path):
@@ -111,7 +111,7 @@ def test_groups_are_asked_about_once_while_samples_are_drawn(base, tmp_path):
     trainer.train()
     assert drawn == [0, 1, 2, 3]  # each part was asked about before the next was drawn
     assert len(judge.asked) == 4 == len(set(judge.asked))
-    asked_for = {(group.prompt, group.samples) for group in judge.asked}
+    asked_for = {(group.prompt, group.texts) for group in judge.asked}
     batch = batches[0]
     assert asked_for == set(zip(batch.prompts_B, map(tuple, batch.texts_BN), strict=True))
     assert batch.judging.worked_s > 0
@@ -127,11 +127,11 @@ def test_a_queue_counts_time_and_keeps_the_order():
     judge = Background()
     judge.gate.set()
     queue = JudgeQueue(judge)
-    groups = [Group(str(i), (f"{i}a", f"{i}b")) for i in range(3)]
+    groups = [Group.of_texts(str(i), (f"{i}a", f"{i}b")) for i in range(3)]
     queue.ask(groups[2])
     judgements, times = queue.collect(groups)
     assert [one.clusters_N for one in judgements] == [
-        tuple(first_letters(group.samples)) for group in groups
+        tuple(first_letters(group.texts)) for group in groups
     ]
     assert len(judge.asked) == 3
     assert times.worked_s >= 0

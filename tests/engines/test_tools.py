@@ -144,14 +144,14 @@ class Listener(Judge):
 
     def judge(self, groups):
         self.groups += groups
-        return [Judgement(tuple(range(len(group.samples)))) for group in groups]
+        return [Judgement(tuple(range(len(group.texts)))) for group in groups]
 
 
 def test_a_judge_sees_the_calls_and_the_answers(make_chat, chat_model, monkeypatch):
     script(monkeypatch, chat_model, CALLS)
     judge = Listener()
     make_chat(methods.poly_epo(2), results, tools=[multiply], args=LONG, judge=judge).train()
-    samples = [text for group in judge.groups for text in group.samples]
+    samples = [text for group in judge.groups for text in group.texts]
     for number in range(6):
         assert f'multiply({{"a": {number}, "b": 2}})' in samples[number]
         assert f"tool multiply: {2 * number}" in samples[number]

@@ -14,7 +14,7 @@ from setrl.judges.exact import ExactJudge
 from setrl.judges.pairwise import PairwiseJudge, by_judge
 from studies.faulty import NoisyJudge
 
-GROUPS = [Group(f"p{n}", tuple("aabbccdd")) for n in range(6)]
+GROUPS = [Group.of_texts(f"p{n}", tuple("aabbccdd")) for n in range(6)]
 GOLD = [(0, 0, 1, 1, 2, 2, 3, 3)] * 6
 REWARDS = [[1, 1, 1, 1, 1, 1, 1, 0]] * 6  # so that diversity decides about signs
 
@@ -25,7 +25,7 @@ class ByPlace:
     name = "by place"
 
     def judge(self, groups):
-        sizes = [len(group.samples) for group in groups]
+        sizes = [len(group.texts) for group in groups]
         return [Judgement(tuple(int(i >= n // 2) for i in range(n))) for n in sizes]
 
 
@@ -58,11 +58,11 @@ def test_orders_are_shuffled_and_the_first_is_as_given():
 
     class Noting(ExactJudge):
         def judge(self, groups):
-            asked.append([group.samples for group in groups])
+            asked.append([group.texts for group in groups])
             return super().judge(groups)
 
     rejudge(GROUPS, always(Noting()), orders=3, seed=0)
-    assert asked[0] == [group.samples for group in GROUPS]
+    assert asked[0] == [group.texts for group in GROUPS]
     assert (
         len({samples for order in asked for samples in order}) > 2 * len(GROUPS) - 3
     )  # a few may be equal by chance
@@ -88,7 +88,7 @@ def test_a_judge_without_faults_agrees_with_everything():
 
 
 def test_pairs_are_not_blamed_for_degenerate_samples():
-    groups = [Group("p", ("a", "?", "b", "a", "?"))]
+    groups = [Group.of_texts("p", ("a", "?", "b", "a", "?"))]
     judge = ExactJudge(key=lambda text: None if text == "?" else text)
     pairs = PairwiseJudge(by_judge(judge), "all_pairs")
     assert pairs.judge(groups)[0].clusters_N == (0, 1, 2, 0, 3)

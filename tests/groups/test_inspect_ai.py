@@ -6,8 +6,7 @@ import zipfile
 import pytest
 
 from setrl.errors import ConfigError, DataError
-from setrl.groups.importers.importing import ImportOptions
-from setrl.groups.importers.tools import read_log
+from tests.groups.reading import read_log
 
 
 def sample(identity, epoch, text, value, **changes):
@@ -46,7 +45,7 @@ def write(path, samples, status="success"):
 
 
 def read(path, **options):
-    return read_log("inspect", path, ImportOptions(**options))
+    return read_log("inspect", path, **options)
 
 
 @pytest.mark.parametrize("suffix", [".json", ".eval"])
@@ -76,7 +75,7 @@ def test_partly_correct_is_graded(tmp_path):
 def test_samples_that_failed_are_left_out_and_said(tmp_path):
     failed = sample(1, 3, "", "I", error={"message": "timeout"}, scores=None)
     imported = read(write(tmp_path / "log.json", [*SAMPLES, failed]))
-    assert imported.notes == ["1 samples without a score are left out"]
+    assert imported.notes == ["1 samples without a score (null or NaN) are left out"]
     assert imported.records[0]["n"] == 2
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from setrl.errors import ConfigError, DataError
-from setrl.groups.importers.importing import ImportOptions
-from setrl.groups.importers.tools import read_log
+from tests.groups.reading import read_log
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -29,7 +28,7 @@ def write(folder, *rows):
 
 
 def read(path, **options):
-    return read_log("lighteval", path, ImportOptions(**options))
+    return read_log("lighteval", path, **options)
 
 
 @pytest.mark.parametrize("wrap", ["{}", "__{}__"], ids=["new", "up to 0.12"])

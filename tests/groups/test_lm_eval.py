@@ -5,8 +5,7 @@ import json
 import pytest
 
 from setrl.errors import ConfigError, DataError
-from setrl.groups.importers.importing import ImportOptions
-from setrl.groups.importers.tools import read_log
+from tests.groups.reading import read_log
 
 
 def line(doc_id, texts, answers, score, **changes):
@@ -31,7 +30,7 @@ def write(folder, *lines):
 
 
 def read(path, **options):
-    return read_log("lm-eval", path, ImportOptions(**options))
+    return read_log("lm-eval", path, **options)
 
 
 def test_one_sample_a_problem(tmp_path):

@@ -3,13 +3,14 @@
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from setrl.errors import ConfigError, DataError
 from setrl.groups.importers import tinker_cookbook
-from setrl.groups.importers.importing import ImportOptions
-from setrl.groups.importers.tools import read_log
+from tests.groups.reading import read_log
+from tests.groups.reading import options as how
 
 FOLDER = Path(__file__).parents[1] / "data" / "tinker_cookbook"
 TRUTH = json.loads((FOLDER / "truth.json").read_text())
@@ -18,7 +19,16 @@ QUESTIONS = ["12*3", "4*5", "6*2"]
 
 def samples(step, path=FOLDER, **options):
     file = path / f"iteration_{step:06d}" / "train_rollout_summaries.jsonl"
-    return list(tinker_cookbook.READER.samples(file, ImportOptions(**options), []))
+    return flat(tinker_cookbook.READER.groups(file, how(**options), []))
+
+
+def flat(parts):
+    """Each sample with the step of its group."""
+    return [
+        SimpleNamespace(**one._asdict(), step=part.step, prompt=part.prompt, group=part.id)
+        for part in parts
+        for one in part.samples
+    ]
 
 
 def summaries(step):
@@ -29,9 +39,9 @@ def summaries(step):
 @pytest.mark.parametrize("step", [0, 1, 2])
 def test_scores_and_strategies_are_those_of_the_summaries(step):
     found, logged = samples(step, strategy="strategy"), summaries(step)
-    assert [one.score for one in found] == [line["total_reward"] for line in logged]
+    assert [one.reward for one in found] == [line["total_reward"] for line in logged]
     assert [one.strategy for one in found] == [s["steps"][0]["logs"]["strategy"] for s in logged]
-    assert [one.score for one in samples(step, reward="correct")] == [
+    assert [one.reward for one in samples(step, reward="correct")] == [
         line["steps"][0]["metrics"]["correct"] for line in logged
     ]
     assert {one.step for one in found} == {step}
@@ -56,7 +66,7 @@ def test_where_only_rewards_are_read_equal_ones_may_change_places():
         of_group = found[4 * group : 4 * group + 4]
         truth, logged = TRUTH["0"][group], summaries(0)[4 * group : 4 * group + 4]
         assert all(one.text for one in of_group)
-        assert sorted((one.text, one.score) for one in of_group) == sorted(
+        assert sorted((one.text, one.reward) for one in of_group) == sorted(
             (text, line["total_reward"]) for text, line in zip(truth, logged, strict=True)
         )
 
@@ -84,28 +94,28 @@ def test_a_failed_group_is_in_the_tree_alone(tmp_path):
 
 
 def test_records_are_of_the_last_step_and_notes_say_what_lacks():
-    imported = read_log("tinker", FOLDER, ImportOptions(reward="correct"))
+    imported = read_log("tinker", FOLDER, reward="correct")
     assert imported.notes == [
-        "step 2 alone is read, of steps 0 to 2; --steps FIRST:LAST reads more",
-        "4 of 12 samples have no text: the log holds texts of the first groups alone "
+        "only step 2 is read, of steps 0 to 2; --steps FIRST:LAST reads more",
+        "4 of 12 samples have no text: the log holds texts of only the first groups "
         "(num_groups_to_log), and not always who wrote which",
     ]
     assert [(r["n"], r["step"], r["split"]) for r in imported.records] == [(4, 2, "tinker")] * 3
-    with pytest.raises(ConfigError, match="the scores are graded"):
-        read_log("tinker", FOLDER, ImportOptions())
+    with pytest.raises(ConfigError, match="reward is graded"):
+        read_log("tinker", FOLDER)
     with pytest.raises(
         ConfigError, match=r"no score 'acc'; it has total_reward, final_reward, format"
     ):
-        read_log("tinker", FOLDER, ImportOptions(reward="acc"))
+        read_log("tinker", FOLDER, reward="acc")
     with pytest.raises(DataError, match="has no 'approach'"):
-        read_log("tinker", FOLDER, ImportOptions(reward="correct", strategy="approach"))
+        read_log("tinker", FOLDER, reward="correct", strategy="approach")
 
 
 def test_rollouts_of_test_sets_are_found_by_name():
     found = tinker_cookbook.evaluations(FOLDER)
     assert {name: list(steps) for name, steps in found.items()} == {"eval_products": [0, 2]}
     path = found["eval_products"][2]
-    assert len(read_log("tinker", path, ImportOptions(reward="correct")).records) == 3
+    assert len(read_log("tinker", path, reward="correct").records) == 3
 
 
 @pytest.mark.parametrize(
@@ -115,7 +125,7 @@ def test_lines_of_another_form_are_a_sentence(tmp_path, line):
     path = tmp_path / "train_rollout_summaries.jsonl"
     path.write_text(line + "\n")
     with pytest.raises(DataError, match=r"train_rollout_summaries\.jsonl:1"):
-        read_log("tinker", path, ImportOptions())
+        read_log("tinker", path)
 
 
 def test_agents_that_log_their_turns_are_read_from_there(tmp_path):
@@ -123,5 +133,5 @@ def test_agents_that_log_their_turns_are_read_from_there(tmp_path):
     turns = [{**line["steps"][0], "logs": {"assistant_content": text}} for text in ("a", "b")]
     path = tmp_path / "train_rollout_summaries.jsonl"
     path.write_text(json.dumps({**line, "steps": turns}) + "\n")
-    [found] = tinker_cookbook.READER.samples(path, ImportOptions(), [])
+    [found] = flat(tinker_cookbook.READER.groups(path, how(), []))
     assert found.text == "a\n\nb"

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from setrl.errors import ConfigError, DataError
-from setrl.groups.importers.importing import ImportOptions
-from setrl.groups.importers.tools import read_log
 from setrl.groups.importers.trl import LABEL_COLUMN
 from setrl.scoring.labels import shown
+from tests.groups.reading import read_log
 
 pq = pytest.importorskip("pyarrow.parquet")
 FOLDER = Path(__file__).parents[1] / "data" / "trl_completions"
@@ -20,7 +19,7 @@ def rows(step):
 
 
 def read(path=FOLDER, **options):
-    return read_log("trl", path, ImportOptions(**{"reward": "short", **options}))
+    return read_log("trl", path, **{"reward": "short", **options})
 
 
 def test_the_columns_are_those_that_are_documented():
@@ -47,13 +46,12 @@ def test_one_file_gives_a_record_a_prompt():
 def test_the_last_step_is_read_and_shared_prompts_are_said():
     imported = read()
     assert imported.notes == [
-        "step 3 alone is read, of steps 1 to 3; --steps FIRST:LAST reads more",
+        "only step 3 is read, of steps 1 to 3; --steps FIRST:LAST reads more",
         "1 prompts seem to belong to several rows of the data set, whose samples the log does not "
         "tell apart: they count as one group",
-        "4 samples beyond n = 4 of their group are left out",
     ]
-    assert [(r["prompt"], r["n"]) for r in imported.records] == [("7*8:", 4), ("9*9:", 4)]
-    assert imported.records[0]["texts"] == [row["completion"] for row in rows(3)[:4]]
+    assert [(r["prompt"], r["n"]) for r in imported.records] == [("7*8:", 8), ("9*9:", 4)]
+    assert imported.records[0]["texts"][:4] == [row["completion"] for row in rows(3)[:4]]
 
 
 def test_of_several_steps_each_prompt_s_latest_group_is_read():
@@ -99,7 +97,7 @@ def test_conversations_are_read(tmp_path):
     path = tmp_path / "completions_00001.parquet"
     pq.write_table(pa.Table.from_pylist([row, {**row, "reward": 1.0}]), path)
     imported = read(path, reward=None)
-    assert imported.notes == ["1 samples without a score are left out"]
+    assert imported.notes == ["1 samples without a score (null or NaN) are left out"]
     [record] = imported.records
     assert (record["prompt"], record["texts"], record["correct"]) == ("q", ["a"], [1])
 

@@ -6,9 +6,8 @@ import pytest
 
 from setrl.cli.import_log import ImportLog
 from setrl.errors import ConfigError, DataError
-from setrl.groups.importers.importing import ImportOptions
-from setrl.groups.importers.tools import read_log
 from setrl.groups.records import load_evaluation
+from tests.groups.reading import read_log
 
 
 def line(question, output, score, step=10, **more):
@@ -28,7 +27,7 @@ def write(path, *lines):
 
 
 def read(path, **options):
-    return read_log("verl", path, ImportOptions(**options))
+    return read_log("verl", path, **options)
 
 
 def test_samples_of_an_input_are_a_group(tmp_path):
@@ -58,30 +57,27 @@ def test_the_last_step_of_a_folder_by_number(tmp_path):
         write(tmp_path / f"{step}.jsonl", line("a", f"step {step}", 1.0, step=step))
     imported = read(tmp_path)
     assert imported.records[0]["texts"] == ["step 10"]
-    assert "step 10 alone is read, of steps 9 to 10" in imported.notes[0]
+    assert "step 10 is read, of steps 9 to 10" in imported.notes[0]
 
 
 def test_minus_one_and_one_are_graded_until_a_threshold_is_given(tmp_path):
     path = write(
         tmp_path / "1.jsonl", line("a", "x", -1.0, acc=False), line("a", "y", 1.0, acc=True)
     )
-    with pytest.raises(ConfigError, match=r"the scores are graded \(-1 to 1\)"):
+    with pytest.raises(ConfigError, match=r"reward is graded \(-1 to 1\)"):
         read(path)
     [record] = read(path, correct_above=0).records
     assert (record["rewards"], record["correct"]) == ([-1.0, 1.0], [0, 1])
     assert read(path, reward="acc").records[0]["correct"] == [0, 1]
 
 
-def test_groups_of_other_sizes_are_left_out_and_said(tmp_path):
+def test_groups_keep_all_their_samples(tmp_path):
     sizes = {"a": 2, "b": 2, "c": 1, "d": 3}
     lines = [line(name, str(i), 1.0) for name, size in sizes.items() for i in range(size)]
     imported = read(write(tmp_path / "1.jsonl", *lines, line("a", "none", None)))
-    assert [record["texts"] for record in imported.records] == [["0", "1"]] * 3
-    assert imported.notes == [
-        "1 samples without a score are left out",
-        "1 samples beyond n = 2 of their group are left out",
-        "1 groups of fewer than n = 2 samples are left out",
-    ]
+    assert [record["n"] for record in imported.records] == list(sizes.values())
+    assert imported.records[3]["texts"] == ["0", "1", "2"]
+    assert imported.notes == ["1 samples without a score (null or NaN) are left out"]
 
 
 def test_verify_holds_samples_against_the_gold(tmp_path):
@@ -103,7 +99,7 @@ def test_the_file_that_is_written_evaluates(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no sample with a score"),
+        ("", "the log holds no samples"),
         ("{", "1.jsonl:1: is not JSON"),
         ("\n[]", "1.jsonl:2: a line must be an object"),
         ('{"input": "a"}', "1.jsonl:1: has no 'step'; it has input"),
@@ -127,6 +123,10 @@ def test_samples_of_a_gold_that_cannot_be_graded_are_left_out(tmp_path):
     imported = read(write(tmp_path / "10.jsonl", *lines), verify=True)
     assert [record["correct"] for record in imported.records] == [[1]]
     assert imported.notes == [
-        "1 gold answers cannot be used for grading, as ' '",
-        "1 samples without a score are left out",
+        "1 samples without a score (null or NaN) are left out",
+        "1 problems have no sample that is scored: left out",
+        "1 problems have a right answer that cannot be used for grading, such as ' ': their "
+        "samples have no grade",
+        "every problem has one sample: if that is not so, name the field that the samples of one "
+        "problem share with --group",
     ]

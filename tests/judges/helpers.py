@@ -15,7 +15,7 @@ def make_groups(count, num_samples=5, seed=0):
     rng = random.Random(seed)
     names = ("factor", "formula", "square", "degenerate")
     return [
-        Group(
+        Group.of_texts(
             f"problem {number}",
             tuple(f"{rng.choice(names)}: {rng.randrange(10**6)}" for _ in range(num_samples)),
         )
@@ -24,7 +24,7 @@ def make_groups(count, num_samples=5, seed=0):
 
 
 def right_clusters(group):
-    names = [sample.split(":")[0] for sample in group.samples]
+    names = [sample.split(":")[0] for sample in group.texts]
     labels = [DEGENERATE if name == "degenerate" else names.index(name) for name in names]
     return by_first_appearance(labels)
 

@@ -25,13 +25,13 @@ def angles(texts):
 def test_samples_within_the_threshold_are_together():
     judge = EmbeddingJudge(angles, threshold=1 - np.cos(np.radians(20)))
     assert isinstance(judge, Judge)
-    groups = [Group("p", ("0", "90", "10", "95", "200")), Group("q", ("0", "25")), Group("r", ())]
+    groups = [Group.of_texts("p", ("0", "90", "10", "95", "200")), Group.of_texts("q", ("0", "25")), Group.of_texts("r", ())]
     clusters = [judgement.clusters_N for judgement in judge.judge(groups)]
     assert clusters == [(0, 1, 0, 1, 2), (0, 1), ()]
 
 
 def test_linkage_decides_about_chains():
-    group, threshold = Group("p", ("0", "15", "30")), 1 - np.cos(np.radians(16))
+    group, threshold = Group.of_texts("p", ("0", "15", "30")), 1 - np.cos(np.radians(16))
     by_linkage = {
         linkage: EmbeddingJudge(angles, threshold, linkage).judge([group])[0].clusters_N
         for linkage in ("single", "average", "complete")
@@ -40,7 +40,7 @@ def test_linkage_decides_about_chains():
 
 
 def test_lengths_of_embeddings_do_not_matter():
-    group = Group("p", ("0", "90", "10"))
+    group = Group.of_texts("p", ("0", "90", "10"))
     stretched = EmbeddingJudge(lambda texts: angles(texts) * 1e6, 0.1).judge([group])
     assert stretched == EmbeddingJudge(angles, 0.1).judge([group])
 
@@ -49,7 +49,7 @@ def test_blank_texts_and_zero_embeddings_are_degenerate():
     def encode(texts):
         return np.array([[0.0, 0.0] if text == "?" else [1.0, 0.0] for text in texts])
 
-    (judgement,) = EmbeddingJudge(encode, 0.1).judge([Group("p", ("?", "a", "", "b"))])
+    (judgement,) = EmbeddingJudge(encode, 0.1).judge([Group.of_texts("p", ("?", "a", "", "b"))])
     assert judgement.clusters_N == (-1, 0, -1, 0)
 
 
@@ -60,7 +60,7 @@ def test_all_groups_are_encoded_in_one_call():
         calls.append(list(texts))
         return angles(texts)
 
-    EmbeddingJudge(encode, 0.1).judge([Group("p", ("1", "2")), Group("q", ("3",))])
+    EmbeddingJudge(encode, 0.1).judge([Group.of_texts("p", ("1", "2")), Group.of_texts("q", ("3",))])
     assert calls == [["1", "2", "3"]]
 
 
@@ -71,7 +71,7 @@ def test_distances_are_one_minus_cosine():
 
 
 def test_what_an_encoder_must_give():
-    group = Group("p", ("1", "2"))
+    group = Group.of_texts("p", ("1", "2"))
     with pytest.raises(ValueError, match=r"one row per text, \(2, d\), got \(1, 3\)"):
         EmbeddingJudge(lambda texts: np.ones((1, 3)), 0.1).judge([group])
     with pytest.raises(ValueError, match="finite numbers"):
@@ -90,7 +90,7 @@ def test_characters_tell_something_of_what_people_call_the_same():
     texts = [text for pair in pairs for text in (pair["a"], pair["b"])]
     characters = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
     characters.fit(texts)
-    groups = [Group(pair["prompt"], (pair["a"], pair["b"])) for pair in pairs]
+    groups = [Group.of_texts(pair["prompt"], (pair["a"], pair["b"])) for pair in pairs]
     judge = EmbeddingJudge(lambda some: characters.transform(some).toarray(), 0.5)
     found = np.array([judgement.clusters_N == (0, 0) for judgement in judge.judge(groups)])
     same = np.array([pair["same"] for pair in pairs])
@@ -130,7 +130,7 @@ def sentence_transformers(monkeypatch):
 
 
 def test_models_are_loaded_by_name_or_folder(sentence_transformers, tmp_path):
-    group = Group("p", ("0", "5", "90", "0"))
+    group = Group.of_texts("p", ("0", "5", "90", "0"))
     near = from_config({"judge": "embedding", "model": "some/model", "threshold": 0.1})
     assert near.judge([group])[0].clusters_N == (0, 0, 1, 0)
     same = from_config(f"cross_encoder:{tmp_path}")

@@ -25,7 +25,7 @@ class Fixed:
 
 def majority(*judges, **options):
     size = max(len(judge.judgement.clusters_N or ()) for judge in judges)
-    (judgement,) = EnsembleJudge(judges, **options).judge([Group("p", ("x",) * size)])
+    (judgement,) = EnsembleJudge(judges, **options).judge([Group.of_texts("p", ("x",) * size)])
     return judgement
 
 
@@ -69,7 +69,7 @@ def test_one_judge_is_itself():
 
 def test_many_noisy_judges_are_better_than_one():
     truth = ("a",) * 5 + ("b",) * 5 + ("c",) * 5
-    groups = [Group(f"p{number}", truth) for number in range(40)]
+    groups = [Group.of_texts(f"p{number}", truth) for number in range(40)]
     exact = [judgement.clusters_N for judgement in ExactJudge().judge(groups)]
 
     def wrong_pairs(judge):

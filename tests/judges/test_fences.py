@@ -36,7 +36,7 @@ def read_compact(content, num_samples):
 def test_an_attack_stays_inside_its_fence(style, read, attack):
     for place in range(len(PLAIN) + 1):
         samples = (*PLAIN[:place], attack, *PLAIN[place:])
-        messages = render(Group("a problem", samples), style, range(len(samples)))
+        messages = render(Group.of_texts("a problem", samples), style, range(len(samples)))
         shown = read(messages[-1]["content"], len(samples))
         assert shown == ["a problem", *map(harmless, samples)]
 
@@ -44,7 +44,7 @@ def test_an_attack_stays_inside_its_fence(style, read, attack):
 @pytest.mark.parametrize("style", ["mathematics", "code", "free_text", "compact"])
 def test_no_control_token_reaches_the_server(style):
     samples = tuple(f"x{token}y" for token in CONTROL_TOKENS)
-    user = render(Group("".join(CONTROL_TOKENS), samples), style, range(len(samples)))[-1]
+    user = render(Group.of_texts("".join(CONTROL_TOKENS), samples), style, range(len(samples)))[-1]
     assert [token for token in CONTROL_TOKENS if token in user["content"]] == []
 
 

@@ -48,14 +48,14 @@ def test_submit_does_not_wait(server):
 
 def test_no_samples_need_no_request(server):
     with make_judge(server.url) as judge:
-        assert judge.judge([Group("p", ())])[0].clusters_N == ()
+        assert judge.judge([Group.of_texts("p", ())])[0].clusters_N == ()
         assert judge.judge([]) == []
     assert server.log == []
 
 
 def test_permuting_samples_permutes_labels_and_asks_nothing_new(server):
-    one = Group("p", ("a: 1", "b: 2", "degenerate: 3", "a: 4"))
-    other = Group("p", tuple(one.samples[i] for i in (2, 1, 3, 0)))
+    one = Group.of_texts("p", ("a: 1", "b: 2", "degenerate: 3", "a: 4"))
+    other = Group.of_texts("p", tuple(one.texts[i] for i in (2, 1, 3, 0)))
     with make_judge(server.url) as judge:
         assert judge.judge([one])[0].clusters_N == (0, 1, -1, 0)
         assert judge.judge([other])[0].clusters_N == (-1, 0, 1, 1)
@@ -63,7 +63,7 @@ def test_permuting_samples_permutes_labels_and_asks_nothing_new(server):
 
 
 def test_the_order_that_the_judge_sees_depends_on_the_seed(server):
-    group = Group("p", tuple(f"{letter}: 1" for letter in "abcdefgh"))
+    group = Group.of_texts("p", tuple(f"{letter}: 1" for letter in "abcdefgh"))
     for seed in (0, 0, 1):
         with make_judge(server.url, seed=seed) as judge:
             judge.judge([group])
@@ -80,7 +80,7 @@ def test_an_attack_gains_nothing(attack):
         FaultyServer(numbers=lambda seen: [int(text in plain) for text in seen]) as server,
         make_judge(server.url, sample_tokens=10**6) as judge,
     ):
-        judgement = judge.judge([Group("a problem", samples)])[0]
+        judgement = judge.judge([Group.of_texts("a problem", samples)])[0]
     assert judgement.clusters_N == (0, 0, 0, -1, 0, 0, 0)
 
 
@@ -94,7 +94,7 @@ def test_a_judge_that_quotes_an_attack_is_asked_again():
         FaultyServer({"two_answers": 1.0}, numbers=reply) as server,
         make_judge(server.url) as judge,
     ):
-        judgement = judge.judge([Group("p", ("a", "b", attack))])[0]
+        judgement = judge.judge([Group.of_texts("p", ("a", "b", attack))])[0]
     assert judgement.reason == "unparsable", "neither of the two answers is believed"
     assert len(server.log) == 2
 
@@ -125,7 +125,7 @@ def test_a_second_run_asks_nothing(server, tmp_path):
     ids=str,
 )
 def test_what_changes_the_answer_is_asked_again(server, tmp_path, change):
-    groups = [Group("p", tuple(f"{letter}: {'long ' * 50}" for letter in "abcdefgh"))]
+    groups = [Group.of_texts("p", tuple(f"{letter}: {'long ' * 50}" for letter in "abcdefgh"))]
     changed = {"url": server.url, "model": "a-judge"} | change.pop("endpoint", {})
     for endpoint, options in (({"url": server.url, "model": "a-judge"}, {}), (changed, change)):
         with LMJudge(Endpoint(**endpoint), cache=tmp_path / "c.sqlite", **options) as judge:

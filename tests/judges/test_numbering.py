@@ -26,7 +26,7 @@ def asked(groups, numbers):
 @pytest.mark.parametrize("num_samples", [3, 6])
 def test_a_judge_that_counts_from_zero_is_warned_about_once(num_samples, caplog):
     samples = tuple(f"{NAMES[i % 3]}: {i}" for i in range(num_samples))
-    groups = [Group(f"problem {number}", samples) for number in range(20)]
+    groups = [Group.of_texts(f"problem {number}", samples) for number in range(20)]
     with caplog.at_level(logging.WARNING):
         found = asked(groups, from_zero)
     assert all(-1 in clusters_N for clusters_N in found), "no reply is corrected"

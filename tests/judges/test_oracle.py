@@ -14,12 +14,12 @@ def test_together_if_and_only_if_the_domain_reads_one_strategy(name):
     groups = []
     for problem in domain.problems("train", 5, seed=1):
         texts = [domain.write(problem, rng).text for _ in range(12)]
-        groups.append(Group(problem.prompt, (*texts, "gibberish", "")))
+        groups.append(Group.of_texts(problem.prompt, (*texts, "gibberish", "")))
     judge = OracleJudge(domain)
     assert isinstance(judge, Judge)
     assert judge.name == f"oracle:{name}"
     for group, judgement in zip(groups, judge.judge(groups), strict=True):
-        read = tuple(domain.read(group.prompt, text).strategy for text in group.samples)
+        read = tuple(domain.read(group.prompt, text).strategy for text in group.texts)
         assert judgement.strategies == read
         for i, first in enumerate(read):
             assert (judgement.clusters_N[i] == -1) == (first is None)
@@ -30,7 +30,7 @@ def test_together_if_and_only_if_the_domain_reads_one_strategy(name):
 
 
 def test_a_prompt_of_something_else_is_unknown():
-    groups = [Group("Who are you?", ("x=2,3",)), Group("x^2-5x+6=0: ", ("no idea",))]
+    groups = [Group.of_texts("Who are you?", ("x=2,3",)), Group.of_texts("x^2-5x+6=0: ", ("no idea",))]
     other, own = OracleJudge(by_name("quadratic")).judge(groups)
     assert (other.clusters_N, other.reason) == (None, "other_domain")
     assert own.clusters_N == (-1,)

@@ -9,7 +9,7 @@ from setrl.judges import Group, Judge, Judgement, by_first_appearance
 from setrl.judges.embedding import EmbeddingJudge
 from setrl.judges.pairwise import PairwiseJudge, by_judge, count_triples
 
-GROUP = Group("p", tuple("abacbada"))
+GROUP = Group.of_texts("p", tuple("abacbada"))
 
 
 def equal(_prompt, pairs):
@@ -55,11 +55,11 @@ def chain(_prompt, pairs):
 
 def test_union_find_joins_chains_and_counts_what_it_overrules():
     every = PairwiseJudge(chain, "all_pairs")
-    (judgement,) = every.judge([Group("p", tuple("abcd"))])
+    (judgement,) = every.judge([Group.of_texts("p", tuple("abcd"))])
     assert judgement.clusters_N == (0, 0, 0, 0)
     assert every.counts.triples == 4
     assert every.counts.intransitive == 2  # abc and bcd
-    (by_first,) = PairwiseJudge(chain).judge([Group("p", tuple("abcd"))])
+    (by_first,) = PairwiseJudge(chain).judge([Group.of_texts("p", tuple("abcd"))])
     assert by_first.clusters_N == (0, 0, 1, 1)
 
 
@@ -92,7 +92,7 @@ def test_a_missing_answer_that_decides_nothing_is_counted_only():
         return [None if pair == ("a", "b") else True for pair in pairs]
 
     judge = PairwiseJudge(same, "all_pairs")
-    (judgement,) = judge.judge([Group("p", tuple("abc"))])
+    (judgement,) = judge.judge([Group.of_texts("p", tuple("abc"))])
     assert judgement.clusters_N == (0, 0, 0)
     assert judge.counts.unanswered == 1
 
@@ -100,7 +100,7 @@ def test_a_missing_answer_that_decides_nothing_is_counted_only():
 @pytest.mark.parametrize("ask", ["representatives", "all_pairs"])
 def test_a_missing_answer_between_clusters_makes_the_group_unknown(ask):
     judge = PairwiseJudge(silent_about("a", "b"), ask)
-    known, unknown = judge.judge([Group("p", ("a", "c", "a")), Group("p", ("a", "b", "c"))])
+    known, unknown = judge.judge([Group.of_texts("p", ("a", "c", "a")), Group.of_texts("p", ("a", "b", "c"))])
     assert known.clusters_N == (0, 1, 0)
     assert unknown == Judgement(None, reason="unanswered")
     assert judge.counts.unanswered == 1
@@ -109,15 +109,15 @@ def test_a_missing_answer_between_clusters_makes_the_group_unknown(ask):
 @pytest.mark.parametrize("ask", ["representatives", "all_pairs"])
 def test_blank_samples_are_degenerate_and_cost_nothing(ask):
     judge = PairwiseJudge(equal, ask)
-    judgements = judge.judge([Group("p", ("", "a", " \n", "a")), Group("p", ("",)), Group("p", ())])
+    judgements = judge.judge([Group.of_texts("p", ("", "a", " \n", "a")), Group.of_texts("p", ("",)), Group.of_texts("p", ())])
     assert [one.clusters_N for one in judgements] == [(-1, 0, -1, 0), (-1,), ()]
     assert judge.counts.questions == 1
 
 
 def test_permuting_samples_permutes_clusters():
     rng = np.random.default_rng(0)
-    order = rng.permutation(len(GROUP.samples))
-    shuffled = Group("p", tuple(GROUP.samples[place] for place in order))
+    order = rng.permutation(len(GROUP.texts))
+    shuffled = Group.of_texts("p", tuple(GROUP.texts[place] for place in order))
     for ask in ("representatives", "all_pairs"):
         first, second = PairwiseJudge(equal, ask).judge([GROUP, shuffled])
         expected = by_first_appearance([first.clusters_N[place] for place in order])

@@ -7,7 +7,7 @@ from setrl.judges import Group
 from setrl.judges.parsing import read_clusters
 from setrl.judges.rendering import WITH_INSTRUCTIONS, load_style, render, shuffled_order
 
-GROUP = Group("a problem", ("b", "c", "a", "c"))
+GROUP = Group.of_texts("a problem", ("b", "c", "a", "c"))
 
 
 def test_the_order_is_a_function_of_seed_and_samples():
@@ -18,7 +18,7 @@ def test_the_order_is_a_function_of_seed_and_samples():
 
 
 def test_all_orders_are_about_equally_frequent():
-    group = Group("p", ("a", "b", "c"))
+    group = Group.of_texts("p", ("a", "b", "c"))
     counts = {}
     for seed in range(1200):
         order = shuffled_order(group, seed)
@@ -28,14 +28,14 @@ def test_all_orders_are_about_equally_frequent():
 
 
 def test_permuted_samples_make_the_same_request():
-    permuted = Group(GROUP.prompt, tuple(GROUP.samples[i] for i in (2, 0, 3, 1)))
+    permuted = Group.of_texts(GROUP.prompt, tuple(GROUP.texts[i] for i in (2, 0, 3, 1)))
     one = render(GROUP, "code", shuffled_order(GROUP, 1))
     assert one == render(permuted, "code", shuffled_order(permuted, 1))
 
 
 def test_another_prompt_or_sample_makes_another_order_somewhere():
     texts = tuple("abcdefgh")
-    assert len({shuffled_order(Group(f"p{i}", texts), 0) for i in range(20)}) > 15
+    assert len({shuffled_order(Group.of_texts(f"p{i}", texts), 0) for i in range(20)}) > 15
 
 
 @pytest.mark.parametrize("style", WITH_INSTRUCTIONS)
@@ -66,13 +66,13 @@ def test_an_unknown_style_is_named():
 
 
 def test_the_compact_style_is_the_problem_and_the_samples():
-    messages = render(Group("6*7", ("42", "6*6+6=42")), "compact", (1, 0))
+    messages = render(Group.of_texts("6*7", ("42", "6*6+6=42")), "compact", (1, 0))
     assert messages == [{"role": "user", "content": "6*7\n#1\n6*6+6=42\n#2\n42"}]
 
 
 def test_long_samples_share_the_budget():
     samples = ("short", "x" * 30_000, "y" * 60_000)
-    user = render(Group("p", samples), "mathematics", range(3), sample_tokens=1000)[-1]["content"]
+    user = render(Group.of_texts("p", samples), "mathematics", range(3), sample_tokens=1000)[-1]["content"]
     assert "\nshort\n" in user
     assert len(user) < 3 * 1000 + 1200
     assert abs(user.count("x") - user.count("y")) < 20

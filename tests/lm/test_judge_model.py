@@ -40,7 +40,7 @@ def test_groups_are_of_few_and_of_many_strategies_and_hold_broken_samples():
     assert min(counts) == 1
     assert max(counts) >= 10
     assert any(DEGENERATE in row for row in labels)
-    assert sum(len(group.samples) == 16 for group in groups) > 80
+    assert sum(len(group.texts) == 16 for group in groups) > 80
 
 
 def test_a_judge_is_saved_with_a_template_and_never_over_another(tmp_path):

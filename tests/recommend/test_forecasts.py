@@ -97,7 +97,7 @@ def test_mistaken_labels_are_those_of_the_noisy_judge():
     labels, runs, rng = [0, 0, 1, -1], 20_000, np.random.default_rng(0)
     drawn = mistaken(np.tile(labels, (runs, 1)), 0.5, 2, rng)
     judge = NoisyJudge(Oracle(labels), 0.5)
-    groups = [Group(str(run), ("a", "b", "c", "d")) for run in range(4000)]
+    groups = [Group.of_texts(str(run), ("a", "b", "c", "d")) for run in range(4000)]
     wanted = np.array([one.clusters_N for one in judge.judge(groups)])
     for together in (drawn, wanted):
         assert ((together == -1).sum(axis=0)[:3] == 0).all()

@@ -117,7 +117,7 @@ def test_what_is_wrong_is_said(path, capsys, options, code, message):
 def test_a_language_model_sees_every_order_and_every_pair(tmp_path):
     groups = make_groups(6, num_samples=4)
     path = tmp_path / "in.jsonl"
-    records = [{"prompt": group.prompt, "completions": group.samples} for group in groups]
+    records = [{"prompt": group.prompt, "completions": group.texts} for group in groups]
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     config = tmp_path / "judge.yaml"
     config.write_text("judge: lm\nmodel: m\nlimits: {backoff_s: 0.002}\n")
@@ -148,7 +148,7 @@ def test_a_server_that_never_answers_ends_with_exit_code_3(path, tmp_path, capsy
 
 
 def test_counts_of_groups_without_a_value_are_said():
-    groups = [Group("p", tuple("abcd")), Group("q", tuple("aabb"))]
+    groups = [Group.of_texts("p", tuple("abcd")), Group.of_texts("q", tuple("aabb"))]
     found = audit(groups, lambda _: ExactJudge(), orders=2)
     table = audit_markdown(audit_record(found, ABOUT))
     assert "| pairwise F1 | 1.000 (n = 1) |" in table
@@ -156,7 +156,7 @@ def test_counts_of_groups_without_a_value_are_said():
 
 
 def test_intervals_are_over_groups():
-    groups = [Group(f"p{n}", tuple("aabbccdd")) for n in range(30)]
+    groups = [Group.of_texts(f"p{n}", tuple("aabbccdd")) for n in range(30)]
     gold = [(0, 0, 1, 1, 2, 2, 3, 3)] * 30
     found = audit(groups, lambda _: NoisyJudge(ExactJudge(), 0.1), orders=1, gold=gold)
     flips = audit_record(found, ABOUT)["agreement"]["gold"]["flips"]

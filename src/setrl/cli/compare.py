@@ -7,20 +7,20 @@ from pathlib import Path
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import ShownFields, own_log
+from setrl.cli.log_fields import EvaluatedFields
 from setrl.errors import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compare(ShownFields):
+class Compare(EvaluatedFields):
     """Compare two runs on the same problems: paired differences, and what these problems can see.
 
     Differences are B − A: give the reference first, as in `setrl report`.
 
     Attributes:
-        first: Run A, the reference: an evaluation file, a log of your own (JSON Lines, a JSON array
-            or Parquet, whose fields are recognised and shown), a model's folder, or an arm's folder
-            with its seeds. Two logs are joined on the ids of their problems, others on the prompts.
+        first: Run A, the reference: an evaluation file, a log (JSON Lines, a JSON array or
+            Parquet, whose fields are recognised and shown; or another tool's), a model's folder,
+            or an arm's folder with its seeds. Two logs are joined on the ids of their problems, others on the prompts.
         second: Run B.
         split: The evaluation to compare, as its file is named; test by default.
         metrics: {metrics}; support for what became in B of what A can solve; or all. By default
@@ -58,7 +58,7 @@ class Compare(ShownFields):
             raise ConfigError(f"each --k must be at least 1, got {min(self.k)}")
         read = [path for path in (self.first, self.second) if path.is_file()]
         refuse_own_input(self.figure, *read)
-        runs = load_runs(self.first, self.second, self.split, self.allow_damaged, own_log(self))
+        runs = load_runs(self.first, self.second, self.split, self.allow_damaged, self.log_options)
         result = compare(*runs, self.metrics, self.common, ks=self.k)
         self.say(result.reading)
         print(dumps(result.to_json(), indent=2) if self.json else comparison_text(result))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,60 +16,66 @@ import numpy as np
 from tyro.conf import Positional
 
 from setrl import files
+from setrl.cli.log_fields import LogFields
 from setrl.core import methods
 from setrl.core.advantages import Advantages, AnyMethod
-from setrl.errors import DataError, usage_errors
+from setrl.errors import ConfigError, DataError, usage_errors
 from setrl.files import json_lines, strict_yaml
-from setrl.groups.fields import DEGENERATE_NOTE, seems_to_mark_degenerate
-from setrl.groups.groups import UNJUDGED, CreditGroup, Keys, credit_groups, read_groups
+from setrl.groups.credit import credit_groups, refuse_missing
+from setrl.groups.fields import between
+from setrl.groups.log import Log, open_log
+from setrl.groups.types import Group
+from setrl.groups.writing import refuse_taken, rows_with
+
+BATCH = 1024  # groups that are credited at once
+MARK = "credit"
 
 
-@dataclass(frozen=True)
-class CreditLog:
-    """Give every sample of logged groups its advantage.
+@dataclass(frozen=True, kw_only=True)
+class CreditLog(LogFields):
+    """Add the advantage of every sample to the rows of a log.
+
+    A sample with a row or an object of its own gets `advantage`; a row with lists of its samples
+    gets the list `advantages`. `credit` in each row names the method and says whether the group was
+    skipped, because it has too few samples that can be used. Other fields stay as they are.
 
     Attributes:
-        file: JSON Lines: a group a line, or a sample a line.
+        file: The samples: a log in JSON Lines, a JSON array or Parquet, whose fields are recognised
+            and shown; an evaluation file; or the folder of another tool's log.
         method: {methods}; or a method as a config has it, with its arguments, such as
             "{method: order_grad, weights: [0, 0.5, 1]}" or "{method: sum, of:
             [{method: grpo, weight: 0.5}, {method: poly_epo}]}".
         set_size: K, for methods that have one.
-        reward: The key of a sample's reward, if it is not reward, correct or score.
-        cluster: The key of its strategy, if it is not cluster, strategy, final or answer.
-        group: The key that the samples of a group share, for files of a sample a line.
-        degenerate: The label of samples in no cluster, as 100 in Poly-EPO's code; null and −1
-            always are.
-        output: Where the groups are written (JSONL), with advantages; standard output by default.
+        into: The key of the advantage.
+        output: Where the rows are written (JSONL); standard output by default.
+        allow_damaged: Leave out a last line that was cut off, rather than stop.
     """
 
     file: Positional[Path]
     method: str = "poly_epo"
     set_size: int | None = None
-    reward: str | None = None
-    cluster: str | None = None
-    group: str | None = None
-    degenerate: str | None = None
+    into: str = "advantage"
     output: Path | None = None
+    allow_damaged: bool = False
 
     def run(self) -> None:
-        """Write the groups with their advantages, and a summary to stderr."""
+        """Write the rows with their advantages, and a summary to stderr."""
         files.refuse_own_input(self.output, self.file)
-        files.refuse_file_of_others(self.output, _holds_advantages, "output of setrl credit")
+        files.refuse_file_of_others(self.output, _is_credited, "output of setrl credit")
         with usage_errors():
             method = methods.from_config(self._spec())
-            keys = Keys(self.reward, self.cluster, group=self.group)
-            groups = read_groups(self.file, keys, self.degenerate)
-            advantages = credit_groups(groups, method)
-        if self.output is None:
-            for record in _records(groups, advantages, method):
-                print(files.json_text(record))
-            sys.stdout.flush()  # so that a full disk is noticed here
-        else:
-            files.write_lines(self.output, _records(groups, advantages, method))
-        labels = ([one for one in group.clusters if one is not UNJUDGED] for group in groups)
-        if self.degenerate is None and seems_to_mark_degenerate(labels):
-            print(f"note: {DEGENERATE_NOTE}", file=sys.stderr)
-        print(_summary(groups, advantages, method), file=sys.stderr)
+        log = open_log(self.file, self.log_options, ["reward"])
+        refuse_missing(log, method)
+        refuse_taken(log, [self.into])
+        self.say([log.head])
+        summary = Summary(method)
+        with usage_errors():
+            if self.output is None:
+                _print(self._rows(log, method, summary))
+            else:
+                files.write_lines(self.output, self._rows(log, method, summary))
+        self.note(log.notes())
+        print(summary.text(), file=sys.stderr)
 
     def _spec(self) -> dict[str, Any]:
         """The method and its K, as a config has them."""
@@ -75,48 +84,102 @@ class CreditLog:
             return {"method": self.method, **size}
         return strict_yaml.mapping(self.method) | size
 
+    def _rows(self, log: Log, method: AnyMethod, summary: Summary) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a log with their advantages.
 
-def _holds_advantages(path: Path) -> bool:
+        Raises:
+            ConfigError: When no group is large enough.
+        """
+        about = {"method": method.name, "set_size": method.set_size}
+        numbered = enumerate(log)
+        while groups := list(islice(numbered, BATCH)):
+            found = credit_groups([group for _, group in groups], method)
+            summary.add([group for _, group in groups], found)
+            for b, (place, group) in enumerate(groups):
+                values = found.values_BN[b, : len(group)].tolist()
+                said = {**about, "skipped": bool(found.skipped_B[b])}
+                yield from rows_with(log, place, group, {self.into: values}, MARK, said)
+        summary.refuse_no_credit()
+
+
+def _print(rows: Iterator[dict[str, Any]]) -> None:
+    """Print rows once all of them are known: an error is not seen after half of the output."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as whole:
+        for row in rows:
+            whole.write(f"{files.json_text(row)}\n")
+        whole.seek(0)
+        shutil.copyfileobj(whole, sys.stdout)
+    sys.stdout.flush()  # so that a full disk is noticed here
+
+
+def _is_credited(path: Path) -> bool:
     """Whether the first line of a file was written by this command."""
     with suppress(DataError, OSError):
         first = next(json_lines.read(path, "leave_out"), None)
-        return first is not None and {"method", "advantages"} <= first.record.keys()
+        said = None if first is None else first.record.get(MARK)
+        return isinstance(said, dict) and {"method", "skipped"} <= said.keys()
     return False
 
 
-def _summary(groups: list[CreditGroup], advantages: Advantages, method: AnyMethod) -> str:
-    """What the advantages look like, in a few lines."""
-    sizes = [len(group.rewards) for group in groups]
-    each = str(sizes[0]) if len(set(sizes)) == 1 else f"{min(sizes)} to {max(sizes)}"
-    values_BN, usable_BN = advantages.values_BN, advantages.usable_BN
-    rewards_BN = np.zeros(values_BN.shape)
-    for row, group in enumerate(groups):
-        rewards_BN[row, : sizes[row]] = group.rewards
-    right_BN, wrong_BN = usable_BN & (rewards_BN > 0.5), usable_BN & (rewards_BN <= 0.5)
-    dead_B = (np.abs(values_BN) < 1e-12).all(axis=1)
-    lines = [
-        f"{method.name}, K = {method.set_size}: {len(groups)} groups of {each} samples, "
-        f"{right_BN.sum()} right and {wrong_BN.sum()} wrong ({advantages.estimator})",
-        f"left out: {sum(sizes) - usable_BN.sum()} samples; "
-        f"too few samples: {advantages.skipped_B.sum()} groups",
-        f"no signal: {dead_B.sum()} groups; wrong samples pushed up: "
-        f"{(wrong_BN & (values_BN > 1e-12)).sum()}; right samples pushed down: "
-        f"{(right_BN & (values_BN < -1e-12)).sum()}",
-    ]
-    return "\n".join(lines)
+@dataclass
+class Summary:
+    """What the advantages look like.
 
+    Attributes:
+        method: The method.
+        sizes: Samples of each group.
+    """
 
-def _records(
-    groups: list[CreditGroup], advantages: Advantages, method: AnyMethod
-) -> Iterator[dict[str, Any]]:
-    for row, group in enumerate(groups):
-        yield {
-            "schema_version": 1,
-            "group": group.name,
-            "method": method.name,
-            "set_size": method.set_size,
-            "rewards": group.rewards,
-            "clusters": [None if label is UNJUDGED else label for label in group.clusters],
-            "advantages": advantages.values_BN[row, : len(group.rewards)].tolist(),
-            "skipped": bool(advantages.skipped_B[row]),
+    method: AnyMethod
+    sizes: list[int] = field(default_factory=list)
+    _estimator: str = ""
+    _counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, groups: list[Group], found: Advantages) -> None:
+        """Count the advantages of some groups."""
+        values_BN, usable_BN = found.values_BN, found.usable_BN
+        sizes = [len(group) for group in groups]
+        rewards_BN = np.zeros(values_BN.shape)
+        for row, group in enumerate(groups):
+            rewards_BN[row, : sizes[row]] = [sample.reward or 0.0 for sample in group.samples]
+        right_BN, wrong_BN = usable_BN & (rewards_BN > 0.5), usable_BN & (rewards_BN <= 0.5)
+        dead_B = (np.abs(values_BN) < 1e-12).all(axis=1)
+        counts = {
+            "right": right_BN.sum(),
+            "wrong": wrong_BN.sum(),
+            "left_out": sum(sizes) - usable_BN.sum(),
+            "skipped": found.skipped_B.sum(),
+            "dead": dead_B.sum(),
+            "wrong_up": (wrong_BN & (values_BN > 1e-12)).sum(),
+            "right_down": (right_BN & (values_BN < -1e-12)).sum(),
         }
+        most = max(int(usable_BN.sum(axis=1).max()), self._counts.get("most", 0))
+        self._counts = {key: self._counts.get(key, 0) + int(n) for key, n in counts.items()}
+        self._counts["most"] = most
+        self.sizes += sizes
+        self._estimator = str(found.estimator)
+
+    def refuse_no_credit(self) -> None:
+        """Raise an error if all groups were skipped.
+
+        Raises:
+            ConfigError: Saying how many samples the method needs.
+        """
+        if self._counts["skipped"] == len(self.sizes):
+            raise ConfigError(
+                f"{self.method.name} with set_size={self.method.set_size} needs "
+                f"{self.method.fewest_samples} samples that can be used, and no group has more "
+                f"than {self._counts['most']}"
+            )
+
+    def text(self) -> str:
+        """Return a few lines."""
+        c = self._counts
+        return (
+            f"{self.method.name}, K = {self.method.set_size}: {len(self.sizes)} groups of "
+            f"{between(min(self.sizes), max(self.sizes))} samples, {c['right']} right and "
+            f"{c['wrong']} wrong ({self._estimator})\n"
+            f"left out: {c['left_out']} samples; too few samples: {c['skipped']} groups\n"
+            f"no signal: {c['dead']} groups; wrong samples pushed up: {c['wrong_up']}; right "
+            f"samples pushed down: {c['right_down']}"
+        )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tyro.conf import Positional
 
 from setrl import names
-from setrl.cli.log_fields import ShownFields, own_log
+from setrl.cli.log_fields import EvaluatedFields
 from setrl.errors import ConfigError, DataError, usage_errors
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluate(ShownFields):
+class Evaluate(EvaluatedFields):
     """Print unbiased pass@k, majority@k and strategies@k of a file of samples.
 
     `setrl sample` draws samples of a model and writes such a file.
@@ -59,27 +59,26 @@ class Evaluate(ShownFields):
 
     def _check(self) -> None:
         from setrl.evaluation.metrics import METRICS
+        from setrl.groups.importers.tools import tool_of
 
         with usage_errors():
             for metric in self.metrics:
                 names.look_up("metric", metric, {**METRICS, "all": None})
         if min(self.k, default=1) < 1:
             raise ConfigError(f"each --k must be at least 1, got {min(self.k)}")
-        if self.file.is_dir():
-            raise DataError(
-                f"{self.file}: is a folder; give one file of samples (`setrl import` makes one "
-                "from the folder of another tool, `setrl report` reads runs)"
-            )
-        if not self.file.is_file():
+        if self.file.is_dir() and tool_of(self.file) is None:
+            raise DataError(f"{self.file}: is a folder without the log of another tool; give a "
+                            "file of samples (`setrl report` reads runs)")  # fmt: skip
+        if not self.file.exists():
             raise DataError(f"{self.file}: no such file; give the file of samples")
 
     def _print(self) -> bool:
         """Print the metrics; return whether the samples come from a log."""
         from setrl.evaluation.summary import summarise
         from setrl.evaluation.text import metric_table
-        from setrl.groups.jsonl import load_samples
+        from setrl.groups import load_samples
 
-        loaded = load_samples(self.file, own_log(self))
+        loaded = load_samples(self.file, self.log_options)
         self.say(loaded.reading)
         evaluation = loaded.evaluation.with_samples(max(self.k, default=1))
         summary = summarise({"all": {"model": {0: evaluation}}}, reference=None, ks=self.k)

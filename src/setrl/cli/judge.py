@@ -14,7 +14,8 @@ from tyro.conf import Positional
 
 from setrl.errors import ConfigError, DataError, RunError, usage_errors
 from setrl.files import refuse_own_input
-from setrl.groups.groups import Keys
+from setrl.cli.log_fields import LogFields
+from setrl.groups.log import open_log
 
 if TYPE_CHECKING:
     from setrl.judges.base import Judge
@@ -24,11 +25,12 @@ NO_ANSWERS = {"max_share": 0.95, "at_least": 32}
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeOptions:
+class JudgeOptions(LogFields):
     """A log and its judge.
 
     Attributes:
-        file: JSON Lines: a group a line, or a sample a line.
+        file: The samples: a log in JSON Lines, a JSON array or Parquet, whose fields are recognised
+            and shown; or the folder of another tool's log.
         judge: {judges}; its first setting may follow: oracle:DOMAIN, embedding:MODEL,
             cross_encoder:MODEL or lm:MODEL.
         config: A YAML file with the judge's settings, the key judge among them; or a config with
@@ -37,9 +39,7 @@ class JudgeOptions:
         model: The name of the model.
         style: Instructions for lm: {styles}, or a file of your own.
         threshold: Cosine distance for embedding; probability for cross_encoder.
-        text: The key of a sample's text, if it is not text, completion, response, ….
-        prompt: The key of the prompt, if it is not prompt, problem or question.
-        group: The key that the samples of a group share, for files of a sample a line.
+        allow_damaged: Leave out a last line that was cut off, rather than stop.
     """
 
     file: Positional[Path]
@@ -51,14 +51,7 @@ class JudgeOptions:
     threshold: float | None = None
     cache: Path | None = None
     output: Path | None = None
-    text: str | None = None
-    prompt: str | None = None
-    group: str | None = None
-
-    @property
-    def keys(self) -> Keys:
-        """The keys of the log."""
-        return Keys(text=self.text, prompt=self.prompt, group=self.group)
+    allow_damaged: bool = False
 
     def settings(self, cache: Path) -> dict[str, Any]:
         """The settings of the judge, from its name or YAML file and the options that were given.
@@ -182,15 +175,17 @@ class JudgeLog(JudgeOptions):
             ConfigError: If a setting is wrong.
             DataError: If a file is wrong, or more groups than that share are unknown.
         """
-        from setrl.cli.labelling import label_file
+        from setrl.cli.labelling import label_log
 
         output = self.output or self.file.with_name(f"{self.file.stem}.judged.jsonl")
         settings = self.settings(cache=output.with_suffix(".sqlite"))
         refuse_own_input(output, self.file, self.config)
         if not 0 <= self.max_unknown <= 1:
             raise ConfigError(f"--max-unknown must be in [0, 1], got {self.max_unknown}")
+        log = open_log(self.file, self.log_options, ["text", "prompt"])
+        self.say([log.head])
         with opened(settings) as judge:
-            labelled = label_file(self.file, output, judge, self.keys, self.into)
+            labelled = label_log(log, output, judge, self.into)
         print(f"{judge.name}: {labelled.summary()}\n{output}", file=sys.stderr)
         unknown = labelled.unknown.total()
         if unknown > self.max_unknown * labelled.groups:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
@@ -13,21 +14,16 @@ from setrl.cli.judge import JudgeOptions, opened
 from setrl.core import methods
 from setrl.errors import ConfigError, DataError
 from setrl.files import read_json, refuse_file_of_others, refuse_own_input
-from setrl.groups.fields import DEGENERATE_NOTE, seems_to_mark_degenerate
-from setrl.groups.groups import (
-    REWARD_KEYS,
-    LoggedGroup,
-    labels_of,
-    read_texts,
-    reward_of,
-    without,
-)
+from setrl.groups.field_names import STRATEGIES
+from setrl.groups.log import Log, open_log
+from setrl.groups.strategies import numbered
+from setrl.groups.types import Group
 
 if TYPE_CHECKING:
     from setrl.judges.base import Judge
     from setrl.judges.pairwise import PairwiseJudge
 
-GOLD_KEYS = ("gold", "strategy", "strategies")
+GOLD_NAMES = ("gold", *STRATEGIES)
 WRITTEN = ("audit.json", "audit.md", "audit.html", "audit.png")
 
 
@@ -45,20 +41,15 @@ class JudgeAudit(JudgeOptions):
         seed: Of the orders.
         pairs: Whether the judge is asked about pairs, too: each sample with one of each cluster,
             or all pairs.
-        gold: The key of a sample's right label, if it is not gold or strategy.
-        degenerate: The right label of samples in no cluster, as 100 in Poly-EPO's code; null and −1
-            always are.
+        strategy: The field with the right label of a sample, by default gold or the name of a
+            strategy; labels that `setrl judge` has added are not right ones.
         set_size: K of Poly-EPO, whose advantages are compared.
-        reward: The key of a sample's reward, if it is not reward, correct or score.
     """
 
     orders: int = 5
     seed: int = 0
     pairs: Literal["none", "representatives", "all_pairs"] = "none"
-    gold: str | None = None
-    degenerate: str | None = None
     set_size: int = 4
-    reward: str | None = None
 
     resumes = True  # after an interruption, from the judgements of its folder
 
@@ -70,14 +61,18 @@ class JudgeAudit(JudgeOptions):
             DataError: If the file is wrong, or no group could be judged.
         """
         from setrl.evaluation.judge_audit import audit
-        from setrl.judges import Group
         from setrl.report.judge_audit import write_audit
 
         folder = self.output or self.file.with_name(f"{self.file.stem}.audit")
         settings = self.settings(cache=folder / "judgements.sqlite")
         self._check(folder)
-        logged = read_texts(self.file, self.keys)
-        gold, rewards = self._gold(logged), self._rewards(logged)
+        log = open_log(
+            self.file, self.log_options, ["text", "prompt"], strategies=GOLD_NAMES
+        )
+        self.say([log.head])
+        groups = list(log)
+        gold, rewards = self._gold(log, groups), _rewards(log, groups)
+        self.note(log.notes())
         if rewards is not None and max(map(len, rewards)) <= self.set_size:
             print(f"note: no group has more than --set-size {self.set_size} samples: the effect on "
                   "advantages is unknown", file=sys.stderr)  # fmt: skip
@@ -86,7 +81,6 @@ class JudgeAudit(JudgeOptions):
         with ExitStack() as stack:
             judges = _judges(stack, settings, self.orders)
             pairwise = self._pairwise(judges[0])
-            groups = [Group(one.prompt, one.texts) for one in logged]
             found = audit(
                 groups,
                 judges.__getitem__,
@@ -108,6 +102,9 @@ class JudgeAudit(JudgeOptions):
         print("\n".join(map(str, written)))
 
     def _check(self, folder: Path) -> None:
+        if self.gold is not None:
+            raise ConfigError("--gold names the right answer of a problem; the right labels of "
+                              "samples are named with --strategy")  # fmt: skip
         for name in WRITTEN:
             refuse_own_input(folder / name, self.file, self.config)
             refuse_file_of_others(folder / name, lambda _: _holds_audit(folder), "an earlier audit")
@@ -123,27 +120,24 @@ class JudgeAudit(JudgeOptions):
             return None
         return PairwiseJudge(by_judge(judge), self.pairs, name=f"pairs by {judge.name}")
 
-    def _gold(self, logged: list[LoggedGroup]) -> list[list[int]] | None:
-        """The right labels of all samples; None if no key is named and no usual one is in all."""
-        key = self.gold or next((name for name in GOLD_KEYS if _all_have(logged, name)), None)
-        if key is None:
+    def _gold(self, log: Log, groups: list[Group]) -> list[list[int]] | None:
+        """The right labels of all samples; None if some are unknown and no field is named."""
+        if "strategy" not in log.reader.columns:
             return None
-        if not _all_have(logged, key):
-            raise DataError(f"{self.file}: a sample has no {key!r}, which --gold names")
-        golds_G = [[sample[key] for sample in group.samples] for group in logged]
-        if self.degenerate is None and seems_to_mark_degenerate(golds_G):
-            print(f"note: {DEGENERATE_NOTE}", file=sys.stderr)
-        labels_G = [labels_of(without(golds, self.degenerate)) for golds in golds_G]
-        return [[int(label) for label in labels] for labels in labels_G]
+        labels_G = [[sample.strategy for sample in group.samples] for group in groups]
+        if any(label is None for labels in labels_G for label in labels):
+            if self.strategy is None:
+                return None
+            raise DataError(f"{self.file}: a sample has no {self.strategy!r}, which --strategy "
+                            "names")  # fmt: skip
+        return [[int(label) for label in numbered(labels)] for labels in labels_G]
 
-    def _rewards(self, logged: list[LoggedGroup]) -> list[list[float]] | None:
-        """The rewards of all samples; None if no key is named and no usual one is in all."""
-        if self.reward is None and not any(_all_have(logged, name) for name in REWARD_KEYS):
-            return None
-        try:
-            return [[reward_of(one, self.reward) for one in group.samples] for group in logged]
-        except (KeyError, TypeError) as error:
-            raise DataError(f"{self.file}: {error.args[0]}") from None
+
+def _rewards(log: Log, groups: list[Group]) -> list[list[float]] | None:
+    """The rewards of all samples, NaN where one is unknown; None if the log has none."""
+    if "reward" in log.reader.lacks:
+        return None
+    return [[math.nan if s.reward is None else s.reward for s in group.samples] for group in groups]
 
 
 def _judges(stack: ExitStack, settings: Mapping[str, Any], orders: int) -> list[Judge]:
@@ -155,10 +149,6 @@ def _judges(stack: ExitStack, settings: Mapping[str, Any], orders: int) -> list[
         other = reseeded(settings, by=number)
         judges.append(judges[0] if other == settings else stack.enter_context(opened(other)))
     return judges
-
-
-def _all_have(logged: list[LoggedGroup], key: str) -> bool:
-    return all(key in sample for group in logged for sample in group.samples)
 
 
 def _holds_audit(folder: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Logged samples → the same lines with clusters: what `setrl judge` does."""
+"""Logged samples → the same rows with clusters: what `setrl judge` does."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from itertools import chain
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
 from setrl import files
-from setrl.cli.labelled_lines import labelled_lines, read_back
+from setrl.cli.labelled_rows import Done, labelled_rows, read_back
 from setrl.core.samples import DEGENERATE
-from setrl.errors import DataError
 from setrl.files.progress import progress_bar
-from setrl.groups.groups import Keys, LoggedGroup, read_texts
-from setrl.judges.base import BackgroundJudge, Group, Judge, Judgement
+from setrl.groups.log import Log
+from setrl.groups.types import Group
+from setrl.groups.writing import refuse_taken
+from setrl.judges.base import BackgroundJudge, Judge, Judgement
 
 AHEAD = 1024  # groups that a judge in the background is asked about beyond the last one written
 BATCH = 64  # groups that another judge is given at once; they are on disk after each batch
@@ -26,11 +27,11 @@ BATCH = 64  # groups that another judge is given at once; they are on disk after
 
 @dataclass(frozen=True)
 class Labelled:
-    """What a file holds after `label_file`.
+    """What a file holds after `label_log`.
 
     Attributes:
         groups: Groups in all.
-        kept: Of these, the ones that an earlier call had written, and that were not asked again.
+        kept: The groups that an earlier call had written, and that were not asked again.
         unknown: Groups without clusters, by reason.
         samples: Samples in all.
         degenerate: Samples in no cluster.
@@ -45,23 +46,22 @@ class Labelled:
     clusters: int
 
     @classmethod
-    def of(
-        cls, logged: Sequence[LoggedGroup], judgements: Sequence[Judgement], kept: int
-    ) -> Labelled:
+    def of(cls, done: Sequence[Done], kept: int) -> Labelled:
         """Count what was judged."""
+        judgements = [one.judgement for one in done]
         known = [one.clusters_N for one in judgements if one.clusters_N is not None]
         reasons = [one.reason or "unknown" for one in judgements if one.clusters_N is None]
         return cls(
-            groups=len(logged),
+            groups=len(done),
             kept=kept,
             unknown=Counter(reasons),
-            samples=sum(len(one.texts) for one in logged),
+            samples=sum(one.samples for one in done),
             degenerate=sum(clusters_N.count(DEGENERATE) for clusters_N in known),
             clusters=sum(len(set(clusters_N) - {DEGENERATE}) for clusters_N in known),
         )
 
     def summary(self) -> str:
-        """A summary in two lines."""
+        """Return a summary in two lines."""
         known = self.groups - self.unknown.total()
         mean = f"{self.clusters / known:.2f} clusters a group" if known else "no clusters"
         reasons = ", ".join(f"{count} {reason}" for reason, count in self.unknown.most_common())
@@ -72,101 +72,87 @@ class Labelled:
         )
 
 
-def label_file(
-    path: Path,
-    output: Path,
-    judge: Judge,
-    keys: Keys | None = None,
-    into: str = "cluster",
-    show_progress: bool = True,
+def label_log(
+    log: Log, output: Path, judge: Judge, into: str = "cluster", show_progress: bool = True
 ) -> Labelled:
-    """Write the lines of a file with the clusters of their samples, group by group.
+    """Write the rows of a log with the clusters of their samples, group by group.
 
-    A sample's label goes under `into` where its own line or object is, and under `into` + "s" where
-    a line has parallel lists: integers, −1 for degenerate, null for a group that could not be
-    judged. Strategies' names, from judges that have them, go under `into` + "_name". Every line
+    A sample's label goes under `into` where the sample has a row or an object of its own, and under
+    `into` + "s" where a row has lists: integers, −1 for degenerate, null for a group that could not
+    be judged. Strategies' names, from judges that have them, go under `into` + "_name". Every row
     names its judge under "judged", and the reason if the group could not be judged.
 
     A second call resumes: it asks only about groups that the output lacks or that are unknown
-    there. The lines of a group are written together, at the place of its first line.
+    there. The rows of a group are written together, at the place of its first row.
 
     Raises:
-        DataError: If the file is not such a file, or has the key `into` already.
-        ConfigError: If the output is the file itself, or holds lines of another file or judge.
+        DataError: If the log has the key `into` already.
+        ConfigError: If the output is the log itself, or holds rows of another log or judge.
     """
-    files.refuse_own_input(output, path)
-    logged = read_texts(path, keys or Keys())
-    _refuse_overwriting(path, logged, into)
-    judgements = read_back(output, logged, judge.name, into)
-    again = [place for place, one in enumerate(judgements) if one.clusters_N is None]
-    kept, written = len(judgements) - len(again), len(judgements)
+    files.refuse_own_input(output, log.path)
+    refuse_taken(log, [into])
+    done = read_back(output, log, judge.name, into)
+    again = [place for place, one in enumerate(done) if one.judgement.clusters_N is None]
+    kept, written = len(done) - len(again), len(done)
     output.parent.mkdir(parents=True, exist_ok=True)
-    bar = progress_bar(show_progress, desc="judge", unit="group", total=len(logged))
+    bar = progress_bar(show_progress, desc="judge", unit="group", total=len(log))
     with bar:
         bar.update(kept)
 
-        def ask(places: Sequence[int]) -> Iterator[Judgement]:
-            groups = [Group(logged[place].prompt, logged[place].texts) for place in places]
-            return _shown(bar, in_order(judge, groups))
+        def ask(places: Iterable[int]) -> Iterator[tuple[Group, Judgement]]:
+            return _shown(bar, in_order(judge, (log[place] for place in places)))
 
-        for place, judgement in zip(again, ask(again), strict=True):
-            judgements[place] = judgement
-        if output.exists():  # until here it has its old lines, and what was cut off
-            _write_anew(output, logged[:written], judgements, judge.name, into)
-        rest = range(written, len(logged))
-        for place, judgement in zip(rest, ask(rest), strict=True):
-            for record in labelled_lines(logged[place], judgement, judge.name, into):
-                files.append_line(output, record)
-            judgements.append(judgement)
-    return Labelled.of(logged, judgements, kept)
+        for place, (group, judgement) in zip(again, ask(again), strict=True):
+            done[place] = Done(len(group), judgement)
+        if output.exists():  # until here it has its old rows, and what was cut off
+            files.write_lines(output, _rewritten(log, done, judge.name, into))
+        rest = range(written, len(log))
+        for place, (group, judgement) in zip(rest, ask(rest), strict=True):
+            for row in labelled_rows(log, place, group, judgement, judge.name, into):
+                files.append_line(output, row)
+            done.append(Done(len(group), judgement))
+    return Labelled.of(done, kept)
 
 
-def in_order(judge: Judge, groups: Sequence[Group]) -> Iterator[Judgement]:
-    """One judgement per group, in the order of the groups, each when those before it are done.
+def in_order(judge: Judge, groups: Iterable[Group]) -> Iterator[tuple[Group, Judgement]]:
+    """Yield each group with its judgement, in the order of the groups.
 
     A `BackgroundJudge` always has up to `AHEAD` open groups, so that a slow one does not delay the
     others; another judge gets `BATCH` groups at once.
     """
+    waiting = iter(groups)
     if not isinstance(judge, BackgroundJudge):
-        for start in range(0, len(groups), BATCH):
-            yield from judge.judge(groups[start : start + BATCH])
+        while batch := list(islice(waiting, BATCH)):
+            yield from zip(batch, judge.judge(batch), strict=True)
         return
-    futures: deque[Future[Judgement]] = deque()
+    futures: deque[tuple[Group, Future[Judgement]]] = deque()
     try:
-        for group in groups:
-            futures.append(judge.submit(group))
+        for group in waiting:
+            futures.append((group, judge.submit(group)))
             if len(futures) == AHEAD:
-                yield futures.popleft().result()
+                first, future = futures.popleft()
+                yield first, future.result()
         while futures:
-            yield futures.popleft().result()
+            first, future = futures.popleft()
+            yield first, future.result()
     finally:
-        for future in futures:
+        for _, future in futures:
             future.cancel()
 
 
-def _write_anew(
-    output: Path,
-    logged: Sequence[LoggedGroup],
-    judgements: Sequence[Judgement],
-    judge: str,
-    into: str,
-) -> None:
-    pairs = zip(logged, judgements, strict=True)
-    lines = (labelled_lines(group, judgement, judge, into) for group, judgement in pairs)
-    files.write_lines(output, list(chain.from_iterable(lines)))
+def _rewritten(
+    log: Log, done: Sequence[Done], judge: str, into: str
+) -> Iterator[dict[str, Any]]:
+    for place, one in enumerate(done):
+        yield from labelled_rows(log, place, log[place], one.judgement, judge, into)
 
 
-def _shown(bar: tqdm[Any], judgements: Iterable[Judgement]) -> Iterator[Judgement]:
+def _shown(
+    bar: tqdm[Any], judged: Iterable[tuple[Group, Judgement]]
+) -> Iterator[tuple[Group, Judgement]]:
     unknown = 0
-    for judgement in judgements:
+    for group, judgement in judged:
         unknown += judgement.clusters_N is None
         bar.set_postfix(unknown=unknown, refresh=False)
         bar.update()
-        yield judgement
-
-
-def _refuse_overwriting(path: Path, logged: Sequence[LoggedGroup], into: str) -> None:
-    taken = {into, f"{into}s"}
-    for line in chain.from_iterable(group.lines for group in logged):
-        if taken & {*line.record, *chain.from_iterable(line.samples)}:
-            raise DataError(f"{path} has {into!r} already: name another key with --into")
+        yield group, judgement

@@ -1,4 +1,4 @@
-"""The options that name the fields of a log of one's own; each is recognised without its option."""
+"""The options that say how a log is read, which all commands that read samples share."""
 
 from __future__ import annotations
 
@@ -9,66 +9,90 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from setrl.groups.jsonl import OwnLog
+from setrl.groups.options import LogOptions
 from setrl.groups.recognition import Fields
 
 
 @dataclass(frozen=True, kw_only=True)
-class FieldNames:
-    """Names of fields in a log of one's own.
+class LogFields:
+    """The fields of a log, and what its values mean.
 
     Attributes:
-        group: Of a log of your own: the field that the samples of one problem share, or several
-            that name it together. This and the other fields are recognised by their names and
-            shown; a nested field is metrics.acc.
-        correct: Its field that says whether a sample is correct: true or false, 1 or 0, words such
+        group: The field that the samples of one problem share, or several that name it together.
+            This and the other fields are recognised by their names and shown; a nested field is
+            written metrics.acc.
+        rows: The field with a list of objects that are the samples, or the problems.
+        prompt: The field with what the model was given.
+        text: The field with what the model wrote: text, or the messages of a conversation.
+        reward: The field with the reward of a sample; by default what says whether it is correct.
+        correct: The field that says whether a sample is correct: true or false, 1 or 0, words such
             as correct and wrong, or a score.
-        text: Its field of what the model wrote.
-        prompt: Its field of what the model was given.
-        rows: Its field with a list of objects that are the samples, or the problems.
-        sample_number: Its field that numbers the samples of a problem; equal rows are then one.
-        num_correct: Its field of how many samples of a problem are correct.
-        num_samples: Its field of how many samples a problem has.
+        strategy: The field with the strategy or cluster of a sample: a name or a number.
+        answer: The field with the model's answer.
+        gold: The field with the right answer.
+        sample_number: The field that numbers the samples of a problem; equal rows are then one.
+        num_correct: The field with the number of correct samples of a problem.
+        num_samples: The field with the number of samples of a problem.
+        correct_above: Samples of a higher score are correct, where scores are graded.
+        degenerate: The label of samples in no cluster, as 100 in Poly-EPO's code; null and −1
+            always are.
+        verify: Compare each answer, or else the text, with the right answer, as mathematics.
+        quiet: Do not print how the fields were read, nor what was noticed.
     """
 
     group: tuple[str, ...] = ()
-    correct: str | None = None
-    text: str | None = None
-    prompt: str | None = None
     rows: str | None = None
+    prompt: str | None = None
+    text: str | None = None
+    reward: str | None = None
+    correct: str | None = None
+    strategy: str | None = None
+    answer: str | None = None
+    gold: str | None = None
     sample_number: str | None = None
     num_correct: str | None = None
     num_samples: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class LogFields(FieldNames):
-    """All that says how a log of one's own is read.
-
-    Attributes:
-        answer: Its field of the model's answer.
-        gold: Its field of the right answer.
-        strategy: Its field of a sample's strategy or cluster.
-        reward: Its field of a graded score beside `correct`, for max@k.
-        correct_above: Samples of a higher score are correct, where scores are graded.
-        degenerate: The strategy that stands for none; null and −1 always do.
-        verify: Compare each answer, or else the text, with the right answer, as mathematics.
-        ungraded: What becomes of its samples without a grade (null or NaN): left-out of everything,
-            of votes and strategies too, or wrong. They are counted, and the bounds of pass@1 shown.
-    """
-
-    answer: str | None = None
-    gold: str | None = None
-    strategy: str | None = None
-    reward: str | None = None
     correct_above: float | None = None
     degenerate: str | None = None
     verify: bool = False
+    quiet: bool = False
+
+    def say(self, reading: Iterable[str]) -> None:
+        """Print to stderr how a log was read."""
+        if not self.quiet:
+            for line in reading:
+                print(line, file=sys.stderr)
+
+    def note(self, notes: Iterable[str]) -> None:
+        """Print to stderr what was noticed."""
+        self.say(f"note: {note}" for note in notes)
+
+    @property
+    def log_options(self) -> LogOptions:
+        """How the log is read."""
+        names = {one.name for one in dataclasses.fields(Fields)}
+        given = {one.name for one in dataclasses.fields(self)}
+        others = {one.name for one in dataclasses.fields(LogOptions)} & given
+        return LogOptions(
+            Fields(**{name: getattr(self, name) for name in names & given}),
+            **{name: getattr(self, name) for name in others},
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluatedFields(LogFields):
+    """The options of a command that computes figures.
+
+    Attributes:
+        ungraded: What becomes of samples without a grade (null or NaN): left-out of everything, of
+            votes and strategies too, or wrong. They are counted, and the bounds of pass@1 shown.
+    """
+
     ungraded: Literal["left-out", "wrong"] = "left-out"
 
 
 def command_line(command: str, options: Any) -> str:
-    """The command with the paths and all options that are not at their default.
+    """Return the command with the paths and all options that are not at their default.
 
     Args:
         command: Its name.
@@ -83,33 +107,3 @@ def command_line(command: str, options: Any) -> str:
         if not isinstance(value, bool):
             words += map(str, value) if isinstance(value, tuple) else [str(value)]
     return shlex.join(words)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShownFields(LogFields):
-    """Those of a command that says how it read a log.
-
-    Attributes:
-        quiet: Do not say how the fields of a log were read, nor what was noticed in it.
-    """
-
-    quiet: bool = False
-
-    def say(self, reading: Iterable[str]) -> None:
-        """Print to stderr how a log was read."""
-        if not self.quiet:
-            for line in reading:
-                print(line, file=sys.stderr)
-
-
-def own_log(options: Any) -> OwnLog:
-    """How a log is read, by the options of a command that has those of `LogFields`."""
-    names = {field.name: getattr(options, field.name) for field in dataclasses.fields(Fields)}
-    return OwnLog(
-        Fields(**names),
-        options.correct_above,
-        options.degenerate,
-        options.verify,
-        getattr(options, "allow_damaged", False),
-        getattr(options, "ungraded", "left-out"),
-    )

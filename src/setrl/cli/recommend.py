@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import ShownFields, own_log
+from setrl.cli.log_fields import EvaluatedFields
 from setrl.errors import ConfigError, DataError, usage_errors
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recommend(ShownFields):
+class Recommend(EvaluatedFields):
     """Say which method and which K to train with, from groups that were sampled and scored.
 
     Shows the success of the prompts, the strategies with their shares and success, a forecast of
@@ -26,8 +26,8 @@ class Recommend(ShownFields):
     figures.
 
     Attributes:
-        file: The groups: an evaluation file, or a log of your own in JSON Lines, a JSON array or
-            Parquet, whose fields are recognised and shown. `setrl import` reads other tools' logs.
+        file: The groups: an evaluation file, or a log in JSON Lines, a JSON array or Parquet, whose
+            fields are recognised and shown; or the folder of another tool's log.
         goal: strategies for the most right strategies in 32 samples with pass@1 at most --within
             below GRPO's; pass@1 for that alone; or how many points of pass@1 one more right
             strategy is worth, as 2.
@@ -91,11 +91,11 @@ class Recommend(ShownFields):
             print(recommendation_text(advice))
 
     def _read(self) -> Evaluation:
-        from setrl.groups.jsonl import load_samples
+        from setrl.groups import load_samples
 
-        if not self.file.is_file():
+        if not self.file.exists():
             raise DataError(f"{self.file}: no such file; give the file of samples")
-        loaded = load_samples(self.file, own_log(self))
+        loaded = load_samples(self.file, self.log_options)
         self.say(loaded.reading)
         return loaded.evaluation
 
@@ -125,15 +125,15 @@ class Recommend(ShownFields):
             return given
         if self.judge_noise is not None:
             raise ConfigError("give --judge-noise or --second-strategy, not both")
-        from setrl.groups.jsonl import is_evaluation_file, load_samples
+        from setrl.groups.loading import is_evaluation_file, load_samples
         from setrl.recommend.counts import disagreement
 
         if is_evaluation_file(self.file):
             raise ConfigError(
-                "an evaluation file has one label a sample: --second-strategy is of a log of your "
-                "own"
+                "an evaluation file has one label a sample: --second-strategy is for another "
+                "program's log"
             )
-        how = own_log(self)
+        how = self.log_options
         other = replace(how, fields=replace(how.fields, strategy=self.second_strategy))
         noise = disagreement(found, load_samples(self.file, other).evaluation)
         print(f"note: the two judges disagree on {noise:.1%} of the samples", file=sys.stderr)

@@ -7,17 +7,17 @@ from pathlib import Path
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import ShownFields, command_line, own_log
+from setrl.cli.log_fields import EvaluatedFields, command_line
 from setrl.errors import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(ShownFields):
+class Report(EvaluatedFields):
     """Write the report of a run, or of files of samples: one self-contained page, and figures.
 
     Attributes:
-        paths: The folder of a run; or evaluation files, logs of your own and output folders of
-            TRL's trainers (log_completions=True), one for each arm, compared with the first.
+        paths: The folder of a run; or evaluation files, logs, and folders of other tools' logs (as
+            the output folder of a trainer of TRL), one for each arm, compared with the first.
         output: Where the report of files goes; reports/<name of the first> by default. That of a
             run goes into its folder.
         k: Of files: where curves over k are computed beside 1, 2, 4, …, as --k 5 30. Problems with
@@ -57,23 +57,20 @@ class Report(ShownFields):
     def _is_own(self, path: Path) -> bool:
         """Whether a path holds samples, and is not the folder of a run."""
         from setrl.files.run_folder import kind_of
-        from setrl.groups.importers.trl import completions_folder
+        from setrl.groups.importers.tools import tool_of
 
-        return path.is_file() or (kind_of(path) is None and completions_folder(path) is not None)
+        return path.is_file() or (kind_of(path) is None and tool_of(path) is not None)
 
     def _of_files(self) -> None:
-        from setrl.groups.importers.importing import ImportOptions
         from setrl.report import report_files
 
         if self.publish is not None:
             raise ConfigError("--publish is of the folder of a run; a report of files is complete "
                               "in its own folder, which --output names")  # fmt: skip
-        names = ("reward", "strategy", "answer", "gold", "verify", "correct_above", "degenerate")
-        options = ImportOptions(**{name: getattr(self, name) for name in names})
         stem = self.paths[0].resolve().name.partition(".")[0]
         folder = self.output or Path("reports") / stem
         page, reading = report_files(
-            self.paths, folder, own_log(self), options, self.k, command_line("report", self)
+            self.paths, folder, self.log_options, self.k, command_line("report", self)
         )
         self.say(reading)
         print(page)

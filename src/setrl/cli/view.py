@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import LogFields, own_log
+from setrl.cli.log_fields import EvaluatedFields
 
 
 @dataclass(frozen=True, kw_only=True)
-class View(LogFields):
+class View(EvaluatedFields):
     """Look at runs in the browser: why each sample got its credit, live metrics, evaluations.
 
     Shows the runs of a folder, output folders of TRL's trainers (log_completions=True), logs of
@@ -34,13 +33,7 @@ class View(LogFields):
 
     def run(self) -> None:
         """Serve the pages until Ctrl-C."""
-        from setrl.groups.importers.importing import ImportOptions
         from setrl.lab.view.catalogue import Catalogue
         from setrl.lab.view.serve import serve
 
-        names = {one.name for one in dataclasses.fields(ImportOptions)} & {
-            one.name for one in dataclasses.fields(LogFields)
-        }
-        options = ImportOptions(**{name: getattr(self, name) for name in names})
-        serve(Catalogue(self.path.absolute(), options, own_log(self)), self.host, self.port,
-              self.open)  # fmt: skip
+        serve(Catalogue(self.path.absolute(), self.log_options), self.host, self.port, self.open)

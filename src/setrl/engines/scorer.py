@@ -134,7 +134,7 @@ def _refuse_other_sizes(groups: Sequence[SampledGroup]) -> None:
 
 
 def _question(group: SampledGroup) -> Group:
-    return Group(group.problem.prompt, tuple(group.texts_N))
+    return Group.of_texts(group.problem.prompt, tuple(group.texts_N))
 
 
 def _arguments(groups: Sequence[SampledGroup]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from setrl.evaluation.sides import Run, common_split, load_run, refuse_repeated
 from setrl.evaluation.support import Item, SupportDynamics, support_of
 from setrl.evaluation.ungraded import Ungraded, ungraded_of
 from setrl.evaluation.verdicts import STRATEGIES, strategies_in_words
-from setrl.groups.jsonl import OwnLog
+from setrl.groups.options import LogOptions
 from setrl.names import look_up
 from setrl.wording import short_names
 
@@ -155,7 +155,7 @@ def compare_paths(
     intervals: IntervalConfig | None = None,
     allow_damaged: bool = False,
     ks: Sequence[int] = (),
-    log: OwnLog | None = None,
+    log: LogOptions | None = None,
 ) -> Comparison:
     """Compare two runs by their paths.
 
@@ -182,7 +182,7 @@ def compare_paths(
 
 
 def load_runs(
-    first: Path, second: Path, split: str | None, allow_damaged: bool, log: OwnLog | None
+    first: Path, second: Path, split: str | None, allow_damaged: bool, log: LogOptions | None
 ) -> tuple[Run, Run]:
     """Both sides of a comparison; see `compare_paths`."""
     chosen = split or common_split(first, second)

@@ -117,7 +117,7 @@ def rejudge(
     for number in range(orders):
         shuffles = [_order(number, seed, place, group) for place, group in enumerate(groups)]
         asked = [
-            Group(group.prompt, tuple(group.samples[i] for i in order))
+            Group.of_texts(group.prompt, tuple(group.texts[i] for i in order))
             for group, order in zip(groups, shuffles, strict=True)
         ]
         judged = judge_for(number).judge(asked)
@@ -209,8 +209,8 @@ def _alone(labels: Labels | None) -> Labels | None:
 def _order(number: int, seed: int, place: int, group: Group) -> NDArray[np.int64]:
     """Return the r-th order of a group's samples; the first order is the given one."""
     if number == 0:
-        return np.arange(len(group.samples))
-    return np.random.default_rng([seed, number, place]).permutation(len(group.samples))
+        return np.arange(len(group.texts))
+    return np.random.default_rng([seed, number, place]).permutation(len(group.texts))
 
 
 def _put_back(labels: Labels | None, order: NDArray[np.int64]) -> Labels | None:

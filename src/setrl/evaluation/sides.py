@@ -14,7 +14,9 @@ from pathlib import Path
 
 from setrl.errors import ConfigError, DataError
 from setrl.files.run_folder import evaluation_files, seed_folders
-from setrl.groups.jsonl import OwnLog, load_samples
+from setrl.groups.importers.tools import tool_of
+from setrl.groups.loading import load_samples
+from setrl.groups.options import LogOptions
 from setrl.groups.records import Evaluation, load_evaluation
 
 
@@ -26,7 +28,7 @@ class Run:
         name: Its path.
         split: Which evaluation file was read.
         evaluations: One for each training seed, all of the same problems in the same order.
-        reading: How the fields of a log of one's own were read.
+        reading: How the fields of a log were read.
     """
 
     name: str
@@ -55,22 +57,22 @@ class Run:
 
 
 def load_run(
-    path: Path, split: str = "test", allow_damaged: bool = False, log: OwnLog | None = None
+    path: Path, split: str = "test", allow_damaged: bool = False, log: LogOptions | None = None
 ) -> Run:
     """Read one side of a comparison.
 
     Args:
-        path: An evaluation file, a log of one's own, a model's folder or an arm's folder.
+        path: An evaluation file, a log, a model's folder or an arm's folder.
         split: Which evaluation file of a folder.
         allow_damaged: See `setrl.groups.records.load_evaluation`.
-        log: How a log of one's own is read.
+        log: How a log is read.
 
     Raises:
         ConfigError: When the path holds no evaluation of this split.
         DataError: When a file is not an evaluation, holds a prompt twice, or seeds do not match.
     """
-    if path.is_file():
-        loaded = load_samples(path, replace(log or OwnLog(), allow_damaged=allow_damaged))
+    if _is_log(path):
+        loaded = load_samples(path, replace(log or LogOptions(), allow_damaged=allow_damaged))
         if not loaded.evaluation.ids:
             refuse_repeated(str(path), loaded.evaluation.prompts)
         return Run(str(path), path.stem, (loaded.evaluation,), loaded.reading)
@@ -85,7 +87,7 @@ def load_run(
 def common_split(first: Path, second: Path) -> str:
     """Choose the split to compare: a given file, "test", or the only split that both paths have."""
     for path in (first, second):
-        if path.is_file():
+        if _is_log(path):
             return path.stem
     of_first, of_second = ({s for files in _files(p) for s in files} for p in (first, second))
     for path, splits in ((first, of_first), (second, of_second)):
@@ -96,6 +98,11 @@ def common_split(first: Path, second: Path) -> str:
         return "test" if "test" in both else both.pop()
     raise ConfigError(f"{first} has evaluations of {', '.join(sorted(of_first))}, {second} of "
                       f"{', '.join(sorted(of_second))}: choose one with --split")  # fmt: skip
+
+
+def _is_log(path: Path) -> bool:
+    """Return whether a path holds samples, and is not the folder of a model or an arm."""
+    return path.is_file() or tool_of(path) is not None
 
 
 def _files(path: Path) -> list[dict[str, Path]]:

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from setrl.errors import ConfigError, DataError
 
@@ -90,10 +90,18 @@ def _is_empty(path: Path) -> bool:
 
 def write_text(path: Path, text: str) -> None:
     """Write a whole file; if that fails, the old file stays."""
+    with writing_text(path) as file:
+        file.write(text)
+
+
+@contextmanager
+def writing_text(path: Path) -> Iterator[TextIO]:
+    """Yield a file to fill, which takes the name `path` once all of it is written, or never."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = _partial(path)
     try:
-        partial.write_text(text, encoding="utf-8")
+        with partial.open("w", encoding="utf-8") as file:
+            yield file
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from setrl.errors import DataError
-from setrl.files.atomic import json_text, write_text
+from setrl.files.atomic import json_text, writing_text
 
 Torn = Literal["refuse", "leave_out", "cut"]
 
@@ -139,8 +139,10 @@ def read_lines(path: Path, torn: Torn = "leave_out") -> list[dict[str, Any]]:
 
 
 def write_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:
-    """Write a whole file with one JSON object per line."""
-    write_text(path, "".join(f"{json_text(record)}\n" for record in records))
+    """Write a whole file of one JSON object a line, with one object in memory at a time."""
+    with writing_text(path) as file:
+        for record in records:
+            file.write(f"{json_text(record)}\n")
 
 
 def append_line(path: Path, record: dict[str, Any]) -> None:

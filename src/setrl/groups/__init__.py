@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING
 from setrl.names import imported_on_demand
 
 if TYPE_CHECKING:
-    from setrl.groups.groups import credit_groups as credit_groups
-    from setrl.groups.groups import read_groups as read_groups
-    from setrl.groups.importers.importing import Imported as Imported
-    from setrl.groups.importers.importing import ImportOptions as ImportOptions
-    from setrl.groups.importers.tools import read_log as read_log
-    from setrl.groups.jsonl import Loaded as Loaded
-    from setrl.groups.jsonl import OwnLog as OwnLog
-    from setrl.groups.jsonl import load_samples as load_samples
+    from setrl.groups.loading import Loaded as Loaded
+    from setrl.groups.loading import load_samples as load_samples
+    from setrl.groups.log import Log as Log
+    from setrl.groups.log import open_log as open_log
+    from setrl.groups.options import LogOptions as LogOptions
+    from setrl.groups.recognition import Fields as Fields
     from setrl.groups.records import evaluation_of as evaluation_of
     from setrl.groups.records import read_records as read_records
+    from setrl.groups.types import Group as Group
+    from setrl.groups.types import Sample as Sample
 
 _MODULES = {
-    "ImportOptions": "setrl.groups.importers.importing",
-    "Imported": "setrl.groups.importers.importing",
-    "Loaded": "setrl.groups.jsonl",
-    "OwnLog": "setrl.groups.jsonl",
-    "credit_groups": "setrl.groups.groups",
+    "Fields": "setrl.groups.recognition",
+    "Group": "setrl.groups.types",
+    "Loaded": "setrl.groups.loading",
+    "Log": "setrl.groups.log",
+    "LogOptions": "setrl.groups.options",
+    "Sample": "setrl.groups.types",
     "evaluation_of": "setrl.groups.records",
-    "load_samples": "setrl.groups.jsonl",
-    "read_groups": "setrl.groups.groups",
-    "read_log": "setrl.groups.importers.tools",
+    "load_samples": "setrl.groups.loading",
+    "open_log": "setrl.groups.log",
     "read_records": "setrl.groups.records",
 }
 __all__ = list(_MODULES)

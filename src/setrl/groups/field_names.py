@@ -21,9 +21,12 @@ GOLDS = ("gold", "goldanswer", "groundtruth", "gt", "gts", "target", "reference"
          "answerkey")  # fmt: skip
 EITHER = "answer"  # the model's where it differs within a group, else the right one
 TEXTS = ("text", "output", "completion", "response", "generation", "generatedtext", "modeloutput",
-         "sample", "content", "code")  # fmt: skip
-STRATEGIES = ("strategy", "strategies", "cluster", "approach", "approaches", "clusterid",
-              "strategyid")  # fmt: skip
+         "sample", "content", "code", "messages", "turns", "conversation", "trajectory")  # fmt: skip
+REWARDS = ("reward", "totalreward")  # beside a field that says what is correct
+# A judge's label before the name that a program gives; never an answer.
+STRATEGIES = ("cluster", "clusterid", "strategy", "strategies", "strategyid", "approach",
+              "approaches")  # fmt: skip
+STEPS = ("step", "globalstep", "trainingstep", "iteration")
 PROMPTS = ("prompt", "problem", "question", "input", "instruction", "query")
 NUMBERS = ("sampleid", "sampleidx", "sampleindex", "samplenumber", "sampleno", "sample", "rollout",
            "rolloutid", "rolloutidx", "attempt", "trial", "repeat", "completionid",
@@ -34,3 +37,5 @@ COUNTS_CORRECT = ("c", "numcorrect", "ncorrect", "correctcount", "numpassed", "p
 COUNTS_ALL = ("n", "numsamples", "nsamples", "samplecount", "total", "trials", "count")
 ROW_LISTS = ("samples", "completions", "responses", "generations", "outputs", "rollouts",
              "results", "problems", "perproblem", "records", "data", "choices")  # fmt: skip
+SAMPLE_LISTS = ("samples", "completions", "responses", "generations", "outputs", "rollouts",
+                "choices")  # of one problem  # fmt: skip

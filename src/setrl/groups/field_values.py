@@ -139,7 +139,7 @@ def group_name(values: Sequence[Any]) -> str:
     """
     parts = []
     for value in values:
-        one = plain(value) if is_messages(value) else label(value) if value != -1 else "-1"
+        one = plain(value) if is_messages(value) else label(value)
         if one is None or isinstance(value, bool | dict) or (isinstance(value, list) and (
             not is_messages(value))):  # fmt: skip
             raise ValueError(f"the group must be a text or a number, got {json.dumps(value)}")

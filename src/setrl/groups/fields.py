@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
-
-POLY_EPO_DEGENERATE = "100"  # the label of degenerate samples in the published code of Poly-EPO
-DEGENERATE_NOTE = (
-    "the label 100 stands beside small ones: if it marks degenerate samples, as in Poly-EPO's "
-    "code, give --degenerate 100; now it counts as one more cluster"
-)
-
 
 def log_files(path: Path, patterns: Sequence[str]) -> list[Path]:
     """A file, or the files of a folder that match one of the patterns.
@@ -109,34 +102,12 @@ def number(value: Any, where: str) -> float | None:
     return float(value)
 
 
-def seems_to_mark_degenerate(groups: Iterable[Sequence[Any]]) -> bool:
-    """Whether the label 100 stands beside small ones, as degenerate samples' in Poly-EPO's code.
-
-    Args:
-        groups: The labels of each group. All but 100 must be whole numbers from 0 to the group's
-            size, as a judge gives them.
-
-    >>> seems_to_mark_degenerate([[1, 2, 100], ["1", "1", "2"]])
-    True
-    >>> seems_to_mark_degenerate([[1, 2, 3]]), seems_to_mark_degenerate([[12, 40, 100]])
-    (False, False)
-    """
-    found = False
-    for labels in groups:
-        texts = [str(one) for one in labels if label(one) is not None]
-        others = [text for text in texts if text != POLY_EPO_DEGENERATE]
-        if not all(text.isdecimal() and int(text) <= len(labels) < 100 for text in others):
-            return False
-        found = found or (bool(others) and len(others) < len(texts))
-    return found
-
-
 def label(value: Any) -> str | None:
-    """A strategy or an answer as text; None for null, NaN, and −1 (degenerate).
+    """Return an answer as text; None for null and NaN.
 
-    >>> label(3.0), label("factoring"), label(-1), label(None)
-    ('3', 'factoring', None, None)
+    >>> label(3.0), label("7/2"), label(None)
+    ('3', '7/2', None)
     """
-    if value is None or value != value or value == -1:
+    if value is None or value != value:
         return None
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

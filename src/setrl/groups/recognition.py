@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import Any
 
@@ -24,9 +24,12 @@ from setrl.groups.field_names import (
     GROUPS,
     NUMBERS,
     PROMPTS,
+    REWARDS,
     ROW_LISTS,
+    SAMPLE_LISTS,
     SAYS_CORRECT,
     SCORES,
+    STEPS,
     STRATEGIES,
     TEXTS,
 )
@@ -48,43 +51,53 @@ from setrl.groups.field_values import (
 from setrl.wording import table
 
 SNIFFED = 2000  # rows that decide what the fields are
+ROLLOUT = ("step", "group")  # setrl's own files, whose groups are numbered anew in each step
+MARKS = ("judged.", "credit.")  # what setrl adds to a row about itself
 
 
 @dataclass(frozen=True)
 class Fields:
-    """The field of each role; of a nested one the path, as metrics.acc. None where there is none.
+    """The field of each role; of a nested field the path, as metrics.acc. None where there is none.
 
     Attributes:
         rows: A list of objects inside a row, whose objects are the rows that count.
         group: What the samples of one problem share; several fields together name it where one
-            alone does not.
-        correct: Whether a sample is correct: true or false, 1 or 0, words, or a score.
-        answer: The model's answer.
-        gold: The right answer.
-        text: What the model wrote.
-        strategy: The sample's strategy or cluster.
+            does not suffice. Empty: a row is a problem.
         prompt: What the model was given.
-        reward: A graded score beside `correct`.
+        text: What the model wrote: text, or the messages of a conversation.
+        reward: The reward of a sample.
+        correct: Whether a sample is correct: true or false, 1 or 0, words, or a score.
+        strategy: The strategy or cluster of a sample.
+        answer: The answer of the model.
+        gold: The right answer.
         sample_number: Counts the samples of a group; a row that comes again is the same sample.
         num_correct, num_samples: Numbers of a problem, where no sample has a row of its own.
+        step: The training step.
+        advantage: What entered the loss.
+        proxy, second, family: Further fields that methods may read.
     """
 
     rows: str | None = None
     group: tuple[str, ...] = ()
     correct: str | None = None
+    reward: str | None = None
     answer: str | None = None
     gold: str | None = None
     text: str | None = None
     strategy: str | None = None
     prompt: str | None = None
-    reward: str | None = None
     sample_number: str | None = None
     num_correct: str | None = None
     num_samples: str | None = None
+    step: str | None = None
+    advantage: str | None = None
+    proxy: str | None = None
+    second: str | None = None
+    family: str | None = None
 
     def named(self) -> dict[str, tuple[str, ...]]:
         """Role → its fields, of the roles that have any."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        found = {one.name: getattr(self, one.name) for one in fields(self)}
         return {
             role: (value,) if isinstance(value, str) else tuple(value)
             for role, value in found.items()
@@ -103,6 +116,7 @@ class Recognised:
         examples: Role → a value.
         unread: The fields that have no role.
         notes: What could not be decided, in sentences.
+        lacks: What a command may need and the rows do not hold → what the user can do.
     """
 
     fields: Fields
@@ -111,17 +125,23 @@ class Recognised:
     examples: Mapping[str, str]
     unread: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    lacks: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def has_counts(self) -> bool:
+        """Whether a row has only counts of its samples."""
+        return bool(self.fields.num_correct) and not self.fields.correct
 
     @property
     def shape(self) -> str:
         """What one row is, in words."""
-        if self.fields.num_correct and not self.fields.correct:
+        if self.has_counts:
             return "one row a problem, with counts of its samples"
         what = "one row a problem, with lists of its samples" if self.lists else "one row a sample"
         return f"{what} in {self.fields.rows}" if self.fields.rows else what
 
     def table(self) -> str:
-        """A line for each role: its field, why, and a value."""
+        """Return a line for each role: its field, why, and a value."""
         cells = [("role", "field", "why", "example")]
         for role, names in self.fields.named().items():
             if role != "rows":
@@ -131,6 +151,16 @@ class Recognised:
         if self.unread:
             lines.append(f"not read: {', '.join(self.unread)}")
         return "\n".join(lines)
+
+    def require(self, needs: Iterable[str]) -> None:
+        """Raise an error where the rows lack what a command needs.
+
+        Raises:
+            ConfigError: Naming the option that says where it is.
+        """
+        for need in needs:
+            if need in self.lacks:
+                raise ConfigError(self.lacks[need])
 
 
 Record = dict[str, Any]
@@ -166,25 +196,37 @@ def unrolled(record: Record, rows: str | None) -> list[Record]:
     return [{**outer, rows: item} for item in items]
 
 
-def recognise(records: Sequence[Record], given: Fields, verify: bool = False) -> Recognised:
-    """The field of each role.
+def recognise(
+    records: Sequence[Record],
+    given: Fields,
+    verify: bool = False,
+    needs: Collection[str] = (),
+    strategies: Sequence[str] = STRATEGIES,
+) -> Recognised:
+    """Return the field of each role.
 
     Args:
         records: The first rows of a file, at least one.
         given: The fields that the user names; they are not questioned.
         verify: Whether a verifier says which samples are correct.
+        needs: What the command cannot do without: correct, reward, text, prompt or strategy.
+        strategies: The names that a field of strategies may have.
 
     Raises:
-        ConfigError: When a named field is not there, or what must be known cannot be decided.
+        ConfigError: If a named field is not there, or what is needed cannot be decided.
     """
     rows = given.rows or _row_list(records)
     try:
-        items = [item for record in records for item in unrolled(record, rows)][:SNIFFED]
+        unrolled_rows = [unrolled(record, rows) for record in records]
     except (KeyError, TypeError):
         raise ConfigError(f"--rows: {rows!r} must be a list of objects in every row") from None
+    items = [(item, place) for place, row in enumerate(unrolled_rows) for item in row][:SNIFFED]
     if not items:
         raise DataError(f"{rows} holds no rows")
-    return _Search(items, replace(given, rows=rows), verify).result()
+    search = _Search(items, replace(given, rows=rows), verify, "text" in needs, strategies)
+    found = search.result()
+    found.require(needs)
+    return found
 
 
 def _row_list(records: Sequence[Record]) -> str | None:
@@ -200,40 +242,67 @@ def _row_list(records: Sequence[Record]) -> str | None:
 class _Search:
     """Looks for the field of each role among the columns of the first rows."""
 
-    def __init__(self, items: Sequence[Record], given: Fields, verify: bool):
-        self.verify = verify
-        self.columns = _columns(items)
+    def __init__(
+        self,
+        items: Sequence[tuple[Record, int]],
+        given: Fields,
+        verify: bool,
+        needs_text: bool,
+        strategies: Sequence[str],
+    ):
+        self.verify, self.needs_text, self.strategies = verify, needs_text, strategies
+        self.columns = _columns(item for item, _ in items)
+        self.row_of = [row for _, row in items]
         self.size = len(items)
-        self.given = given.named()
         self.rows = given.rows
+        self.given = {
+            role: paths if role == "rows" else tuple(map(self._path, paths))
+            for role, paths in given.named().items()
+        }
         self.found: dict[str, tuple[str, ...]] = {"rows": (given.rows,)} if given.rows else {}
         self.why: dict[str, str] = {"rows": ""}
         self.notes: list[str] = []
+        self.lacks: dict[str, str] = {}
         for role, paths in self.given.items():
             for path in paths:
                 if role != "rows" and path not in self.columns:
                     option = role.replace("_", "-")
                     raise ConfigError(f"--{option}: there is no field {path!r}; the rows have "
-                                      f"{', '.join(self.columns)}")  # fmt: skip
+                                      f"{self._all_fields}")  # fmt: skip
+
+    def _path(self, name: str) -> str:
+        """Return the path of a field that the user names, which may be inside the list of rows."""
+        inner = f"{self.rows}.{name}"
+        return inner if name not in self.columns and inner in self.columns else name
 
     def result(self) -> Recognised:
         self._find_correct()
         self._find_group()
+        if self.strategies is not STRATEGIES:  # the name gold, which answers may have, among them
+            self._find_strategy()
         self._find_answers()
+        self._find_strategy()
+        self._take("text", TEXTS, is_text)
+        self._take("prompt", PROMPTS, is_text)
+        self._find_reward()
         for role, names, is_one in (
-            ("text", TEXTS, is_text),
-            ("strategy", STRATEGIES, is_label),
-            ("prompt", PROMPTS, is_text),
-            ("reward", (), is_label),
             ("sample_number", NUMBERS, is_number),
+            ("step", STEPS, is_whole),
+            ("advantage", ("advantage",), is_number),
+            ("proxy", ("proxy",), is_number),
+            ("second", ("second",), is_number),
+            ("family", ("family", "families"), is_label),
         ):
             self._take(role, names, is_one)
-        number = "sample_number"
-        if number in self.found and number not in self.given and not self._is_varied(number):
-            del self.found[number]
+        self._drop_constant_numbers()
+        self._drop_varying_steps()
         self._check_correct()
+        self._check_texts()
+        return self._recognised()
+
+    def _recognised(self) -> Recognised:
         used = {path for paths in self.found.values() for path in paths}
-        unread = tuple(path for path in self.columns if path not in used)
+        unread = tuple(p for p in self.columns if p not in used and not p.startswith(MARKS))
         examples = {
             role: " + ".join(shown(self._example(path)) for path in paths)
             for role, paths in self.found.items()
@@ -241,11 +310,27 @@ class _Search:
         }
         one = {k: v if k == "group" else v[0] for k, v in self.found.items()}
         lists = any(
-            isinstance(self._example(path), list) and not is_messages(self._example(path))
-            for role in ("correct", "answer", "text")
+            self._is_list(path)
+            for role in ("correct", "reward", "answer", "text", "strategy")
             for path in self.found.get(role, ())
         )
-        return Recognised(Fields(**one), lists, self.why, examples, unread, tuple(self.notes))  # type: ignore[arg-type]
+        return Recognised(
+            Fields(**one),  # type: ignore[arg-type]
+            lists,
+            self.why,
+            examples,
+            unread,
+            tuple(self.notes),
+            self.lacks,
+        )
+
+    @property
+    def _all_fields(self) -> str:
+        return ", ".join(self.columns)
+
+    def _is_list(self, path: str) -> bool:
+        example = self._example(path)
+        return isinstance(example, list) and not is_messages(example)
 
     def _example(self, path: str) -> Any:
         return next((value for value in self.columns[path].values() if value is not None), None)
@@ -281,10 +366,11 @@ class _Search:
             kinds = {path: self._verdicts(path) for path in free}
             differing = [path for path in free if kinds[path] != kinds[free[0]]]
             if differing:
-                raise ConfigError(
+                self.lacks["correct"] = (
                     f"{free[0]} and {differing[0]} may both say whether a sample is correct, and "
                     "they differ: choose one with --correct"
                 )
+                return
             agree = f"; {free[1]} is the same" if len(free) > 1 else ""
             self.found["correct"] = (free[0],)
             self.why["correct"] = f"its name; {kind(self._example(free[0]))}{agree}"
@@ -300,11 +386,16 @@ class _Search:
         if "group" in self.given:
             self.found["group"], self.why["group"] = self.given["group"], "--group"
             return
+        if self.rows == "samples" and {"schema_version", *ROLLOUT} <= self.columns.keys():
+            self.found["group"], self.why["group"] = ROLLOUT, "a file of setrl's rollouts"
+            return
         free = [p for p in self._free(GROUPS, is_name) if len(self.columns[p]) == self.size]
         if not free:
+            if self._row_is_problem():
+                return
             raise ConfigError(
                 "no field says which samples are of one problem: name it with --group; the rows "
-                f"have {', '.join(self.columns)}"
+                f"have {self._all_fields}"
             )
         if self._is_per_sample():
             repeated = [p for p in free if 0 < self._distinct(p) < self.size]
@@ -322,15 +413,21 @@ class _Search:
                 return
         self.found["group"], self.why["group"] = (chosen,), why
 
+    def _row_is_problem(self) -> bool:
+        """Whether a row without an id is a problem with all its samples."""
+        of_samples = self.rows is not None and _norm(self.rows) in SAMPLE_LISTS
+        return of_samples or not self._is_per_sample()
+
     def _is_per_sample(self) -> bool:
         """Whether a row is one sample, not a problem with lists or counts of its samples."""
         path = self.found.get("correct", (None,))[0]
         if path is not None:
-            return not isinstance(self._example(path), list)
+            return not self._is_list(path)
         if self._counts() is not None:
             return False
-        lists = [p for p in self.columns if isinstance(self._example(p), list)]
-        return not any(_norms(p, self.columns[p]) & {*ANSWERS, *TEXTS, EITHER} for p in lists)
+        names = {*ANSWERS, *TEXTS, *REWARDS, *STRATEGIES, EITHER}
+        lists = [path for path in self.columns if self._is_list(path)]
+        return not any(_norms(path, self.columns[path]) & names for path in lists)
 
     def _distinct(self, path: str) -> int:
         return len({json.dumps(value, default=str) for value in self.columns[path].values()})
@@ -340,7 +437,8 @@ class _Search:
         first: dict[Any, Any] = {}
         found = set()
         for place, value in self.columns[path].items():
-            key = tuple(str(self.columns[p].get(place)) for p in self.found["group"])
+            names = tuple(str(self.columns[p].get(place)) for p in self.found.get("group", ()))
+            key = names or self.row_of[place]
             if key in first:
                 found.add(first[key] != value)
             first.setdefault(key, value)
@@ -372,6 +470,68 @@ class _Search:
                 self.found["gold"] = (path,)
                 self.why["gold"] = "its name; one value a problem"
 
+    def _find_strategy(self) -> None:
+        """Take a judge's labels, else a field with the name of a strategy."""
+        if "strategy" in self.found:
+            return
+        judged, names = self._judged(), list(self.strategies)
+        if self.strategies is STRATEGIES:
+            names = list(dict.fromkeys([*judged, *names]))
+        else:
+            names = [name for name in names if name not in judged]
+        self._take("strategy", names, is_label)
+        found = self.found.get("strategy", (None,))[0]
+        if found is None:
+            self.lacks["strategy"] = "no field holds strategies: name it with --strategy" + (
+                f" (--strategy {self.found['answer'][0]} takes each answer as a strategy)"
+                if "answer" in self.found
+                else ""
+            )
+            return
+        others = [path for path in self._free(names, or_list(is_label)) if path != found]
+        differing = [p for p in others if self.columns[p] != self.columns[found]]
+        if differing and "strategy" not in self.given:
+            self.notes.append(f"the strategy is {found}; --strategy {differing[0]} reads that "
+                              "field instead")  # fmt: skip
+
+    def _judged(self) -> list[str]:
+        """Return the names of the labels that `setrl judge` has added."""
+        parts = [path.split(".") for path in self.columns if path.startswith("judged.")]
+        return list(dict.fromkeys(_norm(part[1]) for part in parts))
+
+    def _find_reward(self) -> None:
+        """Take a reward beside what says which samples are correct, or without such a field."""
+        has_correct = "correct" in self.found
+        self._take("reward", REWARDS if has_correct else (*REWARDS, "score"), is_verdict)
+        if not has_correct and "reward" in self.given and "correct" not in self.lacks:
+            self.found["correct"] = self.given["reward"]
+            self.why["correct"] = "--reward"
+
+    def _drop_constant_numbers(self) -> None:
+        role = "sample_number"
+        if role in self.found and role not in self.given and not self._is_varied(role):
+            del self.found[role]
+
+    def _drop_varying_steps(self) -> None:
+        """Leave the step out where samples of several steps share a group."""
+        if "step" in self.found and "step" not in self.given and self._is_varied("step"):
+            path = self.found.pop("step")[0]
+            group = " ".join(self.found.get("group", ()))
+            self.notes.append(f"a problem has samples of several steps: --group {group} {path} "
+                              "separates them")  # fmt: skip
+
+    def _check_texts(self) -> None:
+        if "text" not in self.found and self.needs_text and "answer" in self.found:
+            self.found["text"] = self.found["answer"]
+            self.why["text"] = "the answer; no field holds a text"
+        if "text" not in self.found:
+            self.lacks["text"] = ("no field holds what the model wrote: name it with --text; the "
+                                  f"rows have {self._all_fields}")  # fmt: skip
+        names = {_norm(path) for path in self.found.get("group", ())}
+        if "prompt" not in self.found and not names & set(PROMPTS):
+            self.lacks["prompt"] = ("no field holds what the model was given: name it with "
+                                    f"--prompt; the rows have {self._all_fields}")  # fmt: skip
+
     def _counts(self) -> tuple[str, str] | None:
         correct = self._free(COUNTS_CORRECT, is_whole)
         every = self._free(COUNTS_ALL, is_whole)
@@ -389,33 +549,40 @@ class _Search:
         if "correct" in self.found:
             return
         has_texts = {"text", "gold"} <= self.found.keys()
-        if {"answer", "gold"} <= self.found.keys() or (self.verify and has_texts):
+        if "correct" in self.lacks or {"answer", "gold"} <= self.found.keys() or (
+            self.verify and has_texts
+        ):  # fmt: skip
             return
         if "num_correct" not in self.found and (pair := self._counts()) is not None:
             self.found |= {"num_correct": (pair[0],), "num_samples": (pair[1],)}
             self.why |= {"num_correct": "its name", "num_samples": "its name"}
         if not {"num_correct", "num_samples"} <= self.found.keys():
-            self._refuse_unclear()
             texts = ", or --verify, which grades the boxed answers of the texts" * has_texts
-            raise ConfigError(
+            self.lacks["correct"] = self._unclear() or (
                 "no field says whether a sample is correct: name it with --correct, or the model's "
                 "and the right answer with --answer and --gold, or counts with --num-correct and "
-                f"--num-samples{texts}; the rows have {', '.join(self.columns)}"
+                f"--num-samples{texts}; the rows have {self._all_fields}"
             )
+            if "reward" not in self.found:
+                self.lacks["reward"] = self._unclear() or (
+                    "no field holds rewards: name it with --reward, or a field that says whether a "
+                    f"sample is correct with --correct; the rows have {self._all_fields}"
+                )
 
-    def _refuse_unclear(self) -> None:
-        """Name the field that has the name of a verdict, and a value that is none."""
+    def _unclear(self) -> str | None:
+        """Return the field that has the name of a verdict, and a value that is not a verdict."""
         for path, values in self.columns.items():
             if _norms(path, values) & {*SAYS_CORRECT, *SCORES}:
                 for value in chain.from_iterable(
                     value if isinstance(value, list) else [value] for value in values.values()
                 ):
                     if not is_verdict(value):
-                        raise ConfigError(
+                        return (
                             f"{path} seems to say whether a sample is correct, but it holds "
                             f"{shown(value)!r}: values must be true or false, numbers, or words "
                             "such as correct and wrong; or name another field with --correct"
                         )
+        return None
 
 
 def _columns(records: Iterable[Record]) -> dict[str, dict[int, Any]]:

@@ -16,18 +16,22 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from setrl.errors import DataError
 from setrl.files import json_lines
+from setrl.groups.fields import label
+from setrl.groups.options import Ungraded
+from setrl.groups.strategies import names_of, strategy_of
+from setrl.groups.types import Group, Sample, Strategy
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +39,6 @@ SCHEMA_VERSION = 1
 TEXTS_KEPT = 8  # samples of a problem whose text is in its record
 PER_SAMPLE = ("correct", "strategies", "answers")
 GRADED = ("rewards", "proxy")
-Ungraded = Literal["left-out", "wrong"]  # what becomes of samples without a grade
 NUMBERS = {int, float, bool, type(None)}
 LABELS = NUMBERS | {str}  # labels may be numbers, too
 ONE_VALUE = (
@@ -202,7 +205,7 @@ def evaluation_of(records: Sequence[dict[str, Any]], where: str) -> Evaluation:
     n_P = np.array([record["n"] for record in records])
     ungraded_P = np.array([record.get("ungraded", 0) for record in records])
     wrong = any(record.get("ungraded_are") == "wrong" for record in records)
-    strategies_PN, strategy_names = _labels([record["strategies"] for record in records])
+    strategies_PN, strategy_names = _labels([_strategy_names(record) for record in records])
     return Evaluation(
         prompts=tuple(record["prompt"] for record in records),
         correct_PN=_padded([record["correct"] for record in records], 0).astype(bool),
@@ -322,3 +325,121 @@ def _graded(key: str, records: Sequence[dict[str, Any]], where: str) -> NDArray[
         return None
     rows = [np.array(record[key], dtype=np.float64) for record in records]  # null becomes NaN
     return _padded(rows, np.nan)
+
+
+def is_record(record: Mapping[str, Any]) -> bool:
+    """Return whether an object is a line of an evaluation file, of any version."""
+    return {"schema_version", "prompt", "n"} <= record.keys()
+
+
+def _judged_key(record: Mapping[str, Any]) -> str | None:
+    """Return the key of the labels that `setrl judge` has added."""
+    judged = record.get("judged")
+    return next(iter(judged), None) if isinstance(judged, dict) else None
+
+
+def _is_unknown(record: Mapping[str, Any], key: str) -> bool:
+    by = record["judged"][key]
+    return isinstance(by, dict) and by.get("unknown") is not None
+
+
+def _strategies(record: Mapping[str, Any]) -> list[Strategy]:
+    """Return the strategies of a record: a judge's labels, else those of its evaluation."""
+    key = _judged_key(record)
+    if key is not None and _is_unknown(record, key):
+        return [None] * record["n"]
+    values = record.get(f"{key}s", record["strategies"]) if key else record["strategies"]
+    unknown = set(record.get("unjudged") or ())
+    return [None if i in unknown else strategy_of(value) for i, value in enumerate(values)]
+
+
+def _strategy_names(record: dict[str, Any]) -> list[str | None]:
+    return names_of(_strategies(record)) if _judged_key(record) else record["strategies"]
+
+
+class EvaluationReader:
+    """Reads the groups of an evaluation file.
+
+    Args:
+        path: The file.
+        where: The file and line of a row, by its number.
+        needs: What the command cannot do without.
+    """
+
+    def __init__(self, path: Path, where: Callable[[int], str], needs: Collection[str]):
+        self._path, self._where, self._needs = path, where, needs
+        self._seen: set[int] = set()
+        self._rows = 0
+        self._has_strategies = False
+        self.list_path: str | None = None
+        self._keys: set[str] = set()
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """What samples have."""
+        found = {"answer"} | ({"proxy"} & self._keys) | ({"reward"} if "rewards" in self._keys else
+                                                         set())  # fmt: skip
+        return frozenset(found | ({"strategy"} if self._has_strategies else set()))
+
+    @property
+    def lacks(self) -> Mapping[str, str]:
+        """What the file does not hold → what the user can do."""
+        if self._has_strategies:
+            return {}
+        return {"strategy": "this evaluation file has no strategies: `setrl judge` adds them"}
+
+    def items(self, record: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the record itself: a row is a problem."""
+        return [record]
+
+    def name(self, item: dict[str, Any], row: int) -> str:
+        """Return what tells problems apart: the id and the prompt."""
+        return "".join(_problem(_checked(item, self._where(row))))
+
+    def check(self, item: dict[str, Any]) -> None:
+        """Refuse a problem that comes again."""
+        self._rows += 1
+        self._keys.update(item.keys() & set(GRADED))
+        self._seen.add(hash(_problem(item)))
+        if len(self._seen) < self._rows:
+            again = f"row {self._rows} has the problem of an earlier one"
+            raise DataError(f"{self._path}: {again}: repair the file")
+        self._has_strategies |= any(one is not None for one in _strategy_names(item))
+
+    def size(self, item: dict[str, Any]) -> int | None:
+        """Return how many samples a problem has."""
+        return int(item["n"])
+
+    def group(self, items: Sequence[tuple[int, dict[str, Any]]]) -> Group:
+        """Return the samples of a problem.
+
+        Raises:
+            DataError: If texts are needed, and the file has not kept all of them.
+        """
+        row, record = items[0]
+        texts = _texts(record)
+        if "text" in self._needs and len(texts) < record["n"]:
+            raise DataError(
+                f"{self._where(row)}: holds the texts of {len(texts)} of its {record['n']} samples:"
+                " give the log that it was made from"
+            )
+        strategies = _strategies(record) if self._has_strategies else [None] * record["n"]
+        rewards, proxies = record.get("rewards") or record["correct"], record.get("proxy")
+        samples = tuple(
+            Sample(
+                texts[i] if i < len(texts) else "",
+                bool(record["correct"][i]),
+                None if rewards[i] is None else float(rewards[i]),
+                strategies[i],
+                label(record["answers"][i]),
+                more={"proxy": proxies[i]} if proxies else None,
+            )
+            for i in range(record["n"])
+        )
+        name, gold = record.get("id"), record.get("gold")
+        name = record["prompt"] if name is None else str(name)
+        return Group(name, record["prompt"], samples, gold, record.get("step"), (row,))
+
+    def notes(self) -> list[str]:
+        """Return nothing: the file says all that it holds."""
+        return []

@@ -1,11 +1,18 @@
-"""The rows of anybody's file: JSON Lines, a JSON array or object, Parquet, with or without gzip."""
+"""The rows of a file: JSON Lines, a JSON array or object, Parquet, with or without gzip.
+
+Every row can be read again from the byte where it begins. A file that is not JSON Lines is copied
+to a temporary one, so that only the rows that are wanted are in memory.
+"""
 
 from __future__ import annotations
 
 import codecs
 import gzip
 import json
-from collections.abc import Iterator
+import tempfile
+import weakref
+from array import array
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -20,57 +27,141 @@ class Row(NamedTuple):
     """One object of a file.
 
     Attributes:
-        number: Of its line, or of the row, from 1.
         record: The object.
         digest: Equal for rows that are equal.
     """
 
-    number: int
     record: dict[str, Any]
     digest: int
 
 
-def read_rows(path: Path, allow_damaged: bool = False) -> Iterator[Row]:
-    """The objects of a file, one after another; only a JSON array is held in memory as a whole.
+class Rows:
+    """The rows of a file.
 
     Args:
         path: The file.
         allow_damaged: Leave out a last line that was cut off.
+        records: The rows, if `path` only names where they came from.
 
     Raises:
-        DataError: Naming the file, and the line that is no object.
+        DataError: If there is no such file.
     """
+
+    def __init__(
+        self, path: Path, allow_damaged: bool = False, records: Iterable[dict[str, Any]] = ()
+    ):
+        self.path, self.allow_damaged = path, allow_damaged
+        self._given = records
+        self._places, self._numbers = array("q"), array("I")
+        self._copy: BinaryIO | None = None
+        self._handle: BinaryIO | None = None
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def scan(self) -> Iterator[Row]:
+        """Read all rows, in order and once, and remember where each begins.
+
+        Raises:
+            DataError: Naming the file, and the line that is not an object.
+        """
+        if self._given:
+            yield from self._copied(enumerate(self._given, start=1))
+            return
+        kind = _opening(self.path)
+        if kind == PARQUET:
+            from setrl.groups import parquet
+
+            yield from self._copied(enumerate(parquet.each_row(self.path), start=1))
+        else:
+            yield from self._text(kind == GZIP)
+
+    def record(self, row: int) -> dict[str, Any]:
+        """Read a row again."""
+        if self._handle is None:
+            self._handle = self._copy or self.path.open("rb")
+            weakref.finalize(self, self._handle.close)
+        self._handle.seek(self._places[row])
+        return json_lines.parse(self._handle.readline())
+
+    def where(self, row: int) -> str:
+        """Return the file and the line of a row, for messages."""
+        mark = ", row " if self._copy is not None and not _is_lines(self.path) else ":"
+        return f"{self.path}{mark}{self._numbers[row]}"
+
+    def _text(self, is_gzip: bool) -> Iterator[Row]:
+        try:
+            with cast("BinaryIO", gzip.open(self.path) if is_gzip else self.path.open("rb")) as file:
+                start = file.read(OPENING)
+                _refuse_other_kinds(self.path, start)
+                mark = len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0
+                file.seek(mark)
+                if _is_whole(start):
+                    yield from self._copied(_whole(self.path, file))
+                elif is_gzip:
+                    yield from self._copied(
+                        (number, record) for number, _, record, _ in self._lines(file, mark)
+                    )
+                else:
+                    for number, place, record, line in self._lines(file, mark):
+                        self._add(number, place)
+                        yield Row(record, hash(line.strip()))
+        except (EOFError, gzip.BadGzipFile) as error:
+            raise DataError(
+                f"{self.path}: its gzip data are damaged or cut off: {error}"
+            ) from None
+        except OSError as error:
+            raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from None
+
+    def _lines(
+        self, file: BinaryIO, place: int
+    ) -> Iterator[tuple[int, int, dict[str, Any], bytes]]:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                try:
+                    record = json_lines.parse(line)
+                except ValueError as error:
+                    if line.endswith(b"\n"):
+                        raise DataError(f"{self.path}:{number}: {error}") from None
+                    if self.allow_damaged:
+                        return
+                    raise json_lines.TornError(
+                        self.path, number, f"{error}: the last line seems to be cut off; "
+                        "--allow-damaged leaves it out"
+                    ) from None  # fmt: skip
+                yield number, place, record, line
+            place += len(line)
+
+    def _copied(self, numbered: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Row]:
+        """Copy rows to a temporary file while they are read."""
+        copy = self._copy = cast("BinaryIO", tempfile.TemporaryFile())
+        weakref.finalize(self, copy.close)
+        place = 0
+        for number, record in numbered:
+            line = json.dumps(record, default=str).encode() + b"\n"
+            copy.seek(place)  # a reader may have moved it
+            copy.write(line)
+            self._add(number, place)
+            place += len(line)
+            yield Row(record, hash(line))
+
+    def _add(self, number: int, place: int) -> None:
+        self._numbers.append(number)
+        self._places.append(place)
+
+
+def _opening(path: Path) -> bytes:
+    """Return how a file begins, if that is the mark of Parquet or gzip."""
     if not path.is_file():
         what = "is a folder, and a file was expected" if path.is_dir() else "no such file"
         raise DataError(f"{path}: {what}")
     with path.open("rb") as file:
-        opening = file.read(4)
-    if opening == PARQUET:
-        return _parquet_rows(path)
-    return _text_rows(path, opening.startswith(GZIP), allow_damaged)
+        start = file.read(len(PARQUET))
+    return PARQUET if start == PARQUET else GZIP if start.startswith(GZIP) else b""
 
 
-def _parquet_rows(path: Path) -> Iterator[Row]:
-    from setrl.groups import parquet
-
-    for number, record in enumerate(parquet.each_row(path), start=1):
-        yield Row(number, record, hash(repr(record)))
-
-
-def _text_rows(path: Path, is_gzip: bool, allow_damaged: bool) -> Iterator[Row]:
-    try:
-        with cast("BinaryIO", gzip.open(path) if is_gzip else path.open("rb")) as file:
-            start = file.read(OPENING)
-            _refuse_other_kinds(path, start)
-            file.seek(len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0)
-            if _is_whole(start):
-                yield from _whole(path, file)
-            else:
-                yield from _lines(path, file, allow_damaged)
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise DataError(f"{path}: its gzip data are damaged or cut off: {error}") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+def _is_lines(path: Path) -> bool:
+    return ".jsonl" in path.suffixes
 
 
 def _refuse_other_kinds(path: Path, start: bytes) -> None:
@@ -100,34 +191,20 @@ def _is_whole(start: bytes) -> bool:
     except ValueError:
         # A first line longer than the opening, or cut off, is still one line of an object.
         return bool(more.strip()) and not line.rstrip().endswith(b"}")
+    except RecursionError:  # which the reader of lines explains
+        return False
     return False
 
 
-def _whole(path: Path, file: BinaryIO) -> Iterator[Row]:
+def _whole(path: Path, file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         content = json.loads(file.read().decode("utf-8"))
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise DataError(f"{path}: is nested too deep to be read") from None
+    except ValueError as error:
         raise DataError(f"{path}: is not JSON: {error}") from None
     for number, record in enumerate(content if isinstance(content, list) else [content], start=1):
         if not isinstance(record, dict):
             raise DataError(f"{path}, row {number}: must be an object, got "
                             f"{type(record).__name__}")  # fmt: skip
-        yield Row(number, record, hash(repr(record)))
-
-
-def _lines(path: Path, file: BinaryIO, allow_damaged: bool) -> Iterator[Row]:
-    for number, line in enumerate(file, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json_lines.parse(line)
-        except ValueError as error:
-            if not line.endswith(b"\n"):
-                if allow_damaged:
-                    return
-                raise json_lines.TornError(
-                    path, number, f"{error}: the last line seems to be cut off; --allow-damaged "
-                    "leaves it out"
-                ) from None  # fmt: skip
-            raise DataError(f"{path}:{number}: {error}") from None
-        yield Row(number, record, hash(line.strip()))
+        yield number, record

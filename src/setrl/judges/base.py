@@ -8,14 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from setrl.core.samples import DEGENERATE
-
-
-@dataclass(frozen=True)
-class Group:
-    """What a judge is asked about: one prompt and all N of its samples."""
-
-    prompt: str
-    samples: tuple[str, ...]
+from setrl.groups.types import Group
 
 
 @dataclass(frozen=True)

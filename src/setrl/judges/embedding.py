@@ -67,9 +67,9 @@ class EmbeddingJudge(Judge):
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """Return the clusters; the texts of all groups are encoded in one call."""
-        texts = [text for group in groups for text in group.samples]
+        texts = [text for group in groups for text in group.texts]
         directions = _directions(self.encode(texts), texts) if texts else np.zeros((0, 1))
-        ends = np.cumsum([len(group.samples) for group in groups])[:-1]
+        ends = np.cumsum([len(group.texts) for group in groups])[:-1]
         return [self._clusters(part_Nd) for part_Nd in np.split(directions, ends)]
 
     def _clusters(self, directions_Nd: NDArray[np.float64]) -> Judgement:

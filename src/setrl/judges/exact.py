@@ -43,7 +43,7 @@ class ExactJudge(Judge):
         key: A sample's text → its key, any hashable value; None is degenerate.
         name: The name in logs.
 
-    >>> ExactJudge().judge([Group("1+1", (r"\boxed{2}", "2", "two", ""))])[0].clusters_N
+    >>> ExactJudge().judge([Group.of_texts("1+1", (r"\boxed{2}", "2", "two", ""))])[0].clusters_N
     (0, 0, 1, -1)
     """
 
@@ -52,7 +52,7 @@ class ExactJudge(Judge):
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """Return the clusters of equal keys; a strategy's name is the key as text."""
-        return [judgement_by_names([self.key(text) for text in group.samples]) for group in groups]
+        return [judgement_by_names([self.key(text) for text in group.texts]) for group in groups]
 
 
 def of_key(key: str | None = None) -> ExactJudge:

@@ -172,7 +172,7 @@ class LMJudge(BackgroundJudge):
     async def _judge(self, group: Group) -> Judgement:
         self._stop_if_over()
         try:
-            shown = await self._clusters(self._question(group)) if group.samples else ()
+            shown = await self._clusters(self._question(group)) if group.texts else ()
         except (RequestError, ReplyError) as failure:
             return self._unknown(failure.reason, str(failure))
         self.counts.groups += 1

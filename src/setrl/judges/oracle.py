@@ -22,7 +22,7 @@ class OracleJudge(Judge):
         domain: Reads the samples (`setrl.domains`); what it cannot read is degenerate.
 
     >>> from setrl.domains import by_name
-    >>> group = Group("x^2-5x+6=0: ", ("factor (x-2)(x-3)=0 x=2,3", "I do not know"))
+    >>> group = Group.of_texts("x^2-5x+6=0: ", ("factor (x-2)(x-3)=0 x=2,3", "I do not know"))
     >>> OracleJudge(by_name("quadratic")).judge([group])[0].strategies
     ('factoring', None)
     """
@@ -40,7 +40,7 @@ class OracleJudge(Judge):
 
     def _read(self, group: Group) -> Judgement:
         try:
-            readings = [self.domain.read(group.prompt, text) for text in group.samples]
+            readings = [self.domain.read(group.prompt, text) for text in group.texts]
         except ValueError:
             return Judgement(None, reason=OTHER_DOMAIN)
         return judgement_by_names([reading.strategy for reading in readings])

@@ -82,13 +82,13 @@ class PairwiseJudge(Judge):
         return [self._judge(group) for group in groups]
 
     def _judge(self, group: Group) -> Judgement:
-        kept = [place for place, text in enumerate(group.samples) if text.strip()]
-        texts = [group.samples[place] for place in kept]
+        kept = [place for place, text in enumerate(group.texts) if text.strip()]
+        texts = [group.texts[place] for place in kept]
         find = self._by_representatives if self.ask == "representatives" else self._by_all_pairs
         labels = find(group.prompt, texts)
         if labels is None:
             return Judgement(None, reason=UNANSWERED)
-        return Judgement(spread(kept, labels, len(group.samples)))
+        return Judgement(spread(kept, labels, len(group.texts)))
 
     def _by_representatives(self, prompt: str, texts: list[str]) -> Sequence[int] | None:
         labels = [0] * len(texts)
@@ -154,7 +154,7 @@ def by_judge(judge: Judge) -> Same:
     """
 
     def same(prompt: str, pairs: list[Pair]) -> list[bool | None]:
-        judgements = judge.judge([Group(prompt, pair) for pair in pairs])
+        judgements = judge.judge([Group.of_texts(prompt, pair) for pair in pairs])
         return [
             None if judgement.clusters_N is None else judgement.clusters_N == (0, 0)
             for judgement in judgements

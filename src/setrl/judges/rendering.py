@@ -67,8 +67,8 @@ def shuffled_order(group: Group, seed: int) -> tuple[int, ...]:
     It starts from the sorted samples, so that the same samples in another order make the same
     request: permuting samples permutes their labels and changes nothing else.
     """
-    order = sorted(range(len(group.samples)), key=lambda i: group.samples[i])
-    whole = json.dumps([seed, group.prompt, [group.samples[i] for i in order]])
+    order = sorted(range(len(group.texts)), key=lambda i: group.texts[i])
+    whole = json.dumps([seed, group.prompt, [group.texts[i] for i in order]])
     random.Random(hashlib.sha256(whole.encode()).digest()).shuffle(order)
     return tuple(order)
 
@@ -86,15 +86,15 @@ def render(
     Args:
         group: The prompt and its N samples.
         style: A style, or the name of one.
-        order: The order in which samples are shown: (N,) indices of `group.samples`.
+        order: The order in which samples are shown: (N,) indices of `group.texts`.
         sample_tokens: Tokens that all samples together may have; the longest lose their middle.
         count_tokens: Returns the number of tokens of a text.
 
-    >>> render(Group("6*7", ("42", "6*6+6=42")), "compact", (1, 0))[0]["content"]
+    >>> render(Group.of_texts("6*7", ("42", "6*6+6=42")), "compact", (1, 0))[0]["content"]
     '6*7\n#1\n6*6+6=42\n#2\n42'
     """
     style = load_style(style) if isinstance(style, str) else style
-    prompt, samples = harmless(group.prompt), [harmless(group.samples[i]) for i in order]
+    prompt, samples = harmless(group.prompt), [harmless(group.texts[i]) for i in order]
     if sample_tokens is not None:
         samples = shorten_together(samples, sample_tokens, count_tokens)
     if not style.instructions:

@@ -165,7 +165,7 @@ def sample_group(
     weights = rng.dirichlet(np.full(len(pool), concentration))
     chosen = rng.choice(len(pool), size=count, p=weights)
     texts = [str(rng.choice(pool[index])) for index in chosen]
-    return Group(problem.prompt, tuple(_maybe_broken(text, rng, split) for text in texts))
+    return Group.of_texts(problem.prompt, tuple(_maybe_broken(text, rng, split) for text in texts))
 
 
 def _by_strategy(domain: Domain, problem: Problem, rng: np.random.Generator) -> list[list[str]]:

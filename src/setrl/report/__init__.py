@@ -7,8 +7,7 @@ from pathlib import Path
 from setrl.errors import ConfigError
 from setrl.evaluation.comparison import Comparison, PairedMetric
 from setrl.files.run_folder import CONFIG, kind_of
-from setrl.groups.importers.importing import ImportOptions
-from setrl.groups.jsonl import OwnLog
+from setrl.groups.options import LogOptions
 from setrl.installing import install
 from setrl.runs.written import REPORT, is_our_page, refuse_page_of_others
 
@@ -41,8 +40,7 @@ def write_report(run_dir: Path, reference: str = "grpo", allow_damaged: bool = F
 def report_files(
     paths: Sequence[Path],
     folder: Path,
-    how: OwnLog,
-    options: ImportOptions,
+    options: LogOptions,
     ks: Sequence[int] = (),
     command: str = "",
 ) -> tuple[Path, list[str]]:
@@ -53,8 +51,8 @@ def report_files(
         folder: Where report.html, figures/ and summary.json go: a new or empty folder, or one of an
             earlier report of files.
         how: How logs are read.
-        options: How TRL's completions are read.
-        ks: Where curves over k are computed in addition to 1, 2, 4, ….
+        options: How logs are read.
+        ks: Where curves over k are computed beside 1, 2, 4, ….
         command: What the page tells to do it again.
 
     Returns:
@@ -71,7 +69,7 @@ def report_files(
     if folder.exists() and (kind_of(folder) is not None or not folder.is_dir() or (
         any(folder.iterdir()) and not is_our_page(page))):  # fmt: skip
         raise ConfigError(f"{folder} holds other files: give a new folder with --output")
-    data, reading = data_of(paths, folder, how, options, ks, command)
+    data, reading = data_of(paths, folder, options, ks, command)
     folder.mkdir(parents=True, exist_ok=True)
     write_data(data)
     return page, reading

@@ -108,7 +108,7 @@ def _example(
                 "labels": [None if names is None else int(names[n]) for names in names_R],
                 "gold": None if truth is None else int(truth[n]),
             }
-            for n, text in enumerate(group.samples[:MOST_SAMPLES])
+            for n, text in enumerate(group.texts[:MOST_SAMPLES])
         ],
     }
 

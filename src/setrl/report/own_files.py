@@ -1,4 +1,4 @@
-"""Evaluation files, logs of one's own and TRL's completions as a report reads a run."""
+"""Evaluation files and logs, read as a report reads a run."""
 
 from __future__ import annotations
 
@@ -10,37 +10,34 @@ from setrl.errors import ConfigError, DataError
 from setrl.evaluation.metrics import powers_of_two
 from setrl.evaluation.sides import refuse_repeated
 from setrl.evaluation.summary import summarise
-from setrl.groups.importers.importing import ImportOptions
-from setrl.groups.importers.tools import read_log
-from setrl.groups.importers.trl import COMPLETIONS, completions_folder
-from setrl.groups.jsonl import Loaded, OwnLog, load_samples
-from setrl.groups.records import evaluation_of
+from setrl.groups.importers.tools import READERS, tool_of
+from setrl.groups.loading import Loaded, load_samples
+from setrl.groups.options import LogOptions
 from setrl.report.run import GIVEN, ArmRun, RunData
 from setrl.report.style import looks
 from setrl.wording import short_names
 
 
 def data_of(
-    paths: Sequence[Path], folder: Path, how: OwnLog, options: ImportOptions,
+    paths: Sequence[Path], folder: Path, options: LogOptions,
     ks: Sequence[int] = (), command: str = "",
 ) -> tuple[RunData, list[str]]:  # fmt: skip
-    """What a report of files shows, one arm a file, and how their fields were read.
+    """Return what a report of files shows, one arm a file, and how their fields were read.
 
     Args:
-        paths: Evaluation files, logs of one's own, or output folders of TRL. The first one is what
-            the others are compared with, on the problems that both have.
+        paths: Evaluation files, logs, or folders of other tools' logs. The first one is what the
+            others are compared with, on the problems that both have.
         folder: Where the report goes.
-        how: How logs of one's own are read.
-        options: How TRL's completions are read.
+        options: How logs are read.
         ks: Where curves over k are computed beside 1, 2, 4, …; problems with fewer samples than the
             largest are left out.
-        command: What the page tells to do it again.
+        command: The command that writes the page again.
 
     Raises:
         ConfigError: When a path is none of these.
         DataError: When a file cannot be read, or files share no problem.
     """
-    loaded = {name: _load(path, how, options) for name, path in _names(paths).items()}
+    loaded = {name: _load(path, options) for name, path in _names(paths).items()}
     reading = [line for one in loaded.values() for line in one.reading]
     found = {name: one.evaluation for name, one in loaded.items()}
     if all(evaluation.ids for evaluation in found.values()):
@@ -68,18 +65,13 @@ def data_of(
     return RunData(folder, "comparison", run, {}, arms, found_looks, summary, problems), reading
 
 
-def _load(path: Path, how: OwnLog, options: ImportOptions) -> Loaded:
-    if path.is_file():
-        return load_samples(path, how)
-    completions = completions_folder(path)
-    if completions is None:
+def _load(path: Path, options: LogOptions) -> Loaded:
+    if not path.is_file() and tool_of(path) is None:
         raise ConfigError(
-            f"{path} is neither a run of setrl, an evaluation file or a log, nor a folder with "
-            f"{COMPLETIONS} of TRL in it"
+            f"{path} is neither a run of setrl, an evaluation file or a log, nor a folder with a "
+            f"log of {', '.join(READERS)}"
         )
-    imported = read_log("trl", completions, options)
-    notes = tuple(f"note: {note}" for note in imported.notes)
-    return Loaded(evaluation_of(imported.records, str(path)), notes)
+    return load_samples(path, options)
 
 
 def _names(paths: Sequence[Path]) -> dict[str, Path]:

@@ -97,8 +97,8 @@ class JudgeActor:
     """Judges by the first letter, in a process of its own."""
 
     def judge(self, group):
-        letters = sorted({text[0] for text in group.samples})
-        return Judgement(tuple(letters.index(text[0]) for text in group.samples))
+        letters = sorted({text[0] for text in group.texts})
+        return Judgement(tuple(letters.index(text[0]) for text in group.texts))
 
 
 class RemoteJudge(BackgroundJudge):

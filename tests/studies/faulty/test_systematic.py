@@ -37,7 +37,7 @@ def test_named_strategies_count_as_one():
         "of": "oracle:polynomial",
         "strategies": [["x=0", "x=1"]],
     }
-    (judgement,) = from_config(settings).judge([Group(PROMPT, POINTS)])
+    (judgement,) = from_config(settings).judge([Group.of_texts(PROMPT, POINTS)])
     assert judgement.clusters_N == (0, 0, 1, 0, -1, 0)
     merged = "x=0 or x=1"
     assert judgement.strategies == (merged, merged, "x=2", merged, None, merged)
@@ -45,20 +45,20 @@ def test_named_strategies_count_as_one():
 
 def test_several_lists_and_names_that_nobody_uses():
     judge = MergedJudge(ExactJudge(), (("a", "b"), ("c", "unused", "d")))
-    (judgement,) = judge.judge([Group("p", ("a", "c", "b", "d", "e"))])
+    (judgement,) = judge.judge([Group.of_texts("p", ("a", "c", "b", "d", "e"))])
     assert judgement.clusters_N == (0, 1, 0, 1, 2)
     assert judge.name == "exact, merged: a or b, c or unused or d"
 
 
 def test_merging_what_is_not_there_changes_nothing():
-    groups = [Group(PROMPT, POINTS)]
+    groups = [Group.of_texts(PROMPT, POINTS)]
     oracle = from_config("oracle:polynomial")
     assert MergedJudge(oracle, (("x=8", "x=9"),)).judge(groups) == oracle.judge(groups)
 
 
 def test_a_judge_without_names_cannot_be_merged():
     judge = MergedJudge(Silent(Judgement((0, 1))), (("a", "b"),))
-    assert judge.judge([Group("p", ("a", "b"))]) == [Judgement(None, reason="no_names")]
+    assert judge.judge([Group.of_texts("p", ("a", "b"))]) == [Judgement(None, reason="no_names")]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_lists_that_are_none_are_refused(strategies, message):
 
 
 def split_labels(texts, count, **settings):
-    groups = [Group(f"prompt {number}", tuple(texts)) for number in range(count)]
+    groups = [Group.of_texts(f"prompt {number}", tuple(texts)) for number in range(count)]
     return [one.clusters_N for one in SplitJudge(BY_LETTER, **settings).judge(groups)]
 
 
@@ -114,7 +114,7 @@ def test_by_wording_equal_texts_are_together_in_every_group():
     rng = np.random.default_rng(0)
     for number in range(50):
         chosen = [texts[place] for place in rng.integers(40, size=16)]
-        (judgement,) = judge.judge([Group(f"prompt {number}", tuple(chosen))])
+        (judgement,) = judge.judge([Group.of_texts(f"prompt {number}", tuple(chosen))])
         for first, own in zip(chosen, judgement.clusters_N, strict=True):
             for second, other in zip(chosen, judgement.clusters_N, strict=True):
                 part_of[first, second].add(own == other)
@@ -142,7 +142,7 @@ def test_the_parts_depend_on_the_seed_and_the_texts_alone(by):
         "from setrl.judges import Group; from studies.faulty import SplitJudge;"
         "from setrl.judges.exact import ExactJudge;"
         f"judge = SplitJudge(ExactJudge(lambda text: text[:1]), 3, by={by!r}, seed=1);"
-        f"print(judge.judge([Group('prompt 0', tuple({texts!r}))])[0].clusters_N)"
+        f"print(judge.judge([Group.of_texts('prompt 0', tuple({texts!r}))])[0].clusters_N)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == str(first[0])
@@ -159,7 +159,7 @@ def test_by_draw_the_group_decides_and_not_the_wording():
 def test_unknown_stays_unknown_and_the_other_judge_is_closed(make):
     silent = Silent(Judgement(None, reason="timeout"))
     made = make(silent)
-    assert made.judge([Group("p", ("a",))]) == [Judgement(None, reason="timeout")]
+    assert made.judge([Group.of_texts("p", ("a",))]) == [Judgement(None, reason="timeout")]
     made.close()
     assert silent.is_closed
 
@@ -194,8 +194,8 @@ def test_errors_combine_on_a_domain():
     domain, rng = domains.by_name("quadratic"), np.random.default_rng(0)
     [problem] = domain.problems("train", 1, 0)
     texts = tuple(domain.write(problem, rng).text for _ in range(64))
-    (found,) = judge.judge([Group(problem.prompt, texts)])
-    (merged,) = judge.of.judge([Group(problem.prompt, texts)])
+    (found,) = judge.judge([Group.of_texts(problem.prompt, texts)])
+    (merged,) = judge.of.judge([Group.of_texts(problem.prompt, texts)])
     pairs = {(a, b) for a, b in zip(merged.clusters_N, found.clusters_N, strict=True) if a >= 0}
     parts = Counter(merged_label for merged_label, _ in pairs)
     largest = Counter(label for label in merged.clusters_N if label >= 0).most_common(1)[0][0]

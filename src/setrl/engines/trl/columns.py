@@ -174,7 +174,7 @@ class Gathering(Sampling):
         self, queue: JudgeQueue, prompts_B: list[str], texts_BN: list[list[str]]
     ) -> tuple[list[Judgement], JudgingTimes]:
         """Ask the judge; each process asks about its share of the groups."""
-        groups = [Group(p, tuple(t)) for p, t in zip(prompts_B, texts_BN, strict=True)]
+        groups = [Group.of_texts(p, tuple(t)) for p, t in zip(prompts_B, texts_BN, strict=True)]
         judgements, times = queue.collect(self._share(groups))
         if self.accelerator.num_processes == 1:
             return judgements, times

@@ -112,7 +112,7 @@ class Sampling(Trainer):
             texts = self.processing_class.batch_decode(  # type: ignore[union-attr]
                 ids, skip_special_tokens=True
             )
-            self.judge_queue.ask(Group(prompt, tuple(texts)))
+            self.judge_queue.ask(Group.of_texts(prompt, tuple(texts)))
 
     @property
     def _num_samples(self) -> int:

@@ -93,7 +93,7 @@ def _question(keys: list[str], texts: dict[str, tuple[str, str]]) -> tuple[list[
     for key in ordered:
         by_session.setdefault(_session(key), []).append(texts[key][1])
     samples = tuple("\n\n".join(outputs) for outputs in by_session.values())
-    return list(by_session), Group(texts[ordered[0]][0], samples)
+    return list(by_session), Group.of_texts(texts[ordered[0]][0], samples)
 
 
 def _by_group(keys: Iterable[str], uids: set[str]) -> dict[str, list[str]]:

@@ -15,7 +15,9 @@ from typing import Any
 
 from setrl.errors import DataError
 from setrl.groups.fields import choose_score, field, label, number, plain, reading
-from setrl.groups.importers.importing import ImportOptions, LoggedSample, LogReader
+from setrl.groups.importers.importing import LogReader
+from setrl.groups.options import LogOptions
+from setrl.groups.types import Group, Sample
 
 # As inspect_ai's own value_to_float: correct, partially correct, incorrect, no answer.
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -23,7 +25,7 @@ HEADER = "header.json"
 ATTACHMENT = "attachment://"
 
 
-def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
+def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     status, logged = _logged(path)
     if status != "success":
         notes.append(f"{path.name}: the status of the log is {status}: samples may be missing")
@@ -73,22 +75,22 @@ def _by_inspect(path: Path) -> tuple[str, list[dict[str, Any]]]:
     return log.status, [sample.model_dump() for sample in log.samples or []]
 
 
-def _sample(sample: dict[str, Any], file: str, options: ImportOptions, where: str) -> LoggedSample:
+def _sample(sample: dict[str, Any], file: str, options: LogOptions, where: str) -> Group:
     attached = sample.get("attachments") or {}
     scores = sample.get("scores") or {}
     failed = sample.get("error") is not None or not scores
     scorer = None
     if not failed and not options.verify:
-        scorer = choose_score(list(scores), options.reward, where)
+        scorer = choose_score(list(scores), options.fields.reward, where)
     target = field(sample, "target", where)
-    return LoggedSample(
-        group=f"{file}/{field(sample, 'id', where)}",
-        prompt=_resolved(plain(field(sample, "input", where)), attached),
-        text=_resolved(_completion(sample), attached),
-        score=_value(scores[scorer].get("value"), where) if scorer else None,
+    one = Sample(
+        _resolved(_completion(sample), attached),
+        reward=_value(scores[scorer].get("value"), where) if scorer else None,
         answer=label(scores[scorer].get("answer")) if scorer else None,
-        gold=label(target[0] if isinstance(target, list) and target else target),
     )
+    prompt = _resolved(plain(field(sample, "input", where)), attached)
+    gold = label(target[0] if isinstance(target, list) and target else target)
+    return Group(f"{file}/{field(sample, 'id', where)}", prompt, (one,), gold)
 
 
 def _completion(sample: dict[str, Any]) -> str:
@@ -116,4 +118,4 @@ def _resolved(text: str, attached: dict[str, str]) -> str:
     return text
 
 
-READER = LogReader(("*.json", "*.eval"), _samples)
+READER = LogReader(("*.json", "*.eval"), _groups)

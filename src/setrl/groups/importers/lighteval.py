@@ -15,19 +15,21 @@ from typing import Any
 from setrl.errors import DataError
 from setrl.groups import parquet
 from setrl.groups.fields import choose_score, field, label, number, reading
-from setrl.groups.importers.importing import ImportOptions, LoggedSample, LogReader
+from setrl.groups.importers.importing import LogReader
+from setrl.groups.options import LogOptions
+from setrl.groups.types import Group, Sample
 
 
-def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
+def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     for place, row in enumerate(parquet.rows(path)[1]):
         where = f"{path}, row {place}"
         with reading(where):
-            yield from _row_samples(row, path.stem, place, options, where)
+            yield _group(row, path.stem, place, options, where)
 
 
-def _row_samples(
-    row: dict[str, Any], file: str, place: int, options: ImportOptions, where: str
-) -> Iterator[LoggedSample]:
+def _group(
+    row: dict[str, Any], file: str, place: int, options: LogOptions, where: str
+) -> Group:
     doc, response, metric = (
         _column(row, name, where) for name in ("doc", "model_response", "metric")
     )
@@ -38,15 +40,10 @@ def _row_samples(
             raise DataError(f"{where}: one score for {len(texts)} samples: --verify holds each "
                             "against the gold")  # fmt: skip
         known = {name: value for name, value in metric.items() if isinstance(value, int | float)}
-        score = number(known[choose_score(list(known), options.reward, where)], where)
-    for text in texts:
-        yield LoggedSample(
-            group=f"{doc.get('task_name') or file}/{doc.get('id') or place}",
-            prompt=str(field(doc, "query", where)),
-            text=str(text),
-            score=score,
-            gold=_gold(doc),
-        )
+        score = number(known[choose_score(list(known), options.fields.reward, where)], where)
+    name = f"{doc.get('task_name') or file}/{doc.get('id') or place}"
+    samples = tuple(Sample(str(text), reward=score) for text in texts)
+    return Group(name, str(field(doc, "query", where)), samples, _gold(doc))
 
 
 def _column(row: dict[str, Any], name: str, where: str) -> dict[str, Any]:
@@ -62,4 +59,4 @@ def _gold(doc: dict[str, Any]) -> str | None:
     return label(choices[index]) if choices and isinstance(index, int) else None
 
 
-READER = LogReader(("**/details_*.parquet",), _samples)
+READER = LogReader(("**/details_*.parquet",), _groups)

@@ -14,10 +14,12 @@ from typing import Any
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
 from setrl.groups.fields import choose_score, field, label, number, reading
-from setrl.groups.importers.importing import ImportOptions, LoggedSample, LogReader
+from setrl.groups.importers.importing import LogReader
+from setrl.groups.options import LogOptions
+from setrl.groups.types import Group, Sample
 
 
-def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
+def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     lines = [(f"{path}:{number}", record) for number, _, record in json_lines.read(path)]
     if not lines:
         raise DataError(f"{path}: holds no lines")
@@ -30,12 +32,12 @@ def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[L
     for where, record in lines:
         if str(record.get("filter", "none")) == chosen:
             with reading(where):
-                yield from _problem_samples(record, path.stem, options, where)
+                yield _group(record, path.stem, options, where)
 
 
-def _problem_samples(
-    record: dict[str, Any], file: str, options: ImportOptions, where: str
-) -> Iterator[LoggedSample]:
+def _group(
+    record: dict[str, Any], file: str, options: LogOptions, where: str
+) -> Group:
     texts = _texts(field(record, "resps", where), where)
     answers = _answers(record.get("filtered_resps"), len(texts))
     score = None
@@ -44,16 +46,14 @@ def _problem_samples(
             raise DataError(f"{where}: one score for {len(texts)} samples: --verify holds each "
                             "against the target")  # fmt: skip
         metrics = [name for name in record.get("metrics", []) if name in record]
-        score = number(record[choose_score(metrics, options.reward, where)], where)
-    for text, answer in zip(texts, answers, strict=True):
-        yield LoggedSample(
-            group=f"{file}/{field(record, 'doc_id', where)}",
-            prompt=_prompt(record),
-            text=text,
-            score=score,
-            answer=answer,
-            gold=label(record["doc"].get(options.gold) if options.gold else record.get("target")),
-        )
+        score = number(record[choose_score(metrics, options.fields.reward, where)], where)
+    samples = tuple(
+        Sample(text, reward=score, answer=answer)
+        for text, answer in zip(texts, answers, strict=True)
+    )
+    key = options.fields.gold
+    gold = label(record["doc"].get(key) if key else record.get("target"))
+    return Group(f"{file}/{field(record, 'doc_id', where)}", _prompt(record), samples, gold)
 
 
 def _texts(resps: Any, where: str) -> list[str]:
@@ -84,4 +84,4 @@ def _prompt(record: dict[str, Any]) -> str:
     return str(record.get("doc", ""))
 
 
-READER = LogReader(("**/samples_*.jsonl",), _samples)
+READER = LogReader(("**/samples_*.jsonl",), _groups)

@@ -18,7 +18,10 @@ from setrl import files
 from setrl.errors import ConfigError
 from setrl.files import json_lines
 from setrl.groups.fields import field, label, number, plain, reading
-from setrl.groups.importers.importing import ImportOptions, LoggedSample, LogReader
+from setrl.groups.importers.importing import LogReader
+from setrl.groups.options import LogOptions
+from setrl.groups.strategies import strategy_of
+from setrl.groups.types import Group, Sample
 
 SUMMARIES = "_rollout_summaries.jsonl"
 TRAIN = f"train{SUMMARIES}"
@@ -63,7 +66,7 @@ class _Section(NamedTuple):
     steps: tuple[tuple[tuple[str, ...], ...], ...]
 
 
-def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
+def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     groups: dict[int, list[tuple[str, Record]]] = defaultdict(list)
     for line_number, _, record in json_lines.read(path, "leave_out"):
         where = f"{path}:{line_number}"
@@ -84,9 +87,9 @@ def _sample(
     place: int,
     section: _Section | None,
     text: str | None,
-    options: ImportOptions,
+    options: LogOptions,
     where: str,
-) -> LoggedSample:
+) -> Group:
     step, last = int(field(record, "iteration", where)), _last_step(record)
     tags = ", ".join(map(str, record.get("tags") or ()))
     split = str(record.get("split", "train"))
@@ -94,16 +97,17 @@ def _sample(
     always = f"group {place} of {split}" if split != "train" else f"group {place} of step {step}"
     prompt = section.prompt if section else None
     logs = last.get("logs") or {}
-    return LoggedSample(
-        group=f"{split}, step {step}: group {place}",
-        prompt=f"{always} ({tags}), whose prompt is not logged" if prompt is None else prompt,
-        text=text or "",
-        score=_score(record, options.reward, where),
-        answer=label(field(logs, options.answer, where)) if options.answer else None,
-        gold=label(field(logs, options.gold, where)) if options.gold else None,
-        strategy=label(field(logs, options.strategy, where)) if options.strategy else None,
-        step=step,
+    fields, key = options.fields, options.fields.strategy
+    strategy = strategy_of(field(logs, key, where), options.degenerate) if key else None
+    sample = Sample(
+        text or "",
+        reward=_score(record, fields.reward, where),
+        answer=label(field(logs, fields.answer, where)) if fields.answer else None,
+        strategy=strategy,
     )
+    gold = label(field(logs, fields.gold, where)) if fields.gold else None
+    prompt = f"{always} ({tags}), whose prompt is not logged" if prompt is None else prompt
+    return Group(f"{split}, step {step}: group {place}", prompt, (sample,), gold, step)
 
 
 def _last_step(record: Record) -> Record:
@@ -128,7 +132,7 @@ def _score(record: Record, wanted: str | None, where: str) -> float | None:
 
 
 def _texts(
-    records: Sequence[Record], section: _Section | None, options: ImportOptions
+    records: Sequence[Record], section: _Section | None, options: LogOptions
 ) -> list[str | None]:
     """What each sample wrote; None where the log does not tell.
 
@@ -166,11 +170,12 @@ def _reward(record: Record) -> str:
     return f"{steps[0]['reward']:.3f}" if len(steps) == 1 else ""
 
 
-def _read_of(record: Record, options: ImportOptions) -> str:
+def _read_of(record: Record, options: LogOptions) -> str:
     """All that is read of a record beside its text."""
     logs = _last_step(record).get("logs") or {}
-    named = [logs.get(key) for key in (options.strategy, options.answer, options.gold) if key]
-    return repr([_score(record, options.reward, ""), *named])
+    fields = options.fields
+    named = [logs.get(key) for key in (fields.strategy, fields.answer, fields.gold) if key]
+    return repr([_score(record, fields.reward, ""), *named])
 
 
 def _sections(path: Path) -> list[_Section]:
@@ -282,13 +287,14 @@ def _nodes(node: Any) -> Iterator[Record]:
             yield from _nodes(child)
 
 
-def _without_text(samples: list[LoggedSample]) -> list[str]:
+def _without_text(groups: list[Group]) -> list[str]:
     """A note on the samples whose text is not known."""
+    samples = [sample for group in groups for sample in group.samples]
     missing = sum(not sample.text for sample in samples)
     if not missing:
         return []
-    return [f"{missing} of {len(samples)} samples have no text: the log holds texts of the first "
-            "groups alone (num_groups_to_log), and not always who wrote which"]  # fmt: skip
+    return [f"{missing} of {len(samples)} samples have no text: the log holds texts of only the "
+            "first groups (num_groups_to_log), and not always who wrote which"]  # fmt: skip
 
 
-READER = LogReader((f"iteration_*/{TRAIN}", TRAIN), _samples, by_step=True, notice=_without_text)
+READER = LogReader((f"iteration_*/{TRAIN}", TRAIN), _groups, by_step=True, notice=_without_text)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from setrl import names
-from setrl.errors import usage_errors
+from setrl.errors import ConfigError, DataError, usage_errors
 from setrl.groups.fields import log_files
 from setrl.groups.importers import inspect_ai, lighteval, lm_eval, tinker_cookbook, trl, verl
-from setrl.groups.importers.importing import (
-    Imported,
-    ImportOptions,
-    LogReader,
-    Verify,
-    choose_steps,
-    to_records,
-)
+from setrl.groups.importers.importing import LogReader, choose_steps, merged
+from setrl.groups.options import LogOptions
+from setrl.groups.recognition import Fields
+from setrl.groups.types import Group, Sample
 
 READERS: dict[str, LogReader] = {
     "trl": trl.READER,
@@ -25,18 +24,39 @@ READERS: dict[str, LogReader] = {
     "lm-eval": lm_eval.READER,
     "inspect": inspect_ai.READER,
 }
+FILES = {
+    "trl": re.compile(r"completions_(\d+)\.parquet"),
+    "verl": re.compile(r"(\d+)\.jsonl"),
+    "lm-eval": re.compile(r"samples_.*\.jsonl"),
+    "lighteval": re.compile(r"details_.*\.parquet"),
+    "inspect": re.compile(r".*\.eval"),
+}
+"""Tool → the names of its files; a group is the training step, where there is a file for each."""
+FOR_TOOLS = ("reward", "strategy", "answer", "gold")  # fields that an option names in their logs
 
 
-def read_log(
-    tool: str, path: Path, options: ImportOptions, verify: Verify | None = None
-) -> Imported:
-    """The samples of a tool's log, a file or a folder of files, as evaluation records.
+def tool_of(path: Path) -> str | None:
+    """Return the tool whose log a folder holds, or a file that only this tool writes."""
+    if path.is_file():
+        return "inspect" if path.suffix == ".eval" else None
+    if not path.is_dir():
+        return None
+    if trl.completions_folder(path) is not None:
+        return "trl"
+    if tinker_cookbook.iterations(path):
+        return "tinker"
+    files = [one.name for one in path.iterdir()]
+    return next((tool for tool, name in FILES.items() if any(map(name.fullmatch, files))), None)
+
+
+def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) -> list[Group]:
+    """Return the groups of a tool's log, a file or a folder of files.
 
     Args:
         tool: A name in `READERS`.
         path: The file or folder; of TRL also the trainer's output folder.
         options: How the log is read.
-        verify: See `to_records`.
+        notes: Gets sentences about what was noticed.
 
     Raises:
         ConfigError: If the tool is unknown, or an option does not fit the log.
@@ -44,15 +64,61 @@ def read_log(
     """
     with usage_errors():
         reader = names.look_up("tool", tool, READERS)
+    _refuse_names(tool, options.fields)
     if reader is trl.READER:
         path = trl.completions_folder(path) or path
-    notes: list[str] = []
-    samples = [
-        sample
+    parts = [
+        part
         for file in log_files(path, reader.patterns)
-        for sample in reader.samples(file, options, notes)
+        for part in reader.groups(file, options, notes)
     ]
     if reader.by_step:
-        samples = choose_steps(samples, options.steps, notes)
-    notes += reader.notice(samples)
-    return to_records(samples, tool, options, notes, verify)
+        parts = choose_steps(parts, options.steps, notes)
+    notes += reader.notice(parts)
+    if not parts:
+        raise DataError(f"{path}: the log holds no samples")
+    return merged(parts)
+
+
+def rows_of(
+    tool: str, path: Path, options: LogOptions, notes: list[str]
+) -> tuple[list[dict[str, Any]], Fields]:
+    """Return the groups of a tool's log as rows, and what their fields are.
+
+    Raises:
+        ConfigError, DataError: See `tool_groups`.
+    """
+    rows = [_row(group) for group in tool_groups(tool, path, options, notes)]
+    there = {key for row in rows for key in row} | {
+        f"samples.{key}" for row in rows for sample in row["samples"] for key in sample
+    }
+    paths = {role: f"samples.{role}" for role in Sample._fields} | {"gold": "gold", "step": "step"}
+    found = {role: path for role, path in paths.items() if path in there}
+    named = Fields.__dataclass_fields__.keys() & found.keys()
+    fields = {role: found[role] for role in named if role != "correct"}
+    if "reward" in fields:
+        fields["correct"] = fields["reward"]
+    return rows, Fields(rows="samples", group=("id",), prompt="prompt", **fields)
+
+
+def _row(group: Group) -> dict[str, Any]:
+    about = {"id": group.id, "prompt": group.prompt, "gold": group.gold, "step": group.step}
+    row = {key: value for key, value in about.items() if value is not None}
+    return {**row, "samples": [dict(_known(sample)) for sample in group.samples]}
+
+
+def _known(sample: Sample) -> Iterator[tuple[str, Any]]:
+    """Yield what is known about a sample; a reward is null where it is not known."""
+    yield "text", list(sample.turns) or sample.text
+    yield "reward", sample.reward
+    for key in ("strategy", "answer", "advantage"):
+        if (value := getattr(sample, key)) is not None:
+            yield key, value
+
+
+def _refuse_names(tool: str, fields: Fields) -> None:
+    given = [role for role in fields.named() if role not in FOR_TOOLS]
+    if given:
+        options = ", ".join(f"--{role.replace('_', '-')}" for role in given)
+        raise ConfigError(f"the fields of a log of {tool} are known: {options} is for other "
+                          "programs' logs (`setrl import jsonl`)")  # fmt: skip

@@ -12,9 +12,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from setrl.core.samples import DEGENERATE
 from setrl.groups import parquet
 from setrl.groups.fields import choose_score, field, label, number, plain, reading
-from setrl.groups.importers.importing import ImportOptions, LoggedSample, LogReader
+from setrl.groups.importers.importing import LogReader
+from setrl.groups.options import LogOptions
+from setrl.groups.strategies import strategy_of
+from setrl.groups.types import Group, Sample, Strategy
 
 COMPLETIONS = "completions_*.parquet"
 FIXED = ("step", "prompt", "completion", "advantage")
@@ -30,11 +34,12 @@ def completions_folder(folder: Path) -> Path | None:
     return None
 
 
-def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
+def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     columns, rows = parquet.rows(path)
-    named = [options.strategy, options.answer, options.gold]
+    fields = options.fields
+    named = [fields.strategy, fields.answer, fields.gold]
     scores = [c for c in columns if c not in (*FIXED, *named) and _is_numeric(rows, c)]
-    reward = None if options.verify else choose_score(scores, options.reward, str(path))
+    reward = None if options.verify else choose_score(scores, fields.reward, str(path))
     for place, row in enumerate(rows):
         where = f"{path}, row {place}"
         with reading(where):
@@ -46,38 +51,42 @@ def _is_numeric(rows: list[dict[str, Any]], column: str) -> bool:
 
 
 def _sample(
-    row: dict[str, Any], reward: str | None, options: ImportOptions, where: str
-) -> LoggedSample:
+    row: dict[str, Any], reward: str | None, options: LogOptions, where: str
+) -> Group:
     step, prompt = int(field(row, "step", where)), plain(field(row, "prompt", where))
 
     def named(key: str | None) -> Any:
         return field(row, key, where) if key else None
 
-    return LoggedSample(
-        group=f"step {step}: {prompt}",
-        prompt=prompt,
-        text=plain(field(row, "completion", where)),
-        score=number(row[reward], where) if reward else None,
-        answer=label(named(options.answer)),
-        gold=label(named(options.gold)),
-        strategy=_strategy(label(named(options.strategy)), options),
-        step=step,
+    sample = Sample.of(
+        field(row, "completion", where),
+        reward=number(row[reward], where) if reward else None,
+        strategy=_strategy(row, options, where),
+        answer=label(named(options.fields.answer)),
         advantage=number(row.get("advantage"), where),
     )
+    gold = label(named(options.fields.gold))
+    return Group(f"step {step}: {prompt}", prompt, (sample,), gold, step)
 
 
-def _strategy(found: str | None, options: ImportOptions) -> str | None:
-    is_none = options.strategy == LABEL_COLUMN and found == NO_STRATEGY
-    return None if is_none else found
+def _strategy(row: dict[str, Any], options: LogOptions, where: str) -> Strategy:
+    """Return the strategy of a row; in the column of setrl's trainers null is unknown."""
+    column = options.fields.strategy
+    value = field(row, column, where) if column else None
+    if column is None or (column == LABEL_COLUMN and value is None):
+        return None
+    if column == LABEL_COLUMN and value == NO_STRATEGY:
+        return DEGENERATE
+    return strategy_of(value, options.degenerate)
 
 
-def _shared_prompts(samples: list[LoggedSample]) -> list[str]:
+def _shared_prompts(samples: list[Group]) -> list[str]:
     """A note if two rows of the data set seem to have one prompt: they look like one large group.
 
     TRL writes the samples of a row one after another: a prompt that comes again later in a step,
     or whose samples are a multiple of the others', is two rows.
     """
-    runs = [(name, len(list(run))) for name, run in groupby(samples, key=lambda s: s.group)]
+    runs = [(name, len(list(run))) for name, run in groupby(samples, key=lambda one: one.id)]
     usual = Counter(size for _, size in runs).most_common(1)[0][0]
     again = Counter(name for name, _ in runs)
     shared = {name for name, size in runs if again[name] > 1 or size >= 2 * usual}
@@ -87,4 +96,4 @@ def _shared_prompts(samples: list[LoggedSample]) -> list[str]:
             "the log does not tell apart: they count as one group"]  # fmt: skip
 
 
-READER = LogReader((COMPLETIONS,), _samples, by_step=True, notice=_shared_prompts)
+READER = LogReader((COMPLETIONS,), _groups, by_step=True, notice=_shared_prompts)

@@ -14,12 +14,15 @@ from typing import Any
 
 from setrl.files import json_lines
 from setrl.groups.fields import field, label, number, plain, reading
-from setrl.groups.importers.importing import ImportOptions, LoggedSample, LogReader
+from setrl.groups.importers.importing import LogReader
+from setrl.groups.options import LogOptions
+from setrl.groups.strategies import strategy_in
+from setrl.groups.types import Group, Sample
 
 SAMPLE_UID = re.compile(r"(.+)_\d+_\d+")
 
 
-def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[LoggedSample]:
+def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     lines = list(json_lines.read(path))
     uids = [str(line.record.get("uid")) for line in lines]
     shared = len(set(uids)) < len(uids)  # one uid a prompt, not one a sample
@@ -30,22 +33,21 @@ def _samples(path: Path, options: ImportOptions, notes: list[str]) -> Iterator[L
 
 
 def _sample(
-    record: dict[str, Any], shared_uids: bool, options: ImportOptions, where: str
-) -> LoggedSample:
+    record: dict[str, Any], shared_uids: bool, options: LogOptions, where: str
+) -> Group:
     prompt, step = plain(field(record, "input", where)), int(field(record, "step", where))
     uid = str(record.get("uid") or "")
     match = SAMPLE_UID.fullmatch(uid)
     group = uid if shared_uids and uid else match[1] if match else prompt
-    return LoggedSample(
-        group=f"step {step}: {group}",
-        prompt=prompt,
-        text=plain(field(record, "output", where)),
-        score=number(field(record, options.reward or "score", where), where),
-        answer=label(record.get(options.answer)) if options.answer else None,
-        gold=label(record.get(options.gold or "gts")),
-        strategy=label(record.get(options.strategy)) if options.strategy else None,
-        step=step,
+    fields = options.fields
+    sample = Sample.of(
+        field(record, "output", where),
+        reward=number(field(record, fields.reward or "score", where), where),
+        answer=label(record.get(fields.answer)) if fields.answer else None,
+        strategy=strategy_in(record, fields.strategy, options.degenerate),
     )
+    gold = label(record.get(fields.gold or "gts"))
+    return Group(f"step {step}: {group}", prompt, (sample,), gold, step)
 
 
-READER = LogReader(("*.jsonl",), _samples, by_step=True)
+READER = LogReader(("*.jsonl",), _groups, by_step=True)

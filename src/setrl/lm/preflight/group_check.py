@@ -224,7 +224,7 @@ class _Checking:
         return [found]
 
     def _question(self) -> Group:
-        return Group(prompt_text(self.inputs["prompts"][0]), tuple(self.texts))
+        return Group.of_texts(prompt_text(self.inputs["prompts"][0]), tuple(self.texts))
 
     def _fields(self, arm: ResolvedArm) -> dict[str, Column]:
         """Return the further fields that the method of an arm reads."""

@@ -44,7 +44,7 @@ def _tokens(
     settings: Mapping[str, Any], samples: int, prompt_bytes: float, sample_bytes: float
 ) -> float:
     style = load_style(settings.get("style", "mathematics"))
-    around = render(Group("", ("",) * samples), style, tuple(range(samples)))
+    around = render(Group.of_texts("", ("",) * samples), style, tuple(range(samples)))
     frame = sum(len(message["content"].encode()) for message in around)
     room = settings.get("sample_tokens", SAMPLE_TOKENS) * BYTES_PER_TOKEN
     return (frame + prompt_bytes + min(samples * sample_bytes, room)) / BYTES_PER_TOKEN

@@ -11,10 +11,9 @@ import pytest
 
 from setrl.errors import ConfigError, DataError
 from setrl.groups.field_values import verdict
-from setrl.groups.groups import Keys, read_groups
-from setrl.groups.jsonl import OwnLog, load_samples
-from setrl.groups.recognition import Fields, recognise
-from setrl.groups.rows import read_rows
+from setrl.groups import Fields, LogOptions, load_samples, open_log
+from setrl.groups.recognition import recognise
+from setrl.groups.rows import Rows
 
 DATA = Path(__file__).parents[1] / "data"
 VERDICTS = {"a": [True, False, True], "b": [False, False], "c": [True, True, True]}
@@ -37,7 +36,7 @@ def write(path, rows):
 
 def load(path, **named):
     how = {key: named.pop(key) for key in ("verify", "correct_above") if key in named}
-    return load_samples(path, OwnLog(Fields(**named), **how))
+    return load_samples(path, LogOptions(Fields(**named), **how))
 
 
 def nested(key):
@@ -131,7 +130,7 @@ def test_answers_and_labels_of_published_samples():
     path = DATA / "generations_svamp_50x30.jsonl"
     loaded = load(path)
     assert loaded.evaluation.n == 30
-    credited = [sum(group.rewards) for group in read_groups(path, Keys())]
+    credited = [sum(one.reward for one in group.samples) for group in open_log(path)]
     assert loaded.evaluation.correct_count_P.tolist() == credited
     path = DATA / "generations_math_20x8.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
@@ -286,7 +285,7 @@ def test_verdicts():
 
 
 def test_rows_are_not_all_held_in_memory(tmp_path):
-    rows = read_rows(write(tmp_path / "log.jsonl", lines(ROWS) + b"{broken\n"))
+    rows = Rows(write(tmp_path / "log.jsonl", lines(ROWS) + b"{broken\n")).scan()
     assert next(rows).record == ROWS[0]
     with pytest.raises(DataError, match=r"log.jsonl:9: is not JSON"):
         list(rows)

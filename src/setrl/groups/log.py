@@ -1,0 +1,251 @@
+"""A log → its groups, one in memory at a time: the only reader of samples on disk.
+
+A first pass over the file recognises its fields and remembers, for each problem, where its rows
+are; that takes some 40 bytes a row. Groups are then read in the order of their first rows, although
+their rows may be anywhere in the file.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from setrl.errors import ConfigError, DataError
+from setrl.groups.field_names import STRATEGIES
+from setrl.groups.options import LogOptions, Verify
+from setrl.groups.recognition import SNIFFED, Fields, recognise
+from setrl.groups.records import EvaluationReader, is_record
+from setrl.groups.row_reader import Item, Record, RowReader, explained
+from setrl.groups.rows import Row, Rows
+from setrl.groups.strategies import DEGENERATE_NOTE, MarksOf100
+from setrl.groups.types import Group
+
+
+class Reader(Protocol):
+    """How the rows of one kind of file are read.
+
+    Attributes:
+        columns: What samples have: strategy, answer, proxy, second, family, or a reward other than
+            0 and 1.
+        lacks: What the rows do not hold → what the user can do.
+        list_path: The field of a row that is a list of the objects; None if the row is the object.
+    """
+
+    columns: frozenset[str]
+    lacks: Mapping[str, str]
+    list_path: str | None
+
+    def items(self, record: Record) -> list[Record]:
+        """The objects of a row that hold samples."""
+
+    def name(self, item: Record, row: int) -> str:
+        """The name of the problem of an object."""
+
+    def check(self, item: Record) -> None:
+        """Look at an object in the first pass."""
+
+    def group(self, items: Sequence[Item]) -> Group:
+        """The problem of some objects."""
+
+    def size(self, item: Record) -> int | None:
+        """How many samples the lists of an object hold; None if the object is one sample."""
+
+    def notes(self) -> list[str]:
+        """What was noticed, in sentences."""
+
+
+class Log:
+    """The groups of a file.
+
+    Attributes:
+        path: The file.
+        head: What the file is taken for, and what each field is taken for.
+        reader: How its rows are read.
+        is_evaluation: Whether it is an evaluation file.
+        source: The tool that wrote it; "jsonl" for other files.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        reader: Reader,
+        head: str,
+        options: LogOptions,
+        *,
+        numbered: bool = False,
+        source: str = "jsonl",
+        notes: Sequence[str] = (),
+    ):
+        self.path, self.head, self.reader, self.source = rows.path, head, reader, source
+        self.is_evaluation = isinstance(reader, EvaluationReader)
+        self.rows, self.options, self.numbered = rows, options, numbered
+        self._notes = list(notes)
+        self._equal = 0
+        self._most = 0
+        self._marks = MarksOf100()
+        self._last: tuple[int, list[Record]] = (-1, [])
+        self._row_I: NDArray[Any] = np.empty(0, np.uint32)
+        self._item_I: NDArray[Any] = np.empty(0, np.uint32)
+        self._end_G: NDArray[Any] = np.empty(0, np.int64)
+
+    def __len__(self) -> int:
+        return len(self._end_G)
+
+    def __iter__(self) -> Iterator[Group]:
+        self._most, self._marks = 0, MarksOf100()
+        for place in range(len(self)):
+            group = self[place]
+            self._most = max(self._most, len(group))
+            self._marks.add([sample.strategy for sample in group.samples])
+            yield group
+
+    def __getitem__(self, place: int) -> Group:
+        return self.reader.group(list(self.items(place)))
+
+    def items(self, place: int) -> Iterator[Item]:
+        """Yield the objects that hold the samples of a group, with the numbers of their rows."""
+        start = int(self._end_G[place - 1]) if place else 0
+        for i in range(start, int(self._end_G[place])):
+            row = int(self._row_I[i])
+            if self._last[0] != row:
+                self._last = (row, self.reader.items(self.rows.record(row)))
+            yield row, self._last[1][self._item_I[i]]
+
+    def notes(self) -> list[str]:
+        """Return what was noticed while all groups were read, in sentences."""
+        notes = [*self._notes, *self.reader.notes()]
+        if self._equal:
+            notes.append(f"{self._equal:,} rows that are equal to an earlier one" + (
+                ", sample number and all, are left out" if self.numbered else
+                " count as further samples; with --sample-number they are left out"))  # fmt: skip
+        if self._most == 1 and len(self) > 1:
+            notes.append("every problem has one sample: if that is not so, name the field that the "
+                         "samples of one problem share with --group")  # fmt: skip
+        if self.options.degenerate is None and self._marks.found:
+            notes.append(DEGENERATE_NOTE)
+        return notes
+
+    def add_note(self, note: str) -> None:
+        """Add what a reader of the groups has noticed."""
+        self._notes.append(note)
+
+    def index(self, first: Sequence[Row], rest: Iterator[Row]) -> None:
+        """Find where the samples of each problem are.
+
+        Raises:
+            DataError: Naming the line that cannot be read.
+        """
+        hashes, digests = array("q"), array("q")
+        rows_of, items_of = array("I"), array("I")
+        for number, row in enumerate(chain(first, rest)):
+            digests.append(row.digest)
+            try:
+                for place, item in enumerate(self.reader.items(row.record)):
+                    hashes.append(hash(self.reader.name(item, number)))
+                    rows_of.append(number)
+                    items_of.append(place)
+                    self.reader.check(item)
+            except (KeyError, TypeError, ValueError) as error:
+                raise explained(error, self.rows.where(number)) from None
+        row_I, item_I = (np.frombuffer(one, np.uint32) for one in (rows_of, items_of))
+        hash_I = np.frombuffer(hashes, np.int64)
+        if not self.is_evaluation:
+            kept_R = _first_of_equal(np.frombuffer(digests, np.int64))
+            self._equal = int((~kept_R).sum())
+            if self.numbered and self._equal:
+                kept_I = kept_R[row_I]
+                row_I, item_I, hash_I = row_I[kept_I], item_I[kept_I], hash_I[kept_I]
+        order_I, self._end_G = _by_group(hash_I)
+        self._row_I, self._item_I = row_I[order_I], item_I[order_I]
+
+
+def _first_of_equal(digest_R: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether each row is the first one with its digest."""
+    kept_R = np.zeros(len(digest_R), dtype=np.bool_)
+    kept_R[np.unique(digest_R, return_index=True)[1]] = True
+    return kept_R
+
+
+def _by_group(hash_I: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the order of objects by groups, in the order of their first ones; and their ends."""
+    _, first_G, group_I, size_G = np.unique(
+        hash_I, return_index=True, return_inverse=True, return_counts=True
+    )
+    order_G = np.argsort(first_G)
+    rank_G = np.empty_like(order_G)
+    rank_G[order_G] = np.arange(len(order_G))
+    return np.argsort(rank_G[group_I.ravel()], kind="stable"), np.cumsum(size_G[order_G])
+
+
+def open_log(
+    path: Path,
+    options: LogOptions | None = None,
+    needs: Collection[str] = (),
+    *,
+    tool: str | None = None,
+    verify: Verify | None = None,
+    strategies: Sequence[str] = STRATEGIES,
+) -> Log:
+    """Return the groups of any file of samples.
+
+    Args:
+        path: A log in JSON Lines, JSON or Parquet, a file of evaluations or rollouts, or the log of
+            another tool.
+        options: How it is read.
+        needs: What the caller cannot do without: correct, reward, text, prompt or strategy.
+        tool: The tool that wrote it; by default recognised, where names of files tell.
+        verify: Gold and texts → readings; by default the verifier of mathematics.
+        strategies: The names that a field of strategies may have.
+
+    Raises:
+        ConfigError: When a field that is needed cannot be recognised, or an option does not fit.
+        DataError: When the file cannot be read.
+    """
+    from setrl.groups.importers import tools
+
+    options = options or LogOptions()
+    tool = tool or tools.tool_of(path)
+    notes: list[str] = []
+    if tool is None:
+        rows, given = Rows(path, options.allow_damaged), options.fields
+    else:
+        records, given = tools.rows_of(tool, path, options, notes)
+        rows = Rows(path, records=records)
+    scan = rows.scan()
+    first = list(islice(scan, SNIFFED))
+    if not first:
+        raise DataError(f"{path}: holds no rows")
+    if tool is None and is_record(first[0].record):
+        _refuse_names(path, given)
+        log = Log(rows, EvaluationReader(path, rows.where, needs), f"{path}: an evaluation file",
+                  options)  # fmt: skip
+        log.index(first, scan)
+        return log
+    try:
+        found = recognise(
+            [row.record for row in first], given, options.verify, needs, strategies
+        )
+        reader = RowReader(found, options, needs, rows.where, verify)
+        numbered = found.fields.sample_number is not None
+        head = f"{path}: " + (f"a log of {tool}" if tool else f"{found.shape}\n{found.table()}")
+        log = Log(rows, reader, head, options, numbered=numbered, source=tool or "jsonl",
+                  notes=notes)  # fmt: skip
+        log.index(first, scan)
+        if "correct" in needs:
+            reader.refuse_graded()
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    return log
+
+
+def _refuse_names(path: Path, given: Fields) -> None:
+    if given.named():
+        names = ", ".join(f"--{role.replace('_', '-')}" for role in given.named())
+        raise ConfigError(f"{path} is an evaluation file, whose fields are known: {names} is for "
+                          "another program's log")  # fmt: skip

@@ -1,0 +1,30 @@
+"""Evaluation records of a log, and what was noticed, for the tests of its format."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from setrl.groups import Fields, LogOptions, open_log
+from setrl.groups.loading import log_records
+
+FIELDS = ("reward", "strategy", "answer", "gold", "group", "correct", "text")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What `setrl import` writes and says."""
+
+    records: list[dict[str, Any]]
+    notes: list[str]
+
+
+def options(**given: Any) -> LogOptions:
+    """Options whose fields are named beside the others."""
+    named = {key: given.pop(key) for key in FIELDS if key in given}
+    return LogOptions(Fields(**named), **given)
+
+
+def read_log(tool: str, path: Path, verifier: Any = None, **given: Any) -> Imported:
+    """Read a tool's log as `setrl import` does."""
+    log = open_log(path, options(**given), ["correct"], tool=tool, verify=verifier)
+    return Imported(list(log_records(log)), log.notes())
