@@ -65,7 +65,7 @@ COMMANDS = {
     "judge": lambda path: ("judge", path, "--judge", "exact"),
     "validate-data": lambda path: ("validate-data", path),
 }
-LINES_ONLY = [command for command in COMMANDS if command != "evaluate"]  # it reads more
+LINES_ONLY = ["validate-data"]  # the others read more
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -98,6 +98,16 @@ def test_an_array_in_the_place_of_lines_is_recognised(setrl, tmp_path, command):
     path = tmp_path / "lines.json"
     path.write_text(json.dumps([GROUP, GROUP], indent=1))
     assert "array" in answer_to(setrl, path, command)
+
+
+@pytest.mark.parametrize("command", ["credit", "judge"])
+def test_arrays_and_compressed_files_are_read(setrl, tmp_path, command):
+    group, path = {**GROUP, "texts": ["a", "b", "c"]}, tmp_path / "lines.jsonl"
+    for data in (gzip.compress(json.dumps(group).encode(), mtime=0), json.dumps([group]).encode()):
+        path.write_bytes(data)
+        code, _, error = setrl(*COMMANDS[command](path))
+        assert code == 0, error
+        (tmp_path / "lines.judged.jsonl").unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -1,4 +1,4 @@
-"""`setrl credit`: the user's rows with advantages, whatever their shape, and files that are wrong."""
+"""`setrl credit`: the user's rows with advantages, in every shape, and files that are wrong."""
 
 import errno
 import json

@@ -9,8 +9,8 @@ import pytest
 
 from setrl.errors import ConfigError, DataError
 from setrl.groups.importers import tinker_cookbook
-from tests.groups.reading import read_log
 from tests.groups.reading import options as how
+from tests.groups.reading import read_log
 
 FOLDER = Path(__file__).parents[1] / "data" / "tinker_cookbook"
 TRUTH = json.loads((FOLDER / "truth.json").read_text())

@@ -25,7 +25,11 @@ def angles(texts):
 def test_samples_within_the_threshold_are_together():
     judge = EmbeddingJudge(angles, threshold=1 - np.cos(np.radians(20)))
     assert isinstance(judge, Judge)
-    groups = [Group.of_texts("p", ("0", "90", "10", "95", "200")), Group.of_texts("q", ("0", "25")), Group.of_texts("r", ())]
+    groups = [
+        Group.of_texts("p", ("0", "90", "10", "95", "200")),
+        Group.of_texts("q", ("0", "25")),
+        Group.of_texts("r", ()),
+    ]
     clusters = [judgement.clusters_N for judgement in judge.judge(groups)]
     assert clusters == [(0, 1, 0, 1, 2), (0, 1), ()]
 
@@ -60,7 +64,9 @@ def test_all_groups_are_encoded_in_one_call():
         calls.append(list(texts))
         return angles(texts)
 
-    EmbeddingJudge(encode, 0.1).judge([Group.of_texts("p", ("1", "2")), Group.of_texts("q", ("3",))])
+    EmbeddingJudge(encode, 0.1).judge(
+        [Group.of_texts("p", ("1", "2")), Group.of_texts("q", ("3",))]
+    )
     assert calls == [["1", "2", "3"]]
 
 

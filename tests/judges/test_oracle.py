@@ -30,7 +30,10 @@ def test_together_if_and_only_if_the_domain_reads_one_strategy(name):
 
 
 def test_a_prompt_of_something_else_is_unknown():
-    groups = [Group.of_texts("Who are you?", ("x=2,3",)), Group.of_texts("x^2-5x+6=0: ", ("no idea",))]
+    groups = [
+        Group.of_texts("Who are you?", ("x=2,3",)),
+        Group.of_texts("x^2-5x+6=0: ", ("no idea",)),
+    ]
     other, own = OracleJudge(by_name("quadratic")).judge(groups)
     assert (other.clusters_N, other.reason) == (None, "other_domain")
     assert own.clusters_N == (-1,)

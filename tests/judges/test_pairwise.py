@@ -100,7 +100,9 @@ def test_a_missing_answer_that_decides_nothing_is_counted_only():
 @pytest.mark.parametrize("ask", ["representatives", "all_pairs"])
 def test_a_missing_answer_between_clusters_makes_the_group_unknown(ask):
     judge = PairwiseJudge(silent_about("a", "b"), ask)
-    known, unknown = judge.judge([Group.of_texts("p", ("a", "c", "a")), Group.of_texts("p", ("a", "b", "c"))])
+    known, unknown = judge.judge(
+        [Group.of_texts("p", ("a", "c", "a")), Group.of_texts("p", ("a", "b", "c"))]
+    )
     assert known.clusters_N == (0, 1, 0)
     assert unknown == Judgement(None, reason="unanswered")
     assert judge.counts.unanswered == 1
@@ -109,7 +111,13 @@ def test_a_missing_answer_between_clusters_makes_the_group_unknown(ask):
 @pytest.mark.parametrize("ask", ["representatives", "all_pairs"])
 def test_blank_samples_are_degenerate_and_cost_nothing(ask):
     judge = PairwiseJudge(equal, ask)
-    judgements = judge.judge([Group.of_texts("p", ("", "a", " \n", "a")), Group.of_texts("p", ("",)), Group.of_texts("p", ())])
+    judgements = judge.judge(
+        [
+            Group.of_texts("p", ("", "a", " \n", "a")),
+            Group.of_texts("p", ("",)),
+            Group.of_texts("p", ()),
+        ]
+    )
     assert [one.clusters_N for one in judgements] == [(-1, 0, -1, 0), (-1,), ()]
     assert judge.counts.questions == 1
 

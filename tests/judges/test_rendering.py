@@ -72,7 +72,9 @@ def test_the_compact_style_is_the_problem_and_the_samples():
 
 def test_long_samples_share_the_budget():
     samples = ("short", "x" * 30_000, "y" * 60_000)
-    user = render(Group.of_texts("p", samples), "mathematics", range(3), sample_tokens=1000)[-1]["content"]
+    user = render(Group.of_texts("p", samples), "mathematics", range(3), sample_tokens=1000)[-1][
+        "content"
+    ]
     assert "\nshort\n" in user
     assert len(user) < 3 * 1000 + 1200
     assert abs(user.count("x") - user.count("y")) < 20

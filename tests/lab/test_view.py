@@ -13,12 +13,12 @@ from starlette.testclient import TestClient
 
 from setrl import methods
 from setrl.errors import ConfigError, DataError
-from setrl.groups.importers.importing import ImportOptions
+from setrl.groups import Fields, Group, LogOptions, Sample
 from setrl.lab.view import metrics, serve
 from setrl.lab.view.app import SHOWN, application
 from setrl.lab.view.catalogue import Catalogue
 from setrl.lab.view.credit import branch_points, group_page, shared_prefix
-from setrl.lab.view.rollouts import Index, LoggedGroup, Rollouts, Sample, against
+from setrl.lab.view.rollouts import Index, Rollouts, against
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -44,6 +44,11 @@ def sample(text, reward, cluster, advantage=0.5):
         "advantage": advantage,
         "counterfactual": {},
     }
+
+
+def made(text, reward, advantage, strategy):
+    correct = None if reward is None else reward > 0.5
+    return Sample(text, correct, reward, strategy, advantage=advantage)
 
 
 def group(step, number, samples, prompt="1 + 1"):
@@ -189,7 +194,7 @@ def test_groups_are_summed_up_sorted_and_filtered(ask):
 
 def test_credit_against_correctness():
     def one(reward, advantage):
-        return against(Sample("", reward, advantage, None, None))
+        return against(made("", reward, advantage, None))
 
     assert [one(0.0, 2.0), one(1.0, -3.0), one(1.0, 2.0), one(0.0, -3.0)] == [2, 3, 0, 0]
     assert [one(None, 2.0), one(1.0, None)] == [0, 0]
@@ -245,16 +250,16 @@ def test_what_a_log_lacks_is_said(ask):
 
 
 def of(*samples):
-    return group_page(LoggedGroup(1, "p", tuple(samples)))
+    return group_page(Group("p", "p", tuple(samples), step=1))
 
 
 def test_groups_that_no_method_can_credit():
-    alone = of(Sample("a", 1.0, 0.0, "x", 0))
+    alone = of(made("a", 1.0, 0.0, 0))
     assert alone["others"] == {}
-    bare = of(Sample("a", None, None, None, None), Sample("b", None, None, None, None))
+    bare = of(made("a", None, None, None), made("b", None, None, None))
     assert bare["others"] == {}
     assert len(bare["notes"]) == 3
-    gap = of(*(Sample("a", 0.3, 1.0, "x", c) for c in (0, None, 1, 1)))
+    gap = of(*(made("a", 0.3, 1.0, c) for c in (0, None, 1, 1)))
     assert gap["others"]["poly_epo"][1] is None
     assert gap["others"]["maxpo"][1] is not None
     assert gap["parts"]["total"][1] is None
@@ -538,7 +543,7 @@ def test_completions_of_trl_open_with_the_advantages_that_were_used():
     run = unnamed.get("/api/runs").json()["runs"][0]
     query = {"run": run["id"], "arm": run["arms"][0]["name"], "seed": 0}
     assert "--reward" in unnamed.get("/api/groups", params=query).json()["error"]
-    named = Catalogue(DATA / "trl_completions", ImportOptions(reward="short"))
+    named = Catalogue(DATA / "trl_completions", LogOptions(Fields(reward="short")))
     client = TestClient(application(named), base_url="http://localhost")
     rows = client.get("/api/groups", params=query).json()["rows"]
     assert len({row["step"] for row in rows}) == 3
@@ -550,7 +555,7 @@ def test_completions_of_trl_open_with_the_advantages_that_were_used():
 
 
 def test_a_log_of_tinker_cookbook_opens_with_groups_metrics_and_test_sets():
-    options = ImportOptions(reward="correct", strategy="strategy")
+    options = LogOptions(Fields(reward="correct", strategy="strategy"))
     log = TestClient(application(Catalogue(DATA / "tinker_cookbook", options)),
                      base_url="http://localhost")  # fmt: skip
     [run] = log.get("/api/runs").json()["runs"]

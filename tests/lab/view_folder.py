@@ -106,7 +106,10 @@ def write_control(folder):
 
 def audit_record():
     """An audit of a judge that contradicts itself on a hostile group."""
-    groups = [Group.of_texts("two ways", ("a", "b", "c")), Group.of_texts(HOSTILE[0], tuple(HOSTILE[:4]))]
+    groups = [
+        Group.of_texts("two ways", ("a", "b", "c")),
+        Group.of_texts(HOSTILE[0], tuple(HOSTILE[:4])),
+    ]
     labels = [[(0, 1, 1), (0, 1, 1)], [(0, 1, 0, 1), (0, 0, 1, -1)]]
     values = {"adjusted_rand": [1.0, -0.2], "f1": [1.0, 0.25], "flips": [0.0, 0.5],
               "precision": [1.0, 0.5], "recall": [1.0, 0.5],

@@ -103,8 +103,12 @@ def test_without_rewards_and_gold_only_agreement_with_itself_is_known(tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--judge", "exact", "--gold", "nope"], 3, "a sample has no 'nope', which --gold names"),
-        (["--judge", "exact", "--reward", "nope"], 3, "a sample has no 'nope'"),
+        (
+            ["--judge", "exact", "--gold", "nope"],
+            2,
+            "right labels of samples are named with --strategy",
+        ),
+        (["--judge", "exact", "--reward", "nope"], 2, "--reward: there is no field 'nope'"),
         (["--judge", "exact", "--orders", "0"], 2, "--orders must be at least 1, got 0"),
         (["--judge", "exact", "--set-size", "0"], 2, "--set-size must be at least 1, got 0"),
     ],

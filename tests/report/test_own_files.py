@@ -61,7 +61,7 @@ def test_trl_s_folder_of_completions_is_a_report(setrl, tmp_path):
         "--correct-above", 0.03,
     )  # fmt: skip
     assert code == 0
-    assert "step 3 alone is read" in err
+    assert "only step 3 is read" in err
     assert "trl_completions" in Path(out.strip()).read_text()
 
 

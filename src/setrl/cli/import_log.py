@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -64,8 +64,9 @@ class ImportLog(EvaluatedFields):
             names.look_up("tool", self.tool, {OWN: None, **READERS})
         if self.tool == OWN and (self.steps or self.filter):
             raise ConfigError("--steps and --filter are for other tools' logs, not for jsonl")
+        options = replace(self.log_options, steps=self.steps, filter=self.filter)
         log = open_log(
-            self.path, self.log_options, ["correct"], tool=None if self.tool == OWN else self.tool
+            self.path, options, ["correct"], tool=None if self.tool == OWN else self.tool
         )
         if log.is_evaluation:
             raise ConfigError(f"{self.path} is an evaluation file already: use it as it is")

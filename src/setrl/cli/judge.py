@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from tyro.conf import Positional
 
+from setrl.cli.log_fields import LogFields
 from setrl.errors import ConfigError, DataError, RunError, usage_errors
 from setrl.files import refuse_own_input
-from setrl.cli.log_fields import LogFields
 from setrl.groups.log import open_log
 
 if TYPE_CHECKING:
@@ -183,8 +183,8 @@ class JudgeLog(JudgeOptions):
         if not 0 <= self.max_unknown <= 1:
             raise ConfigError(f"--max-unknown must be in [0, 1], got {self.max_unknown}")
         log = open_log(self.file, self.log_options, ["text", "prompt"])
-        self.say([log.head])
         with opened(settings) as judge:
+            self.say([log.head])
             labelled = label_log(log, output, judge, self.into)
         print(f"{judge.name}: {labelled.summary()}\n{output}", file=sys.stderr)
         unknown = labelled.unknown.total()

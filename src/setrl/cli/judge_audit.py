@@ -66,9 +66,7 @@ class JudgeAudit(JudgeOptions):
         folder = self.output or self.file.with_name(f"{self.file.stem}.audit")
         settings = self.settings(cache=folder / "judgements.sqlite")
         self._check(folder)
-        log = open_log(
-            self.file, self.log_options, ["text", "prompt"], strategies=GOLD_NAMES
-        )
+        log = open_log(self.file, self.log_options, ["text", "prompt"], strategies=GOLD_NAMES)
         self.say([log.head])
         groups = list(log)
         gold, rewards = self._gold(log, groups), _rewards(log, groups)

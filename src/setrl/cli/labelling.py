@@ -140,9 +140,7 @@ def in_order(judge: Judge, groups: Iterable[Group]) -> Iterator[tuple[Group, Jud
             future.cancel()
 
 
-def _rewritten(
-    log: Log, done: Sequence[Done], judge: str, into: str
-) -> Iterator[dict[str, Any]]:
+def _rewritten(log: Log, done: Sequence[Done], judge: str, into: str) -> Iterator[dict[str, Any]]:
     for place, one in enumerate(done):
         yield from labelled_rows(log, place, log[place], one.judgement, judge, into)
 

@@ -70,12 +70,15 @@ class LogFields:
     @property
     def log_options(self) -> LogOptions:
         """How the log is read."""
-        names = {one.name for one in dataclasses.fields(Fields)}
-        given = {one.name for one in dataclasses.fields(self)}
-        others = {one.name for one in dataclasses.fields(LogOptions)} & given
+        shared = {one.name for one in dataclasses.fields(LogFields)}
+        named = {one.name for one in dataclasses.fields(Fields)} & shared
         return LogOptions(
-            Fields(**{name: getattr(self, name) for name in names & given}),
-            **{name: getattr(self, name) for name in others},
+            Fields(**{name: getattr(self, name) for name in named}),
+            self.correct_above,
+            self.degenerate,
+            self.verify,
+            getattr(self, "allow_damaged", False),
+            getattr(self, "ungraded", "left-out"),
         )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from setrl.errors import ConfigError, DataError
 
+
 def log_files(path: Path, patterns: Sequence[str]) -> list[Path]:
     """A file, or the files of a folder that match one of the patterns.
 

@@ -39,23 +39,29 @@ class Loaded:
     is_log: bool = False
 
 
-def load_samples(path: Path, options: LogOptions) -> Loaded:
+def load_samples(path: Path, options: LogOptions, tool: str | None = None) -> Loaded:
     """Return the samples of an evaluation file, or of the log of any program.
+
+    Args:
+        path: The file, or the folder of another tool's log.
+        options: How a log is read.
+        tool: The tool that wrote it; by default recognised, where names of files tell.
 
     Raises:
         ConfigError: When a field that is needed cannot be recognised, or options do not fit.
         DataError: When the file cannot be read.
     """
-    if is_evaluation_file(path) and not options.fields.named():
+    if tool is None and path.is_file() and is_evaluation_file(path) and not options.fields.named():
         found = load_evaluation(path, options.allow_damaged)
         return Loaded(_counted_as(options.ungraded, found, path))
-    log = open_log(path, options, ["correct"])
+    log = open_log(path, options, ["correct"], tool=tool)
     if log.is_evaluation:  # compressed, or an array
         for _ in json_lines.read(path):
             pass
     records = list(log_records(log))
     evaluation = evaluation_of(records, str(path))
-    evaluation = replace(evaluation, ids=tuple(one["id"] for one in records))
+    if log.source == "jsonl":  # ids of other tools name a group of one run, prompts a problem
+        evaluation = replace(evaluation, ids=tuple(one["id"] for one in records))
     return Loaded(evaluation, (log.head, *(f"note: {note}" for note in log.notes())), is_log=True)
 
 
@@ -101,7 +107,9 @@ def _record(
         **({} if group.gold is None else {"gold": group.gold}),
         "correct": [int(bool(one.correct)) for one in kept],
         **({"rewards": [one.reward for one in kept]} if "reward" in columns else {}),
-        **({"proxy": [(one.more or {}).get("proxy") for one in kept]} if "proxy" in columns else {}),
+        **(
+            {"proxy": [(one.more or {}).get("proxy") for one in kept]} if "proxy" in columns else {}
+        ),
         "strategies": names_of(one.strategy for one in kept),
         **({"unjudged": unjudged} if unjudged else {}),
         "answers": [one.answer for one in kept],

@@ -228,9 +228,7 @@ def open_log(
         log.index(first, scan)
         return log
     try:
-        found = recognise(
-            [row.record for row in first], given, options.verify, needs, strategies
-        )
+        found = recognise([row.record for row in first], given, options.verify, needs, strategies)
         reader = RowReader(found, options, needs, rows.where, verify)
         numbered = found.fields.sample_number is not None
         head = f"{path}: " + (f"a log of {tool}" if tool else f"{found.shape}\n{found.table()}")

@@ -261,6 +261,10 @@ class _Search:
         }
         self.found: dict[str, tuple[str, ...]] = {"rows": (given.rows,)} if given.rows else {}
         self.why: dict[str, str] = {"rows": ""}
+        self.judged = self._judged()
+        self._strategy_names = list(dict.fromkeys([*self.judged, *strategies]))
+        if strategies is not STRATEGIES:  # names of right labels, which no judge has added
+            self._strategy_names = [name for name in strategies if name not in self.judged]
         self.notes: list[str] = []
         self.lacks: dict[str, str] = {}
         for role, paths in self.given.items():
@@ -339,6 +343,8 @@ class _Search:
         """Paths with one of the names, in the order of the names, whose values are of the type."""
         used = {path for paths in self.found.values() for path in paths}
         used |= {path for paths in self.given.values() for path in paths}
+        if names is not self._strategy_names:
+            used |= {path for path in self.columns if _norm(path).removesuffix("s") in self.judged}
         return [
             path
             for name in names
@@ -474,11 +480,7 @@ class _Search:
         """Take a judge's labels, else a field with the name of a strategy."""
         if "strategy" in self.found:
             return
-        judged, names = self._judged(), list(self.strategies)
-        if self.strategies is STRATEGIES:
-            names = list(dict.fromkeys([*judged, *names]))
-        else:
-            names = [name for name in names if name not in judged]
+        names = self._strategy_names
         self._take("strategy", names, is_label)
         found = self.found.get("strategy", (None,))[0]
         if found is None:

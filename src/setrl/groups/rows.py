@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import json
+import shutil
 import tempfile
 import weakref
 from array import array
@@ -68,13 +69,18 @@ class Rows:
         if self._given:
             yield from self._copied(enumerate(self._given, start=1))
             return
+        if _is_pipe(self.path):
+            yield from self._piped()
+            return
         kind = _opening(self.path)
         if kind == PARQUET:
             from setrl.groups import parquet
 
             yield from self._copied(enumerate(parquet.each_row(self.path), start=1))
         else:
-            yield from self._text(kind == GZIP)
+            is_gzip = kind == GZIP
+            file = cast("BinaryIO", gzip.open(self.path) if is_gzip else self.path.open("rb"))
+            yield from self._text(file, is_copied=is_gzip)
 
     def record(self, row: int) -> dict[str, Any]:
         """Read a row again."""
@@ -89,16 +95,23 @@ class Rows:
         mark = ", row " if self._copy is not None and not _is_lines(self.path) else ":"
         return f"{self.path}{mark}{self._numbers[row]}"
 
-    def _text(self, is_gzip: bool) -> Iterator[Row]:
+    def _piped(self) -> Iterator[Row]:
+        """Read a pipe, which gives its bytes only once."""
+        with self.path.open("rb") as pipe, tempfile.TemporaryFile() as whole:
+            shutil.copyfileobj(pipe, whole)
+            whole.seek(0)
+            yield from self._text(cast("BinaryIO", whole), is_copied=True)
+
+    def _text(self, file: BinaryIO, is_copied: bool) -> Iterator[Row]:
         try:
-            with cast("BinaryIO", gzip.open(self.path) if is_gzip else self.path.open("rb")) as file:
+            with file:
                 start = file.read(OPENING)
                 _refuse_other_kinds(self.path, start)
                 mark = len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0
                 file.seek(mark)
                 if _is_whole(start):
                     yield from self._copied(_whole(self.path, file))
-                elif is_gzip:
+                elif is_copied:
                     yield from self._copied(
                         (number, record) for number, _, record, _ in self._lines(file, mark)
                     )
@@ -107,9 +120,7 @@ class Rows:
                         self._add(number, place)
                         yield Row(record, hash(line.strip()))
         except (EOFError, gzip.BadGzipFile) as error:
-            raise DataError(
-                f"{self.path}: its gzip data are damaged or cut off: {error}"
-            ) from None
+            raise DataError(f"{self.path}: its gzip data are damaged or cut off: {error}") from None
         except OSError as error:
             raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from None
 
@@ -148,6 +159,10 @@ class Rows:
     def _add(self, number: int, place: int) -> None:
         self._numbers.append(number)
         self._places.append(place)
+
+
+def _is_pipe(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _opening(path: Path) -> bytes:

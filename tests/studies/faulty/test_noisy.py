@@ -63,7 +63,9 @@ def test_degenerate_samples_are_moved_and_none_becomes_degenerate():
 
 
 def test_a_lone_sample_stays():
-    judgements = NoisyJudge(ExactJudge(), 1.0).judge([Group.of_texts("p", ("a",)), Group.of_texts("p", ())])
+    judgements = NoisyJudge(ExactJudge(), 1.0).judge(
+        [Group.of_texts("p", ("a",)), Group.of_texts("p", ())]
+    )
     assert [one.clusters_N for one in judgements] == [(0,), ()]
 
 
@@ -75,7 +77,9 @@ def test_noise_depends_on_seed_and_group_alone():
     assert first == again
     assert first != other
     assert len({judgement.clusters_N for judgement in first}) > 5
-    same_prompt = [Group.of_texts("p", tuple(f"{letter}{n}" for letter in "ab" * 4)) for n in range(20)]
+    same_prompt = [
+        Group.of_texts("p", tuple(f"{letter}{n}" for letter in "ab" * 4)) for n in range(20)
+    ]
     noisy = NoisyJudge(ExactJudge(), 0.3).judge(same_prompt)
     assert len({judgement.clusters_N for judgement in noisy}) > 5  # samples count, too
 
@@ -84,7 +88,8 @@ def test_noise_is_the_same_in_another_process():
     code = (
         "from setrl.judges import Group; from studies.faulty import NoisyJudge;"
         "from setrl.judges.exact import ExactJudge;"
-        "print(NoisyJudge(ExactJudge(), 0.5).judge([Group.of_texts('p', tuple('abcabc'))])[0].clusters_N)"
+        "group = Group.of_texts('p', tuple('abcabc'));"
+        "print(NoisyJudge(ExactJudge(), 0.5).judge([group])[0].clusters_N)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     (here,) = NoisyJudge(ExactJudge(), 0.5).judge([Group.of_texts("p", tuple("abcabc"))])

@@ -27,9 +27,7 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
             yield _group(row, path.stem, place, options, where)
 
 
-def _group(
-    row: dict[str, Any], file: str, place: int, options: LogOptions, where: str
-) -> Group:
+def _group(row: dict[str, Any], file: str, place: int, options: LogOptions, where: str) -> Group:
     doc, response, metric = (
         _column(row, name, where) for name in ("doc", "model_response", "metric")
     )

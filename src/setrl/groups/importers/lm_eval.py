@@ -35,9 +35,7 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
                 yield _group(record, path.stem, options, where)
 
 
-def _group(
-    record: dict[str, Any], file: str, options: LogOptions, where: str
-) -> Group:
+def _group(record: dict[str, Any], file: str, options: LogOptions, where: str) -> Group:
     texts = _texts(field(record, "resps", where), where)
     answers = _answers(record.get("filtered_resps"), len(texts))
     score = None

@@ -50,9 +50,7 @@ def _is_numeric(rows: list[dict[str, Any]], column: str) -> bool:
     return all(row[column] is None or isinstance(row[column], int | float) for row in rows)
 
 
-def _sample(
-    row: dict[str, Any], reward: str | None, options: LogOptions, where: str
-) -> Group:
+def _sample(row: dict[str, Any], reward: str | None, options: LogOptions, where: str) -> Group:
     step, prompt = int(field(row, "step", where)), plain(field(row, "prompt", where))
 
     def named(key: str | None) -> Any:

@@ -32,9 +32,7 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
             yield _sample(record, shared, options, where)
 
 
-def _sample(
-    record: dict[str, Any], shared_uids: bool, options: LogOptions, where: str
-) -> Group:
+def _sample(record: dict[str, Any], shared_uids: bool, options: LogOptions, where: str) -> Group:
     prompt, step = plain(field(record, "input", where)), int(field(record, "step", where))
     uid = str(record.get("uid") or "")
     match = SAMPLE_UID.fullmatch(uid)

@@ -26,10 +26,10 @@ from setrl.files.run_folder import (
     read_config,
 )
 from setrl.groups.importers import tinker_cookbook
-from setrl.groups.importers.importing import ImportOptions
-from setrl.groups.importers.tools import READERS, read_log
-from setrl.groups.jsonl import OwnLog, is_evaluation_file, load_samples
-from setrl.groups.records import Evaluation, evaluation_of, load_evaluation
+from setrl.groups.importers.tools import FILES, READERS
+from setrl.groups.loading import is_evaluation_file, load_samples
+from setrl.groups.options import LogOptions
+from setrl.groups.records import Evaluation, load_evaluation
 from setrl.lab.view.rollouts import Index, Rollouts, ToolLog
 
 DEEPEST = 6  # folders below the one that is shown
@@ -37,15 +37,6 @@ MOST_FOLDERS = 20_000
 FILMS = {".gif": "image/gif", ".mp4": "video/mp4", ".png": "image/png"}
 DRAWN = ("curves.png", "frontier.png")  # figures of a control run that pages draw themselves
 AUDIT, METRICS = "audit.json", "metrics.jsonl"
-
-# Tool → the names of its files; a group is the training step, where there is a file for each.
-TOOL_FILES = {
-    "trl": re.compile(r"completions_(\d+)\.parquet"),
-    "verl": re.compile(r"(\d+)\.jsonl"),
-    "lm-eval": re.compile(r"samples_.*\.jsonl"),
-    "lighteval": re.compile(r"details_.*\.parquet"),
-    "inspect": re.compile(r".*\.eval"),
-}
 
 Kind = Literal["comparison", "control", "log", "files"]
 Load = Callable[[], Evaluation]
@@ -129,16 +120,12 @@ class Catalogue:
 
     Args:
         root: The folder, or a file of samples.
-        options: Which columns of other tools' logs are meant.
-        own: How logs of one's own are read.
+        options: How logs are read.
     """
 
-    def __init__(
-        self, root: Path, options: ImportOptions | None = None, own: OwnLog | None = None
-    ) -> None:
+    def __init__(self, root: Path, options: LogOptions | None = None) -> None:
         self.root = root
-        self.options = options or ImportOptions()
-        self.own = own or OwnLog()
+        self.options = options or LogOptions()
         self._indexes: dict[Path, Index] = {}
 
     def look(self) -> Found:
@@ -182,7 +169,7 @@ class Catalogue:
         if steps := tinker_cookbook.iterations(folder):
             yield self._tinker_log(folder, steps, METRICS in names)
             return
-        for tool, pattern in TOOL_FILES.items():
+        for tool, pattern in FILES.items():
             found = [match for name in names if (match := pattern.fullmatch(name))]
             if found:
                 yield self._tool_log(folder, tool, found)
@@ -235,7 +222,7 @@ class Catalogue:
             steps = {int(match[1]): folder / match[0] for match in found}
             log = ToolLog(dict(sorted(steps.items())), READERS[tool], self.options)
             arms = {name: {0: Seed(index=self._index(folder, log))}}
-        load = partial(_imported, tool, folder, self.options)
+        load = partial(_loaded, folder, self.options, tool)
         evaluations = {tool: {name: {0: Source(paths, load)}}}
         about = {"command": f"a log of {tool}"}
         return Entry(self._id(folder), name, self._where(folder), "log", about, {}, arms,
@@ -258,11 +245,11 @@ class Catalogue:
                      {name: {0: seed}}, evaluations)  # fmt: skip
 
     def _tinker_source(self, path: Path) -> Source:
-        return Source((path,), partial(_imported, "tinker", path, self.options))
+        return Source((path,), partial(_loaded, path, self.options, "tinker"))
 
     def _files(self, folder: Path, paths: list[Path]) -> Entry:
         of_arms = {
-            path.name.partition(".")[0]: {0: Source((path,), partial(_own, path, self.own))}
+            path.name.partition(".")[0]: {0: Source((path,), partial(_loaded, path, self.options))}
             for path in paths
         }
         named = folder / paths[0].name if self.root.is_file() else folder
@@ -300,12 +287,8 @@ def _evaluation_file(path: Path) -> Source:
     return Source((path,), partial(load_evaluation, path, allow_damaged=True))
 
 
-def _own(path: Path, how: OwnLog) -> Evaluation:
-    return load_samples(path, how).evaluation
-
-
-def _imported(tool: str, folder: Path, options: ImportOptions) -> Evaluation:
-    return evaluation_of(read_log(tool, folder, options).records, str(folder))
+def _loaded(path: Path, options: LogOptions, tool: str | None = None) -> Evaluation:
+    return load_samples(path, options, tool).evaluation
 
 
 def _is_tinker(folder: Path, folders: list[str]) -> bool:

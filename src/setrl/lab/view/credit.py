@@ -12,14 +12,17 @@ import numpy as np
 from setrl import files
 from setrl.core import methods
 from setrl.core.method import AnyMethod
-from setrl.lab.view.rollouts import LoggedGroup, Sample, against
+from setrl.groups.rollouts import name_of
+from setrl.groups.strategies import numbered
+from setrl.groups.types import Group, Sample
+from setrl.lab.view.rollouts import against
 from setrl.theory.decomposition import decompose_group
 
 TEXT_SHOWN = 20_000  # letters of a sample that come with its group
 USUAL_SET_SIZE = 4
 
 
-def group_page(group: LoggedGroup, set_size: int | None = None) -> dict[str, Any]:
+def group_page(group: Group, set_size: int | None = None) -> dict[str, Any]:
     """Everything about one group, as JSON.
 
     Args:
@@ -28,10 +31,11 @@ def group_page(group: LoggedGroup, set_size: int | None = None) -> dict[str, Any
     """
     samples, notes = group.samples, list(group.notes)
     rewards_1N = np.array([[_number(sample.reward) for sample in samples]])
-    clusters_1N = np.array([[_number(sample.cluster) for sample in samples]])
+    clusters = clusters_of(samples)
+    clusters_1N = np.array([[_number(cluster) for cluster in clusters]])
     most = int((~np.isnan(rewards_1N)).sum()) - 1
     k = max(1, min(set_size or USUAL_SET_SIZE, most))
-    notes += _missing(samples, group.is_graded)
+    notes += _missing(samples)
     has_clusters = not np.isnan(clusters_1N).all()
     others = _others(rewards_1N, clusters_1N if has_clusters else None, k, most)
     parts = _parts(rewards_1N, clusters_1N, k) if has_clusters and most >= 1 else {}
@@ -44,45 +48,53 @@ def group_page(group: LoggedGroup, set_size: int | None = None) -> dict[str, Any
         "notes": notes,
         "shared_prefix": shared_prefix(texts),
         "methods": {name: methods.labels[name] for name in others},
-        "samples": [_sample(sample, branch) for sample, branch in zip(
-            samples, branch_points(texts), strict=True)],
+        "samples": [_sample(*one) for one in zip(
+            samples, clusters, branch_points(texts), strict=True)],
         "others": {name: values.tolist() for name, values in others.items()},
         "parts": parts,
     }  # fmt: skip
     return files.plain_json(found)
 
 
+def clusters_of(samples: Sequence[Sample]) -> list[int | None]:
+    """Return a number for each strategy: the log's own where all are numbers; None is unknown."""
+    labels = [sample.strategy for sample in samples]
+    if all(label is None or isinstance(label, int) for label in labels):
+        return labels  # type: ignore[return-value]
+    return [None if math.isnan(number) else int(number) for number in numbered(labels)]
+
+
 def _number(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
-def _sample(sample: Sample, branch: int) -> dict[str, Any]:
+def _sample(sample: Sample, cluster: int | None, branch: int) -> dict[str, Any]:
     return {
         "text": sample.text[:TEXT_SHOWN],
         "length": len(sample.text),
         "reward": sample.reward,
-        "correct": sample.is_correct,
+        "correct": sample.correct,
         "advantage": sample.advantage,
         "against": against(sample) > 0,
-        "strategy": sample.strategy,
-        "cluster": sample.cluster,
+        "strategy": name_of(sample),
+        "cluster": cluster,
         "branch": branch,
     }
 
 
-def _missing(samples: Sequence[Sample], is_graded: bool) -> list[str]:
+def _missing(samples: Sequence[Sample]) -> list[str]:
     """What the log does not hold, in sentences."""
     notes = []
     if all(sample.advantage is None for sample in samples):
         notes.append("The log does not hold the advantages that entered the loss.")
     if all(sample.reward is None for sample in samples):
         notes.append("The log does not hold rewards: no method's credit can be computed.")
-    if all(sample.cluster is None for sample in samples):
+    if all(sample.strategy is None for sample in samples):
         notes.append("The log does not hold strategies: methods that read them are left out.")
-    elif any(sample.cluster is None for sample in samples):
+    elif any(sample.strategy is None for sample in samples):
         notes.append("Some samples have no strategy in the log: methods that read them leave "
                      "these samples out.")  # fmt: skip
-    if is_graded:
+    if any(sample.reward not in (0, 1, None) for sample in samples):
         notes.append("The rewards are graded: samples with more than 0.5 count as correct.")
     return notes
 

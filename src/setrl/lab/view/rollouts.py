@@ -10,20 +10,21 @@ from __future__ import annotations
 import math
 import sys
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from setrl.core.samples import DEGENERATE
-from setrl.errors import DataError
 from setrl.files import json_lines
-from setrl.groups.importers.importing import ImportOptions, LoggedSample, LogReader
+from setrl.groups.importers.importing import LogReader, merged
+from setrl.groups.options import LogOptions
+from setrl.groups.rollouts import CORRECT, group_of_rollout
+from setrl.groups.types import Group, Sample
 
-CORRECT = 0.5  # rewards above it count as correct, as in training
 PROMPT_KEPT = 160  # letters of a prompt that a table shows
 FILES_KEPT = 2  # of other tools' logs, whose files are read as a whole
 
@@ -45,51 +46,6 @@ advantages are 0; the largest |A|; the largest |A| against correctness, and that
 alone. NaN where it is unknown."""
 
 
-class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a million times an index
-    """One sample of a group; None for what the log does not hold.
-
-    Attributes:
-        text: What the model wrote.
-        reward: Its reward.
-        advantage: What entered the loss.
-        strategy: The name of its strategy, or its cluster as text.
-        cluster: A number, equal for equal strategies; −1 is degenerate.
-    """
-
-    text: str
-    reward: float | None
-    advantage: float | None
-    strategy: str | None
-    cluster: int | None
-
-    @property
-    def is_correct(self) -> bool | None:
-        """Whether its reward is above ½; None without a reward."""
-        return None if self.reward is None else self.reward > CORRECT
-
-
-@dataclass(frozen=True)
-class LoggedGroup:
-    """The samples of one prompt in one step.
-
-    Attributes:
-        step: The training step.
-        prompt: What the model was given.
-        samples: In the log's order.
-        notes: What the log says of the group, or does not hold, in sentences.
-    """
-
-    step: int
-    prompt: str
-    samples: tuple[Sample, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def is_graded(self) -> bool:
-        """Whether a reward is neither 0 nor 1."""
-        return any(s.reward not in (0, 1, None) for s in self.samples)
-
-
 class GroupLog(Protocol):
     """Where the groups of one training run are."""
 
@@ -97,10 +53,10 @@ class GroupLog(Protocol):
     def files(self) -> Mapping[int, Path]:
         """Step → file."""
 
-    def groups(self, step: int) -> Iterator[tuple[int, LoggedGroup]]:
+    def groups(self, step: int) -> Iterator[tuple[int, Group]]:
         """Place and group, of every group of a step."""
 
-    def group(self, step: int, place: int) -> LoggedGroup:
+    def group(self, step: int, place: int) -> Group:
         """The group at a place of a step's file.
 
         Raises:
@@ -114,16 +70,16 @@ class Rollouts:
 
     files: Mapping[int, Path]
 
-    def groups(self, step: int) -> Iterator[tuple[int, LoggedGroup]]:
+    def groups(self, step: int) -> Iterator[tuple[int, Group]]:
         """Place and group, of every group of a step; a line that is still written is passed over.
 
         Raises:
             DataError: If the file is damaged.
         """
         for number, start, record in json_lines.read(self.files[step], "leave_out"):
-            yield start, _own_group(record, step, f"{self.files[step]}:{number}")
+            yield start, group_of_rollout(record, step, f"{self.files[step]}:{number}")
 
-    def group(self, step: int, place: int) -> LoggedGroup:
+    def group(self, step: int, place: int) -> Group:
         """The group that begins at a byte.
 
         Raises:
@@ -139,35 +95,7 @@ class Rollouts:
             record = json_lines.parse(line)
         except ValueError:
             raise LookupError(place) from None
-        return _own_group(record, step, str(path))
-
-
-def _own_group(record: dict[str, Any], step: int, where: str) -> LoggedGroup:
-    try:
-        samples = tuple(_own_sample(sample) for sample in record["samples"])
-        prompt = str(record["prompt"])
-        unknown = record.get("judged", {}).get("cluster", {}).get("unknown")
-    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise DataError(f"{where}: is not a group of samples ({error!r})") from None
-    notes = (f"The strategies are unknown: {unknown}.",) if unknown else ()
-    return LoggedGroup(step, prompt, samples, notes)
-
-
-def _own_sample(record: dict[str, Any]) -> Sample:
-    cluster, strategy = record.get("cluster"), record.get("strategy")
-    if strategy is None and cluster is not None and cluster != DEGENERATE:
-        strategy = f"cluster {cluster}"
-    return Sample(
-        text=str(record["text"]),
-        reward=_finite(record.get("reward")),
-        advantage=_finite(record.get("advantage")),
-        strategy=None if strategy is None else str(strategy),
-        cluster=None if cluster is None else int(cluster),
-    )
-
-
-def _finite(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+        return group_of_rollout(record, step, str(path))
 
 
 @dataclass(frozen=True)
@@ -182,11 +110,11 @@ class ToolLog:
 
     files: Mapping[int, Path]
     reader: LogReader
-    options: ImportOptions
-    _read: OrderedDict[int, list[LoggedGroup]] = field(default_factory=OrderedDict, compare=False)
+    options: LogOptions
+    _read: OrderedDict[int, list[Group]] = field(default_factory=OrderedDict, compare=False)
     _lock: Any = field(default_factory=Lock, compare=False)
 
-    def groups(self, step: int) -> Iterator[tuple[int, LoggedGroup]]:
+    def groups(self, step: int) -> Iterator[tuple[int, Group]]:
         """Place and group, of every group of a step.
 
         Raises:
@@ -195,13 +123,13 @@ class ToolLog:
         """
         yield from enumerate(self._of_step(step))
 
-    def group(self, step: int, place: int) -> LoggedGroup:
+    def group(self, step: int, place: int) -> Group:
         """The group with a number."""
         if place < 0:
             raise LookupError(place)
         return self._of_step(step)[place]
 
-    def _of_step(self, step: int) -> list[LoggedGroup]:
+    def _of_step(self, step: int) -> list[Group]:
         with self._lock:
             if step not in self._read:
                 self._read[step] = self._loaded(step)
@@ -209,45 +137,29 @@ class ToolLog:
                     self._read.popitem(last=False)
             return self._read[step]
 
-    def _loaded(self, step: int) -> list[LoggedGroup]:
-        by_name: dict[str, list[LoggedSample]] = {}
+    def _loaded(self, step: int) -> list[Group]:
         notes: list[str] = []
-        for sample in self.reader.samples(self.files[step], self.options, notes):
-            by_name.setdefault(sample.group, []).append(sample)
-        notes += self.reader.notice([sample for group in by_name.values() for sample in group])
+        parts = list(self.reader.groups(self.files[step], self.options, notes))
+        notes += self.reader.notice(parts)
         said = tuple(f"{note[:1].upper()}{note[1:]}." for note in notes)
-        return [_tool_group(group, step, said, self.options) for group in by_name.values()]
+        return [_shown(group, step, said) for group in merged(parts)]
 
 
-def _tool_group(
-    samples: Sequence[LoggedSample], step: int, notes: tuple[str, ...], options: ImportOptions
-) -> LoggedGroup:
-    """A group; strategies count as logged if any sample of it has one."""
-    named = [None if s.strategy == options.degenerate else s.strategy for s in samples]
-    known = {name: place for place, name in enumerate(dict.fromkeys(filter(None, named)))}
-    return LoggedGroup(
-        step,
-        samples[0].prompt,
-        tuple(
-            Sample(
-                text=sample.text,
-                reward=sample.score,
-                advantage=sample.advantage,
-                strategy=name,
-                cluster=(DEGENERATE if name is None else known[name]) if known else None,
-            )
-            for sample, name in zip(samples, named, strict=True)
-        ),
-        notes,
+def _shown(group: Group, step: int, notes: tuple[str, ...]) -> Group:
+    """Return the group of a step, whose samples are correct if their reward is above ½."""
+    samples = tuple(
+        one if one.reward is None else one._replace(correct=one.reward > CORRECT)
+        for one in group.samples
     )
+    return replace(group, step=step, samples=samples, notes=notes)
 
 
-def summary(place: int, group: LoggedGroup) -> tuple[Any, ...]:
+def summary(place: int, group: Group) -> tuple[Any, ...]:
     """The row of a group in the index."""
     samples = group.samples
     advantages = [abs(s.advantage) for s in samples if s.advantage is not None]
-    odd = [(against(s), s.is_correct) for s in samples if s.advantage is not None]
-    clusters = {s.cluster for s in samples if s.cluster is not None}
+    odd = [(against(s), s.correct) for s in samples if s.advantage is not None]
+    clusters = {s.strategy for s in samples if s.strategy is not None}
     rewards = [s.reward for s in samples if s.reward is not None]
     return (
         group.step,
@@ -267,9 +179,9 @@ def against(sample: Sample) -> float:
 
     0 where it does not.
     """
-    if sample.advantage is None or sample.is_correct is None:
+    if sample.advantage is None or sample.correct is None:
         return 0.0
-    return max(0.0, -sample.advantage if sample.is_correct else sample.advantage)
+    return max(0.0, -sample.advantage if sample.correct else sample.advantage)
 
 
 @dataclass(frozen=True)
