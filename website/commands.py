@@ -17,7 +17,7 @@ import griffe
 import tyro
 
 from setrl.cli import parser
-from setrl.cli.log_fields import FieldNames, LogFields
+from setrl.cli.log_fields import EvaluatedFields, LogFields
 
 COMMANDS: dict[str, type[Any]] = {
     **parser.COMMANDS,
@@ -56,7 +56,9 @@ def _block(name: str) -> str:
 
 def _section(name: str) -> str:
     if name == FIELDS:
-        return _listed(LogFields, [field.name for field in dataclasses.fields(LogFields)])
+        return _listed(
+            EvaluatedFields, [field.name for field in dataclasses.fields(EvaluatedFields)]
+        )
     command = COMMANDS[name]
     parser.name_what_is_known(command)
     names = [field.name for field in dataclasses.fields(command)]
@@ -70,7 +72,7 @@ def _section(name: str) -> str:
 
 def _shared(command: type[Any]) -> set[str]:
     """Return the options of the command that the section of shared options explains."""
-    kinds = [kind for kind in (LogFields, FieldNames) if issubclass(command, kind)]
+    kinds = [kind for kind in (LogFields, EvaluatedFields) if issubclass(command, kind)]
     return {field.name for kind in kinds for field in dataclasses.fields(kind)}
 
 

@@ -103,6 +103,8 @@ def test_an_array_in_the_place_of_lines_is_recognised(setrl, tmp_path, command):
 @pytest.mark.parametrize("command", ["credit", "judge"])
 def test_arrays_and_compressed_files_are_read(setrl, tmp_path, command):
     group, path = {**GROUP, "texts": ["a", "b", "c"]}, tmp_path / "lines.jsonl"
+    if command == "judge":
+        del group["clusters"]
     for data in (gzip.compress(json.dumps(group).encode(), mtime=0), json.dumps([group]).encode()):
         path.write_bytes(data)
         code, _, error = setrl(*COMMANDS[command](path))

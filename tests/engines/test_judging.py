@@ -11,7 +11,7 @@ from setrl import files, methods
 from setrl.engines.judging import JudgeQueue, covered, make_judge
 from setrl.engines.metrics import batch_metrics, rollout_records
 from setrl.engines.trl import SetGRPOTrainer
-from setrl.groups.groups import UNJUDGED, Keys, read_groups
+from setrl.groups import open_log
 from setrl.judges import Group, Judge, Judgement
 from setrl.models import sampler
 from setrl.scoring.batch import JudgingTimes
@@ -206,8 +206,9 @@ def test_a_record_says_that_a_prompt_was_not_judged(base, tmp_path):
     trainer.train()
     path = tmp_path / "rollouts.jsonl"
     files.write_lines(path, rollout_records(batches[0], None, 1, trainer.method))
-    for group, prompt in zip(read_groups(path, Keys()), batches[0].prompts_B, strict=True):
-        assert (UNJUDGED in group.clusters) == (prompt == PROMPTS[1])
+    for group, prompt in zip(open_log(path), batches[0].prompts_B, strict=True):
+        is_unknown = any(sample.strategy is None for sample in group.samples)
+        assert is_unknown == (prompt == PROMPTS[1])
 
 
 def test_the_hidden_share_is_a_share():

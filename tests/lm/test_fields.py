@@ -11,7 +11,8 @@ from setrl import domains, files
 from setrl.engines.metrics import rollout_records
 from setrl.errors import ConfigError
 from setrl.files.run_folder import TrainingRun
-from setrl.groups.groups import Keys, credit_groups, read_groups
+from setrl.groups import open_log
+from setrl.groups.credit import credit_groups
 from setrl.lm.arm import make_trainer, train_arm
 from setrl.lm.preflight.checks import check_problems
 from setrl.lm.resolved import ResolvedConfig
@@ -107,7 +108,7 @@ def test_every_objective_trains_and_its_advantages_are_the_cores(
         np.testing.assert_array_equal(batch.advantages.values_BN, want)
         if arm != "distance":  # matrices of pairs are not recorded
             files.write_lines(tmp_path / "step.jsonl", rollout_records(batch, None, 1, method))
-            again = credit_groups(read_groups(tmp_path / "step.jsonl", Keys()), method)
+            again = credit_groups(list(open_log(tmp_path / "step.jsonl")), method)
             np.testing.assert_array_equal(again.values_BN, want)
     assert list(trainer._logs["advantages"])[-8:] == pytest.approx(want.ravel(), abs=1e-12)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from setrl.names import imported_on_demand
 
 if TYPE_CHECKING:
+    from setrl.groups.credit import credit_groups as credit_groups
     from setrl.groups.loading import Loaded as Loaded
     from setrl.groups.loading import load_samples as load_samples
     from setrl.groups.log import Log as Log
@@ -26,6 +27,7 @@ _MODULES = {
     "Log": "setrl.groups.log",
     "LogOptions": "setrl.groups.options",
     "Sample": "setrl.groups.types",
+    "credit_groups": "setrl.groups.credit",
     "evaluation_of": "setrl.groups.records",
     "load_samples": "setrl.groups.loading",
     "open_log": "setrl.groups.log",

@@ -31,7 +31,9 @@ def credit_groups(groups: Sequence[Group], method: AnyMethod) -> Advantages:
             np.nan if one.reward is None else one.reward for one in group.samples
         ]
         clusters_BN[row, : len(group)] = numbered([one.strategy for one in group.samples])
-    fields = {name: _field(groups, name, width) for name in method.reads if name in FIELDS}
+    fields: dict[str, Any] = {
+        name: _field(groups, name, width) for name in method.reads if name in FIELDS
+    }
     return method.advantages(rewards_BN, clusters=clusters_BN, abstain=True, **fields)
 
 

@@ -28,18 +28,19 @@ from setrl.groups.types import Group
 
 
 class Reader(Protocol):
-    """How the rows of one kind of file are read.
+    """How the rows of one kind of file are read."""
 
-    Attributes:
-        columns: What samples have: strategy, answer, proxy, second, family, or a reward other than
-            0 and 1.
-        lacks: What the rows do not hold → what the user can do.
-        list_path: The field of a row that is a list of the objects; None if the row is the object.
-    """
+    @property
+    def columns(self) -> frozenset[str]:
+        """What samples have: strategy, answer, proxy, …, or a reward other than 0 and 1."""
 
-    columns: frozenset[str]
-    lacks: Mapping[str, str]
-    list_path: str | None
+    @property
+    def lacks(self) -> Mapping[str, str]:
+        """What the rows do not hold → what the user can do."""
+
+    @property
+    def list_path(self) -> str | None:
+        """The field of a row that is a list of the objects; None if the row is the object."""
 
     def items(self, record: Record) -> list[Record]:
         """The objects of a row that hold samples."""

@@ -371,8 +371,12 @@ class EvaluationReader:
         self._seen: set[int] = set()
         self._rows = 0
         self._has_strategies = False
-        self.list_path: str | None = None
         self._keys: set[str] = set()
+
+    @property
+    def list_path(self) -> str | None:
+        """None: the row is the object."""
+        return None
 
     @property
     def columns(self) -> frozenset[str]:

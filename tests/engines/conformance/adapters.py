@@ -90,12 +90,14 @@ def log(case: Case, method: AnyMethod, folder: Path) -> Rows:
     path = folder / "log.jsonl"
     path.write_text("".join(json.dumps(_record(one)) + "\n" for one in case.samples))
     size = None if method.name == "grpo" else method.set_size
-    command = CreditLog(path, method.name, size, output=folder / "credit.jsonl")
+    output = folder / "credit.jsonl"
+    command = CreditLog(file=path, method=method.name, set_size=size, output=output)
     with contextlib.redirect_stderr(io.StringIO()):
         command.run()
-    found = map(json.loads, (folder / "credit.jsonl").read_text().splitlines())
-    left = {one["group"]: iter(one["advantages"]) for one in found}
-    return in_rows(case, [next(left[one.group]) for one in case.samples])
+    left: dict[str, list[float]] = {}
+    for row in map(json.loads, output.read_text().splitlines()):
+        left.setdefault(row["group"], []).append(row["advantage"])
+    return in_rows(case, [left[one.group].pop(0) for one in case.samples])
 
 
 def _record(sample: Sample) -> dict[str, Any]:
