@@ -248,7 +248,7 @@ def test_what_is_missing_is_named(tmp_path, record, message):
 
 def test_a_row_without_a_text_is_never_judged_as_an_empty_one(tmp_path):
     rows = [{"prompt": "p", "text": "a"}, {"prompt": "p", "reward": 1}]
-    with pytest.raises(DataError, match="in.jsonl:2: has no 'text'"):
+    with pytest.raises(DataError, match=r"in.jsonl:2: has no 'text'"):
         label(tmp_path, rows)
 
 

@@ -20,7 +20,8 @@ class Compare(EvaluatedFields):
     Attributes:
         first: Run A, the reference: an evaluation file, a log (JSON Lines, a JSON array or
             Parquet, whose fields are recognised and shown; or another tool's), a model's folder,
-            or an arm's folder with its seeds. Two logs are joined on the ids of their problems, others on the prompts.
+            or an arm's folder with its seeds. Two logs are joined on the ids of their problems,
+            others on the prompts.
         second: Run B.
         split: The evaluation to compare, as its file is named; test by default.
         metrics: {metrics}; support for what became in B of what A can solve; or all. By default

@@ -21,7 +21,8 @@ GOLDS = ("gold", "goldanswer", "groundtruth", "gt", "gts", "target", "reference"
          "answerkey")  # fmt: skip
 EITHER = "answer"  # the model's where it differs within a group, else the right one
 TEXTS = ("text", "output", "completion", "response", "generation", "generatedtext", "modeloutput",
-         "sample", "content", "code", "messages", "turns", "conversation", "trajectory")  # fmt: skip
+         "sample", "content", "code", "messages", "turns", "conversation",
+         "trajectory")  # fmt: skip
 REWARDS = ("reward", "totalreward")  # beside a field that says what is correct
 # A judge's label before the name that a program gives; never an answer.
 STRATEGIES = ("cluster", "clusterid", "strategy", "strategies", "strategyid", "approach",

@@ -113,7 +113,7 @@ def _record(
         "strategies": names_of(one.strategy for one in kept),
         **({"unjudged": unjudged} if unjudged else {}),
         "answers": [one.answer for one in kept],
-        "texts": [one.text for one in kept[:TEXTS_KEPT]],
+        "texts": [one.text for one in kept[:TEXTS_KEPT]] if "text" in columns else [],
         **({"ungraded": missing} if missing else {}),
         **({"ungraded_are": "wrong"} if missing and as_wrong else {}),
     }

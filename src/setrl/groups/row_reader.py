@@ -148,7 +148,7 @@ class RowReader:
                 prompt = self._shared("prompt", name, prompt, self._prompt(item))
                 gold = self._shared("gold", name, gold, self._optional("gold", item, label))
                 step = self._optional("step", item, int) if step is None else step
-            for row, item in items:
+            for row, item in items:  # noqa: B007  the error below names the row
                 if samples and self.recognised.has_counts:
                     raise ValueError("the counts of a problem come twice: name what identifies a "
                                      "problem with --group")  # fmt: skip

@@ -79,8 +79,7 @@ class Rows:
             yield from self._copied(enumerate(parquet.each_row(self.path), start=1))
         else:
             is_gzip = kind == GZIP
-            file = cast("BinaryIO", gzip.open(self.path) if is_gzip else self.path.open("rb"))
-            yield from self._text(file, is_copied=is_gzip)
+            yield from self._text(_opened(self.path, is_gzip), is_copied=is_gzip)
 
     def record(self, row: int) -> dict[str, Any]:
         """Read a row again."""
@@ -145,7 +144,7 @@ class Rows:
 
     def _copied(self, numbered: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Row]:
         """Copy rows to a temporary file while they are read."""
-        copy = self._copy = cast("BinaryIO", tempfile.TemporaryFile())
+        copy = self._copy = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
         weakref.finalize(self, copy.close)
         place = 0
         for number, record in numbered:
@@ -159,6 +158,10 @@ class Rows:
     def _add(self, number: int, place: int) -> None:
         self._numbers.append(number)
         self._places.append(place)
+
+
+def _opened(path: Path, is_gzip: bool) -> Any:
+    return gzip.open(path) if is_gzip else path.open("rb")
 
 
 def _is_pipe(path: Path) -> bool:
