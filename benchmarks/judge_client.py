@@ -66,7 +66,7 @@ def main(num_groups: int) -> None:
 
 def with_work(group: Group) -> Group:
     """Return the group with samples as long as short solutions."""
-    return replace(group, samples=tuple(sample + WORK for sample in group.samples))
+    return Group.of_texts(group.prompt, tuple(text + WORK for text in group.texts))
 
 
 @contextmanager

@@ -22,10 +22,10 @@ from setrl.core.advantages import Advantages, AnyMethod
 from setrl.errors import ConfigError, DataError, usage_errors
 from setrl.files import json_lines, strict_yaml
 from setrl.groups.credit import credit_groups, refuse_missing
-from setrl.groups.fields import between
 from setrl.groups.log import Log, open_log
 from setrl.groups.types import Group
 from setrl.groups.writing import refuse_taken, rows_with
+from setrl.wording import between
 
 BATCH = 1024  # groups that are credited at once
 MARK = "credit"

@@ -12,10 +12,10 @@ from tyro.constructors import PrimitiveConstructorSpec
 from setrl import files, names
 from setrl.cli.log_fields import EvaluatedFields
 from setrl.errors import ConfigError, usage_errors
-from setrl.wording import between
 from setrl.groups.importers.tools import READERS
 from setrl.groups.loading import is_evaluation_file, log_records
 from setrl.groups.log import open_log
+from setrl.wording import between
 
 OWN = "jsonl"  # the tool's name of a log whose fields are recognised
 

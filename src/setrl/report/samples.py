@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from setrl.files import json_lines
+from setrl.groups.rollouts import group_of_rollout
+from setrl.groups.types import Sample
 from setrl.report.figures_training import share_fills
 from setrl.report.run import ArmRun, RunData
 from setrl.report.style import OTHER_FILL, label, main_arms
@@ -14,7 +15,6 @@ from setrl.report.style import OTHER_FILL, label, main_arms
 MOST_SAMPLES = 32
 MOST_LETTERS = 600
 USED = "used"  # the advantage that entered the loss, among the counterfactual ones
-CORRECT = 0.5  # rewards above it count as correct, as in training
 
 
 @dataclass(frozen=True)
@@ -98,21 +98,22 @@ def samples_by_step(data: RunData) -> list[StepSamples]:
 
 
 def _arm(name: str, run: ArmRun, step: int, fills: Mapping[str, str]) -> ArmSamples:
-    group = next(json_lines.read(run.rollouts[step])).record
-    samples = group["samples"]
-    methods = list(dict.fromkeys(key for s in samples for key in s.get("counterfactual") or {}))
-    tables = [[sample.get("advantage") for sample in samples]]
-    tables += [[s.get("counterfactual", {}).get(key) for s in samples] for key in methods]
-    credits = list(zip(*map(_credits, tables), strict=True))
-    shown = [_sample(s, c, fills) for s, c in zip(samples, credits, strict=True)][:MOST_SAMPLES]
+    path = run.rollouts[step]
+    group = group_of_rollout(next(json_lines.read(path)).record, step, str(path))
+    others = [sample.more["counterfactual"] for sample in group.samples if sample.more]
+    methods = list(dict.fromkeys(key for one in others for key in one))
+    tables = [[sample.advantage for sample in group.samples]]
+    tables += [[one.get(key) for one in others] for key in methods]
+    credits = zip(*map(_credits, tables), strict=True)
+    shown = [_sample(s, c, fills) for s, c in zip(group.samples, credits, strict=True)]
     return ArmSamples(
         label=name,
-        prompt=group["prompt"],
+        prompt=group.prompt,
         methods=(USED, *map(label, methods)),
-        samples=tuple(shown),
-        num_strategies=len({s["strategy"] for s in samples if s.get("strategy") is not None}),
-        num_correct=sum(_is_correct(s) for s in samples),
-        left_out=len(samples) - len(shown),
+        samples=tuple(shown[:MOST_SAMPLES]),
+        num_strategies=len({sample.strategy for sample in shown} - {None}),
+        num_correct=sum(sample.is_correct for sample in shown),
+        left_out=max(0, len(shown) - MOST_SAMPLES),
     )
 
 
@@ -125,18 +126,14 @@ def _credits(values: list[float | None]) -> list[ShownAdvantage | None]:
 
 
 def _sample(
-    record: Mapping[str, Any], credits: tuple[ShownAdvantage | None, ...], fills: Mapping[str, str]
+    sample: Sample, credits: tuple[ShownAdvantage | None, ...], fills: Mapping[str, str]
 ) -> ShownSample:
-    text, strategy = record["text"], record.get("strategy")
+    text, strategy = sample.text, (sample.more or {})["name"]
     return ShownSample(
         text=text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + " …",
-        reward=record.get("reward"),
-        is_correct=_is_correct(record),
+        reward=sample.reward,
+        is_correct=bool(sample.correct),
         strategy=strategy,
         fill=fills.get(strategy, OTHER_FILL) if strategy is not None else "transparent",
         credits=credits,
     )
-
-
-def _is_correct(record: Mapping[str, Any]) -> bool:
-    return (record.get("reward") or 0.0) > CORRECT
