@@ -205,7 +205,7 @@ SCORED = [{"qid": q, "score": s} for q in "ab" for s in (0.2, 0.9)]
         (ROWS, {"rows": "pred"}, "--rows: 'pred' must be a list of objects in every row"),
         (SCORED, {}, "score is graded (0.2 to 0.9): --correct-above X says which"),
         ([{"qid": None, "correct": 1}, {"qid": 1, "correct": 1}], {},
-         "log.jsonl:1: the group must be a text or a number, got null"),
+         "log.jsonl:1: the group must be text or a number, got null"),
         ([{"qid": "a", "correct": None}] * 2 + [{"qid": "a", "correct": float("nan")}],
          {"correct": "correct"}, "holds no sample that is scored"),
         ([{"task_id": "m", "prompt": p, "correct": 1} for p in "aabb"], {},

@@ -37,7 +37,7 @@ class CreditLog(LogFields):
 
     A sample with a row or an object of its own gets `advantage`; a row with lists of its samples
     gets the list `advantages`. `credit` in each row names the method and says whether the group was
-    skipped, because it has too few samples that can be used. Other fields stay as they are.
+    skipped, because it has too few samples that can be used. Other fields are kept.
 
     Attributes:
         file: The samples: a log in JSON Lines, a JSON array or Parquet, whose fields are recognised
@@ -61,7 +61,7 @@ class CreditLog(LogFields):
     def run(self) -> None:
         """Write the rows with their advantages, and a summary to stderr."""
         files.refuse_own_input(self.output, self.file)
-        files.refuse_file_of_others(self.output, _is_credited, "output of setrl credit")
+        files.refuse_file_of_others(self.output, _is_credited, "an output of setrl credit")
         with usage_errors():
             method = methods.from_config(self._spec())
         log = open_log(self.file, self.log_options, ["reward"])
@@ -78,7 +78,7 @@ class CreditLog(LogFields):
         print(summary.text(), file=sys.stderr)
 
     def _spec(self) -> dict[str, Any]:
-        """The method and its K, as a config has them."""
+        """Return the method and its K, as a config has them."""
         size = {} if self.set_size is None else {"set_size": self.set_size}
         if not self.method.lstrip().startswith("{"):
             return {"method": self.method, **size}
@@ -113,7 +113,7 @@ def _print(rows: Iterator[dict[str, Any]]) -> None:
 
 
 def _is_credited(path: Path) -> bool:
-    """Whether the first line of a file was written by this command."""
+    """Return whether the first line of a file was written by this command."""
     with suppress(DataError, OSError):
         first = next(json_lines.read(path, "leave_out"), None)
         said = None if first is None else first.record.get(MARK)

@@ -59,7 +59,7 @@ class ImportLog(EvaluatedFields):
     def run(self) -> None:
         """Write the evaluation file, and print to stderr what it holds and what was left out."""
         files.refuse_own_input(self.output, self.path)
-        files.refuse_file_of_others(self.output, is_evaluation_file, "evaluation file")
+        files.refuse_file_of_others(self.output, is_evaluation_file, "an evaluation file")
         with usage_errors():
             names.look_up("tool", self.tool, {OWN: None, **READERS})
         if self.tool == OWN and (self.steps or self.filter):

@@ -54,7 +54,7 @@ class JudgeOptions(LogFields):
     allow_damaged: bool = False
 
     def settings(self, cache: Path) -> dict[str, Any]:
-        """The settings of the judge, from its name or YAML file and the options that were given.
+        """Return the settings of the judge, from its name or YAML file and the options.
 
         A language model that cannot be reached ends the command, unless its settings have a
         retry rule.
@@ -75,7 +75,7 @@ class JudgeOptions(LogFields):
 
 
 def _named(judge: str | None, config: Path | None) -> dict[str, Any]:
-    """The settings that a judge's name or its YAML file stands for."""
+    """Return the settings that a judge's name or its YAML file stands for."""
     from setrl.files import strict_yaml
     from setrl.judges.config import spelled_out
 
@@ -89,7 +89,7 @@ def _named(judge: str | None, config: Path | None) -> dict[str, Any]:
 
 
 def _of_task(config: Path) -> dict[str, Any]:
-    """The settings of the judge of a config's task.
+    """Return the settings of the judge of a config's task.
 
     Raises:
         ConfigError: If the task has no judge.
@@ -100,7 +100,7 @@ def _of_task(config: Path) -> dict[str, Any]:
     judge = read_config(config).strategy.judge
     if judge is None:
         raise ConfigError(
-            f"{config}: the strategy of the task is no judge: write strategy: {{judge: …}}"
+            f"{config}: the strategy of the task is not a judge: write strategy: {{judge: …}}"
         )
     with usage_errors():
         return spelled_out(judge) if isinstance(judge, str) else dict(judge)
@@ -108,7 +108,7 @@ def _of_task(config: Path) -> dict[str, Any]:
 
 @contextmanager
 def opened(settings: Mapping[str, Any]) -> Iterator[Judge]:
-    """The judge of some settings, closed at the end.
+    """Return the judge of some settings, closed at the end.
 
     Raises:
         ConfigError: If the settings are wrong, or a package is missing.
@@ -122,12 +122,12 @@ def opened(settings: Mapping[str, Any]) -> Iterator[Judge]:
 
 
 def _for_endpoints(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The same settings, unless nothing listens where a language model should be.
+    """Return the same settings, unless nothing listens where a language model should be.
 
     Then each question is asked once, as earlier judgements may be all that is needed.
 
     Raises:
-        RunError: If there are no earlier judgements.
+        RunError: If nothing was judged earlier.
     """
     from setrl.serving.client import refuse_missing_package
     from setrl.serving.reachable import refuse_unreachable

@@ -119,7 +119,7 @@ class JudgeAudit(JudgeOptions):
         return PairwiseJudge(by_judge(judge), self.pairs, name=f"pairs by {judge.name}")
 
     def _gold(self, log: Log, groups: list[Group]) -> list[list[int]] | None:
-        """The right labels of all samples; None if some are unknown and no field is named."""
+        """Return the right labels of all samples; None if some are unknown and none is named."""
         if "strategy" not in log.reader.columns:
             return None
         labels_G = [[sample.strategy for sample in group.samples] for group in groups]
@@ -132,14 +132,14 @@ class JudgeAudit(JudgeOptions):
 
 
 def _rewards(log: Log, groups: list[Group]) -> list[list[float]] | None:
-    """The rewards of all samples, NaN where one is unknown; None if the log has none."""
+    """Return the rewards of all samples, NaN where one is unknown; None if the log has none."""
     if "reward" in log.reader.lacks:
         return None
     return [[math.nan if s.reward is None else s.reward for s in group.samples] for group in groups]
 
 
 def _judges(stack: ExitStack, settings: Mapping[str, Any], orders: int) -> list[Judge]:
-    """A judge for each order; the same one, unless it shows samples in an order of its own."""
+    """Return a judge for each order: the same one, unless it shuffles the samples itself."""
     from setrl.judges.config import reseeded
 
     judges = [stack.enter_context(opened(settings))]
@@ -150,7 +150,7 @@ def _judges(stack: ExitStack, settings: Mapping[str, Any], orders: int) -> list[
 
 
 def _holds_audit(folder: Path) -> bool:
-    """Whether a folder holds what an earlier call wrote."""
+    """Return whether a folder holds what an earlier call wrote."""
     with suppress(DataError, OSError):
         return {"schema_version", "judge"} <= read_json(folder / WRITTEN[0]).keys()
     return False

@@ -117,7 +117,7 @@ class Recommend(EvaluatedFields):
             )
 
     def _noise(self, found: Evaluation) -> float:
-        """The noise that is given, or how far two judges disagree."""
+        """Return the noise that is given, or how far two judges disagree."""
         given = self.judge_noise or 0.0
         if not 0 <= given <= 1:
             raise ConfigError(f"--judge-noise must be a share from 0 to 1, got {given:g}")

@@ -46,8 +46,8 @@ class Report(EvaluatedFields):
             self._of_files()
             return
         if self.output is not None or self.k:
-            raise ConfigError("--output and --k are of a report of files; that of a run goes into "
-                              "its folder")  # fmt: skip
+            raise ConfigError("--output and --k are for a report of files; a run's report goes into "
+                              " its folder")  # fmt: skip
         how = (self.reference, self.allow_damaged)
         if self.publish is None:
             print(write_report(self.paths[0], *how))
@@ -55,7 +55,7 @@ class Report(EvaluatedFields):
             print(publish_report(self.paths[0], self.publish, *how))
 
     def _is_own(self, path: Path) -> bool:
-        """Whether a path holds samples, and is not the folder of a run."""
+        """Return whether a path holds samples, and is not the folder of a run."""
         from setrl.files.run_folder import kind_of
         from setrl.groups.importers.tools import tool_of
 

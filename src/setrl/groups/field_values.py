@@ -1,4 +1,4 @@
-"""What a value of a stranger's log may be: a verdict, a text, a name, a number, a list of them."""
+"""What a value in a log may be: a verdict, text, a name, a number, or a list of them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ WRONG = {"incorrect", "wrong", "false", "no", "fail", "failed", "failure", "erro
 
 
 def verdict(value: Any) -> float | None:
-    """What a field says of a sample: 1 correct, 0 wrong, or a score; None where it says nothing.
+    """Return the verdict of a field: 1 correct, 0 wrong, or a score; None where it says nothing.
 
     >>> verdict(True), verdict("Correct"), verdict("0"), verdict(0.25), verdict(float("nan"))
     (1.0, 1.0, 0.0, 0.25, None)
 
     Raises:
-        ValueError: When it is no such thing.
+        ValueError: When it is something else.
     """
     if value is None or value != value:
         return None
@@ -45,13 +45,13 @@ def verdict(value: Any) -> float | None:
 
 
 def all_are(values: Mapping[int, Any], is_one: Callable[[Any], bool]) -> bool:
-    """Whether a column has values, and all that are not null are of a kind."""
+    """Return whether a column has values, and all that are not null are of a kind."""
     known = [value for value in values.values() if value is not None]
     return bool(known) and all(map(is_one, known))
 
 
 def or_list(is_one: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """The same question of a value, or of every value in a list."""
+    """Return a test of a value, or of every value in a list."""
 
     def is_it(value: Any) -> bool:
         if isinstance(value, list) and not is_messages(value):
@@ -62,7 +62,7 @@ def or_list(is_one: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def is_objects(value: Any) -> bool:
-    """A list of objects that are no messages."""
+    """Return whether a value is a list of objects other than messages."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -72,41 +72,41 @@ def is_objects(value: Any) -> bool:
 
 
 def is_messages(value: Any) -> bool:
-    """A conversation: a list of objects with a role."""
+    """Return whether a value is a conversation: a list of objects with a role."""
     return isinstance(value, list) and bool(value) and all(
         isinstance(one, dict) and "role" in one for one in value
     )  # fmt: skip
 
 
 def is_text(value: Any) -> bool:
-    """A text or a conversation."""
+    """Return whether a value is text or a conversation."""
     return isinstance(value, str) or is_messages(value)
 
 
 def is_label(value: Any) -> bool:
-    """A text or a number, true and false among them."""
+    """Return whether a value is text or a number, true and false among them."""
     return isinstance(value, str | int | float)
 
 
 def is_name(value: Any) -> bool:
-    """What may name a problem: a text, a number, or the conversation itself."""
+    """Return whether a value may name a problem: text, a number, or a conversation."""
     return (isinstance(value, str | int | float) and not isinstance(value, bool)) or is_messages(
         value
     )
 
 
 def is_number(value: Any) -> bool:
-    """A number; true and false are none."""
+    """Return whether a value is a number; true and false are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_whole(value: Any) -> bool:
-    """A whole number; true and false are none."""
+    """Return whether a value is a whole number; true and false are not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_verdict(value: Any) -> bool:
-    """What may say whether a sample is correct."""
+    """Return whether a value may say that a sample is correct or wrong."""
     try:
         verdict(value)
     except ValueError:
@@ -115,7 +115,7 @@ def is_verdict(value: Any) -> bool:
 
 
 def kind(value: Any) -> str:
-    """The kind of a verdict, in words."""
+    """Return the kind of a verdict, in words."""
     one = value[0] if isinstance(value, list) and value else value
     if isinstance(one, bool):
         return "true or false"
@@ -123,7 +123,7 @@ def kind(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value in one short line."""
+    """Return a value in one short line."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     if is_messages(value):
         text = plain(value)
@@ -132,7 +132,7 @@ def shown(value: Any) -> str:
 
 
 def group_name(values: Sequence[Any]) -> str:
-    """The name of a group; 7, 7.0 and "7" are one.
+    """Return the name of a group; 7, 7.0 and "7" are one.
 
     Raises:
         ValueError: If a part of it is missing.
@@ -142,6 +142,6 @@ def group_name(values: Sequence[Any]) -> str:
         one = plain(value) if is_messages(value) else label(value)
         if one is None or isinstance(value, bool | dict) or (isinstance(value, list) and (
             not is_messages(value))):  # fmt: skip
-            raise ValueError(f"the group must be a text or a number, got {json.dumps(value)}")
+            raise ValueError(f"the group must be text or a number, got {json.dumps(value)}")
         parts.append(one)
     return "/".join(parts)

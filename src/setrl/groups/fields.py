@@ -12,10 +12,10 @@ from setrl.errors import ConfigError, DataError
 
 
 def log_files(path: Path, patterns: Sequence[str]) -> list[Path]:
-    """A file, or the files of a folder that match one of the patterns.
+    """Return a file, or the files of a folder that match one of the patterns.
 
     Raises:
-        DataError: When there are none.
+        DataError: When no file matches.
     """
     if not path.is_dir():
         if not path.exists():
@@ -28,7 +28,7 @@ def log_files(path: Path, patterns: Sequence[str]) -> list[Path]:
 
 
 def field(record: Any, key: str, where: str) -> Any:
-    """A field that must be there.
+    """Return a field that must be there.
 
     Raises:
         DataError: Naming the fields that the record has.
@@ -42,7 +42,7 @@ def field(record: Any, key: str, where: str) -> Any:
 
 @contextmanager
 def reading(where: str) -> Iterator[None]:
-    """A context in which a record of another form than its tool writes is a data error.
+    """Turn the error of a record that its tool would not write into a data error.
 
     Raises:
         DataError: In place of the error that Python raises.
@@ -58,7 +58,7 @@ def reading(where: str) -> Iterator[None]:
 
 
 def choose_score(names: Sequence[str], wanted: str | None, where: str) -> str:
-    """The one score of a log, or the one that is wanted.
+    """Return the one score of a log, or the one that is wanted.
 
     Raises:
         ConfigError: When there are several and none is named, or the named one is not there.
@@ -74,10 +74,10 @@ def choose_score(names: Sequence[str], wanted: str | None, where: str) -> str:
 
 
 def plain(prompt: Any) -> str:
-    """A prompt or an answer as text: of a conversation, what its last message says.
+    """Return a prompt or an answer as text: of a conversation, what its last message says.
 
     Raises:
-        TypeError: When it is neither a text nor messages.
+        TypeError: When it is neither text nor messages.
     """
     if isinstance(prompt, str):
         return prompt
@@ -87,14 +87,14 @@ def plain(prompt: Any) -> str:
             return content
         return "".join(part["text"] for part in content if part.get("type", "text") == "text")
     except (LookupError, TypeError, AttributeError):
-        raise TypeError(f"neither a text nor messages: {str(prompt)[:80]!r}") from None
+        raise TypeError(f"neither text nor messages: {str(prompt)[:80]!r}") from None
 
 
 def number(value: Any, where: str) -> float | None:
-    """A score as a number; None for null and NaN.
+    """Return a score as a number; None for null and NaN.
 
     Raises:
-        DataError: When it is no number.
+        DataError: When it is not a number.
     """
     if value is None or value != value:
         return None

@@ -43,22 +43,22 @@ class Reader(Protocol):
         """The field of a row that is a list of the objects; None if the row is the object."""
 
     def items(self, record: Record) -> list[Record]:
-        """The objects of a row that hold samples."""
+        """Return the objects of a row that hold samples."""
 
     def name(self, item: Record, row: int) -> str:
-        """The name of the problem of an object."""
+        """Return the name of the problem of an object."""
 
     def check(self, item: Record) -> None:
         """Look at an object in the first pass."""
 
     def group(self, items: Sequence[Item]) -> Group:
-        """The problem of some objects."""
+        """Return the problem of some objects."""
 
     def size(self, item: Record) -> int | None:
         """How many samples the lists of an object hold; None if the object is one sample."""
 
     def notes(self) -> list[str]:
-        """What was noticed, in sentences."""
+        """Return what was noticed, in sentences."""
 
 
 class Log:

@@ -11,11 +11,11 @@ from setrl.installing import install
 
 
 def rows(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
-    """The columns of a file, in order, and its rows.
+    """Return the columns of a file, in order, and its rows.
 
     Raises:
         ConfigError: When pyarrow is missing.
-        DataError: When it is no Parquet file.
+        DataError: When it is not a Parquet file.
     """
     pyarrow = _pyarrow()
     try:
@@ -26,11 +26,11 @@ def rows(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
 
 
 def each_row(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a file, of which few are in memory at a time.
+    """Return the rows of a file, of which few are in memory at a time.
 
     Raises:
         ConfigError: When pyarrow is missing.
-        DataError: When it is no Parquet file.
+        DataError: When it is not a Parquet file.
     """
     pyarrow = _pyarrow()
     try:

@@ -167,10 +167,10 @@ Record = dict[str, Any]
 
 
 def value_at(record: Any, path: str) -> Any:
-    """The value of a path such as metrics.acc; a key that contains the dot itself comes first.
+    """Return the value of a path like metrics.acc; a key that contains the dot itself comes first.
 
     Raises:
-        KeyError: Where there is none.
+        KeyError: Where there is no value.
     """
     if isinstance(record, dict) and path in record:
         return record[path]
@@ -181,7 +181,7 @@ def value_at(record: Any, path: str) -> Any:
 
 
 def unrolled(record: Record, rows: str | None) -> list[Record]:
-    """A row, or the objects of its list with what is beside the list.
+    """Return a row, or the objects of its list with what is beside the list.
 
     Raises:
         KeyError, TypeError: Where there is no such list.
@@ -230,7 +230,7 @@ def recognise(
 
 
 def _row_list(records: Sequence[Record]) -> str | None:
-    """The list of objects inside the rows, if there is one."""
+    """Return the list of objects inside the rows, if there is one."""
     found = [path for path, values in _columns(records).items() if all_are(values, is_objects)]
     named = [path for path in found if _norm(path) in ROW_LISTS]
     if len(found) > 1 and len(named) != 1:
@@ -420,12 +420,12 @@ class _Search:
         self.found["group"], self.why["group"] = (chosen,), why
 
     def _row_is_problem(self) -> bool:
-        """Whether a row without an id is a problem with all its samples."""
+        """Return whether a row without an id is a problem with all its samples."""
         of_samples = self.rows is not None and _norm(self.rows) in SAMPLE_LISTS
         return of_samples or not self._is_per_sample()
 
     def _is_per_sample(self) -> bool:
-        """Whether a row is one sample, not a problem with lists or counts of its samples."""
+        """Return whether a row is one sample, not a problem with lists or counts of its samples."""
         path = self.found.get("correct", (None,))[0]
         if path is not None:
             return not self._is_list(path)
@@ -439,7 +439,7 @@ class _Search:
         return len({json.dumps(value, default=str) for value in self.columns[path].values()})
 
     def _within_groups(self, path: str) -> set[bool]:
-        """Whether a field differs within a group, of the groups with two rows: {True, False}."""
+        """Return the answers of all groups to: does the field differ within the group?"""
         first: dict[Any, Any] = {}
         found = set()
         for place, value in self.columns[path].items():
@@ -525,7 +525,7 @@ class _Search:
     def _check_texts(self) -> None:
         if "text" not in self.found and self.needs_text and "answer" in self.found:
             self.found["text"] = self.found["answer"]
-            self.why["text"] = "the answer; no field holds a text"
+            self.why["text"] = "the answer; no field holds the text"
         if "text" not in self.found:
             self.lacks["text"] = ("no field holds what the model wrote: name it with --text; the "
                                   f"rows have {self._all_fields}")  # fmt: skip
@@ -537,7 +537,7 @@ class _Search:
     def _counts(self) -> tuple[str, str] | None:
         correct = self._free(COUNTS_CORRECT, is_whole)
         every = self._free(COUNTS_ALL, is_whole)
-        inner = f"{self.rows}." if self.rows else ""  # those of the list's objects, if it has any
+        inner = f"{self.rows}." if self.rows else ""  # prefer counts in the list's objects
         for c in correct:
             same = [n for n in every if n.startswith(inner) == c.startswith(inner)]
             for n in same:
@@ -609,7 +609,7 @@ def _norm(path: str) -> str:
 
 
 def _norms(path: str, values: Mapping[int, Any]) -> set[str]:
-    """The name in plain letters; of lists also its singular."""
+    """Return the name in plain letters; of lists also its singular."""
     name = _norm(path)
     is_list = any(isinstance(value, list) for value in values.values())
     return {name, name.removesuffix("s")} if is_list else {name}

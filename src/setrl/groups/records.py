@@ -122,7 +122,7 @@ class Evaluation:
         return self.correct_PN.astype(np.float64) if self.rewards_PN is None else self.rewards_PN
 
     def choose(self, rows: list[int]) -> Evaluation:
-        """The same of some problems, in this order."""
+        """Return the same of some problems, in this order."""
         return replace(
             self,
             prompts=tuple(self.prompts[row] for row in rows),
@@ -138,7 +138,7 @@ class Evaluation:
         )
 
     def with_samples(self, least: int) -> Evaluation:
-        """The problems that have this many samples.
+        """Return the problems that have this many samples.
 
         Raises:
             DataError: If there are none.
@@ -149,17 +149,17 @@ class Evaluation:
         return self if enough_P.all() else self.choose(np.flatnonzero(enough_P).tolist())
 
     def on(self, prompts: Sequence[str]) -> Evaluation:
-        """The same for some of the prompts, in this order."""
+        """Return the same for some of the prompts, in this order."""
         row_of = {prompt: row for row, prompt in enumerate(self.prompts)}
         return self.choose([row_of[prompt] for prompt in prompts])
 
     def with_texts(self, count: int) -> Evaluation:
-        """The same with at most `count` texts of each problem."""
+        """Return the same with at most `count` texts of each problem."""
         return replace(self, texts_P=tuple(texts[:count] for texts in self.texts_P))
 
 
 def read_records(path: Path, torn: json_lines.Torn = "leave_out") -> list[dict[str, Any]]:
-    """The records of an evaluation file.
+    """Return the records of an evaluation file.
 
     Args:
         path: The file.
@@ -196,7 +196,7 @@ def load_evaluation(path: Path, allow_damaged: bool = False) -> Evaluation:
 
 
 def evaluation_of(records: Sequence[dict[str, Any]], where: str) -> Evaluation:
-    """Records as arrays; rows of problems with fewer samples than the most are padded.
+    """Return records as arrays; rows of problems with fewer samples than the most are padded.
 
     Args:
         records: At least one, of the form of an evaluation file.
@@ -231,7 +231,7 @@ def _padded(rows: Sequence[Any], padding: float) -> NDArray[Any]:
 
 
 def _undamaged(path: Path, allow_damaged: bool) -> list[dict[str, Any]]:
-    """The records of a file without damage, or what is left of a file with damage."""
+    """Return the records of a file without damage, or what is left of a file with damage."""
     try:
         lines = _numbered(path, "refuse")
     except json_lines.TornError as error:
@@ -252,7 +252,7 @@ def _undamaged(path: Path, allow_damaged: bool) -> list[dict[str, Any]]:
 
 
 def _problem(record: dict[str, Any]) -> tuple[str, str]:
-    """What makes two records the same problem: the id, where there is one, and the prompt."""
+    """Return what makes two records the same problem: the id, if it has one, and the prompt."""
     return json.dumps(record.get("id")), record["prompt"]
 
 
@@ -282,7 +282,7 @@ def _checked(record: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def _check_values(key: str, values: Any, n: int, where: str) -> None:
-    """A list of n values, each of a kind that the key may have."""
+    """Return a list of n values, each of a kind that the key may have."""
     if not isinstance(values, list) or len(values) != n:
         found = len(values) if isinstance(values, list) else json.dumps(values)
         raise DataError(f"{where}: {key!r} must have n = {n} entries, got {found}")

@@ -287,7 +287,7 @@ class RowReader:
             raise ValueError(f"{getattr(self.fields, role)}: {error}") from None
 
     def _is_unknown(self, item: Record) -> bool:
-        """Whether a judge could not tell the strategy, as the row or the sample says."""
+        """Return whether a judge could not tell the strategy, as the row or the sample says."""
         sample = value_at(item, self.fields.rows) if self.fields.rows else item
         unknown = sample.get("unknown")
         if isinstance(unknown, list) and self._strategy_key in unknown:

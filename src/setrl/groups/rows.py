@@ -199,7 +199,7 @@ def _refuse_other_kinds(path: Path, start: bytes) -> None:
 
 
 def _is_whole(start: bytes) -> bool:
-    """Whether a file is one array, or one object over several lines, and not lines of objects."""
+    """Return whether a file is one array or one object, and not lines of objects."""
     text = start.removeprefix(codecs.BOM_UTF8).lstrip()
     if text.startswith(b"["):
         return True

@@ -19,7 +19,8 @@ DEGENERATE_NOTE = (
 def strategy_of(value: Any, degenerate: str | None = None) -> str | int:
     """Return the strategy that a value in a log names.
 
-    Null, NaN, −1 and the label `degenerate` are no cluster. A number and its digits are one label.
+    Null, NaN, −1 and the label `degenerate` mean that the sample is in no cluster. A number and its
+    digits are one label.
 
     >>> [strategy_of(one) for one in (3.0, "3", "factoring", None, -1)]
     [3, 3, 'factoring', -1, -1]
@@ -37,7 +38,7 @@ def strategy_of(value: Any, degenerate: str | None = None) -> str | int:
 
 
 def strategy_in(record: Mapping[str, Any], key: str | None, degenerate: str | None) -> Strategy:
-    """Return the strategy under a key of a record; None if there is no key, or it is not there."""
+    """Return the strategy under a key of a record; None if the record does not have it."""
     if key is None or key not in record:
         return None
     return strategy_of(record[key], degenerate)
@@ -63,7 +64,7 @@ def names_of(strategies: Iterable[Strategy]) -> list[str | None]:
 
 
 class MarksOf100:
-    """Whether the label 100 stands beside small ones, as degenerate samples' in Poly-EPO's code.
+    """Looks whether 100 stands among small labels, as for degenerate samples in Poly-EPO's code.
 
     All labels but 100 must be whole numbers from 0 to the size of the group, as a judge gives them.
 

@@ -37,7 +37,7 @@ class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a mil
 
     @classmethod
     def of(cls, written: str | Sequence[Message] | None, **known: Any) -> Self:
-        """Return a sample of a text, or of the messages of a conversation."""
+        """Return a sample whose text is given, or the messages of a conversation."""
         if written is None or isinstance(written, str):
             return cls(written or "", **known)
         return cls(conversation_text(written), turns=tuple(written), **known)

@@ -34,7 +34,7 @@ def data_of(
         command: The command that writes the page again.
 
     Raises:
-        ConfigError: When a path is none of these.
+        ConfigError: When a path is something else.
         DataError: When a file cannot be read, or files share no problem.
     """
     loaded = {name: _load(path, options) for name, path in _names(paths).items()}
@@ -75,7 +75,7 @@ def _load(path: Path, options: LogOptions) -> Loaded:
 
 
 def _names(paths: Sequence[Path]) -> dict[str, Path]:
-    """A name for each path: of files that have one name, with their folder."""
+    """Return a name for each path: of files that have one name, with their folder."""
     names = dict(zip(short_names(paths), paths, strict=True))
     if len(names) < len(paths):
         raise ConfigError("each file must be given once")

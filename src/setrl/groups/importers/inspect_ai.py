@@ -36,7 +36,7 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
 
 
 def _logged(path: Path) -> tuple[str, list[dict[str, Any]]]:
-    """The status of a log ("success", "cancelled", "error", "started"), and its samples."""
+    """Return the status of a log ("success", "cancelled", "error", "started"), and its samples."""
     try:
         if path.suffix == ".eval":
             status, samples = _zipped(path)
@@ -112,7 +112,7 @@ def _value(value: Any, where: str) -> float | None:
 
 
 def _resolved(text: str, attached: dict[str, str]) -> str:
-    """The text itself: long texts are stored elsewhere in the log, under their hash."""
+    """Return the text itself: long texts are stored elsewhere in the log, under their hash."""
     if text.startswith(ATTACHMENT):
         return attached.get(text.removeprefix(ATTACHMENT), text)
     return text

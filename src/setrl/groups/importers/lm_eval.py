@@ -63,7 +63,7 @@ def _texts(resps: Any, where: str) -> list[str]:
 
 
 def _answers(filtered: Any, count: int) -> list[str | None]:
-    """What the filter read from each sample; None where it kept fewer of them."""
+    """Return what the filter read from each sample; None where it kept fewer of them."""
     if isinstance(filtered, list) and len(filtered) == 1 and isinstance(filtered[0], list):
         filtered = filtered[0]
     if not isinstance(filtered, list) or len(filtered) != count:
@@ -72,7 +72,7 @@ def _answers(filtered: Any, count: int) -> list[str | None]:
 
 
 def _prompt(record: dict[str, Any]) -> str:
-    """The text that the model was given: newer versions hold a dict of dicts, older ones lists."""
+    """Return the prompt: newer versions hold a dict of dicts, older ones lists."""
     arguments = record.get("arguments")
     first = arguments.get("gen_args_0") if isinstance(arguments, dict) else arguments
     if isinstance(first, dict) and isinstance(first.get("arg_0"), str):

@@ -33,7 +33,7 @@ Record = dict[str, Any]
 
 
 def iterations(folder: Path, name: str = TRAIN) -> dict[int, Path]:
-    """Iteration → its summaries of that name, of a log_path of tinker-cookbook."""
+    """Return iteration → its summaries of that name, of a log_path of tinker-cookbook."""
     found = {int(match[1]): path / name for path in folder.glob("iteration_*")
              if (match := ITERATION.fullmatch(path.name))}  # fmt: skip
     return {step: path for step, path in sorted(found.items()) if path.is_file()}
@@ -116,7 +116,7 @@ def _last_step(record: Record) -> Record:
 
 
 def _score(record: Record, wanted: str | None, where: str) -> float | None:
-    """The total reward, or a metric of the environment or of the trajectory."""
+    """Return the total reward, or a metric of the environment or of the trajectory."""
     metrics = {
         **(record.get("trajectory_metrics") or {}),
         **(_last_step(record).get("metrics") or {}),
@@ -134,7 +134,7 @@ def _score(record: Record, wanted: str | None, where: str) -> float | None:
 def _texts(
     records: Sequence[Record], section: _Section | None, options: LogOptions
 ) -> list[str | None]:
-    """What each sample wrote; None where the log does not tell.
+    """Return what each sample wrote; None where the log does not tell.
 
     Samples of one reward whose records are alike in all that is read may change places; so may
     equal texts.
@@ -165,7 +165,7 @@ def _logged_text(record: Record) -> str | None:
 
 
 def _reward(record: Record) -> str:
-    """The reward of a sample's only step, as the tree writes it; "" if it has several steps."""
+    """Return the reward of the only step, as the tree writes it; "" for several steps."""
     steps: list[Record] = record.get("steps") or []
     return f"{steps[0]['reward']:.3f}" if len(steps) == 1 else ""
 
@@ -179,7 +179,7 @@ def _read_of(record: Record, options: LogOptions) -> str:
 
 
 def _sections(path: Path) -> list[_Section]:
-    """The groups of the tree beside a file of summaries, in order; none if there is no tree."""
+    """Return the groups of the tree next to a file of summaries, in order."""
     tree = path.with_name(path.name.removesuffix(SUMMARIES) + "_logtree.json")
     if not tree.is_file():
         return []
@@ -214,7 +214,7 @@ def _steps_of(trajectory: Record) -> tuple[tuple[str, ...], ...]:
 
 
 def _next_section(sections: list[_Section], records: Sequence[Record]) -> _Section | None:
-    """The section of a group, which is taken from the list.
+    """Return the section of a group, which is taken from the list.
 
     Sections of groups that failed are in the tree alone, and groups beyond the logged ones in the
     summaries alone; the lengths and rewards of all steps say which belong together.
@@ -231,7 +231,7 @@ def _next_section(sections: list[_Section], records: Sequence[Record]) -> _Secti
 
 
 def _all_sections(node: Any) -> Iterator[Record]:
-    """The sections below a node, those inside others too."""
+    """Yield the sections below a node, also inside other sections."""
     for child in node.get("children") or () if isinstance(node, dict) else ():
         if isinstance(child, dict):
             if child.get("tag") == "section":
@@ -248,14 +248,14 @@ def _children_headed(node: Record) -> list[Record]:
 
 
 def _title(section: Record) -> str:
-    """The heading of a section: its first child's text."""
+    """Return the heading of a section: its first child's text."""
     children = section.get("children") or [{}]
     inside = children[0].get("children") if isinstance(children[0], dict) else None
     return str(inside[0]) if inside else ""
 
 
 def _conversation(section: Record) -> str | None:
-    """The last message of the conversation in a section."""
+    """Return the last message of the conversation in a section."""
     for node in _nodes(section):
         data = node.get("data")
         if isinstance(data, dict) and data.get("type") == "conversation" and data.get("messages"):
@@ -264,7 +264,7 @@ def _conversation(section: Record) -> str | None:
 
 
 def _table(section: Record) -> dict[str, str]:
-    """The first table of keys and values in a section."""
+    """Return the first table of keys and values in a section."""
     for node in _nodes(section):
         if node.get("tag") == "tbody":
             rows = [
@@ -280,7 +280,7 @@ def _table(section: Record) -> dict[str, str]:
 
 
 def _nodes(node: Any) -> Iterator[Record]:
-    """A node and all below it that are no texts."""
+    """Yield a node and all nodes below it."""
     if isinstance(node, dict):
         yield node
         for child in node.get("children") or ():
@@ -288,7 +288,7 @@ def _nodes(node: Any) -> Iterator[Record]:
 
 
 def _without_text(groups: list[Group]) -> list[str]:
-    """A note on the samples whose text is not known."""
+    """Return a note on the samples whose text is not known."""
     samples = [sample for group in groups for sample in group.samples]
     missing = sum(not sample.text for sample in samples)
     if not missing:

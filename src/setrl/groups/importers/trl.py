@@ -79,7 +79,7 @@ def _strategy(row: dict[str, Any], options: LogOptions, where: str) -> Strategy:
 
 
 def _shared_prompts(samples: list[Group]) -> list[str]:
-    """A note if two rows of the data set seem to have one prompt: they look like one large group.
+    """Return a note if two rows of the data set seem to have one prompt, as one large group.
 
     TRL writes the samples of a row one after another: a prompt that comes again later in a step,
     or whose samples are a multiple of the others', is two rows.

@@ -84,7 +84,7 @@ class Questions:
         }
 
     def groups(self, request: Request) -> dict[str, Any]:
-        """A table of the groups of a step, or of all steps, sorted and filtered."""
+        """Return a table of the groups of a step, or of all steps, sorted and filtered."""
         index, step = self._index(request), request.query_params.get("step", "all")
         found = index.of_all() if step == "all" else index.of_step(_whole(step))
         chosen = _filtered(found, request)
@@ -114,7 +114,7 @@ class Questions:
         }
 
     def text(self, request: Request) -> dict[str, Any]:
-        """A part of a long sample."""
+        """Return a part of a long sample."""
         asked = {name: _whole(request.query_params[name]) for name in ("step", "place", "sample")}
         start = max(0, _whole(request.query_params.get("from", "0")))
         group = self._index(request).log.group(asked["step"], asked["place"])
@@ -127,7 +127,7 @@ class Questions:
         return self.evaluations.page(entry, query.get("split"), query.get("against"))
 
     def outcomes(self, request: Request) -> dict[str, Any]:
-        """What the arms of a control run achieved."""
+        """Return what the arms of a control run achieved."""
         found = self.entry(request).outcomes
         if not found:
             raise LookupError("outcomes")
@@ -137,7 +137,7 @@ class Questions:
         )  # fmt: skip
 
     def audit(self, request: Request) -> dict[str, Any]:
-        """What an audit of a judge found."""
+        """Return what an audit of a judge found."""
         return files.read_json(self._known().audits[request.query_params["id"]][1])
 
     def configs(self, request: Request) -> dict[str, Any]:
@@ -150,16 +150,16 @@ class Questions:
         return {"names": [first.where, second.where], **differences(first.config, second.config)}
 
     def entry(self, request: Request) -> Entry:
-        """The run that a request names."""
+        """Return the run that a request names."""
         return self._known().entries[request.query_params["run"]]
 
     def seed(self, request: Request) -> Seed:
-        """The training run that a request names."""
+        """Return the training run that a request names."""
         query = request.query_params
         return self.entry(request).training_run(query["arm"], _whole(query.get("seed", "0")))
 
     def film(self, name: str) -> Path:
-        """A film or picture of a control run."""
+        """Return a film or picture of a control run."""
         of_entries = (entry.films for entry in self._known().entries.values())
         return next(films[name] for films in of_entries if name in films)
 
@@ -178,7 +178,7 @@ class Questions:
 def application(
     catalogue: Catalogue, token: str | None = None, is_ending: Callable[[], bool] = lambda: False
 ) -> Guard:
-    """The explorer of a folder, for any ASGI server.
+    """Return the explorer of a folder, for any ASGI server.
 
     Args:
         catalogue: The folder.
@@ -273,7 +273,7 @@ def _problem(status: int, sentence: str) -> Response:
 
 
 def _whole(text: str) -> int:
-    """A whole number of the query.
+    """Return a whole number of the query.
 
     Raises:
         ConfigError: If it is none.
@@ -300,7 +300,7 @@ def _described(entry: Entry) -> dict[str, Any]:
 
 
 def _arm(entry: Entry, arm: str) -> dict[str, Any]:
-    """An arm: its settings, and each seed's steps with logged groups."""
+    """Return an arm: its settings, and each seed's steps with logged groups."""
     settings = (entry.config.get("arms") or {}).get(arm) or {}
     size = settings.get("set_size") if isinstance(settings, dict) else None
     return {
@@ -318,7 +318,7 @@ def _arm(entry: Entry, arm: str) -> dict[str, Any]:
 
 
 def _filtered(found: FileIndex, request: Request) -> np.ndarray:
-    """The numbers of the groups that a request asks for."""
+    """Return the numbers of the groups that a request asks for."""
     query = request.query_params
     show = query.get("show") or "all"
     if show not in SHOWN:

@@ -92,7 +92,7 @@ class Entry:
     outcomes: Mapping[str, Mapping[int, Path]] = field(default_factory=dict)
 
     def training_run(self, arm: str, seed: int) -> Seed:
-        """A training run.
+        """Return a training run.
 
         Raises:
             LookupError: If there is none.
@@ -129,7 +129,7 @@ class Catalogue:
         self._indexes: dict[Path, Index] = {}
 
     def look(self) -> Found:
-        """What the folder holds now."""
+        """Return what the folder holds now."""
         entries: list[Entry] = []
         audits: dict[str, tuple[str, Path]] = {}
         notes: list[str] = []
@@ -229,7 +229,7 @@ class Catalogue:
                      evaluations)  # fmt: skip
 
     def _tinker_log(self, folder: Path, steps: dict[int, Path], has_metrics: bool) -> Entry:
-        """A log_path of tinker-cookbook: its groups, metrics, and rollouts of test sets."""
+        """Return a log_path of tinker-cookbook: its groups, metrics, and rollouts of test sets."""
         name = folder.name
         index = self._index(folder, ToolLog(steps, READERS["tinker"], self.options))
         seed = Seed(folder / METRICS if has_metrics else None, index)
@@ -262,7 +262,7 @@ class Catalogue:
         return path.suffix == ".jsonl" and path.is_file() and is_evaluation_file(path)
 
     def _index(self, path: Path, log: Rollouts | ToolLog) -> Index | None:
-        """The index of a training run: a known one, where only its list of files is renewed."""
+        """Return the index of a training run; of a known one only the list of files is renewed."""
         if not log.files:
             return None
         index = self._indexes.setdefault(path, Index(log))
@@ -292,7 +292,7 @@ def _loaded(path: Path, options: LogOptions, tool: str | None = None) -> Evaluat
 
 
 def _is_tinker(folder: Path, folders: list[str]) -> bool:
-    """Whether a folder's folders are the iterations of a log of tinker-cookbook."""
+    """Return whether a folder's folders are the iterations of a log of tinker-cookbook."""
     named = any(map(tinker_cookbook.ITERATION.fullmatch, folders))
     return named and bool(tinker_cookbook.iterations(folder))
 

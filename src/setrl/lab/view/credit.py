@@ -83,7 +83,7 @@ def _sample(sample: Sample, cluster: int | None, branch: int) -> dict[str, Any]:
 
 
 def _missing(samples: Sequence[Sample]) -> list[str]:
-    """What the log does not hold, in sentences."""
+    """Return what the log does not hold, in sentences."""
     notes = []
     if all(sample.advantage is None for sample in samples):
         notes.append("The log does not hold the advantages that entered the loss.")
@@ -169,7 +169,7 @@ def branch_points(texts: Sequence[str]) -> list[int]:
 
 
 def _shared(one: str, other: str) -> int:
-    """The length of a common prefix, by halving: slices are compared at the speed of memory."""
+    """Return the length of a common prefix, by halving: slices compare at the speed of memory."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

@@ -107,7 +107,7 @@ def _read(
 
 
 def _on_common_problems(read: Arms, notes: list[str]) -> dict[str, list[Evaluation]]:
-    """The arms on the problems that all have; one that shares none with the first is left out."""
+    """Return the arms on the problems that all have; an arm that shares none is left out."""
     first = next(iter(read.values()))[0].prompts
     common = dict.fromkeys(first)
     arms: dict[str, Sequence[Evaluation]] = {}
@@ -184,7 +184,7 @@ def _ranges(chosen: Sequence[int], ks: list[int]) -> list[list[int]]:
 
 
 def _matrix(arms: Arms) -> dict[str, Any]:
-    """The share of correct samples by problem and arm, the problems in which arms differ first."""
+    """Return the share of correct samples by problem and arm, the most different ones first."""
     shares = {
         name: np.mean([one.correct_count_P / one.sizes for one in found], axis=0)
         for name, found in arms.items()

@@ -69,7 +69,7 @@ def _begins_line(file: Any, cursor: int) -> bool:
 
 
 def _parsed(line: bytes) -> dict[str, Any]:
-    """The object of a line; nothing for a line that is damaged, which a curve can lack."""
+    """Return the object of a line; nothing for a line that is damaged, which a curve can lack."""
     try:
         return json_lines.parse(line)
     except ValueError:
@@ -77,7 +77,7 @@ def _parsed(line: bytes) -> dict[str, Any]:
 
 
 def chosen(record: dict[str, Any]) -> list[str]:
-    """The metrics of a run that its page shows, by one of its steps.
+    """Return the metrics of a run that its page shows, by one of its steps.
 
     The curated ones; of a run that has hardly any of them, such as one of control, its evaluation
     and then the first others.
@@ -132,7 +132,7 @@ async def events(
 
 
 def _keys(path: Path) -> list[str]:
-    """The chosen metrics, by the first steps: some are not logged at every step."""
+    """Return the chosen metrics, by the first steps: some are not logged at every step."""
     records, _, _ = read_from(path, 0)
     merged: dict[str, Any] = {}
     for record in records:

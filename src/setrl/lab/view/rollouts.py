@@ -57,7 +57,7 @@ class GroupLog(Protocol):
         """Place and group, of every group of a step."""
 
     def group(self, step: int, place: int) -> Group:
-        """The group at a place of a step's file.
+        """Return the group at a place of a step's file.
 
         Raises:
             LookupError: If no group begins there.
@@ -80,7 +80,7 @@ class Rollouts:
             yield start, group_of_rollout(record, step, f"{self.files[step]}:{number}")
 
     def group(self, step: int, place: int) -> Group:
-        """The group that begins at a byte.
+        """Return the group that begins at a byte.
 
         Raises:
             LookupError: If no group begins there.
@@ -124,7 +124,7 @@ class ToolLog:
         yield from enumerate(self._of_step(step))
 
     def group(self, step: int, place: int) -> Group:
-        """The group with a number."""
+        """Return the group with a number."""
         if place < 0:
             raise LookupError(place)
         return self._of_step(step)[place]
@@ -155,7 +155,7 @@ def _shown(group: Group, step: int, notes: tuple[str, ...]) -> Group:
 
 
 def summary(place: int, group: Group) -> tuple[Any, ...]:
-    """The row of a group in the index."""
+    """Return the row of a group in the index."""
     samples = group.samples
     advantages = [abs(s.advantage) for s in samples if s.advantage is not None]
     odd = [(against(s), s.correct) for s in samples if s.advantage is not None]
@@ -175,9 +175,9 @@ def summary(place: int, group: Group) -> tuple[Any, ...]:
 
 
 def against(sample: Sample) -> float:
-    """|A| where it goes against correctness: positive for a wrong sample, negative for a right one.
+    """Return |A| where it goes against correctness, else 0.
 
-    0 where it does not.
+    It does where A is positive for a wrong sample, or negative for a right one.
     """
     if sample.advantage is None or sample.correct is None:
         return 0.0
@@ -209,7 +209,7 @@ class Index:
         self._lock = Lock()
 
     def of_step(self, step: int) -> FileIndex:
-        """The groups of a step."""
+        """Return the groups of a step."""
         about = self.log.files[step].stat()
         state = (about.st_size, about.st_mtime_ns)
         with self._lock:
@@ -219,7 +219,7 @@ class Index:
         return known[1]
 
     def of_all(self) -> FileIndex:
-        """The groups of all steps."""
+        """Return the groups of all steps."""
         found = [self.of_step(step) for step in self.log.files]
         rows = np.concatenate([one.rows for one in found]) if found else np.empty(0, ROW)
         return FileIndex(rows, tuple(prompt for one in found for prompt in one.prompts))

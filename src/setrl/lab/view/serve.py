@@ -96,7 +96,7 @@ def _sources(found: Found) -> list[Source]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Return whether only this machine can reach an address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -104,7 +104,7 @@ def is_loopback(host: str) -> bool:
 
 
 def bound(host: str, port: int | None) -> socket.socket:
-    """A socket that listens on a port, or on the first free one.
+    """Return a socket that listens on a port, or on the first free one.
 
     Raises:
         ConfigError: If the port is in use, or the address is not one of this machine.
