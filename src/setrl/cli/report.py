@@ -46,8 +46,9 @@ class Report(EvaluatedFields):
             self._of_files()
             return
         if self.output is not None or self.k:
-            raise ConfigError("--output and --k are for a report of files; a run's report goes into "
-                              " its folder")  # fmt: skip
+            raise ConfigError(
+                "--output and --k are for a report of files; a run's report goes into its folder"
+            )
         how = (self.reference, self.allow_damaged)
         if self.publish is None:
             print(write_report(self.paths[0], *how))

@@ -64,7 +64,7 @@ def names_of(strategies: Iterable[Strategy]) -> list[str | None]:
 
 
 class MarksOf100:
-    """Looks whether 100 stands among small labels, as for degenerate samples in Poly-EPO's code.
+    """A search for the label 100 among small ones: degenerate samples in Poly-EPO's code.
 
     All labels but 100 must be whole numbers from 0 to the size of the group, as a judge gives them.
 
