@@ -83,7 +83,7 @@ class AdaptiveK(AnyMethod):
             )
 
     def of_dense(self, samples: Samples, rng: np.random.Generator | None) -> Advantages:
-        """The advantages of prompts that have all their samples, fields (B, N)."""
+        """Return the advantages of prompts that have all their samples, fields (B, N)."""
         shape = samples.rewards.shape
         halves = [np.arange(shape[1])[start::2] for start in (0, 1)]
         found = _Collected.empty(shape)
@@ -100,7 +100,7 @@ class AdaptiveK(AnyMethod):
         return found.advantages()
 
     def sizes(self, rewards_Bn: np.ndarray, num_own: int) -> np.ndarray:
-        """The K of each prompt: from these samples, for sets of `num_own` other ones."""
+        """Return the K of each prompt: from these samples, for sets of `num_own` other ones."""
         rate_B = (rewards_Bn > self.threshold).mean(axis=1)
         most = min(self.largest, num_own - self.needs_contrast)
         wanted_B = np.rint(1 / np.maximum(rate_B, 1 / (most + 1)) - 1)
@@ -125,7 +125,7 @@ class _Collected:
         return cls(values, with_, without, stderr, np.zeros(shape[0]))
 
     def add(self, rows: np.ndarray, columns_n: np.ndarray, part: Advantages) -> None:
-        """The advantages of some prompts' samples at these places."""
+        """Return the advantages of some prompts' samples at these places."""
         at = rows[:, None], columns_n
         self.values_BN[at], self.with_BN[at] = part.values_BN, part.with_BN
         self.without_BN[at] = part.without_BN

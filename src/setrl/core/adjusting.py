@@ -22,7 +22,7 @@ class Adjustment(Protocol):
     def __call__(
         self, values_BN: np.ndarray, samples: Samples
     ) -> tuple[np.ndarray | float, np.ndarray | float]:
-        """What the advantages are multiplied by, and what is then added; each (B, N) or wider."""
+        """Return what the advantages are multiplied by, and what is added; (B, N) or wider."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Uniformity:
     reads: ClassVar[tuple[str, ...]] = ("rewards", "proxy")
 
     def __call__(self, values_BN: np.ndarray, samples: Samples) -> tuple[float, np.ndarray]:
-        """The term; 0 for wrong samples."""
+        """Return the term; 0 for wrong samples."""
         correct_BN = samples.rewards > self.threshold
         score_BN = np.where(correct_BN, samples.proxy, -np.inf)
         top_B1 = np.max(score_BN, axis=-1, keepdims=True, initial=-np.inf)

@@ -36,7 +36,7 @@ __all__ = [
 
 
 class Keywords(Fields, total=False):
-    """The keywords of `set_advantages`: those of samples, and those of a `Method`."""
+    """The keywords of `set_advantages`: the fields of samples, and those of a `Method`."""
 
     objective: Objective
     set_size: int
@@ -67,7 +67,7 @@ def set_advantages(
         method: A value of `setrl.methods`, a `Method` of your own, or a sum of methods.
         rng: A generator, or its seed; needed where sets are sampled.
         **given: Clusters, answers and whatever else the method reads; see `setrl.Fields`. For an
-            objective of your own, give instead of a method `objective=…, set_size=…` and any other
+            objective of your own, give `objective=…, set_size=…` instead of a method, and any other
             field of `setrl.Method`, such as `baseline=…`.
 
     Returns:
@@ -95,7 +95,7 @@ def require_method(method: AnyMethod | None, options: Mapping[str, Any] | None =
     """Return the method, or make one of the options.
 
     Raises:
-        ValueError: If it is no method (such as a name), or if both or neither are given.
+        ValueError: If it is not a method (but a name, say), or if both or neither are given.
     """
     if method is None and options and "objective" in options:
         return Method(**{"name": "unnamed", **options})

@@ -146,7 +146,7 @@ def draw_samples(num_prompts: int, num_samples: int, rng: np.random.Generator) -
 
 
 def _few_samples(set_size: int, num_samples: int) -> int:
-    """As many samples as make no more sets than are checked."""
+    """Return the most samples that make no more sets than are checked."""
     sizes = range(set_size + 1, num_samples + 1)
     return max((n for n in sizes if comb(n, set_size) <= CHECKED_SETS), default=set_size + 1)
 
@@ -158,7 +158,7 @@ def _scored(
     num_samples: int,
     rng: np.random.Generator,
 ) -> ObjectiveReport:
-    """The report without the cost."""
+    """Return the report without the cost."""
     sets_SK = all_sets(samples.num_samples, set_size)[:CHECKED_SETS]
     scores_BS = score_sets(objective, samples, sets_SK)
     enumerated = Enumerated()(objective, samples, set_size, None).means
@@ -183,7 +183,7 @@ def _problems(
     enumerated: SetMeans,
     rng: np.random.Generator,
 ) -> Iterator[str]:
-    """What is wrong, a sentence each."""
+    """Yield what is wrong, a sentence each."""
 
     def change(members: Samples) -> float:
         return gap_of(objective(members), scores_BS)
@@ -225,7 +225,7 @@ def _notes(
     additive_share: float,
     rng: np.random.Generator,
 ) -> Iterator[str]:
-    """What is worth knowing, a sentence each."""
+    """Yield what is worth knowing, a sentence each."""
     if additive_share > 1 - TOLERANCE:
         yield "it only adds up over members: set RL with it is standard RL"
     if fall := _fall_with_reward(objective, samples, rng.permuted(sets_SK, axis=1), scores_BS):
@@ -248,7 +248,7 @@ def _fall_with_reward(
 ) -> float:
     """By how much a score falls, at most, if the first member gets the prompt's highest reward.
 
-    Its other fields stay as they are. 0 if no score falls.
+    The other fields of this member stay the same. 0 if no score falls.
     """
     if "rewards" not in objective.reads:
         return 0.0
@@ -266,7 +266,7 @@ def _prompts(samples: Samples) -> Iterator[Samples]:
 
 
 def _written_fields(objective: Objective, members: Samples) -> list[str]:
-    """The fields that a call changes."""
+    """Return the fields that a call changes."""
     before = {name: np.copy(value) for name, value in vars(members).items() if value is not None}
     objective(members)
     now = vars(members)
@@ -276,7 +276,7 @@ def _written_fields(objective: Objective, members: Samples) -> list[str]:
 
 
 def _renumbered(clusters_BN: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The same clusters under other numbers; degenerate stays degenerate."""
+    """Return the same clusters under other numbers; degenerate stays degenerate."""
     number_C = rng.permutation(100 + int(clusters_BN.max()))
     return np.where(clusters_BN == DEGENERATE, DEGENERATE, number_C[clusters_BN])
 
@@ -296,7 +296,7 @@ def _additive_share(means: SetMeans, num_samples: int, set_size: int) -> float:
 
 
 def _timed(report: ObjectiveReport, samples: Samples, rng: np.random.Generator) -> ObjectiveReport:
-    """The report with the estimator that `Exact` takes, and its cost."""
+    """Return the report with the estimator that `Exact` takes, and its cost."""
     start = perf_counter()
     found = Exact()(report.objective, samples, report.set_size, rng)
     seconds = perf_counter() - start

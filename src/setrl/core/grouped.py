@@ -64,7 +64,7 @@ def grouped_advantages(
     if not len(groups):
         return like(np.zeros(0), rewards_M)
     places = _places(groups)
-    # At least as wide as the method needs: that groups are small is no mistake of their caller.
+    # At least as wide as the method needs: small groups are not a mistake of the caller.
     shape = places[0].max() + 1, max(places[1].max() + 1, method.fewest_samples)
     dense: dict[str, Any] = {
         name: _dense(values_M, places, shape) for name, values_M in flat.items()
@@ -76,7 +76,7 @@ def grouped_advantages(
 
 
 def _flat_fields(fields: Mapping[str, Array | None], length: int) -> dict[str, np.ndarray]:
-    """The fields that are given, (M,) each; refused if one has another length than the groups."""
+    """Return the given fields, (M,) each; refuse one of another length than the groups."""
     flat = {name: _flat(name, value) for name, value in fields.items() if value is not None}
     for name, values_M in flat.items():
         if len(values_M) != length:
@@ -114,7 +114,7 @@ def _places(groups_M: np.ndarray) -> Place:
 
 
 def _dense(values_M: np.ndarray, places: Place, shape: tuple[int, int]) -> np.ndarray:
-    """The values as (B, N), NaN or None where a group has no such sample."""
+    """Return the values as (B, N), NaN or None where a group has no such sample."""
     table_BN = np.full(shape, np.nan if values_M.dtype.kind in "fiub" else None)
     table_BN[places] = values_M
     return table_BN

@@ -1,7 +1,7 @@
 """The public door of the core: every argument is checked here, once, and made dense.
 
 Any library's array comes in, and the same kind of array goes out. The credit itself is NumPy in
-float64 on the host. It is B × N numbers beside a model's billions: a copy costs microseconds,
+float64 on the host. It is B × N numbers, a model has billions: a copy costs microseconds,
 sorting and counting need no second implementation, and devices without float64 (Apple's MPS, TPUs)
 get the same bits as everybody else.
 """
@@ -128,7 +128,7 @@ def check_set_size(
 
 
 def to_numpy(array: Array) -> np.ndarray:
-    """The array as NumPy, copied to the host if it is on a device.
+    """Return the array as NumPy, copied to the host if it is on a device.
 
     Lists with text become arrays of objects: in an array of text NumPy would write −1 as "-1" and
     NaN as "nan".
@@ -145,7 +145,7 @@ def to_numpy(array: Array) -> np.ndarray:
 
 
 def like(array: np.ndarray, reference: Array) -> Array:
-    """A NumPy array as the kind of array that the reference is, on the reference's device."""
+    """Return a NumPy array as the kind of array of the reference, on the same device."""
     if isinstance(reference, np.ndarray) or not array_api_compat.is_array_api_obj(reference):
         return array
     xp = array_api_compat.array_namespace(reference)
@@ -219,7 +219,7 @@ def _strategies(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.nda
 def _named_strategies(
     name: str, array: np.ndarray, shape: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Labels that are names; −1 among them is degenerate, as it is among numbers."""
+    """Labels that are names; −1 among them is degenerate, as among numbers."""
     is_degenerate_BN = _shaped(name, array, shape) == DEGENERATE
     array[is_degenerate_BN] = None
     labels_BN, known_BN = _labels(name, array, shape)

@@ -75,7 +75,7 @@ def mean_set_scores(
 def _dense(
     samples: Samples, objective: Objective, sizes: Sequence[int], rng: np.random.Generator | None
 ) -> np.ndarray:
-    """The means of prompts that have all their samples."""
+    """Return the means of prompts that have all their samples."""
     found = objective.mean_scores(samples, sizes)
     if found is not None:
         return found

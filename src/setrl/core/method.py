@@ -37,7 +37,7 @@ class Advantages:
     Attributes:
         values_BN: The advantage that goes into the loss; 0 for samples that were left out.
         with_BN: u, the mean score of the sets that hold the sample; NaN if left out.
-        without_BN: v, that of the sets that do not; NaN if left out, or at K = N.
+        without_BN: v, the mean score of the sets that do not; NaN if left out, or at K = N.
         mean_B: U, the mean score of all sets; NaN for skipped prompts.
         stderr_BN: Standard error of the values where sets were sampled; None when exact.
         usable_BN: False for samples that were left out: masked, or a field that is needed is NaN.
@@ -148,8 +148,9 @@ class Method(AnyMethod):
             v·N/(N − 1), `smaller_sets` w, `none` 0, or a value such as `credit.Mixture(0.5)`.
         reduction: `mean` over the sets of a sample, or their `sum`.
         scale: Divide a prompt's advantages by their standard deviation (`group_std`, GRPO's for
-            K = 1), by that of its set scores (`score_std`), or by the sum of their absolute values
-            (`total`, so that all prompts weigh the same); 1e-4 is added to it. All bias.
+            K = 1), by the standard deviation of its set scores (`score_std`), or by the sum of
+            their absolute values (`total`, so that all prompts weigh the same); 1e-4 is added to
+            the divisor. All three make the update biased.
         shaping: A change of a prompt's rewards before sets are scored; see `setrl.core.shaping`.
         estimator: How set means are computed; None for `credit.Exact()`.
         adjustment: A change of the advantages, after the scale; see `setrl.core.adjusting`.
@@ -207,7 +208,7 @@ class Method(AnyMethod):
         )
 
     def of_dense(self, samples: Samples, rng: np.random.Generator | None) -> Advantages:
-        """The advantages of prompts that have all their samples, fields (B, N)."""
+        """Return the advantages of prompts that have all their samples, fields (B, N)."""
         return _of_dense(samples, self, rng)
 
 
@@ -226,8 +227,8 @@ class Sum(AnyMethod):
     Attributes:
         parts: The methods.
         weights: One number for each.
-        adjustment: A change of the summed advantages, after those of the parts; a sum that is added
-            to, or multiplied, keeps it for itself: it becomes one part.
+        adjustment: A change of the summed advantages, after the adjustments of the parts. A sum
+            with an adjustment becomes one part of a larger sum.
 
     Raises:
         ValueError: If there are no parts, or not one finite weight for each.
@@ -282,7 +283,7 @@ class Sum(AnyMethod):
 
     @property
     def fewest_samples(self) -> int:
-        """As many as every part needs."""
+        """The largest number that a part needs."""
         return max(part.fewest_samples for part in self.parts)
 
     def check_samples(self, num_samples: int, called: str = "num_samples") -> None:
@@ -291,7 +292,7 @@ class Sum(AnyMethod):
             part.check_samples(num_samples, called)
 
     def of_dense(self, samples: Samples, rng: np.random.Generator | None) -> Advantages:
-        """The weighted sums of the parts' advantages and means."""
+        """Return the weighted sums of the parts' advantages and means."""
         found = [part.of_dense(samples, rng) for part in self.parts]
 
         def total(name: str) -> np.ndarray:
@@ -330,7 +331,7 @@ def _as_sum(method: AnyMethod) -> Sum:
 
 
 def _of_batch(batch: Batch, method: AnyMethod, rng: np.random.Generator | None) -> Advantages:
-    """Advantages of ragged prompts: those of equally many samples together, put in place."""
+    """Return the advantages of ragged prompts: computed together for prompts of one size."""
     shape = batch.usable_BN.shape
     values_BN, with_BN, without_BN = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
     mean_B, skipped_B = np.full(shape[0], np.nan), np.ones(shape[0], dtype=bool)
@@ -412,7 +413,7 @@ def _gain(
 
 
 def _factor(values_BN: np.ndarray, credit: Credit, method: Method) -> np.ndarray:
-    """What the reduction and the scale multiply the advantages by; (N,) or (B, 1)."""
+    """Return what the reduction and the scale multiply the advantages by; (N,) or (B, 1)."""
     factor = credit.share_N * credit.num_sets if method.reduction == "sum" else np.ones(1)
     if np.isinf(factor).any():
         raise ValueError(
@@ -435,7 +436,7 @@ def _factor(values_BN: np.ndarray, credit: Credit, method: Method) -> np.ndarray
 
 
 def _as_given(advantages: Advantages, reference: Array) -> Advantages:
-    """The same with arrays of the reference's kind."""
+    """Return the advantages with arrays of the reference's kind."""
     parts = vars(advantages).items()
     return Advantages(
         **{

@@ -28,7 +28,7 @@ Makers = Mapping[str, Callable[..., AnyMethod]]
 
 
 def method_of(config: Mapping[str, Any], makers: Makers, progress: float = 0.0) -> AnyMethod:
-    """The method of a config, at a share of the steps where it has schedules."""
+    """Return the method of a config, at a share of the steps where it has schedules."""
     return _method(schedules.at(schedules.read(config), progress), makers)
 
 
@@ -54,7 +54,7 @@ def _method(config: Mapping[str, Any], makers: Makers) -> AnyMethod:
 
 
 def _gated(method: AnyMethod, gate: Any) -> AnyMethod:
-    """The method with the credit of wrong samples clipped to at most 0, if `gate` is true."""
+    """Return the method, with the credit of wrong samples cut to at most 0 if `gate` is true."""
     if not isinstance(gate, bool):
         raise ValueError(f"gate must be true or false, got {gate!r}")
     if not gate:
@@ -89,7 +89,7 @@ def _weight(part: Mapping[str, Any]) -> float:
 
 
 def objective_of(config: str | Mapping[str, Any], kind: str = "objective") -> Objective:
-    """The objective of a name, or of a mapping with the key `objective`.
+    """Return the objective of a name, or of a mapping with the key `objective`.
 
     >>> objective_of("majority")
     majority(ties='uniform')

@@ -108,7 +108,7 @@ def pass_k_training(set_size: SetSize = 4) -> Method:
 
 
 def _sized(objective: Objective, set_size: SetSize) -> tuple[Objective, int]:
-    """An objective and its K; of several sizes, `over_sizes` of it and the largest."""
+    """Return an objective and its K; of several sizes, `over_sizes` of it and the largest."""
     if not isinstance(set_size, Mapping):
         return objective, set_size
     mixed = objectives.over_sizes(objective, set_size)
@@ -285,11 +285,11 @@ def adaptive_k(
 
 
 def from_config(config: Mapping[str, Any], progress: float = 0.0) -> AnyMethod:
-    """The method of a config such as {"method": "poly_epo", "set_size": 4}.
+    """Return the method of a config such as {"method": "poly_epo", "set_size": 4}.
 
     Args:
         config: As in `setrl.core.method_config`: also a sum of methods, objectives by name, and
-            schedules in the place of numbers.
+            schedules instead of numbers.
         progress: The share of the steps that is done, for schedules.
 
     Raises:

@@ -16,7 +16,7 @@ DEGENERATE = -1
 
 
 class Fields(TypedDict, total=False):
-    """The keywords that describe samples, beside their rewards, in every function of `setrl`.
+    """The keywords that describe samples, apart from rewards, in every function of `setrl`.
 
     Arrays of any library, or nested lists. A sample leaves the sets where a field that the
     objective reads is unknown: NaN or None.
@@ -90,7 +90,7 @@ class Samples:
         return Samples(**members)
 
     def choose(self, rows: np.ndarray, columns_Rn: np.ndarray) -> Samples:
-        """The samples `columns_Rn[r]` of the prompts `rows[r]`: fields of shape (R, n)."""
+        """Return the samples `columns_Rn[r]` of the prompts `rows[r]`: fields of shape (R, n)."""
         chosen = {name: value[rows[:, None], columns_Rn] for name, value in self._vectors()}
         if self.pairs is not None:
             across, down = columns_Rn[:, None, :], columns_Rn[:, :, None]
@@ -99,14 +99,14 @@ class Samples:
         return Samples(**chosen)
 
     def largest(self, names: Collection[str]) -> np.ndarray:
-        """The largest |number| of these fields for each prompt; 1 where all of them are labels."""
+        """Return the largest |number| of each prompt in these fields; 1 if all are labels."""
         numbers = [getattr(self, name) for name in names if name not in LABELS]
         flat = [one.reshape(len(one), -1) for one in numbers]
         found = [np.abs(one).max(axis=1) for one in flat]
         return np.max(found, axis=0) if found else np.ones(len(self.rewards))
 
     def with_rewards(self, rewards: np.ndarray) -> Samples:
-        """The same samples with other rewards."""
+        """Return the same samples with other rewards."""
         return replace(self, rewards=rewards)
 
     def _vectors(self) -> list[tuple[str, np.ndarray]]:

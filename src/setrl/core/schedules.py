@@ -1,4 +1,4 @@
-"""Schedules: numbers that change over the steps of a training, as values.
+"""Schedules: numbers that change over the steps of training, as values.
 
 A schedule maps the share of the steps that is done, from 0 to 1, to a number. It can stand for any
 number of a method: K, α, a weight. `Scheduled` is a method with such arguments.
@@ -57,7 +57,7 @@ class Linear(Schedule):
             )
 
     def __call__(self, progress: float) -> float:
-        """The number at `progress`."""
+        """Return the number at `progress`."""
         return self.first + self._done(progress) * (self.last - self.first)
 
     def _done(self, progress: float) -> float:
@@ -79,7 +79,7 @@ by_name: dict[str, Callable[..., Schedule]] = {"linear": Linear, "cosine": Cosin
 class Scheduled:
     """A method with arguments that change over the steps: progress → method.
 
-    `SetGRPOTrainer(method=…)` takes it in the place of a method.
+    `SetGRPOTrainer(method=…)` takes it instead of a method.
 
     Attributes:
         make: A function of `setrl.methods`.
@@ -96,12 +96,12 @@ class Scheduled:
     arguments: Mapping[str, Any]
 
     def __call__(self, progress: float) -> AnyMethod:
-        """The method at `progress`."""
+        """Return the method at `progress`."""
         return self.make(**at(dict(self.arguments), progress))
 
 
 def at(value: Any, progress: float) -> Any:
-    """The same value with the numbers of `progress` in the place of schedules."""
+    """Return the same value with the numbers of `progress` instead of schedules."""
     if isinstance(value, Schedule):
         return value(progress)
     if isinstance(value, Mapping):
@@ -113,7 +113,7 @@ def at(value: Any, progress: float) -> Any:
 
 
 def read(config: Any) -> Any:
-    """A config with schedules as values: {schedule: linear, first: 8, last: 2} becomes `Linear`.
+    """Return a config with schedules as values: {schedule: linear, …} becomes `Linear`.
 
     Raises:
         ValueError: Naming what is wrong with a schedule.

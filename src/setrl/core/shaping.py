@@ -20,7 +20,7 @@ class Shaping(Protocol):
     reads: ClassVar[tuple[str, ...]]
 
     def __call__(self, samples: Samples) -> np.ndarray:
-        """New rewards, (B, N)."""
+        """Return new rewards, (B, N)."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class DiversityBonus:
     reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
 
     def __call__(self, samples: Samples) -> np.ndarray:
-        """The rewards with the bonus."""
+        """Return the rewards with the bonus."""
         n = samples.num_samples
         clusters = find_clusters(samples.clusters)
         rarity_C = (n / np.maximum(clusters.size_C, 1) - 1) / max(n - 1, 1)
@@ -55,7 +55,7 @@ class QualityTimesDiversity:
     reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
 
     def __call__(self, samples: Samples) -> np.ndarray:
-        """The rewards times the diversity."""
+        """Return the rewards times the diversity."""
         n = samples.num_samples
         clusters = find_clusters(samples.clusters)
         others_BN = clusters.of_own((n - clusters.size_C) / max(n - 1, 1))
@@ -75,7 +75,7 @@ class UnlikelinessBonus:
     reads: ClassVar[tuple[str, ...]] = ("rewards", "proxy")
 
     def __call__(self, samples: Samples) -> np.ndarray:
-        """The rewards, reduced for likelier samples."""
+        """Return the rewards, reduced for likelier samples."""
         likelier_BN = samples.proxy[:, :, None] - samples.proxy[:, None, :]
         rank_BN = ((np.sign(likelier_BN) + 1) / 2).sum(axis=-1) - 0.5
         return samples.rewards * (1 - self.beta * rank_BN / samples.num_samples)
@@ -88,7 +88,7 @@ class ShareOfMean:
     reads: ClassVar[tuple[str, ...]] = ("rewards",)
 
     def __call__(self, samples: Samples) -> np.ndarray:
-        """The rewards as multiples of their mean."""
+        """Return the rewards as multiples of their mean."""
         if (samples.rewards < 0).any():
             raise ValueError(f"maxrl needs rewards of at least 0, got {samples.rewards.min():g}")
         mean_B1 = samples.rewards.mean(axis=-1, keepdims=True)
@@ -121,7 +121,7 @@ class ConcaveCounts:
             raise ValueError(f"penalty must be at least 0, got {self.penalty}")
 
     def __call__(self, samples: Samples) -> np.ndarray:
-        """The credit of each sample."""
+        """Return the credit of each sample."""
         right_BN = samples.rewards > self.threshold
         clusters = find_clusters(samples.clusters)
         count_BN = clusters.of_own(clusters.total(right_BN))
@@ -145,5 +145,5 @@ class Signed:
     reads: ClassVar[tuple[str, ...]] = ("rewards",)
 
     def __call__(self, samples: Samples) -> np.ndarray:
-        """The signed rewards."""
+        """Return the signed rewards."""
         return np.where(samples.rewards > self.threshold, self.right, -1.0)

@@ -2,7 +2,7 @@
 
 Floating-point sums depend on the order of their terms. BLAS, `einsum` and sums over axes that are
 not last choose an order by the shape of the whole array, by the processor and by the number of
-threads. The functions here choose it by the terms of one prompt alone.
+threads. The functions here choose it only by the terms of one prompt.
 """
 
 from __future__ import annotations

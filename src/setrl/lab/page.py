@@ -61,7 +61,7 @@ class Page:
     data: Any = None
 
     def html(self) -> str:
-        """The whole page as one text."""
+        """Return the whole page as one string."""
         parts = embedded(self.bundle, self.data)
         return PAGE.format(
             policy=html.escape(parts.policy, quote=True),
@@ -90,13 +90,13 @@ class Embedded:
 
 
 def embedded(bundle: str, data: Any) -> Embedded:
-    """A bundle and its data for a page with HTML of its own."""
+    """Return a bundle and its data for a page with its own HTML."""
     script, style = _bundled(f"{bundle}.js"), _bundled(f"{bundle}.css")
     return Embedded(POLICY.format(scripts=_hash(script)), style, script, _as_json(data))
 
 
 def playground() -> Page:
-    """The page on which a few samples are changed by hand, and every method credits them."""
+    """Return the page on which a few samples are changed by hand, and every method credits them."""
     return Page("playground", "setrl playground: who gets credit, and why")
 
 
@@ -109,7 +109,7 @@ def is_page(path: Path) -> bool:
 
 
 def _bundled(name: str) -> str:
-    """A file of the bundle, in a form that may stand inside an HTML element."""
+    """Return a file of the bundle, in a form that may stand inside an HTML element."""
     text = files("setrl.lab").joinpath("bundle", name).read_text("utf-8").strip()
     # Either would end the element early; the build must not write them.
     if "</script" in text or "</style" in text or "<!--" in text:

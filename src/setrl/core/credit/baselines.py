@@ -45,7 +45,7 @@ class AllSets(Baseline):
         return credit.means.contrast_BN * (1 - credit.share_N)
 
     def stderr(self, credit: Credit) -> np.ndarray | None:
-        """That of u − v, scaled in the same way."""
+        """Return the standard error of u − v, scaled in the same way."""
         stderr_BN = credit.stderr_contrast_BN
         return None if stderr_BN is None else stderr_BN * (1 - credit.share_N)
 
@@ -59,7 +59,7 @@ class LeaveOneOut(Baseline):
         return credit.means.contrast_BN
 
     def stderr(self, credit: Credit) -> np.ndarray | None:
-        """That of u − v."""
+        """Return the standard error of u − v."""
         return credit.stderr_contrast_BN
 
 
@@ -101,7 +101,7 @@ class NoBaseline(Baseline):
         return credit.means.with_BN
 
     def stderr(self, credit: Credit) -> np.ndarray | None:
-        """That of u."""
+        """Return the standard error of u."""
         return credit.stderr_with_BN
 
 
@@ -156,7 +156,7 @@ class FittedMixture(Baseline):
 
 
 def resolve(baseline: str | Baseline) -> Baseline:
-    """The baseline of that name; a value is itself."""
+    """Return the baseline of that name; a value is itself."""
     if isinstance(baseline, Baseline):
         return baseline
     return names.look_up("baseline", baseline, by_name)()

@@ -79,6 +79,6 @@ def _random_sets(
 
 
 def _first_of_each(sets_SK: np.ndarray) -> np.ndarray:
-    """The different sets, in the order in which they first came."""
+    """Return the different sets, in the order in which they first came."""
     _, first_S = np.unique(sets_SK, axis=0, return_index=True)
     return sets_SK[np.sort(first_S)]

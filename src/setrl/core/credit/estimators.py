@@ -52,7 +52,7 @@ class Estimator(Protocol):
     def __call__(
         self, objective: Objective, samples: Samples, set_size: int, rng: np.random.Generator | None
     ) -> Credit:
-        """The credit of every sample, fields (B, N)."""
+        """Return the credit of every sample, fields (B, N)."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class DrawnSets(ABC):
     def __call__(
         self, objective: Objective, samples: Samples, set_size: int, rng: np.random.Generator | None
     ) -> Credit:
-        """What `from_sets` makes of the drawn sets, or the means over all of them."""
+        """Return what `from_sets` makes of the drawn sets, or the means over all of them."""
         n = samples.num_samples
         total = comb(n, set_size)
         if self.num_sets >= total:
@@ -193,7 +193,7 @@ def _joined(rows: list[np.ndarray], credits: list[Credit]) -> Credit:
 
 
 def score_sets(objective: Objective, samples: Samples, sets_SK: np.ndarray) -> np.ndarray:
-    """The score of every set of every prompt, by the definition: (B, S).
+    """Return the score of every set of every prompt, by the definition: (B, S).
 
     Raises:
         ValueError: Naming the objective, if one of its scores is NaN or infinite.

@@ -21,7 +21,7 @@ def sampling_stderr(
     pilot: int = 2_000,
     rng: np.random.Generator | None = None,
 ) -> np.ndarray:
-    """The standard error of u − v that `Sampled(num_sets)` would have, before sets are drawn.
+    """Return the standard error of u − v of `Sampled(num_sets)`, before sets are drawn.
 
         se² = s²₊·(E[1/m] − 1/M₊) + s²₋·(E[1/(S−m)] − 1/M₋)
 
@@ -88,7 +88,7 @@ def _stratum_variances(
 ) -> tuple[np.ndarray, np.ndarray]:
     """s²₊ and s²₋ (with divisor M − 1), averaged over each prompt's samples: (B,) each.
 
-    The mean over samples of the variance within is the variance of all less that of the means.
+    The variance within, averaged over samples, is the variance of all less that between means.
     """
     n = samples.num_samples
     means = objective.set_means(samples, set_size)
@@ -108,7 +108,7 @@ def _scored_variances(
     pilot: int,
     rng: np.random.Generator | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same from all sets if they are no more than the pilot's, else from a pilot."""
+    """Estimate the variances from all sets, or from a pilot where there are more sets."""
     n = samples.num_samples
     if comb(n, set_size) <= pilot:
         sets_SK = all_sets(n, set_size)
@@ -121,7 +121,7 @@ def _scored_variances(
 
 
 def _variance_within(scores_BS: np.ndarray, in_SN: np.ndarray) -> np.ndarray:
-    """The sample variance over each sample's stratum, averaged over samples."""
+    """Return the sample variance over each sample's stratum, averaged over samples."""
     count_N = in_SN.sum(axis=0)
     kept_N = count_N > 1
     in_SN, count_N = in_SN[:, kept_N], count_N[kept_N]

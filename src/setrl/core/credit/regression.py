@@ -48,7 +48,7 @@ class Regression(DrawnSets):
             raise ValueError(f"Regression(ridge=...) must be in [0, ∞), got {self.ridge}")
 
     def from_sets(self, objective: Objective, samples: Samples, sets_SK: np.ndarray) -> Credit:
-        """The regression's means, with standard errors."""
+        """Return the regression's means, with standard errors."""
         n, set_size = samples.num_samples, sets_SK.shape[1]
         total = comb(n, set_size)
         scores_BS = score_sets(objective, samples, sets_SK)

@@ -1,4 +1,4 @@
-"""Credit that is nothing but rounding error becomes exactly 0, as it is in exact arithmetic.
+"""Credit that is only rounding error becomes exactly 0: its value in exact arithmetic.
 
 Whoever divides credit by its own spread would otherwise turn 1e-17 into 1.
 """
@@ -17,7 +17,7 @@ OF_SAMPLE = 8 * EPS  # more than the error of one u − v, relative to what it w
 
 
 def without_rounding(means: SetMeans, *, every_set: bool = True) -> SetMeans:
-    """Return u − v as they are, but 0 where they cannot be distinguished from 0.
+    """Return the means with u − v set to 0 where they cannot be distinguished from 0.
 
     One sample's u − v is 0 where it is no larger than 8·ε times the numbers that it was added up
     from, or than the prompt's largest u − v. All u − v of a prompt are 0 where none is larger than
@@ -66,7 +66,7 @@ def gain_without_rounding(means: SetMeans, smaller: SetMeans, given_B: np.ndarra
 
 
 def mean_score(scores_BS: np.ndarray) -> np.ndarray:
-    """The mean of each row, exactly the one score where all are equal up to their last digits."""
+    """Return the mean of each row: its score where all are equal up to their last digits."""
     return np.where(_is_flat(scores_BS)[..., 0], scores_BS[..., 0], mean(scores_BS))
 
 

@@ -60,5 +60,5 @@ by_name: dict[str, Callable[..., Objective]] = {
 
 
 def __dir__() -> list[str]:
-    """What is public: each objective once, under the name that makes it."""
+    """Return what is public: each objective once, under the name that makes it."""
     return ["Objective", "SetMeans", "by_name", *by_name]

@@ -114,7 +114,7 @@ class Objective(ABC):
         return None
 
     def resolve_set_size(self, set_size: int | None) -> int:
-        """The given set size, or the objective's own; they must not contradict each other."""
+        """Return the given set size, or the objective's own; the two must agree."""
         if set_size is None and self.set_size is None:
             raise ValueError(f"set_size is needed: {self!r} scores sets of any size")
         if set_size is not None and self.set_size not in (None, set_size):
@@ -136,7 +136,7 @@ class Objective(ABC):
         return np.ones(len(samples.rewards), dtype=bool)
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray | None:
-        """U alone for each set size, (sizes, B); None where there is no faster way to it."""
+        """Return only U, for each set size, (sizes, B); None where there is no faster way to it."""
         return None
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans | None:
@@ -144,11 +144,11 @@ class Objective(ABC):
         return None
 
     def member_values(self, samples: Samples) -> np.ndarray | None:
-        """x (B, N), where f(S) = (1/K) Σ_{i∈S} xᵢ; None if it is no such mean."""
+        """Return x (B, N), where f(S) = (1/K) Σ_{i∈S} xᵢ; None if f is not such a mean."""
         return None
 
     def __repr__(self) -> str:
-        """As one writes it: `polychromic(diversity=distinct_share())`."""
+        """Return the code that makes it: `polychromic(diversity=distinct_share())`."""
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
         return f"{name}({', '.join(f'{key}={value!r}' for key, value in vars(self).items())})"
 
@@ -180,7 +180,7 @@ class Objective(ABC):
         return Sum(products, tuple(a * b for a in left.weights for b in right.weights))
 
     def __rmul__(self, other: float) -> Sum | Product:
-        """A number times the objective."""
+        """Return a number times the objective."""
         return self * other
 
     def __neg__(self) -> Sum | Product:
@@ -221,16 +221,16 @@ class Sum(Objective):
 
     @property
     def set_size(self) -> int | None:
-        """That of the terms which have one."""
+        """The set size of the terms which have one."""
         return common_set_size(self.terms)
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The weighted sum of the terms' scores."""
+        """Return the weighted sum of the terms' scores."""
         scores = (w * term(members) for w, term in zip(self.weights, self.terms, strict=True))
         return np.asarray(sum(scores))
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
-        """The weighted sums of the terms' means."""
+        """Return the weighted sums of the terms' means."""
         means = [term.set_means(samples, set_size) for term in self.terms]
         return weighted_means(self.weights, means)
 
@@ -241,7 +241,7 @@ class Sum(Objective):
 
 
 def weighted_means(weights: Sequence[float], means: Sequence[SetMeans | None]) -> SetMeans | None:
-    """The means of Σ_t weight_t · f_t, field by field; None where one is not known.
+    """Return the means of Σ_t weight_t · f_t, field by field; None where one is not known.
 
     The variance of a sum is known of one term only.
     """
@@ -290,15 +290,15 @@ class Product(Objective):
 
     @property
     def set_size(self) -> int | None:
-        """That of the factor which has one."""
+        """The set size of the factor which has one."""
         return common_set_size((self.left, self.right))
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The product of the factors' scores."""
+        """Return the product of the factors' scores."""
         return self.left(members) * self.right(members)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
-        """The exact form that a factor knows for itself times a mean."""
+        """Return the exact form that a factor knows for itself times a mean."""
         for mean, other in ((self.left, self.right), (self.right, self.left)):
             values_BN = mean.member_values(samples)
             if values_BN is not None:
@@ -318,7 +318,7 @@ def _as_sum(objective: Objective) -> Sum:
 
 
 def finite(objective: Objective, scores: np.ndarray) -> np.ndarray:
-    """The scores, refused with the objective's name if one is NaN or infinite."""
+    """Return the scores, or refuse them by the objective's name if one is NaN or infinite."""
     if not np.isfinite(scores).all():
         raise ValueError(
             f"an objective must give finite scores, and {1 - np.isfinite(scores).mean():.0%} of "
@@ -328,12 +328,12 @@ def finite(objective: Objective, scores: np.ndarray) -> np.ndarray:
 
 
 def all_reads(*readers: Any) -> tuple[str, ...]:
-    """The fields that objectives or shapings read, each once."""
+    """Return the fields that objectives or shapings read, each once."""
     return tuple(dict.fromkeys(name for reader in readers for name in reader.reads))
 
 
 def common_set_size(objectives: tuple[Objective, ...]) -> int | None:
-    """The set size of those that have one; they must agree."""
+    """Return the set size of those that have one; they must agree."""
     sizes = sorted({part.set_size for part in objectives if part.set_size is not None})
     if len(sizes) > 1:
         raise ValueError(f"objectives made for sets of {sizes[0]} and of {sizes[1]} do not compose")

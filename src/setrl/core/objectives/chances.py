@@ -71,7 +71,7 @@ class Chances:
 
 @lru_cache(maxsize=256)
 def chances(num_samples: int, set_size: int) -> Chances:
-    """The tables for sets of `set_size` out of `num_samples`."""
+    """Return the tables for sets of `set_size` out of `num_samples`."""
     n, k = num_samples, set_size
     missed_m = np.arange(n + 1, dtype=np.float64)
     # missed_with[m+1] / missed_with[m] = (n−k−m)/(n−1−m). It is 0 from m = n − k on: a set of k
@@ -88,7 +88,7 @@ def chances(num_samples: int, set_size: int) -> Chances:
 
 
 def marked_chances(total: int, drawn: int) -> np.ndarray:
-    """P(t marked among `drawn` of `total`), of which m are marked: the table [m, t].
+    """Return P(t marked among `drawn`), if m of all `total` are marked: the table [m, t].
 
         C(m, t)·C(total−m, drawn−t) / C(total, drawn),   m from 0 to total, t from 0 to drawn
 

@@ -24,7 +24,7 @@ class Clusters(NamedTuple):
     size_C: np.ndarray
 
     def total(self, values_BN: np.ndarray) -> np.ndarray:
-        """The sum of the samples' values over each cluster: (B, N) → (C,)."""
+        """Return the sum of the samples' values over each cluster: (B, N) → (C,)."""
         return np.bincount(self.at_BN.ravel(), values_BN.ravel(), minlength=len(self.size_C))
 
     def of_own(self, values_C: np.ndarray) -> np.ndarray:
@@ -43,7 +43,7 @@ class Clusters(NamedTuple):
 
 
 def find_clusters(clusters_BN: np.ndarray) -> Clusters:
-    """The clusters of dense samples."""
+    """Return the clusters of dense samples."""
     at_BN, row_C = _places(clusters_BN)
     size_C = np.bincount(at_BN.ravel(), minlength=len(row_C))
     size_C[at_BN[clusters_BN == DEGENERATE]] = 0
@@ -51,7 +51,7 @@ def find_clusters(clusters_BN: np.ndarray) -> Clusters:
 
 
 def count_distinct(clusters: np.ndarray) -> np.ndarray:
-    """The number of different labels on the last axis, without `DEGENERATE`: (…, K) → (…)."""
+    """Return how many different labels the last axis has, without `DEGENERATE`: (…, K) → (…)."""
     ordered = np.sort(clusters, axis=-1)
     first = np.ones(ordered.shape, dtype=bool)
     first[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
@@ -59,7 +59,7 @@ def count_distinct(clusters: np.ndarray) -> np.ndarray:
 
 
 def _places(clusters_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A place for every (prompt, label), and the prompt of each place.
+    """Return a place for every (prompt, label), and the prompt of each place.
 
     Labels that lie close together are counted off, in O(N + C); others, such as hashes, sorted.
     """
@@ -96,11 +96,11 @@ class Part(NamedTuple):
 
 
 class MissedMeans:
-    """U and u − v of R(S)·1{S misses a group}, of which the diversities of clusters are made.
+    """U and u − v of R(S)·1{S misses a group}, the building block of cluster diversities.
 
     R(S) = Σ_{i∈S} xᵢ for any values x, and the groups are those that a prompt's clusters make. For
     a group of m samples, where `rest` is the sum of the values outside of it, q = missed_with and n
-    samples of which sets hold K:
+    samples in the prompt:
 
         U = q[m]·K/n·rest
         u − v = q[m]·(xᵢ + g·(rest − xᵢ)),   g = (K·m − (n−K)) / ((n−1−m)·(n−K))  i not in the group
@@ -135,7 +135,7 @@ class MissedMeans:
     def each_rest(self) -> Part:
         """Σ_c R(S)·1{S misses every cluster but c}: S has no strategy but c."""
         of_own, of_all = self.clusters.of_own, self.clusters.of_all
-        # "All but c" is a group too: its samples are those of the prompt's other clusters.
+        # "All but c" is a group too: its samples are in the prompt's other clusters.
         clustered_C = of_all(self.clusters.size_C)[self.clusters.row_C, 0].astype(np.int64)
         outside_C = self.sum_C - of_all(self.total_C)[self.clusters.row_C, 0] + self.total_C
         others_C = np.maximum(clustered_C - self.clusters.size_C, 0)
@@ -162,7 +162,7 @@ class MissedMeans:
         return Part(group.mean_C[:, None], contrast_BN, largest(contrast_BN))
 
     def _size(self, size_C: np.ndarray) -> np.ndarray:
-        """The size of the numbers that a sum over clusters adds up, for groups of these sizes.
+        """Return the size of the numbers in a sum over clusters, for groups of these sizes.
 
         The sums of values outside of the groups are differences: their errors go by Σ |xᵢ|.
         """
@@ -177,7 +177,7 @@ class MissedMeans:
 
 
 def largest(values_BN: np.ndarray) -> np.ndarray:
-    """The largest |x| of each prompt, (B, 1)."""
+    """Return the largest |x| of each prompt, (B, 1)."""
     return np.abs(values_BN).max(axis=-1, keepdims=True)
 
 

@@ -41,7 +41,7 @@ class Step(NamedTuple):
 def sweep(
     steps: list[list[Step]], end_PQ: np.ndarray, set_size: int, num_prompts: int
 ) -> tuple[np.ndarray, list[list[np.ndarray]]]:
-    """The coefficient of xᴷ, summed over phases and nodes by `end`, and the part of each step.
+    """Return the coefficient of xᴷ, summed over phases and nodes by `end`, and each step's part.
 
     The first phase starts at 1. Returns (B,), and (B,) for each step of each class: what of the
     coefficient goes through it, divided by its value.
@@ -91,7 +91,7 @@ class Classes(NamedTuple):
     size_BC: np.ndarray
 
     def mean(self, values_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The mean value of each class (B, C), and what each sample's is above it (B, N).
+        """Return the mean value of each class (B, C), and what each sample's is above it (B, N).
 
         The latter is exactly 0 where a class's values are equal.
         """
@@ -145,7 +145,7 @@ def in_parts(
     set_size: int,
     part: Callable[[Classes, slice], tuple[np.ndarray, ...]],
 ) -> tuple[np.ndarray, ...]:
-    """Return the results of `part` for all prompts, of which as many are swept at once as fit."""
+    """Return the results of `part` for all prompts, swept in parts that fit into memory."""
     num_prompts, num_classes = classes.size_BC.shape
     step = max(1, KEPT // ((num_classes + 1) * end_PQ.size * (set_size + 1)))
     slices = [slice(start, start + step) for start in range(0, num_prompts, step)]

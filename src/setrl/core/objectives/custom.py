@@ -1,4 +1,4 @@
-"""Set objectives of one's own: a function of the members, or of how many of each kind there are."""
+"""Set objectives that users write: a function of the members, or of the counts of each kind."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class OfFunction(Objective):
         return getattr(self.function, "__name__", repr(self.function))
 
     def _checked(self, scores: np.ndarray, shape: tuple[int, ...], hint: str) -> np.ndarray:
-        """The function's scores, which must be one number a set."""
+        """Return the function's scores, which must be one number a set."""
         if scores.shape != shape:
             raise ValueError(
                 f"the objective {self._name} must give one score a set, shape {shape}, got "
@@ -43,7 +43,7 @@ class OfFunction(Objective):
 
 @dataclass(frozen=True, repr=False)
 class FromFunction(OfFunction):
-    """An objective of your own, scored over all sets where they are few and else sampled sets.
+    """An objective that you write, scored over all sets where they are few and else sampled sets.
 
     Attributes:
         function: Fields of the set's members, arrays of shape (…, K) → scores (…). It must be
@@ -71,7 +71,7 @@ class FromFunction(OfFunction):
         return f"from_function({self._name}, reads={self.reads})"
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The function's scores, checked to be one number a set."""
+        """Return the function's scores, checked to be one number a set."""
         given = [getattr(members, name) for name in self.reads]
         shape = members.rewards.shape[:-1]
         if self.one_set_at_a_time:
@@ -103,7 +103,7 @@ class FromCounts(OfFunction):
 
     Attributes:
         function: Counts of shape (…, C + 1, 2) → scores (…). counts[…, c, 1] is the number of
-            correct members of cluster c and counts[…, c, 0] that of wrong ones; the last row is of
+            correct members of cluster c, counts[…, c, 0] of its wrong ones; the last row is of
             degenerate samples. Clusters come in no order, and there may be rows of zeros.
         threshold: A sample is correct if its reward is above it.
         max_compositions: Give up on the exact form where a prompt has more ways than this to take K
@@ -124,7 +124,7 @@ class FromCounts(OfFunction):
         return f"from_counts({self._name}, threshold={self.threshold})"
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The function of each set's counts: fields of shape (…, K) → (…)."""
+        """Return the function of each set's counts: fields of shape (…, K) → (…)."""
         clusters, k = members.clusters, members.num_samples
         first = (clusters[..., :, None] == clusters[..., None, :]).argmax(axis=-1)
         row = np.where(clusters == DEGENERATE, k, first)
@@ -155,7 +155,7 @@ class FromCounts(OfFunction):
     def _prompt_means(self, cells: _Cells, set_size: int) -> tuple[float, np.ndarray]:
         """U, and u − U of each sample, of one prompt.
 
-        Scores are counted from that of the likeliest composition: where nearly all sets score
+        Scores are counted from the score of the likeliest composition: where nearly all sets score
         alike, what is left is small, and has all its digits.
         """
         n, k = len(cells.at_N), set_size
@@ -170,7 +170,7 @@ class FromCounts(OfFunction):
         return usual + above_M.sum(), extra_G[cells.at_N]
 
     def _scores(self, counts: np.ndarray) -> np.ndarray:
-        """The function's scores, checked to be one number a set."""
+        """Return the function's scores, checked to be one number a set."""
         hint = "the last two axes of its argument run over the clusters and over wrong, correct"
         scores = np.asarray(self.function(counts), dtype=np.float64)
         return finite(self, self._checked(scores, counts.shape[:-2], hint))
@@ -193,7 +193,7 @@ class _Cells(NamedTuple):
 
 
 def _cells(clusters_N: np.ndarray, correct_N: np.ndarray) -> _Cells:
-    """The cells of one prompt that have samples."""
+    """Return the cells of one prompt that have samples."""
     labels, cluster_N = np.unique(clusters_N, return_inverse=True)
     key_N = 2 * (cluster_N - (labels[0] == DEGENERATE)) + correct_N
     key_G, at_N, size_G = np.unique(key_N, return_inverse=True, return_counts=True)

@@ -48,11 +48,11 @@ class ClusterDiversity(Objective):
         """Return the form of the diversity for prompts of `count` clusters."""
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """That of the diversity times the mean of ones; O(N + C)."""
+        """Return the means of the diversity times a mean of ones; O(N + C)."""
         return self.times_mean(np.ones(samples.clusters.shape), samples, set_size)
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:
-        """Exact in O(N + C): a sum over clusters, each of which contributes by itself."""
+        """Add up over the clusters, each by itself: exact in O(N + C)."""
         clusters = find_clusters(samples.clusters)
         means = MissedMeans(values_BN, clusters, set_size)
         form = self.misses(clusters.of_all(np.ones(clusters.size_C.shape)), set_size)
@@ -79,11 +79,11 @@ class Distinct(ClusterDiversity):
     """f(S) = |{cᵢ : i∈S, cᵢ ≠ DEGENERATE}|, the number of different strategies in the set."""
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The number of different clusters of each set; degenerate samples count in none."""
+        """Return the number of different clusters of each set; degenerate samples count in none."""
         return count_distinct(members.clusters)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """A sum over clusters of the chance that a set hits it; O(N + C)."""
+        """Return a sum over clusters of the chance that a set hits it; O(N + C)."""
         table = chances(samples.num_samples, set_size)
         clusters = find_clusters(samples.clusters)
         size_C = clusters.size_C
@@ -119,19 +119,19 @@ class DistinctCorrect(Objective):
     reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The number of different clusters of each set's correct members."""
+        """Return the number of different clusters of each set's correct members."""
         return Distinct()(self._of_correct(members))
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """That of `distinct`, a wrong sample being in no cluster; O(N + C)."""
+        """Return the means of `distinct`, where a wrong sample is in no cluster; O(N + C)."""
         return Distinct().set_means(self._of_correct(samples), set_size)
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
-        """As `set_means`."""
+        """Return the mean scores that `set_means` gives."""
         return Distinct().mean_scores(self._of_correct(samples), set_sizes)
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:
-        """As `set_means`."""
+        """Return the mean scores that `set_means` gives."""
         return Distinct().times_mean(values_BN, self._of_correct(samples), set_size)
 
     def _of_correct(self, samples: Samples) -> Samples:
@@ -144,7 +144,7 @@ class DistinctShare(ClusterDiversity):
     """f(S) = |{cᵢ : i∈S}| / K, from 1/K to 1: the diversity of Poly-EPO (arXiv:2604.17654)."""
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The number of different clusters of each set per member."""
+        """Return the number of different clusters of each set per member."""
         return count_distinct(members.clusters) / members.num_samples
 
     def misses(self, count_B1: np.ndarray, set_size: int) -> Misses:
@@ -157,7 +157,7 @@ class ExtraShare(ClusterDiversity):
     """f(S) = (|{cᵢ : i∈S}| − 1)₊ / (K − 1), from 0 to 1; 0 for K = 1, where there is no other."""
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The number of clusters beyond the first, per member beyond the first."""
+        """Return the number of clusters beyond the first, per member beyond the first."""
         extra = np.maximum(count_distinct(members.clusters) - 1, 0.0)
         return extra / max(members.num_samples - 1, 1)
 
@@ -175,7 +175,7 @@ class MixedShare(ClusterDiversity):
     """
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The number of different clusters per member, where there are two or more."""
+        """Return the number of different clusters per member, where there are two or more."""
         count = count_distinct(members.clusters)
         return np.where(count > 1, count, 0.0) / members.num_samples
 
@@ -197,7 +197,7 @@ class Differ(ClusterDiversity):
         return (count_distinct(members.clusters) > 1) * 1.0
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """As every diversity of clusters; a score of 0 or 1 has variance U(1 − U)."""
+        """Return the means of a cluster diversity; a score of 0 or 1 has variance U(1 − U)."""
         means = super().set_means(samples, set_size)
         return replace(means, variance=lambda: means.mean_B * (1 - means.mean_B))
 
@@ -235,15 +235,15 @@ class Polychromic(Objective):
 
     @property
     def set_size(self) -> int | None:
-        """That of the diversity."""
+        """The set size of the diversity."""
         return self.diversity.set_size
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The polychromic score of each set."""
+        """Return the polychromic score of each set."""
         return members.rewards.mean(axis=-1) * self.diversity(members)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
-        """What the diversity knows of itself times a mean."""
+        """Return what the diversity's `times_mean` returns for the rewards."""
         return self.diversity.times_mean(samples.rewards, samples, set_size)
 
 

@@ -73,7 +73,7 @@ def leave_one_out(values_BN: np.ndarray, weights_FBl: np.ndarray) -> np.ndarray:
 
 
 def _shares(sizes_l1: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
-    """The shares of the l-subsets of m numbers without and with the last one."""
+    """Return the shares of the l-subsets of m numbers without and with the last one."""
     return np.maximum(1 - sizes_l1 / m, 0.0), sizes_l1 / m
 
 

@@ -17,13 +17,13 @@ from setrl.core.samples import DEGENERATE, Samples
 class FamilyShare(Objective):
     """f(S) = (F + α·(V − F)) / K: a family of strategies counts 1, each further variant of it α.
 
-    F is the number of families in the set, and V that of variants. For α < 1, to lose a family of v
-    variants costs 1 + α(v − 1), and a variant of a family that stays costs α. At α = 1 it is
-    `distinct_share` of the variants, at α = 0 that of the families. Poly-EPO's judge
+    F is the number of families in the set, V the number of variants. For α < 1, losing a family of
+    v variants costs 1 + α(v − 1), and a variant of a family that stays costs α. At α = 1 it is
+    `distinct_share` of the variants, at α = 0 of the families. Poly-EPO's judge
     (arXiv:2604.17654, §A.1) names a macro-strategy, the framework, and a micro-strategy, the method
     at key steps, and its clusters count both alike (α = 1).
 
-    Families are a field of their own, `families`, beside `clusters`, and not a part of a cluster's
+    Families are a separate field, `families`, next to `clusters`, and not a part of a cluster's
     name, because labels are often integers in a tensor, and because another judge may give each
     level. A variant is a pair (family, cluster): two families may use the same cluster label. A
     sample that is degenerate at one level is in neither.
@@ -43,17 +43,17 @@ class FamilyShare(Objective):
             )
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The weighted number of families and variants of each set, per member."""
+        """Return the weighted number of families and variants of each set, per member."""
         families, variants = (count_distinct(level.clusters) for level in _levels(members))
         return (families + self.variant_weight * (variants - families)) / members.num_samples
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
-        """That of `distinct_share` at both levels; O(N + C)."""
+        """Return the means of `distinct_share` at both levels; O(N + C)."""
         means = [DistinctShare().set_means(level, set_size) for level in _levels(samples)]
         return weighted_means(self._weights, means)
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans | None:
-        """As `set_means`."""
+        """Return the times-mean form of `distinct_share` at both levels."""
         levels = _levels(samples)
         means = [DistinctShare().times_mean(values_BN, level, set_size) for level in levels]
         return weighted_means(self._weights, means)
@@ -64,9 +64,9 @@ class FamilyShare(Objective):
 
 
 def _levels(samples: Samples) -> tuple[Samples, Samples]:
-    """The samples with their families, and with their variants, as clusters."""
+    """Return the samples with their families, and with their variants, as clusters."""
     in_none = (samples.clusters == DEGENERATE) | (samples.families == DEGENERATE)
-    # Labels may be hashes, of which a product would not fit into an integer.
+    # Labels may be hashes, whose product would not fit into an integer.
     family = np.unique(samples.families, return_inverse=True)[1].reshape(in_none.shape)
     labels, cluster = np.unique(samples.clusters, return_inverse=True)
     variant = family * len(labels) + cluster.reshape(in_none.shape)

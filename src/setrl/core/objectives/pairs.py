@@ -26,7 +26,7 @@ class PairwiseDistance(Objective):
     reads: ClassVar[tuple[str, ...]] = ("pairs",)
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The mean over the pairs of each set."""
+        """Return the mean over the pairs of each set."""
         k = members.num_samples
         apart = ~np.eye(k, dtype=bool)
         return np.where(apart, members.pairs, 0.0).sum(axis=(-2, -1)) / max(k * (k - 1), 1)
@@ -82,11 +82,11 @@ class Volume(Objective):
     reads: ClassVar[tuple[str, ...]] = ("pairs",)
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The determinant of each set's part of the kernel."""
+        """Return the determinant of each set's part of the kernel."""
         return np.linalg.det(members.pairs)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """The means of products of K eigenvalues, shared out by squared eigenvectors; O(N³).
+        """Return the means of products of K eigenvalues, shared out by squared eigenvectors; O(N³).
 
         Σ_{S∋i} det L_S = Σₗ Vᵢₗ² λₗ eₖ₋₁(λ without λₗ)
         """
@@ -102,13 +102,13 @@ class Volume(Objective):
 
 
 def _size(value_BN: np.ndarray, set_size: int) -> np.ndarray:
-    """What an error of ε in eigenvalues, which is relative to the largest, becomes in a volume."""
+    """Return what an error of ε·(largest eigenvalue) in the eigenvalues becomes in a volume."""
     others_B = product_means(value_BN, set_size - 1).mean_B if set_size > 1 else 1.0
     return value_BN.max(axis=-1) * others_B
 
 
 def _centred_pairs(pairs_BNN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean over pairs of each prompt, and the pairs less it, with a diagonal of 0."""
+    """Return the mean over pairs of each prompt, and the pairs less it, with a diagonal of 0."""
     num_prompts, n, _ = pairs_BNN.shape
     apart_NN = ~np.eye(n, dtype=bool)
     first_B = pairs_BNN[:, 0, -1]
@@ -119,7 +119,7 @@ def _centred_pairs(pairs_BNN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pair_means(pairs_BNN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean of each sample's pairs, and of the pairs without it."""
+    """Return the mean of each sample's pairs, and of the pairs without it."""
     n = pairs_BNN.shape[-1]
     row_BN = pairs_BNN.sum(axis=-1)
     rest_BN = row_BN.sum(axis=-1, keepdims=True) / 2 - row_BN

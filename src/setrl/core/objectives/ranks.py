@@ -30,11 +30,11 @@ class Max(Objective):
     """f(S) = max_{i∈S} rᵢ: max@K, which is pass@K when rewards are 0 and 1."""
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The largest reward of each set."""
+        """Return the largest reward of each set."""
         return np.max(members.rewards, axis=-1)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """A sum of pass@K over thresholds; O(N log N)."""
+        """Return a sum of pass@K over thresholds; O(N log N)."""
         n, k = samples.num_samples, set_size
         table, ranked = chances(n, k), rank(samples.rewards)
         above_n = ranked.above_n
@@ -62,20 +62,20 @@ class RankWeighted(Objective):
         """Return the K weights, from the smallest reward to the largest."""
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The weighted sum of each set's sorted rewards."""
+        """Return the weighted sum of each set's sorted rewards."""
         ordered, weights = np.sort(members.rewards, axis=-1), self.weights(members.num_samples)
         counted = [weights[j] * ordered[..., j] for j in np.flatnonzero(weights)]
         return functools.reduce(np.add, counted, np.zeros(ordered.shape[:-1]))
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """A sum over thresholds, weighted by how many members pass each; O(N log N).
+        """Return a sum over thresholds, weighted by how many members pass each; O(N log N).
 
         The tables are O(N·K) once for each N, K and weights.
         """
         return self.ranked_means(rank(samples.rewards), set_size)
 
     def ranked_means(self, ranked: Ranked, set_size: int) -> SetMeans:
-        """The same of values whose ranks are given: they need not be in the order of the values."""
+        """Return the means of values whose ranks are given, in any order of the values."""
         num_samples = ranked.values_BN.shape[1]
         weights = self.weights(set_size)
         table = _rank_table(num_samples, tuple(weights), self._smaller_weights(set_size))
@@ -91,7 +91,7 @@ class RankWeighted(Objective):
         return SetMeans.around(mean_B, contrast_BN, set_size, gain if table.gain_n else None)
 
     def _smaller_weights(self, set_size: int) -> tuple[float, ...] | None:
-        """The weights of sets with one member less; None where it scores none."""
+        """Return the weights of sets with one member less; None where it scores none."""
         if set_size == 1:
             return None
         try:
@@ -105,7 +105,7 @@ class LStatistic(RankWeighted):
     """f(S) = Σⱼ a[j] · (j-th smallest reward of S), for sets of len(a) members.
 
     Attributes:
-        a: The weights, that of the smallest reward first.
+        a: The weights, the smallest reward's first.
     """
 
     a: Sequence[float]
@@ -121,7 +121,7 @@ class LStatistic(RankWeighted):
         return len(self.a)
 
     def weights(self, set_size: int) -> np.ndarray:
-        """The weights."""
+        """Return the weights."""
         if set_size != len(self.a):
             raise ValueError(
                 f"an l_statistic of {len(self.a)} weights scores sets of {len(self.a)}, "
@@ -213,7 +213,7 @@ class Quantile(RankWeighted):
             raise ValueError(f"quantile(q) must be in [0, 1], got {self.q}")
 
     def weights(self, set_size: int) -> np.ndarray:
-        """The two ranks around the position, by nearness."""
+        """Return the two ranks around the position, by nearness."""
         position = min(max(self.q * set_size - 0.5, 0.0), set_size - 1.0)
         low = floor(position)
         weights = np.zeros(set_size)
@@ -260,7 +260,7 @@ class _Sides(NamedTuple):
 
 
 class _RankTable(NamedTuple):
-    """Means of an L-statistic per threshold; `gained` is Σ a of K less that of K − 1."""
+    """Means of an L-statistic per threshold; `gained` is Σ a at K less Σ a at K − 1."""
 
     mean_n: np.ndarray
     contrast_n: _Sides
@@ -272,7 +272,7 @@ class _RankTable(NamedTuple):
 def _rank_table(
     num_samples: int, weights: tuple[float, ...], smaller: tuple[float, ...] | None
 ) -> _RankTable:
-    """The tables for thresholds that m = N−1 … 1 samples pass.
+    """Return the tables for thresholds that m = N−1 … 1 samples pass.
 
     Let t of a set's other K−1 members pass, out of the N−1 other samples. A member that passes as
     well brings the weight aₖ₋ₜ of rank K−t. Against a set where a sample outside takes its place,
@@ -308,7 +308,7 @@ def _rank_table(
 
 
 def _top_sums(weights: Sequence[float]) -> np.ndarray:
-    """The sum of the weights of the t largest ranks, for t from 0 to K."""
+    """Return the sum of the weights of the t largest ranks, for t from 0 to K."""
     return np.concatenate([[0.0], np.cumsum(weights[::-1])])
 
 

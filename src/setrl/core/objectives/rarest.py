@@ -51,8 +51,8 @@ class RarestCorrect(Objective):
         def sweep_part(part: Classes, at: slice) -> tuple[np.ndarray, np.ndarray]:
             return _sweep_rare(part, correct_BN[at], set_size)
 
-        found = in_parts(classes, _weights(set_size)[None], set_size, sweep_part)
-        return SetMeans.above(*found, set_size)
+        mean_B, extra_BN = in_parts(classes, _weights(set_size)[None], set_size, sweep_part)
+        return SetMeans.above(mean_B, extra_BN, set_size)
 
     def _earns(self, samples: Samples) -> np.ndarray:
         return (samples.rewards > self.threshold) & (samples.clusters != DEGENERATE)
@@ -103,7 +103,7 @@ class _Term(NamedTuple):
 
 
 def _class_terms(size_B: np.ndarray, right_B: np.ndarray, n: int, k: int) -> list[_Term]:
-    """A cluster of which a set holds j: none or more than k of any kind, or up to k wrong ones."""
+    """Return the terms of a cluster of which a set holds j: none, more than k, or up to k wrong."""
     chance_mj = binomials(n, k)
     wrong_B = size_B - right_B
     no_right_B = chance_mj[right_B, 0]

@@ -42,11 +42,11 @@ class Mean(Objective):
         return (self.of,)
 
     def member_values(self, samples: Samples) -> np.ndarray:
-        """The numbers whose mean it is."""
+        """Return the numbers whose mean it is."""
         return getattr(samples, self.of)
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The mean reward of each set."""
+        """Return the mean reward of each set."""
         return np.mean(self.member_values(members), axis=-1)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
@@ -68,7 +68,7 @@ class Mean(Objective):
         )
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:
-        """The product of two means, from their second moments about the prompt's means; O(N)."""
+        """Return means of a product of two means, from second moments about the prompt's; O(N)."""
         mean_B, centred_BN = centre(self.member_values(samples))
         other_B, deviation_BN = centre(values_BN)
         both_BN, contrast_BN = _centred_product(centred_BN * deviation_BN, set_size)
@@ -124,7 +124,7 @@ class SoftAny(Objective):
         return 1 - np.prod(1 - members.rewards, axis=-1)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """The means of products of failures; O(N·K)."""
+        """Return the means of products of failures; O(N·K)."""
         failure_BN = 1 - samples.rewards
         failed = product_means(failure_BN, set_size)
 
@@ -153,7 +153,7 @@ class SmoothMax(Objective):
             raise ValueError(f"smooth_max(beta) must be finite and not 0, got {self.beta}")
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The log-mean-exp of each set's rewards."""
+        """Return the log-mean-exp of each set's rewards."""
         scaled = self.beta * members.rewards
         top = scaled.max(axis=-1, keepdims=True)
         return (top[..., 0] + np.log(np.exp(scaled - top).mean(axis=-1))) / self.beta
@@ -189,7 +189,7 @@ class SmoothMax(Objective):
 
 
 def centre(rewards_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean reward of each prompt, and the rewards less it: exactly 0 where all are equal."""
+    """Return the mean reward of each prompt, and the rewards less it: 0 where all are equal."""
     shifted_BN = rewards_BN - rewards_BN[:, :1]
     shift_B = shifted_BN.mean(axis=-1)
     return rewards_BN[:, 0] + shift_B, shifted_BN - shift_B[:, None]

@@ -30,7 +30,7 @@ class BestOf(Objective):
     reads: ClassVar[tuple[str, ...]] = ("rewards", "proxy")
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The mean reward of each set's selected members."""
+        """Return the mean reward of each set's selected members."""
         chosen = members.proxy == members.proxy.max(axis=-1, keepdims=True)
         return np.where(chosen, members.rewards, 0.0).sum(axis=-1) / chosen.sum(axis=-1)
 
@@ -62,7 +62,7 @@ class BestOf(Objective):
         )
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
-        """As max@K, in ascending order of the proxy, each reward as the mean of those that tie."""
+        """Return max@K by the order of the proxy, where tied samples have their mean reward."""
         ranked = rank(samples.proxy, samples.rewards)
         ties = _ties(samples.proxy.ravel()[ranked.place_BN], ranked.values_BN)
         return top_means(ties.mean_BN, set_sizes)
@@ -87,7 +87,7 @@ class TopByProxy(Objective):
         check_count("top_by_proxy(m)", self.m, 1)
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The mean reward of each set's selected members."""
+        """Return the mean reward of each set's selected members."""
         proxy, m = members.proxy, self.m
         check_enough(f"top_by_proxy(m={m})", members.num_samples, m)
         last = np.sort(proxy, axis=-1)[..., -m, None]
@@ -97,7 +97,7 @@ class TopByProxy(Objective):
         return (share * members.rewards).sum(axis=-1) / m
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """As `top_mean` over ranks by the proxy, each reward as the mean of those that tie; a
+        """Return `top_mean` over ranks by the proxy, where tied samples have their mean reward; a
         member's deviation from that mean counts as often as it is selected; O(N log N).
         """
         n, m = samples.num_samples, self.m
@@ -133,7 +133,7 @@ class _Ties(NamedTuple):
 
 
 def _ties(proxy_BN: np.ndarray, rewards_BN: np.ndarray) -> _Ties:
-    """Groups of equal proxy, ascending; deviations are exactly 0 where rewards are equal."""
+    """Find groups of equal proxy, ascending; deviations are exactly 0 where rewards are equal."""
     num_prompts, n = proxy_BN.shape
     starts_BN = np.ones((num_prompts, n), dtype=bool)
     starts_BN[:, 1:] = proxy_BN[:, 1:] != proxy_BN[:, :-1]
@@ -193,12 +193,12 @@ def _preferred_of_smaller(ties: _Ties, num_samples: int, set_size: int, m: int) 
 
 
 def _few_above(total: int, drawn: int, m: int) -> np.ndarray:
-    """The chance that fewer than m of `drawn` out of `total` are among a given a, for each a."""
+    """Return the chance that fewer than m of `drawn` out of `total` are among a, for each a."""
     return marked_chances(total, drawn)[:, :m].sum(axis=1)
 
 
 def _mean_in_group(ties: _Ties, table_a: np.ndarray) -> np.ndarray:
-    """The mean of a table over a = A … A + g − 2; 0 for groups of one."""
+    """Return the mean of a table over a = A … A + g − 2; 0 for groups of one."""
     up_to_a = np.append(0.0, np.cumsum(table_a))
     others_BN = ties.size_BN - 1
     total_BN = up_to_a[ties.above_BN + others_BN] - up_to_a[ties.above_BN]

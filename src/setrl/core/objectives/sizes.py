@@ -70,7 +70,7 @@ class OverSizes(Objective):
         return max(self.weights)
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The weighted sum over the subsets of each set."""
+        """Return the weighted sum over the subsets of each set."""
         self._check(members.num_samples)
         scores = [
             weight * self.objective(members.sets(_subsets(members.num_samples, size))).mean(axis=-1)
@@ -79,7 +79,7 @@ class OverSizes(Objective):
         return np.sum(scores, axis=0)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
-        """The weighted sum of what the sizes give: a set's subset of n_c holds i with n_c/K."""
+        """Return the weighted sum over the sizes: a subset of n_c members holds i with n_c/K."""
         self._check(set_size)
         parts, found = [], []
         for size, weight in self.weights.items():

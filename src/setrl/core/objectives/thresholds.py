@@ -58,7 +58,7 @@ class Ranked:
 
 
 def rank(key_BN: np.ndarray, values_BN: np.ndarray | None = None) -> Ranked:
-    """The values (of the key itself, if none are given) in ascending order of the key."""
+    """Return the values (of the key itself, if none are given) in ascending order of the key."""
     num_prompts, n = key_BN.shape
     place_BN = _order(key_BN)
     place_BN += n * np.arange(num_prompts)[:, None]
@@ -67,13 +67,13 @@ def rank(key_BN: np.ndarray, values_BN: np.ndarray | None = None) -> Ranked:
 
 
 def top_means(ranked_BN: np.ndarray, set_sizes: Sequence[int]) -> np.ndarray:
-    """The mean value of the set's highest rank, for values in ascending order: (sizes, B)."""
+    """Return the mean value of the set's highest rank, values in ascending order: (sizes, B)."""
     n = ranked_BN.shape[1]
     return np.stack([total(ranked_BN * chances(n, k).top) for k in set_sizes])
 
 
 def _order(key_BN: np.ndarray) -> np.ndarray:
-    """An order that sorts each row; equal keys in any.
+    """Return an order that sorts each row; equal keys in any.
 
     Sorting keys is several times faster than sorting indices by them. Where the last bits of all
     keys are 0, as in 0, 1 and all numbers that were float32, each key carries its index in them.

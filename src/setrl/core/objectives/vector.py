@@ -27,7 +27,7 @@ class VectorMax(Objective):
     reads: ClassVar[tuple[str, ...]] = ("rewards", "second")
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The integral, piece by piece between weights at which two members are equally good."""
+        """Return the integral, piece by piece between weights at which two members are equal."""
         shape, k = members.rewards.shape[:-1], members.num_samples
         first, second = members.rewards.reshape(-1, k), members.second.reshape(-1, k)
         above, below = np.triu_indices(k, 1)
@@ -39,7 +39,7 @@ class VectorMax(Objective):
         return (best * np.diff(weight, axis=1)).sum(axis=1).reshape(shape)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """Those of max@K, which are linear in w while no two samples change their order.
+        """Return the means of max@K, linear in w while no two samples change their order.
 
         O(T·N log N) a prompt, for T weights at which two do: up to N²/2, fewer with equal samples.
         """
@@ -51,7 +51,7 @@ class VectorMax(Objective):
 
 
 def _crossing(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The weight at which two members with these differences are equally good; 0 for none."""
+    """Return the weight at which two members of these differences are equal; 0 for none."""
     slope = first - second
     weight = np.divide(-second, slope, out=np.zeros(slope.shape), where=slope != 0)
     return np.clip(weight, 0.0, 1.0)
@@ -80,7 +80,7 @@ def _between(
     second_N: np.ndarray,
     set_size: int,
 ) -> tuple[np.ndarray, ...]:
-    """What some of the intervals of weights, of these middles and lengths, add to the means."""
+    """Return what intervals of weights, of these middles and lengths, add to the means."""
     means = Max().set_means(Samples(middle_T1 * first_N + (1 - middle_T1) * second_N), set_size)
     assert means.gain_BN is not None
     parts = (means.with_BN, means.contrast_BN, means.gain_BN, means.mean_B)

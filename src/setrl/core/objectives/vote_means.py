@@ -38,14 +38,16 @@ import numpy as np
 from setrl.core.objectives.clusters import find_clusters
 
 NEGLIGIBLE = 1e-13  # chance that an answer reaches a count, or that a count wins
-NEGLIGIBLE_TOTAL = 1e-12  # chance of the other totals that are counted as K, relative to that of K
-SMALLEST = 1e-300  # in place of 0 where a logarithm follows
+NEGLIGIBLE_TOTAL = (
+    1e-12  # chance of the other totals that are counted as K, relative to the chance of K
+)
+SMALLEST = 1e-300  # instead of 0 where a logarithm follows
 BLOCK = 20_000  # complex numbers in one array, which then stays in the processor's cache
 
 
 @dataclass(frozen=True)
 class Ballots:
-    """The answers of all prompts in one list, those of a prompt with equally many votes together.
+    """The answers of all prompts in one list; answers of a prompt with equal votes are together.
 
     Such answers are alike but for their rewards, and each is as likely to win: only the sum of
     their rewards matters.
@@ -80,7 +82,7 @@ class Ballots:
         return Ballots(num_prompts, n, key_G // (n + 1), key_G % (n + 1), repeats_G, reward_G)
 
     def winners(self) -> tuple[np.ndarray, np.ndarray]:
-        """The winner's mean reward and its votes, (B,) each, where every sample votes."""
+        """Return the winner's mean reward and its votes, (B,) each, where every sample votes."""
         votes_B, reward_B = np.zeros((2, self.num_prompts))
         np.maximum.at(votes_B, self.row_G, self.votes_G)
         wins = self.votes_G == votes_B[self.row_G]
@@ -89,7 +91,7 @@ class Ballots:
 
 
 def mean_reward(ballots: Ballots, set_size: int) -> np.ndarray:
-    """The mean reward of the majority answer of all K-sets, ties drawn uniformly: (B,)."""
+    """Return the mean reward of the majority answer of all K-sets, ties drawn uniformly: (B,)."""
     if set_size == ballots.num_samples:
         return ballots.winners()[0]
     field, total_B = _Field(ballots, set_size), np.zeros(ballots.num_prompts)
@@ -103,7 +105,7 @@ def mean_reward(ballots: Ballots, set_size: int) -> np.ndarray:
 
 
 def mean_votes(ballots: Ballots, set_size: int) -> np.ndarray:
-    """The mean number of votes of the majority answer of all K-sets: (B,)."""
+    """Return the mean number of votes of the majority answer of all K-sets: (B,)."""
     if set_size == ballots.num_samples:
         return ballots.winners()[1]
     field, total_B = _Field(ballots, set_size), np.zeros(ballots.num_prompts)
@@ -126,7 +128,7 @@ class _Draw:
         at_least_US: That s or more are.
         turn_SW: exp(i·s·ω) for the counts s = 0 … K.
         drawn_W: The characteristic function of whether one sample is drawn.
-        read_W: Re Σ_w read · F is the probability of the total K, over that of no condition.
+        read_W: Re Σ_w read · F is the probability of the total K, over the one without conditions.
     """
 
     def __init__(self, votes_G: np.ndarray, n: int, k: int):
@@ -186,7 +188,7 @@ class _Field:
         self.high_B = np.where(reached_BS, np.arange(reached_BS.shape[1]), 0).max(axis=1)
 
     def stretches(self) -> Iterator[range]:
-        """The counts 1 … highest, a few at a time: their factors are made together.
+        """Yield the counts 1 … highest, a few at a time: their factors are made together.
 
         All answers that may reach the first count of a stretch are multiplied for each of its
         counts; so a stretch is short where the counts are small, and many answers reach them.
@@ -233,10 +235,10 @@ class _Race:
         self.read_PW = self.draw.read_W * self.draw.drawn_W ** rest_P[:, None]
 
     def _lay_out(self, may_G: np.ndarray) -> None:
-        """The groups that may win as a table (P, G) of places in `pairs_V`, and their rewards.
+        """Set the groups that may win as a table (P, G) of places in `pairs_V`, and their rewards.
 
         Groups without a reward come first, and the table is padded on the left (by an answer
-        without votes, whose factor is 1): so the last columns alone have rewards.
+        without votes, whose factor is 1): so only the last columns have rewards.
         """
         ballots, size = self.field.ballots, int(self.field.ballots.repeats_G.max(initial=1)) + 1
         place_B = np.full(ballots.num_prompts, -1)
@@ -289,7 +291,7 @@ class _Race:
             start = stop
 
     def everyone_below(self, block: np.ndarray, width: int) -> np.ndarray:
-        """That no answer wins with more than the point's count: Π over all groups."""
+        """Return P(no answer wins with more than the point's count): Π over all groups."""
         everyone = np.ones((len(block), width, len(self.points.t_R)), dtype=np.complex128)
         for pair_P in self.pair_PG[block].T:
             everyone *= self.factors[0][pair_P, :width]

@@ -51,7 +51,7 @@ class Majority(Objective):
             )
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The reward of each set's winning answer."""
+        """Return the reward of each set's winning answer."""
         answers, rewards = members.answers, members.rewards
         votes = count_votes(answers)
         wins = (votes == votes.max(axis=-1, keepdims=True)) & (votes > 0)
@@ -75,7 +75,7 @@ class Majority(Objective):
 
         Rewards are counted from the reward of the most frequent answer, which on a saturated prompt
         wins nearly always: what is left is small, and has all its digits. That reward itself counts
-        in the sets in which anybody votes.
+        in all sets with at least one vote.
         """
         lexicographic = self.ties == "lexicographic"
         votes_BN = samples.answers != DEGENERATE
@@ -110,11 +110,11 @@ class VoteShare(Objective):
     reads: ClassVar[tuple[str, ...]] = ("answers",)
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """The votes of each set's winning answer, per member."""
+        """Return the votes of each set's winning answer, per member."""
         return count_votes(members.answers).max(axis=-1) / members.answers.shape[-1]
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
-        """As `Majority.mean_scores`."""
+        """Return means by characteristic functions; see `vote_means`."""
         ballots = Ballots.count(samples.answers, np.zeros(samples.answers.shape))
         return np.stack([(mean_votes(ballots, k) / k).clip(0, 1) for k in set_sizes])
 
@@ -211,7 +211,7 @@ def _abstaining_steps(chance_Bj: np.ndarray, nodes: _VoteNodes) -> list[Step]:
 
 
 def _class_steps(chance_Bj: np.ndarray, reward_B: np.ndarray, nodes: _VoteNodes) -> list[Step]:
-    """A class of an answer: it has fewer votes than the winner, as many, or it is the winner."""
+    """Return the steps of an answer: it has fewer votes than the winner, as many, or it wins."""
     steps = []
     for count in map(int, np.flatnonzero(chance_Bj.any(axis=0))):
         chance_B = chance_Bj[:, count]
