@@ -60,10 +60,11 @@ class Ranked:
 def rank(key_BN: np.ndarray, values_BN: np.ndarray | None = None) -> Ranked:
     """Return the values (of the key itself, if none are given) in ascending order of the key."""
     num_prompts, n = key_BN.shape
-    place_BN = _order(key_BN)
+    place_BN, ordered_BN = _order(key_BN)
     place_BN += n * np.arange(num_prompts)[:, None]
-    values = (key_BN if values_BN is None else values_BN).ravel()
-    return Ranked(place_BN, values[place_BN])
+    if values_BN is not None or ordered_BN is None:
+        ordered_BN = np.take(key_BN if values_BN is None else values_BN, place_BN)
+    return Ranked(place_BN, ordered_BN)
 
 
 def top_means(ranked_BN: np.ndarray, set_sizes: Sequence[int]) -> np.ndarray:
@@ -72,8 +73,8 @@ def top_means(ranked_BN: np.ndarray, set_sizes: Sequence[int]) -> np.ndarray:
     return np.stack([total(ranked_BN * chances(n, k).top) for k in set_sizes])
 
 
-def _order(key_BN: np.ndarray) -> np.ndarray:
-    """Return an order that sorts each row; equal keys in any.
+def _order(key_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return an order that sorts each row, equal keys in any, and the sorted keys if known.
 
     Sorting keys is several times faster than sorting indices by them. Where the last bits of all
     keys are 0, as in 0, 1 and all numbers that were float32, each key carries its index in them.
@@ -82,9 +83,8 @@ def _order(key_BN: np.ndarray) -> np.ndarray:
     low_bits = (1 << (n - 1).bit_length()) - 1
     bits_BN = key_BN.view(np.int64)
     if (bits_BN & low_bits).any() or not np.isfinite(key_BN).all():
-        return np.argsort(key_BN, axis=-1)
+        return np.argsort(key_BN, axis=-1), None
     # Different keys differ in a higher bit, so the index in the low bits cannot change their order.
     taken_BN = bits_BN | np.arange(n)
     taken_BN.view(np.float64).sort(axis=-1)
-    taken_BN &= low_bits
-    return taken_BN
+    return taken_BN & low_bits, (taken_BN & ~low_bits).view(np.float64)
