@@ -105,6 +105,6 @@ def test_only_an_earlier_output_is_written_over(setrl, tmp_path):
     command = ("credit", path, "--method", "maxpo", "--set-size", 2, "--output", output)
     code, _, error = setrl(*command)
     assert (code, output.read_text()) == (2, '{"thesis": "the only copy"}\n')
-    assert "mine.jsonl exists already and is not output of setrl credit" in error
+    assert "mine.jsonl exists already and is not an output of setrl credit" in error
     output.unlink()
     assert setrl(*command)[0] == setrl(*command)[0] == 0

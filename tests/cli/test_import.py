@@ -148,7 +148,7 @@ INSPECT = {"id": 1, "input": "p", "target": "2"}
     ("source", "record", "message"),
     [
         ("verl", {**VERL, "step": "x"}, "log.json:1: is not of the form that the tool writes"),
-        ("verl", {**VERL, "input": 3}, "log.json:1: .* neither a text nor messages: '3'"),
+        ("verl", {**VERL, "input": 3}, "log.json:1: .* neither text nor messages: '3'"),
         ("lm-eval", {**LM_EVAL, "resps": 3}, "log.json:1: is not of the form"),
         ("lm-eval", {**LM_EVAL, "m": [1, 2]}, "log.json:1: a score must be a finite number"),
         ("inspect", {"samples": [1]}, "log.json, sample 0: is not of the form"),

@@ -151,7 +151,7 @@ def test_wrong_usage_ends_with_exit_code_2(tmp_path, capsys):
         (["--judge", "lm:m"], "judge lm needs the setting 'endpoint'"),
         (["--judge", "exact", "--config", tmp_path / "j.yaml"], "name the judge with --judge, or"),
         (["--config", tmp_path / "j.yaml"], "unknown setting of judge exact 'flips'"),
-        (["--config", tmp_path / "t.yaml"], "the strategy of the task is no judge"),
+        (["--config", tmp_path / "t.yaml"], "the strategy of the task is not a judge"),
         (["--judge", "exact", "--max-unknown", "5"], r"--max-unknown must be in [0, 1]"),
         (["--judge", "oracle:quadratik"], "did you mean 'quadratic'"),
     ]:

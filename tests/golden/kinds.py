@@ -253,7 +253,7 @@ def _samples(path: Path) -> list[dict[str, Any]]:
 def judge_audit(folder: Path) -> dict[str, Any]:
     """A noisy judge against itself, pairs, and the exact judge's labels."""
     judged, config = _judged(folder, "exact"), written(folder / "j.yaml", JUDGES["noisy"])
-    options = ("--gold", "cluster", "--reward", "correct", "--pairs", "representatives")
+    options = ("--strategy", "cluster", "--reward", "correct", "--pairs", "representatives")
     files = ("--config", config, "--output", folder / "audit")
     setrl(folder, "judge-audit", judged, *MATH_KEYS, *files, *options)
     found = json.loads((folder / "audit" / "audit.json").read_text())
@@ -273,8 +273,23 @@ def credit(folder: Path) -> dict[str, Any]:
         output = folder / f"{method}.jsonl"
         options = ("--method", method, *size, "--reward", "correct", "--output", output)
         setrl(folder, "credit", log, *options)
-        found[method] = columns(lines(output))
+        found[method] = columns([_credited(row) for row in lines(output)])
     return {"exact": found}
+
+
+def _credited(row: dict[str, Any]) -> dict[str, Any]:
+    """The credit of a row, in the form in which it was recorded."""
+    samples, credit = row["samples"], row["credit"]
+    return {
+        "schema_version": 1,
+        "group": row["id"],
+        "method": credit["method"],
+        "set_size": credit["set_size"],
+        "rewards": [float(one["correct"]) for one in samples],
+        "clusters": [one["cluster"] for one in samples],
+        "advantages": [one["advantage"] for one in samples],
+        "skipped": credit["skipped"],
+    }
 
 
 def import_(folder: Path) -> dict[str, Any]:

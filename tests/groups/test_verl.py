@@ -71,13 +71,16 @@ def test_minus_one_and_one_are_graded_until_a_threshold_is_given(tmp_path):
     assert read(path, reward="acc").records[0]["correct"] == [0, 1]
 
 
-def test_groups_keep_all_their_samples(tmp_path):
+def test_groups_of_other_sizes_are_left_out_and_said(tmp_path):
     sizes = {"a": 2, "b": 2, "c": 1, "d": 3}
     lines = [line(name, str(i), 1.0) for name, size in sizes.items() for i in range(size)]
     imported = read(write(tmp_path / "1.jsonl", *lines, line("a", "none", None)))
-    assert [record["n"] for record in imported.records] == list(sizes.values())
-    assert imported.records[3]["texts"] == ["0", "1", "2"]
-    assert imported.notes == ["1 samples without a score (null or NaN) are left out"]
+    assert [record["texts"] for record in imported.records] == [["0", "1"]] * 3
+    assert imported.notes == [
+        "1 samples beyond n = 2 of their group are left out",
+        "1 groups of fewer than n = 2 samples are left out",
+        "1 samples without a score (null or NaN) are left out",
+    ]
 
 
 def test_verify_holds_samples_against_the_gold(tmp_path):

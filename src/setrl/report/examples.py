@@ -21,8 +21,8 @@ from setrl.evaluation.summary import SplitSummary
 from setrl.files import json_lines
 from setrl.files.run_folder import BASE, evaluation_files, find_arms
 from setrl.groups.records import Evaluation, read_records
+from setrl.groups.rollouts import CORRECT
 from setrl.report.run import ArmRun, RunData, shown_split
-from setrl.report.samples import CORRECT
 from setrl.report.style import label, main_arms
 
 MOST_PROBLEMS = 4  # of a split

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,6 +44,37 @@ def merged(parts: Iterable[Group]) -> list[Group]:
         replace(parts[0], samples=tuple(one for part in parts for one in part.samples))
         for parts in by_id.values()
     ]
+
+
+def of_one_size(groups: list[Group], notes: list[str], verify: bool) -> list[Group]:
+    """Return the groups with the commonest number n of scored samples, of two the smaller.
+
+    The surplus of larger groups and all smaller groups are left out, and counted: a log of a tool
+    may hold one group for two problems, or end within a group.
+
+    Args:
+        groups: The groups.
+        notes: Gets sentences about what was left out.
+        verify: Whether all samples are scored later.
+    """
+    sizes = [sum(verify or one.reward is not None for one in group.samples) for group in groups]
+    counts = Counter(size for size in sizes if size)
+    n = max(counts, key=lambda size: (counts[size], -size), default=0)
+    if surplus := sum(max(0, size - n) for size in sizes):
+        notes.append(f"{surplus} samples beyond n = {n} of their group are left out")
+    if small := sum(count for size, count in counts.items() if size < n):
+        notes.append(f"{small} groups of fewer than n = {n} samples are left out")
+    return [
+        group if size == n else _first(group, n, verify)
+        for group, size in zip(groups, sizes, strict=True)
+        if size >= n
+    ]
+
+
+def _first(group: Group, n: int, verify: bool) -> Group:
+    """Return a group with its first n scored samples."""
+    scored = [one for one in group.samples if verify or one.reward is not None]
+    return replace(group, samples=tuple(scored[:n]))
 
 
 def choose_steps(

@@ -11,7 +11,7 @@ from setrl import names
 from setrl.errors import ConfigError, DataError, usage_errors
 from setrl.groups.fields import log_files
 from setrl.groups.importers import inspect_ai, lighteval, lm_eval, tinker_cookbook, trl, verl
-from setrl.groups.importers.importing import LogReader, choose_steps, merged
+from setrl.groups.importers.importing import LogReader, choose_steps, merged, of_one_size
 from setrl.groups.options import LogOptions
 from setrl.groups.recognition import Fields
 from setrl.groups.types import Group, Sample
@@ -77,7 +77,7 @@ def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) ->
     notes += reader.notice(parts)
     if not parts:
         raise DataError(f"{path}: the log holds no samples")
-    return merged(parts)
+    return of_one_size(merged(parts), notes, options.verify)
 
 
 def rows_of(
