@@ -15,7 +15,7 @@ from setrl.judges.base import Group, Judge, Judgement, by_first_appearance
 
 
 @dataclass(frozen=True)
-class NoisyJudge(Judge):
+class NoisyJudge(Judge, sees_copies=True):
     """A judge with another judge's clusters, in which labels of single samples are random.
 
     Each sample of a group is moved with probability `flips`, independently of the others. Its new

@@ -25,7 +25,7 @@ SplitBy = Literal["draw", "wording"]
 
 
 @dataclass(frozen=True)
-class MergedJudge(Judge):
+class MergedJudge(Judge, sees_copies=True):
     """A judge that counts some of another judge's strategies as one.
 
     The other judge must name strategies, as `oracle` does (`x=0` on polynomial, `factoring` on
@@ -88,7 +88,7 @@ def _renamed(judgement: Judgement, names: dict[str, str]) -> Judgement:
 
 
 @dataclass(frozen=True)
-class SplitJudge(Judge):
+class SplitJudge(Judge, sees_copies=True):
     """A judge that splits the largest cluster of another judge in `parts`.
 
     If clusters have equal sizes, the first one is split; degenerate samples are no

@@ -1,9 +1,11 @@
+from concurrent.futures import Future
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from setrl import DEGENERATE
-from setrl.judges import BackgroundJudge, Judge, by_first_appearance, pairwise
+from setrl.judges import BackgroundJudge, Group, Judge, Judgement, by_first_appearance, pairwise
 from setrl.judges.ensemble import EnsembleJudge
 from setrl.judges.exact import ExactJudge
 from studies.faulty import NoisyJudge
@@ -51,3 +53,58 @@ def test_a_judge_without_threads_and_files_is_closed_all_the_same():
     judge.close()
     assert not isinstance(judge, BackgroundJudge)
     assert not isinstance("exact", Judge)
+
+
+class AllDifferent(BackgroundJudge):
+    """Calls all samples that it sees different; answers when `answer` is called."""
+
+    name = "all different"
+
+    def __init__(self):
+        self.seen, self.open = [], []
+
+    def judge(self, groups):
+        self.seen += groups
+        return [Judgement(tuple(range(len(one.samples))), one.samples) for one in groups]
+
+    def submit(self, group):
+        self.open.append((group, Future()))
+        return self.open[-1][1]
+
+    def answer(self):
+        for group, future in self.open:
+            future.set_result(Judgement(tuple(range(len(group.samples)))))
+
+
+def test_equal_texts_are_one_cluster_before_a_judge_is_asked():
+    judge = AllDifferent()
+    same, mixed, none = judge.judge(
+        [Group("p", ("a",) * 5), Group("p", ("b", "a", "b", "c")), Group("p", ())]
+    )
+    assert same.clusters_N == (0,) * 5
+    assert mixed == Judgement((0, 1, 0, 2), ("b", "a", "b", "c"))
+    assert none.clusters_N == ()
+    assert [one.samples for one in judge.seen] == [("a",), ("b", "a", "c"), ()]
+
+
+def test_equal_texts_are_one_cluster_in_the_background():
+    judge = AllDifferent()
+    same, different = judge.submit(Group("p", ("a", "a"))), judge.submit(Group("p", ("a", "b")))
+    assert [group.samples for group, _ in judge.open] == [("a",), ("a", "b")]
+    assert not same.done()
+    judge.answer()
+    assert same.result().clusters_N == (0, 0)
+    assert different.result().clusters_N == (0, 1)
+
+
+def test_an_error_in_the_background_reaches_the_caller():
+    judge = AllDifferent()
+    answer = judge.submit(Group("p", ("a", "a")))
+    judge.open[0][1].set_exception(OSError("gone"))
+    with pytest.raises(OSError, match="gone"):
+        answer.result()
+
+
+def test_a_judge_may_ask_to_see_copies():
+    (judgement,) = NoisyJudge(ExactJudge(), 1.0).judge([Group("p", ("a",) * 6)])
+    assert len(set(judgement.clusters_N)) > 1

@@ -86,3 +86,18 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
         JudgementCache(tmp_path / "file" / "judge.sqlite")
     with pytest.raises(DataError, match=r"cannot be used as a cache .*unable to open"):
         JudgementCache(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["", "[0", "5", "null", '["a", 0]', "[0]", "[-2, 0]", "[true, 0]", "[" * 100_000, b"x", 7],
+)
+def test_a_damaged_row_is_unknown_and_is_replaced(tmp_path, row):
+    cache = JudgementCache(tmp_path / "judge.sqlite")
+    cache.put("a", (0, 1), "model", "style")
+    with sqlite3.connect(tmp_path / "judge.sqlite") as other:
+        other.execute("UPDATE judgements SET clusters = ?", (row,))
+    assert cache.get("a", 2) is None
+    assert cache.put("a", (1, 0), "model", "style") == (1, 0)
+    assert cache.get("a") == (1, 0)
+    cache.close()

@@ -25,7 +25,9 @@ class Fixed:
 
 def majority(*judges, **options):
     size = max(len(judge.judgement.clusters_N or ()) for judge in judges)
-    (judgement,) = EnsembleJudge(judges, **options).judge([Group.of_texts("p", ("x",) * size)])
+    (judgement,) = EnsembleJudge(judges, **options).judge(
+        [Group.of_texts("p", tuple(map(str, range(size))))]
+    )
     return judgement
 
 

@@ -1,6 +1,7 @@
 """The judge against a server that misbehaves: all answers in order, all failures counted."""
 
 import logging
+import sqlite3
 import threading
 import time
 
@@ -129,6 +130,29 @@ def test_unknown_groups_are_logged_once_a_minute(caplog):
         judge.judge(make_groups(20))
     (record,) = caplog.records
     assert "1 of 1 prompts unknown (1 unparsable); now: there is no JSON" in record.getMessage()
+
+
+def test_an_unknown_judgement_has_the_answer_of_the_server():
+    with FaultyServer({"no_json": 1.0}) as server, make_judge(server.url) as judge:
+        (prose,) = judge.judge(make_groups(1))
+    with FaultyServer({"server_error": 1.0}) as server:
+        with make_judge(server.url, {"attempts": 1}) as judge:
+            (dead,) = judge.judge(make_groups(1))
+    assert prose.detail == "I would put the first two together."
+    assert "HTTP 500: Internal Server Error" in dead.detail
+
+
+def test_a_damaged_row_of_the_cache_is_asked_about_again(tmp_path):
+    (group,) = make_groups(1)
+    with FaultyServer() as server:
+        for damage in (None, "UPDATE judgements SET clusters = '[0]'"):
+            if damage is not None:
+                with sqlite3.connect(tmp_path / "judge.sqlite") as database:
+                    database.execute(damage)
+            with make_judge(server.url, cache=tmp_path / "judge.sqlite") as judge:
+                (judgement,) = judge.judge([group])
+            assert judgement.clusters_N == right_clusters(group)
+    assert len(server.log) == 2
 
 
 def test_what_a_server_says_is_logged(caplog):

@@ -9,11 +9,13 @@ from setrl.judges import Group, Judge, Judgement, by_first_appearance
 from setrl.judges.embedding import EmbeddingJudge
 from setrl.judges.pairwise import PairwiseJudge, by_judge, count_triples
 
-GROUP = Group.of_texts("p", tuple("abacbada"))
+GROUP = Group.of_texts(
+    "p", tuple("a0 b1 a2 c3 b4 a5 d6 a7".split())
+)  # equal first letters are the same
 
 
 def equal(_prompt, pairs):
-    return [first == second for first, second in pairs]
+    return [first[0] == second[0] for first, second in pairs]
 
 
 @pytest.mark.parametrize("ask", ["representatives", "all_pairs"])
@@ -113,7 +115,7 @@ def test_blank_samples_are_degenerate_and_cost_nothing(ask):
     judge = PairwiseJudge(equal, ask)
     judgements = judge.judge(
         [
-            Group.of_texts("p", ("", "a", " \n", "a")),
+            Group.of_texts("p", ("", "a", " \n", "a2")),
             Group.of_texts("p", ("",)),
             Group.of_texts("p", ()),
         ]

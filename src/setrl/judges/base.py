@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import functools
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, runtime_checkable
 
 from setrl.core.samples import DEGENERATE
 from setrl.groups.types import Group
@@ -20,19 +21,86 @@ class Judgement:
             None if the group could not be judged.
         strategies: The name of each sample's strategy, if the judge gives names.
         reason: Why the clusters are unknown, in one word of a small set; None if they are known.
+        detail: What the judge or its server answered instead, shortened; None if that is not known.
     """
 
     clusters_N: tuple[int, ...] | None
     strategies: tuple[str | None, ...] | None = None
     reason: str | None = None
+    detail: str | None = field(default=None, compare=False)
+
+
+def _judge_each_text_once(judge: Callable[..., list[Judgement]]) -> Any:
+    @functools.wraps(judge)
+    def once(self: Judge, groups: Sequence[Group]) -> list[Judgement]:
+        found = [_different_texts(group) for group in groups]
+        judgements = judge(self, [group for group, _ in found])
+        places = (places_N for _, places_N in found)
+        return [_for_all(one, own) for one, own in zip(judgements, places, strict=True)]
+
+    return once
+
+
+def _submit_once(submit: Callable[..., Future[Judgement]]) -> Any:
+    @functools.wraps(submit)
+    def once(self: BackgroundJudge, group: Group) -> Future[Judgement]:
+        different, places_N = _different_texts(group)
+        answer = submit(self, different)
+        return answer if different is group else _later(answer, places_N)
+
+    return once
+
+
+def _different_texts(group: Group) -> tuple[Group, list[int]]:
+    """Return the group without copies, and the place there of each sample's text."""
+    place: dict[str, int] = {}
+    places_N = [place.setdefault(text, len(place)) for text in group.samples]
+    is_whole = len(place) == len(group.samples)
+    return (group if is_whole else Group(group.prompt, tuple(place))), places_N
+
+
+def _for_all(judgement: Judgement, places_N: Sequence[int]) -> Judgement:
+    """Give each sample what its text got."""
+    clusters_N, strategies = judgement.clusters_N, judgement.strategies
+    if clusters_N is None or len(clusters_N) == len(places_N):
+        return judgement
+    return replace(
+        judgement,
+        clusters_N=tuple(clusters_N[i] for i in places_N),
+        strategies=None if strategies is None else tuple(strategies[i] for i in places_N),
+    )
+
+
+def _later(answer: Future[Judgement], places_N: Sequence[int]) -> Future[Judgement]:
+    """Return a future that gives each sample what its text gets."""
+    whole: Future[Judgement] = Future()
+    whole.set_running_or_notify_cancel()  # only the question itself can be cancelled
+
+    def pass_on(done: Future[Judgement]) -> None:
+        try:
+            whole.set_result(_for_all(done.result(), places_N))
+        except BaseException as error:
+            whole.set_exception(error)
+
+    answer.add_done_callback(pass_on)
+    return whole
 
 
 @runtime_checkable
 class Judge(Protocol):
     """Sorts the samples of prompts into clusters.
 
-    Inherit from it, or write all three members yourself.
+    Inherit from it, or write all three members yourself. A subclass is asked about the different
+    texts of each group only, and equal texts get one cluster: no judge can tell them apart. With
+    `class Mine(Judge, sees_copies=True)` it is asked about all samples.
     """
+
+    def __init_subclass__(cls, *, sees_copies: bool = False, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        ways = {} if sees_copies else {"judge": _judge_each_text_once, "submit": _submit_once}
+        for name, once in ways.items():
+            if name in vars(cls):
+                setattr(cls, name, once(vars(cls)[name]))
 
     @property
     def name(self) -> str:

@@ -8,7 +8,9 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from setrl.core.samples import DEGENERATE
 from setrl.errors import DataError
 
 SCHEMA = 1
@@ -45,19 +47,30 @@ class JudgementCache:
         except (OSError, sqlite3.DatabaseError, DataError) as error:
             raise DataError(f"{path} cannot be used as a cache of judgements: {error}") from None
 
-    def get(self, key: str) -> tuple[int, ...] | None:
-        """Return the clusters in the order of the shown samples; None if they are unknown."""
+    def get(self, key: str, num_samples: int | None = None) -> tuple[int, ...] | None:
+        """Return the clusters in the order of the shown samples; None if they are unknown.
+
+        Args:
+            key: The hash of the request.
+            num_samples: N: a row with another number of labels is damaged, and thus unknown.
+        """
         query = "SELECT clusters FROM judgements WHERE key = ?"
         with self._lock:
             row = self._database.execute(query, (key,)).fetchone()
-        return tuple(json.loads(row[0])) if row else None
+        return _read(row[0], num_samples) if row else None
 
     def put(self, key: str, clusters: Sequence[int], model: str, style: str) -> tuple[int, ...]:
-        """Keep clusters, unless another process was first; the clusters that are kept."""
+        """Keep clusters, unless another process was first; the clusters that are kept.
+
+        A damaged row is replaced.
+        """
         row = (key, json.dumps(list(clusters)), model, style, time.time())
-        with self._lock:
-            self._database.execute("INSERT OR IGNORE INTO judgements VALUES (?,?,?,?,?)", row)
-        return self.get(key) or tuple(clusters)
+        for rule in ("IGNORE", "REPLACE"):
+            with self._lock:
+                self._database.execute(f"INSERT OR {rule} INTO judgements VALUES (?,?,?,?,?)", row)
+            if (kept := self.get(key, len(clusters))) is not None:
+                return kept
+        return tuple(clusters)
 
     def __len__(self) -> int:
         with self._lock:
@@ -67,6 +80,18 @@ class JudgementCache:
         """Close the file."""
         with self._lock:
             self._database.close()
+
+
+def _read(text: Any, num_samples: int | None) -> tuple[int, ...] | None:
+    """Read the labels of a row; None if the row is damaged."""
+    try:
+        labels = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    if not isinstance(labels, list) or num_samples not in (None, len(labels)):
+        return None
+    are_labels = all(type(label) is int and label >= DEGENERATE for label in labels)
+    return tuple(labels) if are_labels else None
 
 
 def _opened(path: str | Path | None) -> sqlite3.Connection:

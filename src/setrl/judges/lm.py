@@ -41,6 +41,7 @@ COUNTS_FROM_ZERO = (
     "cluster: if it counts clusters from 0, its first cluster is lost; compare it with "
     "`setrl judge-audit`, or say in its instructions that clusters count from 1"
 )
+SHOWN_ANSWER = 200  # characters of what failed, in messages
 QUOTED_REPLY = 2000  # characters of an unreadable reply that its repair request quotes
 
 
@@ -174,19 +175,20 @@ class LMJudge(BackgroundJudge):
         try:
             shown = await self._clusters(self._question(group)) if group.texts else ()
         except (RequestError, ReplyError) as failure:
-            return self._unknown(failure.reason, str(failure))
+            return self._unknown(failure)
         self.counts.groups += 1
         self.counts.known += 1
         return Judgement(by_first_appearance(shown))
 
-    def _unknown(self, reason: str, why: str) -> Judgement:
+    def _unknown(self, failure: RequestError | ReplyError) -> Judgement:
         self.counts.groups += 1
-        self.counts.unknown[reason] += 1
+        self.counts.unknown[failure.reason] += 1
         if self._is_time_to_log():
             now = str(self.counts)  # counts go on changing, and a record may be written later
-            log.warning("judge %s: %s; now: %s", self.name, now, why)
+            log.warning("judge %s: %s; now: %s", self.name, now, failure)
         self._stop_if_over()
-        return Judgement(None, reason=reason)
+        answered = failure.reply if isinstance(failure, ReplyError) else failure.detail
+        return Judgement(None, reason=failure.reason, detail=answered[:SHOWN_ANSWER] or None)
 
     def _stop_if_over(self) -> None:
         if self.retry_rule.is_over(self.counts.unknown.total(), self.counts.groups):
@@ -215,7 +217,7 @@ class LMJudge(BackgroundJudge):
         lock = self._open_questions.setdefault(question.key, asyncio.Lock())
         # The second of two equal questions waits here, and then finds the answer in the cache.
         async with lock:
-            shown = await self._cached(self._cache.get, question.key)
+            shown = await self._cached(self._cache.get, question.key, len(question.order))
             if shown is not None:
                 self.counts.cached += 1
             else:
@@ -276,6 +278,7 @@ class LMJudge(BackgroundJudge):
             clusters = read_clusters(reply.text, num_samples)
         except ReplyError as error:
             self.counts.failures[error.reason] += 1
+            error.reply = reply.text
             raise
         self.counts.read += 1
         if self._numbering.seems_to_start_at_zero(clusters):

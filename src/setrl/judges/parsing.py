@@ -25,7 +25,10 @@ class ReplyError(ValueError):
 
     Attributes:
         reason: "unparsable", "truncated", "wrong_length" or "bad_id".
+        reply: The reply itself, once it is known; empty before.
     """
+
+    reply = ""
 
     def __init__(self, reason: str, why: str):
         super().__init__(why)
