@@ -7,7 +7,7 @@ import torch
 from transformers import AutoTokenizer
 
 from setrl import domains
-from setrl.errors import DataError
+from setrl.errors import ConfigError, DataError, RunError
 from setrl.evaluation import collecting, sampling
 from setrl.groups.records import load_evaluation, read_records
 from setrl.tasks.problem_sets import domain_problems
@@ -133,3 +133,35 @@ def test_damaged_weights_get_a_sentence(tiny_checkpoint, tmp_path, spoil):
     weights.write_bytes(spoil(weights.read_bytes()))
     with pytest.raises(DataError, match="model: the file of its weights is damaged"):
         evaluate(folder, tmp_path / "out.jsonl")
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What transformers is asked for, as (name, only on this disk); it finds nothing."""
+    found = []
+
+    def nothing(name, local_files_only=False):
+        found.append((name, local_files_only))
+        raise OSError("nothing there")
+
+    monkeypatch.setattr(sampling.AutoConfig, "from_pretrained", nothing)
+    return found
+
+
+@pytest.mark.parametrize("name", ["./gone", "~/gone", "runs/pilot/base", "{there}/bsae"])
+def test_a_mistyped_folder_is_refused_and_no_hub_is_asked(tmp_path, monkeypatch, asked, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "base").mkdir()
+    with pytest.raises(ConfigError, match=r"there is no such folder, and .* has base"):
+        sampling.refuse_missing_model(name.format(there=tmp_path))
+    assert asked == []
+
+
+def test_a_hub_that_does_not_answer_is_not_asked_again_and_again(monkeypatch, asked):
+    def refuse(url):
+        raise RunError(f"{url} cannot be reached")
+
+    monkeypatch.setattr(sampling, "refuse_unreachable", refuse)
+    with pytest.raises(ConfigError, match=r"Qwen/Qwen3 is not .*: https.* cannot be reached"):
+        sampling.refuse_missing_model("Qwen/Qwen3")
+    assert asked == [("Qwen/Qwen3", True)]

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from setrl import files
-from setrl.errors import ConfigError
+from setrl.errors import ConfigError, RunError
 from setrl.files.run_folder import TrainingRun, kind_of, training_run, write_status
 
 
@@ -29,6 +29,7 @@ def test_only_whole_checkpoints_count(tmp_path):
 
 
 def written(run, step):
+    files.append_line(run.metrics, {"step": step})
     folder = run.checkpoint(step)
     folder.mkdir(parents=True)
     (folder / "model.safetensors").write_bytes(b"weights" * 100)
@@ -59,6 +60,28 @@ def test_a_damaged_checkpoint_is_given_up_for_the_one_before(tmp_path, caplog, s
     spoil(second / name)
     assert run.usable_checkpoint() is None
     assert "training repeats the steps after the start" in caplog.messages[1]
+
+
+def test_a_checkpoint_whose_step_was_cut_from_the_metrics_is_given_up(tmp_path, caplog):
+    run = TrainingRun(tmp_path)
+    second, _ = written(run, 2), written(run, 4)
+    files.write_lines(run.metrics, files.read_lines(run.metrics)[:1])
+    assert run.usable_checkpoint() == second
+    message = "ends at step 2, but step 4 is done: training repeats the steps after checkpoint-2"
+    assert caplog.messages == [f"{run.metrics} {message}"]
+    run.metrics.unlink()
+    assert run.usable_checkpoint() is None
+    assert "holds no step, but step 2 is done" in caplog.messages[1]
+
+
+def test_metrics_that_lack_a_step_that_nothing_repeats_are_refused(tmp_path):
+    run = TrainingRun(tmp_path)
+    written(run, 3)
+    run.refuse_cut_metrics(3)
+    with pytest.raises(RunError, match="ends at step 3, but step 5 is done: put the whole file"):
+        run.refuse_cut_metrics(5)
+    with pytest.raises(RunError, match="ends at step 3, but step 5 is done"):
+        run.truncate(5)
 
 
 def test_checkpoints_of_earlier_versions_and_of_other_processes_are_not_checked(tmp_path):

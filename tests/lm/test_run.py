@@ -71,6 +71,12 @@ def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_
         assert len(files.read_lines(run.path / "evaluation" / "test.jsonl")) == 2
     assert len(files.read_lines(run_dir / "base" / "evaluation" / "test.jsonl")) == 2
 
+    kept = files.read_lines(first.metrics)[:-1]
+    files.write_lines(first.metrics, kept)
+    with pytest.raises(RunError, match=rf"ends at step {steps - 1}, but step {steps} is done"):
+        run_comparison(resolved, run_dir, cache=cache, show_progress=False)
+    assert files.read_lines(first.metrics) == kept
+
     whole, stop = TrainingRun(tmp_path / "whole"), Stop()
     train_arm(resolved, "poly_epo", 0, run_dir / "base", whole, lambda _: None, stop)
     assert weights(whole) == weights(training_run(run_dir, "poly_epo", 0))
@@ -101,6 +107,26 @@ def test_an_arm_that_fails_does_not_stop_the_others(make_resolved, base, tmp_pat
         run_jobs(jobs, workers=1, show_progress=False, preload=comparison.__name__)
     assert statuses(tmp_path)["poly_epo/seed_0"] == "finished"
     assert "Traceback" in (tmp_path / "grpo" / "seed_0" / "traceback.txt").read_text()
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_base_that_was_removed_is_never_a_name_on_a_hub(
+    make_resolved, base, tmp_path, monkeypatch, own
+):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("run/base" if own else "mine")
+    shutil.copytree(base, folder)
+    resolved = make_resolved(model=None if own else str(folder), eval_splits=["test"])
+    arms = LanguageModelArms(resolved, Path("run"), tmp_path / "cache")
+    arms.prepare(show_progress=False)
+    shutil.rmtree(folder)
+    run = training_run(Path("run"), "grpo", 0)
+    message = f"^{tmp_path / folder} is missing: all arms start from"
+    with pytest.raises(RunError, match=message):
+        arms.train("grpo", 0, run, lambda _: None, Stop())
+    with pytest.raises(RunError, match=message):
+        arms.evaluate_base(TrainingRun(Path("run/base")), lambda _: None, Stop())
+    assert not (folder / "evaluation").exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"x" * 64, None])

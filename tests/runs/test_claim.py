@@ -1,4 +1,5 @@
 import fcntl
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -131,3 +132,18 @@ def test_a_folder_of_others_is_left_as_it_was(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
     with pytest.raises(ConfigError, match="is a file: give a folder for the run"):
         claim(tmp_path / "notes.txt")
+
+
+def removes(folder, error):
+    with claimed(folder, Config()):
+        shutil.rmtree(folder)
+        if error is not None:
+            raise error
+
+
+@pytest.mark.parametrize("error", [None, ValueError("no"), KeyboardInterrupt()])
+def test_a_folder_that_somebody_removed_is_not_written_again(tmp_path, error):
+    with pytest.raises(RunError if error is None else type(error)) as raised:
+        removes(tmp_path / "run", error)
+    assert not (tmp_path / "run").exists()
+    assert error is not None or "was removed while the run went on" in str(raised.value)

@@ -52,6 +52,7 @@ def train_arm(
         Whether all steps are done; False if training was stopped.
     """
     if run.evaluation.exists():
+        run.refuse_cut_metrics(files.read_json(run.evaluation).get("steps", 0))
         on_step(config.steps)
         return True
     task = config.make_task()

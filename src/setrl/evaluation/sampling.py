@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -18,27 +19,56 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from setrl import files
-from setrl.errors import ConfigError, DataError
+from setrl import files, wording
+from setrl.errors import ConfigError, DataError, RunError
 from setrl.models.sampler import sample_ids
 from setrl.serving.generators import Ask, Sample, problem_seed
+from setrl.serving.reachable import refuse_unreachable
 from setrl.tasks.prompting import PromptForm
 
 ADAPTER = "adapter_config.json"
+HF_HUB = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
 AS_THE_MODEL_TAKES_IT = PromptForm()
 
 
 def refuse_missing_model(model_dir: str | Path) -> None:
     """Look for a model, so that nothing is written for one that does not exist.
 
+    A hub is asked only for a name that cannot be a path, and only if it answers at all: the
+    library behind it tries again for half a minute.
+
     Raises:
         ConfigError: If the model does not exist.
     """
+    name = base_of(model_dir)
+    _refuse_missing_folder(name)
     try:
-        AutoConfig.from_pretrained(base_of(model_dir))
-    except (OSError, ValueError) as error:
+        if not (Path(name).is_dir() or _is_cached(name)):
+            refuse_unreachable(HF_HUB)
+        AutoConfig.from_pretrained(name)
+    except (OSError, ValueError, RunError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise ConfigError(f"{model_dir} is not a model's folder or name: {reason}") from error
+
+
+def _refuse_missing_folder(name: str) -> None:
+    """Refuse what is written as a path, `ORG/NAME` aside, and is no folder."""
+    is_path = name.startswith((".", "~")) or Path(name).is_absolute() or len(Path(name).parts) > 2
+    if is_path and not Path(name).is_dir():
+        where = next(one for one in Path(name).absolute().parents if one.is_dir())
+        inside = sorted(one.name for one in where.iterdir() if one.is_dir())
+        raise ConfigError(
+            f"{name} is not a model's folder or name: there is no such folder, and {where} has "
+            f"{wording.first_of(inside) if inside else 'no folder'}"
+        )
+
+
+def _is_cached(name: str) -> bool:
+    try:
+        AutoConfig.from_pretrained(name, local_files_only=True)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def refuse_damaged_weights(folder: Path, remedy: str) -> None:

@@ -22,7 +22,7 @@ from typing import Any, Literal, get_args
 import yaml
 
 from setrl import files
-from setrl.errors import ConfigError, DataError
+from setrl.errors import ConfigError, DataError, RunError
 
 SCHEMA_VERSION = 1
 BASE = "base"  # the model that every arm starts from: its folder, and its name in figures
@@ -79,7 +79,7 @@ class TrainingRun:
     def checkpoint_folders(self) -> dict[int, Path]:
         """Return step → folder of every checkpoint, complete or not."""
         found = self.checkpoints.glob("checkpoint-*")
-        return dict(sorted((int(path.name.rpartition("-")[2]), path) for path in found))
+        return dict(sorted((_step_of(path), path) for path in found))
 
     def last_checkpoint(self) -> Path | None:
         """Return the latest complete checkpoint; None if there is none."""
@@ -87,22 +87,45 @@ class TrainingRun:
         return complete[-1] if complete else None
 
     def usable_checkpoint(self) -> Path | None:
-        """Return the latest complete checkpoint whose files are undamaged; None if there is none.
+        """Return the latest complete checkpoint that can be resumed; None if there is none.
 
-        Damaged later checkpoints are skipped, with a warning that names the file.
+        Its files are undamaged, and the metrics hold its step. Later checkpoints are skipped, with
+        a warning that says what is wrong.
         """
+        last = self.last_step()
         while (folder := self.last_checkpoint()) is not None:
-            damaged = _damaged_file(folder)
-            if damaged is None:
+            step, damaged = _step_of(folder), _damaged_file(folder)
+            if damaged is None and last >= step:
                 return folder
             (folder / COMPLETE).unlink(missing_ok=True)
             before = self.last_checkpoint()
             log.warning(
-                "%s is damaged: training repeats the steps after %s",
-                folder / damaged,
+                "%s: training repeats the steps after %s",
+                f"{folder / damaged} is damaged" if damaged else self._cut(last, step),
                 before.name if before else "the start",
             )
         return None
+
+    def last_step(self) -> int:
+        """Return the last step that the metrics hold; 0 if they hold none."""
+        return max((record["step"] for record in files.read_lines(self.metrics)), default=0)
+
+    def refuse_cut_metrics(self, step: int) -> None:
+        """Refuse metrics that lack a step that is done, because nothing would repeat it.
+
+        Raises:
+            RunError: Naming the file, and what to do.
+        """
+        last = self.last_step()
+        if last < step:
+            raise RunError(
+                f"{self._cut(last, step)}: put the whole file back, or remove {self.path} to train "
+                "this arm with this seed again"
+            )
+
+    def _cut(self, last: int, step: int) -> str:
+        held = f"ends at step {last}" if last else "holds no step"
+        return f"{self.metrics} {held}, but step {step} is done"
 
     def remove_incomplete(self) -> None:
         """Remove the checkpoints that were not written completely."""
@@ -117,12 +140,21 @@ class TrainingRun:
         files.write_json(folder / COMPLETE, sums)
 
     def truncate(self, step: int) -> None:
-        """Remove the records of later steps, so that a resumed run records them once."""
+        """Remove the records of later steps, so that a resumed run records them once.
+
+        Raises:
+            RunError: If the metrics lack the step.
+        """
+        self.refuse_cut_metrics(step)
         kept = [record for record in files.read_lines(self.metrics) if record["step"] <= step]
         files.write_lines(self.metrics, kept)
         for later, path in self.rollout_files().items():
             if later > step:
                 path.unlink()
+
+
+def _step_of(checkpoint: Path) -> int:
+    return int(checkpoint.name.rpartition("-")[2])
 
 
 def _is_complete(checkpoint: Path) -> bool:

@@ -52,6 +52,7 @@ def train_arm(
     """
     steps, method = resolved.config.steps, resolved.arms[arm].method
     if run.final.exists():
+        run.refuse_cut_metrics(steps)
         write_status(run.path, "finished", step=steps)
         on_step(steps)
         return True

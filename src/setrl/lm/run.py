@@ -8,6 +8,7 @@ import sys
 import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import datasets
@@ -17,7 +18,7 @@ from accelerate import PartialState
 from typing_extensions import override
 
 from setrl import files
-from setrl.errors import ConfigError
+from setrl.errors import ConfigError, RunError
 from setrl.evaluation.collecting import draw_and_read
 from setrl.evaluation.sampling import LocalModel, refuse_damaged_weights
 from setrl.evaluation.summary import write_checkpoint_summary
@@ -95,10 +96,17 @@ class LanguageModelArms(Arms):
         """The keys of the config."""
         return self.resolved.config
 
-    @property
+    @cached_property
     def base(self) -> str:
-        """The folder of the model made from scratch, or the name of the model in the config."""
-        return self.config.model or str(self.run_dir / BASE)
+        """The absolute folder of the model that arms start from, or its name on a hub."""
+        model = self.config.model
+        folder = self.run_dir / BASE if model is None else Path(model)
+        return str(folder.absolute()) if model is None or folder.is_dir() else model
+
+    def _refuse_missing_base(self) -> None:
+        """Raise if the folder is gone: libraries take its path for a name on a hub."""
+        if Path(self.base).is_absolute() and not Path(self.base).is_dir():
+            raise RunError(f"{self.base} is missing: all arms start from the model in this folder")
 
     @override
     def prepare(self, show_progress: bool) -> bool:
@@ -130,6 +138,8 @@ class LanguageModelArms(Arms):
         self, arm: str, seed: int, run: TrainingRun, on_progress: OnProgress, stop: Stop
     ) -> None:
         quiet()
+        if self.resolved.engine is None and not run.final.exists():
+            self._refuse_missing_base()
         if self.resolved.engine is not None:
             done = train_on_server(self.resolved, arm, seed, run, on_progress, stop)
         else:
@@ -140,6 +150,8 @@ class LanguageModelArms(Arms):
     @override
     def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
         quiet()
+        if self.resolved.engine is None:
+            self._refuse_missing_base()
         self.evaluate_model(self.base, run.path, 0, on_progress, stop)
 
     def _generator(self, model: str | Path) -> LocalModel | ServedModel:

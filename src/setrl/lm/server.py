@@ -52,6 +52,7 @@ def train_on_server(
 
     steps, own, engine = resolved.config.steps, resolved.arms[arm], engine_of(resolved)
     if run.final.exists():
+        run.refuse_cut_metrics(steps)
         write_status(run.path, "finished", step=steps)
         on_step(steps)
         return True

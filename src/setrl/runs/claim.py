@@ -6,10 +6,11 @@ import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from setrl import files
 from setrl.errors import ConfigError, RunError, explain
-from setrl.files.run_folder import CONFIG, kind_of, write_status
+from setrl.files.run_folder import CONFIG, RECORD, Status, kind_of, write_status
 from setrl.files.written import remove_written
 from setrl.runs.config import RunConfig
 from setrl.runs.provenance import provenance
@@ -74,12 +75,21 @@ def _status_at_the_end(run_dir: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        write_status(run_dir, "interrupted")
+        _write_if_there(run_dir, "interrupted")
         raise
     except Exception as error:
-        write_status(run_dir, "failed", error=explain(error))
+        _write_if_there(run_dir, "failed", error=explain(error))
         raise
-    write_status(run_dir, "finished")
+    if not _write_if_there(run_dir, "finished"):
+        raise RunError(f"{run_dir / RECORD} is missing: it was removed while the run went on")
+
+
+def _write_if_there(run_dir: Path, status: Status, **about: Any) -> bool:
+    """Write the status into the run's record, unless somebody removed the record or the folder."""
+    if not (run_dir / RECORD).exists():
+        return False
+    write_status(run_dir, status, **about)
+    return True
 
 
 def _check_folder(run_dir: Path, config: RunConfig, overwrite: bool) -> None:

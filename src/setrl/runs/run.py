@@ -99,6 +99,8 @@ def _do(
         else:
             arms.train(arm, seed, run, on_progress, stop)
     except Exception as error:
+        if not arms.run_dir.is_dir():  # somebody removed it: writing would bring a part of it back
+            raise
         trace = "".join(traceback.format_exception(error))
         write_text(run.path / "traceback.txt", trace)
         if arm is not None:
