@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 MISSING = "—"
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 SIZES = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 
@@ -32,6 +34,17 @@ def plain(value: float, digits: int = 1) -> str:
         return MISSING
     text = f"{value:.{digits}f}"
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""Write control characters, which terminals obey, as JSON writes them; newlines, tabs stay.
+
+    So are halves of characters, which names of files hold where they are not UTF-8.
+
+    >>> printable("red: \x1b[31m"), printable("two\nlines\r", keep="\r")
+    ('red: \\u001b[31m', 'two\nlines\r')
+    """
+    return _UNPRINTABLE.sub(lambda m: m[0] if m[0] in keep else f"\\u{ord(m[0]):04x}", text)
 
 
 def in_words(name: str) -> str:

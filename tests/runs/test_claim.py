@@ -1,4 +1,5 @@
 import fcntl
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -147,3 +148,10 @@ def test_a_folder_that_somebody_removed_is_not_written_again(tmp_path, error):
         removes(tmp_path / "run", error)
     assert not (tmp_path / "run").exists()
     assert error is not None or "was removed while the run went on" in str(raised.value)
+
+
+def test_a_folder_whose_name_libraries_cannot_open_is_refused(tmp_path):
+    folder = tmp_path / os.fsdecode(b"run-\xff")
+    with pytest.raises(ConfigError, match="this path is not UTF-8"):
+        claim(folder)
+    assert not folder.exists()

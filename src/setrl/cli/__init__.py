@@ -18,8 +18,10 @@ from setrl import __version__, names
 from setrl.cli import doctor
 from setrl.cli.extras import COMMANDS, needs
 from setrl.cli.moved import refuse_moved
+from setrl.cli.streams import harmless_output, speak_utf8
 from setrl.errors import ConfigError, DataError, RunError, Terminated, explain, usage_errors
 from setrl.installing import install
+from setrl.wording import printable
 
 RESUMES = "what is written is kept, and the same command resumes from it"
 STARTS_AGAIN = "the same command starts again from the beginning"
@@ -31,10 +33,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command and leave with its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     command = None
+    speak_utf8()
     try:
         with _sigterm_as_ctrl_c():
             command = _parsed(arguments)
-            command.run()
+            with harmless_output():
+                command.run()
     except KeyboardInterrupt as error:
         what, code = ("terminated", 143) if isinstance(error, Terminated) else ("interrupted", 130)
         _leave(code, f"{what}; {RESUMES if getattr(command, 'resumes', False) else STARTS_AGAIN}")
@@ -121,5 +125,5 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
 
 
 def _leave(code: int, message: str) -> NoReturn:
-    print(f"setrl: {message}", file=sys.stderr)
+    print(f"setrl: {printable(message)}", file=sys.stderr)
     sys.exit(code)

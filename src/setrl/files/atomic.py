@@ -100,7 +100,8 @@ def writing_text(path: Path) -> Iterator[TextIO]:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = _partial(path)
     try:
-        with partial.open("w", encoding="utf-8") as file:
+        # JSON reads back halves of characters, as in file names that are not UTF-8, from this form.
+        with partial.open("w", encoding="utf-8", errors="backslashreplace") as file:
             yield file
         os.replace(partial, path)
     finally:

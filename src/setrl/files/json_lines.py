@@ -148,4 +148,4 @@ def write_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:
 def append_line(path: Path, record: dict[str, Any]) -> None:
     """Append one JSON object to a file, in one write."""
     with path.open("ab") as file:
-        file.write(f"{json_text(record)}\n".encode())
+        file.write(f"{json_text(record)}\n".encode(errors="backslashreplace"))

@@ -54,9 +54,9 @@ def _submit_once(submit: Callable[..., Future[Judgement]]) -> Any:
 def _different_texts(group: Group) -> tuple[Group, list[int]]:
     """Return the group without copies, and the place there of each sample's text."""
     place: dict[str, int] = {}
-    places_N = [place.setdefault(text, len(place)) for text in group.samples]
-    is_whole = len(place) == len(group.samples)
-    return (group if is_whole else Group(group.prompt, tuple(place))), places_N
+    places_N = [place.setdefault(text, len(place)) for text in group.texts]
+    is_whole = len(place) == len(group.texts)
+    return (group if is_whole else Group.of_texts(group.prompt, tuple(place))), places_N
 
 
 def _for_all(judgement: Judgement, places_N: Sequence[int]) -> Judgement:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,6 +109,7 @@ def refuse_other_run(run_dir: Path, config: RunConfig, overwrite: bool = False) 
     Raises:
         ConfigError: If the folder holds something else, or another run that is to stay.
     """
+    _refuse_undecodable(run_dir)
     if run_dir.exists() and not run_dir.is_dir():
         raise ConfigError(f"{run_dir} is a file: give a folder for the run")
     found = run_dir.iterdir() if run_dir.is_dir() else ()
@@ -134,6 +136,16 @@ def refuse_other_run(run_dir: Path, config: RunConfig, overwrite: bool = False) 
             "(only arms and seeds can be added to a run)"
         )
     return held
+
+
+def _refuse_undecodable(run_dir: Path) -> None:
+    try:
+        os.fsencode(run_dir.absolute()).decode()
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{run_dir.absolute()}: this path is not UTF-8, and tokenizers and safetensors open no "
+            "file in it: give another folder"
+        ) from error
 
 
 def _first(names: list[str], most: int = 3) -> str:
