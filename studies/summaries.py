@@ -16,12 +16,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from setrl.evaluation.intervals import t_quantile
 from setrl.evaluation.summary import Summary
 from setrl.report import style
 from setrl.report.drawing import band
 
 SCHEMA_VERSION = 1
-RESAMPLES, LEVEL, SEED = 2_000, 0.95, 0
+LEVEL = 0.95
 SHOWN = (
     "pass@1",
     "pass@32",
@@ -46,7 +47,7 @@ DPI = 100
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean over runs and its 95 % bootstrap interval; arrays of one shape."""
+    """A mean over runs and its 95% t-interval; arrays of one shape."""
 
     mean: np.ndarray
     low: np.ndarray
@@ -61,15 +62,13 @@ class Interval:
 
 
 def mean_interval(values_R: ArrayLike) -> Interval:
-    """Return mean over the first axis with percentiles of resampled means; at least two runs."""
+    """Return mean over the first axis with a t-interval over runs, of which it needs two."""
     values = np.asarray(values_R, dtype=np.float64)
     if len(values) < 2:
         raise ValueError(f"an interval needs at least 2 runs, got {len(values)}")
-    rng = np.random.default_rng(SEED)
-    drawn = rng.integers(len(values), size=(RESAMPLES, len(values)))
-    means = np.array([values[rows].mean(axis=0) for rows in drawn])
-    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    return Interval(values.mean(axis=0), low, high)
+    mean, stderr = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    reach = t_quantile(len(values) - 1, LEVEL) * stderr
+    return Interval(mean, mean - reach, mean + reach)
 
 
 def geometric_interval(values_R: ArrayLike) -> Interval:

@@ -8,9 +8,12 @@ from setrl.evaluation.intervals import (
     mean_over_problems,
     paired_difference,
     resampling_weights,
+    t_quantile,
 )
+from studies.interval_coverage import coverage, draw_arms, normal_effects, ours, percentiles
 
 ANALYTIC = IntervalConfig(method="analytic")
+T_49, T_99 = 2.009575, 1.984217
 
 
 def test_analytic_interval_of_one_seed_is_the_textbook_one():
@@ -19,8 +22,55 @@ def test_analytic_interval_of_one_seed_is_the_textbook_one():
     stderr = values.std(ddof=1) / np.sqrt(50)
     assert estimate.value == pytest.approx(values.mean())
     assert estimate.stderr == pytest.approx(stderr)
-    assert estimate.low == pytest.approx(values.mean() - 1.959964 * stderr)
-    assert estimate.high == pytest.approx(values.mean() + 1.959964 * stderr)
+    assert estimate.low == pytest.approx(values.mean() - T_49 * stderr)
+    assert estimate.high == pytest.approx(values.mean() + T_49 * stderr)
+
+
+@pytest.mark.parametrize(
+    ("degrees", "level", "reach"),
+    [(1, 0.95, 12.7062), (2, 0.95, 4.30265), (2, 0.9, 2.91999), (4, 0.99, 4.60409),
+     (9, 0.95, 2.26216), (99, 0.95, T_99), (30, 0.5, 0.682756), (5_000_000, 0.95, 1.959964)],
+)  # fmt: skip
+def test_quantiles_of_t_are_those_of_printed_tables(degrees, level, reach):
+    assert t_quantile(degrees, level) == pytest.approx(reach, rel=2e-6)
+
+
+def test_several_seeds_add_the_squares_of_two_t_intervals():
+    """Worked by hand: rows 0 and 1 differ by (1, 1, 4), whose mean is 2, and by (−1, 1, 0)."""
+    second = np.array([[0.0, 1.0, 2.0], [2.0, 3.0, 7.0]])
+    first = second + [[1, 1, 4], [-1, 1, 0]]
+    of_problems = np.var([0.0, 1.0, 2.0], ddof=1) / 3
+    of_seeds = np.var([2.0, 0.0], ddof=1) / 2
+    for config in (ANALYTIC, IntervalConfig()):  # bootstrap is a choice for one seed
+        difference = paired_difference(first, second, config)
+        assert difference.value == 1
+        assert difference.stderr == pytest.approx(np.sqrt(of_problems + of_seeds))
+        reach = np.sqrt(4.302653**2 * of_problems + 12.706205**2 * of_seeds)
+        assert difference.ends == pytest.approx((1 - reach, 1 + reach))
+
+
+def test_an_arm_with_one_seed_adds_no_spread_of_seeds():
+    rng = np.random.default_rng(9)
+    arm, base = rng.random((3, 40)), rng.random(40)
+    gap = arm.mean(axis=0) - base
+    reach = np.hypot(
+        t_quantile(39, 0.95) * gap.std(ddof=1) / np.sqrt(40),
+        t_quantile(2, 0.95) * arm.mean(axis=1).std(ddof=1) / np.sqrt(3),
+    )
+    ends = paired_difference(arm, base).ends
+    assert ends == pytest.approx((gap.mean() - reach, gap.mean() + reach))
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5])
+@pytest.mark.parametrize("share", [0.0, 0.95])
+def test_intervals_of_few_seeds_cover_the_truth(seeds, share):
+    """The study's simulation; percentiles of resampled seeds covered 89% at three seeds."""
+    rng = np.random.default_rng(seeds)
+    trials = [draw_arms(rng, seeds, 50, share, normal_effects) for _ in range(600)]
+    inside, _ = coverage(trials, ours)
+    assert inside >= 0.93  # 0.95 less two standard errors
+    if seeds == 3 and share:
+        assert coverage(trials, percentiles)[0] < 0.92
 
 
 def test_standard_error_of_several_seeds_adds_problems_and_seeds():
@@ -93,6 +143,22 @@ def test_an_arm_against_itself_is_no_difference():
     assert (difference.value, difference.low, difference.high) == (0, 0, 0)
     assert difference.improvement == 0.5
     assert not difference.excludes_zero
+
+
+def test_an_arm_with_seeds_against_itself_is_exactly_zero():
+    values = np.random.default_rng(6).normal(size=(3, 20))
+    difference = paired_difference(values, values.copy())
+    assert (difference.value, difference.low, difference.high, difference.stderr) == (0, 0, 0, 0)
+
+
+def test_seeds_are_paired_by_row():
+    """What the seeds of both arms share is no difference between them."""
+    values = np.random.default_rng(10).normal(size=(3, 30))
+    of_seeds = np.array([[-1.0], [0.0], [2.0]])
+    paired = paired_difference(values + of_seeds + 0.1, values + of_seeds)
+    assert paired.ends == pytest.approx((0.1, 0.1))
+    apart = paired_difference(values + of_seeds + 0.1, values + of_seeds[::-1])
+    assert apart.high - apart.low > 1
 
 
 def test_what_rounding_makes_is_no_improvement():

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setrl.evaluation.estimators import Floats, pass_at_k
-from setrl.evaluation.intervals import ROUNDING, IntervalConfig
+from setrl.evaluation.intervals import ROUNDING, IntervalConfig, runs_that_differ
 from setrl.groups.records import Evaluation
 
 EVERY_K = 512  # up to here a band is computed at every k, and beyond at some
@@ -116,10 +116,11 @@ def simultaneous_band(
 ) -> Band:
     """Return a band over a curve (a mean over problems and seeds) or a difference of two curves.
 
-    With z_mK the terms of the error, one for each problem and, of an arm of several seeds, one for
+    With z_mK the terms of the error, one for each problem and, if there are several seeds, one for
     each seed, SE_K² = Σ_m z_mK² equals SE² in `mean_over_problems` and `paired_difference`. A draw
     is max_K |Σ_m e_m·z_mK| / SE_K with e_m standard normal, divided by √(χ²/(P−1)): SE is
-    estimated from P problems. The factor c is the level's quantile of the draws.
+    estimated from P problems. The terms of R seeds are also divided by √(χ²/(R−1)). The factor c is
+    the level's quantile of the draws.
 
     The band is right for many problems. Where few problems differ at all (pass@k near 1, k near n)
     it can be too narrow, as every interval from a standard error. docs/results/evaluation has
@@ -128,7 +129,8 @@ def simultaneous_band(
     Args:
         ks: The places.
         first_KRP: Values by place, seed and problem.
-        second_KRP: Of the curve that is subtracted, on the same problems.
+        second_KRP: Of the curve that is subtracted, on the same problems; paired by seed where both
+            have equally many.
         config: Level, number of draws and their seed.
         bounds: What the true curve lies within, as 0 and 1 for a share; the band ends there.
 
@@ -150,11 +152,14 @@ def simultaneous_band(
     if problems < 2:
         unknown = np.full(len(ks), np.nan)
         return _band(ks, value_K, unknown, float("nan"), config.level, bounds)
-    seeds = [arm.mean(axis=2) for arm in arms if arm.shape[1] > 1]
-    terms_MK = np.concatenate([_terms(values).T for values in (gap_KP, *seeds)])
-    stderr_K = np.sqrt((terms_MK**2).sum(axis=0))
+    by_seed = [arm.mean(axis=2).T for arm in arms]  # (R, K)
+    runs = by_seed if len(arms) == 1 else runs_that_differ(*by_seed)
+    parts = [
+        _terms(values_KX).T for values_KX in (gap_KP, *(one.T for one in runs if len(one) > 1))
+    ]
+    stderr_K = np.sqrt((np.concatenate(parts) ** 2).sum(axis=0))
     known_K = stderr_K > ROUNDING
-    critical = _critical(terms_MK[:, known_K] / stderr_K[known_K], problems, config)
+    critical = _critical([part[:, known_K] / stderr_K[known_K] for part in parts], config)
     reach_K = np.where(known_K, critical * stderr_K, np.nan)
     return _band(ks, value_K, reach_K, critical, config.level, bounds)
 
@@ -187,18 +192,32 @@ def _terms(values_KX: Floats) -> Floats:
     return centred / np.sqrt(count * (count - 1))
 
 
-def _critical(scaled_MK: Floats, problems: int, config: IntervalConfig) -> float:
-    """Return the quantile of the largest |t| of K that vary together; NaN if K is 0."""
-    if not scaled_MK.shape[1]:
+def _critical(parts: list[Floats], config: IntervalConfig) -> float:
+    """Return the quantile of the largest |t| of K that vary together; NaN if K is 0.
+
+    Args:
+        parts: Terms of the error over SE, (M, K) each: of problems, and of seeds.
+        config: Level, number of draws and their seed.
+    """
+    if not parts[0].shape[1]:
         return float("nan")
     rng = np.random.default_rng([config.seed, STREAM])
+    of_seeds = np.random.default_rng([config.seed, STREAM, 1])
     largest_D = np.empty(config.resamples)
     for start in range(0, config.resamples, 256):  # in parts: (D, K) may be large
         stop = min(start + 256, config.resamples)
-        normal_DM = rng.standard_normal((stop - start, len(scaled_MK)))
-        largest_D[start:stop] = np.abs(normal_DM @ scaled_MK).max(axis=1)
-    spread_D = np.sqrt(rng.chisquare(problems - 1, config.resamples) / (problems - 1))
-    return float(np.quantile(largest_D / spread_D, config.level))
+        drawn_DK = rng.standard_normal((stop - start, len(parts[0]))) @ parts[0]
+        for part in parts[1:]:
+            normal_DR = of_seeds.standard_normal((stop - start, len(part)))
+            drawn_DK += normal_DR / _spread(of_seeds, part, stop - start)[:, None] @ part
+        largest_D[start:stop] = np.abs(drawn_DK).max(axis=1)
+    return float(np.quantile(largest_D / _spread(rng, parts[0], config.resamples), config.level))
+
+
+def _spread(rng: np.random.Generator, part_MK: Floats, draws: int) -> Floats:
+    """Draw the standard deviation that is estimated from these terms, over the true one: (D,)."""
+    degrees = len(part_MK) - 1
+    return np.sqrt(rng.chisquare(degrees, draws) / degrees)
 
 
 def _band(

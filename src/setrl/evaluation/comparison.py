@@ -382,13 +382,15 @@ def _row(name: str, first_RP: Floats, second_RP: Floats, intervals: IntervalConf
     metric, _, place = name.partition("@")
     difference = paired_difference(second_RP, first_RP, intervals)
     spread = difference.stderr if difference.stderr > ROUNDING else float("nan")
+    seeds = max(np.atleast_2d(values).shape[0] for values in (first_RP, second_RP))
+    reach = (difference.high - difference.low) / 2 if seeds > 1 else None
     return PairedMetric(
         metric=metric,
         k=_number(place) if place else None,
         first=mean_over_problems(first_RP, intervals),
         second=mean_over_problems(second_RP, intervals),
         difference=difference,
-        detectable=detectable_difference(spread, POWER, LEVEL),
+        detectable=detectable_difference(spread, POWER, LEVEL, reach),
     )
 
 

@@ -2,12 +2,18 @@
 
 Axes: R training runs of an arm (its seeds), P problems, D bootstrap draws.
 
-Problems are the sampling unit: they are a draw from all possible problems, so an interval says how
-far another draw of problems would move the mean (Miller, arXiv:2411.00640). It includes the noise
-from drawing only n samples of a problem. With several seeds an arm's value on a problem is its mean
-over seeds, and the interval also covers another draw of seeds.
+Problems are a draw from all possible problems, and seeds from all possible training runs. With one
+seed, the interval says how far another draw of problems would move the mean (Miller,
+arXiv:2411.00640), and nothing about another training run. With several seeds it covers both draws:
 
-Two seeds show little of how seeds differ: read the values of each seed together with the interval.
+    value ± √(t²_{P−1}·V_P + t²_{R−1}·V_R)
+    V_P = Var_P(mean over seeds)/P      V_R = Var_R(mean over problems)/R      SE² = V_P + V_R
+
+t_ν is the quantile of Student's t: three seeds show little of how seeds differ, so t_2 = 4.30. For
+independent normal parts, such an interval contains the truth at least as often as its level says
+(Banerjee, Sankhyā 22, 1960). The noise of drawing n samples of a problem is in V_P and in V_R,
+which makes it wider still (Owen, Annals of Applied Statistics 1, 2007).
+`studies.interval_coverage` measures how often it contains the truth.
 
 What can be detected follows from the paired variance over problems, by the normal approximation:
 with σ the standard deviation of the paired differences and P problems, the standard error is σ/√P,
@@ -36,6 +42,9 @@ NORMAL = NormalDist()
 ROUNDING = 1e-9  # closer values are equal: they come from sums of many terms
 
 IntervalMethod = Literal["bootstrap", "analytic"]
+Part = tuple[float, int]  # a part of a squared standard error, and its degrees of freedom
+MANY = 1_000_000  # degrees of freedom from which t is normal, to six digits
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(48)  # of the integral in `t_quantile`
 
 
 @dataclass(frozen=True)
@@ -43,8 +52,8 @@ class IntervalConfig:
     """How intervals are made.
 
     Attributes:
-        method: "bootstrap" (percentiles of resampled means) or "analytic" (normal, from the
-            standard error).
+        method: Of intervals over problems only: "bootstrap" (percentiles of resampled means) or
+            "analytic" (Student's t). With several seeds, all intervals are Student's t.
         level: Coverage, in (0, 1).
         resamples: Bootstrap draws.
         seed: Of the bootstrap's own generator; every metric draws the same problems, so that curves
@@ -64,6 +73,19 @@ class IntervalConfig:
         if self.resamples < 1:
             raise ValueError(f"resamples must be at least 1, got {self.resamples}")
 
+    def in_words(self, seeds: int) -> str:
+        """Say what intervals are and what they are over.
+
+        Args:
+            seeds: Training runs of an arm; 0 or 1 if the interval is over only problems.
+
+        >>> IntervalConfig().in_words(1), IntervalConfig().in_words(3)
+        ('95% bootstrap intervals over problems', '95% t-intervals over problems and seeds')
+        """
+        kind = "bootstrap " if self.method == "bootstrap" and seeds < 2 else "t-"
+        over = "problems and seeds" if seeds > 1 else "problems"
+        return f"{100 * self.level:g}% {kind}intervals over {over}"
+
 
 @dataclass(frozen=True)
 class WithInterval:
@@ -81,7 +103,7 @@ class WithInterval:
 
 @dataclass(frozen=True)
 class Estimate(WithInterval):
-    """A mean over seeds and problems; its interval needs two problems.
+    """A mean over seeds and problems; an interval needs two problems.
 
     Attributes:
         stderr: Standard error over problems (and seeds, when there are several).
@@ -131,14 +153,9 @@ class Difference(WithInterval):
 def mean_over_problems(values_RP: ArrayLike, config: IntervalConfig | None = None) -> Estimate:
     """Mean over problems with an interval over problems, and over seeds when there are several.
 
-        SE² = Var_P(mean over seeds)/P + Var_R(mean over problems)/R        (second term: R ≥ 2)
-
-    The bootstrap resamples problems and, independently, seeds. Its weights are spread by
-    √(R/(R−1)) (and by √(P/(P−1)) for problems), without which a resample of R values has only
-    (R−1)/R of their variance, one half for two seeds (Rao and Wu, JASA 83, 1988); its ends stay
-    within the range of the values, as a plain resample does. Both methods count the noise
-    within a problem once for problems and once more for seeds: with several seeds the interval is
-    rather too wide than too narrow (Owen, Annals of Applied Statistics 1, 2007).
+    The module has the formula. With one seed, the bootstrap's weights are spread by √(P/(P−1)),
+    without which a resample of P values has only (P−1)/P of their variance (Rao and Wu, JASA 83,
+    1988). Both ends stay within the range of the values.
 
     Args:
         values_RP: One row for each seed, or (P,) for one seed. NaN leaves a problem out.
@@ -146,15 +163,13 @@ def mean_over_problems(values_RP: ArrayLike, config: IntervalConfig | None = Non
 
     >>> estimate = mean_over_problems([0.0, 1.0, 1.0, 1.0], IntervalConfig(method="analytic"))
     >>> round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3)
-    (0.75, 0.26, 1.24)
+    (0.75, 0.0, 1.0)
     """
     config = config or IntervalConfig()
     values = _seeds_by_problems(values_RP)
     kept = values[:, ~np.isnan(values).any(axis=0)]
-    stderr = _stderr([kept])
-    low, high = _interval([kept], [1.0], stderr, config)
-    if config.method == "bootstrap" and kept.size:
-        low, high = np.clip([low, high], kept.min(), kept.max()).tolist()
+    stderr, ends = _interval(kept.mean(axis=0), [kept], config)
+    low, high = np.clip(ends, kept.min(), kept.max()).tolist() if kept.size else ends
     return Estimate(
         value=_mean(kept),
         low=low,
@@ -171,12 +186,14 @@ def paired_difference(
 ) -> Difference:
     """Mean of the first arm minus the second on the same problems; columns are paired.
 
-    Problems are resampled for both arms at once, seeds for each arm on its own. See
-    `mean_over_problems`.
+    Arms with equally many seeds are also paired by seed: V_R is of the differences of their rows,
+    so identical arms differ by exactly 0. Otherwise V_R is the sum over both arms, where an arm with
+    a single seed, such as the base, adds nothing. See `mean_over_problems`.
 
     Args:
         first_RP: One row for each seed, or (P,); the arms may differ in their number of seeds.
-        second_RP: Values on the same problems in the same order.
+        second_RP: Values on the same problems in the same order. Give the rows of both arms in one
+            order of seeds.
         config: How the interval is made.
 
     >>> paired_difference([1.0, 0.5, 1.0, 0.7], [0.0, 0.5, 1.0, 0.5]).improvement
@@ -189,10 +206,9 @@ def paired_difference(
             f"both arms must have the same problems, got {first.shape[1]} and {second.shape[1]}"
         )
     usable = ~(np.isnan(first).any(axis=0) | np.isnan(second).any(axis=0))
-    arms = [first[:, usable], second[:, usable]]
-    gap_P = arms[0].mean(axis=0) - arms[1].mean(axis=0)
-    stderr = _stderr(arms)
-    low, high = _interval(arms, [1.0, -1.0], stderr, config)
+    first, second = first[:, usable], second[:, usable]
+    gap_P = first.mean(axis=0) - second.mean(axis=0)
+    stderr, (low, high) = _interval(gap_P, runs_that_differ(first, second), config)
     return Difference(
         value=_mean(gap_P),
         low=low,
@@ -204,10 +220,12 @@ def paired_difference(
     )
 
 
-def detectable_difference(stderr: float, power: float = 0.8, level: float = 0.05) -> float:
+def detectable_difference(
+    stderr: float, power: float = 0.8, level: float = 0.05, reach: float | None = None
+) -> float:
     """Return the smallest true difference that is detected with this power.
 
-        δ = (z_{1−α/2} + z_power) · SE          2.80 · SE for 80% power at the 5% level
+        δ = reach + z_power · SE          2.80 · SE for 80% power at the 5% level
 
     The chance of the other tail is left out; it is below level/2 · 0.001 there.
 
@@ -215,6 +233,7 @@ def detectable_difference(stderr: float, power: float = 0.8, level: float = 0.05
         stderr: Standard error of the paired difference, as in `Difference.stderr`.
         power: Probability that the test detects it, above level/2 and below 1.
         level: Of the two-sided test.
+        reach: Half of the interval, which is wider with few seeds; by default z_{1−α/2} · SE.
 
     Returns:
         A difference in the metric's unit; NaN where the standard error is.
@@ -222,7 +241,8 @@ def detectable_difference(stderr: float, power: float = 0.8, level: float = 0.05
     >>> round(detectable_difference(0.05), 4)
     0.1401
     """
-    return _reach(power, level) * stderr
+    needed = _reach(power, level)
+    return needed * stderr if reach is None else reach + NORMAL.inv_cdf(power) * stderr
 
 
 def problems_needed(
@@ -263,37 +283,61 @@ def _mean(values: Floats) -> float:
     return float(values.mean()) if values.size else float("nan")
 
 
-def _stderr(arms: list[Floats]) -> float:
-    """Return the standard error of one arm's mean, or of the difference of two."""
-    if arms[0].shape[1] < 2:
-        return float("nan")
-    means_P = [arm.mean(axis=0) for arm in arms]
-    over_problems = means_P[0] if len(arms) == 1 else means_P[0] - means_P[1]
-    variance = over_problems.var(ddof=1) / len(over_problems)
-    for arm in arms:
-        if len(arm) > 1:
-            variance += arm.mean(axis=1).var(ddof=1) / len(arm)
-    return float(np.sqrt(variance))
+def runs_that_differ(first_RX: Floats, second_RX: Floats) -> list[Floats]:
+    """Return the values whose spread over seeds counts: paired by row, or of each arm."""
+    same = len(first_RX) == len(second_RX)
+    return [first_RX - second_RX] if same else [first_RX, second_RX]
 
 
 def _interval(
-    arms: list[Floats], signs: list[float], stderr: float, config: IntervalConfig
-) -> tuple[float, float]:
-    """Return the ends of the interval of the signed sum of the arms' means."""
-    if np.isnan(stderr):
-        return float("nan"), float("nan")
-    center = sum(sign * _mean(arm) for sign, arm in zip(signs, arms, strict=True))
-    tail = (1 - config.level) / 2
-    if config.method == "analytic":
-        reach = NORMAL.inv_cdf(1 - tail) * stderr
-        return center - reach, center + reach
-    draws_D = np.zeros(config.resamples)
-    problem_weights = resampling_weights(arms[0].shape[1], config.resamples, config.seed, 0)
-    for stream, (arm, sign) in enumerate(zip(arms, signs, strict=True), start=1):
-        seed_weights = resampling_weights(len(arm), config.resamples, config.seed, stream)
-        draws_D += sign * ((problem_weights @ arm.T) * seed_weights).sum(axis=1)
-    low, high = np.quantile(draws_D, [tail, 1 - tail])
-    return float(low), float(high)
+    value_P: Floats, seeds: list[Floats], config: IntervalConfig
+) -> tuple[float, tuple[float, float]]:
+    """Return the standard error and the ends of the interval of a mean over problems.
+
+    Args:
+        value_P: The value of each problem.
+        seeds: (R, P) values whose spread over seeds counts; one row adds nothing.
+        config: How the interval is made.
+    """
+    if len(value_P) < 2:
+        return math.nan, (math.nan, math.nan)
+    parts = [_part(value_P), *(_part(one.mean(axis=1)) for one in seeds if len(one) > 1)]
+    stderr = math.sqrt(sum(variance for variance, _ in parts))
+    center, tail = _mean(value_P), (1 - config.level) / 2
+    if len(parts) == 1 and config.method == "bootstrap":
+        draws_D = resampling_weights(len(value_P), config.resamples, config.seed, 0) @ value_P
+        low, high = np.quantile(draws_D, [tail, 1 - tail]).tolist()
+        return stderr, (low, high)
+    reach = math.hypot(*(t_quantile(nu, config.level) * math.sqrt(v) for v, nu in parts))
+    return stderr, (center - reach, center + reach)
+
+
+def _part(values: Floats) -> Part:
+    """Return the squared standard error of a mean, and its degrees of freedom."""
+    return float(values.var(ddof=1)) / len(values), len(values) - 1
+
+
+@lru_cache(maxsize=256)
+def t_quantile(degrees: int, level: float) -> float:
+    """Return how far an interval of Student's t reaches: P(|t| ≤ reach) = level.
+
+    With t = √ν·tan θ, P(|t| ≤ reach) = 2c·∫₀^θ cos^(ν−1), c = Γ((ν+1)/2) / (√π·Γ(ν/2)). The
+    integral is concave in θ, so Newton's steps from 0 come to the root from one side.
+
+    >>> round(t_quantile(2, 0.95), 4), round(t_quantile(10**9, 0.95), 4)
+    (4.3027, 1.96)
+    """
+    if degrees > MANY:
+        return NORMAL.inv_cdf((1 + level) / 2)
+    log_c = math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2) - math.log(math.pi) / 2
+    twice_c, power = 2 * math.exp(log_c), degrees - 1
+    angle, step = 0.0, 1.0
+    while step > ROUNDING * angle:
+        area = float(WEIGHTS @ np.cos(angle * (NODES + 1) / 2) ** power) * angle / 2
+        density = max(twice_c * math.cos(angle) ** power, 1e-300)
+        step = min((level - twice_c * area) / density, (math.pi / 2 - angle) / 2)
+        angle += step
+    return math.sqrt(degrees) * math.tan(angle)
 
 
 @lru_cache(maxsize=64)

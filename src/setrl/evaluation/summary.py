@@ -96,6 +96,11 @@ class SplitSummary:
     arms: dict[str, ArmSummary]
     differences: tuple[ArmDifference, ...]
 
+    @property
+    def seeds(self) -> int:
+        """Seeds of the arm that has the most."""
+        return max((len(arm.seeds) for arm in self.arms.values()), default=0)
+
     def difference(self, arm: str, against: str) -> ArmDifference | None:
         """Return the difference of two arms, or None."""
         found = (d for d in self.differences if (d.arm, d.against) == (arm, against))
@@ -228,7 +233,7 @@ def _summarise_split(
         values[arm] = _ArmValues(arm, evaluations[0].prompts, stacked, evaluations)
         summaries[arm] = ArmSummary(
             arm=arm,
-            seeds=() if arm == BASE else tuple(by_seed),
+            seeds=() if arm == BASE else tuple(sorted(by_seed)),
             n=evaluations[0].n,
             problems=len(evaluations[0].prompts),
             temperature=evaluations[0].temperature,
@@ -250,7 +255,7 @@ def _summarise_split(
 def _on_common_problems(
     arm: str, split: str, by_seed: Mapping[int, Evaluation]
 ) -> list[Evaluation]:
-    """Each seed's evaluation on the problems that all seeds have, in one order."""
+    """Each seed's evaluation, by seed, on the problems that all seeds have, in one order."""
     sizes = {evaluation.n for evaluation in by_seed.values()}
     if len(sizes) > 1:
         raise ValueError(f"all seeds of {arm} must have the same n on {split}, got {sorted(sizes)}")
@@ -258,7 +263,7 @@ def _on_common_problems(
     if not common:
         raise ValueError(f"the seeds of {arm} must have common problems on {split}, but have none")
     order = [p for p in next(iter(by_seed.values())).prompts if p in common]
-    return [evaluation.on(order) for evaluation in by_seed.values()]
+    return [by_seed[seed].on(order) for seed in sorted(by_seed)]
 
 
 def _sampling_stderr(evaluations: list[Evaluation]) -> dict[str, float]:

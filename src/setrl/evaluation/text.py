@@ -161,10 +161,9 @@ def _head(comparison: Comparison) -> str:
         )
     ]
     split = "" if comparison.reading else f", {comparison.split}"  # a log has none
-    over = "problems and seeds" if max(comparison.seeds) > 1 else "problems"
     lines.append(
         f"{count(comparison.problems, 'problem')}{split}; "
-        f"{100 * comparison.intervals.level:g}% {comparison.intervals.method} intervals over {over}"
+        f"{comparison.intervals.in_words(max(comparison.seeds))}"
     )
     lines += [one.sentence(side) for side, one in comparison.ungraded.items()]
     if comparison.left_out:

@@ -63,7 +63,7 @@ def pass_at_k(data: RunData, split: SplitSummary) -> Chart:
     level = f"{100 * data.summary.intervals.level:g}%"
     note = (
         f"Left: unbiased pass@k from n = {sizes} samples of {problems} problems, mean over seeds. "
-        f"The bands are {level} bootstrap intervals over problems and seeds, for each single k; "
+        f"The bands are {data.summary.intervals.in_words(split.seeds)}, for each single k; "
         f"the dotted lines hold for all k at once ({level}). Beyond k = n/2 few of "
         f"the subsets are independent. Right: the difference on the same problems. The title says "
         f"“above” or “below” only where the dotted lines exclude 0."
@@ -165,11 +165,8 @@ def frontier(data: RunData, split: SplitSummary) -> Chart:
         for metric, title in metrics.items()
     ]
     headline = headlines.frontier_title(data, split, next(iter(metrics)))
-    level = f"{100 * data.summary.intervals.level:g}%"
-    note = (
-        f"Means with {level} intervals over problems and seeds. Up and to the right is better. "
-        f"{SWEEPS}"
-    )
+    intervals = data.summary.intervals.in_words(split.seeds)
+    note = f"Means with {intervals}. Up and to the right is better. {SWEEPS}"
     return _frontier(data, f"frontier_{split.split}", headline, note, "pass@1", panels)
 
 
@@ -277,9 +274,10 @@ def _draw_side(
 def _caption(comparison: Comparison, metric: str, axis: str) -> str:
     """Say what the parts of the figure are."""
     level = f"{100 * comparison.intervals.level:g}%"
+    intervals = comparison.intervals.in_words(max(comparison.seeds))
     at_once = f" Dotted: the {level} band that holds for all k at once." if metric == "pass" else ""
     return (
         f"{comparison.names[0]}: {comparison.first}, {comparison.names[1]}: {comparison.second}; "
         f"{count(comparison.problems, 'problem')}. Dots: the {axis} of the tables. Shaded: "
-        f"{level} intervals over problems, for each {axis} alone.{at_once}"
+        f"{intervals}, for each {axis} alone.{at_once}"
     )

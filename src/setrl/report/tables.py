@@ -62,9 +62,9 @@ def evaluation_table(data: RunData, split: SplitSummary) -> Table:
         )
         for arm, summary in split.arms.items()
     )
-    level = f"{100 * data.summary.intervals.level:g}%"
-    caption = f"Means over problems, {level} intervals" if split.split == GIVEN else (
-        f"{split.split} split: means over problems and seeds, {level} intervals, each seed"
+    intervals = data.summary.intervals.in_words(split.seeds)
+    caption = f"Means with {intervals}" if split.split == GIVEN else (
+        f"{split.split} split: means with {intervals}{', each seed' if split.seeds > 1 else ''}"
     )  # fmt: skip
     return Table(caption, tuple(map(in_words, columns)), rows)
 
