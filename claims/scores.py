@@ -32,9 +32,9 @@ def maximum(rewards: Numbers) -> Score:
     return cache(lambda s: max(Fraction(rewards[i]) for i in s))
 
 
-def any_correct(rewards: Numbers) -> Score:
-    """1 if a reward is above 0.5."""
-    return lambda s: Fraction(int(any(rewards[i] > 0.5 for i in s)))
+def any_correct(correct: Numbers) -> Score:
+    """1 if a member is correct."""
+    return lambda s: Fraction(int(any(correct[i] for i in s)))
 
 
 def distinct(clusters: Labels = None) -> Score:
@@ -111,13 +111,13 @@ def mixed_share(clusters: Labels = None) -> Score:
     return product(distinct_share(clusters), differ(clusters))
 
 
-def distinct_correct(rewards: Numbers, clusters: Sequence[int]) -> Score:
+def distinct_correct(correct: Numbers, clusters: Sequence[int]) -> Score:
     """Count the clusters of the correct members."""
     count = distinct(clusters)
-    return lambda s: count(tuple(i for i in s if rewards[i] > 0.5))
+    return lambda s: count(tuple(i for i in s if correct[i]))
 
 
-def rarest_correct(rewards: Numbers, clusters: Labels = None) -> Score:
+def rarest_correct(correct: Numbers, clusters: Labels = None) -> Score:
     """1 / (members of the cluster) for the correct member whose cluster has the fewest members.
 
     f_srl of the Set RL note, §5.
@@ -125,8 +125,8 @@ def rarest_correct(rewards: Numbers, clusters: Labels = None) -> Score:
 
     def score(s: Actions) -> Fraction:
         sizes = Counter(_label(clusters, i) for i in s)
-        correct = {_label(clusters, i) for i in s if rewards[i] > 0.5} - {DEGENERATE}
-        return max((Fraction(1, sizes[c]) for c in correct), default=Fraction(0))
+        succeed = {_label(clusters, i) for i in s if correct[i]} - {DEGENERATE}
+        return max((Fraction(1, sizes[c]) for c in succeed), default=Fraction(0))
 
     return cache(score)
 
@@ -241,13 +241,13 @@ def smooth_max(rewards: Sequence[float], beta: float) -> Score:
     return score
 
 
-def counted(rewards: Numbers, clusters: Sequence[int]) -> Score:
+def counted(correct: Numbers, clusters: Sequence[int]) -> Score:
     """(most correct members of a cluster) · (clusters) + (wrong degenerate members)² / 4."""
 
     def score(s: Actions) -> Fraction:
-        correct = Counter(clusters[i] for i in s if rewards[i] > 0.5 and clusters[i] != DEGENERATE)
-        lost = sum(1 for i in s if rewards[i] <= 0.5 and clusters[i] == DEGENERATE)
-        return max(correct.values(), default=0) * distinct(clusters)(s) + Fraction(lost**2, 4)
+        right = Counter(clusters[i] for i in s if correct[i] and clusters[i] != DEGENERATE)
+        lost = sum(1 for i in s if not correct[i] and clusters[i] == DEGENERATE)
+        return max(right.values(), default=0) * distinct(clusters)(s) + Fraction(lost**2, 4)
 
     return score
 

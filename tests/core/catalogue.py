@@ -31,6 +31,10 @@ class Case:
             object.__setattr__(self, "families", self.clusters)
 
     @property
+    def correct(self) -> list[bool]:
+        return [r > 0.5 for r in self.rewards]  # the threshold of these cases
+
+    @property
     def second(self) -> list[float]:
         return [1 - p for p in self.proxy]
 
@@ -97,7 +101,7 @@ EXACT = [
     Entry(MEAN, lambda c: scores.mean(c.rewards)),
     Entry(PROXY, lambda c: scores.mean(c.proxy)),
     Entry(objectives.max(), lambda c: scores.maximum(c.rewards)),
-    Entry(objectives.any_correct(), lambda c: scores.any_correct(c.rewards)),
+    Entry(objectives.any_correct(), lambda c: scores.any_correct(c.correct)),
     Entry(objectives.top_mean(1), l_statistic(lambda k: [0] * (k - 1) + [1])),
     Entry(objectives.top_mean(3), l_statistic(lambda k: [0] * (k - 3) + [THIRD] * 3), smallest=3),
     Entry(objectives.minimum(), l_statistic(lambda k: [1] + [0] * (k - 1))),
@@ -128,15 +132,15 @@ EXACT = [
         for ties in ("uniform", "first", "lexicographic")
     ),
     Entry(objectives.distinct(), lambda c: scores.distinct(c.clusters)),
-    Entry(objectives.distinct_correct(), lambda c: scores.distinct_correct(c.rewards, c.clusters)),
-    Entry(objectives.rarest_correct(), lambda c: scores.rarest_correct(c.rewards, c.clusters)),
+    Entry(objectives.distinct_correct(), lambda c: scores.distinct_correct(c.correct, c.clusters)),
+    Entry(objectives.rarest_correct(), lambda c: scores.rarest_correct(c.correct, c.clusters)),
     Entry(objectives.differ(), lambda c: scores.differ(c.clusters)),
     Entry(objectives.distinct_share(), lambda c: scores.distinct_share(c.clusters)),
     Entry(objectives.extra_share(), lambda c: scores.extra_share(c.clusters)),
     Entry(objectives.mixed_share(), lambda c: scores.mixed_share(c.clusters)),
     Entry(
         MEAN * objectives.distinct_correct(),
-        lambda c: times(c, scores.distinct_correct(c.rewards, c.clusters)),
+        lambda c: times(c, scores.distinct_correct(c.correct, c.clusters)),
     ),
     Entry(MEAN * objectives.differ(), lambda c: times(c, scores.differ(c.clusters))),
     Entry(objectives.polychromic(), lambda c: scores.polychromic(c.rewards, c.clusters)),
@@ -168,7 +172,7 @@ EXACT = [
     Entry(objectives.soft_any(), lambda c: scores.soft_any(c.rewards)),
     Entry(objectives.smooth_max(2.0), lambda c: scores.smooth_max(c.rewards, 2.0)),
     Entry(objectives.smooth_max(-9.0), lambda c: scores.smooth_max(c.rewards, -9.0)),
-    Entry(objectives.from_counts(spread), lambda c: scores.counted(c.rewards, c.clusters)),
+    Entry(objectives.from_counts(spread), lambda c: scores.counted(c.correct, c.clusters)),
     Entry(
         objectives.over_sizes(objectives.max(), {1: 0.5, 4: -2.0, 3: 1.0}),
         lambda c: scores.over_sizes(scores.maximum(c.rewards), {1: 0.5, 4: -2.0, 3: 1.0}),
@@ -262,4 +266,5 @@ def samples_of(listed: list[Case]) -> Samples:
         pairs=np.array([c.pairs for c in listed]),
         families=np.array([c.families for c in listed]),
         second=np.array([c.second for c in listed]),
+        correct=np.array([c.correct for c in listed]),
     )

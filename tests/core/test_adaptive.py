@@ -61,7 +61,7 @@ def target(size):
 def test_the_credit_is_that_of_its_definition():
     draws = np.array(list(product(range(3), repeat=N)))
     rewards = np.array(REWARDS, dtype=float)[draws]
-    found = methods.adaptive_k(largest=LARGEST).advantages(rewards).values_BN
+    found = methods.adaptive_k(largest=LARGEST).advantages(rewards, correct=rewards > 0.5).values_BN
     want = np.array([cross_fitted(tuple(group)) for group in draws], dtype=float)
     np.testing.assert_allclose(found, want, atol=1e-15)
 
@@ -100,7 +100,7 @@ def test_it_reads_what_its_objective_reads_and_works_in_configs():
     method = methods.from_config(config)
     assert method == methods.adaptive_k(objectives.polychromic(), 3)
     found = method.advantages(rewards, clusters=clusters).values_BN
-    sizes = method.sizes(rewards[:, 1::2], 4), method.sizes(rewards[:, ::2], 4)
+    sizes = method.sizes(rewards[:, 1::2] == 1, 4), method.sizes(rewards[:, ::2] == 1, 4)
     assert [int(one[0]) for one in sizes] == [3, 1]
     for start, size in zip((0, 1), sizes, strict=True):
         poly = methods.set_rl(objectives.polychromic(), int(size[0]), "leave_one_out")
@@ -123,8 +123,10 @@ def test_sampled_sets_have_standard_errors():
 
     rng = np.random.default_rng(0)
     rewards = rng.random((4, 16))
-    drawn = methods.adaptive_k(estimator=credit.Sampled(50)).advantages(rewards, rng=0)
-    exactly = methods.adaptive_k().advantages(rewards)
+    drawn = methods.adaptive_k(estimator=credit.Sampled(50)).advantages(
+        rewards, rng=0, correct=rewards > 0.5
+    )
+    exactly = methods.adaptive_k().advantages(rewards, correct=rewards > 0.5)
     assert not drawn.is_exact
     assert (drawn.stderr_BN > 0).any()
     assert np.abs(drawn.values_BN - exactly.values_BN).max() < 6 * drawn.stderr_BN.max()

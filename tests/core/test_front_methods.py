@@ -34,7 +34,7 @@ def concave(alpha, rewards, clusters):
 
 @pytest.mark.parametrize("alpha", [0, 0.25, 0.5, 1])
 def test_concave_counts_are_the_gain_of_their_objective(alpha):
-    """f(all) − f(all but i) is r·m^(α−1), less β for wrong samples."""
+    """f(all) − f(all but i) is m^(α−1) for right samples; less β for wrong ones."""
     found = values(methods.concave_counts(alpha, penalty=0.125), clusters=CLUSTERS)
     for rewards, clusters, row in zip(BINARY, CLUSTERS, found, strict=True):
         score, everybody = concave(alpha, rewards, clusters), range(8)
@@ -153,7 +153,7 @@ def test_the_gate_clips_what_is_wrong():
     wrong = BINARY < 0.5
     assert (before[wrong] > 0).any()
     np.testing.assert_array_equal(after, np.where(wrong, np.minimum(before, 0), before))
-    assert gated.reads == ("clusters", "rewards")
+    assert gated.reads == ("clusters", "correct")
     named = methods.from_config({"method": "poly_epo", "gate": True})
     assert named.adjustment == Gate()
     assert named.objective == methods.poly_epo().objective

@@ -12,7 +12,7 @@ from claims.exact import average
 from setrl import DEGENERATE, Samples, credit, mean_set_scores, objectives, set_advantages
 from tests.core.catalogue import EXACT, cases, samples_of
 
-FIELDS = ("clusters", "answers", "proxy", "pairs", "families", "second")
+FIELDS = ("correct", "clusters", "answers", "proxy", "pairs", "families", "second")
 
 
 def fields_of(listed):
@@ -116,7 +116,9 @@ def test_means_grow_with_the_size():
     rng = np.random.default_rng(1)
     rewards, clusters = rng.normal(size=(30, 64)), rng.integers(-1, 12, (30, 64))
     for objective in (objectives.any_correct(), objectives.max(), objectives.distinct_correct()):
-        found = mean_set_scores(rewards, objective, range(1, 65), clusters=clusters)
+        found = mean_set_scores(
+            rewards, objective, range(1, 65), clusters=clusters, correct=rewards > 0
+        )
         assert (np.diff(found, axis=0) >= -1e-12).all()
 
 
@@ -136,10 +138,10 @@ def test_is_the_mean_of_set_advantages_and_of_its_kind():
     torch = pytest.importorskip("torch")
     rewards = torch.rand(3, 9, generator=torch.Generator().manual_seed(0))
     objective = objectives.max() + 0.5 * objectives.any_correct()
-    found = mean_set_scores(rewards, objective, [2, 4])
+    found = mean_set_scores(rewards, objective, [2, 4], correct=rewards > 0.5)
     assert isinstance(found, torch.Tensor)
     for row, k in zip(found, (2, 4), strict=True):
-        whole = set_advantages(rewards, objective=objective, set_size=k)
+        whole = set_advantages(rewards, objective=objective, set_size=k, correct=rewards > 0.5)
         torch.testing.assert_close(row, whole.mean_B, rtol=1e-13, atol=0)
 
 

@@ -169,7 +169,7 @@ def objectives_samples(rewards, proxy):
 
 
 def test_every_method_has_its_name_and_makes_advantages():
-    fields = {"clusters": CLUSTERS, "proxy": GRADED, "families": CLUSTERS // 2}
+    fields = {"clusters": CLUSTERS, "proxy": GRADED, "families": CLUSTERS // 2, "correct": BINARY}
     for name, make in methods.by_name.items():
         method = make([0.0, 1.0]) if name == "order_grad" else make()
         assert method.name == name

@@ -98,6 +98,7 @@ def batch(num_prompts: int, num_samples: int) -> dict[str, np.ndarray]:
     fields["mask"][2, -2:] = False
     fields["clusters"][3, :5] = [-1, -1, np.nan, -1, -1]
     fields["mask"][4, 2:] = False
+    fields["correct"] = np.where(np.isnan(fields["rewards"]), np.nan, fields["rewards"] > 0.5)
     return fields
 
 

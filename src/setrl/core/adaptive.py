@@ -29,12 +29,10 @@ class AdaptiveK(AnyMethod):
     Attributes:
         method: The method; its own K counts for nothing.
         largest: K_max, for prompts without a right sample in the other half.
-        threshold: A sample is right if its reward is above it.
     """
 
     method: Method
     largest: int = 3
-    threshold: float = 0.5
 
     def __post_init__(self) -> None:
         check_set_size(self.largest)
@@ -60,8 +58,8 @@ class AdaptiveK(AnyMethod):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The method's fields, and rewards."""
-        return tuple(dict.fromkeys((*self.method.reads, "rewards")))
+        """The method's fields, and which samples are right."""
+        return tuple(dict.fromkeys((*self.method.reads, "correct")))
 
     @property
     def needs_contrast(self) -> bool:
@@ -88,7 +86,7 @@ class AdaptiveK(AnyMethod):
         halves = [np.arange(shape[1])[start::2] for start in (0, 1)]
         found = _Collected.empty(shape)
         for own_n, other_n in (halves, halves[::-1]):
-            sizes_B = self.sizes(samples.rewards[:, other_n], len(own_n))
+            sizes_B = self.sizes(samples.right[:, other_n], len(own_n))
             seed = None if rng is None else rng.integers(2**63)
             for size in np.unique(sizes_B):
                 rows = np.flatnonzero(sizes_B == size)
@@ -99,9 +97,9 @@ class AdaptiveK(AnyMethod):
                 found.add(rows, own_n, method.of_dense(part, drawing))
         return found.advantages()
 
-    def sizes(self, rewards_Bn: np.ndarray, num_own: int) -> np.ndarray:
+    def sizes(self, right_Bn: np.ndarray, num_own: int) -> np.ndarray:
         """Return the K of each prompt: from these samples, for sets of `num_own` other ones."""
-        rate_B = (rewards_Bn > self.threshold).mean(axis=1)
+        rate_B = right_Bn.mean(axis=1)
         most = min(self.largest, num_own - self.needs_contrast)
         wanted_B = np.rint(1 / np.maximum(rate_B, 1 / (most + 1)) - 1)
         return np.clip(wanted_B, 1, most).astype(int)

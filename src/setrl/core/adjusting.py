@@ -31,18 +31,13 @@ class Gate:
 
     Biased: the update follows no objective of sets any more. What a wrong sample of a new strategy
     would have earned is lost, so that a prompt's advantages sum to less than 0.
-
-    Attributes:
-        threshold: A sample is wrong if its reward is not above it.
     """
 
-    threshold: float = 0.5
-
-    reads: ClassVar[tuple[str, ...]] = ("rewards",)
+    reads: ClassVar[tuple[str, ...]] = ("correct",)
 
     def __call__(self, values_BN: np.ndarray, samples: Samples) -> tuple[np.ndarray, float]:
         """Factor 0 where a wrong sample has positive credit, else 1."""
-        is_paid_wrongly = (samples.rewards <= self.threshold) & (values_BN > 0)
+        is_paid_wrongly = ~samples.right & (values_BN > 0)
         return np.where(is_paid_wrongly, 0.0, 1.0), 0.0
 
 
@@ -54,17 +49,15 @@ class HardPrompts:
 
     Attributes:
         gamma: How fast the weight falls; 0 changes nothing.
-        threshold: A sample is correct if its reward is above it.
     """
 
     gamma: float
-    threshold: float = 0.5
 
-    reads: ClassVar[tuple[str, ...]] = ("rewards",)
+    reads: ClassVar[tuple[str, ...]] = ("correct",)
 
     def __call__(self, values_BN: np.ndarray, samples: Samples) -> tuple[np.ndarray, float]:
         """One factor a prompt, (B, 1)."""
-        rate_B1 = (samples.rewards > self.threshold).mean(axis=-1, keepdims=True)
+        rate_B1 = samples.right.mean(axis=-1, keepdims=True)
         return (1 - rate_B1) ** self.gamma, 0.0
 
 
@@ -92,17 +85,15 @@ class Uniformity:
 
     Attributes:
         tau: The weight τ.
-        threshold: A sample is correct if its reward is above it.
     """
 
     tau: float = 0.1
-    threshold: float = 0.5
 
-    reads: ClassVar[tuple[str, ...]] = ("rewards", "proxy")
+    reads: ClassVar[tuple[str, ...]] = ("correct", "proxy")
 
     def __call__(self, values_BN: np.ndarray, samples: Samples) -> tuple[float, np.ndarray]:
         """Return the term; 0 for wrong samples."""
-        correct_BN = samples.rewards > self.threshold
+        correct_BN = samples.right
         score_BN = np.where(correct_BN, samples.proxy, -np.inf)
         top_B1 = np.max(score_BN, axis=-1, keepdims=True, initial=-np.inf)
         excess_BN = np.where(correct_BN, samples.proxy - np.where(top_B1 > -np.inf, top_B1, 0), 0)

@@ -107,6 +107,8 @@ def check_objective(
     set_size = checked.resolve_set_size(set_size)
     check_set_size(set_size, num_samples, needs_contrast=True)
     rng = np.random.default_rng(seed)
+    if samples is not None and "correct" in checked.reads:
+        samples = replace(samples, correct=samples.right)
     few = samples or draw_samples(32, _few_samples(set_size, num_samples), rng)
     try:
         report = _scored(checked, few, set_size, num_samples, rng)
@@ -120,9 +122,9 @@ def check_objective(
 def draw_samples(num_prompts: int, num_samples: int, rng: np.random.Generator) -> Samples:
     """Prompts of every difficulty: the first half with rewards of 0 and 1, the others graded.
 
-    A sample in eight is degenerate. Samples with the same answer have the same reward. The pairs
-    are a kernel from 0 to 1: squared inner products of unit vectors, near 1 within a cluster. A
-    family has two clusters.
+    A sample in eight is degenerate. Samples with the same answer have the same reward, and a reward
+    above ½ is right. The pairs are a kernel from 0 to 1: squared inner products of unit vectors,
+    near 1 within a cluster. A family has two clusters.
     """
     shape = (num_prompts, num_samples)
     clusters_BN = rng.integers(0, 1 + rng.integers(1, 6, (num_prompts, 1)), shape)
@@ -142,6 +144,7 @@ def draw_samples(num_prompts: int, num_samples: int, rng: np.random.Generator) -
         pairs=(feature_BNF @ np.swapaxes(feature_BNF, -1, -2)) ** 2,
         families=clusters_BN // 2,  # of a degenerate sample −1 // 2 = −1
         second=np.roll(rewards_BN, 1, axis=-1),
+        correct=rewards_BN > 0.5,
     )
 
 
@@ -250,10 +253,12 @@ def _fall_with_reward(
 
     The other fields of this member stay the same. 0 if no score falls.
     """
-    if "rewards" not in objective.reads:
+    if not {"rewards", "correct"} & set(objective.reads):
         return 0.0
     members = samples.sets(sets_SK)
     members.rewards[..., 0] = samples.rewards.max(axis=-1, keepdims=True)
+    if members.correct is not None:
+        members.correct[..., 0] = samples.correct.max(axis=-1, keepdims=True)
     fall = float((scores_BS - objective(members)).max())
     return fall if fall > TOLERANCE * max(1.0, np.abs(scores_BS).max()) else 0.0
 

@@ -17,7 +17,7 @@ import array_api_compat
 import numpy as np
 
 from setrl import names
-from setrl.core.samples import DEGENERATE, Array, Fields, Samples
+from setrl.core.samples import DEGENERATE, Array, Fields, Samples, right_by_reward
 
 Index = tuple[Any, Any]  # the places of some prompts' samples in a (B, N) array
 
@@ -83,6 +83,8 @@ def read_batch(rewards_BN: Array, reads: Collection[str], fields: Fields) -> Bat
             if name in reads:
                 known[name] = np.ascontiguousarray(checked)
                 usable_BN &= is_known_BN
+    if "correct" in reads and "correct" not in known:
+        known["correct"] = right_by_reward(np.where(usable_BN, rewards, np.nan))
     missing = [name for name in reads if name != "rewards" and name not in known]
     if missing:
         raise ValueError(f"the objective reads {missing[0]}: pass {missing[0]}=...")
@@ -247,6 +249,17 @@ def _labels(name: str, array: np.ndarray, shape: tuple[int, ...]) -> tuple[np.nd
     return labels_BN, known_BN
 
 
+def _correct(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    array = _shaped("correct", _numbers("correct", value), shape)
+    others = array[(array != 0) & (array != 1) & ~np.isnan(array)]
+    if others.size:
+        raise ValueError(
+            "correct must be True or False (1 or 0), or None where it is not known, got "
+            f"{others[0]:g}: compare with a threshold yourself, such as correct=scores > 0.5"
+        )
+    return array == 1, ~np.isnan(array)
+
+
 def _proxy(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     array = _shaped("proxy", _numbers("proxy", value), shape)
     return array, ~np.isnan(array)
@@ -273,6 +286,7 @@ def _pairs(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray
 
 
 _FIELDS = {
+    "correct": _correct,
     "clusters": _clusters,
     "answers": _answers,
     "proxy": _proxy,

@@ -187,9 +187,12 @@ class Method(AnyMethod):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The fields that it must be given: of "rewards", "clusters", "answers", …."""
+        """The fields that it must be given: of "rewards", "correct", "clusters", …."""
         others = [part for part in (self.shaping, self.adjustment) if part is not None]
-        return all_reads(self.objective, *others)
+        own = all_reads(self.objective, *others)
+        if self.shaping is None or "rewards" in self.shaping.reads:
+            return own
+        return tuple(name for name in own if name != "rewards")  # it replaces them
 
     @property
     def needs_contrast(self) -> bool:

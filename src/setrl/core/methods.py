@@ -203,10 +203,11 @@ def concave_counts(
     baseline: str = "none",
     scale: Scale | None = None,
 ) -> Method:
-    """rᵢ·mᵢ^(α−1) − β·(1 − rᵢ), mᵢ right samples with i's strategy; no baseline by default.
+    """mᵢ^(α−1) if right, mᵢ right samples with i's strategy; −β if wrong; no baseline by default.
 
     It is the gain f(S) − f(S∖i) of f(S) = Σ_c Σ_{j≤m_c} j^(α−1), all N samples as the set; so it is
-    unbiased for the gradient of E[f + β·Σr]. α = 0 is the Shapley value of
+    unbiased for the gradient of E[f − β·wrong samples]. It reads only which samples are right: a
+    graded or a further reward enters as a part of a sum of methods. α = 0 is the Shapley value of
     `distinct_correct`, α = 1 mean reward without a baseline. Not from a paper.
 
     With a baseline it is biased: the counts of the other samples are treated as constants. α = 0

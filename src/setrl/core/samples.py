@@ -22,6 +22,8 @@ class Fields(TypedDict, total=False):
     objective reads is unknown: NaN or None.
 
     Attributes:
+        correct: (B, N) whether a sample is right, True or False (1 or 0). If it is not given, the
+            rewards must be 0 and 1, and say it.
         clusters: (B, N) strategies, as integers or names; −1 is in no cluster.
         answers: (B, N) final answers, numbers or strings.
         proxy: (B, N) numbers by which a selector chooses.
@@ -33,6 +35,7 @@ class Fields(TypedDict, total=False):
             default it leaves the sets.
     """
 
+    correct: Array | None
     clusters: Array | None
     answers: Array | None
     proxy: Array | None
@@ -58,6 +61,7 @@ class Samples:
         families: (…, N) int64, the family of strategies that a sample's strategy belongs to, with
             `DEGENERATE` as in `clusters`.
         second: (…, N) float64, another reward, for objectives of two.
+        correct: (…, N) bool, whether a sample is right; read it as `right`.
     """
 
     rewards: np.ndarray
@@ -67,6 +71,12 @@ class Samples:
     pairs: Any = None
     families: Any = None
     second: Any = None
+    correct: Any = None
+
+    @property
+    def right(self) -> np.ndarray:
+        """Which samples are right, (…, N) bool: `correct`, or rewards of 0 and 1."""
+        return right_by_reward(self.rewards) if self.correct is None else self.correct
 
     @property
     def num_samples(self) -> int:
@@ -112,3 +122,18 @@ class Samples:
     def _vectors(self) -> list[tuple[str, np.ndarray]]:
         named = [(field.name, getattr(self, field.name)) for field in fields(self)]
         return [(name, value) for name, value in named if value is not None and name != "pairs"]
+
+
+def right_by_reward(rewards: np.ndarray) -> np.ndarray:
+    """Return which samples are right, bool, by rewards of 0 and 1; NaN is not right.
+
+    Raises:
+        ValueError: Showing a reward that is neither 0 nor 1.
+    """
+    others = rewards[(rewards != 0) & (rewards != 1) & ~np.isnan(rewards)]
+    if others.size:
+        raise ValueError(
+            f"only rewards of 0 and 1 say which samples are right, got {others[0]:g}: pass "
+            "correct=..., True or False for each sample, such as correct=rewards > 0.5"
+        )
+    return rewards == 1

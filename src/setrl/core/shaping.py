@@ -105,14 +105,12 @@ class ConcaveCounts:
     Attributes:
         alpha: From 0, where f counts the right strategies, to 1, where it counts right samples.
         penalty: β, at least 0.
-        threshold: A sample is right if its reward is above it.
     """
 
     alpha: float
     penalty: float = 0.0
-    threshold: float = 0.5
 
-    reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
+    reads: ClassVar[tuple[str, ...]] = ("correct", "clusters")
 
     def __post_init__(self) -> None:
         if not 0 <= self.alpha <= 1:
@@ -122,7 +120,7 @@ class ConcaveCounts:
 
     def __call__(self, samples: Samples) -> np.ndarray:
         """Return the credit of each sample."""
-        right_BN = samples.rewards > self.threshold
+        right_BN = samples.right
         clusters = find_clusters(samples.clusters)
         count_BN = clusters.of_own(clusters.total(right_BN))
         is_paid_BN = right_BN & (count_BN > 0)
@@ -136,14 +134,12 @@ class Signed:
 
     Attributes:
         right: What a right sample is worth, λ in the paper.
-        threshold: A sample is right if its reward is above it.
     """
 
     right: float = 0.1
-    threshold: float = 0.5
 
-    reads: ClassVar[tuple[str, ...]] = ("rewards",)
+    reads: ClassVar[tuple[str, ...]] = ("correct",)
 
     def __call__(self, samples: Samples) -> np.ndarray:
         """Return the signed rewards."""
-        return np.where(samples.rewards > self.threshold, self.right, -1.0)
+        return np.where(samples.right, self.right, -1.0)

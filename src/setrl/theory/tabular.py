@@ -25,7 +25,7 @@ from setrl.core.samples import Samples
 from setrl.theory.multisets import Multisets, multisets
 from setrl.theory.policies import check_policy
 
-FIELDS = ("clusters", "answers", "proxy", "pairs", "families", "second")
+FIELDS = ("correct", "clusters", "answers", "proxy", "pairs", "families", "second")
 CHUNK = 1 << 21  # samples given to a method at once
 
 
@@ -42,6 +42,7 @@ class ActionTable:
             action.
         families: (A,) labels of the families of strategies, as clusters.
         second: (A,) another reward.
+        correct: (A,) whether an action is right; without it, rewards of 0 and 1 say it.
     """
 
     rewards: ArrayLike
@@ -51,6 +52,7 @@ class ActionTable:
     pairs: ArrayLike | None = None
     families: ArrayLike | None = None
     second: ArrayLike | None = None
+    correct: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         shape = np.shape(self.rewards)
@@ -79,7 +81,9 @@ class ActionTable:
     def check_reads(self, reads: Collection[str]) -> None:
         """Check that every field of `reads` is there; raise a ValueError if one is missing."""
         for name in reads:
-            if getattr(self, name) is None:
+            if name == "correct":
+                assert self.samples.right is not None  # it raises where rewards do not say it
+            elif getattr(self, name) is None:
                 raise ValueError(f"the objective reads {name}: pass ActionTable({name}=...)")
 
     def credit(

@@ -22,6 +22,7 @@ def arguments(entry, listed: list[Case]) -> dict:
     return {
         "objective": entry.objective,
         "rewards_BN": samples.rewards,
+        "correct": samples.correct,
         "clusters": samples.clusters,
     }
 

@@ -25,6 +25,8 @@ def prompts(rng, num_prompts=5, num_samples=9):
 
 def advantages(objective, rewards, clusters, set_size=3, **options):
     fields = {"clusters": clusters} if "clusters" in objective.reads else {}
+    if "correct" in objective.reads:
+        fields["correct"] = rewards > 0.5
     return set_advantages(rewards, objective=objective, set_size=set_size, **fields, **options)
 
 

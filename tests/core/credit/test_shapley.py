@@ -31,7 +31,7 @@ def test_equals_the_mean_over_orders(entry):
         listed = cases(n)
         fields = {
             name: np.array([getattr(case, name) for case in listed])
-            for name in ("clusters", "answers", "proxy", "pairs", "families", "second")
+            for name in ("correct", "clusters", "answers", "proxy", "pairs", "families", "second")
         }
         rewards = np.array([case.rewards for case in listed])
         found = credit.shapley(entry.objective, rewards, **fields)
@@ -47,12 +47,14 @@ def test_expected_update_is_the_sum_of_gradients_over_sizes(objective):
     """E Σᵢ ∇log π(yᵢ)·φᵢ = Σ_K ∇J_K / K."""
     n, policy, reward = 4, [0.2, 0.3, 0.5], [1.0, 0.75, 0.0]
     draws = np.array(list(product(range(3), repeat=n)))
-    values = credit.shapley(objective, np.array(reward)[draws])
+    values = credit.shapley(
+        objective, np.array(reward)[draws], correct=np.array(reward)[draws] > 0.5
+    )
     chance_D = np.prod(np.array(policy)[draws], axis=1)
     found = np.einsum("d,dn,dna->a", chance_D, values, np.eye(3)[draws] - policy)
     definition = {
         objectives.max(): scores.maximum,
-        objectives.any_correct(): scores.any_correct,
+        objectives.any_correct(): lambda rewards: scores.any_correct([r > 0.5 for r in rewards]),
         objectives.soft_any(): scores.soft_any,
     }[objective]
     want = np.zeros(3)

@@ -103,6 +103,7 @@ def test_large_groups_against_big_integers(entry, name):
         np.array([case.rewards], dtype=np.float32),
         objective=entry.objective,
         set_size=k,
+        correct=np.array([case.correct]),
         clusters=np.array([case.clusters]),
         answers=np.array([case.answers]),
         proxy=np.array([case.proxy]),

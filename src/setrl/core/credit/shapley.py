@@ -52,7 +52,7 @@ def _dense(objective: Objective, samples: Samples) -> np.ndarray:
     """Shapley values of prompts that have all their samples."""
     n = samples.num_samples
     if isinstance(objective, AnyCorrect):
-        correct_BN = samples.rewards > objective.threshold
+        correct_BN = samples.right
         return correct_BN / np.maximum(correct_BN.sum(axis=-1, keepdims=True), 1)
     if isinstance(objective, Max):
         ranked = rank(samples.rewards)

@@ -48,8 +48,8 @@ class FromFunction(OfFunction):
     Attributes:
         function: Fields of the set's members, arrays of shape (…, K) → scores (…). It must be
             symmetric in the members.
-        reads: The names of the fields that it takes, in order: "rewards", "clusters", "answers",
-            "proxy", "pairs", "families", "second".
+        reads: The names of the fields that it takes, in order: "rewards", "correct", "clusters",
+            "answers", "proxy", "pairs", "families", "second".
         one_set_at_a_time: Call it with the fields of a single set, shape (K,); slower. For a
             function with `max(rewards)`, `sum(rewards)` or `if`, which is written for one set.
 
@@ -72,7 +72,7 @@ class FromFunction(OfFunction):
 
     def __call__(self, members: Samples) -> np.ndarray:
         """Return the function's scores, checked to be one number a set."""
-        given = [getattr(members, name) for name in self.reads]
+        given = [getattr(members, "right" if name == "correct" else name) for name in self.reads]
         shape = members.rewards.shape[:-1]
         if self.one_set_at_a_time:
             scores = np.array(
@@ -105,23 +105,21 @@ class FromCounts(OfFunction):
         function: Counts of shape (…, C + 1, 2) → scores (…). counts[…, c, 1] is the number of
             correct members of cluster c, counts[…, c, 0] of its wrong ones; the last row is of
             degenerate samples. Clusters come in no order, and there may be rows of zeros.
-        threshold: A sample is correct if its reward is above it.
         max_compositions: Give up on the exact form where a prompt has more ways than this to take K
             members out of its (cluster, correct) cells, and score sets instead.
 
     >>> from setrl import objectives
     >>> objectives.from_counts(lambda counts: (counts[..., :-1, 1] >= 2).sum(-1))
-    from_counts(<lambda>, threshold=0.5)
+    from_counts(<lambda>)
     """
 
     function: Callable[[np.ndarray], np.ndarray]
-    threshold: float = 0.5
     max_compositions: int = 100_000
 
-    reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
+    reads: ClassVar[tuple[str, ...]] = ("correct", "clusters")
 
     def __repr__(self) -> str:
-        return f"from_counts({self._name}, threshold={self.threshold})"
+        return f"from_counts({self._name})"
 
     def __call__(self, members: Samples) -> np.ndarray:
         """Return the function of each set's counts: fields of shape (…, K) → (…)."""
@@ -129,7 +127,7 @@ class FromCounts(OfFunction):
         first = (clusters[..., :, None] == clusters[..., None, :]).argmax(axis=-1)
         row = np.where(clusters == DEGENERATE, k, first)
         in_row = (row[..., None] == np.arange(k + 1)) * 1.0
-        kind = (members.rewards > self.threshold)[..., None] == [False, True]
+        kind = members.right[..., None] == [False, True]
         return self._scores(np.einsum("...kc,...kt->...ct", in_row, kind * 1.0))
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
@@ -149,7 +147,7 @@ class FromCounts(OfFunction):
         return np.array(counts) <= self.max_compositions
 
     def _cells(self, samples: Samples) -> list[_Cells]:
-        correct_BN = samples.rewards > self.threshold
+        correct_BN = samples.right
         return [_cells(*prompt) for prompt in zip(samples.clusters, correct_BN, strict=True)]
 
     def _prompt_means(self, cells: _Cells, set_size: int) -> tuple[float, np.ndarray]:

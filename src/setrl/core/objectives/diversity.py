@@ -112,11 +112,9 @@ class Distinct(ClusterDiversity):
 
 @dataclass(frozen=True, repr=False)
 class DistinctCorrect(Objective):
-    """f(S) = |{cᵢ : i∈S, rᵢ > threshold, cᵢ ≠ DEGENERATE}|: the strategies that succeed."""
+    """f(S) = |{cᵢ : i∈S correct, cᵢ ≠ DEGENERATE}|: the strategies that succeed."""
 
-    threshold: float = 0.5
-
-    reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
+    reads: ClassVar[tuple[str, ...]] = ("correct", "clusters")
 
     def __call__(self, members: Samples) -> np.ndarray:
         """Return the number of different clusters of each set's correct members."""
@@ -135,8 +133,7 @@ class DistinctCorrect(Objective):
         return Distinct().times_mean(values_BN, self._of_correct(samples), set_size)
 
     def _of_correct(self, samples: Samples) -> Samples:
-        correct = samples.rewards > self.threshold
-        return replace(samples, clusters=np.where(correct, samples.clusters, DEGENERATE))
+        return replace(samples, clusters=np.where(samples.right, samples.clusters, DEGENERATE))
 
 
 @dataclass(frozen=True, repr=False)

@@ -26,13 +26,10 @@ ALL = slice(0, 1)  # the one phase that there is
 class RarestCorrect(Objective):
     """f(S) = max of 1 / |{j∈S : cⱼ = cᵢ}| over the correct i∈S, and 0 without one: Set RL, §5.
 
-    A sample is correct if its reward is above the threshold. A degenerate sample has no strategy,
-    and earns nothing.
+    A degenerate sample has no strategy, and earns nothing.
     """
 
-    threshold: float = 0.5
-
-    reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
+    reads: ClassVar[tuple[str, ...]] = ("correct", "clusters")
 
     def __call__(self, members: Samples) -> np.ndarray:
         """One over the size of the smallest cluster with a correct member."""
@@ -55,7 +52,7 @@ class RarestCorrect(Objective):
         return SetMeans.above(mean_B, extra_BN, set_size)
 
     def _earns(self, samples: Samples) -> np.ndarray:
-        return (samples.rewards > self.threshold) & (samples.clusters != DEGENERATE)
+        return samples.right & (samples.clusters != DEGENERATE)
 
 
 def _strategies(clusters_BN: np.ndarray, correct_BN: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import ClassVar
 
 import numpy as np
 
@@ -83,18 +84,18 @@ class Mean(Objective):
 
 @dataclass(frozen=True, repr=False)
 class AnyCorrect(Objective):
-    """f(S) = 1{some rᵢ > threshold}: pass@K (arXiv:2107.03374, Eq. 1)."""
+    """f(S) = 1{some i∈S is correct}: pass@K (arXiv:2107.03374, Eq. 1)."""
 
-    threshold: float = 0.5
+    reads: ClassVar[tuple[str, ...]] = ("correct",)
 
     def __call__(self, members: Samples) -> np.ndarray:
         """1.0 for each set that holds a correct sample, else 0.0."""
-        return np.any(members.rewards > self.threshold, axis=-1) * 1.0
+        return np.any(members.right, axis=-1) * 1.0
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
         """With c correct samples, the chances that a set hits or misses all c; O(N)."""
         table = chances(samples.num_samples, set_size)
-        correct_BN = samples.rewards > self.threshold
+        correct_BN = samples.right
         count_B1 = correct_BN.sum(axis=-1, keepdims=True)
         with_BN = table.hit_with(correct_BN, count_B1)
         mean_B = with_BN.mean(axis=-1)
@@ -108,7 +109,7 @@ class AnyCorrect(Objective):
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
         """1 − C(N−c, K)/C(N, K) for c correct samples."""
-        correct_B = (samples.rewards > self.threshold).sum(axis=-1)
+        correct_B = samples.right.sum(axis=-1)
         return np.stack([chances(samples.num_samples, k).hit[correct_B] for k in set_sizes])
 
 
