@@ -65,7 +65,7 @@ class AllDifferent(BackgroundJudge):
 
     def judge(self, groups):
         self.seen += groups
-        return [Judgement(tuple(range(len(one.samples))), one.samples) for one in groups]
+        return [Judgement(tuple(range(len(one.texts))), one.texts) for one in groups]
 
     def submit(self, group):
         self.open.append((group, Future()))
@@ -73,24 +73,31 @@ class AllDifferent(BackgroundJudge):
 
     def answer(self):
         for group, future in self.open:
-            future.set_result(Judgement(tuple(range(len(group.samples)))))
+            future.set_result(Judgement(tuple(range(len(group.texts)))))
 
 
 def test_equal_texts_are_one_cluster_before_a_judge_is_asked():
     judge = AllDifferent()
     same, mixed, none = judge.judge(
-        [Group("p", ("a",) * 5), Group("p", ("b", "a", "b", "c")), Group("p", ())]
+        [
+            Group.of_texts("p", ("a",) * 5),
+            Group.of_texts("p", ("b", "a", "b", "c")),
+            Group.of_texts("p", ()),
+        ]
     )
     assert same.clusters_N == (0,) * 5
     assert mixed == Judgement((0, 1, 0, 2), ("b", "a", "b", "c"))
     assert none.clusters_N == ()
-    assert [one.samples for one in judge.seen] == [("a",), ("b", "a", "c"), ()]
+    assert [one.texts for one in judge.seen] == [("a",), ("b", "a", "c"), ()]
 
 
 def test_equal_texts_are_one_cluster_in_the_background():
     judge = AllDifferent()
-    same, different = judge.submit(Group("p", ("a", "a"))), judge.submit(Group("p", ("a", "b")))
-    assert [group.samples for group, _ in judge.open] == [("a",), ("a", "b")]
+    same, different = (
+        judge.submit(Group.of_texts("p", ("a", "a"))),
+        judge.submit(Group.of_texts("p", ("a", "b"))),
+    )
+    assert [group.texts for group, _ in judge.open] == [("a",), ("a", "b")]
     assert not same.done()
     judge.answer()
     assert same.result().clusters_N == (0, 0)
@@ -99,12 +106,12 @@ def test_equal_texts_are_one_cluster_in_the_background():
 
 def test_an_error_in_the_background_reaches_the_caller():
     judge = AllDifferent()
-    answer = judge.submit(Group("p", ("a", "a")))
+    answer = judge.submit(Group.of_texts("p", ("a", "a")))
     judge.open[0][1].set_exception(OSError("gone"))
     with pytest.raises(OSError, match="gone"):
         answer.result()
 
 
 def test_a_judge_may_ask_to_see_copies():
-    (judgement,) = NoisyJudge(ExactJudge(), 1.0).judge([Group("p", ("a",) * 6)])
+    (judgement,) = NoisyJudge(ExactJudge(), 1.0).judge([Group.of_texts("p", ("a",) * 6)])
     assert len(set(judgement.clusters_N)) > 1
