@@ -47,5 +47,5 @@ def speak_utf8() -> None:
 def harmless_output() -> Iterator[None]:
     """Print only visible characters inside the context; a progress bar may return to its line."""
     out, err = Printable(sys.stdout), Printable(sys.stderr, keep="\r")
-    with redirect_stdout(out), redirect_stderr(err):  # type: ignore[type-var]
+    with redirect_stdout(out), redirect_stderr(err):
         yield

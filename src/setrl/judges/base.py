@@ -97,7 +97,9 @@ class Judge(Protocol):
 
     def __init_subclass__(cls, *, sees_copies: bool = False, **others: Any) -> None:
         super().__init_subclass__(**others)
-        ways = {} if sees_copies else {"judge": _judge_each_text_once, "submit": _submit_once}
+        ways: dict[str, Callable[[Any], Any]] = {}
+        if not sees_copies:
+            ways = {"judge": _judge_each_text_once, "submit": _submit_once}
         for name, once in ways.items():
             if name in vars(cls):
                 setattr(cls, name, once(vars(cls)[name]))
