@@ -33,7 +33,7 @@ class CheckTask:
         prompts: The number of prompts to show.
         sample: Draw a group from the model; use --no-sample before there is a model.
         json: Print JSON instead of text.
-        set: KEY=VALUE: change one key of the config; can be repeated.
+        set: Change one key of the config, KEY=VALUE; can be repeated.
     """
 
     config: Positional[Path]

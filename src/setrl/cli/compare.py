@@ -13,25 +13,27 @@ from setrl.errors import ConfigError
 
 @dataclass(frozen=True, kw_only=True)
 class Compare(EvaluatedFields):
-    """Compare two runs on the same problems: paired differences, and what these problems can see.
+    """Compare two runs on the same problems: paired differences, and what these problems can show.
 
     Differences are B − A: give the reference first, as in `setrl report`.
 
     Attributes:
         first: Run A, the reference: an evaluation file, a log (JSON Lines, a JSON array or
-            Parquet, whose fields are recognised and shown; or another tool's), a model's folder,
-            or an arm's folder with its seeds. Two logs are joined on the ids of their problems,
-            others on the prompts.
+            Parquet, whose fields are recognised and shown; or another tool's), the folder of a model, or the folder of an arm with its seeds. The problems of two logs are matched by their ids,
+            other problems by their prompts.
         second: Run B.
-        split: The evaluation to compare, as its file is named; test by default.
-        metrics: {metrics}; support for what became in B of what A can solve; or all. By default
-            pass and, where both have answers, majority; where both have strategies,
-            correct_strategies, effective_number and top_share. docs/metrics.md has their formulas.
-        k: Where curves over k are compared, as --k 1 5 30; 1, 2, 4, … by default. Problems with
-            fewer samples than the largest are left out, and counted.
-        common: Compare the problems that both have, if one of them has more.
-        allow_damaged: Leave out lines of evaluation files that were cut off or hold a problem
-            again, rather than stop.
+        split: The evaluation to compare, by the name of its file; test by default.
+        metrics: pass, max, best_of, majority, vote_share, strategies, correct_strategies,
+            g_pass_0.5, g_pass_0.75, g_pass_1, g_pass_mean, cover, branches, effective_number,
+            top_share, degenerate, shared_prefix; support compares which problems or strategies A
+            and B can solve; all prints all of them. By default pass; also majority if both have
+            answers; also correct_strategies, effective_number and top_share if both have
+            strategies. docs/metrics.md has their formulas.
+        k: The k at which curves are compared, such as --k 1 5 30; 1, 2, 4, … by default. Problems
+            with fewer samples than the largest k are left out, and counted.
+        common: Compare only the problems that both have.
+        allow_damaged: Leave out lines of evaluation files that were cut off or repeat a problem,
+            instead of stopping.
         json: Print JSON instead of tables.
         figure: Also draw the first metric, at all k in between, into this file (PNG, SVG or PDF).
     """

@@ -9,7 +9,9 @@ from setrl.cli.train import RunOptions
 
 @dataclass(frozen=True, kw_only=True)
 class Control(RunOptions):
-    """Train the arms of a control run, evaluate them and write the report; resumes by itself."""
+    """Train the arms of a control run, evaluate them and write the report.
+
+    Run the same command again to resume."""
 
     def run(self) -> None:
         """Train on environments."""

@@ -35,20 +35,20 @@ MARK = "credit"
 class CreditLog(LogFields):
     """Add the advantage of every sample to the rows of a log.
 
-    A sample with a row or an object of its own gets `advantage`; a row with lists of its samples
-    gets the list `advantages`. `credit` in each row names the method and says whether the group was
-    skipped, because it has too few samples that can be used. Other fields are kept.
+    If a row or an object is one sample, it gets the key `advantage`. If a row has lists of samples,
+    it gets the list `advantages`. The key `credit` in each row names the method, and says whether
+    the group was skipped because it has too few samples that can be used. Other fields are kept.
 
     Attributes:
         file: The samples: a log in JSON Lines, a JSON array or Parquet, whose fields are recognised
             and shown; an evaluation file; or the folder of another tool's log.
-        method: {methods}; or a method as a config has it, with its arguments, such as
+        method: {methods}; or a method with its arguments in the form of a config, such as
             "{method: order_grad, weights: [0, 0.5, 1]}" or "{method: sum, of:
             [{method: grpo, weight: 0.5}, {method: poly_epo}]}".
-        set_size: K, for methods that have one.
+        set_size: The set size K, for methods that have one.
         into: The key of the advantage.
-        output: Where the rows are written (JSONL); standard output by default.
-        allow_damaged: Leave out a last line that was cut off, rather than stop.
+        output: The file for the rows (JSONL); standard output by default.
+        allow_damaged: Leave out a last line that was cut off, instead of stopping.
     """
 
     file: Positional[Path]

@@ -39,14 +39,14 @@ STEPS = PrimitiveConstructorSpec(
 
 @dataclass(frozen=True, kw_only=True)
 class ImportLog(EvaluatedFields):
-    """Turn a log into an evaluation file; `setrl evaluate FILE` reads one without this step.
+    """Turn a log into an evaluation file; `setrl evaluate FILE` reads a log without this step.
 
     Attributes:
         tool: jsonl for a log whose fields are recognised (JSON Lines, a JSON array or Parquet), or
             the tool that wrote it: {tools}. docs/importing.md says what each tool's log holds.
-        path: Its file, or the folder of its files.
+        path: The file of the log, or the folder of its files.
         output: The evaluation file to write (JSONL).
-        steps: FIRST:LAST, the training steps to read (trl, verl, tinker); the last one by default.
+        steps: The training steps to read, FIRST:LAST (trl, verl, tinker); the last one by default.
         filter: The filter to read (lm-eval); the first one by default.
     """
 

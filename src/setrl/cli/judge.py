@@ -33,13 +33,14 @@ class JudgeOptions(LogFields):
             and shown; or the folder of another tool's log.
         judge: {judges}; its first setting may follow: oracle:DOMAIN, embedding:MODEL,
             cross_encoder:MODEL or lm:MODEL.
-        config: A YAML file with the judge's settings, the key judge among them; or a config with
-            the key task, whose strategy is a judge.
-        endpoint: Address of an OpenAI-compatible server, for lm: http://localhost:8000/v1.
+        config: A YAML file with the settings of the judge, including the key judge; or a config
+            with the key task, whose strategy is a judge.
+        endpoint: The address of an OpenAI-compatible server, for lm, such as
+            http://localhost:8000/v1.
         model: The name of the model.
-        style: Instructions for lm: {styles}, or a file of your own.
-        threshold: Cosine distance for embedding; probability for cross_encoder.
-        allow_damaged: Leave out a last line that was cut off, rather than stop.
+        style: The instructions for lm: {styles}, or the path of your own file.
+        threshold: The cosine distance for embedding; the probability for cross_encoder.
+        allow_damaged: Leave out a last line that was cut off, instead of stopping.
     """
 
     file: Positional[Path]
@@ -152,15 +153,16 @@ def _for_endpoints(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeLog(JudgeOptions):
-    """Label logged samples with the cluster of their strategy; resumes where it was stopped.
+    """Label logged samples with the cluster of their strategy.
 
-    Exit code 3 if more groups than --max-unknown are without clusters at the end.
+    Run the same command again to resume. The exit code is 3 if more groups than --max-unknown have
+    no clusters at the end.
 
     Attributes:
-        cache: SQLite file of lm's judgements; beside the output by default.
-        output: Where the lines are written; FILE.judged.jsonl by default.
+        cache: The SQLite file with lm's judgements; next to the output by default.
+        output: The file for the labelled lines; FILE.judged.jsonl by default.
         into: The key of a sample's label.
-        max_unknown: Share of groups that may stay without clusters, in [0, 1].
+        max_unknown: The share of groups that may stay without clusters, in [0, 1].
     """
 
     into: str = "cluster"

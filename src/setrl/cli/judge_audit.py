@@ -31,19 +31,19 @@ WRITTEN = ("audit.json", "audit.md", "audit.html", "audit.png")
 class JudgeAudit(JudgeOptions):
     """Measure how far a judge can be trusted: in other orders, about pairs, against gold labels.
 
-    Writes audit.json, audit.md, audit.html and audit.png, with the effect of the disagreement on
-    the advantages of Poly-EPO if the samples have rewards.
+    Write audit.json, audit.md, audit.html and audit.png. If the samples have rewards, they show how
+    much the disagreement changes the advantages of Poly-EPO.
 
     Attributes:
-        cache: SQLite file of lm's judgements; in the output folder by default.
+        cache: The SQLite file with lm's judgements; in the output folder by default.
         output: A folder for the results; FILE.audit by default.
-        orders: How often each group is judged, its samples in another order each time.
-        seed: Of the orders.
-        pairs: Whether the judge is asked about pairs, too: each sample with one of each cluster,
-            or all pairs.
+        orders: How often each group is judged, each time with its samples in another order.
+        seed: The seed of the orders.
+        pairs: Whether to ask the judge about pairs, too: none; representatives, each sample with
+            one sample of each cluster; or all_pairs.
         strategy: The field with the right label of a sample, by default gold or the name of a
             strategy; labels that `setrl judge` has added are not right ones.
-        set_size: K of Poly-EPO, whose advantages are compared.
+        set_size: The K of Poly-EPO, whose advantages are compared.
     """
 
     orders: int = 5

@@ -18,26 +18,29 @@ class LogFields:
     """The fields of a log, and what its values mean.
 
     Attributes:
-        group: The field that the samples of one problem share, or several that name it together.
-            This and the other fields are recognised by their names and shown; a nested field is
-            written metrics.acc.
+        group: The field that the samples of one problem share, or several fields that name the
+            problem together. This and the other fields are recognised by their names and shown;
+            write a nested field as metrics.acc.
         rows: The field with a list of objects that are the samples, or the problems.
         prompt: The field with what the model was given.
-        text: The field with what the model wrote: text, or the messages of a conversation.
-        reward: The field with the reward of a sample; by default what says whether it is correct.
+        text: The field with what the model wrote: a string, or the messages of a conversation.
+        reward: The field with the reward of a sample; by default the field that says whether it is
+            correct.
         correct: The field that says whether a sample is correct: true or false, 1 or 0, words such
             as correct and wrong, or a score.
         strategy: The field with the strategy or cluster of a sample: a name or a number.
         answer: The field with the model's answer.
         gold: The field with the right answer.
-        sample_number: The field that numbers the samples of a problem; equal rows are then one.
+        sample_number: The field that numbers the samples of a problem; rows with the same number
+            count once.
         num_correct: The field with the number of correct samples of a problem.
         num_samples: The field with the number of samples of a problem.
-        correct_above: Samples of a higher score are correct, where scores are graded.
-        degenerate: The label of samples in no cluster, as 100 in Poly-EPO's code; null and −1
-            always are.
-        verify: Compare each answer, or else the text, with the right answer, as mathematics.
-        quiet: Do not print how the fields were read, nor what was noticed.
+        correct_above: If scores are graded, samples with a higher score are correct.
+        degenerate: The label of samples in no cluster, such as 100 in Poly-EPO's code; null and −1
+            always mean no cluster.
+        verify: Compare each answer, or the text if there is no answer, with the right answer, as
+            mathematics.
+        quiet: Do not print how the fields were read, or what was noticed.
     """
 
     group: tuple[str, ...] = ()
@@ -87,8 +90,8 @@ class EvaluatedFields(LogFields):
     """The options of a command that computes figures.
 
     Attributes:
-        ungraded: What becomes of samples without a grade (null or NaN): left-out of everything, of
-            votes and strategies too, or wrong. They are counted, and the bounds of pass@1 shown.
+        ungraded: How samples without a grade (null or NaN) count: left-out of everything, also of
+            votes and strategies, or as wrong. They are counted, and the bounds of pass@1 are shown.
     """
 
     ungraded: Literal["left-out", "wrong"] = "left-out"

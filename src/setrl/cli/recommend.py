@@ -21,31 +21,31 @@ if TYPE_CHECKING:
 class Recommend(EvaluatedFields):
     """Say which method and which K to train with, from groups that were sampled and scored.
 
-    Shows the success of the prompts, the strategies with their shares and success, a forecast of
-    each candidate, the choice with its reasons, and how sure it is. docs/recommend.md explains the
-    figures.
+    Print the success rates of the prompts, the strategies with their shares and success rates, a
+    forecast for each candidate, and the choice with its reasons and its uncertainty.
+    docs/recommend.md explains the numbers.
 
     Attributes:
         file: The groups: an evaluation file, or a log in JSON Lines, a JSON array or Parquet, whose
             fields are recognised and shown; or the folder of another tool's log.
-        goal: strategies for the most right strategies in 32 samples with pass@1 at most --within
-            below GRPO's; pass@1 for that alone; or how many points of pass@1 one more right
-            strategy is worth, as 2.
-        within: The points of pass@1 that may be lost, for the goal strategies.
-        steps: Of the training that is planned.
-        prompts_per_step: Of the training that is planned.
-        samples_per_prompt: N of the training that is planned; as many as in the file, at most 16,
-            by default.
-        labels: shared if a label is the same strategy in all prompts, by_prompt if labels are
-            counted anew for each prompt. By default by_prompt if all labels are whole numbers, or
-            if fewer than half of the right samples have a label that is right in another prompt,
-            too; the output says which.
-        judge_noise: The share of labels that the judge of the training gets wrong.
-        second_strategy: The field of another judge's labels; the disagreement is taken as
-            --judge-noise.
-        resamples: Of the prompts, for the intervals and the wins.
-        allow_damaged: Leave out lines of evaluation files that were cut off or hold a problem
-            again, rather than stop.
+        goal: strategies: the most right strategies in 32 samples, with pass@1 at most --within
+            points below GRPO's. pass@1: only the highest pass@1. A number: how many points of
+            pass@1 one more right strategy is worth, such as 2.
+        within: The points of pass@1 that the goal strategies may lose.
+        steps: The number of steps of the planned training.
+        prompts_per_step: The number of prompts in each step of the planned training.
+        samples_per_prompt: The number N of samples per prompt in the planned training; by default
+            the number in the file, at most 16.
+        labels: shared if a label is the same strategy in all prompts; by_prompt if each prompt
+            numbers its strategies anew. The default, auto, is by_prompt if all labels are whole
+            numbers, or if fewer than half of the right samples have a label that is also right in
+            another prompt; the output says which.
+        judge_noise: The share of labels that the judge gets wrong in training.
+        second_strategy: The field of another judge's labels; the share of labels on which the
+            judges differ is used as --judge-noise.
+        resamples: The number of resamples of the prompts, for the intervals and the column wins.
+        allow_damaged: Leave out lines of evaluation files that were cut off or repeat a problem,
+            instead of stopping.
         json: Print JSON instead of text.
     """
 

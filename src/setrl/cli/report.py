@@ -16,17 +16,18 @@ class Report(EvaluatedFields):
     """Write the report of a run, or of files of samples: one self-contained page, and figures.
 
     Attributes:
-        paths: The folder of a run; or evaluation files, logs, and folders of other tools' logs (as
-            the output folder of a trainer of TRL), one for each arm, compared with the first.
-        output: Where the report of files goes; reports/<name of the first> by default. That of a
-            run goes into its folder.
-        k: Of files: where curves over k are computed beside 1, 2, 4, …, as --k 5 30. Problems with
-            fewer samples than the largest are left out.
-        publish: Of the folder of a run, not of files: also write a page in Markdown, with figures
-            and numbers, into this folder.
-        reference: The arm of a run that the others are compared with.
-        allow_damaged: Leave out lines of evaluation files that were cut off or hold a problem
-            again, rather than stop.
+        paths: The folder of a run; or evaluation files, logs, and folders of other tools' logs
+            (such as the output folder of a trainer of TRL), one for each arm. Arms are compared
+            with the first.
+        output: The folder for a report of files; reports/<name of the first> by default. The report
+            of a run goes into the folder of the run.
+        k: Only for files: further k at which curves are computed, besides 1, 2, 4, …, such as --k 5
+            30. Problems with fewer samples than the largest k are left out.
+        publish: Only for the folder of a run: also write a page in Markdown, with figures and
+            numbers, into this folder.
+        reference: The arm of a run with which the other arms are compared.
+        allow_damaged: Leave out lines of evaluation files that were cut off or repeat a problem,
+            instead of stopping.
     """
 
     paths: Positional[tuple[Path, ...]]

@@ -19,8 +19,9 @@ class RunOptions:
     Attributes:
         config: The YAML file of the run; see recipes/.
         run_dir: The folder of the run; runs/<name> by default.
-        overwrite: Replace a run with another config that the folder holds; your own files stay.
-        set: KEY=VALUE: change one key of the config; can be repeated.
+        overwrite: If the folder holds a run with another config, replace this run; your own files
+            stay.
+        set: Change one key of the config, KEY=VALUE; can be repeated.
     """
 
     config: Path
@@ -46,11 +47,13 @@ class RunOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Train(RunOptions):
-    """Train the arms of a comparison, evaluate them and write the report; resumes by itself.
+    """Train the arms of a comparison, evaluate them and write the report.
+
+    Run the same command again to resume.
 
     Attributes:
-        dry_run: Do all checks; print the samples, tokens, requests to judges and disk that the run
-            takes, and which part is done; write nothing.
+        dry_run: Do all checks, and write nothing. Print how many samples, tokens, requests to
+            judges and bytes on disk the run takes, and which part is done.
     """
 
     dry_run: bool = False

@@ -12,17 +12,19 @@ from setrl.cli.log_fields import EvaluatedFields
 
 @dataclass(frozen=True, kw_only=True)
 class View(EvaluatedFields):
-    """Look at runs in the browser: why each sample got its credit, live metrics, evaluations.
+    """Show runs in the browser: why each sample got its credit, live metrics, evaluations.
 
-    Shows the runs of a folder, output folders of TRL's trainers (log_completions=True), logs of
+    It shows the runs of a folder, output folders of TRL's trainers (log_completions=True), logs of
     verl, of tinker-cookbook and of evaluation tools, evaluation files, and audits of judges. It
     only reads.
 
     Attributes:
         path: The folder, or one file of samples.
-        port: Of the server; by default the first free one from 8710 on. 0 is any free one.
-        host: The address that is listened on. Beyond 127.0.0.1, others in the network can reach the
-            page, and the address that is printed holds a token that they need.
+        port: The port of the server; by default the first free port from 8710 on. 0 takes any free
+            port.
+        host: The address on which the server listens. With another address than 127.0.0.1, other
+            machines in the network can reach the page; the printed address then holds a token that
+            they need.
         open: Open the page in the browser; --no-open only prints its address.
     """
 
