@@ -18,8 +18,9 @@ class Compare(EvaluatedFields):
     Differences are B − A: give the reference first, as in `setrl report`.
 
     Attributes:
-        first: Run A, the reference: an evaluation file, a log (JSON Lines, a JSON array or
-            Parquet, whose fields are recognised and shown; or another tool's), the folder of a model, or the folder of an arm with its seeds. The problems of two logs are matched by their ids,
+        first: Run A, the reference: an evaluation file, a log (JSON Lines, a JSON array or Parquet,
+            whose fields are recognised and shown; or another tool's), the folder of a model, or the
+            folder of an arm with its seeds. The problems of two logs are matched by their ids,
             other problems by their prompts.
         second: Run B.
         split: The evaluation to compare, by the name of its file; test by default.

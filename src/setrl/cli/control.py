@@ -11,7 +11,8 @@ from setrl.cli.train import RunOptions
 class Control(RunOptions):
     """Train the arms of a control run, evaluate them and write the report.
 
-    Run the same command again to resume."""
+    Run the same command again to resume.
+    """
 
     def run(self) -> None:
         """Train on environments."""
