@@ -3,6 +3,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -101,3 +102,15 @@ def test_a_damaged_row_is_unknown_and_is_replaced(tmp_path, row):
     assert cache.put("a", (1, 0), "model", "style") == (1, 0)
     assert cache.get("a") == (1, 0)
     cache.close()
+
+
+def test_nobody_else_can_read_judgements(tmp_path):
+    path = tmp_path / "judge.sqlite"
+    with closing(JudgementCache(path)) as cache:
+        cache.put("a", [0, 1], "model", "style")
+        assert {one.stat().st_mode & 0o777 for one in tmp_path.iterdir()} == {0o600}
+        assert len(list(tmp_path.iterdir())) > 1
+    path.chmod(0o640)
+    with closing(JudgementCache(path)) as cache:
+        assert cache.get("a") == (0, 1)
+    assert path.stat().st_mode & 0o777 == 0o640

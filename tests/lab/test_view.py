@@ -319,6 +319,13 @@ def test_only_the_beginning_of_a_group_is_a_place(ask, place):
     assert ask("group", step=1, place=place).status_code == 404
 
 
+@pytest.mark.parametrize("number", ["--5", "-", "", "5-", "\u0663", "1e3"])
+def test_what_is_no_whole_number_is_a_bad_request(ask, number):
+    answer = ask("group", step=number, place=0)
+    assert answer.status_code == 400
+    assert answer.json()["error"] == f"a whole number was expected, got {number!r}"
+
+
 @pytest.mark.parametrize(
     "query",
     [
@@ -334,7 +341,7 @@ def test_only_the_beginning_of_a_group_is_a_place(ask, place):
 )
 def test_wrong_questions_are_refused_in_a_sentence(ask, query):
     answer = ask("group", **{"step": 1, "place": 0, **query})
-    assert answer.status_code in (404, 422)
+    assert answer.status_code in (400, 404, 422)
     assert answer.json()["error"]
 
 

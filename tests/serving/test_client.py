@@ -77,3 +77,22 @@ def test_odd_usage_is_estimated(usage, monkeypatch):
         server._fine = reply
         assert judge.judge(make_groups(1))[0].clusters_N == (0,) * 5
         assert judge.counts.estimated == 1
+
+
+@pytest.mark.parametrize("status", [200, 401])
+def test_a_key_that_the_server_sends_back_is_never_shown(status, monkeypatch):
+    key = "sk-0123456789abcdef"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+
+    async def reply(request, *_):
+        from aiohttp import web
+
+        text = f"{'no' * 140} use of {request.headers['Authorization']}"  # cut inside the key
+        return web.json_response(completion(text), status=status)
+
+    with FaultyServer() as server, make_judge(server.url) as judge:
+        monkeypatch.setattr(server, "answer", reply)
+        [judgement] = judge.judge(make_groups(1))
+        assert judgement.clusters_N is None
+        assert key[:8] not in str(judgement)
+        assert server.headers[0]["Authorization"] == f"Bearer {key}"

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from setrl.errors import DataError
 from setrl.files import json_lines
+from setrl.files.gzipped import open_gzip
 
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
 OPENING = 4096  # bytes that say what kind of file it is
@@ -161,7 +162,7 @@ class Rows:
 
 
 def _opened(path: Path, is_gzip: bool) -> Any:
-    return gzip.open(path) if is_gzip else path.open("rb")
+    return open_gzip(path) if is_gzip else path.open("rb")
 
 
 def _is_pipe(path: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 import time
@@ -97,6 +98,7 @@ def _read(text: Any, num_samples: int | None) -> tuple[int, ...] | None:
 def _opened(path: str | Path | None) -> sqlite3.Connection:
     if path is not None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
+        _make_private(Path(path))
     database = sqlite3.connect(
         ":memory:" if path is None else path,
         timeout=LOCKED_S,
@@ -109,6 +111,12 @@ def _opened(path: str | Path | None) -> sqlite3.Connection:
         database.close()
         raise
     return database
+
+
+def _make_private(path: Path) -> None:
+    """Make a missing file that only its owner can read: SQLite gives its log the same rights."""
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
 
 
 def _prepare(database: sqlite3.Connection) -> None:

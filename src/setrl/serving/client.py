@@ -30,6 +30,7 @@ SERVICE = frozenset({"timeout", "rate_limit", "server_error", "connection"})
 
 LARGEST_BODY = 64_000_000  # bytes; a server that sends more is broken, and memory is finite
 QUOTED_BYTES = 300  # bytes of an error's body that the message quotes
+SHORTEST_SECRET = 8  # letters; shorter keys, such as EMPTY, are words of replies
 LONGEST_RETRY_AFTER_S = 3600.0
 
 
@@ -167,21 +168,25 @@ class Client:
                 address, data=data, allow_redirects=False
             ) as response:
                 if response.status != 200:
-                    raise await _refusal(response)
-                return _as_json(await _read(response))
+                    raise await _refusal(response, self._key)
+                return _as_json(_without(self._key, await _read(response)))
         except TimeoutError:
             waited = f"no answer in {self.endpoint.limits.timeout_s:g} s"
             raise RequestError("timeout", waited) from None
         except (aiohttp.ClientError, OSError) as error:
             raise RequestError("connection", f"{type(error).__name__}: {error}") from None
 
+    @property
+    def _key(self) -> str:
+        return os.environ.get(self.endpoint.api_key_variable, "")
+
     def _open_session(self) -> aiohttp.ClientSession:
         import aiohttp
 
         if self._session is None:
             headers = {"Content-Type": "application/json"}
-            if key := os.environ.get(self.endpoint.api_key_variable):
-                headers["Authorization"] = f"Bearer {key}"
+            if self._key:
+                headers["Authorization"] = f"Bearer {self._key}"
             self._session = aiohttp.ClientSession(
                 headers=headers,
                 timeout=aiohttp.ClientTimeout(total=self.endpoint.limits.timeout_s),
@@ -240,6 +245,12 @@ def _no_completion(detail: str) -> RequestError:
     return RequestError("server_error", detail, status=200)
 
 
+def _without(key: str, data: bytes) -> bytes:
+    """Return what a server sent without the key, which it may send back to be printed and kept."""
+    is_secret = len(key) >= SHORTEST_SECRET
+    return data.replace(key.encode(), b"[the API key]") if is_secret else data
+
+
 async def _read(response: aiohttp.ClientResponse) -> bytes:
     parts, size = [], 0
     async for part in response.content.iter_any():
@@ -250,8 +261,9 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
     return b"".join(parts)
 
 
-async def _refusal(response: aiohttp.ClientResponse) -> RequestError:
-    quoted = (await response.content.read(QUOTED_BYTES)).decode(errors="replace")
+async def _refusal(response: aiohttp.ClientResponse, key: str) -> RequestError:
+    start = await response.content.read(QUOTED_BYTES + len(key))  # no part of a key that is cut
+    quoted = _without(key, start)[:QUOTED_BYTES].decode(errors="replace")
     detail = f"HTTP {response.status}: {' '.join(quoted.split())}"
     pause_s = retry_after_s(response.headers.get("Retry-After"))
     return RequestError(failure_kind(response.status), detail, response.status, pause_s)

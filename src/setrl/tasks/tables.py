@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import json
 import zlib
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from typing import Any
 
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
+from setrl.files.gzipped import open_gzip
 from setrl.groups import parquet
 from setrl.installing import install
 
@@ -106,7 +106,7 @@ def _array(path: Path) -> bytes | None:
 
 def _unpacked(path: Path) -> bytes:
     try:
-        with gzip.open(path) as file:
+        with open_gzip(path) as file:
             return file.read()
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be unpacked by gzip: {error}") from None

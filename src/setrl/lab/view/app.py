@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from importlib.resources import files as package_files
 from pathlib import Path
@@ -226,7 +227,9 @@ def _json(answer: Answer) -> Callable[[Request], Response]:
             return _as_json(200, answer(request))
         except LookupError:
             return _problem(404, "there is no such run, step, group or split (any more)")
-        except (ConfigError, DataError, OSError) as error:
+        except ConfigError as error:
+            return _problem(400, explain(error))
+        except (DataError, OSError) as error:
             return _problem(422, explain(error))
 
     return respond
@@ -276,9 +279,9 @@ def _whole(text: str) -> int:
     """Return a whole number of the query.
 
     Raises:
-        ConfigError: If it is none.
+        ConfigError: If it is not a whole number.
     """
-    if not text.lstrip("-").isascii() or not text.lstrip("-").isdigit() or len(text) > 15:
+    if not re.fullmatch(r"-?[0-9]{1,14}", text):
         raise ConfigError(f"a whole number was expected, got {text[:40]!r}")
     return int(text)
 

@@ -1,0 +1,36 @@
+import gzip
+
+import pytest
+
+from setrl.errors import DataError
+from setrl.files import gzipped
+from setrl.files.gzipped import open_gzip
+from setrl.groups.rows import read_rows
+from setrl.tasks import tables
+
+
+@pytest.fixture
+def bomb(tmp_path, monkeypatch):
+    monkeypatch.setattr(gzipped, "LEAST", 100_000)
+    path = tmp_path / "bomb.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"prompt": "' + bytes(3_000_000)))
+    return path
+
+
+def test_a_small_file_that_unpacks_to_very_much_is_refused(bomb):
+    with pytest.raises(DataError, match="unpacks to more than 0 MB, over 200 times its size"):
+        tables.read_file(bomb)
+    with pytest.raises(DataError, match="unpack it yourself"):
+        list(read_rows(bomb))
+
+
+def test_a_file_is_read_and_sought_as_by_gzip(tmp_path):
+    text = b"".join(f"{number}\n".encode() for number in range(50_000))
+    path = tmp_path / "numbers.gz"
+    path.write_bytes(gzip.compress(text))
+    with open_gzip(path) as file:
+        assert file.read(5) == text[:5]
+        file.seek(2)
+        assert next(iter(file)) == b"1\n"
+        file.seek(0)
+        assert file.read() == text
