@@ -132,3 +132,26 @@ def test_wrong_usage_is_refused(setrl):
     code, _, errors = setrl("doctor", "--clear")
     assert code == 2
     assert "unrecognized arguments: --clear" in errors
+
+
+def test_no_extra_is_installed_whose_own_extras_are_missing(monkeypatch):
+    versions = {"setrl": package.__version__, "peft": "1.0", "tyro": "1.0"}
+    monkeypatch.setattr(doctor_facts, "_version", versions.get)
+    requires = [
+        "setrl[cli,plot]; extra == 'train'",
+        "trl; extra == 'train'",
+        "setrl[train]; extra == 'peft'",
+        "peft; extra == 'peft'",
+        "setrl[cli]; extra == 'lab'",
+        "tyro; extra == 'cli'",
+        "matplotlib; extra == 'plot'",
+    ]
+    monkeypatch.setattr(doctor_facts, "_requirements", lambda: requires)
+    found = doctor_facts._extras()
+    assert {name: extra["missing"] for name, extra in found.items()} == {
+        "cli": [],
+        "plot": ["matplotlib"],
+        "train": ["the extra plot", "trl"],
+        "peft": ["the extra train"],
+        "lab": [],
+    }

@@ -42,6 +42,7 @@ CASES: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
     "plot": ("cli,plot", (("setrl", "report", "groups.jsonl", "--output", "report"),)),
     "train": ("train", (DRY_RUN,)),
     "peft": ("peft", (DRY_RUN, ("python", "-c", "from peft import LoraConfig"))),
+    "tensorboard": ("tensorboard", (("python", "-c", "import tensorboard, setrl.lm.trackers"),)),
     "tinker": ("tinker", (("python", "-c", "import setrl.engines.tinker"),)),
     "math": ("cli,math", (("setrl", "validate-data", "problems.jsonl"),)),
     "judge": ("judge", (JUDGE,)),
@@ -52,7 +53,7 @@ CASES: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
     "mujoco": ("mujoco", (("python", "-c", "import mujoco, setrl.control.tasks.point_mass"),)),
     "atari": ("atari", (("python", "-c", "import ale_py, setrl.control.run"),)),
 }
-WITH_TORCH = ("train", "peft", "tinker", "embed", "serve", "gym", "mujoco", "atari")
+WITH_TORCH = ("train", "peft", "tensorboard", "tinker", "embed", "serve", "gym", "mujoco", "atari")
 
 
 def main() -> int:

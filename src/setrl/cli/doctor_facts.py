@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ PACKAGES = (
     *("stable-baselines3", "gymnasium", "minigrid", "mujoco", "ale-py"),
 )
 EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
+OWN_EXTRAS = re.compile(r"setrl\[([\w,-]+)\]")
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -65,11 +66,19 @@ def _extras() -> dict[str, dict[str, Any]]:
         package, _, marker = requirement.partition(";")
         if (extra := EXTRA.search(marker)) and extra[1] in wanted:
             wanted[extra[1]].append(package.strip())
-    return {
-        name: {"for": USES[name], "missing": [line for one in wanted[name] if (line := _lack(one))]}
-        for name in USES
-        if wanted[name]
-    }
+    missing: dict[str, list[str]] = {}
+    for name in USES:  # an extra comes after those that it includes
+        if wanted[name]:
+            missing[name] = [line for one in wanted[name] for line in _lacks(one, missing)]
+    return {name: {"for": USES[name], "missing": found} for name, found in missing.items()}
+
+
+def _lacks(requirement: str, missing: Mapping[str, list[str]]) -> list[str]:
+    """Return in words what is wrong with a package, or with extras such as setrl[cli,plot]."""
+    if included := OWN_EXTRAS.match(requirement):
+        return [f"the extra {name}" for name in included[1].split(",") if missing.get(name)]
+    lack = _lack(requirement)
+    return [] if lack is None else [lack]
 
 
 def _requirements() -> list[str]:

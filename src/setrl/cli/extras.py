@@ -31,6 +31,7 @@ USES = {
     "plot": "`setrl report`, `setrl judge-audit` and all figures",
     "train": "`setrl train`, `setrl train-judge`, `setrl check-task`, SetGRPOTrainer",
     "peft": "LoRA: the key peft of a config",
+    "tensorboard": "TensorBoard: trainer: {report_to: tensorboard} in a config",
     "tinker": "training through a server: the key engine of a config",
     "math": "`setrl validate-data` and the reward math_answer",
     "judge": "`setrl judge`, `setrl judge-audit` and models behind an endpoint",
@@ -71,6 +72,7 @@ MODULES = {
     "imageio": "gym",
     "mujoco": "mujoco",
     "ale_py": "atari",
+    "tensorboard": "tensorboard",
     "tinker": "tinker",
 }
 """Module → the extra that installs it; the first, where several do."""

@@ -10,6 +10,7 @@ from transformers.integrations import integration_utils as integrations
 
 from setrl import names
 from setrl.errors import ConfigError
+from setrl.installing import install
 
 if TYPE_CHECKING:
     from transformers import Trainer
@@ -26,7 +27,8 @@ def check_trackers(report_to: Any) -> None:
         except ValueError as error:
             raise ConfigError(f"trainer: report_to: {error}") from error
         if name not in integrations.get_available_reporting_integrations():
-            raise ConfigError(f"trainer: report_to: {name} is not installed: pip install {name}")
+            how = install(name) if name == "tensorboard" else f"pip install {name}"
+            raise ConfigError(f"trainer: report_to: {name} is not installed: {how}")
 
 
 def tracker_names(name: str, arm: str, seed: int) -> dict[str, str]:
