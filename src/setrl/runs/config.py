@@ -70,12 +70,25 @@ class RunConfig:
                 )
         if not self.arms:
             raise KeyedError("arms must name at least one arm", "arms")
-        if taken := OTHER_FOLDERS & set(self.arms):
-            raise KeyedError(
-                f"arms: {taken.pop()!r} is reserved for another folder of the run: "
-                "choose another name",
-                "arms",
-            )
+        self._check_folders()
+
+    def _check_folders(self) -> None:
+        """Refuse arms whose folders are taken; some file systems ignore the case of letters."""
+        folders = {name: name for name in OTHER_FOLDERS}
+        for arm in self.arms:
+            other = folders.setdefault(arm.casefold(), arm)
+            if arm.casefold() in OTHER_FOLDERS:
+                raise KeyedError(
+                    f"arms: {arm!r} is reserved for another folder of the run: "
+                    "choose another name",
+                    "arms",
+                )
+            if other != arm:
+                raise KeyedError(
+                    f"arms: {other!r} and {arm!r} are one folder where file systems ignore the "
+                    "case of letters: choose another name",
+                    f"arms.{arm}",
+                )
 
     def _check_numbers(self) -> None:
         different = bool(self.seeds) and len(set(self.seeds)) == len(self.seeds)
