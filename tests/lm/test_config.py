@@ -82,7 +82,11 @@ def test_overrides_come_last(path):
         ("[0, 1]", "true", ":7: seeds must be a list, got True"),
         ("grpo: {", "base: {", ":3: arms: 'base' is reserved for another folder of the run"),
         ("grpo: {", "Base: {", ":3: arms: 'Base' is reserved for another folder of the run"),
-        ("grpo: {", "GRPO: {method: rloo}\n  grpo: {", ":5: arms: 'GRPO' and 'grpo' are one folder"),
+        (
+            "grpo: {",
+            "GRPO: {method: rloo}\n  grpo: {",
+            ":5: arms: 'GRPO' and 'grpo' are",
+        ),
         ("  grpo: {", "  ../up: {", r":3: arms: '../up' must start with a letter or digit"),
         ("seeds: [0, 1]", "name: again", ":7: name is also on line 1"),
         ("[0, 1]", "[0, 1", "config.yaml:8: not YAML"),

@@ -79,8 +79,7 @@ class RunConfig:
             other = folders.setdefault(arm.casefold(), arm)
             if arm.casefold() in OTHER_FOLDERS:
                 raise KeyedError(
-                    f"arms: {arm!r} is reserved for another folder of the run: "
-                    "choose another name",
+                    f"arms: {arm!r} is reserved for another folder of the run: choose another name",
                     "arms",
                 )
             if other != arm:

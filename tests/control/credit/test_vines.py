@@ -92,6 +92,10 @@ def test_wrong_options_are_named(options: dict[str, Any], sentence: str) -> None
     ("method", "vines", "sentence"),
     [
         (methods.poly_epo(4), None, "give both"),
+        (Vines(Goals), methods.poly_epo(4), "method comes before vines: write method=…, vines=…"),
+        (Vines(Goals), None, "method comes before vines"),
+        ("poly_epo", Vines(Goals), r"a value such as setrl.methods.poly_epo\(4\), got 'poly_epo'"),
+        (methods.poly_epo(4), Goals, r"a value such as Vines\(make_env\), got <class"),
         (None, Vines(Goals), "give both"),
         (methods.poly_epo(4), Vines(Goals), "label="),
         (Method("far", objectives.pairwise_distance(), 2), Vines(Goals), "distances="),

@@ -10,6 +10,8 @@ import pytest
 
 gym = pytest.importorskip("gymnasium")
 
+from stable_baselines3.common.vec_env import DummyVecEnv  # noqa: E402
+
 from setrl.control import Resettable, check_resettable, make_resettable  # noqa: E402
 from setrl.control.envs.adapters import NotResettableError  # noqa: E402
 
@@ -248,3 +250,16 @@ def test_a_wrapper_may_set_back_what_is_below_it():
         env.restore(state)
         lengths.append(next(t for t in range(100) if env.step(0)[3]))
     assert lengths == [49, 49]  # the time limit further out is set back too
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        (lambda: DummyVecEnv([lambda: gym.make("CartPole-v1")]), "a DummyVecEnv is several env"),
+        (lambda: gym.make_vec("CartPole-v1", 2), "VectorEnv is several environments in one: give"),
+        (lambda: "CartPole-v1", "a str is no environment of Gymnasium: give one, such as gym.make"),
+    ],
+)
+def test_what_is_not_one_environment_is_refused(env, message):
+    with pytest.raises(ValueError, match=message):
+        make_resettable(env())

@@ -173,3 +173,37 @@ def test_the_same_seed_gives_the_same_weights() -> None:
 def test_states_of_high_entropy_know_the_memory() -> None:
     one = model(vines={"where": "entropy", "num_states": 2}).learn(100)
     assert all(torch.isfinite(p).all() for p in one.policy.parameters())
+
+
+class Shown(Cue):
+    """The cue as a dict of observations."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.observation_space = gym.spaces.Dict({"cue": self.observation_space})
+
+    def reset(self, **options: Any) -> Any:
+        seen, info = super().reset(**options)
+        return {"cue": seen}, info
+
+    def step(self, action: Any) -> Any:
+        seen, *rest = super().step(action)
+        return {"cue": seen}, *rest
+
+
+@pytest.mark.parametrize(("name", "env"), [("MlpPolicy", Cue), ("MultiInputPolicy", Shown)])
+def test_the_names_of_stable_baselines3_are_policies_with_a_memory(name: str, env: Any) -> None:
+    vines = Vines(env, label=way, num_vines=3)
+    one = RecurrentPolyPPO(name, make_vec_env(env, 1), methods.poly_epo(2), vines, **SMALL)
+    one.learn(64)
+    assert isinstance(one.policy, GRUPolicy)
+    assert one.policy.hidden_size == 8
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [("MlpLstmPolicy", "unknown policy 'MlpLstmPolicy'; did you mean"), (Cue, "is GRUPolicy or a")],
+)
+def test_a_policy_without_a_memory_is_refused(policy: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        RecurrentPolyPPO(policy, make_vec_env(Cue, 1))

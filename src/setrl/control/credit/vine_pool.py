@@ -34,9 +34,9 @@ class Stepped(NamedTuple):
 class VinePool:
     """Environments in this process, without auto-reset: no step is spent on unused starts.
 
-    make_env: Makes one environment; `make_resettable` wraps it unless it is resettable already.
+    Args:
+        make_env: Makes one environment; `make_resettable` wraps it unless it is resettable already.
         num_envs: How many vines are stepped together, which is the policy's largest batch.
-        num_envs: how many vines are stepped together, and so the policy's largest batch.
         rng: Draws a seed of noise for each vine, in the order of the snapshots. The same generator
             state and policy give the same vines for every num_envs.
         on_step: Called with the result of each step of the live vines; it may raise to stop the

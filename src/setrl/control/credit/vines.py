@@ -115,12 +115,25 @@ class Vines:
         return {name: np.array([of(row) for row in episodes_BN]) for name, of in found.items()}
 
 
+def _check_kinds(method: Any, vines: Any) -> None:
+    """Refuse values of other kinds, such as arguments in another order."""
+    if isinstance(method, Vines) and (vines is None or isinstance(vines, AnyMethod)):
+        raise ValueError("method comes before vines: write method=…, vines=…")
+    if method is not None and not isinstance(method, AnyMethod):
+        raise ValueError(
+            f"method must be a value such as setrl.methods.poly_epo(4), got {method!r:.80}"
+        )
+    if vines is not None and not isinstance(vines, Vines):
+        raise ValueError(f"vines must be a value such as Vines(make_env), got {vines!r:.80}")
+
+
 def check_vines(method: AnyMethod | None, vines: Vines | None) -> None:
     """Refuse a method without vines, vines without a method, sets too large, missing functions.
 
     Raises:
         ValueError: If something is missing; the message names it.
     """
+    _check_kinds(method, vines)
     if (method is None and vines is None) or (vines is not None and not vines.are_sampled):
         return
     if method is None or vines is None:

@@ -198,9 +198,10 @@ def make_resettable(
             Instances with the same fork_seed share their noise: give each another fork_seed.
 
     Raises:
-        ValueError: If no backend has this name.
+        ValueError: If no backend has this name, or `env` is not one environment of Gymnasium.
         NotResettableError: If the environment cannot be set back; says what to implement.
     """
+    _refuse_what_is_no_environment(env)
     below = env.unwrapped
     if backend in ("auto", "own"):  # a wrapper may set back everything below it
         below = next((layer for layer in layers_of(env) if OwnState.is_made_for(layer)), below)
@@ -208,3 +209,14 @@ def make_resettable(
         backend = next(name for name, kind in by_name.items() if kind.is_made_for(below))
     adapter = names.look_up("backend", backend, by_name)(below)
     return ResettableEnv(adapter.attach(env), adapter, fork_seed)
+
+
+def _refuse_what_is_no_environment(env: Any) -> None:
+    if isinstance(env, gym.Env):
+        return
+    is_vector = hasattr(env, "num_envs")
+    what = "several environments in one" if is_vector else "no environment of Gymnasium"
+    hint = "; vines are stepped side by side anyway" if is_vector else ""
+    raise ValueError(
+        f"a {type(env).__name__} is {what}: give one, such as gym.make('CartPole-v1'){hint}"
+    )

@@ -12,17 +12,18 @@ constant in the loss: the gradient is cut at the start of the piece.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from gymnasium import spaces
 from stable_baselines3.common.distributions import Distribution
-from stable_baselines3.common.policies import ActorCriticPolicy
-from stable_baselines3.common.torch_layers import MlpExtractor
+from stable_baselines3.common.policies import ActorCriticPolicy, BasePolicy
+from stable_baselines3.common.torch_layers import CombinedExtractor, MlpExtractor, NatureCNN
 from torch import Tensor, nn
 from typing_extensions import override
 
+from setrl import names
 from setrl.control.credit.assign import Segment
 from setrl.control.credit.trajectories import MEMORY, Trajectory, part, stack
 from setrl.control.sb3.buffer import Transitions
@@ -127,6 +128,27 @@ class GRUPolicy(ActorCriticPolicy):
         return actions if is_batch else actions[0], (after.cpu().numpy(),)
 
 
+class GRUCnnPolicy(GRUPolicy):
+    """A `GRUPolicy` whose features are those of pictures."""
+
+    def __init__(self, *arguments: Any, **named: Any):
+        super().__init__(*arguments, **{"features_extractor_class": NatureCNN, **named})
+
+
+class GRUMultiInputPolicy(GRUPolicy):
+    """A `GRUPolicy` whose features are those of observations that are dicts."""
+
+    def __init__(self, *arguments: Any, **named: Any):
+        super().__init__(*arguments, **{"features_extractor_class": CombinedExtractor, **named})
+
+
+def _check_policy(policy: Any) -> None:
+    if isinstance(policy, str):
+        names.look_up("policy", policy, RecurrentPolyPPO.policy_aliases)
+    elif not (isinstance(policy, type) and issubclass(policy, GRUPolicy)):
+        raise ValueError(f"a policy with a memory is GRUPolicy or a subclass, got {policy!r:.80}")
+
+
 class MemoryCritic(Critic):
     """A critic that has the policy's memory at each step."""
 
@@ -172,7 +194,8 @@ class RecurrentPolyPPO(PolyPPO):
     For plain PPO, pass `Vines(make_env, num_vines=0)` without a method: whole episodes, no vines.
 
     Args:
-        policy: A `GRUPolicy` class.
+        policy: `GRUPolicy`, a subclass of it, or "MlpPolicy", "CnnPolicy" or "MultiInputPolicy":
+            `GRUPolicy` with the features that Stable-Baselines3 takes under this name.
         env: As for PolyPPO.
         *arguments: As for PolyPPO.
         sequence_length: Steps through which gradients flow back.
@@ -181,10 +204,15 @@ class RecurrentPolyPPO(PolyPPO):
 
     policy: GRUPolicy
     critic_class = MemoryCritic
+    policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {
+        "MlpPolicy": GRUPolicy,
+        "CnnPolicy": GRUCnnPolicy,
+        "MultiInputPolicy": GRUMultiInputPolicy,
+    }
 
     def __init__(
         self,
-        policy: type[GRUPolicy] = GRUPolicy,
+        policy: str | type[GRUPolicy] = GRUPolicy,
         env: Any = None,
         *arguments: Any,
         sequence_length: int = 16,
@@ -192,6 +220,7 @@ class RecurrentPolyPPO(PolyPPO):
     ):
         if sequence_length < 1:
             raise ValueError(f"sequence_length must be at least 1, got {sequence_length}")
+        _check_policy(policy)
         self.sequence_length = sequence_length
         super().__init__(policy, env, *arguments, **named)
 
