@@ -26,6 +26,7 @@ from setrl.rewards import Reward, Truncation
 from setrl.rewards.interface import Text
 from setrl.scoring import Columns, ScoredBatch, score
 from setrl.scoring.fields import PAIRS
+from setrl.scoring.stop_rule import CreditWatch, StopRule
 from setrl.tasks import Problem, Task
 
 
@@ -58,6 +59,7 @@ class Scorer:
         fields: What the method reads besides rewards and clusters, as in `SetCredit`.
         truncated: What samples count that were cut at the length limit.
         rewards: Reward functions instead of the task's, one for each; None for the task's.
+        stop_rule: When a run stops because it learns nothing; None: never.
     """
 
     task: Task
@@ -65,6 +67,7 @@ class Scorer:
     fields: Mapping[str, Source] = field(default_factory=dict)
     truncated: Truncation = field(default_factory=Truncation)
     rewards: Sequence[Reward] | None = None
+    stop_rule: StopRule | None = field(default_factory=StopRule)
 
     def __post_init__(self) -> None:
         rewards = self.task.rewards if self.rewards is None else self.rewards
@@ -73,6 +76,7 @@ class Scorer:
         self._labels = None if function is None else functions.checked_labels(function)
         self._fields = functions_of(self.fields)
         self._queue = None if self.judge is None else JudgeQueue(self.judge)
+        self._watch = CreditWatch(self.stop_rule)
         self._seconds: dict[str, float] = {}
 
     def ask_ahead(self, group: SampledGroup) -> None:
@@ -81,12 +85,24 @@ class Scorer:
             self._queue.ask(_question(group))
 
     def score(
-        self, groups: Sequence[SampledGroup], method: AnyMethod, rng: np.random.Generator
+        self,
+        groups: Sequence[SampledGroup],
+        method: AnyMethod,
+        rng: np.random.Generator,
+        *,
+        is_last: bool = False,
     ) -> ScoredBatch:
         """Credit the samples of all groups of a step, which have N samples each.
 
+        Args:
+            groups: The samples.
+            method: The method.
+            rng: For methods that sample sets.
+            is_last: Whether the run ends with this step, so that a short run can be stopped, too.
+
         Raises:
-            RunError: If a group lacks samples, or a function of the task fails; it names it.
+            RunError: If a group lacks samples, or a function of the task fails; it names it. Or if
+                the run must stop, by the rule.
         """
         _refuse_other_sizes(groups)
         self._seconds = {}
@@ -104,6 +120,7 @@ class Scorer:
             warnings.warn(
                 "no sample of the step got a reward: the step trains on nothing", stacklevel=2
             )
+        self._watch.see(batch, is_last)
         return replace(batch, seconds=self._seconds, judging=judging)
 
     def _columns(self, groups: Sequence[SampledGroup]) -> Columns:

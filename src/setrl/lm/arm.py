@@ -122,6 +122,7 @@ def make_trainer(
         combine=task.combine,
         fields=dict(own.fields),
         truncated=resolved.truncation,
+        stop_rule=resolved.stop_rule,
         mask_dead_groups=config.mask_dead_groups,
     )
     if config.adam_moments:

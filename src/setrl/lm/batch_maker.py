@@ -45,7 +45,12 @@ class BatchMaker:
         resolved, arm = self.resolved, self.arm
         self.judge = None if arm.judge is None else make_judge(arm.judge, self.run.path)
         self.scorer = Scorer(
-            resolved.task, self.judge, arm.fields, resolved.truncation, resolved.rewards
+            resolved.task,
+            self.judge,
+            arm.fields,
+            resolved.truncation,
+            resolved.rewards,
+            stop_rule=resolved.stop_rule,
         )
         self.tokenizer = load_tokenizer(str(resolved.config.model))
         self.is_chat = resolved.form.is_chat(self.tokenizer)
@@ -70,7 +75,8 @@ class BatchMaker:
         with self._lock:
             sampled, groups = self._sampled(step, problems, prompts, source)
             sampled_s = time.perf_counter() - began
-            batch = self.scorer.score(groups, method, np.random.default_rng([self.seed, step]))
+            rng, is_last = np.random.default_rng([self.seed, step]), step == config.steps
+            batch = self.scorer.score(groups, method, rng, is_last=is_last)
         names_BN = strategy_names(batch, self.resolved.task.strategy.name_of)
         keeps = step == 1 or step % config.rollouts_every == 0
         return Batch(

@@ -76,6 +76,10 @@ class ComparisonConfig(RunConfig):
     truncated: str | Mapping[str, Any] = "count"
     """Samples cut at the length limit: count, mask (out of the sets and the loss), or punish: with
     the lower of 0 and the lowest reward of the group, or with a reward, as in {punish: -1.0}."""
+    stop_rule: Mapping[str, Any] | None = field(default_factory=dict)
+    """When a training run stops because it learns nothing: {max_unknown: 0.5, window: 32} if more
+    than half of the last 32 prompts have no credit, because the judge or a reward fails, and
+    {max_without_signal: 256} if all advantages of so many prompts in a row are 0; null: never."""
     wrap_reward: Mapping[str, Any] | None = None
     """{function: module:name, …}: in training, not in evaluation, `name(reward, …)` replaces the
     task's outcome, such as {function: studies.faulty:Misgraded, false_positives: 0.1}. The module

@@ -23,6 +23,7 @@ from setrl.rewards import Reward, Truncation
 from setrl.rewards.loading import load_function
 from setrl.rewards.truncation import truncation_from_config
 from setrl.runs.config import require
+from setrl.scoring.stop_rule import StopRule
 from setrl.tasks import DomainTask, Problem, PromptForm, Task
 from setrl.tasks.base import TRAIN
 
@@ -41,6 +42,7 @@ class ResolvedConfig:
         arms: Arm name → its method, judge and fields.
         rewards: The task's reward functions for training, the outcome wrapped by `wrap_reward`.
         truncation: What samples count that were cut at the length limit.
+        stop_rule: When a training run stops because it learns nothing; None: never.
         form: How the model sees a prompt.
         sample_tokens: The length in tokens at which a sample is cut; the end token counts.
         eval_splits: The splits that every last model and the base are evaluated on.
@@ -53,6 +55,7 @@ class ResolvedConfig:
     arms: Mapping[str, ResolvedArm]
     rewards: tuple[Reward, ...]
     truncation: Truncation
+    stop_rule: StopRule | None
     form: PromptForm
     sample_tokens: int
     eval_splits: tuple[str, ...]
@@ -123,6 +126,7 @@ def resolve(config: ComparisonConfig) -> ResolvedConfig:
         config=replace(config, eval_splits=splits),
         task=task,
         truncation=_truncation(config),
+        stop_rule=_stop_rule(config.stop_rule),
         rewards=_training_rewards(config, task),
         form=_form(config, task.form),
         sample_tokens=config.max_new_tokens or task.max_new_tokens,
@@ -183,6 +187,11 @@ def _truncation(config: ComparisonConfig) -> Truncation:
         if chosen.policy == "punish":
             raise ConfigError("truncated is punish, and trainer.mask_truncated_completions masks")
         return Truncation("mask")
+
+
+def _stop_rule(settings: Mapping[str, Any] | None) -> StopRule | None:
+    with _blamed_on("stop_rule", "stop_rule: "):
+        return None if settings is None else build("stop_rule", StopRule, settings)
 
 
 def _form(config: ComparisonConfig, form: PromptForm) -> PromptForm:

@@ -19,7 +19,7 @@ from setrl.files.typed import typed
 
 OTHER_FOLDERS = {BASE, FIGURES}  # the folders next to the arms in a run's folder
 MOST_SEED = 2**32 - 1
-NO_RESULT = {"workers", "task.folder"}  # keys that change no result
+NO_RESULT = {"workers", "task.folder", "stop_rule"}  # keys that change no result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +164,8 @@ _ABSENT = _Absent()
 
 def _differences(key: str, mine: Any, theirs: Any) -> list[str]:
     """Return one line for each key below `key` whose value differs."""
+    if key in NO_RESULT:
+        return []
     if isinstance(mine, dict) and isinstance(theirs, dict):
         return [
             line
@@ -172,8 +174,7 @@ def _differences(key: str, mine: Any, theirs: Any) -> list[str]:
                 f"{key}.{name}", mine.get(name, _ABSENT), theirs.get(name, _ABSENT)
             )
         ]
-    is_same = mine == theirs or key in NO_RESULT
-    return [] if is_same else [f"{key}: {mine!r} → {theirs!r}"]
+    return [] if mine == theirs else [f"{key}: {mine!r} → {theirs!r}"]
 
 
 def require(holds: bool, key: str, must: str, value: Any) -> None:

@@ -6,5 +6,6 @@ samples) and calls `score`, which calls no function of a user and knows no train
 
 from setrl.scoring.batch import Columns, ScoredBatch
 from setrl.scoring.stage import score
+from setrl.scoring.stop_rule import CreditWatch, StopRule
 
-__all__ = ["Columns", "ScoredBatch", "score"]
+__all__ = ["Columns", "CreditWatch", "ScoredBatch", "StopRule", "score"]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from setrl import Advantages
 from setrl.judges import Judgement
 from setrl.scoring.labels import Label
+
+if TYPE_CHECKING:
+    from setrl.scoring.missing import Missing
 
 Column = Sequence[Any] | np.ndarray | Exception
 
@@ -83,6 +86,7 @@ class ScoredBatch:
         fields: Further fields that the method was given: `answers`, `proxy`, `second`, `families`
             (B, N) and `pairs` (B, N, N), with NaN or None where unknown.
         advantages: The result of the method; `advantages.values_BN` is what entered the loss.
+        missing_B: Why each prompt has no credit; None for a prompt that has.
         problems: Why columns are missing, one sentence for each; empty in training.
         seconds: The time that this process spent on each part: generation, verification, judging,
             credit.
@@ -98,6 +102,7 @@ class ScoredBatch:
     labels_BN: list[list[Label]] | None
     fields: Mapping[str, np.ndarray]
     advantages: Advantages
+    missing_B: tuple[Missing | None, ...] = ()
     problems: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
     judging: JudgingTimes | None = None

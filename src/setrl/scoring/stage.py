@@ -17,6 +17,7 @@ from setrl.rewards.combine import CORRECT
 from setrl.scoring.batch import Column, Columns, ScoredBatch
 from setrl.scoring.fields import PAIRS, as_array
 from setrl.scoring.labels import Label, clusters_of, labels_of, numbered
+from setrl.scoring.missing import missing_credit
 
 T = TypeVar("T")
 AS_IT_IS = Truncation()
@@ -58,6 +59,10 @@ def score(
         rewards_BN = truncated(rewards_BN, np.reshape(columns.cut, rewards_BN.shape))
     clusters_BN, labels_BN = reading.strategies(columns.strategies)
     fields = {name: reading.field(name, column) for name, column in columns.fields.items()}
+    advantages = method.advantages(
+        rewards_BN, rng=rng, clusters=clusters_BN, abstain=True, **fields
+    )
+    known = {"rewards": rewards_BN, "clusters": clusters_BN, **fields}
     return ScoredBatch(
         columns.prompts_B,
         columns.texts_BN,
@@ -67,9 +72,8 @@ def score(
         clusters_BN=clusters_BN,
         labels_BN=labels_BN,
         fields=fields,
-        advantages=method.advantages(
-            rewards_BN, rng=rng, clusters=clusters_BN, abstain=True, **fields
-        ),
+        advantages=advantages,
+        missing_B=missing_credit(columns, rewards_BNR, known, advantages),
         problems=tuple(reading.problems),
     )
 

@@ -35,6 +35,7 @@ from setrl.rewards import Combine, Truncation
 from setrl.scoring import Columns, ScoredBatch, score
 from setrl.scoring.check import FIELDS, check_method
 from setrl.scoring.fields import PAIRS
+from setrl.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 
 __all__ = ["credit_worker"]
 
@@ -51,6 +52,7 @@ def credit_worker(
     fields: Mapping[str, Source] | None = None,
     combine: Combine | None = None,
     truncated: Truncation | None = None,
+    stop_rule: StopRule | None = DEFAULT,
 ) -> None:
     """Let a worker credit its groups with a method, before training starts.
 
@@ -66,6 +68,7 @@ def credit_worker(
         fields: As in `SetCredit`, with functions of a module; a column is one of the data set.
         combine: As in `SetCredit`.
         truncated: As in `SetCredit`; a masked sample is not sent to the trainer.
+        stop_rule: As in `SetCredit`; each group counts as a step.
 
     Raises:
         ValueError: If `num_generations` is too small for K, or the method needs what it cannot get.
@@ -91,6 +94,7 @@ def credit_worker(
         "fields": fields,
         "combine": combine,
         "truncated": truncated or Truncation(),
+        "stop_rule": stop_rule,
     }
     try:
         pickle.dumps(own)
@@ -119,6 +123,7 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         fields: The source of each further field.
         combine: How the rewards become one; None for their sum.
         truncated: What samples count that were cut at the length limit.
+        stop_rule: When the run stops because it learns nothing; None: never.
     """
 
     def __init__(
@@ -129,6 +134,7 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         fields: Mapping[str, Source],
         combine: Combine | None,
         truncated: Truncation,
+        stop_rule: StopRule | None,
         **others: Any,
     ):
         self.method = method
@@ -136,6 +142,7 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         self.fields = functions_of(fields)
         self.combine = combine
         self.truncated = truncated
+        self.credit_watch = CreditWatch(stop_rule)
         super().__init__(**others)
         if combine is not None:
             _check_combine(combine, self.reward_func_names)
@@ -148,6 +155,7 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         starts = [0, *accumulate(map(len, marked))][:-1]  # of the rows of each conversation
         cut_N = self._cut(group)
         batch = await self._credit(group, [samples[start].metrics for start in starts], cut_N)
+        self.credit_watch.see(batch)
         metrics = batch_metrics(batch)
         values_N, kept = batch.advantages.values_BN[0], []
         for start, rows, advantage, is_cut in zip(starts, marked, values_N, cut_N, strict=True):

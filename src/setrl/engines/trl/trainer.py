@@ -46,6 +46,7 @@ from setrl.judges import Judge
 from setrl.rewards import Combine, Truncation
 from setrl.scoring import ScoredBatch, score
 from setrl.scoring.labels import Label, shown
+from setrl.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 
 __all__ = ["MeanLogprob", "SetCredit", "SetGRPOTrainer", "set_credit"]
 
@@ -93,6 +94,9 @@ class SetCredit(Gathering):
             entropy terms, and the number of tokens by which DAPO's loss divides. Use it instead of
             a filter on the variance of rewards, which would drop groups of equal rewards whose
             strategies carry a signal. No other groups are drawn for them.
+        stop_rule: When the training stops with an error because it learns nothing
+            (`setrl.scoring.StopRule`): more than half of the last 32 prompts have no credit, or all
+            advantages of 256 prompts in a row are 0. None: never.
 
     The method scales advantages: `scale_rewards` of the arguments has no effect on training. A step
     in which no sample gets a reward warns and trains on nothing. The metrics of docs/metrics.md are
@@ -102,7 +106,8 @@ class SetCredit(Gathering):
         ValueError: If `num_generations` is too small for K, or the method reads clusters or fields
             that were not given.
         RunError: While training, if a function of rewards, clusters or a field raises, or does not
-            return one fitting value for each sample; it names the function.
+            return one fitting value for each sample; it names the function. Or if the training
+            stops by `stop_rule`; checkpoints stay, and `resume_from_checkpoint` goes on from them.
     """
 
     def __init__(
@@ -122,6 +127,7 @@ class SetCredit(Gathering):
         combine: Combine | None = None,
         truncated: Truncation | None = None,
         mask_dead_groups: bool = False,
+        stop_rule: StopRule | None = DEFAULT,
         **others: Any,
     ):
         _warn_of_other_trl()
@@ -147,6 +153,7 @@ class SetCredit(Gathering):
         self.judge_parts = judge_parts
         self.combine = combine
         self.mask_dead_groups = mask_dead_groups
+        self.credit_watch = CreditWatch(stop_rule)
         self._generation = Generation()
         rewards = [_checked(reward) for reward in rewards]
         super().__init__(model, rewards, args, *more, **others)
@@ -201,10 +208,18 @@ class SetCredit(Gathering):
             labels = None if batch.labels_BN is None else [*chain.from_iterable(batch.labels_BN)]
             if self.on_batch is not None:
                 self.on_batch(batch)
+            self.credit_watch.see(batch, self._is_last_generation)
         if self.cluster_func is not None or self.judge_queue is not None:
             num_samples = len(inputs) * self.accelerator.num_processes
             self._log_labels(labels or [None] * num_samples)  # a judge is asked only in training
         return output
+
+    @property
+    def _is_last_generation(self) -> bool:
+        """Whether the training ends with the samples of this generation."""
+        args, uses = self.args, self.args.steps_per_generation * self.num_iterations
+        updates = max(1, uses // args.gradient_accumulation_steps)
+        return self.state.global_step + updates >= self.state.max_steps
 
     def _score(self, output: dict[str, Any]) -> ScoredBatch:
         """Credit the samples of all processes; each process does it, as a group may span two."""

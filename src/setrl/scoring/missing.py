@@ -1,0 +1,86 @@
+"""Why prompts have no credit: what is unknown about their samples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from setrl import Advantages
+from setrl.judges import Judgement
+from setrl.scoring.batch import Columns
+
+CUT = "cut at the length limit"
+NO_REWARD = "no reward"
+NO_STRATEGY = "no strategy"
+TOO_FEW = "too few samples"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Why one prompt has no credit.
+
+    Attributes:
+        reason: What most of its samples lack, in a few words.
+        detail: What the judge or its server answered instead, shortened; None if not known.
+    """
+
+    reason: str
+    detail: str | None = None
+
+
+def missing_credit(
+    columns: Columns,
+    rewards_BNR: np.ndarray,
+    known: Mapping[str, np.ndarray | None],
+    advantages: Advantages,
+) -> tuple[Missing | None, ...]:
+    """Return why each prompt has no credit; None for a prompt that has.
+
+    Args:
+        columns: What is known about the samples.
+        rewards_BNR: The rewards before they are combined, NaN where unknown.
+        known: Field → its values, NaN or None where unknown; rewards and clusters among them.
+        advantages: What the method made of the samples.
+    """
+    skipped_B = np.asarray(advantages.skipped_B)
+    unknown = {name: _unknown(one) for name, one in known.items() if one is not None}
+    is_left_out_BN = ~np.asarray(advantages.usable_BN)
+    cut_BN = np.zeros(is_left_out_BN.shape, dtype=bool)
+    if columns.cut is not None:
+        cut_BN = np.reshape(columns.cut, cut_BN.shape) & ~np.isnan(rewards_BNR).any(axis=2)
+    lacks = {CUT: cut_BN & unknown["rewards"], NO_REWARD: unknown["rewards"] & ~cut_BN}
+    lacks |= {_named(name): lacks_BN for name, lacks_BN in unknown.items() if name != "rewards"}
+    counts = {why: (lacks_BN & is_left_out_BN).sum(axis=1) for why, lacks_BN in lacks.items()}
+    return tuple(
+        _missing(Counter({why: int(n_B[b]) for why, n_B in counts.items()}), columns.strategies, b)
+        if is_skipped
+        else None
+        for b, is_skipped in enumerate(skipped_B)
+    )
+
+
+def _unknown(values: np.ndarray) -> np.ndarray:
+    """Return which samples lack a value, (B, N)."""
+    if values.dtype == object:  # answers
+        return np.array([[one is None or one != one for one in row] for row in values])
+    unknown = np.isnan(values)
+    return unknown.diagonal(axis1=1, axis2=2) if values.ndim == 3 else unknown
+
+
+def _named(field: str) -> str:
+    return NO_STRATEGY if field == "clusters" else f"no {field}"
+
+
+def _missing(counts: Counter[str], strategies: object, b: int) -> Missing:
+    """Name what most samples of a prompt lack; a judge says why it gave no strategy."""
+    [(why, number)] = counts.most_common(1)
+    if not number:
+        return Missing(TOO_FEW)
+    if why == NO_STRATEGY and isinstance(strategies, Sequence):
+        judgement = strategies[b] if len(strategies) > b else None
+        if isinstance(judgement, Judgement) and judgement.reason is not None:
+            return Missing(f"judge: {judgement.reason}", judgement.detail)
+    return Missing(why)
