@@ -34,14 +34,15 @@ def test_metrics_by_hand():
     assert metrics["reward/pass@1"] == pytest.approx(2 / 7)
     assert metrics["strategies/per_prompt"] == 2
     assert metrics["strategies/correct_per_prompt"] == 0.5
-    assert metrics["strategies/top_share"] == 0.5
-    assert metrics["strategies/degenerate"] == 1 / 8
+    assert metrics["strategies/top_share"] == pytest.approx((2 / 4 + 2 / 3) / 2)
+    assert metrics["strategies/degenerate"] == 1 / 7  # the unknown label is left out
     assert metrics["strategies/share/x=5"] == 3 / 8
     assert metrics["strategies/share/x=7"] == 3 / 8
     assert metrics["advantage/wrong_positive"] == 0
     assert metrics["advantage/correct_negative"] == 0
     assert metrics["advantage/dead_groups"] == 0.5
     assert metrics["advantage/left_out"] == 1 / 8
+    assert metrics["advantage/skipped"] == 0
 
 
 def test_credit_that_goes_against_correctness_is_counted():
@@ -67,6 +68,22 @@ def test_a_sample_of_unknown_outcome_is_neither_right_nor_wrong():
 def test_what_is_undefined_is_nan():
     batch = make_batch(methods.dr_grpo(), np.ones((2, 4)))
     assert math.isnan(batch_metrics(batch)["advantage/wrong_positive"])  # there is no wrong sample
+
+
+def test_what_was_never_judged_is_nan():
+    nobody_BN = np.full((2, 4), NAN)
+    metrics = batch_metrics(make_batch(methods.poly_epo(2), clusters_BN=nobody_BN))
+    measured = {key: value for key, value in metrics.items() if key.startswith("strategies/")}
+    assert len(measured) == 4
+    assert all(math.isnan(value) for value in measured.values())
+    assert metrics["advantage/skipped"] == 1
+    half_BN = np.array([[0.0, 0, 1, -1], [NAN] * 4])
+    metrics = batch_metrics(make_batch(methods.poly_epo(2), clusters_BN=half_BN))
+    assert metrics["strategies/per_prompt"] == 2
+    assert metrics["strategies/correct_per_prompt"] == 1
+    assert metrics["strategies/top_share"] == 1 / 2
+    assert metrics["strategies/degenerate"] == 1 / 4
+    assert metrics["advantage/skipped"] == 1 / 2
 
 
 def test_without_clusters():

@@ -165,7 +165,7 @@ def test_a_step_without_any_reward_trains_on_nothing(make_chat, method):
     def nothing(completions, **_):
         return [None] * len(completions)
 
-    trainer = make_chat(method, rewards=nothing, cluster_func=fixed_labels)
+    trainer = make_chat(method, rewards=nothing, cluster_func=fixed_labels, stop_rule=None)
     before = [weight.detach().clone() for weight in trainer.model.parameters()]
     with pytest.warns(UserWarning, match="no sample of step 1 got a reward from nothing: the step"):
         batch = step(trainer)

@@ -39,7 +39,7 @@ def trainer_with(base, folder, judge=None, labels=None, steps=12, **own):
     return SetGRPOTrainer(
         str(base),
         length,
-        arguments(folder, max_steps=steps, save_steps=1),
+        arguments(folder, max_steps=steps, save_strategy="steps", save_steps=1),
         Dataset.from_dict({"prompt": PROMPTS * 12}),
         judge=judge,
         cluster_func=labels,
@@ -108,7 +108,7 @@ def test_a_constant_reward_stops_a_training_at_its_end(base, tmp_path):
     trainer = SetGRPOTrainer(
         str(base),
         constant,
-        arguments(tmp_path, max_steps=8, save_steps=1),
+        arguments(tmp_path, max_steps=8),
         Dataset.from_dict({"prompt": PROMPTS * 12}),
         method=methods.maxpo(2),
         sampler=sampler.sample_ids,

@@ -11,7 +11,7 @@ from setrl.evaluation.branching import branches_by_position, mean_shared_prefix
 from setrl.evaluation.estimators import cover_at, g_pass_at_k, mean_g_pass_at_k
 from setrl.evaluation.metrics import METRICS, by_metric, metric_values
 from setrl.evaluation.sides import load_run
-from setrl.groups.records import Evaluation
+from setrl.groups.records import Evaluation, evaluation_of
 from tests import fake_run
 from tests.subsets import best_by_proxy, mean_over_subsets
 
@@ -147,3 +147,17 @@ def test_of_ragged_problems_each_value_is_that_of_the_problem_alone(evaluation):
         right = ragged.correct_PN[place]
         expected = mean_over_subsets(lambda subset, right=right: any(right[[*subset]]), n, 2)
         assert values["pass@2"][place] == pytest.approx(float(expected))
+
+
+def test_labels_that_nobody_read_have_no_metrics():
+    unread = {"prompt": "p", "split": "test", "n": 4, "schema_version": 1, "correct": [1, 0, 1, 0]}
+    nothing = {**unread, "strategies": [None] * 4, "answers": [None] * 4}
+    values = metric_values(evaluation_of([nothing], "test"))
+    names = ("strategies@4", "correct_strategies@4", "top_share", "degenerate", "effective_number")
+    assert all(np.isnan(values[name]).all() for name in (*names, "majority@4", "vote_share@4"))
+    assert values["pass@4"] == 1
+    one = {**nothing, "strategies": ["a", None, None, None], "answers": [None, "2", None, None]}
+    values = metric_values(evaluation_of([one, {**nothing, "prompt": "q"}], "test"))
+    assert values["strategies@4"].tolist() == [1, 0]  # the other problem's cannot be read
+    assert values["degenerate"].tolist() == [0.75, 1]
+    assert values["majority@4"].tolist() == [0, 0]

@@ -40,7 +40,12 @@ def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_
     """
     steps, run_dir, cache = 60, tmp_path / "run", base.parent
     resolved = make_resolved(
-        steps=steps, checkpoint_every=50, eval_splits=["test"], eval_problems=2, eval_samples=4
+        steps=steps,
+        checkpoint_every=50,
+        eval_splits=["test"],
+        eval_problems=2,
+        eval_samples=4,
+        stop_rule=None,  # this base solves nothing
     )
     (tmp_path / "config.yaml").write_text(resolved.config.to_yaml())
     options = ["--config", tmp_path / "config.yaml", "--run-dir", run_dir]

@@ -45,15 +45,20 @@ def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str
 
 
 def _strategies(batch: ScoredBatch, clusters_BN: np.ndarray) -> dict[str, float]:
-    readable_BN = ~np.isnan(clusters_BN) & (clusters_BN != DEGENERATE)
-    counts = _counts(clusters_BN, readable_BN)
-    correct = _counts(clusters_BN, readable_BN & (batch.correct_BN == 1))
-    num_samples = clusters_BN.shape[1]
+    """Measure the strategies of the samples that have a label; NaN if none has."""
+    known_BN = ~np.isnan(clusters_BN)
+    is_judged_B, known_BN = known_BN.any(axis=1), known_BN[known_BN.any(axis=1)]
+    judged_BN, correct_BN = clusters_BN[is_judged_B], batch.correct_BN[is_judged_B] == 1
+    readable_BN = known_BN & (judged_BN != DEGENERATE)
+    counts = _counts(judged_BN, readable_BN)
+    most = np.array([max(count.values(), default=0) for count in counts])
     return {
         "strategies/per_prompt": _mean([len(count) for count in counts]),
-        "strategies/correct_per_prompt": _mean([len(count) for count in correct]),
-        "strategies/top_share": _mean([max(c.values(), default=0) / num_samples for c in counts]),
-        "strategies/degenerate": _mean(clusters_BN == DEGENERATE),
+        "strategies/correct_per_prompt": _mean(
+            [len(count) for count in _counts(judged_BN, readable_BN & correct_BN)]
+        ),
+        "strategies/top_share": _mean(most / known_BN.sum(axis=1)),
+        "strategies/degenerate": _mean(judged_BN[known_BN] == DEGENERATE),
     }
 
 
@@ -81,6 +86,7 @@ def _advantages(batch: ScoredBatch) -> dict[str, float]:
         "advantage/dead_groups": _mean(dead_groups(batch)),
         "reward/dead_groups": _mean(_equal_rewards(batch.rewards_BN)),
         "advantage/left_out": _mean(~usable_BN),
+        "advantage/skipped": _mean(batch.advantages.skipped_B),
     }
 
 

@@ -79,6 +79,12 @@ METRICS: dict[str, Metric] = {
 }
 
 
+READ_FROM = {  # labels → metrics of them, which are unknown where no sample has a label
+    "strategies_PN": ("strategies", "correct_strategies", "top_share", "degenerate"),
+    "answers_PN": ("majority", "vote_share"),
+}
+
+
 def powers_of_two(n: int) -> list[int]:
     """1, 2, 4, … up to n.
 
@@ -92,6 +98,9 @@ def metric_values(
     evaluation: Evaluation, ks: Sequence[int] = (), curve: str | None = None
 ) -> dict[str, Floats]:
     """Every metric of the evaluation on each problem, (P,) each.
+
+    If no sample of the evaluation has a strategy, nobody has read strategies, and the metrics of
+    strategies are NaN; in the same way without answers.
 
     Args:
         evaluation: The samples. Each problem's value uses all its samples, however many.
@@ -115,7 +124,21 @@ def metric_values(
             values[f"g_pass_mean@{k}"] = mean_g_pass_at_k(correct_P, n, k)
     for tau in COVER_TAUS:
         values[f"cover@{tau:g}"] = cover_at(correct_P, n, tau)
-    return values | branch_values(evaluation)
+    return _only_read(evaluation, values) | branch_values(evaluation)
+
+
+def _only_read(evaluation: Evaluation, values: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Replace metrics of labels that no sample has by NaN: 0 would claim that they were read."""
+    unread = {
+        metric
+        for labels, metrics in READ_FROM.items()
+        if (getattr(evaluation, labels) < 0).all()
+        for metric in metrics
+    }
+    return {
+        name: np.full(len(value_P), np.nan) if name.partition("@")[0] in unread else value_P
+        for name, value_P in values.items()
+    }
 
 
 def _set_scores(

@@ -23,16 +23,13 @@ SUPPORT_COLUMNS = ("k", "preserved", "expanded", "shrunk", "out", "SRR", "", "ND
 def metric_table(arm: ArmSummary, metrics: Sequence[str] = ()) -> str:
     """Write the metrics of one model, with shares as per cent.
 
-    Metrics of answers and strategies are left out where no sample has any: 0 would claim that
-    they were read.
-
     Args:
         arm: The metrics; those that are undefined are left out.
         metrics: Which; by default the usual ones, "all" for all.
     """
     known = by_metric([name for name in arm.metrics if _is_known(arm, name)])
     wanted = METRICS if "all" in metrics else metrics or USUAL
-    chosen = {metric: known[metric] for metric in wanted if metric in known.keys() - _unread(arm)}
+    chosen = {metric: known[metric] for metric in wanted if metric in known}
     axes = {METRICS[metric].axis for metric in chosen}
     tables = [
         _axis_table(arm, {m: found for m, found in chosen.items() if METRICS[m].axis == axis})
@@ -60,17 +57,6 @@ def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:
             cells.insert(1, interval(band.at(int(x)), 100))
         rows.append([x, *cells])
     return table(rows, left=range(len(rows[0])))
-
-
-def _unread(arm: ArmSummary) -> set[str]:
-    """Return the metrics whose field no sample has."""
-    unread = set()
-    if arm.metrics["degenerate"].value == 1:
-        unread |= {"strategies", "correct_strategies", "degenerate", "top_share"}
-    votes = by_metric(arm.metrics).get("vote_share", ())
-    if all(arm.metrics[name].value == 0 for name in votes):
-        unread |= {"majority", "vote_share"}
-    return unread
 
 
 def _is_known(arm: ArmSummary, metric: str) -> bool:

@@ -71,9 +71,8 @@ def _over_k(
     """One metric: `flat` is a sentence instead of a panel that would show nothing."""
     values = {arm: _rows(split.arms[arm].metrics, name) for arm in arms}
     values = {arm: rows for arm, rows in values.items() if rows}
-    # Without answers or strategies in a log, metrics of them are 0 everywhere, which shows nothing.
-    is_known = any(row[1] > 0 for rows in values.values() for row in rows)
-    if not values or not (is_known or name == "pass"):
+    shows_something = any(row[1] > 0 for rows in values.values() for row in rows)
+    if not values or not (shows_something or name == "pass"):
         return None
     differences = {}
     for arm in arms:

@@ -192,6 +192,7 @@ def _strategies(data: RunData, split: SplitSummary) -> list[Headline]:
     k = headline_k(split)
     metric = f"correct_strategies@{k}"
     found = {arm: split.arms[arm].metrics[metric].value for arm in main_arms(list(split.arms))}
+    found = {arm: value for arm, value in found.items() if not np.isnan(value)}
     base = found.pop(BASE, None)
     if not found:
         return []

@@ -202,7 +202,7 @@ def test_a_judge_is_asked_while_others_are_sampled(store, monkeypatch):
         store.tags[uid] = {"is_prompt": True, "status": status, "global_steps": 1}
     look = trainer.replay_buffer._sync_metadata_from_transfer_queue
     look()
-    assert judge.asked == [Group.of_texts("p", ("a\n\n+", "b\n\n+", "a\n\n+", "c\n\n+"))]
+    assert judge.asked == [Group.of_texts("p", ("a\n\n+", "b\n\n+", "c\n\n+"))]  # the first text twice
     store.tags["q"]["status"] = "finished"
     look()
     assert [group.prompt for group in judge.asked] == ["p", "q"]  # each once
