@@ -6,7 +6,7 @@ import copy
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -18,6 +18,7 @@ from stable_baselines3.common.env_util import make_vec_env
 
 from setrl import methods
 from setrl.control.credit.vines import Vines
+from setrl.control.envs.checks import ResetMismatchError
 from setrl.control.sb3.poly_ppo import PolyPPO
 from tests.control.goals import Goals, goal
 
@@ -363,3 +364,46 @@ def test_actions_that_are_vectors_reach_the_environment_clipped() -> None:
     family = found[0][0][0]
     assert np.abs(family.trunk.actions_T).max() <= 2.0
     assert np.abs(model.rollout_buffer.actions).max() > 2.0
+
+
+class Simulator(Goals):
+    """The grid, whose place is in a simulator outside; a copy of the environment has its handle."""
+
+    places: ClassVar[list[tuple[int, int]]] = []
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.handle = len(self.places)
+        self.places.append((0, 0))
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.places[self.handle]
+
+    @place.setter
+    def place(self, place: tuple[int, int]) -> None:
+        self.places[self.handle] = place
+
+
+def test_an_environment_that_is_not_set_back_is_refused() -> None:
+    model = poly(vines={"make_env": Simulator})
+    with pytest.raises(ResetMismatchError, match=r"Simulator: .* differed at .*checks_resets=False"):
+        model.learn(64)
+    assert model.num_timesteps == 0
+    trusting = poly(vines={"make_env": Simulator}, checks_resets=False).learn(64)
+    assert trusting.num_timesteps >= 64
+
+
+def test_the_check_is_made_once_and_changes_no_training() -> None:
+    made: list[Goals] = []
+
+    def make() -> Goals:
+        made.append(Goals())
+        return made[-1]
+
+    model = poly(vines={"make_env": make}).learn(64)
+    first = len(made)
+    model.learn(64, reset_num_timesteps=False)
+    assert len(made) == first
+    unchecked = poly(checks_resets=False).learn(64).learn(64, reset_num_timesteps=False)
+    assert torch.equal(weights(model), weights(unchecked))

@@ -24,10 +24,13 @@ from setrl.control.credit.families import Family, FamilySampler, Memories
 from setrl.control.credit.trajectories import SEEN, TAKEN, Trajectory, part
 from setrl.control.credit.vine_pool import Act, Stepped, VinePool
 from setrl.control.credit.vines import Vines, check_vines
+from setrl.control.envs.checks import ResetMismatchError, check_resettable
 from setrl.control.sb3.critic import Critic
 from setrl.control.sb3.normalise import Normaliser
 from setrl.control.sb3.ppo import RegularisedPPO
 from setrl.core.advantages import AnyMethod
+
+CHECKED_STATES, CHECKED_ACTIONS = 3, 30  # by the check at the first `learn`
 
 
 class PolyPPO(RegularisedPPO):
@@ -48,6 +51,8 @@ class PolyPPO(RegularisedPPO):
             also for trunks and vines.
         method: The worth of sets, such as `setrl.methods.poly_epo(4)`; needs `vines`.
         vines: How trajectories are sampled from earlier states; None for plain PPO.
+        checks_resets: Whether the first `learn` tests on a few states that the environment of the
+            vines is really set back, as `check_resettable` does.
         **options: Arguments of PPO, and `kl_coef`, `kl_anchor`, `ucb_coef` of `RegularisedPPO`. The
             penalty to "behaviour" is the paper's. The bonus is in the critic's advantages, not in
             the scores of sets. `n_steps` times the number of environments are the environment steps
@@ -55,10 +60,13 @@ class PolyPPO(RegularisedPPO):
 
     Raises:
         ValueError: If method and vines do not fit together, or vines do not fit the environment.
+        ResetMismatchError: In `learn`, if the environment of the vines is not set back.
     """
 
     critic_class: ClassVar[type[Critic]] = Critic
     vines: Vines | None = None  # not saved: it holds functions that make environments
+    checks_resets: bool = True
+    _checked: Vines | None = None
 
     def __init__(
         self,
@@ -66,9 +74,12 @@ class PolyPPO(RegularisedPPO):
         env: Any,
         method: AnyMethod | None = None,
         vines: Vines | None = None,
+        *,
+        checks_resets: bool = True,
         **options: Any,
     ):
         check_vines(method, vines)
+        self.checks_resets = checks_resets
         self.method, self.vines = method, vines
         self.vine_rng = np.random.default_rng(options.get("seed"))
         self.family_steps: float | None = None
@@ -106,11 +117,28 @@ class PolyPPO(RegularisedPPO):
         if self.method is not None and self.vines is None:
             raise ValueError("a saved model holds no vines: load(path, env=..., vines=...)")
         check_vines(self.method, self.vines)
+        if self.checks_resets and self.uses_vines and self._checked is not self.vines:
+            self._check_resets()
         return super()._setup_learn(*arguments, **named)
+
+    def _check_resets(self) -> None:
+        """Test on a few states that the environment of the vines is set back."""
+        assert self.vines is not None
+        env, another = self.vines.make_env(), self.vines.make_env()
+        try:
+            check_resettable(env, actions=CHECKED_ACTIONS, trials=CHECKED_STATES, another=another)
+        except ResetMismatchError as error:
+            raise ResetMismatchError(
+                f"{error}. PolyPPO(…, checks_resets=False) trains without this check"
+            ) from error
+        finally:
+            env.close()
+            another.close()
+        self._checked = self.vines
 
     @override
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "vines", "_sampler"]
+        return [*super()._excluded_save_params(), "vines", "_sampler", "_checked"]
 
     @override
     def collect_rollouts(
