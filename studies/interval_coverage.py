@@ -5,9 +5,9 @@ problem is
 
     d_rp = a_p + s_r − s'_r + e_rp
 
-a: what the method does on the problem; s, s': of the seed of each arm; e: of both. The variance of a
-and of e is 1. The share of seeds, (Var(s − s')/R) / (Var(s − s')/R + Var(a)/P), is between 0 and
-0.95, as in the runs of docs/results. The true difference is 0.
+a is what the method does on the problem; s and s' belong to the seed of each arm, and e to both.
+The variances of a and e are 1. The share of seeds, (Var(s − s')/R) / (Var(s − s')/R + Var(a)/P),
+goes from 0 to 0.95, as in the runs of docs/results. The true difference is 0.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def test_quantiles_of_t_are_those_of_printed_tables(degrees, level, reach):
 def test_several_seeds_add_the_squares_of_two_t_intervals():
     """Worked by hand: rows 0 and 1 differ by (1, 1, 4), whose mean is 2, and by (−1, 1, 0)."""
     second = np.array([[0.0, 1.0, 2.0], [2.0, 3.0, 7.0]])
-    first = second + [[1, 1, 4], [-1, 1, 0]]
+    first = second + np.array([[1, 1, 4], [-1, 1, 0]])
     of_problems = np.var([0.0, 1.0, 2.0], ddof=1) / 3
     of_seeds = np.var([2.0, 0.0], ddof=1) / 2
     for config in (ANALYTIC, IntervalConfig()):  # bootstrap is a choice for one seed

@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from setrl.errors import RunError
+from setrl.evaluation.intervals import t_quantile
 from setrl.evaluation.summary import summarise_run
 from studies import front
 from studies.front import PASS, RIGHT, WIDE, Run, chosen, collect, lead, ranked, verdict
@@ -107,3 +109,25 @@ def test_arms_with_other_judges_are_compared_with_poly_epo_of_the_same_judge(tmp
             of = [run.value(f"{arm}_{judge}", RIGHT, split) for arm in ("concave_0", "poly_epo_4")]
             assert found == pytest.approx(of[0] - of[1], abs=2e-5)
     assert "| – |" in front.tables(tmp_path).read_text()
+
+
+@pytest.mark.parametrize("name", front.FINALS)
+def test_collected_differences_are_no_shorter_than_t_over_the_seeds(name):
+    run = Run.read(front.FOLDER / f"{name}.json")
+    for split, by_arm in run.differences.items():
+        for arm, metrics in by_arm.items():
+            for metric, found in metrics.items():
+                mine, other = (
+                    run.arms[split][one][metric]["per_seed"] for one in (arm, front.REFERENCE)
+                )
+                gaps = np.subtract(mine, other)
+                reach = t_quantile(len(gaps) - 1, 0.95) * gaps.std(ddof=1) / np.sqrt(len(gaps))
+                inside = min(found["value"] + 1, reach) if metric in front.POINTS else reach
+                assert found["value"] - found["low"] >= inside - 3e-4, (split, arm, metric)
+
+
+def test_arms_with_the_same_samples_differ_by_exactly_zero():
+    same = Run.read(front.FOLDER / "polynomial.json").differences["test"]["poly_epo_4_gate"]
+    assert {tuple(one[key] for key in ("value", "low", "high")) for one in same.values()} == {
+        (0, 0, 0)
+    }

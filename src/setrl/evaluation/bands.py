@@ -154,9 +154,8 @@ def simultaneous_band(
         return _band(ks, value_K, unknown, float("nan"), config.level, bounds)
     by_seed = [arm.mean(axis=2).T for arm in arms]  # (R, K)
     runs = by_seed if len(arms) == 1 else runs_that_differ(*by_seed)
-    parts = [
-        _terms(values_KX).T for values_KX in (gap_KP, *(one.T for one in runs if len(one) > 1))
-    ]
+    spread = [gap_KP, *(one.T for one in runs if len(one) > 1)]
+    parts = [_terms(values_KX).T for values_KX in spread]
     stderr_K = np.sqrt((np.concatenate(parts) ** 2).sum(axis=0))
     known_K = stderr_K > ROUNDING
     critical = _critical([part[:, known_K] / stderr_K[known_K] for part in parts], config)

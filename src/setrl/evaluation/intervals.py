@@ -187,8 +187,8 @@ def paired_difference(
     """Mean of the first arm minus the second on the same problems; columns are paired.
 
     Arms with equally many seeds are also paired by seed: V_R is of the differences of their rows,
-    so identical arms differ by exactly 0. Otherwise V_R is the sum over both arms, where an arm with
-    a single seed, such as the base, adds nothing. See `mean_over_problems`.
+    so identical arms differ by exactly 0. Otherwise each arm of several seeds has its own V_R. Both
+    ends stay within what the values allow. See `mean_over_problems`.
 
     Args:
         first_RP: One row for each seed, or (P,); the arms may differ in their number of seeds.
@@ -208,7 +208,10 @@ def paired_difference(
     usable = ~(np.isnan(first).any(axis=0) | np.isnan(second).any(axis=0))
     first, second = first[:, usable], second[:, usable]
     gap_P = first.mean(axis=0) - second.mean(axis=0)
-    stderr, (low, high) = _interval(gap_P, runs_that_differ(first, second), config)
+    stderr, ends = _interval(gap_P, runs_that_differ(first, second), config)
+    if gap_P.size:
+        ends = np.clip(ends, first.min() - second.max(), first.max() - second.min()).tolist()
+    low, high = ends
     return Difference(
         value=_mean(gap_P),
         low=low,
