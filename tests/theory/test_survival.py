@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from claims import beyond_counts, beyond_set_size, beyond_water_filling
-from setrl import methods, objectives
+from setrl import methods, objectives, set_advantages
 from setrl.theory import TabularObjective
 from setrl.theory.dynamics import Success
 from setrl.theory.noise import (
@@ -49,6 +49,23 @@ def test_a_new_strategy_changes_sign_at_the_critical_success(size):
 
     # The advantage is linear in the new strategy's success.
     np.testing.assert_allclose(advantage(0) / (advantage(0) - advantage(1)), critical, atol=1e-12)
+
+
+def test_a_rare_strategy_grows_if_its_success_exceeds_right_strategies_per_sample():
+    """Mean update of concave counts, α = 0, over every draw: dz = g − p·G, ≈ p·(s − G) if rare."""
+    shares, success, count = np.array([0.7, 0.29, 0.01]), np.array([0.9, 0.5, 0.45]), 4
+    chance = np.concatenate([shares * success, shares * (1 - success)])  # right, wrong by strategy
+    draws = np.array(list(product(range(6), repeat=count)))
+    rewards, clusters = (draws < 3) * 1.0, draws % 3
+    credit = set_advantages(rewards, methods.concave_counts(alpha=0), clusters=clusters).values_BN
+    score = (clusters[..., None] == np.arange(3)) - shares
+    moved = chance[draws].prod(axis=1) @ (credit[..., None] * score).mean(axis=1)
+    per_sample = (1 - (1 - shares * success) ** count) / count
+    np.testing.assert_allclose(moved, per_sample - shares * per_sample.sum(), atol=1e-12)
+    assert moved[2] == pytest.approx(shares[2] * (success[2] - per_sample.sum()), rel=0.2)
+    assert moved[2] > 0
+    mean_success = shares @ success
+    assert mean_success > success[2] > per_sample.sum()  # GRPO would let it fall
 
 
 @pytest.mark.parametrize("size", [2, 3, 4])
