@@ -48,7 +48,7 @@ def test_credit_printed_as_json_is_what_the_log_holds(log, capsys):
     with pytest.raises(SystemExit):
         cli.main(["credit", str(log), "--method", "grpo"])
     first = json.loads(capsys.readouterr().out.splitlines()[0])
-    assert first["group"] == HOSTILE
+    assert first["id"] == HOSTILE
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["compare", "LOG", "LOG"]])

@@ -189,4 +189,4 @@ def test_publish_says_that_it_is_for_runs(setrl, tmp_path):
     code, _, err = setrl("report", a, "--publish", tmp_path / "p")
     assert code == 2
     assert "a report of files is complete in its own folder, which --output names" in err
-    assert "Of the folder of a run, not of files" in " ".join(setrl("report", "--help")[1].split())
+    assert "Only for the folder of a run" in " ".join(setrl("report", "--help")[1].split())

@@ -217,7 +217,8 @@ class SetCredit(Gathering):
     @property
     def _is_last_generation(self) -> bool:
         """Whether the training ends with the samples of this generation."""
-        args, uses = self.args, self.args.steps_per_generation * self.num_iterations
+        args: Any = self.args
+        uses = args.steps_per_generation * self.num_iterations
         updates = max(1, uses // args.gradient_accumulation_steps)
         return self.state.global_step + updates >= self.state.max_steps
 
