@@ -223,5 +223,32 @@ def test_a_combination_of_other_rewards_is_refused(make_worker):
     with pytest.raises(ValueError, match=r"one weight for each reward, 1 \(some_rewards\), got 2"):
         credit_worker(make_worker(), methods.grpo(), combine=Combine((1.0, 1.0)))
     twice = make_worker(reward_funcs=[some_rewards, some_rewards])
-    with pytest.raises(ValueError, match="rewards of different names"):
+    with pytest.raises(ValueError, match="rewards must have different names"):
         credit_worker(twice, methods.grpo(), combine=Combine((1.0, 1.0)))
+
+
+def right_ones(completions, **_):
+    return [True, False, None, True]
+
+
+@pytest.mark.parametrize("says", ["some_rewards", some_rewards, right_ones, "solved"])
+@pytest.mark.filterwarnings("ignore:w_reinforce reads only which samples are right")
+def test_what_is_right_reaches_the_method_and_the_metrics(make_worker, says):
+    worker = make_worker(reward_funcs=[lengths, some_rewards])
+    credit_worker(worker, methods.w_reinforce(), correct=says)
+    one = group((1, 1, 1, 1))
+    one.reward_kwargs["solved"] = [1, 0, 0, None]
+    found = asyncio.run(loop_of(worker)._score_group(one))
+    right = [True, False, None, True] if says is right_ones else REWARDS
+    want = [0.0 if one is None else 0.1 if one else -1.0 for one in right]
+    assert [sample.advantage for sample in found] == pytest.approx(want)
+    known = [float(one) for one in right if one is not None]
+    assert found[0].metrics["reward/pass@1"] == pytest.approx(np.mean(known))
+
+
+def test_several_rewards_need_correct_for_methods_that_read_it(make_worker):
+    worker = make_worker(reward_funcs=[lengths, some_rewards])
+    with pytest.raises(ValueError, match=r"w_reinforce needs to know which .* pass correct="):
+        credit_worker(worker, methods.w_reinforce())
+    credit_worker(worker, methods.dr_grpo())
+    assert "reward/pass@1" not in scored(worker, (1, 1, 1, 1))[0].metrics

@@ -29,6 +29,10 @@ def overlap(completions, prompts, number, **_):
     return [[float(len(set(one) & set(two))) for two in completions] for one in completions]
 
 
+def more_than_one(completions, **_):
+    return [len(text) > 1 for text in completions]
+
+
 def families(completions, **_):
     return [len(text) // 3 for text in completions]
 
@@ -52,7 +56,9 @@ METHODS = {
 
 
 def make(base, folder, method, fields, kind=Losses, **changes):
-    ours = {key: changes.pop(key) for key in ("on_batch", "cluster_func") if key in changes}
+    ours = {
+        key: changes.pop(key) for key in ("on_batch", "cluster_func", "correct") if key in changes
+    }
     rows = [{"prompt": prompt, "number": i} for i, prompt in enumerate(PROMPTS * 6)]
     return kind(
         str(base),
@@ -160,6 +166,7 @@ def test_the_mean_log_probability_of_a_sample_is_the_policys(base, tmp_path, ite
         kind=Outputs,
         on_batch=batches.append,
         cluster_func=None,
+        correct=more_than_one,
         **own,
     )
     trainer.train()
@@ -172,7 +179,8 @@ def test_the_mean_log_probability_of_a_sample_is_the_policys(base, tmp_path, ite
     tokens = kept["completion_mask"]
     want = (chosen * tokens).sum(1) / tokens.sum(1)
     np.testing.assert_allclose(batch.fields["proxy"].ravel(), want, rtol=1e-4)
-    values_BN = method.advantages(batch.rewards_BN, proxy=batch.fields["proxy"]).values_BN
+    fields = {"proxy": batch.fields["proxy"], "correct": batch.correct_BN}
+    values_BN = method.advantages(batch.rewards_BN, **fields).values_BN
     np.testing.assert_allclose(batch.advantages.values_BN, values_BN)
 
 

@@ -76,7 +76,9 @@ def test_a_server_that_dies_in_the_middle_and_the_same_run_again(base, tmp_path)
         trainer.on_batch = lambda _: (
             server.faults.update(server_error=1.0) if trainer.state.global_step == 3 else None
         )
-        with pytest.raises(RunError, match=r"20 of the last 32 prompts \(judge: server_error: 20\)"):
+        with pytest.raises(
+            RunError, match=r"20 of the last 32 prompts \(judge: server_error: 20\)"
+        ):
             trainer.train()
     saved = trainer.state.global_step
     assert saved == 8
@@ -157,7 +159,7 @@ class Failing(Judge):
         found = []
         for group in groups:
             self.known -= 1
-            labels = tuple(first_letters(group.samples))
+            labels = tuple(first_letters(group.texts))
             found.append(
                 Judgement(labels) if self.known >= 0 else Judgement(None, reason="timeout")
             )

@@ -47,7 +47,7 @@ def sample(text, reward, cluster, advantage=0.5):
 
 
 def made(text, reward, advantage, strategy):
-    correct = None if reward is None else reward > 0.5
+    correct = {0.0: False, 1.0: True}.get(reward)
     return Sample(text, correct, reward, strategy, advantage=advantage)
 
 
@@ -260,10 +260,12 @@ def test_groups_that_no_method_can_credit():
     assert bare["others"] == {}
     assert len(bare["notes"]) == 3
     gap = of(*(made("a", 0.3, 1.0, c) for c in (0, None, 1, 1)))
+    assert "concave_counts" not in gap["others"]
+    assert {one["correct"] for one in gap["samples"]} == {None}
     assert gap["others"]["poly_epo"][1] is None
     assert gap["others"]["maxpo"][1] is not None
     assert gap["parts"]["total"][1] is None
-    assert any("graded" in note for note in gap["notes"])
+    assert any("does not say which samples are correct" in note for note in gap["notes"])
     json.dumps(gap, allow_nan=False)
 
 

@@ -1,14 +1,18 @@
 """The scoring stage against its definition, sample by sample, for all rules together."""
 
+import dataclasses
 import itertools
 import math
+import re
 import statistics
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import setrl
 from setrl import methods, objectives
 from setrl.errors import RunError
 from setrl.judges import Judgement
@@ -17,7 +21,8 @@ from setrl.scoring import Columns, score
 
 NAN = math.nan
 B, N = 3, 4
-OUTCOME = [1.0, 0, 1, 0, 0, 0, 0, 0.5, 1, 1, None, NAN]
+OUTCOME = [1.0, 0, 1, 0, 0, 0, 0, 1, 1, 1, None, NAN]
+CORRECT = [None, True, False, True, False, False, True, False, True, False, True, None]
 SHAPING = [0.2, 0.9, None, 0.4, 0.1, 0.7, 0.3, 0.3, -1, 0.6, 2, None]
 CUT = [False, True, False, False, True, True, True, True, False, False, False, True]
 LABELS = ["a", 7, "b", "a", -1, "a", None, "c", 7, 8, 7, 7]
@@ -35,6 +40,8 @@ COMBINES = {
     "skip": Combine((2.0, -0.5), missing="skip"),
     "gates": Combine((1.0, 0.5), gates=(None, "sample")),
     "the second decides": Combine((0.5, 1.0), gates=("group", None), outcome=1),
+    "a function decides": Combine((1.0, 0.5), gates=("group", None), outcome=1),
+    "a function decides about a sum": None,
     "normalised": Combine((1.0, 0.5), normalize="group"),
 }
 TRUNCATIONS = [
@@ -67,22 +74,33 @@ def known(value):
 
 
 def rewards_of(name):
+    if name == "the second decides":
+        return [SHAPING, OUTCOME]
     return [OUTCOME] if name == "one reward" else [OUTCOME, SHAPING]
 
 
-def combined(name, group):
+def decided(name, group, place):
+    """Which samples of a group are right: True, False or None."""
+    if name.startswith("a function"):
+        return CORRECT[N * place : N * place + N]
+    if name in ("a sum", "weights"):
+        return [None] * N
+    column = 0 if COMBINES[name] is None else COMBINES[name].outcome
+    return [None if known(one[column]) is None else one[column] == 1 for one in group]
+
+
+def combined(name, group, right):
     """The reward of each sample of a group of tuples of rewards, by the rules of `Combine`."""
     rule = COMBINES[name]
     if rule is None:
         weights, rule = (2.0, 3.0) if name == "weights" else (1.0, 1.0), Combine((1.0, 1.0))
-        skips, gates, outcome, normal = True, (None, None), 0, False
+        skips, gates, normal = True, (None, None), False
     else:
         weights, skips = rule.weights, rule.missing == "skip"
-        gates, outcome = rule.gates or (None, None), rule.outcome
+        gates = rule.gates or (None, None)
         normal = rule.normalize is not None
-    right = [known(one[outcome]) is not None and one[outcome] > 0.5 for one in group]
     is_open = {
-        (i, j): {None: True, "sample": right[i], "group": any(right)}[gates[j]]
+        (i, j): {None: True, "sample": right[i] is True, "group": True in right}[gates[j]]
         for i in range(N)
         for j in range(len(group[0]))
     }
@@ -104,7 +122,7 @@ def combined(name, group):
     for i, one in enumerate(group):
         terms = [term(i, j) for j in range(len(one))]
         unknown = all(known(value) is None for value in one) or None in terms
-        unknown |= any(gates) and known(one[outcome]) is None
+        unknown |= any(gates) and right[len(found)] is None
         found.append(None if unknown else sum(terms))
     return found
 
@@ -117,8 +135,11 @@ def truncated(rule, rewards, cut):
     return [change(one) if is_cut else one for one, is_cut in zip(rewards, cut, strict=True)]
 
 
-def is_right(value):
-    return NAN if known(value) is None else float(value > 0.5)
+def punished(rule, right, cut):
+    return [
+        False if rule.policy == "punish" and is_cut and one is not None else one
+        for one, is_cut in zip(right, cut, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("truncation", TRUNCATIONS, ids=str)
@@ -127,20 +148,18 @@ def test_every_rule_is_its_definition(name, truncation):
     rows = list(zip(*rewards_of(name), strict=True))
     groups = [rows[start : start + N] for start in range(0, B * N, N)]
     cuts = [CUT[start : start + N] for start in range(0, B * N, N)]
+    rights = [decided(name, group, place) for place, group in enumerate(groups)]
     rewards = [
-        truncated(truncation, combined(name, group), cut)
-        for group, cut in zip(groups, cuts, strict=True)
+        truncated(truncation, combined(name, group, right), cut)
+        for group, right, cut in zip(groups, rights, cuts, strict=True)
     ]
-    combine = COMBINES[name]
-    decides = rewards if combine is None else [[r[combine.outcome] for r in g] for g in groups]
+    rights = [punished(truncation, right, cut) for right, cut in zip(rights, cuts, strict=True)]
     for kind, fields in itertools.product(STRATEGIES, FIELDS):
         if (kind, fields) == ("none", ("families",)):  # families are families of strategies
             continue
         batch = scored(name, truncation, kind, fields)
         np.testing.assert_allclose(batch.rewards_BN, np.array(rewards, float), rtol=1e-12)
-        np.testing.assert_array_equal(
-            batch.correct_BN, [[is_right(one) for one in group] for group in decides]
-        )
+        np.testing.assert_array_equal(batch.correct_BN, np.array(rights, dtype=float))
         arrays = fields_of(fields)
         if kind != "none":
             arrays["clusters"] = clusters_of(kind)
@@ -158,6 +177,7 @@ def scored(name, truncation, kind, fields, **changes):
         CUT,
         STRATEGIES[kind],
         {field: VALUES[field] for field in fields},
+        CORRECT if name.startswith("a function") else None,
     )
     weights = [2.0, 3.0] if name == "weights" else None
     rules = {"combine": COMBINES[name], "weights": weights, "truncated": truncation, **changes}
@@ -282,3 +302,45 @@ def test_scoring_needs_no_trainer():
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert ended.stdout == "[]\n", ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("rewards", "correct", "message"),
+    [
+        ([[0.3, 1, 0]], None, r"counts needs to know .* the reward function 'a' gave 0\.3, which"),
+        ([[-1, 1, 1]], None, r"the reward function 'a' gave -1, which is neither right \(1\) nor"),
+        (
+            [[1, 0, 0], [1, 1, 1]],
+            None,
+            r"concave_counts needs to know .*, and several rewards were",
+        ),
+        (
+            [[1, 0, 0], [0.5, 1, 1]],
+            1,
+            r"'b' says which samples are right, .* got 0\.5: pass correct",
+        ),
+    ],
+)
+def test_what_is_not_known_to_be_right_stops_a_method_that_needs_it(rewards, correct, message):
+    columns = Columns(["p"], [list("xyz")], rewards, strategies=[0, 1, 1], correct=correct)
+    columns = dataclasses.replace(columns, names_R=["a", "b"][: len(rewards)])
+    with pytest.raises(RunError, match=message):
+        score(columns, methods.concave_counts(0))
+    batch = score(columns, methods.concave_counts(0), goes_on=True)
+    assert re.search(message, batch.problems[0])
+    assert not batch.advantages.usable_BN.any()
+    if correct is None:
+        assert np.isnan(score(columns, methods.poly_epo(2)).correct_BN).all()
+
+
+def test_no_other_line_of_the_library_compares_rewards_with_a_threshold():
+    """A reward above 1/2 is right nowhere: the user's own threshold makes `correct`."""
+    folder = Path(setrl.__file__).parent
+    found = [
+        f"{path.relative_to(folder)}: {line.strip()}"
+        for path in folder.rglob("*.py")
+        for line in path.read_text().splitlines()
+        if re.search(r"(reward|score|value|outcome)\w*\W* *(>|<=) *(0\.5|CORRECT|HALF)\b", line)
+        and not re.search(r"correct=|\"", line)
+    ]
+    assert not [one for one in found if "check_objective" not in one]

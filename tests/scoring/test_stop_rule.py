@@ -157,4 +157,3 @@ def test_solved_problems_are_no_missing_signal():
         return batch([alike] * 64, rewards=[1.0] * 4, method=one_kind)
 
     assert steps_until_stop(CreditWatch(), make, last=200)[0] is None
-

@@ -21,11 +21,11 @@ from setrl.core import methods
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.errors import ConfigError, DataError, usage_errors
 from setrl.files import json_lines, strict_yaml
-from setrl.groups.credit import credit_groups, refuse_missing
+from setrl.groups.credit import credit_groups, outcomes_of, refuse_missing
 from setrl.groups.log import Log, open_log
 from setrl.groups.types import Group
 from setrl.groups.writing import refuse_taken, rows_with
-from setrl.wording import between
+from setrl.wording import MISSING, between
 
 BATCH = 1024  # groups that are credited at once
 MARK = "credit"
@@ -64,7 +64,8 @@ class CreditLog(LogFields):
         files.refuse_file_of_others(self.output, _is_credited, "an output of setrl credit")
         with usage_errors():
             method = methods.from_config(self._spec())
-        log = open_log(self.file, self.log_options, ["reward"])
+        needs = ["reward", *(["correct"] if "correct" in method.reads else [])]
+        log = open_log(self.file, self.log_options, needs)
         refuse_missing(log, method)
         refuse_taken(log, [self.into])
         self.say([log.head])
@@ -139,10 +140,8 @@ class Summary:
         """Count the advantages of some groups."""
         values_BN, usable_BN = found.values_BN, found.usable_BN
         sizes = [len(group) for group in groups]
-        rewards_BN = np.zeros(values_BN.shape)
-        for row, group in enumerate(groups):
-            rewards_BN[row, : sizes[row]] = [sample.reward or 0.0 for sample in group.samples]
-        right_BN, wrong_BN = usable_BN & (rewards_BN > 0.5), usable_BN & (rewards_BN <= 0.5)
+        correct_BN = outcomes_of(groups, values_BN.shape[1])
+        right_BN, wrong_BN = usable_BN & (correct_BN == 1), usable_BN & (correct_BN == 0)
         dead_B = (np.abs(values_BN) < 1e-12).all(axis=1)
         counts = {
             "right": right_BN.sum(),
@@ -174,7 +173,9 @@ class Summary:
 
     def text(self) -> str:
         """Return a few lines."""
-        c = self._counts
+        c: dict[str, int | str] = dict(self._counts)
+        if not c["right"] and not c["wrong"]:
+            c |= dict.fromkeys(("right", "wrong", "wrong_up", "right_down"), MISSING)
         return (
             f"{self.method.name}, K = {self.method.set_size}: {len(self.sizes)} groups of "
             f"{between(min(self.sizes), max(self.sizes))} samples, {c['right']} right and "

@@ -17,13 +17,24 @@ from typing import Any
 from setrl import names
 from setrl.errors import RunError
 from setrl.rewards.guarded import CallRecord
-from setrl.scoring.fields import KNOWN, PAIRS, READERS, Values, read_matrix, read_number
+from setrl.scoring.fields import (
+    KNOWN,
+    PAIRS,
+    READERS,
+    Values,
+    read_matrix,
+    read_number,
+    read_outcome,
+)
 from setrl.scoring.labels import read_label
 
 Source = Callable[..., Any] | str  # a function, or the name of a column
 Read = Callable[[Any, int, str], Any]  # what a call returned, number of samples, name for errors
 
-NOT_COLUMNS = ("prompts", "completions", "completion_ids", "trainer_state", "environments")
+NOT_COLUMNS = (
+    "prompts", "completions", "completion_ids", "trainer_state", "environments", "log_metric",
+    "log_extra",
+)  # fmt: skip
 
 
 def checked_rewards(function: Callable[..., Any]) -> Any:
@@ -45,6 +56,16 @@ def checked_labels(function: Any) -> Any:
     return _checked(function, "cluster", _each(read_label))
 
 
+def checked_outcome(function: Callable[..., Any]) -> Any:
+    """Return the same function, which says which samples are right, with errors that name it."""
+    return _checked(function, "correct", _each(read_outcome))
+
+
+def outcome_column(source: str) -> Callable[..., Values]:
+    """Return a function that reads from a column which samples are right."""
+    return _column(source, "correct", read_outcome)
+
+
 def functions_of(sources: Mapping[str, Source]) -> dict[str, Callable[..., Any]]:
     """Return one function for each field, whose errors name the function or the column.
 
@@ -55,7 +76,9 @@ def functions_of(sources: Mapping[str, Source]) -> dict[str, Callable[..., Any]]
     for name, source in sources.items():
         _check_source(name, source)
     return {
-        name: _column(source, name) if isinstance(source, str) else _field(source, name)
+        name: _column(source, f"fields[{name!r}]", READERS[name])
+        if isinstance(source, str)
+        else _field(source, name)
         for name, source in sources.items()
     }
 
@@ -150,6 +173,8 @@ def _field(function: Callable[..., Any], name: str) -> Any:
 def _check_source(name: str, source: Source) -> None:
     if name == "clusters":
         raise ValueError("fields must not hold clusters: pass cluster_func=... or judge=...")
+    if name == "correct":
+        raise ValueError("fields must not hold correct: pass correct=...")
     names.look_up("field", name, dict.fromkeys(KNOWN))
     if not callable(source) and not isinstance(source, str):
         raise TypeError(
@@ -162,18 +187,18 @@ def _check_source(name: str, source: Source) -> None:
         )
 
 
-def _column(source: str, name: str) -> Callable[..., Values]:
+def _column(source: str, place: str, convert: Callable[[Any], Any]) -> Callable[..., Values]:
     """Make a function that returns a column of the samples' rows."""
 
     def read(**arguments: Any) -> Values:
         if source not in arguments:
             raise RunError(
-                f"fields[{name!r}]: the samples have no column {source!r}; they have "
-                f"{', '.join(repr(one) for one in arguments if one not in NOT_COLUMNS)}"
+                f"{place}: the samples have no column {source!r}; they have "
+                f"{', '.join(repr(one) for one in arguments if one not in NOT_COLUMNS) or 'none'}"
             )
         try:
-            return [READERS[name](value) for value in arguments[source]]
+            return [convert(value) for value in arguments[source]]
         except ValueError as error:
-            raise RunError(f"the column {source!r} of fields[{name!r}] must hold {error}") from None
+            raise RunError(f"the column {source!r} of {place} must hold {error}") from None
 
     return read

@@ -30,10 +30,9 @@ def strategy_names(batch: ScoredBatch, name_of: NameOf | None) -> Names | None:
 
 def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str, float]:
     """Measure a batch of samples: flat metrics, `stage/quantity`."""
-    metrics = {
-        "reward/mean": _mean(batch.rewards_BN),
-        "reward/pass@1": _mean(batch.correct_BN),
-    }
+    metrics = {"reward/mean": _mean(batch.rewards_BN)}
+    if has_outcomes(batch):
+        metrics["reward/pass@1"] = _mean(batch.correct_BN)
     if batch.clusters_BN is not None:
         metrics |= _strategies(batch, batch.clusters_BN)
     if names_BN is not None:
@@ -44,6 +43,11 @@ def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str
     return metrics | _advantages(batch)
 
 
+def has_outcomes(batch: ScoredBatch) -> bool:
+    """Return whether it is known of any sample that it is right, or wrong."""
+    return not np.isnan(batch.correct_BN).all()
+
+
 def _strategies(batch: ScoredBatch, clusters_BN: np.ndarray) -> dict[str, float]:
     """Measure the strategies of the samples that have a label; NaN if none has."""
     known_BN = ~np.isnan(clusters_BN)
@@ -51,12 +55,12 @@ def _strategies(batch: ScoredBatch, clusters_BN: np.ndarray) -> dict[str, float]
     judged_BN, correct_BN = clusters_BN[is_judged_B], batch.correct_BN[is_judged_B] == 1
     readable_BN = known_BN & (judged_BN != DEGENERATE)
     counts = _counts(judged_BN, readable_BN)
+    correct = _counts(judged_BN, readable_BN & correct_BN)
     most = np.array([max(count.values(), default=0) for count in counts])
+    of_correct = {"strategies/correct_per_prompt": _mean([len(count) for count in correct])}
     return {
         "strategies/per_prompt": _mean([len(count) for count in counts]),
-        "strategies/correct_per_prompt": _mean(
-            [len(count) for count in _counts(judged_BN, readable_BN & correct_BN)]
-        ),
+        **(of_correct if has_outcomes(batch) else {}),
         "strategies/top_share": _mean(most / known_BN.sum(axis=1)),
         "strategies/degenerate": _mean(judged_BN[known_BN] == DEGENERATE),
     }
@@ -80,9 +84,12 @@ def _shares(names_BN: Names) -> dict[str, float]:
 
 def _advantages(batch: ScoredBatch) -> dict[str, float]:
     values_BN, usable_BN = batch.advantages.values_BN, batch.advantages.usable_BN
-    return {
+    against = {
         "advantage/wrong_positive": _mean(values_BN[usable_BN & (batch.correct_BN == 0)] > 0),
         "advantage/correct_negative": _mean(values_BN[usable_BN & (batch.correct_BN == 1)] < 0),
+    }
+    return {
+        **(against if has_outcomes(batch) else {}),
         "advantage/dead_groups": _mean(dead_groups(batch)),
         "reward/dead_groups": _mean(_equal_rewards(batch.rewards_BN)),
         "advantage/left_out": _mean(~usable_BN),
@@ -129,6 +136,7 @@ def rollout_records(
                 {
                     "text": text,
                     "reward": float(batch.rewards_BN[b, i]),
+                    "correct": _outcome(batch.correct_BN[b, i]),
                     "strategy": names_BN[b][i] if names_BN is not None else None,
                     "cluster": _label(batch.clusters_BN, b, i),
                     **_unknown_cluster(batch.clusters_BN, b, i),
@@ -141,6 +149,10 @@ def rollout_records(
         }
         for b, prompt in enumerate(batch.prompts_B)
     ]
+
+
+def _outcome(value: float) -> bool | None:
+    return None if np.isnan(value) else bool(value)
 
 
 def _counterfactual(batch: ScoredBatch, method: AnyMethod) -> dict[str, np.ndarray]:

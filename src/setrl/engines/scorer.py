@@ -74,6 +74,8 @@ class Scorer:
         self._rewards = [functions.checked_rewards(one) for one in rewards]
         function = None if self.judge is not None else self.task.strategy.function
         self._labels = None if function is None else functions.checked_labels(function)
+        correct = getattr(self.task, "correct", None)  # a task of a user may not have it
+        self._correct = None if correct is None else functions.checked_outcome(correct)
         self._fields = functions_of(self.fields)
         self._queue = None if self.judge is None else JudgeQueue(self.judge)
         self._watch = CreditWatch(self.stop_rule)
@@ -138,6 +140,8 @@ class Scorer:
                 else called(function, arguments)
                 for name, function in self._fields.items()
             },
+            None if self._correct is None else called(self._correct, arguments),
+            [functions.name_of(function) for function in self._rewards],
         )
 
 

@@ -34,7 +34,18 @@ def credit_groups(groups: Sequence[Group], method: AnyMethod) -> Advantages:
     fields: dict[str, Any] = {
         name: _field(groups, name, width) for name in method.reads if name in FIELDS
     }
+    if "correct" in method.reads:
+        fields["correct"] = outcomes_of(groups, width)
     return method.advantages(rewards_BN, clusters=clusters_BN, abstain=True, **fields)
+
+
+def outcomes_of(groups: Sequence[Group], width: int) -> np.ndarray:
+    """Return which samples are correct, 1 or 0, (B, width); NaN where it is unknown."""
+    found = np.full((len(groups), width), np.nan)
+    for row, group in enumerate(groups):
+        known = [np.nan if one.correct is None else one.correct for one in group.samples]
+        found[row, : len(group)] = known
+    return found
 
 
 def refuse_missing(log: Log, method: AnyMethod) -> None:
@@ -46,7 +57,9 @@ def refuse_missing(log: Log, method: AnyMethod) -> None:
     if "clusters" in method.reads and "strategy" not in log.reader.columns:
         raise ConfigError(f"{method.name} compares strategies, and {log.path} has none that are "
                           f"recognised: {log.reader.lacks['strategy']}")  # fmt: skip
-    known = {"rewards", "clusters"} | {n for n, k in FIELDS.items() if k in log.reader.columns}
+    known = {"rewards", "correct", "clusters"} | {
+        n for n, k in FIELDS.items() if k in log.reader.columns
+    }
     if unknown := sorted(set(method.reads) - known):
         keys = " and ".join(repr(FIELDS[name]) for name in unknown if name in FIELDS)
         raise ConfigError(

@@ -1,8 +1,9 @@
 """The rollouts of setrl's own training runs: one group a line, with credit and strategies.
 
 A line is {"schema_version": 1, "step": …, "group": …, "prompt": …, "samples": [{"text": …,
-"reward": …, "cluster": …, "strategy": …, "advantage": …, "counterfactual": {…}}, …]}. `cluster` is
-the label that the method compared; `strategy` is the name that the task reads from the text.
+"reward": …, "correct": …, "cluster": …, "strategy": …, "advantage": …, "counterfactual": {…}}, …]}.
+`correct` is null if it is unknown, `cluster` is the label that the method compared, and `strategy`
+is the name that the task reads from the text.
 `setrl.groups.open_log` reads such a file, too; this is the same in a fifth of the time.
 """
 
@@ -13,10 +14,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from setrl.errors import DataError
+from setrl.groups.outcomes import with_outcomes
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample, Strategy
-
-CORRECT = 0.5  # rewards above it count as correct, as in training
 
 
 def group_of_rollout(record: Mapping[str, Any], step: int, where: str) -> Group:
@@ -31,7 +31,7 @@ def group_of_rollout(record: Mapping[str, Any], step: int, where: str) -> Group:
         DataError: If it is not such a line.
     """
     try:
-        samples = tuple(map(_sample, record["samples"]))
+        samples = with_outcomes([_sample(one) for one in record["samples"]])
         prompt = str(record["prompt"])
         unknown = record.get("judged", {}).get("cluster", {}).get("unknown")
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -47,7 +47,7 @@ def _sample(record: Mapping[str, Any]) -> Sample:
     name = record.get("strategy")
     return Sample(
         str(record["text"]),
-        None if reward is None else reward > CORRECT,
+        record.get("correct"),
         reward,
         _strategy(record),
         advantage=_finite(record.get("advantage")),

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setrl.core.advantages import Method
-from setrl.core.samples import DEGENERATE
+from setrl.core.samples import DEGENERATE, right_by_reward
 from setrl.theory.policies import softmax
 from setrl.theory.tabular import ActionTable
 
@@ -67,7 +67,7 @@ class Strategies:
         """Measure logged samples, over all prompts: a label is the same strategy in all of them.
 
         Args:
-            rewards_BN: Rewards; a sample is right above 0.5. NaN leaves a sample out.
+            rewards_BN: 1 for a right sample, 0 for a wrong one; NaN leaves a sample out.
             clusters_BN: Labels of strategies, integers; −1 is degenerate, and counts as wrong.
         """
         rewards, labels = np.asarray(rewards_BN, dtype=np.float64), np.asarray(clusters_BN)
@@ -82,7 +82,8 @@ class Strategies:
                 "strategies, or count them for Strategies.of_counts"
             )
         known = ~np.isnan(rewards)
-        right = {c: int((rewards[known & (labels == c)] > 0.5).sum()) for c in np.unique(labels)}
+        is_right = right_by_reward(rewards)
+        right = {c: int(is_right[known & (labels == c)].sum()) for c in np.unique(labels)}
         counts = {c: (n, int((known & (labels == c)).sum()) - n) for c, n in right.items()}
         return cls.of_counts(
             {int(c): pair for c, pair in counts.items() if c != DEGENERATE},

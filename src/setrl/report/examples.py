@@ -20,8 +20,9 @@ from setrl.errors import DataError
 from setrl.evaluation.summary import SplitSummary
 from setrl.files import json_lines
 from setrl.files.run_folder import BASE, evaluation_files, find_arms
+from setrl.groups.outcomes import with_outcomes
 from setrl.groups.records import Evaluation, read_records
-from setrl.groups.rollouts import CORRECT
+from setrl.groups.types import Sample
 from setrl.report.run import ArmRun, RunData, shown_split
 from setrl.report.style import label, main_arms
 
@@ -226,12 +227,12 @@ def _keep(heap: list[Any], entry: tuple[float, int, _Group, int]) -> None:
 
 def _against(sample: Mapping[str, Any]) -> tuple[str, float]:
     """Whether credit goes against correctness, and its size; "" if it does not."""
-    reward, advantage = sample.get("reward"), sample.get("advantage")
-    if not (_is_number(reward) and _is_number(advantage)):
+    correct, advantage = sample.get("correct"), sample.get("advantage")
+    if correct is None or not _is_number(advantage):
         return "", 0.0
-    if reward > CORRECT and advantage < 0:
+    if correct and advantage < 0:
         return "right_down", -float(advantage)
-    if reward <= CORRECT and advantage > 0:
+    if not correct and advantage > 0:
         return "wrong_up", float(advantage)
     return "", 0.0
 
@@ -252,20 +253,27 @@ def _credit(group: _Group, place: int) -> dict[str, Any]:
         "step": group.step,
         "prompt": _cut(group.prompt),
         "text": _cut(str(sample.get("text", ""))),
-        "reward": float(sample["reward"]),
+        "reward": float(sample["reward"]) if _is_number(sample.get("reward")) else None,
         "advantage": float(sample["advantage"]),
         "strategy": sample.get("strategy"),
         "degenerate": cluster == -1,
         "same_strategy": with_label if cluster not in (None, -1) else None,
         "samples": len(samples),
-        "correct": sum(_is_correct(one) for one in samples),
+        "correct": sum(bool(one.get("correct")) for one in samples),
         "others": {label(name): float(x) for name, x in others.items() if _is_number(x)},
     }
 
 
-def _is_correct(sample: Mapping[str, Any]) -> bool:
-    reward = sample.get("reward")
-    return _is_number(reward) and reward > CORRECT
+def _with_outcomes(samples: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return samples with `correct`, which records of earlier versions left to their rewards."""
+    found = with_outcomes(
+        [
+            Sample(correct=one.get("correct"), reward=r if _is_number(r) else None)
+            for one in samples
+            for r in (one.get("reward"),)
+        ]
+    )
+    return [{**one, "correct": its.correct} for one, its in zip(samples, found, strict=True)]
 
 
 def _groups(data: RunData, arm: str) -> Iterator[_Group]:
@@ -278,7 +286,8 @@ def _groups(data: RunData, arm: str) -> Iterator[_Group]:
                     record = line.record
                     samples = record.get("samples")
                     if isinstance(samples, list) and all(isinstance(s, dict) for s in samples):
-                        yield _Group(run.seed, step, str(record.get("prompt", "")), samples)
+                        prompt = str(record.get("prompt", ""))
+                        yield _Group(run.seed, step, prompt, _with_outcomes(samples))
             except DataError:
                 continue  # the examples are of what can be read; other parts report the damage
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from setrl.files import json_lines
@@ -36,7 +36,7 @@ class ShownSample:
 
     text: str
     reward: float | None
-    is_correct: bool
+    is_correct: bool | None
     strategy: str | None
     fill: str
     credits: tuple[ShownAdvantage | None, ...]
@@ -56,7 +56,7 @@ class ArmSamples:
     methods: tuple[str, ...]
     samples: tuple[ShownSample, ...]
     num_strategies: int
-    num_correct: int
+    num_correct: int | None
     left_out: int
 
     @property
@@ -112,9 +112,15 @@ def _arm(name: str, run: ArmRun, step: int, fills: Mapping[str, str]) -> ArmSamp
         methods=(USED, *map(label, methods)),
         samples=tuple(shown[:MOST_SAMPLES]),
         num_strategies=len({sample.strategy for sample in shown} - {None}),
-        num_correct=sum(sample.is_correct for sample in shown),
+        num_correct=_count(sample.is_correct for sample in shown),
         left_out=max(0, len(shown) - MOST_SAMPLES),
     )
+
+
+def _count(outcomes: Iterable[bool | None]) -> int | None:
+    """Return how many samples are correct; None if it is known of none."""
+    known = [one for one in outcomes if one is not None]
+    return sum(known) if known else None
 
 
 def _credits(values: list[float | None]) -> list[ShownAdvantage | None]:
@@ -132,7 +138,7 @@ def _sample(
     return ShownSample(
         text=text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + " …",
         reward=sample.reward,
-        is_correct=bool(sample.correct),
+        is_correct=sample.correct,
         strategy=strategy,
         fill=fills.get(strategy, OTHER_FILL) if strategy is not None else "transparent",
         credits=credits,

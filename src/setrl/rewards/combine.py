@@ -7,9 +7,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from setrl.core.samples import right_by_reward
 from setrl.errors import ConfigError
 
-CORRECT = 0.5  # a sample is right if its outcome reward is above it, as in objectives.any_correct
 STD_FLOOR = 1e-4  # added to a standard deviation before it divides, as GRPO's trainers do
 
 Gate = Literal["sample", "group"]
@@ -21,8 +21,8 @@ class Combine:
     """One reward for each sample from R of them: Σ_j weights[j] · r_j, after gates.
 
     1. *Gates.* A reward with the gate `sample` counts only for right samples, one with the gate
-       `group` only in groups with at least one right sample; a sample is right if its outcome, the
-       reward in column `outcome`, is above 0.5. Where a gate is closed, the reward contributes
+       `group` only in groups with at least one right sample; by default a sample is right if its
+       outcome, the reward in column `outcome`, is 1. Where a gate is closed, the reward contributes
        exactly 0. So shaping never pays in a group in which all samples are wrong.
     2. *Normalisation*, with `normalize="group"`, of each reward in its group of N samples:
        (r − mean) / (std + 1e-4), with std over N − 1, over those samples for which its gate is
@@ -46,7 +46,8 @@ class Combine:
         gates: `sample`, `group` or None for each reward; () for no gates.
         normalize: `group`, or None.
         missing: `unknown` or `skip`.
-        outcome: The column that says which samples are right.
+        outcome: The column that says which samples are right: 1 right, 0 wrong. Other values need
+            `correct_BN`.
 
     >>> combine = Combine((1.0, 0.5), gates=(None, "group"))
     >>> combine(np.array([[[1, 1], [0, 1]], [[0, 1], [0, 0]]]))
@@ -78,32 +79,40 @@ class Combine:
         _check("normalize", self.normalize, (None, "group"))
         _check("missing", self.missing, get_args(Missing))
 
-    def __call__(self, columns_BNR: np.ndarray) -> np.ndarray:
+    def __call__(self, columns_BNR: np.ndarray, correct_BN: np.ndarray | None = None) -> np.ndarray:
         """Return the reward of each sample, (B, N); NaN where it has none.
 
         Args:
             columns_BNR: The R rewards of each sample of a group; NaN where one is unknown.
+            correct_BN: Which samples are right, 1 or 0, NaN unknown; None if the outcome says it.
+
+        Raises:
+            ValueError: If there are gates, and an outcome that opens them is neither 0 nor 1.
         """
         if columns_BNR.ndim != 3 or columns_BNR.shape[2] != len(self.weights):
             raise ValueError(
                 f"columns_BNR must have shape (B, N, {len(self.weights)}), got {columns_BNR.shape}"
             )
-        open_BNR = self._open(columns_BNR)
+        if correct_BN is None:
+            correct_BN = self._outcomes(columns_BNR)
+        open_BNR = self._open(columns_BNR.shape, correct_BN == 1)
         known_BNR = np.where(open_BNR, columns_BNR, np.nan)
         if self.normalize:
             known_BNR = _normalized(known_BNR)
         values_BNR = np.where(open_BNR, known_BNR, 0.0)
         rewards_BN = np.nansum(values_BNR * np.asarray(self.weights), axis=-1)
-        return np.where(self._unknown(columns_BNR, open_BNR), np.nan, rewards_BN)
+        return np.where(self._unknown(columns_BNR, open_BNR, correct_BN), np.nan, rewards_BN)
 
-    def right(self, columns_BNR: np.ndarray) -> np.ndarray:
-        """Which samples are right, (B, N); False where the outcome is unknown."""
-        return np.asarray(columns_BNR[..., self.outcome] > CORRECT)
+    def _outcomes(self, columns_BNR: np.ndarray) -> np.ndarray:
+        """Return the outcome of each sample; with gates it must be 1, 0 or NaN."""
+        found_BN = columns_BNR[..., self.outcome]
+        if any(self.gates):
+            right_by_reward(found_BN)
+        return found_BN
 
-    def _open(self, columns_BNR: np.ndarray) -> np.ndarray:
+    def _open(self, shape: tuple[int, ...], right_BN: np.ndarray) -> np.ndarray:
         """For which samples each reward counts."""
-        open_BNR = np.ones(columns_BNR.shape, dtype=bool)
-        right_BN = self.right(columns_BNR)
+        open_BNR = np.ones(shape, dtype=bool)
         for place, gate in enumerate(self.gates):
             if gate == "sample":
                 open_BNR[..., place] = right_BN
@@ -111,7 +120,9 @@ class Combine:
                 open_BNR[..., place] = right_BN.any(axis=-1, keepdims=True)
         return open_BNR
 
-    def _unknown(self, columns_BNR: np.ndarray, open_BNR: np.ndarray) -> np.ndarray:
+    def _unknown(
+        self, columns_BNR: np.ndarray, open_BNR: np.ndarray, correct_BN: np.ndarray
+    ) -> np.ndarray:
         """Which samples have no reward."""
         counts_BNR = open_BNR & (np.asarray(self.weights) != 0)
         nan_BNR = np.isnan(columns_BNR)
@@ -120,7 +131,7 @@ class Combine:
         else:
             unknown_BN = (nan_BNR & counts_BNR).any(axis=-1) | nan_BNR.all(axis=-1)
         if any(self.gates):
-            unknown_BN = unknown_BN | nan_BNR[..., self.outcome]
+            unknown_BN = unknown_BN | np.isnan(correct_BN)
         return np.asarray(unknown_BN)
 
 

@@ -7,7 +7,8 @@
       - {function: my_rewards:brevity, weight: 0.2, gate: group}
     reward: {normalize: group, rewards: [math, {function: my_rewards:brevity, weight: 0.2}]}
 
-The first reward is the *outcome*: it decides which samples are correct, and it opens the gates.
+The first reward is the *outcome*: it decides which samples are correct, with 1 and 0, and it opens
+the gates. The key `correct` of the task names another reward, or a function.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from typing import Any, get_args
 
 from setrl import names
 from setrl.domains import Problem, Reading
-from setrl.errors import ConfigError
+from setrl.errors import ConfigError, RunError
 from setrl.grading import Grader
 from setrl.grading.stated import normal_text, stated_answer
 from setrl.rewards.answers import ChoiceAnswer, ExactAnswer, MathAnswer, NumberAnswer
-from setrl.rewards.combine import CORRECT, Combine, Gate
+from setrl.rewards.combine import Combine, Gate
 from setrl.rewards.guarded import GuardedReward, OnError
 from setrl.rewards.interface import Reward, Text, plain_text
 from setrl.rewards.loading import check_reference, load_function
@@ -87,25 +88,27 @@ class RewardSet:
     """The rewards of a config, as functions that TRL's trainers take.
 
     Attributes:
-        functions: The reward functions, each with a name of its own; the first is the outcome.
-        combine: How their values become one reward.
+        functions: The reward functions, each with a name of its own.
+        combine: How their values become one reward, and which of them is the outcome.
         gold: The column of the gold answers; None without gold answers.
+        correct: The function that says which samples are correct instead of an outcome.
     """
 
     functions: tuple[Reward, ...]
     combine: Combine
     gold: str | None
+    correct: Reward | None = None
 
     @property
     def outcome(self) -> Reward:
-        """The reward that decides which samples are correct."""
-        return self.functions[0]
+        """The function that decides which samples are correct."""
+        return self.functions[self.combine.outcome] if self.correct is None else self.correct
 
     def read(self, problem: Problem, texts: Sequence[str], *, chat: bool = False) -> list[Reading]:
         """Which samples of a problem are correct, and what they answer; the outcome decides.
 
-        A function of a user says a sample is correct with a reward above 0.5. The answer is then
-        what the sample states (`setrl.grading.stated`) as `normal_text`.
+        A function of a user says it with 1 and 0, or True and False. The answer is then what the
+        sample states (`setrl.grading.stated`) as `normal_text`.
 
         Args:
             problem: The problem; its `columns` go to a function.
@@ -114,7 +117,7 @@ class RewardSet:
 
         Raises:
             DataError: If the gold cannot be used for grading.
-            RunError: If a function fails, and errors are to stop the run.
+            RunError: If a function fails, and errors are to stop the run; or if it says neither.
         """
         if isinstance(self.outcome, MathAnswer):
             grade = MathVerifier(self.outcome)
@@ -134,7 +137,7 @@ class RewardSet:
         """Return what the user's functions take and no column of the data gives."""
         return [
             f"{function.where} takes {name!r}"
-            for function in self.functions
+            for function in (*self.functions, *((self.correct,) if self.correct else ()))
             if isinstance(function, GuardedReward)
             for name in function.missing_columns(columns)
         ]
@@ -157,7 +160,8 @@ class RewardSet:
             prompt = [{"role": "user", "content": prompt}]
         completions: list[Text] = [_message(text) if chat else text for text in texts]
         values = self.outcome(prompts=[prompt] * len(texts), completions=completions, **fields)
-        return [_reading(text, value) for text, value in zip(texts, values, strict=True)]
+        name = self.outcome.__name__
+        return [_reading(text, value, name) for text, value in zip(texts, values, strict=True)]
 
 
 def terms_of(spec: Any) -> tuple[Term, ...]:
@@ -169,8 +173,12 @@ def terms_of(spec: Any) -> tuple[Term, ...]:
     return _parts(spec)[0]
 
 
-def combine_of(spec: Any) -> Combine:
+def combine_of(spec: Any, correct: str | None = None) -> Combine:
     """How the rewards that a config asks for become one; checked as in `terms_of`.
+
+    Args:
+        spec: The rewards.
+        correct: The reward that says which samples are correct, or a function; None for the first.
 
     Raises:
         ConfigError: Naming what is wrong.
@@ -178,10 +186,24 @@ def combine_of(spec: Any) -> Combine:
     terms, normalize = _parts(spec)
     gates = tuple(term.gate for term in terms)
     weights = tuple(float(term.weight) for term in terms)
-    return Combine(weights, gates if any(gates) else (), normalize)
+    place = _place(terms, correct)
+    if correct is not None and place is None:
+        check_reference(correct)
+    return Combine(weights, gates if any(gates) else (), normalize, outcome=place or 0)
 
 
-def rewards_from_config(spec: Any, gold: str | None, config_dir: str | Path) -> RewardSet:
+def _place(terms: Sequence[Term], correct: str | None) -> int | None:
+    """Return the place of the reward that `correct` names; None if it names none."""
+    for place, term in enumerate(terms):
+        own = (term.name, term.reward, term.function, str(term.function).partition(":")[2])
+        if correct is not None and correct in own:
+            return place
+    return None
+
+
+def rewards_from_config(
+    spec: Any, gold: str | None, config_dir: str | Path, correct: str | None = None
+) -> RewardSet:
     """Return the rewards that a config asks for, with functions loaded from the config's folder.
 
     Args:
@@ -189,17 +211,22 @@ def rewards_from_config(spec: Any, gold: str | None, config_dir: str | Path) -> 
             of mappings with the keys of `Term`, or {rewards: such a list, normalize: group}.
         gold: The column of the gold answers; None if the data have none.
         config_dir: The folder of the config, where modules are looked up first.
+        correct: The name of the reward that says which samples are correct, or `module:name`, a
+            function that does; None for the first reward.
 
     Raises:
         ConfigError: If the spec is wrong, a function cannot be loaded, a reward by name has no
             gold answers, or two rewards have the same name.
     """
-    terms, combine = terms_of(spec), combine_of(spec)
+    terms, combine = terms_of(spec), combine_of(spec, correct)
     functions = tuple(_made(term, gold, Path(config_dir)) for term in terms)
     called = [function.__name__ for function in functions]
     if twice := {name for name in called if called.count(name) > 1}:
         raise ConfigError(f"two rewards are called {min(twice)!r}: give one of them a 'name'")
-    return RewardSet(functions, combine, gold)
+    says = None
+    if correct is not None and _place(terms, correct) is None:
+        says = _made(Term(function=correct), gold, Path(config_dir))
+    return RewardSet(functions, combine, gold, says)
 
 
 def _parts(spec: Any) -> tuple[tuple[Term, ...], Any]:
@@ -259,10 +286,15 @@ def _message(text: str) -> Text:
     return [{"role": "assistant", "content": text}]
 
 
-def _reading(text: str, value: float | None) -> Reading:
+def _reading(text: str, value: float | None, name: str) -> Reading:
     stated = stated_answer(plain_text(text))
     answer = None if stated is None else normal_text(stated.text)
     if value is None:
         return Reading(False, None, answer, "the reward function gave no reward")
-    correct = value > CORRECT
-    return Reading(correct, None, answer, "" if correct else f"reward {value:g}")
+    if value not in (0, 1):
+        raise RunError(
+            f"the reward function {name!r} gave {value:g}, which is neither right (1) nor wrong "
+            "(0): name what says it with the key `correct` of the task, another reward or "
+            "module:name, a function that returns True or False"
+        )
+    return Reading(value == 1, None, answer, "" if value == 1 else f"reward {value:g}")

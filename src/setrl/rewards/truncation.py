@@ -20,7 +20,8 @@ class Truncation:
     Attributes:
         policy: `count`: it has the reward of its text. `mask`: it has no reward, so that it leaves
             the sets, and a trainer takes it out of the loss too. `punish`: it has the reward
-            `reward` instead of its own; a sample whose own reward is unknown stays unknown.
+            `reward` instead of its own and counts as wrong; a sample whose own reward is unknown
+            stays unknown.
         reward: What `punish` gives; None for the lower of 0 and the lowest reward of its group.
 
     >>> cut_BN = np.array([[False, True, True]])
@@ -58,6 +59,12 @@ class Truncation:
         if self.policy == "mask":
             return np.where(truncated_BN, np.nan, rewards_BN)
         return np.where(truncated_BN & ~np.isnan(rewards_BN), self._least(rewards_BN), rewards_BN)
+
+    def correct(self, correct_BN: np.ndarray, truncated_BN: np.ndarray) -> np.ndarray:
+        """Return which samples are right: `punish` makes truncated samples wrong."""
+        if self.policy != "punish":
+            return correct_BN
+        return np.where(truncated_BN & ~np.isnan(correct_BN), 0.0, correct_BN)
 
     def _least(self, rewards_BN: np.ndarray) -> np.ndarray:
         if self.reward is not None:

@@ -34,6 +34,10 @@ class Columns:
             `Judgement` for each prompt; None if nobody was asked.
         fields: Field of the method → its column; None is unknown. `pairs` has one matrix for each
             prompt, (N, N), or None.
+        correct: What says which samples are right: a column of True, False and None (unknown), or
+            the place of a reward that is 1 or 0. By default the outcome of `combine`, or the only
+            reward.
+        names_R: What messages call the rewards; empty if they have no names.
     """
 
     prompts_B: list[str]
@@ -42,6 +46,8 @@ class Columns:
     cut: Sequence[bool] | None = None
     strategies: Column | Sequence[Judgement] | None = None
     fields: Mapping[str, Column] = field(default_factory=dict)
+    correct: Column | int | None = None
+    names_R: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,8 @@ class ScoredBatch:
         texts_BN: The samples.
         rewards_BNR: What each of the R reward functions gave; NaN unknown.
         rewards_BN: The reward that the method credits; NaN where a sample has none.
-        correct_BN: Whether each sample is right, 1 or 0; NaN unknown.
+        correct_BN: Whether each sample is right, 1 or 0; NaN unknown. Credit, metrics and records
+            read it; nothing compares rewards with a threshold.
         clusters_BN: The strategies as numbers, −1 degenerate, NaN unknown; None if nobody was
             asked. Where the cluster function gives names, a name has one number in the batch.
         labels_BN: The strategies as the cluster function or the judge called them: names, or

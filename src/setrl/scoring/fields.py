@@ -42,6 +42,20 @@ def read_number(value: Any) -> float:
     raise ValueError(f"finite numbers or None (unknown), got {value!r}")
 
 
+def read_outcome(value: Any) -> bool | None:
+    """Read one value of a function that says which samples are right; None is unknown.
+
+    Raises:
+        ValueError: If it is neither True nor False (1 or 0) nor None or NaN.
+    """
+    plain = _plain(value)
+    if plain is None or (isinstance(plain, float) and math.isnan(plain)):
+        return None
+    if isinstance(plain, NUMBERS) and plain in (0, 1):
+        return bool(plain)
+    raise ValueError(f"True, False or None (unknown), got {value!r}")
+
+
 def _plain(value: Any) -> Any:
     """Take the number out of an array or tensor of one element; other values stay.
 

@@ -1,4 +1,4 @@
-"""Rewards → combined → truncated → right or wrong → strategies → fields → advantages."""
+"""Rewards → right or wrong → combined → truncated → strategies → fields → advantages."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from setrl import AnyMethod
 from setrl.errors import RunError
 from setrl.judges import Judgement
 from setrl.rewards import Combine, Truncation
-from setrl.rewards.combine import CORRECT
 from setrl.scoring.batch import Column, Columns, ScoredBatch
+from setrl.scoring.correct import correct_by_column, correct_by_reward
 from setrl.scoring.fields import PAIRS, as_array
 from setrl.scoring.labels import Label, clusters_of, labels_of, numbered
 from setrl.scoring.missing import missing_credit
@@ -48,27 +48,32 @@ def score(
             sample has a reward: a sum of the others would be another reward.
 
     Raises:
-        RunError: If a column could not be read.
+        RunError: If a column could not be read, or if it must be known which samples are right and
+            nothing says it; it names the reward function, its value, and what to pass.
         ValueError: If the samples do not fit the method; it names what is wrong.
     """
     reading = _Reading(len(columns.prompts_B), len(columns.texts_BN[0]), goes_on)
     rewards_BNR = reading.rewards(columns.rewards_R)
+    correct_BN = reading.correct(columns, rewards_BNR, combine, _needed_by(method, combine))
     weighted = Combine(tuple(weights or (1.0,) * rewards_BNR.shape[2]), missing="skip")
-    rewards_BN = (combine or weighted)(rewards_BNR)
+    rewards_BN = (combine or weighted)(rewards_BNR, correct_BN)
     if columns.cut is not None:
-        rewards_BN = truncated(rewards_BN, np.reshape(columns.cut, rewards_BN.shape))
+        cut_BN = np.reshape(columns.cut, rewards_BN.shape)
+        rewards_BN = truncated(rewards_BN, cut_BN)
+        correct_BN = truncated.correct(correct_BN, cut_BN)
     clusters_BN, labels_BN = reading.strategies(columns.strategies)
     fields = {name: reading.field(name, column) for name, column in columns.fields.items()}
-    advantages = method.advantages(
-        rewards_BN, rng=rng, clusters=clusters_BN, abstain=True, **fields
-    )
+    given = {"correct": correct_BN, "clusters": clusters_BN, **fields}
+    advantages = method.advantages(rewards_BN, rng=rng, abstain=True, **given)
     known = {"rewards": rewards_BN, "clusters": clusters_BN, **fields}
+    if "correct" in method.reads:
+        known["correct"] = correct_BN
     return ScoredBatch(
         columns.prompts_B,
         columns.texts_BN,
         rewards_BNR=rewards_BNR,
         rewards_BN=rewards_BN,
-        correct_BN=_correct(rewards_BN, rewards_BNR, combine),
+        correct_BN=correct_BN,
         clusters_BN=clusters_BN,
         labels_BN=labels_BN,
         fields=fields,
@@ -78,15 +83,11 @@ def score(
     )
 
 
-def _correct(
-    rewards_BN: np.ndarray, rewards_BNR: np.ndarray, combine: Combine | None
-) -> np.ndarray:
-    """Decide which samples are right, 1 or 0, NaN unknown: the only place that does.
-
-    The outcome of `combine` decides, or the reward if rewards are only summed.
-    """
-    decides_BN = rewards_BN if combine is None else rewards_BNR[..., combine.outcome]
-    return np.where(np.isnan(decides_BN), np.nan, decides_BN > CORRECT)
+def _needed_by(method: AnyMethod, combine: Combine | None) -> str:
+    """Return what must know which samples are right; empty if nothing does."""
+    if "correct" in method.reads:
+        return f"{method.name} needs to know which samples are right"
+    return "gates need to know which samples are right" if combine and any(combine.gates) else ""
 
 
 @dataclass
@@ -103,6 +104,22 @@ class _Reading:
         if any(isinstance(column, Exception) for column in columns):
             rewards_MR[:] = np.nan
         return rewards_MR.reshape(self.num_prompts, self.num_samples, len(columns))
+
+    def correct(
+        self, columns: Columns, rewards_BNR: np.ndarray, combine: Combine | None, needed_by: str
+    ) -> np.ndarray:
+        shape, place = rewards_BNR.shape[:2], columns.correct
+        if place is not None and not isinstance(place, int):
+            return self._read(place, partial(correct_by_column, shape=shape))
+        usual = (0 if rewards_BNR.shape[2] == 1 else None) if combine is None else combine.outcome
+        chosen, names_R = usual if place is None else place, columns.names_R
+        try:
+            return correct_by_reward(rewards_BNR, chosen, names_R, needed_by, place is not None)
+        except RunError as error:
+            if not self.goes_on:
+                raise
+            self.problems.append(str(error))
+        return np.full(shape, np.nan)
 
     def strategies(
         self, column: Column | Sequence[Judgement] | None

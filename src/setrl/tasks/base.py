@@ -71,6 +71,11 @@ class Task(Protocol):
         """How the values of the reward functions become one reward."""
 
     @property
+    def correct(self) -> Reward | None:
+        """A function that says which samples are right; None if the outcome of `combine` does."""
+        return None
+
+    @property
     def strategy(self) -> Strategy:
         """What names the strategy of a sample."""
 

@@ -74,12 +74,19 @@ class FileTask(Task):
     @property
     @override
     def combine(self) -> Combine:
-        return combine_of(self.spec.reward)
+        return combine_of(self.spec.reward, self.spec.correct)
+
+    @property
+    @override
+    def correct(self) -> Reward | None:
+        return self.reward_set.correct
 
     @cached_property
     def reward_set(self) -> RewardSet:
         """The rewards, and what reads samples in evaluation."""
-        return rewards_from_config(self.spec.reward, self._gold, self.spec.folder)
+        return rewards_from_config(
+            self.spec.reward, self._gold, self.spec.folder, self.spec.correct
+        )
 
     @cached_property
     @override

@@ -33,6 +33,9 @@ class TaskSpec:
             and target that there is.
         reward: math, number, choice, exact, {function: module:name}, a list of these with weights
             and gates, or {rewards: such a list, normalize: group}; see docs/rewards.md.
+        correct: What says which samples are correct: the name of one of the rewards, whose values
+            are 1 and 0, or module:name, a function that returns True or False; by default the first
+            reward.
         strategy: final_answer, {function: module:name}, {judge: …}, or none.
         system: The system message of chat models.
         chat: Whether the prompt is a user's message; by default if the model has a chat template.
@@ -48,6 +51,7 @@ class TaskSpec:
     prompt: str | None = None
     gold: str | None = None
     reward: Any = "math"
+    correct: str | None = None
     strategy: Any = None
     system: str | None = None
     chat: bool | None = None
@@ -57,7 +61,7 @@ class TaskSpec:
     folder: str = "."
 
     def __post_init__(self) -> None:
-        for key in ("data", "subset", "prompt", "gold", "system"):
+        for key in ("data", "subset", "prompt", "gold", "system", "correct"):
             value = getattr(self, key)
             _require(
                 value is None or (isinstance(value, str) and value),
@@ -77,7 +81,7 @@ class TaskSpec:
         if self.chat is False and self.system is not None:
             raise ConfigError("task.system needs chat: a plain prompt has no system message")
         self._check_splits()
-        combine_of(self.reward)
+        combine_of(self.reward, self.correct)
         object.__setattr__(self, "name", re.sub(r"[^\w.-]+", "_", self.name or self._usual_name()))
 
     def _check_splits(self) -> None:

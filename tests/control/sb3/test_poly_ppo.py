@@ -387,7 +387,9 @@ class Simulator(Goals):
 
 def test_an_environment_that_is_not_set_back_is_refused() -> None:
     model = poly(vines={"make_env": Simulator})
-    with pytest.raises(ResetMismatchError, match=r"Simulator: .* differed at .*checks_resets=False"):
+    with pytest.raises(
+        ResetMismatchError, match=r"Simulator: .* differed at .*checks_resets=False"
+    ):
         model.learn(64)
     assert model.num_timesteps == 0
     trusting = poly(vines={"make_env": Simulator}, checks_resets=False).learn(64)

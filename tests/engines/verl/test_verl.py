@@ -202,7 +202,9 @@ def test_a_judge_is_asked_while_others_are_sampled(store, monkeypatch):
         store.tags[uid] = {"is_prompt": True, "status": status, "global_steps": 1}
     look = trainer.replay_buffer._sync_metadata_from_transfer_queue
     look()
-    assert judge.asked == [Group.of_texts("p", ("a\n\n+", "b\n\n+", "c\n\n+"))]  # the first text twice
+    assert judge.asked == [
+        Group.of_texts("p", ("a\n\n+", "b\n\n+", "c\n\n+"))
+    ]  # the first text twice
     store.tags["q"]["status"] = "finished"
     look()
     assert [group.prompt for group in judge.asked] == ["p", "q"]  # each once
@@ -288,3 +290,30 @@ def test_the_stand_in_calls_as_verl_does(store, monkeypatch):
     assert list(seen["index"]) == ["p"] * 4 + ["q"] * 4
     assert seen["config"]["setrl"]["set_size"] == 2
     assert VERL is standin or type(seen["config"]).__module__.startswith("omegaconf")
+
+
+COUNTS = {"adv_estimator": "setrl_concave_counts", "setrl": {"alpha": 0}}
+
+
+@pytest.mark.parametrize(("key", "named"), [("correct", {}), ("acc", {"correct": "acc"})])
+def test_a_key_of_the_result_says_which_samples_are_right(store, key, named):
+    """The scores are graded; without the key they would have to be 0 and 1."""
+    case = CASES["bf16 rewards"]
+    right = [True, False, False, True, 1, 0, None, 1]
+    batch = put(store, case)
+    trainer = VERL.make("sync", {**COUNTS, "setrl": {"alpha": 0, "fields": named}})
+    for place, row in enumerate(batch.keys):
+        store.rows[row]["extra_fields"]["reward_extra_info"][key] = right[place]
+    trainer._compute_advantage(batch, {})
+    found = [store.rows[row]["advantages"][0].item() for row in batch.keys]
+    correct = np.array(right, dtype=object).reshape(2, 4)
+    clusters = np.array([one.label for one in case.samples], dtype=object).reshape(2, 4)
+    want = methods.concave_counts(0).advantages(
+        np.zeros((2, 4)), correct=correct, clusters=clusters
+    )
+    np.testing.assert_allclose(found, want.values_BN.ravel(), atol=1e-6)
+
+
+def test_other_scores_say_nothing_about_what_is_right(store):
+    with pytest.raises(RunError, match=r"gave the score 0\.5, .* return 'correct' besides 'score'"):
+        trained_on(store, CASES["bf16 rewards"], COUNTS)

@@ -25,6 +25,7 @@ from trl.experimental.async_grpo.async_rollout_worker import (
 
 from setrl import AnyMethod
 from setrl.engines import functions
+from setrl.engines.correct import Correct, check_correct, outcome_of
 from setrl.engines.functions import Source, functions_of
 from setrl.engines.metrics import batch_metrics
 from setrl.engines.texts import prompt_text, sample_text
@@ -50,6 +51,7 @@ def credit_worker(
     cluster_func: ClusterFunction | None = None,
     *,
     fields: Mapping[str, Source] | None = None,
+    correct: Correct | None = None,
     combine: Combine | None = None,
     truncated: Truncation | None = None,
     stop_rule: StopRule | None = DEFAULT,
@@ -66,6 +68,7 @@ def credit_worker(
         cluster_func: As in `SetCredit`, but a function of a module, because it is sent to another
             process.
         fields: As in `SetCredit`, with functions of a module; a column is one of the data set.
+        correct: As in `SetCredit`, but a function of a module.
         combine: As in `SetCredit`.
         truncated: As in `SetCredit`; a masked sample is not sent to the trainer.
         stop_rule: As in `SetCredit`; each group counts as a step.
@@ -85,13 +88,16 @@ def credit_worker(
     check_method(method, worker._loop_kwargs.get("num_generations", 8), "num_generations", known)
     if "clusters" in method.reads and cluster_func is None:
         raise ValueError(f"{method.name} reads clusters: pass cluster_func=...")
-    if combine is not None and worker._loop_kwargs.get("environment_factory") is None:
-        rewards = [functions.name_of(one) for one in worker._loop_kwargs["reward_funcs"]]
-        _check_combine(combine, rewards)
+    if worker._loop_kwargs.get("environment_factory") is None:
+        rewards = worker._loop_kwargs["reward_funcs"]
+        names_R = [functions.name_of(one) for one in rewards]
+        check_correct(method, outcome_of(correct, rewards, names_R), combine, names_R)
+        _check_combine(combine, names_R)
     own: dict[str, Any] = {
         "method": method,
         "cluster_func": cluster_func,
         "fields": fields,
+        "correct": correct,
         "combine": combine,
         "truncated": truncated or Truncation(),
         "stop_rule": stop_rule,
@@ -100,18 +106,19 @@ def credit_worker(
         pickle.dumps(own)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ConfigError(
-            "the method, cluster_func and fields are sent to the worker's process: use functions "
-            f"of a module, not lambdas or functions inside functions ({error})"
+            "the method, cluster_func, correct and fields are sent to the worker's process: use "
+            f"functions of a module, not lambdas or functions inside functions ({error})"
         ) from None
     worker._loop_cls = SetRolloutLoop
     worker._loop_kwargs |= own
 
 
-def _check_combine(combine: Combine, names: Sequence[str]) -> None:
+def _check_combine(combine: Combine | None, names: Sequence[str]) -> None:
     """Refuse weights that do not fit the rewards, and rewards that TRL's metrics mix up."""
-    checks.check_combine(combine, names)
+    if combine is not None:
+        checks.check_combine(combine, names)
     if len(set(names)) < len(names):
-        raise ValueError(f"combine needs rewards of different names, got {', '.join(names)}")
+        raise ValueError(f"rewards must have different names, got {', '.join(names)}")
 
 
 class SetRolloutLoop(_AsyncRolloutLoop):
@@ -121,6 +128,7 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         method: A value of `setrl.methods`.
         cluster_func: The strategy of each sample of a group.
         fields: The source of each further field.
+        correct: What says which samples are right.
         combine: How the rewards become one; None for their sum.
         truncated: What samples count that were cut at the length limit.
         stop_rule: When the run stops because it learns nothing; None: never.
@@ -132,6 +140,7 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         method: AnyMethod,
         cluster_func: ClusterFunction | None,
         fields: Mapping[str, Source],
+        correct: Correct | None,
         combine: Combine | None,
         truncated: Truncation,
         stop_rule: StopRule | None,
@@ -144,8 +153,9 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         self.truncated = truncated
         self.credit_watch = CreditWatch(stop_rule)
         super().__init__(**others)
-        if combine is not None:
-            _check_combine(combine, self.reward_func_names)
+        self.outcome = outcome_of(correct, self.reward_funcs, self.reward_func_names)
+        check_correct(method, self.outcome, combine, self.reward_func_names)
+        _check_combine(combine, self.reward_func_names)
 
     async def _score_group(self, group: RolloutGroup) -> list[RolloutSample]:
         marked = [[MARK, *rows] for rows in group.completions_sequences]
@@ -184,24 +194,22 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         }
         labels = await _called(self.cluster_func, arguments) if self.cluster_func else None
         fields = {name: await _called(one, arguments) for name, one in self.fields.items()}
+        outcome = self.outcome
+        correct = await _called(outcome, arguments) if callable(outcome) else outcome
         # `pairs` has a matrix for each prompt of the columns, and there is one prompt.
         fields |= {PAIRS: [fields[PAIRS]]} if PAIRS in fields else {}
         columns = Columns(
             [prompt_text(group.prompts[0])],
             [[sample_text(completion) for completion in group.completions]],
-            [[one[key] for one in metrics_N] for key in self._reward_keys],
+            [[one[f"rewards/{name}"] for one in metrics_N] for name in self.reward_func_names],
             cut_N,
             labels,
             fields,
+            correct,
+            self.reward_func_names,
         )
         rules: dict[str, Any] = {"combine": self.combine, "truncated": self.truncated}
         return score(columns, self.method, rng=group.group_id, **rules)
-
-    @property
-    def _reward_keys(self) -> list[str]:
-        """The metrics of TRL that hold rewards: the sum, unless rewards are combined here."""
-        names = self.reward_func_names
-        return ["reward"] if self.combine is None else [f"rewards/{name}" for name in names]
 
 
 async def _called(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:

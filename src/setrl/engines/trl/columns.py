@@ -12,6 +12,7 @@ from typing import Any
 from torch import Tensor
 from typing_extensions import override
 
+from setrl.engines.correct import Outcome
 from setrl.engines.functions import is_async
 from setrl.engines.judging import JudgeQueue, unknown_share
 from setrl.engines.texts import prompt_text, sample_text
@@ -38,6 +39,7 @@ class Generation:
         cut: Which samples were cut; None if it changes nothing.
         labels: What the cluster function gave; None without one.
         fields: Further fields of the samples.
+        correct: Which samples are right, where a function says it.
         seconds: The time that each part took on this process.
     """
 
@@ -45,6 +47,7 @@ class Generation:
     cut: list[bool] | None = None
     labels: list[Label] | None = None
     fields: dict[str, Values] = field(default_factory=dict)
+    correct: Values | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -53,12 +56,15 @@ class Gathering(Sampling):
 
     Attributes:
         cluster_func: The strategy of each sample; None without one.
+        outcome: The place of the reward that says which samples are right, or a function that does;
+            None: the outcome of `combine`, or the only reward.
         fields: The function of each further field.
         policy_fields: The fields that come from the policy.
         truncated: What cut samples count.
     """
 
     cluster_func: Callable[..., Any] | None
+    outcome: Outcome | None
     fields: Mapping[str, Callable[..., Any]]
     policy_fields: Mapping[str, MeanLogprob]
     truncated: Truncation
@@ -79,6 +85,7 @@ class Gathering(Sampling):
             # Asynchronous functions work while TRL calls the reward functions.
             labels = self._started(self.cluster_func, arguments) if self.cluster_func else None
             fields = self._start_fields(arguments) if self._is_training else {}
+            correct = self._start_outcome(arguments) if self._is_training else None
             rewards_MR = super()._calculate_rewards(inputs, prompts, completions, ids)
             found.rewards_MR = rewards_MR.clone()
             found.labels = gather_rows(labels()) if labels is not None else None
@@ -86,6 +93,7 @@ class Gathering(Sampling):
                 ends = {*self.eos_token_ids, self._tokenizer.pad_token_id}
                 found.cut = gather_rows([one[-1] not in ends for one in ids])
             found.fields = {name: values() for name, values in fields.items()}
+            found.correct = gather_rows(list(correct())) if correct is not None else None
         return rewards_MR
 
     def _columns(self, output: dict[str, Any]) -> tuple[Columns, JudgingTimes | None]:
@@ -97,7 +105,17 @@ class Gathering(Sampling):
         for name, source in self.policy_fields.items():
             fields[name] = gather_rows(source.values(self, output).tolist())
         prompts_B, texts_BN = self._texts(len(rewards_MR))
-        columns = Columns(prompts_B, texts_BN, list(rewards_MR.T), found.cut, found.labels, fields)
+        correct: Any = self.outcome if found.correct is None else found.correct
+        columns = Columns(
+            prompts_B,
+            texts_BN,
+            list(rewards_MR.T),
+            found.cut,
+            found.labels,
+            fields,
+            correct,
+            self.reward_func_names,
+        )
         if self.judge_queue is None:
             return columns, None
         with timed(self._generation.seconds, "judging"):
@@ -127,6 +145,10 @@ class Gathering(Sampling):
             return functools.partial(function, **arguments)
         call = function(**arguments)
         return asyncio.run_coroutine_threadsafe(call, self.async_loop).result
+
+    def _start_outcome(self, arguments: dict[str, Any]) -> Callable[[], Values] | None:
+        """Start the function that says which samples are right, if there is one."""
+        return self._started(self.outcome, arguments) if callable(self.outcome) else None
 
     def _start_fields(self, arguments: dict[str, Any]) -> dict[str, Callable[[], Values]]:
         """Return a call for each field that gives its values for the samples of all processes."""

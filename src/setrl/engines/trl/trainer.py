@@ -33,6 +33,7 @@ from typing_extensions import override
 from setrl import AnyMethod
 from setrl.core.schedules import Scheduled
 from setrl.engines import functions
+from setrl.engines.correct import Correct, check_correct, outcome_of
 from setrl.engines.functions import Source, functions_of
 from setrl.engines.judging import JudgeQueue
 from setrl.engines.metrics import batch_metrics, dead_groups
@@ -73,6 +74,12 @@ class SetCredit(Gathering):
             `judge_parts` parts, and each part is judged while the next is sampled. A prompt that
             cannot be judged is left out of the step.
         judge_parts: The number of parts in which a step is sampled for that.
+        correct: What says which samples are right: one of the reward functions or its name, the
+            name of a column, or another function in the same interface that returns True, False or
+            None (unknown) for each sample. It may be left out with a single reward function, whose
+            values must then be 0 and 1, and with `combine`, whose outcome says it. Methods that
+            compare right with wrong samples and the metrics read it; without it, rewards of other
+            values stop the first step of such a method, and other methods log no such metrics.
         fields: What the method reads besides rewards and clusters: {"answers": function, "proxy":
             "column", …}. A function has the interface of TRL's reward functions and returns a value
             for each sample. `answers` are texts or numbers; a sample with None has no answer and
@@ -103,11 +110,13 @@ class SetCredit(Gathering):
     logged together with TRL's, and TRL's table of completions has a column for the strategies.
 
     Raises:
-        ValueError: If `num_generations` is too small for K, or the method reads clusters or fields
-            that were not given.
+        ValueError: If `num_generations` is too small for K, the method reads clusters or fields
+            that were not given, or it must know which samples are right, and several reward
+            functions were given without `correct`.
         RunError: While training, if a function of rewards, clusters or a field raises, or does not
-            return one fitting value for each sample; it names the function. Or if the training
-            stops by `stop_rule`; checkpoints stay, and `resume_from_checkpoint` goes on from them.
+            return one fitting value for each sample, or if it must be known which samples are right
+            and a reward is neither 0 nor 1; it names the function. Or if the training stops by
+            `stop_rule`; checkpoints stay, and `resume_from_checkpoint` goes on from them.
     """
 
     def __init__(
@@ -120,6 +129,7 @@ class SetCredit(Gathering):
         cluster_func: ClusterFunction | None = None,
         judge: Judge | None = None,
         judge_parts: int = 4,
+        correct: Correct | None = None,
         fields: Mapping[str, Source | MeanLogprob] | None = None,
         schedule: Callable[[float], AnyMethod] | None = None,
         sampler: Sampler | None = None,
@@ -155,9 +165,11 @@ class SetCredit(Gathering):
         self.mask_dead_groups = mask_dead_groups
         self.credit_watch = CreditWatch(stop_rule)
         self._generation = Generation()
-        rewards = [_checked(reward) for reward in rewards]
+        own_rewards, rewards = rewards, [_checked(reward) for reward in rewards]
         super().__init__(model, rewards, args, *more, **others)
         made: Any = self.args
+        self.outcome = outcome_of(correct, own_rewards, self.reward_func_names)
+        check_correct(method, self.outcome, combine, self.reward_func_names)
         if args is None:
             check(made, has_sampler=sampler is not None)
         self._take_arguments(made, truncated)
@@ -185,7 +197,9 @@ class SetCredit(Gathering):
     @property
     def _own_functions(self) -> list[Callable[..., Any]]:
         """The functions that are called besides the reward functions."""
-        return [*([self.cluster_func] if self.cluster_func else []), *self.fields.values()]
+        outcome = [self.outcome] if callable(self.outcome) else []
+        labels = [self.cluster_func] if self.cluster_func else []
+        return [*labels, *outcome, *self.fields.values()]
 
     def _start_event_loop(self) -> None:
         """Start the loop of asynchronous functions, unless TRL has started it."""

@@ -170,7 +170,7 @@ def _refuse_changes(name: str, config: Mapping[str, Any]) -> None:
 
 def _refuse_fields(name: str, method: AnyMethod) -> None:
     for read in method.reads:
-        if read != "rewards":
+        if read not in ("rewards", "correct"):
             raise ConfigError(
                 f"{name} reads {read}, and verl gives estimators only rewards: set "
                 f"trainer.v1.trainer_mode={PREFIX}_sync (or {PREFIX}_colocate_async, "
@@ -201,6 +201,8 @@ def _credit(rewards_M: Any, uids: Sequence[Any], rows: Rows) -> Any:
         name: [values[row] for row in members] for name, values in rows.fields.items()
     }
     seed = zlib.crc32("".join(groups).encode())  # uids differ from step to step
+    if "correct" in rows.method.reads and "correct" not in fields:
+        _refuse_other_scores(rows.method, rewards_M[members])
     found = grouped_advantages(rewards_M[members], groups, rows.method, rng=seed, **fields)
     place = {session: i for i, session in enumerate(last)}
     values_M = rewards_M.new_zeros(len(uids))
@@ -209,6 +211,17 @@ def _credit(rewards_M: Any, uids: Sequence[Any], rows: Rows) -> Any:
             values_M[row] = found[place[session]]
     rows.metrics.update(_metrics(np.asarray(found), groups, fields))
     return values_M
+
+
+def _refuse_other_scores(method: AnyMethod, scores_M: Any) -> None:
+    others = [score for score in scores_M.tolist() if score not in (0, 1) and score == score]
+    if others:
+        raise RunError(
+            f"{method.name} needs to know which samples are right, and the reward function gave "
+            f"the score {others[0]:g}, which is neither right (1) nor wrong (0): let it return "
+            f"'correct' besides 'score' (True or False), and train with "
+            f"trainer.v1.trainer_mode={PREFIX}_sync or another trainer of setrl"
+        )
 
 
 def _metrics(
@@ -315,10 +328,10 @@ class SetAdvantages:
         self, batch: Any, method: AnyMethod, padding: Sequence[bool]
     ) -> dict[str, list[Any]]:
         """Read the method's fields from what the reward function returned besides the score."""
-        wanted = [name for name in method.reads if name != "rewards"]
+        wanted = [name for name in method.reads if name not in ("rewards", "correct")]
         if self.judging is not None:
             wanted.remove("clusters")
-        if not wanted:
+        if not wanted and "correct" not in method.reads:
             return {}
         named = {**KEYS, **_settings(self.config.algorithm).get("fields", {})}
         data = self.queue.kv_batch_get(
@@ -326,6 +339,10 @@ class SetAdvantages:
         )
         extras = [_reward_info(one) for one in data["extra_fields"]]
         real = [extra for extra, pad in zip(extras, padding, strict=True) if not pad]
+        says = "correct" in method.reads and (
+            "correct" in named or any("correct" in extra for extra in real)
+        )  # otherwise scores must be 0 and 1
+        wanted += ["correct"] if says else []
         return {
             name: _column(method.name, name, named.get(name, name), extras, real) for name in wanted
         }
@@ -334,7 +351,7 @@ class SetAdvantages:
 def _refuse_reward_filter(method: AnyMethod, algorithm: Any) -> None:
     """Refuse a filter of equal rewards if the method learns from strategies."""
     chosen = algorithm.get("filter_groups") or {}
-    if not chosen.get("enable", False) or method.reads == ("rewards",):
+    if not chosen.get("enable", False) or set(method.reads) <= {"rewards", "correct"}:
         return
     raise ConfigError(
         f"algorithm.filter_groups drops groups of equal {chosen.get('metric', 'reward')!r}, from "

@@ -12,6 +12,7 @@ import numpy as np
 from setrl import files
 from setrl.core import methods
 from setrl.core.method import AnyMethod
+from setrl.groups.outcomes import GRADED_NOTE
 from setrl.groups.rollouts import name_of
 from setrl.groups.strategies import numbered
 from setrl.groups.types import Group, Sample
@@ -37,7 +38,10 @@ def group_page(group: Group, set_size: int | None = None) -> dict[str, Any]:
     k = max(1, min(set_size or USUAL_SET_SIZE, most))
     notes += _missing(samples)
     has_clusters = not np.isnan(clusters_1N).all()
-    others = _others(rewards_1N, clusters_1N if has_clusters else None, k, most)
+    correct_1N = np.array([[_number(sample.correct) for sample in samples]])
+    fields = {"clusters": clusters_1N, "correct": correct_1N}
+    known = {name: one for name, one in fields.items() if not np.isnan(one).all()}
+    others = _others(rewards_1N, known, k, most)
     parts = _parts(rewards_1N, clusters_1N, k) if has_clusters and most >= 1 else {}
     texts = [sample.text for sample in samples]
     found = {
@@ -94,36 +98,39 @@ def _missing(samples: Sequence[Sample]) -> list[str]:
     elif any(sample.strategy is None for sample in samples):
         notes.append("Some samples have no strategy in the log: methods that read them leave "
                      "these samples out.")  # fmt: skip
-    if any(sample.reward not in (0, 1, None) for sample in samples):
-        notes.append("The rewards are graded: samples with more than 0.5 count as correct.")
+    if any(sample.reward is not None and sample.correct is None for sample in samples):
+        notes.append(f"{GRADED_NOTE} Methods that need to know it are left out.")
     return notes
 
 
 def _others(
-    rewards_1N: np.ndarray, clusters_1N: np.ndarray | None, k: int, most: int
+    rewards_1N: np.ndarray, known: dict[str, np.ndarray], k: int, most: int
 ) -> dict[str, np.ndarray]:
-    """Name → the advantages that a method would have given; NaN for samples that it leaves out."""
+    """Return the advantages that methods would have given; NaN for samples that they leave out."""
     if most < 1:
         return {}
     chosen: dict[str, AnyMethod] = {
         "grpo": methods.grpo(),
         "dr_grpo": methods.dr_grpo(),
         "maxpo": methods.maxpo(k),
+        "poly_epo": methods.poly_epo(k),
+        "grpo_div": methods.grpo_div(),
+        "concave_counts": methods.concave_counts(),
     }
-    if clusters_1N is not None:
-        chosen["poly_epo"] = methods.poly_epo(k)
-        chosen["grpo_div"] = methods.grpo_div()
-        chosen["concave_counts"] = methods.concave_counts()
-    return {name: _advantages(method, rewards_1N, clusters_1N) for name, method in chosen.items()}
+    return {
+        name: _advantages(method, rewards_1N, known)
+        for name, method in chosen.items()
+        if set(method.reads) <= {"rewards", *known}
+    }
 
 
 def _advantages(
-    method: AnyMethod, rewards_1N: np.ndarray, clusters_1N: np.ndarray | None
+    method: AnyMethod, rewards_1N: np.ndarray, known: dict[str, np.ndarray]
 ) -> np.ndarray:
-    read = clusters_1N if "clusters" in method.reads else None
-    found = method.advantages(rewards_1N, clusters=read)
-    known = found.usable_BN & ~found.skipped_B[:, None]
-    return np.where(known, found.values_BN, math.nan)[0]
+    read: Any = {name: one for name, one in known.items() if name in method.reads}
+    found = method.advantages(rewards_1N, **read)
+    known_BN = found.usable_BN & ~found.skipped_B[:, None]
+    return np.where(known_BN, found.values_BN, math.nan)[0]
 
 
 def _parts(rewards_1N: np.ndarray, clusters_1N: np.ndarray, k: int) -> dict[str, Any]:

@@ -22,7 +22,8 @@ from setrl.core.samples import DEGENERATE
 from setrl.files import json_lines
 from setrl.groups.importers.importing import LogReader, merged
 from setrl.groups.options import LogOptions
-from setrl.groups.rollouts import CORRECT, group_of_rollout
+from setrl.groups.outcomes import with_outcomes
+from setrl.groups.rollouts import group_of_rollout
 from setrl.groups.types import Group, Sample
 
 PROMPT_KEPT = 160  # letters of a prompt that a table shows
@@ -146,26 +147,26 @@ class ToolLog:
 
 
 def _shown(group: Group, step: int, notes: tuple[str, ...]) -> Group:
-    """Return the group of a step, whose samples are correct if their reward is above ½."""
-    samples = tuple(
-        one if one.reward is None else one._replace(correct=one.reward > CORRECT)
-        for one in group.samples
-    )
-    return replace(group, step=step, samples=samples, notes=notes)
+    """Return the group of a step, with what its rewards say about correctness."""
+    return replace(group, step=step, samples=with_outcomes(group.samples), notes=notes)
 
 
 def summary(place: int, group: Group) -> tuple[Any, ...]:
     """Return the row of a group in the index."""
     samples = group.samples
     advantages = [abs(s.advantage) for s in samples if s.advantage is not None]
-    odd = [(against(s), s.correct) for s in samples if s.advantage is not None]
+    odd = [
+        (against(s), s.correct)
+        for s in samples
+        if s.advantage is not None and s.correct is not None
+    ]
     clusters = {s.strategy for s in samples if s.strategy is not None}
-    rewards = [s.reward for s in samples if s.reward is not None]
+    outcomes = [s.correct for s in samples if s.correct is not None]
     return (
         group.step,
         place,
         len(samples),
-        sum(reward > CORRECT for reward in rewards) if rewards else math.nan,
+        sum(outcomes) if outcomes else math.nan,
         len(clusters - {DEGENERATE}) if clusters else math.nan,
         not any(advantages) if advantages else math.nan,
         max(advantages, default=math.nan),

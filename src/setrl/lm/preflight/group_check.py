@@ -14,7 +14,7 @@ from transformers import TrainerState
 
 from setrl import Advantages
 from setrl.core.samples import DEGENERATE
-from setrl.engines.functions import checked_labels, checked_rewards, functions_of
+from setrl.engines.functions import checked_labels, checked_outcome, checked_rewards, functions_of
 from setrl.engines.judging import make_judge
 from setrl.engines.scorer import called
 from setrl.engines.texts import prompt_text
@@ -170,7 +170,7 @@ class _Checking:
 
     def _batches(self, rewards: list[Column]) -> dict[str, ScoredBatch]:
         """Credit the group with the method of each arm."""
-        strategies, found = self._strategies(), {}
+        strategies, correct, found = self._strategies(), self._correct(), {}
         prompts_B, texts_BN = [self._question().prompt], [self.texts]
         rules: dict[str, Any] = {
             "combine": self.task.combine,
@@ -180,7 +180,14 @@ class _Checking:
         }
         for arm, own in self.resolved.arms.items():
             columns = Columns(
-                prompts_B, texts_BN, rewards, self.cut, strategies.get(arm), self._fields(own)
+                prompts_B,
+                texts_BN,
+                rewards,
+                self.cut,
+                strategies.get(arm),
+                self._fields(own),
+                correct,
+                [function.__name__ for function in self.task.rewards],
             )
             try:
                 found[arm] = score(columns, own.method, **rules)
@@ -188,6 +195,10 @@ class _Checking:
             except ValueError as error:
                 self._note(str(error))
         return found
+
+    def _correct(self) -> Column | None:
+        function = self.task.correct
+        return None if function is None else self._column("correct", checked_outcome(function))
 
     def _note(self, *problems: str) -> None:
         """Add problems that no other arm had."""
