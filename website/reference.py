@@ -35,7 +35,8 @@ def filled(page: str) -> str:
     title = page.partition("\n")[0].removeprefix("# ")
 
     def block(found: re.Match[str]) -> str:
-        rows = [_row(title, name) for name in MARK.findall(found[2])]
+        names = MARK.findall(found[2])
+        rows = [_row(title, name, names) for name in names]
         return "\n".join([*HEAD, *rows, "", "<!-- docstrings", f"{found[2]}-->"])
 
     return BLOCK.sub(block, page)
@@ -57,21 +58,22 @@ def main() -> None:
         path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def _row(title: str, name: str) -> str:
+def _row(title: str, name: str, names: list[str]) -> str:
     value = _library()[name.removeprefix("setrl.")]
     target = value.final_target if isinstance(value, griffe.Alias) else value
     if target.docstring is None:
         raise ValueError(f"{name} has no docstring: write one below or above it in its source")
     source = Path(str(target.filepath)).relative_to(ROOT).as_posix()
     begins = " ".join(target.docstring.value.split("\n\n")[0].split()).replace("|", r"\|")
-    return f"| [`{_shown(title, name)}`]({UP}/{source}) | {begins} |"
+    return f"| [`{_shown(title, name, names)}`]({UP}/{source}) | {begins} |"
 
 
-def _shown(title: str, name: str) -> str:
-    """Return the name as a reader writes it after the title of its page."""
+def _shown(title: str, name: str, names: list[str]) -> str:
+    """Return the name as a reader writes it after the title of its page, which has these names."""
     last = name.rpartition(".")[2]
     exports = getattr(import_module(title), "__all__", ()) if find_spec(title) else ()
-    return last if last in exports else name.removeprefix(f"{title}.")
+    is_exported = last in exports and (name == f"{title}.{last}" or f"{title}.{last}" not in names)
+    return last if is_exported else name.removeprefix(f"{title}.")
 
 
 @cache

@@ -10,6 +10,9 @@ from setrl import DEGENERATE, Method, grouped_advantages, methods, objectives
 SIZES = {"x": 6, "y": 3, "z": 8, "alone": 1, "w": 6}
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* groups ha(s|ve) fewer:UserWarning")
+
+
 @pytest.fixture
 def flat():
     """Samples of five prompts in a random order, some without a reward or a cluster."""
@@ -97,14 +100,22 @@ def test_clusters_may_be_names(kind):
 )
 def test_groups_that_are_all_too_small_give_zeros_and_a_warning(groups, set_size):
     method, rewards, labels = methods.poly_epo(set_size), np.array([1.0, 0, 1, 0]), np.arange(4)
-    with pytest.warns(UserWarning, match=f"no group has the {set_size + 1} usable samples"):
+    count = len(set(groups))
+    message = f"{count} of {count} groups have fewer than the {set_size + 1} usable samples"
+    with pytest.warns(UserWarning, match=message):
         values_M = grouped_advantages(rewards, groups, method, clusters=labels)
     np.testing.assert_array_equal(values_M, np.zeros(4))
 
 
-def test_one_group_that_is_large_enough_warns_of_nothing(recwarn):
-    values_M = grouped_advantages([1.0, 0, 1, 0], ["a", "b", "b", "b"], methods.maxpo(2))
-    assert values_M.any()
+def test_one_group_that_is_too_small_is_counted_and_the_others_have_credit():
+    with pytest.warns(UserWarning, match=r"1 of 2 groups has fewer than the 3 .* \(at most 1\)"):
+        values_M = grouped_advantages([1.0, 0, 1, 0], ["a", "b", "b", "b"], methods.maxpo(2))
+    assert values_M[0] == 0
+    assert values_M[1:].any()
+
+
+def test_groups_that_are_large_enough_warn_of_nothing(recwarn):
+    assert grouped_advantages([1.0, 0, 0], ["b", "b", "b"], methods.maxpo(2)).any()
     assert not recwarn
 
 

@@ -52,6 +52,7 @@ CASES: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
     "gym": ("gym", (("setrl", "control", "--help"), ("python", "-c", "import setrl.control.run"))),
     "mujoco": ("mujoco", (("python", "-c", "import mujoco, setrl.control.tasks.point_mass"),)),
     "atari": ("atari", (("python", "-c", "import ale_py, setrl.control.run"),)),
+    "jax": ("jax", (("python", "-c", "import setrl.jax"),)),
 }
 WITH_TORCH = ("train", "peft", "tensorboard", "tinker", "embed", "serve", "gym", "mujoco", "atari")
 

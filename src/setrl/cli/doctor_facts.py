@@ -20,7 +20,7 @@ from setrl.files import cache
 PACKAGES = (
     *("numpy", "torch", "transformers", "trl", "accelerate", "datasets", "peft", "vllm", "verl"),
     *("tinker", "deepspeed", "math-verify", "scikit-learn", "sentence-transformers"),
-    *("stable-baselines3", "gymnasium", "minigrid", "mujoco", "ale-py"),
+    *("stable-baselines3", "gymnasium", "minigrid", "mujoco", "ale-py", "jax"),
 )
 EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
 OWN_EXTRAS = re.compile(r"setrl\[([\w,-]+)\]")

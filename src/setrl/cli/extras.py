@@ -41,6 +41,7 @@ USES = {
     "gym": "`setrl control` and Poly-PPO",
     "mujoco": "control tasks with MuJoCo",
     "atari": "control tasks with Atari",
+    "jax": "`setrl.jax`: set credit inside `jax.jit`",
 }
 """Extra → what needs it. dev and docs are for who changes setrl."""
 
@@ -73,6 +74,7 @@ MODULES = {
     "mujoco": "mujoco",
     "ale_py": "atari",
     "tensorboard": "tensorboard",
+    "jax": "jax",
     "tinker": "tinker",
 }
 """Module → the extra that installs it; the first, where several do."""

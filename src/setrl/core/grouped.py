@@ -9,8 +9,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from setrl import names
-from setrl.core.advantages import AnyMethod, require_method
-from setrl.core.inputs import like, to_numpy
+from setrl.core.advantages import Advantages, AnyMethod, require_method
+from setrl.core.inputs import like, read_array
 from setrl.core.samples import Array, Fields
 
 FLAT = [name for name in Fields.__annotations__ if name not in ("pairs", "mask")]
@@ -28,8 +28,8 @@ def grouped_advantages(
     """Return the advantages of a flat batch, in which each sample names its prompt.
 
     They are the `set_advantages` of the prompts' samples, in the order of the batch. Prompts may
-    have different numbers of samples; those with too few usable ones get 0, with a warning if all
-    have too few.
+    have different numbers of samples; those with too few usable ones get 0, and are counted in a
+    warning.
 
     Args:
         rewards_M: (M,) rewards; NaN or None for a sample without one.
@@ -47,7 +47,7 @@ def grouped_advantages(
         ValueError: Naming the argument, its value, and what would be right.
 
     Warns:
-        UserWarning: If no prompt has enough usable samples: all advantages are 0.
+        UserWarning: If prompts have too few usable samples: their advantages are 0.
 
     >>> from setrl import methods
     >>> rewards, prompts = np.array([1.0, 1.0, 0.0, 0.0]), ["a", "b", "a", "b"]
@@ -70,8 +70,8 @@ def grouped_advantages(
         name: _dense(values_M, places, shape) for name, values_M in flat.items()
     }
     found = method.advantages(dense.pop("rewards"), rng=rng, abstain=abstain, **dense)
-    if found.skipped_B.all():
-        warnings.warn(_too_small(method, found.usable_BN), stacklevel=2)
+    if found.skipped_B.any():
+        warnings.warn(_too_small(method, found), stacklevel=2)
     return like(found.values_BN[places], rewards_M)
 
 
@@ -86,16 +86,18 @@ def _flat_fields(fields: Mapping[str, Array | None], length: int) -> dict[str, n
     return flat
 
 
-def _too_small(method: AnyMethod, usable_BN: np.ndarray) -> str:
+def _too_small(method: AnyMethod, found: Advantages) -> str:
+    small, groups = int(found.skipped_B.sum()), len(found.skipped_B)
+    largest = found.usable_BN[found.skipped_B].sum(axis=1).max()
     return (
-        f"no group has the {method.fewest_samples} usable samples that {method.name} with "
-        f"set_size={method.set_size} needs (at most {usable_BN.sum(axis=1).max()}): "
-        "all advantages are 0"
+        f"{small} of {groups} groups {'has' if small == 1 else 'have'} fewer than the "
+        f"{method.fewest_samples} usable samples that {method.name} with "
+        f"set_size={method.set_size} needs (at most {largest}): advantages of 0"
     )
 
 
 def _flat(name: str, value: Array) -> np.ndarray:
-    array = to_numpy(value)
+    array = read_array(name, value)
     if array.ndim != 1:
         raise ValueError(f"{name} must have shape (M,), one for each sample; got {array.shape}")
     return array

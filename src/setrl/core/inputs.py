@@ -85,13 +85,24 @@ def read_batch(rewards_BN: Array, reads: Collection[str], fields: Fields) -> Bat
                 usable_BN &= is_known_BN
     if "correct" in reads and "correct" not in known:
         known["correct"] = right_by_reward(np.where(usable_BN, rewards, np.nan))
-    missing = [name for name in reads if name != "rewards" and name not in known]
-    if missing:
-        raise ValueError(f"the objective reads {missing[0]}: pass {missing[0]}=...")
+    check_given(reads, known)
     usable_BN &= ~np.isnan(rewards)
     if np.isinf(rewards[usable_BN] if mask is not None else rewards).any():
         raise ValueError("rewards_BN must be finite, or NaN where there is no reward; got inf")
     return Batch(Samples(rewards, **known), usable_BN)
+
+
+def check_given(reads: Collection[str], given: Collection[str]) -> None:
+    """Refuse samples without a field that the method reads; the rewards say which are correct."""
+    missing = [name for name in reads if name not in ("rewards", "correct", *given)]
+    if missing:
+        raise ValueError(f"the objective reads {missing[0]}: pass {missing[0]}=...")
+
+
+def check_shape(name: str, array: Array, shape: tuple[int, ...]) -> None:
+    """Refuse a field that is not of this shape."""
+    if array.shape != shape:
+        raise ValueError(f"{name} must have the shape {shape} of rewards_BN, got {array.shape}")
 
 
 def check_set_size(
@@ -129,43 +140,36 @@ def check_set_size(
         )
 
 
+class UnreadableArrayError(ValueError):
+    """An array of another library that cannot be copied to the host."""
+
+
 def to_numpy(array: Array) -> np.ndarray:
     """Return the array as NumPy, copied to the host if it is on a device.
 
     Lists with text become arrays of objects: in an array of text NumPy would write −1 as "-1" and
     NaN as "nan".
+
+    Raises:
+        UnreadableArrayError: If it cannot be copied, as an array that `jax.jit` traces.
     """
-    if array_api_compat.is_torch_array(array):
-        array = array.detach().cpu()
-        return (array.double() if array.is_floating_point() else array).numpy()
-    if array_api_compat.is_array_api_obj(array) and not isinstance(array, np.ndarray):
-        return np.asarray(array_api_compat.to_device(array, "cpu"))
-    found = np.asarray(array)
-    if found.dtype.kind == "U" and not isinstance(array, np.ndarray):
-        return np.asarray(array, dtype=object)
-    return found
-
-
-def like(array: np.ndarray, reference: Array) -> Array:
-    """Return a NumPy array as the kind of array of the reference, on the same device."""
-    if isinstance(reference, np.ndarray) or not array_api_compat.is_array_api_obj(reference):
+    if isinstance(array, np.ndarray):
         return array
-    xp = array_api_compat.array_namespace(reference)
-    return xp.asarray(array, device=array_api_compat.device(reference))
+    if not array_api_compat.is_array_api_obj(array):
+        found = np.asarray(array)
+        return np.asarray(array, dtype=object) if found.dtype.kind == "U" else found
+    try:
+        return _on_host(array)
+    except Exception as error:  # each library raises its own
+        raise UnreadableArrayError(_why_unreadable(array, error)) from error
 
 
-def _numbers(name: str, value: Array) -> np.ndarray:
-    array = _array(name, value)
-    if array.dtype.kind == "O" and all(one is None or isinstance(one, Real) for one in array.flat):
-        return array.astype(np.float64)  # None becomes NaN
-    if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
-    return array.astype(np.float64)
-
-
-def _array(name: str, value: Array) -> np.ndarray:
+def read_array(name: str, value: Array) -> np.ndarray:
+    """Return the value of an argument as NumPy; refuse it by its name if that cannot be."""
     try:
         return to_numpy(value)
+    except UnreadableArrayError as error:
+        raise UnreadableArrayError(f"{name}: {error}") from error.__cause__
     except ValueError:
         raise ValueError(
             f"{name} must have rows of one length: fill short ones with NaN, or pass flat arrays "
@@ -173,16 +177,60 @@ def _array(name: str, value: Array) -> np.ndarray:
         ) from None
 
 
+def like(array: np.ndarray, reference: Array) -> Array:
+    """Return a NumPy array as the kind of array of the reference, on the same device.
+
+    A library or a device without float64 (JAX by default, Apple's MPS) gets float32.
+    """
+    if isinstance(reference, np.ndarray) or not array_api_compat.is_array_api_obj(reference):
+        return array
+    xp, device = array_api_compat.array_namespace(reference), array_api_compat.device(reference)
+    if array_api_compat.is_jax_array(reference) and len(reference.devices()) > 1:
+        device = None  # how rewards are spread over devices fits no array of another shape
+    try:
+        return xp.asarray(array, device=device)
+    except TypeError:
+        return xp.asarray(array.astype(np.float32), device=device)
+
+
+def _on_host(array: Array) -> np.ndarray:
+    if array_api_compat.is_torch_array(array):
+        array = array.detach().cpu()
+        return (array.double() if array.is_floating_point() else array).numpy()
+    if array_api_compat.is_cupy_array(array):
+        return array.get()
+    if array_api_compat.is_jax_array(array) or not hasattr(array, "__dlpack__"):
+        found = np.asarray(array)
+        # NumPy knows no bfloat16: the dtype of `ml_dtypes` is of another kind than its floats.
+        return found.astype(np.float64) if found.dtype.kind == "V" else found
+    return np.from_dlpack(array)
+
+
+def _why_unreadable(array: Array, error: Exception) -> str:
+    if array_api_compat.is_jax_array(array):
+        return "JAX traces this array, which has no numbers yet: call setrl.jax.set_advantages"
+    kind = f"{type(array).__module__}.{type(array).__qualname__}"
+    return f"a {kind} cannot be copied to the host: {str(error).splitlines()[0]}"
+
+
+def _numbers(name: str, value: Array) -> np.ndarray:
+    array = read_array(name, value)
+    if array.dtype.kind == "O" and all(one is None or isinstance(one, Real) for one in array.flat):
+        return array.astype(np.float64)  # None becomes NaN
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+    return array.astype(np.float64)
+
+
 def _shaped(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    if array.shape != shape:
-        raise ValueError(f"{name} must have the shape {shape} of rewards_BN, got {array.shape}")
+    check_shape(name, array, shape)
     return array
 
 
 def _mask(mask: Array | None, shape: tuple[int, ...]) -> np.ndarray:
     if mask is None:
         return np.ones(shape, dtype=bool)
-    array = _shaped("mask", _array("mask", mask), shape)
+    array = _shaped("mask", read_array("mask", mask), shape)
     if array.dtype != bool:
         raise ValueError(f"mask must be bool, got dtype {array.dtype}")
     return array.copy()
@@ -197,7 +245,7 @@ def _families(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndar
 
 
 def _strategies(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    array = _array(name, value)
+    array = read_array(name, value)
     if array.dtype.kind in "OU" and any(isinstance(label, str) for label in array.flat):
         return _named_strategies(name, array.astype(object), shape)
     if array.dtype.kind in "iu":
@@ -230,7 +278,7 @@ def _named_strategies(
 
 
 def _answers(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    return _labels("answers", _array("answers", value), shape)
+    return _labels("answers", read_array("answers", value), shape)
 
 
 def _labels(name: str, array: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
