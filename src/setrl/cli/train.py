@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
+
+from setrl.errors import ConfigError, DataError, RunError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,10 +39,21 @@ class RunOptions:
         return self.run_dir or Path("runs") / config.name
 
     def train(self, config: Any, run: Callable[..., Path]) -> None:
-        """Do a run of whichever kind, write its report and print where it is."""
+        """Do a run of whichever kind, write its report and print where it is.
+
+        The report is also written if arms failed: its first line says so.
+        """
+        try:
+            folder = run(config, self.folder(config), overwrite=self.overwrite)
+        except RunError:
+            with suppress(ConfigError, DataError):
+                self._write_report(self.folder(config))
+            raise
+        self._write_report(folder)
+
+    def _write_report(self, folder: Path) -> None:
         from setrl.report import write_report
 
-        folder = run(config, self.folder(config), overwrite=self.overwrite)
         if os.environ.get("RANK", "0") == "0":  # of several processes, the first one writes
             print(f"report: {write_report(folder)}")
             print(f"look into it: setrl view {folder}")

@@ -126,6 +126,9 @@ def audit_in_words(record: dict[str, Any]) -> list[str]:
     if _is_known(itself.get("flips")):
         lines.append(f"When the judge “{judge}” sees the same samples in another order, "
                      f"{_share(itself['flips'])} of them change their cluster.")  # fmt: skip
+    else:
+        lines.append(f"How much the clusters of the judge “{judge}” depend on the order of the "
+                     "samples is not known: no group was judged in two orders.")  # fmt: skip
     if _is_known(gold.get("flips")):
         lines.append(f"Compared with the gold labels, {_share(gold['flips'])} of the samples are "
                      "in another cluster.")  # fmt: skip
@@ -183,7 +186,8 @@ def audit_markdown(record: dict[str, Any]) -> str:
         if pairs["triples"]:
             words += f"; {pairs['intransitive']} of {pairs['triples']} triples are intransitive"
         words += "."
-    return "\n".join([words, "", markdown_table(head, rows), "", note]) + "\n"
+    sentences = " ".join(audit_in_words(record))
+    return "\n".join([words, "", sentences, "", markdown_table(head, rows), "", note]) + "\n"
 
 
 def write_audit(

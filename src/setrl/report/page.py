@@ -23,10 +23,11 @@ from setrl.lab import embedded
 from setrl.report import figures_evaluation, figures_training
 from setrl.report.drawing import Chart
 from setrl.report.headlines import headlines
+from setrl.report.missing_credit import warnings_of
 from setrl.report.page_data import page_data
 from setrl.report.run import GIVEN, RunData, read_run
 from setrl.report.samples import samples_by_step
-from setrl.report.style import LIGHT
+from setrl.report.style import LIGHT, WARNING
 from setrl.report.tables import Table, tables
 from setrl.report.verdict import verdict_in_words
 from setrl.runs.written import REPORT
@@ -119,6 +120,8 @@ def render(data: RunData) -> str:
         data=data,
         parts=parts,
         is_evaluated=bool(data.splits or data.outcomes),
+        warnings=warnings_of(data),
+        warning_style=WARNING,
         headlines=lines,
         verdict=found["verdict"],
         marks=MARKS,
@@ -134,9 +137,11 @@ def render(data: RunData) -> str:
 def markdown(data: RunData, shown: Sequence[Chart]) -> str:
     """Headlines, tables and figures; every sentence and number is computed from the run."""
     lines = [f"- {MARKS[line.verdict]} {line.text}" for line in headlines(data)]
+    warnings = [f"> **Warning:** {sentence}" for sentence in warnings_of(data)]
     legend = "▲ above, ▼ below, ◇ cannot be distinguished with these problems, ● a fact."
     parts = [
         f"# Results: {data.name}",
+        *warnings,
         f"Written by `setrl report {data.folder.name} --publish`; do not edit.",
         *(["\n".join(lines), legend] if lines else []),
         *(f"**{table.caption}**\n\n{_table(table)}" for table in tables(data)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,12 +36,14 @@ class ArmRun:
         metrics: Key → value at each logged step (NaN if a step has none); "step" among them.
         rollouts: Step → file of that step's samples.
         evaluation: Metric → value in the environment, of a control run; NaN if undefined.
+        error: Why the training run failed; None if it did not.
     """
 
     seed: int
     metrics: dict[str, Floats]
     rollouts: dict[int, Path]
     evaluation: dict[str, float]
+    error: str | None = None
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,13 @@ def _read_arm_run(seed: int, run: TrainingRun) -> ArmRun:
         metrics=_columns(files.read_lines(run.metrics)),
         rollouts=run.rollout_files(),
         evaluation=read_outcome(run.evaluation),
+        error=_error(files.read_json(run.path / RECORD)),
     )
+
+
+def _error(record: Mapping[str, Any]) -> str | None:
+    """Return why a training run failed; an earlier failure of a run that goes on does not count."""
+    return str(record.get("error")) if record.get("status") == "failed" else None
 
 
 def _columns(records: list[dict[str, Any]]) -> dict[str, Floats]:

@@ -60,6 +60,7 @@ STRATEGY_FILLS = (
     "#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#44BB99", "#BBCC33", "#99DDFF", "#AAAA00",
 )  # fmt: skip
 OTHER_FILL = "#BBBBBB"
+WARNING = "background:#B3261E;color:#FFFFFF;padding:0.6em 1em"  # of a line above a page
 BAND_ALPHA = 0.14
 
 WIDTH, DPI = 9.6, 150  # inches, dots per inch

@@ -1,0 +1,55 @@
+"""What a report warns of before anything else: training runs that stopped, or learned from few."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from setrl.report.run import ArmRun, RunData
+from setrl.wording import count, percent
+
+MUCH = 0.1  # share of the prompts without credit from which a reader is warned
+# Share of the prompts without credit; earlier versions logged the share of the samples.
+KEYS = ("advantage/skipped", "advantage/left_out")
+
+
+def warnings_of(data: RunData) -> list[str]:
+    """Write a sentence for each training run that failed, and for arms that lack much credit."""
+    return [
+        sentence
+        for arm, runs in data.arms.items()
+        for sentence in [*_failures(data, arm, runs), *_left_out(data, arm, runs)]
+    ]
+
+
+def _failures(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
+    label = data.looks[arm].label
+    return [
+        f"{label}, seed {run.seed}, failed after {count(_steps(run), 'step')}, and is not comparable "
+        f"with the others: {run.error}"
+        for run in runs
+        if run.error is not None
+    ]
+
+
+def _steps(run: ArmRun) -> int:
+    steps = run.metrics.get("step", np.zeros(0))
+    return int(steps[-1]) if len(steps) else 0
+
+
+def _left_out(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
+    shares = [share for run in runs if (share := share_left_out(run)) is not None]
+    if not shares or max(shares) < MUCH:
+        return []
+    where = "" if len(runs) == 1 else " in its worst seed"
+    return [
+        f"{data.looks[arm].label} had no credit for {percent(max(shares))} of its training "
+        f"prompts{where}: they taught nothing. judge/unknown, and the lines of the judge in the log, "
+        "say whether it failed."
+    ]
+
+
+def share_left_out(run: ArmRun) -> float | None:
+    """Return the share of the prompts of a training run without credit; None if nobody logged it."""
+    found = next((run.metrics[key] for key in KEYS if key in run.metrics), np.zeros(0))
+    known = found[~np.isnan(found)]
+    return float(known.mean()) if known.size else None

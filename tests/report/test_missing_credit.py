@@ -1,0 +1,78 @@
+"""The first line of a report: runs that stopped, and arms that lack much of their credit."""
+
+import json
+import re
+
+import pytest
+
+from setrl import files
+from setrl.files.run_folder import TrainingRun, write_status
+from setrl.report import publish_report, write_report
+from setrl.report.missing_credit import warnings_of
+from setrl.report.run import read_run
+from tests import fake_run
+
+
+@pytest.fixture
+def run_dir(tmp_path):
+    return fake_run.make(tmp_path / "run", arms=("grpo", "poly_epo"), seeds=(0, 1), steps=10)
+
+
+def log(run_dir, arm, seed, **values):
+    """Add metrics to each logged step."""
+    path = TrainingRun(run_dir / arm / f"seed_{seed}").metrics
+    records = [{**record, **values} for record in files.read_lines(path)]
+    files.write_lines(path, records)
+
+
+def test_a_run_without_faults_warns_of_nothing(run_dir):
+    log(run_dir, "poly_epo", 0, **{"advantage/skipped": 0.09, "advantage/left_out": 0.3})
+    assert warnings_of(read_run(run_dir)) == []
+    assert 'role="alert"' not in write_report(run_dir).read_text()
+
+
+@pytest.mark.parametrize("key", ["advantage/skipped", "advantage/left_out"])
+def test_a_tenth_without_credit_is_the_first_line(run_dir, key):
+    log(run_dir, "poly_epo", 1, **{key: 0.125})
+    [sentence] = warnings_of(read_run(run_dir))
+    assert sentence.startswith(
+        "Poly-EPO had no credit for 12.5% of its training prompts in its worst seed"
+    )
+    page = write_report(run_dir).read_text()
+    first = re.search(r"<main>\s*<p role=\"alert\" style=\"background:#B3261E[^>]*>(.*?)</p>", page)
+    assert sentence in re.sub(r"<[^>]*>", "", first[1])
+
+
+def test_a_run_that_stopped_is_the_first_line_also_in_markdown(run_dir, tmp_path):
+    folder = run_dir / "poly_epo" / "seed_1"
+    write_status(folder, "failed", error="the credit is <missing> for 20 of the last 32 prompts")
+    page = write_report(run_dir).read_text()
+    start = page[page.index("<main>") : page.index('<div id="page">')]
+    assert "Poly-EPO, seed 1, failed after 10 steps" in start
+    assert "the credit is &lt;missing&gt; for 20 of the last 32 prompts" in start
+    published = publish_report(run_dir, tmp_path / "published").read_text()
+    assert published.split("\n\n")[1].startswith("> **Warning:** Poly-EPO, seed 1, failed")
+    write_status(folder, "finished")
+    assert warnings_of(read_run(run_dir)) == []
+
+
+def test_arms_that_were_never_judged_have_no_numbers_of_strategies(run_dir):
+    for path in run_dir.rglob("evaluation/*.jsonl"):
+        records = files.read_lines(path)
+        files.write_lines(path, [{**one, "strategies": [None] * one["n"]} for one in records])
+    for seed in (0, 1):
+        keys = ("per_prompt", "correct_per_prompt", "top_share", "degenerate")
+        log(run_dir, "poly_epo", seed, **{f"strategies/{key}": None for key in keys})
+    write_report(run_dir)
+    summary = json.loads((run_dir / "summary.json").read_text())
+    for arm in summary["splits"]["test"]["arms"].values():
+        for name in ("strategies@32", "correct_strategies@32", "top_share", "degenerate"):
+            assert arm["metrics"][name]["value"] is None
+    published = publish_report(run_dir, run_dir.parent / "published").read_text()
+    tables = [line for line in published.splitlines() if line.startswith("| Poly-EPO |")]
+    evaluated, trained = tables[0].split(" | "), tables[-1].split(" | ")
+    assert "0.00" not in tables[0]
+    assert evaluated[-3:] == ["—", "—", "— |"]
+    assert trained[2:5] == ["—", "—", "—"]
+    assert "nan" not in published
+    assert "correct strategies in 32 samples" not in published.split("|")[0]
