@@ -135,9 +135,11 @@ def test_unknown_groups_are_logged_once_a_minute(caplog):
 def test_an_unknown_judgement_has_the_answer_of_the_server():
     with FaultyServer({"no_json": 1.0}) as server, make_judge(server.url) as judge:
         (prose,) = judge.judge(make_groups(1))
-    with FaultyServer({"server_error": 1.0}) as server:
-        with make_judge(server.url, {"attempts": 1}) as judge:
-            (dead,) = judge.judge(make_groups(1))
+    with (
+        FaultyServer({"server_error": 1.0}) as server,
+        make_judge(server.url, {"attempts": 1}) as judge,
+    ):
+        (dead,) = judge.judge(make_groups(1))
     assert prose.detail == "I would put the first two together."
     assert "HTTP 500: Internal Server Error" in dead.detail
 

@@ -10,7 +10,7 @@ from setrl.judges.embedding import EmbeddingJudge
 from setrl.judges.pairwise import PairwiseJudge, by_judge, count_triples
 
 GROUP = Group.of_texts(
-    "p", tuple(["a0", "b1", "a2", "c3", "b4", "a5", "d6", "a7"])
+    "p", ("a0", "b1", "a2", "c3", "b4", "a5", "d6", "a7")
 )  # equal first letters are the same
 
 

@@ -24,8 +24,8 @@ def warnings_of(data: RunData) -> list[str]:
 def _failures(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
     label = data.looks[arm].label
     return [
-        f"{label}, seed {run.seed}, failed after {count(_steps(run), 'step')}, and is not comparable "
-        f"with the others: {run.error}"
+        f"{label}, seed {run.seed}, failed after {count(_steps(run), 'step')}, and is not "
+        f"comparable with the others: {run.error}"
         for run in runs
         if run.error is not None
     ]
@@ -43,13 +43,13 @@ def _left_out(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
     where = "" if len(runs) == 1 else " in its worst seed"
     return [
         f"{data.looks[arm].label} had no credit for {percent(max(shares))} of its training "
-        f"prompts{where}: they taught nothing. judge/unknown, and the lines of the judge in the log, "
-        "say whether it failed."
+        f"prompts{where}: they taught nothing. The metric judge/unknown says whether the judge "
+        "failed."
     ]
 
 
 def share_left_out(run: ArmRun) -> float | None:
-    """Return the share of the prompts of a training run without credit; None if nobody logged it."""
+    """Return the share of the prompts of a run without credit; None if not logged."""
     found = next((run.metrics[key] for key in KEYS if key in run.metrics), np.zeros(0))
     known = found[~np.isnan(found)]
     return float(known.mean()) if known.size else None

@@ -15,6 +15,7 @@ from setrl.scoring.batch import Columns
 CUT = "cut at the length limit"
 NO_REWARD = "no reward"
 NO_STRATEGY = "no strategy"
+NO_VERDICT = "right or wrong is not known"
 TOO_FEW = "too few samples"
 
 
@@ -71,7 +72,7 @@ def _unknown(values: np.ndarray) -> np.ndarray:
 
 
 def _named(field: str) -> str:
-    return NO_STRATEGY if field == "clusters" else f"no {field}"
+    return {"clusters": NO_STRATEGY, "correct": NO_VERDICT}.get(field, f"no {field}")
 
 
 def _missing(counts: Counter[str], strategies: object, b: int) -> Missing:

@@ -14,8 +14,8 @@ from setrl.scoring.missing import CUT, Missing
 
 FEWEST_STEPS = 8  # without a signal: fewer are usual where problems are hard
 GOES_ON = (
-    "What is done so far is kept, and the same run goes on from its last checkpoint. stop_rule sets "
-    "how much may be missing; null (None in Python) never stops a run"
+    "What is done so far is kept, and the same run goes on from its last checkpoint. stop_rule "
+    "sets how much may be missing; null (None in Python) never stops a run"
 )
 
 
@@ -118,9 +118,10 @@ class CreditWatch:
         if has_learned_nothing or self._flat_prompts >= rule.max_without_signal:
             raise RunError(
                 f"no signal: in the last {self._flat_steps} steps with problems to learn from, all "
-                f"advantages of all {self._flat_prompts} prompts are 0, so that nothing is learned. "
-                "The samples of a prompt must differ in their rewards, or in what else the method "
-                f"reads: look at the rewards, or take easier problems or more samples. {GOES_ON}."
+                f"advantages of all {self._flat_prompts} prompts are 0, so that nothing is "
+                "learned. The samples of a prompt must differ in their rewards, or in what else "
+                "the method reads: look at the rewards, or take easier problems or more samples. "
+                f"{GOES_ON}."
             )
 
 
