@@ -37,7 +37,7 @@ HIGHLIGHTS = (
     Highlight(
         "note-never-collapse",
         "The polychromic objective never collapses onto one answer",
-        "With one right answer and sets of two, it collapses",
+        "With d = clusters/n and sets of two it does; not with the d that Definition 4.1 asks for",
     ),
     Highlight(
         "note-prop-4.3",
@@ -72,6 +72,6 @@ HIGHLIGHTS = (
     Highlight(
         "maxpo-variance",
         "The leave-two-out baseline lowers the variance",
-        "It depends on the policy: with a uniform policy over three answers the variance rises",
+        "In many bandits it does; with a uniform policy over three answers the variance rises",
     ),
 )

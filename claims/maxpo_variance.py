@@ -8,7 +8,7 @@ from math import comb, exp, lgamma
 
 import numpy as np
 
-from claims.claims import MAXPO, Trials, Verdict, claim, corrected, kind, remark, scaled, stated
+from claims.claims import MAXPO, Trials, Verdict, claim, kind, remark, scaled, stated
 from claims.exact import contrast, gain, policies, policy, trace_variance
 from claims.maxpo import SCORE
 
@@ -16,10 +16,13 @@ from claims.maxpo import SCORE
 @claim(
     "maxpo-variance",
     MAXPO,
-    "Abstract: L2O reduces gradient variance",
-    Verdict.FAILS,
+    "Abstract: L2O empirically reduces gradient variance",
+    Verdict.READING,
     how="Exact trace variance of EI and of EI + leave-two-out, which have the same mean; three "
     "actions with rewards (1, 1/2, 0), B = 4, K = 2, every policy with denominator ≤ 6.",
+    kindly="The text says “empirically”. It holds for a policy that prefers the worst of three "
+    "answers, π = (1, 3, 6)/10, at B = 5, K = 2; and our bandits with 30 arms and N = 8 agree for "
+    "K ≤ 5 (docs/experiments.md).",
     counterexample="B=4, K=2, π=(1/3, 1/3, 1/3), EI=124/729, L2O=56/243",
     truth="It depends. B = 5, K = 2, EI against EI + L2O (times K/B): π = (1, 3, 6)/10 0.0526 and "
     "0.0465, it helps; uniform 0.0300 and 0.0364, (7, 2, 1)/10 0.0039 and 0.0150, it hurts.",
@@ -40,9 +43,9 @@ def variance_reduction() -> Trials:
             float(trace_variance(credit(SCORE, 2), policy(*weights), 5) * Fraction(2, 5) ** 2)
             for credit in (gain, contrast)
         ]
-        yield corrected(
-            np.abs(np.array(found) - printed).max() < 5.1e-5, π=weights, EI_and_L2O=found
-        )
+        yield remark(np.abs(np.array(found) - printed).max() < 5.1e-5, π=weights, EI_and_L2O=found)
+        if weights == (1, 3, 6):
+            yield kind(found[1] < found[0], π=weights)
 
 
 @claim(

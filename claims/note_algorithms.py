@@ -12,7 +12,7 @@ import numpy as np
 
 import setrl
 from claims import scores
-from claims.claims import NOTE, Trials, Verdict, claim, corrected, remark, scaled, stated
+from claims.claims import NOTE, Trials, Verdict, claim, remark, scaled, stated
 from claims.exact import (
     Actions,
     Credit,
@@ -21,9 +21,6 @@ from claims.exact import (
     average,
     deviation,
     from_sets,
-    logit_gradient,
-    mean_estimate,
-    policy,
     times,
 )
 
@@ -37,30 +34,6 @@ def by_first_action(score: Score, size: int) -> Credit:
         return [average([score(s) for s in sets if a in s]) - mean for a in group]
 
     return credit
-
-
-@claim(
-    "note-alg-2-by-action",
-    NOTE,
-    "§6.1, Algorithm 2, lines 5–6",
-    Verdict.FAILS,
-    how="Trajectories of one action, pass@2, N = 4, 6, π = (1/5, 3/10, 1/2): mean update against "
-    "∇E f. Trajectories that share their first action share their credit.",
-    counterexample="N=4, n=2, π=(1/5, 3/10, 1/2), ratio_to_gradient=(0.9055, 1.056, 0.8155)",
-    truth="With the sets that hold this very trajectory, found by index, the mean update is "
-    "(N−n)/n ∇E f.",
-    cases=product((4, 6)),
-)
-def sets_by_first_action(num: int) -> Trials:
-    """Crediting an action with all sets that hold a trajectory starting with it follows ∇E f."""
-    p, score, size = policy(2, 3, 5), scores.maximum((1, 0, 0)), 2
-    truth = logit_gradient(score, p, size)
-    found = mean_estimate(by_first_action(score, size), p, num)
-    ratios = [b / t for b, t in zip(found, truth, strict=True)]
-    shown = tuple(float(r) for r in ratios)
-    yield stated(len(set(ratios)) == 1, N=num, n=size, π=p, ratio_to_gradient=shown)
-    right = mean_estimate(deviation(score, size), p, num)
-    yield corrected(right == times(Fraction(num - size, size), truth))
 
 
 @claim(

@@ -84,29 +84,6 @@ def dominant_action(size: int, p: Policy) -> Trials:
         yield stated(found == formula and signs, n=size, π=p, Cov=found)
 
 
-@claim(
-    "note-def-4.1-range",
-    NOTE,
-    "§4, Definition 4.1, condition 3; Eq. 14",
-    Verdict.FAILS,
-    how="Smallest and largest value over all sets of n + 1 actions, one of them wrong, n = 2, 3, "
-    "4.",
-    counterexample="n=2, reward=(0, 1), d=(1/2, 1)",
-    truth="clusters/n is in [1/n, 1] and mean reward in [0, 1]. (clusters − 1)/(n − 1) has the "
-    "range [0, 1].",
-    cases=product((2, 3, 4)),
-)
-def equal_ranges(size: int) -> Trials:
-    """Mean reward and d = clusters/n share their range, as the definition asks."""
-    rewards = (0, *[1] * size)
-    ranges = [
-        _range(score, size + 1, size)
-        for score in (scores.mean(rewards), scores.distinct_share(), scores.extra_share())
-    ]
-    yield stated(ranges[0] == ranges[1], n=size, reward=ranges[0], d=ranges[1])
-    yield corrected(ranges[1] == (Fraction(1, size), 1) and ranges[0] == ranges[2] == (0, 1))
-
-
 def _range(score: Score, num_actions: int, size: int) -> tuple[Fraction, Fraction]:
     values = [score(s) for s in combinations_with_replacement(range(num_actions), size)]
     return min(values), max(values)
@@ -133,15 +110,15 @@ def dominated(p: Fraction) -> Iterator[Case]:
     "note-prop-4.2-sign",
     NOTE,
     "§4, Proposition 4.2, first half",
-    Verdict.FAILS,
+    Verdict.READING,
     how="Λ(y^n) at π(y) = 999/1000, n = 2…5, with wrong, correct, same-cluster and degenerate "
     "alternatives; d = clusters/n, and (clusters − 1)/(n − 1) for alternatives in other clusters.",
+    kindly="It holds with d = (clusters − 1)/(n − 1), which has the range of the mean reward that "
+    "Definition 4.1 asks for, where alternatives are in other clusters.",
     counterexample="n=2, others=one wrong, p=999/1000, Λ=999/2000000000",
-    truth="It holds with d = (clusters − 1)/(n − 1), which has the range of the mean reward that "
-    "Definition 4.1 asks for, where alternatives are in other clusters. With d = clusters/n it "
-    "needs n ≥ 3 too: for n = 2 and wrong alternatives Λ = p(1−p)²/2 > 0 at every p. In "
-    "general, near π(y) = 1, Λ has the sign of Σ π(y')[f(y^n) − f(y^(n−1), y')] where that is "
-    "not 0.",
+    truth="With d = clusters/n it needs n ≥ 3 too: for n = 2 and wrong alternatives Λ = p(1−p)²/2 "
+    "> 0 at every p. In general, near π(y) = 1, Λ has the sign of Σ π(y')[f(y^n) − f(y^(n−1), "
+    "y')] where that is not 0.",
     cases=product((2, 3, 4, 5)),
 )
 def homogeneous_sign(size: int) -> Trials:
@@ -151,14 +128,14 @@ def homogeneous_sign(size: int) -> Trials:
         found = p * advantage(score, weights, size, 0)
         yield stated(found < 0, n=size, others=name, p=p, Λ=found)
         if name in ("one wrong", "two wrong", "one correct"):
-            yield corrected(found < 0 or size == 2, n=size, others=name)
+            yield remark(found < 0 or size == 2, n=size, others=name)
         slope = sum(
             q * (score((0,) * size) - score((*(0,) * (size - 1), y))) for y, q in enumerate(weights)
         )
         if slope:
-            yield corrected((found < 0) == (slope < 0), n=size, others=name)
+            yield remark((found < 0) == (slope < 0), n=size, others=name)
         elif name == "one wrong":
-            yield corrected(size == 2 and found == p * (1 - p) ** 2 / 2)
+            yield remark(size == 2 and found == p * (1 - p) ** 2 / 2)
     rest = (1 - p) / 2
     for weights, rewards in (
         ((p, 1 - p), (1, 0)),
@@ -166,7 +143,7 @@ def homogeneous_sign(size: int) -> Trials:
         ((p, 1 - p), (1, 1)),
     ):
         score = scores.product(scores.mean(rewards), scores.extra_share())
-        yield corrected(advantage(score, weights, size, 0) < 0, n=size, r=rewards)
+        yield kind(advantage(score, weights, size, 0) < 0, n=size, r=rewards)
 
 
 @claim(

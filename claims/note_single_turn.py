@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, permutations, product
 
 from claims import scores
-from claims.claims import NOTE, Trials, Verdict, claim, corrected, kind, remark, stated
+from claims.claims import NOTE, Trials, Verdict, claim, kind, remark, stated
 from claims.exact import (
     Actions,
     Credit,
@@ -121,10 +121,12 @@ def max_is_admissible() -> Trials:
     "note-ex-2.4",
     NOTE,
     "§2.2, Example 2.4",
-    Verdict.FAILS,
+    Verdict.READING,
     how="Alg = the best by a proxy, the majority with both tie rules, a uniform pick and the first "
     "sample; three actions, all rewards 0/1 that are not all equal, all proxies 0/1/2, n = 2, 3, "
     "4.",
+    kindly="The text says that one can consider such objectives: best-of-n by a proxy that is not "
+    "constant is one, and so is the majority from n = 3 on.",
     counterexample="Alg=majority, n=2, r=(0, 0, 1)",
     truth="With n = 2 and ties broken uniformly the majority's reward is the mean reward, which is "
     "standard RL; for n ≥ 3, or with ties that go to the lowest answer, it is not. Best-of-n by "
@@ -140,13 +142,13 @@ def test_time_compute(size: int, rewards: Actions) -> Trials:
     for proxy in proxies:
         by_proxy = scores.best_of(rewards, proxy)
         yield stated(not collapses(by_proxy, 3, size), Alg="best by proxy", n=size, r=rewards)
-        yield corrected(not collapses(by_proxy, 3, size), proxy=proxy)
+        yield kind(not collapses(by_proxy, 3, size), proxy=proxy)
     uniform_ties = collapses(scores.majority(rewards), 3, size)
     yield stated(not uniform_ties, Alg="majority", n=size, r=rewards)
-    yield corrected(uniform_ties == (size == 2), n=size)
-    yield corrected(not collapses(scores.majority(rewards, ties="lexicographic"), 3, size))
+    yield kind(uniform_ties == (size == 2), n=size)
+    yield kind(not collapses(scores.majority(rewards, ties="lexicographic"), 3, size))
     for pick in (scores.mean(rewards), _first(rewards)):
-        yield corrected(collapses(pick, 3, size), n=size)
+        yield remark(collapses(pick, 3, size), n=size)
 
 
 def _first(rewards: tuple[int, ...]) -> Score:
@@ -158,9 +160,10 @@ def _first(rewards: tuple[int, ...]) -> Score:
     "note-ex-2.4-subset",
     NOTE,
     "§2.2, Example 2.4, subsets",
-    Verdict.FAILS,
+    Verdict.READING,
     how="One of two samples by majority, and two of three, selected uniformly and by reward; all "
     "rewards in {0, 1, 2}³ that are not all equal.",
+    kindly="The text says that one can choose such an objective: two of three by reward is one.",
     counterexample="m=1, n=2, selected=by majority, r=(0, 0, 1)",
     truth="Selecting by reward gives such an objective. Selecting uniformly, or one of two by "
     "majority, gives the mean reward, which is standard RL.",
@@ -171,7 +174,8 @@ def selected_subset(rewards: Actions) -> Trials:
     voted = collapses(scores.majority(rewards), 3, 2)
     yield stated(not voted, m=1, n=2, selected="by majority", r=rewards)
     uniform, best = (collapses(pick(rewards), 3, 3) for pick in (_any_two, _top_two))
-    yield corrected(voted and uniform and not best, r=rewards)
+    yield kind(not best, r=rewards)
+    yield remark(voted and uniform, r=rewards)
 
 
 def _any_two(rewards: tuple[int, ...]) -> Score:
