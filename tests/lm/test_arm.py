@@ -5,12 +5,14 @@ import os
 import resource
 import shutil
 import signal
+from types import SimpleNamespace
 
 import pytest
 from safetensors.torch import load_file
 
 from setrl import files
-from setrl.errors import ConfigError, RunError
+from setrl.domains import Problem
+from setrl.errors import ConfigError, DataError, RunError
 from setrl.files.run_folder import TrainingRun
 from setrl.lm.arm import train_arm
 from setrl.lm.config import ComparisonConfig
@@ -331,3 +333,24 @@ def test_more_problems_than_there_are_is_said_before_any_training():
     long = dataclasses.replace(few, steps=1_000)
     with pytest.raises(ConfigError, match="set train_problems lower"):
         check_problems(resolve(long))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (
+            [{"x": [1]}, None, {"x": ["one"]}],
+            r"mine\.x\[\]' is a number in a:0, but a string in",
+        ),
+        ([{"x": 1}, 3, {}], "'mine' is an object in a:0, but a number in a:1: write one kind in"),
+        ([2**70, 1, 1], "the field 'mine' holds a number of more than 64 bits"),
+    ],
+)
+def test_a_column_of_several_kinds_is_named_with_its_places(values, message):
+    found = [
+        Problem("q", columns={"mine": value}, where=f"a:{place}")
+        for place, value in enumerate(values)
+    ]
+    task = SimpleNamespace(name="own", form=None)
+    with pytest.raises(DataError, match=message):
+        training_prompts(task, found)

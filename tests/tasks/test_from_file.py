@@ -230,3 +230,33 @@ def test_a_problem_has_the_same_id_in_training_and_in_every_evaluation(tmp_path,
     for seed in range(3):
         some = task.problems("test", 3, seed).problems
         assert {one.prompt: one.id for one in some}.items() <= every.items()
+
+
+NESTED = [{"problem": f"q{i}", "meta": {"gold": i} if i % 4 else {"b": 1}} for i in range(12)]
+
+
+def test_all_rows_without_a_nested_gold_are_named_and_may_be_skipped(tmp_path):
+    keys = {"gold": "meta.gold", "reward": "number", "splits": {"test": 3}}
+    message = r"own.jsonl: 3 of 12 rows have no field 'meta.gold' \(at 1, 5, 9\): complete them, or"
+    with pytest.raises(DataError, match=message):
+        file_task(tmp_path, NESTED, **keys).usable(TRAIN)
+    task = file_task(tmp_path, NESTED, skip_missing=True, **keys)
+    kept = {split: [one.prompt for one in task.usable(split)] for split in task.splits}
+    assert {*kept[TRAIN], *kept["test"]} == {f"q{i}" for i in range(12) if i % 4}
+    assert len(kept[TRAIN]) == 6
+    assert len(kept["test"]) == 3
+    assert task.notes([TRAIN])[0] == "3 rows that lack a field are left out (task.skip_missing)"
+    nowhere = file_task(tmp_path, NESTED, **keys | {"gold": "meta.right", "skip_missing": True})
+    with pytest.raises(DataError, match=r"1: has no field 'meta\.right'; it has problem, meta"):
+        nowhere.usable(TRAIN)
+
+
+def test_null_golds_stay_where_a_function_reads_them_and_are_counted(tmp_path):
+    (tmp_path / "mine.py").write_text("def score(completions, answer, **_):\n    return answer\n")
+    rows = [{"problem": f"q{i}", "answer": str(i) if i else None} for i in range(8)]
+    task = file_task(tmp_path, rows, reward={"function": "mine:score"}, splits={TRAIN: 1.0})
+    assert len(task.usable(TRAIN)) == 8
+    [note] = task.notes([TRAIN])
+    assert note.startswith("1 of 8 problems of train have no gold in 'answer', and are kept")
+    assert "own.jsonl:1" in note
+    assert len(file_task(tmp_path, rows, reward="number", splits={TRAIN: 1.0}).usable(TRAIN)) == 7

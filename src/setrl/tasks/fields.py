@@ -23,13 +23,23 @@ def find(row: Mapping[str, Any], field: str, where: str) -> Any:
     Raises:
         DataError: If the row lacks it, with the names of the fields that there are.
     """
+    value = _found(row, field)
+    if value is _MISSING:
+        raise DataError(f"{where}: has no field {field!r}; it has {', '.join(row) or 'none'}")
+    return value
+
+
+def has(row: Mapping[str, Any], field: str) -> bool:
+    """Return whether a row has a field, whatever its value."""
+    return _found(row, field) is not _MISSING
+
+
+def _found(row: Mapping[str, Any], field: str) -> Any:
     value: Any = row.get(field, _MISSING)
     if value is _MISSING and "." in field:
         value = row
         for part in field.split("."):
             value = value.get(part, _MISSING) if isinstance(value, Mapping) else _MISSING
-    if value is _MISSING:
-        raise DataError(f"{where}: has no field {field!r}; it has {', '.join(row) or 'none'}")
     return value
 
 

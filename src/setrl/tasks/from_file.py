@@ -30,6 +30,7 @@ from setrl.tasks.problem_sets import ProblemSet
 from setrl.tasks.prompting import PromptForm
 from setrl.tasks.spec import TaskSpec
 from setrl.tasks.tables import Table
+from setrl.wording import first_of
 
 SHOWN = 3  # problems listed in a message
 
@@ -148,7 +149,15 @@ class FileTask(Task):
 
     @cached_property
     def _whole(self) -> dict[str, Table]:
-        """The stored tables: split → table, or one table under "" of one file."""
+        """The stored tables, without rows that are to be skipped."""
+        return {
+            split: problems_of_file.complete(table, self.spec)
+            for split, table in self._stored.items()
+        }
+
+    @cached_property
+    def _stored(self) -> dict[str, Table]:
+        """Split → table, or one table under "" of one file."""
         spec = self.spec
         if self._files:
             return {split: tables.read_file(spec.file(file)) for split, file in self._files.items()}
@@ -246,7 +255,11 @@ class FileTask(Task):
     @override
     def notes(self, used: Sequence[str]) -> list[str]:
         found = []
+        whole = zip(self._stored.values(), self._whole.values(), strict=True)
+        if skipped := sum(len(stored.rows) - len(kept.rows) for stored, kept in whole):
+            found.append(f"{skipped} rows that lack a field are left out (task.skip_missing)")
         for split in used:
+            found += self._without_gold(split)
             unfit = [one for one in self.all_problems(split) if one.unfit is not None]
             if unfit:
                 shown = ", ".join(f"{one.where} ({one.unfit})" for one in unfit[:SHOWN])
@@ -263,6 +276,20 @@ class FileTask(Task):
                 if split != TRAIN and (count := self.overlap(split))
             ]
         return found
+
+    def _without_gold(self, split: str) -> list[str]:
+        """Say which golds are null, if only functions of the user read them."""
+        if self._gold is None or self.spec.needs_gold:
+            return []
+        found = self.all_problems(split)
+        without = [one.where for one in found if one.gold is None]
+        if not without:
+            return []
+        return [
+            f"{len(without)} of {len(found)} problems of {split} have no gold in "
+            f"{self._gold!r}, and are kept: your reward decides what their samples are worth: "
+            f"{first_of(without, SHOWN)}"
+        ]
 
     @override
     def digest(self, split: str) -> str:

@@ -14,6 +14,9 @@ from setrl.tasks.benchmarks import ANSWER_KEYS, ID_KEYS, PROBLEM_KEYS, plain_gol
 from setrl.tasks.spec import TaskSpec
 from setrl.tasks.splits import place_of
 from setrl.tasks.tables import Table
+from setrl.wording import first_of
+
+SHOWN = 30  # rows that a message lists
 
 # TRL uses these names for what it passes to functions, and for pictures in prompts.
 RESERVED = frozenset({
@@ -28,10 +31,7 @@ def read(table: Table, spec: TaskSpec) -> list[Problem]:
     Raises:
         DataError: If a field is missing, or a prompt is not text; the error names row and fields.
     """
-    prompt = spec.prompt or fields.first_known(table.fields, PROBLEM_KEYS)
-    gold = gold_field(table, spec)
-    if prompt is None:
-        raise _no_field(table, "prompt", PROBLEM_KEYS)
+    prompt, gold = prompt_field(table, spec), gold_field(table, spec)
     named = fields.template_fields(prompt)
     if gold is not None and gold in named:
         raise DataError(
@@ -53,6 +53,43 @@ def filled_prompt(
     if is_template:
         return fields.filled(template, row, where)
     return fields.as_text(fields.find(row, prompt, where), prompt, where)
+
+
+def complete(table: Table, spec: TaskSpec) -> Table:
+    """Return the rows that have the fields of prompt and gold; others are skipped if asked to.
+
+    Raises:
+        DataError: Naming the field and all rows that lack it, unless they are to be skipped.
+    """
+    if not table.rows:
+        return table
+    prompt = prompt_field(table, spec)
+    wanted = [*(fields.template_fields(prompt) or [prompt]), gold_field(table, spec)]
+    for field in filter(None, wanted):
+        lacking = [where for where, row in table.rows if not fields.has(row, field)]
+        if len(lacking) == len(table.rows):
+            fields.find(table.rows[0][1], field, table.rows[0][0])  # which says what it has
+        if lacking and not spec.skip_missing:
+            places = [where.removeprefix(table.where).lstrip(":, ") for where in lacking]
+            raise DataError(
+                f"{table.where}: {len(lacking)} of {len(table.rows)} rows have no field "
+                f"{field!r} (at {first_of(places, SHOWN)}): complete them, or leave them out with "
+                "task.skip_missing: true"
+            )
+        table = replace(table, rows=tuple(one for one in table.rows if fields.has(one[1], field)))
+    return table
+
+
+def prompt_field(table: Table, spec: TaskSpec) -> str:
+    """Return the field of the prompt, or its template.
+
+    Raises:
+        DataError: If no usual field is there.
+    """
+    found = spec.prompt or fields.first_known(table.fields, PROBLEM_KEYS)
+    if found is None:
+        raise _no_field(table, "prompt", PROBLEM_KEYS)
+    return found
 
 
 def gold_field(table: Table, spec: TaskSpec) -> str | None:

@@ -41,6 +41,7 @@ class TaskSpec:
         chat: Whether the prompt is a user's message; by default if the model has a chat template.
         template: Further arguments of the chat template, such as {enable_thinking: false}.
         splits: Split → a file, a split of the data set, a share, or a number of problems.
+        skip_missing: Whether to leave out rows that lack the field of the prompt or of the gold.
         max_new_tokens: The length in tokens at which a sample is cut.
         folder: Where relative paths start, and where modules are looked for; the config's folder.
     """
@@ -57,6 +58,7 @@ class TaskSpec:
     chat: bool | None = None
     template: Mapping[str, Any] | None = None
     splits: Mapping[str, str | int | float] | None = None
+    skip_missing: bool = False
     max_new_tokens: int = 1024
     folder: str = "."
 
@@ -70,6 +72,8 @@ class TaskSpec:
                 value,
             )
         _require(self.chat in (None, True, False), "chat", "be true, false or null", self.chat)
+        skips = self.skip_missing
+        _require(isinstance(skips, bool), "skip_missing", "be true or false", skips)
         template = self.template
         is_mapping = template is None or isinstance(template, Mapping)
         _require(is_mapping, "template", "be a mapping such as {enable_thinking: false}", template)
