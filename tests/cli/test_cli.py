@@ -204,3 +204,25 @@ def test_a_wrong_config_is_refused_before_anything_heavy_is_imported(tmp_path, c
     )
     assert ended.returncode == 0, ended.stderr
     assert "stepz" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("compare a b --k 1,2", "--k takes numbers with spaces between them: --k 1 2, not 1,2"),
+        ("evaluate a --k 1,", "--k takes numbers with spaces between them: --k 1, not 1,"),
+        ("compare a b c-d", "setrl compare takes fewer arguments: c-d is too much; see setrl comp"),
+        ("evaluate a b c", "setrl evaluate takes fewer arguments: b, c is too much"),
+    ],
+)
+def test_what_is_too_much_is_named_in_a_sentence(capsys, arguments, message):
+    code, printed = run(capsys, *arguments.split())
+    assert code == 2
+    assert printed.err.startswith(f"setrl: {message}")
+    assert "│" not in printed.err
+
+
+def test_an_unknown_option_gets_a_guess(capsys):
+    code, printed = run(capsys, "compare", "a", "b", "--figures", "x.png")
+    assert code == 2
+    assert "--figure" in printed.err.replace("--figures", "")

@@ -82,3 +82,15 @@ def test_the_curve_in_between_is_that_of_a_comparison_at_all_places(run, monkeyp
     monkeypatch.setattr(metrics, "_set_scores", counted)
     assert str(curve_between(*runs, found, metric)) == str(whole if is_curve else [])  # NaN too
     assert set(computed) <= {metric}  # no other score of sets is computed a second time
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_only_a_figure_of_ours_is_replaced(run, tmp_path, ending):
+    found, path = compared(run, "pass"), tmp_path / f"mine.{ending}"
+    draw_comparison(found, "pass", path)
+    draw_comparison(found, "pass", path)
+    path.write_bytes(path.read_bytes().replace(b"setrl", b"other"))
+    kept = path.read_bytes()
+    with pytest.raises(ConfigError, match=rf"mine\.{ending} exists already and is not a figure of"):
+        draw_comparison(found, "pass", path)
+    assert path.read_bytes() == kept

@@ -57,11 +57,13 @@ class Compare(EvaluatedFields):
         from setrl.evaluation.text import comparison_text
         from setrl.files import refuse_own_input
         from setrl.report import draw_comparison
+        from setrl.report.figure_file import refuse_other_figure
 
         if min(self.k, default=1) < 1:
             raise ConfigError(f"each --k must be at least 1, got {min(self.k)}")
         read = [path for path in (self.first, self.second) if path.is_file()]
         refuse_own_input(self.figure, *read)
+        refuse_other_figure(self.figure)
         runs = load_runs(self.first, self.second, self.split, self.allow_damaged, self.log_options)
         result = compare(*runs, self.metrics, self.common, ks=self.k)
         self.say(result.reading)

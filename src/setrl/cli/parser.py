@@ -6,7 +6,12 @@ does it. Everything heavy is imported in `run()`, so that `setrl --help` stays q
 
 from __future__ import annotations
 
+import io
 import pkgutil
+import re
+import sys
+from contextlib import redirect_stderr
+from itertools import pairwise
 from typing import Any
 
 import tyro
@@ -30,6 +35,7 @@ from setrl.cli.train_judge import TrainJudge
 from setrl.cli.validate_data import ValidateData
 from setrl.cli.verl_check import VerlCheck
 from setrl.cli.view import View
+from setrl.errors import ConfigError
 
 COMMANDS: dict[str, Any] = {
     "train": Train,
@@ -78,7 +84,36 @@ def parsed(arguments: list[str]) -> Any:
     for name, command in VERL.items():
         verl.command(command, name=name)
     app.command(verl, name="verl", help="Check that verl loads setrl.")
-    return app.cli(prog="setrl", args=arguments, config=(tyro.conf.OmitArgPrefixes,))
+    _refuse_commas(arguments)
+    return _read(app, arguments)
+
+
+def _refuse_commas(arguments: list[str]) -> None:
+    for option, value in pairwise(arguments):
+        if option.startswith("--") and re.fullmatch(r"\d+(,\d*)+", value):
+            spaced = " ".join(filter(None, value.split(",")))
+            raise ConfigError(
+                f"{option} takes numbers with spaces between them: {option} {spaced}, not {value}"
+            )
+
+
+def _read(app: Any, arguments: list[str]) -> Any:
+    """Return the command; what is given beyond its arguments is named, and all else tyro says."""
+    said = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    try:
+        with redirect_stderr(said):
+            return app.cli(prog="setrl", args=arguments, config=(tyro.conf.OmitArgPrefixes,))
+    except SystemExit:
+        said.seek(0)
+        text = said.read()
+        found = re.search(r"Unrecognized options: (?!-)(.+?)\s*│?$", text, re.MULTILINE)
+        if found and ", -" not in found[1]:
+            raise ConfigError(
+                f"setrl {arguments[0]} takes fewer arguments: {found[1]} is too much; see setrl "
+                f"{arguments[0]} --help"
+            ) from None
+        sys.stderr.write(text)
+        raise
 
 
 def name_what_is_known(command: type[Any]) -> None:

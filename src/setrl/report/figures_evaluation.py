@@ -22,6 +22,7 @@ from setrl.evaluation.text import sentences
 from setrl.files.run_folder import BASE
 from setrl.report import headlines
 from setrl.report.drawing import Chart, Interval, interval_curve, label_ends
+from setrl.report.figure_file import refuse_other_figure, save_figure
 from setrl.report.front import draw_front, front_legend
 from setrl.report.run import RunData, titled
 from setrl.report.style import (
@@ -231,6 +232,7 @@ def write_figure(
             f"{metric} is a single number and has no curve to draw: "
             "begin --metrics with a metric over k, τ or position"
         )
+    refuse_other_figure(path)
     names = comparison.names
     caption = _caption(comparison, metric, shown.axis)
     headline = sentences(comparison, metric, names)[0]
@@ -256,7 +258,7 @@ def write_figure(
     for ax in (values, gaps):
         k_axis(ax, [row.k for row in dots if row.k is not None], shown.axis)
     try:
-        figure.savefig(path)
+        save_figure(figure, path)
     except ValueError as error:
         raise ConfigError(f"{path}: {error}") from error
     return path

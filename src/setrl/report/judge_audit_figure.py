@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from setrl.evaluation.judge_audit import Audit
+from setrl.report.figure_file import save_figure
 from setrl.report.style import LIGHT, STRATEGY_FILLS, canvas, set_title
 
 PANELS = {
@@ -36,7 +37,7 @@ def draw_audit(found: Audit, record: dict[str, Any], path: Path) -> None:
         ax.set_xlim(-0.5, len(names) - 0.5)
         ax.set_ylim(min(-0.04, ax.get_ylim()[0]), 1.04)
         ax.set_xticks(range(len(names)), [SHORT[name] for name in names])
-    figure.savefig(path)
+    save_figure(figure, path)
 
 
 def _column(ax: Axes, place: int, values: list[float], estimate: dict[str, Any]) -> None:
