@@ -375,6 +375,7 @@ def test_the_page_opens_with_highlights_and_their_verdicts():
         Verdict.HOLDS: "holds",
         Verdict.FAILS: "fails",
         Verdict.UP_TO_SCALE: "holds up to scale",
+        Verdict.READING: "depends on the reading",
     }
     page = PAGE.read_text(encoding="utf-8")
     for row in HIGHLIGHTS:

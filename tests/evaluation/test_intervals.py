@@ -41,11 +41,12 @@ def test_several_seeds_add_the_squares_of_two_t_intervals():
     first = second + np.array([[1, 1, 4], [-1, 1, 0]])
     of_problems = np.var([0.0, 1.0, 2.0], ddof=1) / 3
     of_seeds = np.var([2.0, 0.0], ddof=1) / 2
-    for config in (ANALYTIC, IntervalConfig()):  # bootstrap is a choice for one seed
+    for method in ("analytic", "bootstrap"):  # a choice for one seed only
+        config = IntervalConfig(method, level=0.5)
         difference = paired_difference(first, second, config)
         assert difference.value == 1
         assert difference.stderr == pytest.approx(np.sqrt(of_problems + of_seeds))
-        reach = np.sqrt(4.302653**2 * of_problems + 12.706205**2 * of_seeds)
+        reach = np.sqrt(0.816497**2 * of_problems + 1.0**2 * of_seeds)  # t of 2 and of 1
         assert difference.ends == pytest.approx((1 - reach, 1 + reach))
 
 
@@ -149,6 +150,12 @@ def test_an_arm_with_seeds_against_itself_is_exactly_zero():
     values = np.random.default_rng(6).normal(size=(3, 20))
     difference = paired_difference(values, values.copy())
     assert (difference.value, difference.low, difference.high, difference.stderr) == (0, 0, 0, 0)
+
+
+def test_differences_of_shares_end_at_one():
+    """Two seeds that differ much: t₁ = 12.7 would reach beyond what shares allow."""
+    first, second = np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([[0.0, 0.0], [1.0, 0.0]])
+    assert paired_difference(first, second[::-1]).ends == (-1, 1)
 
 
 def test_seeds_are_paired_by_row():
