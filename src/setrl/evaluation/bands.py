@@ -202,13 +202,14 @@ def _critical(parts: list[Floats], config: IntervalConfig) -> float:
         return float("nan")
     rng = np.random.default_rng([config.seed, STREAM])
     of_seeds = np.random.default_rng([config.seed, STREAM, 1])
-    largest_D = np.empty(config.resamples)
+    largest_D, terms_MK = np.empty(config.resamples), np.concatenate(parts)
     for start in range(0, config.resamples, 256):  # in parts: (D, K) may be large
         stop = min(start + 256, config.resamples)
-        drawn_DK = rng.standard_normal((stop - start, len(parts[0]))) @ parts[0]
+        normals = [rng.standard_normal((stop - start, len(parts[0])))]
         for part in parts[1:]:
             normal_DR = of_seeds.standard_normal((stop - start, len(part)))
-            drawn_DK += normal_DR / _spread(of_seeds, part, stop - start)[:, None] @ part
+            normals.append(normal_DR / _spread(of_seeds, part, stop - start)[:, None])
+        drawn_DK = np.hstack(normals) @ terms_MK
         largest_D[start:stop] = np.abs(drawn_DK).max(axis=1)
     return float(np.quantile(largest_D / _spread(rng, parts[0], config.resamples), config.level))
 
