@@ -75,5 +75,5 @@ def test_samples_without_strategies_or_counterfactuals(tmp_path):
     path.write_text(json.dumps({"prompt": "p", "samples": [sample] * 2}) + "\n")
     arm = samples_by_step(read_run(run))[0].arms[0]
     assert arm.methods == ("used",)
-    assert (arm.num_strategies, arm.num_correct) == (0, None)
+    assert (arm.num_strategies, arm.num_correct) == (None, None)
     assert arm.samples[0].credits[0].strength == 0

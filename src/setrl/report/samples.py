@@ -48,6 +48,7 @@ class ArmSamples:
 
     Attributes:
         methods: Names over the columns of credits; the first is what entered the loss.
+        num_strategies: Different strategies; None if no sample has the name of one.
         left_out: Samples that are not shown.
     """
 
@@ -55,7 +56,7 @@ class ArmSamples:
     prompt: str
     methods: tuple[str, ...]
     samples: tuple[ShownSample, ...]
-    num_strategies: int
+    num_strategies: int | None
     num_correct: int | None
     left_out: int
 
@@ -111,7 +112,7 @@ def _arm(name: str, run: ArmRun, step: int, fills: Mapping[str, str]) -> ArmSamp
         prompt=group.prompt,
         methods=(USED, *map(label, methods)),
         samples=tuple(shown[:MOST_SAMPLES]),
-        num_strategies=len({sample.strategy for sample in shown} - {None}),
+        num_strategies=len({sample.strategy for sample in shown} - {None}) or None,
         num_correct=_count(sample.is_correct for sample in shown),
         left_out=max(0, len(shown) - MOST_SAMPLES),
     )
