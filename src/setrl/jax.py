@@ -142,7 +142,7 @@ def _shapes(shape: tuple[int, ...]) -> Advantages:
 
 
 def _learns(method: AnyMethod) -> bool:
-    """Return whether the credit of a prompt depends on the other prompts."""
+    """Return whether the credit of a prompt may depend on the other prompts."""
     if isinstance(method, Sum):
         return any(map(_learns, method.parts))
-    return isinstance(baselines.resolve(method.baseline), baselines.FittedMixture)
+    return not isinstance(baselines.resolve(method.baseline), baselines.BY_PROMPT)

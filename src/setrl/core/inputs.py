@@ -84,11 +84,13 @@ def read_batch(rewards_BN: Array, reads: Collection[str], fields: Fields) -> Bat
                 known[name] = np.ascontiguousarray(checked)
                 usable_BN &= is_known_BN
     if "correct" in reads and "correct" not in known:
-        known["correct"] = right_by_reward(np.where(usable_BN, rewards, np.nan))
+        counted = rewards if usable_BN.all() else np.where(usable_BN, rewards, np.nan)
+        known["correct"] = right_by_reward(counted)
     check_given(reads, known)
-    usable_BN &= ~np.isnan(rewards)
-    if np.isinf(rewards[usable_BN] if mask is not None else rewards).any():
-        raise ValueError("rewards_BN must be finite, or NaN where there is no reward; got inf")
+    if not np.isfinite(rewards).all():
+        usable_BN &= ~np.isnan(rewards)
+        if np.isinf(rewards[usable_BN] if mask is not None else rewards).any():
+            raise ValueError("rewards_BN must be finite, or NaN where there is no reward; got inf")
     return Batch(Samples(rewards, **known), usable_BN)
 
 
@@ -219,7 +221,7 @@ def _numbers(name: str, value: Array) -> np.ndarray:
         return array.astype(np.float64)  # None becomes NaN
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
-    return array.astype(np.float64)
+    return array.astype(np.float64, copy=False)
 
 
 def _shaped(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -254,14 +256,14 @@ def _strategies(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.nda
         numbers_BN = _shaped(name, _numbers(name, array), shape)
         known_BN = ~np.isnan(numbers_BN)
         labels_BN = np.where(known_BN, numbers_BN, DEGENERATE)
-    is_wrong_BN = (labels_BN < DEGENERATE) | (labels_BN > LARGEST_LABEL)
-    if labels_BN.dtype.kind == "f":
+    low, high = labels_BN.min(initial=0), labels_BN.max(initial=0)
+    is_whole = labels_BN.dtype.kind != "f" or bool((labels_BN == np.floor(labels_BN)).all())
+    if low < DEGENERATE or high > LARGEST_LABEL or not is_whole:
+        is_wrong_BN = (labels_BN < DEGENERATE) | (labels_BN > LARGEST_LABEL)
         is_wrong_BN |= labels_BN != np.floor(labels_BN)
-    wrong = labels_BN[is_wrong_BN]
-    if wrong.size:
         raise ValueError(
             f"{name} must be integers from 0 to 2^53, {DEGENERATE} (degenerate) or NaN "
-            f"(unknown), got {wrong[0]:g}"
+            f"(unknown), got {labels_BN[is_wrong_BN][0]:g}"
         )
     return labels_BN.astype(np.int64, copy=False), known_BN
 

@@ -17,7 +17,7 @@ from setrl.core.adjusting import Adjustment
 from setrl.core.credit import baselines
 from setrl.core.credit.baselines import Baseline
 from setrl.core.credit.designs import advance
-from setrl.core.credit.estimators import Credit, Estimator, Exact
+from setrl.core.credit.estimators import BLOCK, Credit, Estimator, Exact
 from setrl.core.credit.rounding import gain_without_rounding
 from setrl.core.inputs import Batch, check_set_size, like, read_batch
 from setrl.core.objectives.base import Objective, all_reads
@@ -210,9 +210,24 @@ class Method(AnyMethod):
             self.set_size, num_samples, needs_contrast=self.needs_contrast, called=called
         )
 
+    @property
+    def is_light(self) -> bool:
+        """Whether it only passes over each prompt's samples a few times, and needs no others."""
+        return (
+            self.objective.is_light
+            and isinstance(self.estimator, Exact | None)
+            and isinstance(baselines.resolve(self.baseline), baselines.BY_PROMPT)
+            and self.shaping is None
+            and self.adjustment is None
+        )
+
     def of_dense(self, samples: Samples, rng: np.random.Generator | None) -> Advantages:
         """Return the advantages of prompts that have all their samples, fields (B, N)."""
-        return _of_dense(samples, self, rng)
+        num_prompts, n = samples.rewards.shape
+        step = max(1, BLOCK // n)
+        if num_prompts <= step or not self.is_light:
+            return _of_dense(samples, self, rng)
+        return _in_blocks(samples, self, step)
 
 
 @dataclass(frozen=True, repr=False)
@@ -336,12 +351,12 @@ def _as_sum(method: AnyMethod) -> Sum:
 def _of_batch(batch: Batch, method: AnyMethod, rng: np.random.Generator | None) -> Advantages:
     """Return the advantages of ragged prompts: computed together for prompts of one size."""
     shape = batch.usable_BN.shape
+    if shape[0] and shape[1] >= method.fewest_samples and batch.usable_BN.all():
+        return method.of_dense(batch.samples, rng)
     values_BN, with_BN, without_BN = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
     mean_B, skipped_B = np.full(shape[0], np.nan), np.ones(shape[0], dtype=bool)
     stderr_BN, used, is_exact, drawing = None, "none", True, rng
     for at, samples in batch.equal_sizes(method.fewest_samples):
-        if isinstance(at[0], slice):  # every prompt has all its samples: there is nothing to place
-            return method.of_dense(samples, rng)
         # The draws for prompts of one size do not depend on which other sizes are in the batch.
         drawing = deepcopy(rng)
         part = method.of_dense(samples, drawing)
@@ -357,6 +372,26 @@ def _of_batch(batch: Batch, method: AnyMethod, rng: np.random.Generator | None) 
     return Advantages(
         values_BN, with_BN, without_BN, mean_B, stderr_BN, usable_BN, skipped_B, used, is_exact
     )
+
+
+def _in_blocks(samples: Samples, method: Method, step: int) -> Advantages:
+    """Return the advantages, computed for a few prompts at a time.
+
+    New arrays of the whole batch would take longer than the arithmetic; those of a block stay in
+    the processor's cache.
+    """
+    shape = samples.rewards.shape
+    whole = [np.empty(shape), np.empty(shape), np.empty(shape), np.empty(shape[0])]
+    used = ""
+    for start in range(0, shape[0], step):
+        at = slice(start, start + step)
+        part = _of_dense(samples.prompts(at), method, None)
+        found = [part.values_BN, part.with_BN, part.without_BN, part.mean_B]
+        for array, values in zip(whole, found, strict=True):
+            array[at] = values
+        used = part.estimator
+    usable_BN, skipped_B = np.ones(shape, dtype=bool), np.zeros(shape[0], dtype=bool)
+    return Advantages(*whole, None, usable_BN, skipped_B, used, is_exact=True)
 
 
 def _of_dense(samples: Samples, method: Method, rng: np.random.Generator | None) -> Advantages:
@@ -440,6 +475,8 @@ def _factor(values_BN: np.ndarray, credit: Credit, method: Method) -> np.ndarray
 
 def _as_given(advantages: Advantages, reference: Array) -> Advantages:
     """Return the advantages with arrays of the reference's kind."""
+    if isinstance(reference, np.ndarray):
+        return advantages
     parts = vars(advantages).items()
     return Advantages(
         **{

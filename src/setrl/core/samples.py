@@ -108,6 +108,11 @@ class Samples:
             chosen["pairs"] = np.ascontiguousarray(pairs_Rnn)
         return Samples(**chosen)
 
+    def prompts(self, at: slice) -> Samples:
+        """Return the samples of some prompts: views of the fields."""
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        return Samples(**{name: value[at] for name, value in given.items()})
+
     def largest(self, names: Collection[str]) -> np.ndarray:
         """Return the largest |number| of each prompt in these fields; 1 if all are labels."""
         numbers = [getattr(self, name) for name in names if name not in LABELS]
@@ -130,10 +135,12 @@ def right_by_reward(rewards: np.ndarray) -> np.ndarray:
     Raises:
         ValueError: Showing a reward that is neither 0 nor 1.
     """
-    others = rewards[(rewards != 0) & (rewards != 1) & ~np.isnan(rewards)]
+    right = rewards == 1
+    is_other = ~(right | (rewards == 0))
+    others = rewards[is_other & ~np.isnan(rewards)] if is_other.any() else rewards[:0]
     if others.size:
         raise ValueError(
             f"only rewards of 0 and 1 say which samples are right, got {others[0]:g}: pass "
             "correct=..., True or False for each sample, such as correct=rewards > 0.5"
         )
-    return rewards == 1
+    return right

@@ -155,6 +155,10 @@ class FittedMixture(Baseline):
         return np.where(known_B, np.clip(slope_B / np.where(known_B, curve_B, 1), 0, 1), self.start)
 
 
+BY_PROMPT = (AllSets, LeaveOneOut, OthersMean, SmallerSets, NoBaseline, Mixture)
+"""Baselines that take nothing from the other prompts."""
+
+
 def resolve(baseline: str | Baseline) -> Baseline:
     """Return the baseline of that name; a value is itself."""
     if isinstance(baseline, Baseline):

@@ -21,6 +21,7 @@ from setrl.core.samples import Samples
 from setrl.core.sums import by_member, mean, total
 
 CHUNK = 1 << 21  # members of sets that are scored at once: 16 MB a field
+BLOCK = 1 << 14  # samples whose arrays stay in the processor's cache: 128 KB each
 
 
 @dataclass(frozen=True)

@@ -113,6 +113,11 @@ class Objective(ABC):
         """The one set size that it is made for; None where any will do."""
         return None
 
+    @property
+    def is_light(self) -> bool:
+        """Whether it has a closed form that only passes over a prompt's samples a few times."""
+        return False
+
     def resolve_set_size(self, set_size: int | None) -> int:
         """Return the given set size, or the objective's own; the two must agree."""
         if set_size is None and self.set_size is None:
@@ -223,6 +228,11 @@ class Sum(Objective):
     def set_size(self) -> int | None:
         """The set size of the terms which have one."""
         return common_set_size(self.terms)
+
+    @property
+    def is_light(self) -> bool:
+        """Whether every term is."""
+        return all(term.is_light for term in self.terms)
 
     def __call__(self, members: Samples) -> np.ndarray:
         """Return the weighted sum of the terms' scores."""

@@ -29,24 +29,36 @@ class Clusters(NamedTuple):
 
     def of_own(self, values_C: np.ndarray) -> np.ndarray:
         """x of each sample's own cluster, 0 for a degenerate sample: (C,) → (B, N)."""
-        return np.where(self.size_C > 0, values_C, 0.0)[self.at_BN]
+        return np.take(self.kept(values_C), self.at_BN)
 
     def of_all(self, values_C: np.ndarray) -> np.ndarray:
         """Σ_c x_c over the clusters of each prompt: (C,) → (B, 1)."""
         num_prompts = len(self.at_BN)
-        kept_C = np.where(self.size_C > 0, values_C, 0.0)
-        return np.bincount(self.row_C, kept_C, minlength=num_prompts)[:, None]
+        return np.bincount(self.row_C, self.kept(values_C), minlength=num_prompts)[:, None]
 
     def of_others(self, values_C: np.ndarray) -> np.ndarray:
         """Σ_{c ≠ cᵢ} x_c over the clusters that each sample is not in: (C,) → (B, N)."""
-        return self.of_all(values_C) - self.of_own(values_C)
+        return np.take(self.others(values_C), self.at_BN)
+
+    def others(self, values_C: np.ndarray) -> np.ndarray:
+        """Σ x over the other clusters of the cluster's prompt: (C,) → (C,)."""
+        return self.of_all(values_C)[self.row_C, 0] - self.kept(values_C)
+
+    def kept(self, values_C: np.ndarray) -> np.ndarray:
+        """x of each cluster, 0 at the places of degenerate samples: (C,) → (C,)."""
+        return np.where(self.size_C > 0, values_C, 0.0)
+
+    def largest(self, values_C: np.ndarray) -> np.ndarray:
+        """Return the largest |x| of each prompt's clusters: (C,) → (B, 1)."""
+        first_B = np.searchsorted(self.row_C, np.arange(len(self.at_BN)))
+        return np.maximum.reduceat(np.abs(self.kept(values_C)), first_B)[:, None]
 
 
 def find_clusters(clusters_BN: np.ndarray) -> Clusters:
     """Return the clusters of dense samples."""
-    at_BN, row_C = _places(clusters_BN)
+    at_BN, row_C, label_C = _places(clusters_BN)
     size_C = np.bincount(at_BN.ravel(), minlength=len(row_C))
-    size_C[at_BN[clusters_BN == DEGENERATE]] = 0
+    size_C[label_C == DEGENERATE] = 0
     return Clusters(at_BN, row_C, size_C)
 
 
@@ -58,8 +70,8 @@ def count_distinct(clusters: np.ndarray) -> np.ndarray:
     return (first & (ordered != DEGENERATE)).sum(axis=-1).astype(np.float64)
 
 
-def _places(clusters_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a place for every (prompt, label), and the prompt of each place.
+def _places(clusters_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a place for every (prompt, label), and the prompt and the label of each place.
 
     Labels that lie close together are counted off, in O(N + C); others, such as hashes, sorted.
     """
@@ -68,11 +80,13 @@ def _places(clusters_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     width = int(clusters_BN.max()) - low + 1
     rows_B1 = np.arange(num_prompts)[:, None]
     if width <= 4 * num_samples:
-        return clusters_BN - low + width * rows_B1, np.repeat(np.arange(num_prompts), width)
+        label_C = np.tile(np.arange(low, low + width), num_prompts)
+        row_C = np.repeat(np.arange(num_prompts), width)
+        return clusters_BN + (width * rows_B1 - low), row_C, label_C
     _, labels = np.unique(clusters_BN, return_inverse=True)
     pairs_BN = labels.reshape(clusters_BN.shape) + (labels.max() + 1) * rows_B1
     _, first_C, at = np.unique(pairs_BN, return_index=True, return_inverse=True)
-    return at.reshape(clusters_BN.shape), first_C // num_samples
+    return at.reshape(clusters_BN.shape), first_C // num_samples, clusters_BN.ravel()[first_C]
 
 
 class Missed(NamedTuple):
@@ -117,20 +131,21 @@ class MissedMeans:
         self.table = chances(values_BN.shape[-1], set_size)
         self.sum_C = values_BN.sum(axis=-1)[clusters.row_C]
         self.total_C = clusters.total(values_BN)
-        self.largest_B1 = largest(values_BN)
-        self.reach_C = np.abs(values_BN).sum(axis=-1)[clusters.row_C]
+        size_BN = np.abs(values_BN)
+        self.largest_B1 = size_BN.max(axis=-1, keepdims=True)
+        self.reach_C = size_BN.sum(axis=-1)[clusters.row_C]
 
-    def each_cluster(self) -> Part:
-        """Σ_c R(S)·1{S misses cluster c}."""
-        of_own, of_others = self.clusters.of_own, self.clusters.of_others
-        group = _missed(self.table, self.clusters.size_C, self.sum_C - self.total_C)
+    def each_cluster(self, factor: float) -> Part:
+        """Return factor · Σ_c R(S)·1{S misses cluster c}."""
+        size_C, at_BN = self.clusters.size_C, self.clusters.at_BN
+        group = _missed(self.table, size_C, self.sum_C - self.total_C)
         # What a sample gets from its own group and from all others, looked up in one go.
-        own_C = group.held_C - group.level_C
-        level_BN = self.clusters.of_all(group.level_C) + of_own(own_C)
-        contrast_BN = level_BN + of_others(group.slope_C) * self.values_BN
-        return Part(
-            self.clusters.of_all(group.mean_C), contrast_BN, self._size(self.clusters.size_C)
-        )
+        level_C = self.clusters.others(group.level_C) + self.clusters.kept(group.held_C)
+        contrast_BN = np.take(factor * self.clusters.others(group.slope_C), at_BN)
+        contrast_BN *= self.values_BN
+        contrast_BN += np.take(factor * level_C, at_BN)
+        mean_B1 = factor * self.clusters.of_all(group.mean_C)
+        return Part(mean_B1, contrast_BN, abs(factor) * self._size(size_C))
 
     def each_rest(self) -> Part:
         """Σ_c R(S)·1{S misses every cluster but c}: S has no strategy but c."""
@@ -167,9 +182,8 @@ class MissedMeans:
         The sums of values outside of the groups are differences: their errors go by Σ |xᵢ|.
         """
         group, of_all = _missed(self.table, size_C, self.reach_C), self.clusters.of_all
-        own_BN = self.clusters.of_own(np.abs(group.held_C))
         level_B1, slope_B1 = of_all(np.abs(group.level_C)), of_all(np.abs(group.slope_C))
-        return level_B1 + largest(own_BN) + slope_B1 * self.largest_B1
+        return level_B1 + self.clusters.largest(group.held_C) + slope_B1 * self.largest_B1
 
     @property
     def _clustered_BN(self) -> np.ndarray:
@@ -178,7 +192,8 @@ class MissedMeans:
 
 def largest(values_BN: np.ndarray) -> np.ndarray:
     """Return the largest |x| of each prompt, (B, 1)."""
-    return np.abs(values_BN).max(axis=-1, keepdims=True)
+    low_B1, high_B1 = (of(values_BN, axis=-1, keepdims=True) for of in (np.min, np.max))
+    return np.maximum(high_B1, -low_B1)
 
 
 def _missed(table: Chances, size_C: np.ndarray, rest_C: np.ndarray) -> Missed:

@@ -5,7 +5,6 @@ Degenerate samples add no strategy.
 
 from __future__ import annotations
 
-import functools
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -41,6 +40,7 @@ class Misses(NamedTuple):
 class ClusterDiversity(Objective):
     """A function of the number of different strategies in a set that is made of `Misses`."""
 
+    is_light = True
     reads: ClassVar[tuple[str, ...]] = ("clusters",)
 
     @abstractmethod
@@ -55,23 +55,19 @@ class ClusterDiversity(Objective):
         """Add up over the clusters, each by itself: exact in O(N + C)."""
         clusters = find_clusters(samples.clusters)
         means = MissedMeans(values_BN, clusters, set_size)
-        form = self.misses(clusters.of_all(np.ones(clusters.size_C.shape)), set_size)
-        parts = [_times(form.constant_B1, _of_sum(values_BN, set_size))]
+        k, form = set_size, self.misses(clusters.of_all(np.ones(clusters.size_C.shape)), set_size)
+        parts = [_of_sum(values_BN, form.constant_B1 / k, k)]
         if form.each:
-            parts.append(_times(form.each, means.each_cluster()))
+            parts.append(means.each_cluster(form.each / k))
         if form.rest:
-            parts.append(_times(form.rest, means.each_rest()))
+            parts.append(_times(form.rest / k, means.each_rest()))
         if form.none_B1 is not None:
-            parts.append(_times(form.none_B1, means.all_clusters()))
-        mean_B1 = sum((part.mean_B1 for part in parts), np.zeros((len(values_BN), 1)))
-        contrast_BN = functools.reduce(np.add, (part.contrast_BN for part in parts))
-        size_B1 = functools.reduce(np.add, (part.size_B1 for part in parts))
-        return SetMeans.around(
-            mean_B1[:, 0] / set_size,
-            contrast_BN / set_size,
-            set_size,
-            size_B=size_B1[:, 0] / set_size,
-        )
+            parts.append(_times(form.none_B1 / k, means.all_clusters()))
+        contrast_BN = parts[0].contrast_BN
+        for part in parts[1:]:
+            contrast_BN += part.contrast_BN
+        mean_B1, size_B1 = sum(p.mean_B1 for p in parts), sum(p.size_B1 for p in parts)
+        return SetMeans.around(mean_B1[:, 0], contrast_BN, k, size_B=size_B1[:, 0])
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,16 +82,16 @@ class Distinct(ClusterDiversity):
         """Return a sum over clusters of the chance that a set hits it; O(N + C)."""
         table = chances(samples.num_samples, set_size)
         clusters = find_clusters(samples.clusters)
-        size_C = clusters.size_C
-        missed_C = table.missed_with[size_C]
-        paid_BN = clusters.of_others(size_C * missed_C) / table.outside
-        with_BN = clusters.of_own(np.ones(size_C.shape)) + clusters.of_others(1.0 - missed_C)
-        own_BN = clusters.of_own(table.missed_without[size_C - 1])
+        size_C, at_BN = clusters.size_C, clusters.at_BN
+        missed_C, alone_C = table.missed_with[size_C], table.missed_without[size_C - 1]
+        paid_C = clusters.others(size_C * missed_C) / table.outside
+        with_BN = np.take(clusters.kept(1.0) + clusters.others(1.0 - missed_C), at_BN)
+        size_B1 = clusters.of_all(size_C * missed_C) / table.outside + clusters.largest(alone_C)
         return SetMeans(
             with_BN=with_BN,
-            contrast_BN=own_BN - paid_BN,
+            contrast_BN=np.take(clusters.kept(alone_C) - paid_C, at_BN),
             mean_B=with_BN.mean(axis=-1),
-            size_B=own_BN.max(axis=-1) + clusters.of_all(size_C * missed_C)[:, 0] / table.outside,
+            size_B=size_B1[:, 0],
             gain=lambda: clusters.of_own(table.missed_with[size_C - 1]),
         )
 
@@ -114,6 +110,7 @@ class Distinct(ClusterDiversity):
 class DistinctCorrect(Objective):
     """f(S) = |{cᵢ : i∈S correct, cᵢ ≠ DEGENERATE}|: the strategies that succeed."""
 
+    is_light = True
     reads: ClassVar[tuple[str, ...]] = ("correct", "clusters")
 
     def __call__(self, members: Samples) -> np.ndarray:
@@ -235,6 +232,11 @@ class Polychromic(Objective):
         """The set size of the diversity."""
         return self.diversity.set_size
 
+    @property
+    def is_light(self) -> bool:
+        """Whether the diversity is one of clusters."""
+        return isinstance(self.diversity, ClusterDiversity)
+
     def __call__(self, members: Samples) -> np.ndarray:
         """Return the polychromic score of each set."""
         return members.rewards.mean(axis=-1) * self.diversity(members)
@@ -244,12 +246,12 @@ class Polychromic(Objective):
         return self.diversity.times_mean(samples.rewards, samples, set_size)
 
 
-def _of_sum(values_BN: np.ndarray, set_size: int) -> Part:
-    """U and u − v of R(S) = Σ_{i∈S} xᵢ."""
+def _of_sum(values_BN: np.ndarray, factor_B1: np.ndarray, set_size: int) -> Part:
+    """U and u − v of factor · R(S), R(S) = Σ_{i∈S} xᵢ."""
     n = values_BN.shape[-1]
-    mean_B, centred_BN = centre(values_BN)
-    contrast_BN = centred_BN * (n / max(n - 1, 1))
-    return Part(set_size * mean_B[:, None], contrast_BN, largest(contrast_BN))
+    mean_B, contrast_BN = centre(values_BN)
+    contrast_BN *= factor_B1 * (n / max(n - 1, 1))
+    return Part(set_size * factor_B1 * mean_B[:, None], contrast_BN, largest(contrast_BN))
 
 
 def _times(factor: np.ndarray | float, part: Part) -> Part:

@@ -29,6 +29,8 @@ EPS = float(np.finfo(np.float64).eps)
 class Max(Objective):
     """f(S) = max_{i∈S} rᵢ: max@K, which is pass@K when rewards are 0 and 1."""
 
+    is_light = True
+
     def __call__(self, members: Samples) -> np.ndarray:
         """Return the largest reward of each set."""
         return np.max(members.rewards, axis=-1)
@@ -56,6 +58,8 @@ class Max(Objective):
 
 class RankWeighted(Objective):
     """An L-statistic: f(S) = Σⱼ aⱼ r₍ⱼ₎, r₍₁₎ ≤ … ≤ r₍K₎. A subclass defines the weights."""
+
+    is_light = True
 
     @abstractmethod
     def weights(self, set_size: int) -> np.ndarray:

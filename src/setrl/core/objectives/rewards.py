@@ -31,6 +31,8 @@ class Mean(Objective):
 
     of: str = "rewards"
 
+    is_light = True
+
     def __post_init__(self) -> None:
         if self.of not in ("rewards", "proxy", "second"):
             raise ValueError(
@@ -86,6 +88,7 @@ class Mean(Objective):
 class AnyCorrect(Objective):
     """f(S) = 1{some i∈S is correct}: pass@K (arXiv:2107.03374, Eq. 1)."""
 
+    is_light = True
     reads: ClassVar[tuple[str, ...]] = ("correct",)
 
     def __call__(self, members: Samples) -> np.ndarray:

@@ -27,6 +27,7 @@ class BestOf(Objective):
     With the reward itself as proxy it is max@K; with a constant proxy, mean reward.
     """
 
+    is_light = True
     reads: ClassVar[tuple[str, ...]] = ("rewards", "proxy")
 
     def __call__(self, members: Samples) -> np.ndarray:
@@ -81,6 +82,7 @@ class TopByProxy(Objective):
 
     m: int
 
+    is_light = True
     reads: ClassVar[tuple[str, ...]] = ("rewards", "proxy")
 
     def __post_init__(self) -> None:
