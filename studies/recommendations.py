@@ -163,13 +163,13 @@ def _is_usual(config: Mapping[str, Any]) -> bool:
 
 
 def _is_method_alone(arm: Mapping[str, Any]) -> bool:
-    """Return whether an arm has only a method, which reads only rewards and clusters."""
+    """Return whether an arm has only a method, which reads only rewards, outcomes and clusters."""
     try:
         method = methods.from_config(arm)
     except ValueError:
         return False
     is_fixed = methods.from_config(arm, 1.0) == method  # no schedule
-    return is_fixed and set(method.reads) <= {"rewards", "clusters"}
+    return is_fixed and set(method.reads) <= {"rewards", "correct", "clusters"}
 
 
 def ahead(run: Run, training: Miniature) -> Found:

@@ -5,6 +5,11 @@ import io
 import re
 from pathlib import Path
 
+import pytest
+from datasets import Dataset
+
+from tests.engines.chat import PROMPTS, arguments, chat_model  # noqa: F401
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -15,6 +20,33 @@ def test_the_ten_lines_print_what_stands_below_them():
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "README.md", "exec"), {})
     assert printed.getvalue() == output
+
+
+def test_the_diff_trains_and_a_format_reward_pays_no_wrong_sample(chat_model, tmp_path):  # noqa: F811
+    """The lines of the diff that are not removed are a program; wrong samples are in each group."""
+    diff = re.search(r"```diff\n(.*?)```", README, re.DOTALL)[1]
+    lines = [line[1:] for line in diff.splitlines() if not line.startswith("-")]
+    program = "\n".join(lines).replace('"Qwen/Qwen3-0.6B"', "model")
+    right, form = [0.0, 1.0, 0.0, 0.0] * 2, [1.0, 1.0, 0.0, 1.0] * 2
+    names = {
+        "model": str(chat_model),
+        "correct": lambda completions, **_: right,
+        "formatted": lambda completions, **_: form,
+        "strategy": lambda completions, **_: [0, 0, 1, 2] * 2,
+        "config": arguments(tmp_path),
+        "problems": Dataset.from_dict({"prompt": PROMPTS}),
+    }
+    names["formatted"].__name__ = "formatted"
+    exec(compile(program, "README.md", "exec"), names)
+    batches = []
+    names["trainer"].on_batch = batches.append
+    names["trainer"].train()
+    [values, _] = batches[0].advantages.values_BN
+    rewards = [a + b for a, b in zip(right, form, strict=True)][:4]
+    mean = sum(rewards) / 4
+    want = [one + 0.1 * (r - mean) for one, r in zip(right, rewards, strict=False)]
+    assert values.tolist() == pytest.approx(want)
+    assert batches[0].correct_BN.ravel().tolist() == right
 
 
 def test_links_lead_somewhere():

@@ -137,3 +137,13 @@ def test_a_sum_of_methods_credits_trajectories_alone() -> None:
     check_vines(both, vines)
     with pytest.raises(ValueError, match=r"'shared' compares sets of one objective.*'marginal'"):
         check_vines(both, Vines(make_env=Goals, num_vines=4, credit="shared"))
+
+
+def test_what_is_right_is_a_function_of_the_episode() -> None:
+    method = methods.concave_counts(0)
+    vines = Vines(Goals, label=goal, correct=lambda episode: episode.total_reward > 3)
+    check_vines(method, vines)
+    episodes = [[walk(0, 2), walk(0, 4)], [walk(0, 5), walk(0, 1)]]
+    found = vines.fields(episodes, method.reads)
+    assert found["correct"].tolist() == [[0.0, 1.0], [1.0, 0.0]]
+    assert "correct" not in Vines(Goals, label=goal).fields(episodes, method.reads)

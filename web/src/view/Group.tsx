@@ -226,7 +226,7 @@ function Credit({ group, clusters, selected, onSelect }: CreditProps) {
                         y{i + 1} {swatch === null ? null : <Swatch cluster={swatch} size={14} />}
                       </button>
                     </th>
-                    <td>{sample.reward === null ? "–" : `${sample.correct ? "✓" : "✗"} ${Number(sample.reward.toFixed(3))}`}</td>
+                    <td>{sample.reward === null ? "–" : `${sample.correct === null ? "" : sample.correct ? "✓ " : "✗ "}${Number(sample.reward.toFixed(3))}`}</td>
                     {columns.map(([key, , values]) => (
                       <td key={key} data-method={key} data-value={values[i] ?? ""}>
                         {values[i] == null ? "–" : <SignedBar value={values[i]!} largest={largest(values)} against={opposes(sample.correct, values[i]!)} />}
@@ -295,7 +295,7 @@ function Card({ group, i, cluster, about, search, isSelected, isMarked, onSelect
     setMore(more + found.text);
   };
   const shown = isLong || search ? text : text.slice(0, LETTERS_SHOWN);
-  const verdict = sample.correct === null ? "reward not logged" : sample.correct ? "✓ correct" : "✗ wrong";
+  const verdict = sample.correct === null ? (sample.reward === null ? "reward not logged" : "not known to be correct") : sample.correct ? "✓ correct" : "✗ wrong";
   return (
     <div id={`sample-${i}`} class={isSelected ? "card selected" : "card"} role="group" tabIndex={0} aria-label={`y${i + 1}, ${verdict}`} onFocus={onSelect}>
       <div class="head">

@@ -36,7 +36,7 @@ const AGAINST = {
 export function why(group: Group, i: number): readonly string[] {
   const sample = group.samples[i]!;
   const sentences: string[] = [];
-  const kind = sample.correct === null ? "has no reward in the log" : sample.correct ? "is correct" : "is wrong";
+  const kind = sample.correct === null ? (sample.reward === null ? "has no reward in the log" : "is not known to be correct or wrong") : sample.correct ? "is correct" : "is wrong";
   if (sample.advantage === null) {
     sentences.push(`y${i + 1} ${kind}. The log does not hold its advantage.`);
   } else {

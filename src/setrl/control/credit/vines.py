@@ -23,6 +23,7 @@ from setrl.core.advantages import AnyMethod, Method
 Label = Callable[[Trajectory], Hashable | None]
 Score = Callable[[Trajectory], float]
 Distances = Callable[[Sequence[Trajectory]], np.ndarray]
+Correct = Callable[[Trajectory], bool | None]
 Where = Literal["equal", "inner", "uniform", "entropy"]
 CreditName = Literal["marginal", "action", "shared", "trunk", "bonus", "reward"]
 
@@ -45,6 +46,8 @@ class Vines:
         label: The strategy of an episode; None if it has none (degenerate). Methods that read
             clusters need it.
         score: The worth of a single episode, in [0, 1] for products with diversity.
+        correct: Whether an episode is right. Methods that compare right with wrong episodes need
+            it, unless scores are 0 and 1.
         distances: (N, N) distances of N episodes, for methods that read pairs.
         num_vines: N, vines from each state. 0 for no vines.
         num_states: p, states of each trunk that vines leave. 0 for no vines.
@@ -70,6 +73,7 @@ class Vines:
     label: Label | None = None
     score: Score = episode_return
     distances: Distances | None = None
+    correct: Correct | None = None
     num_vines: int = 8
     num_states: int = 2
     where: Where = "equal"
@@ -110,6 +114,8 @@ class Vines:
         found: dict[str, Callable[[Sequence[Trajectory]], np.ndarray]] = {}
         if "clusters" in reads and (label := self.label) is not None:
             found["clusters"] = lambda row: clusters([label(one) for one in row])
+        if "correct" in reads and (right := self.correct) is not None:
+            found["correct"] = lambda row: np.array([right(one) for one in row], dtype=np.float64)
         if "pairs" in reads and self.distances is not None:
             found["pairs"] = self.distances
         return {name: np.array([of(row) for row in episodes_BN]) for name, of in found.items()}
@@ -140,7 +146,7 @@ def check_vines(method: AnyMethod | None, vines: Vines | None) -> None:
         raise ValueError("a method scores sets of vines: give both method= and vines=, or neither")
     givers = {"clusters": "label", "pairs": "distances"}
     for field in method.reads:
-        if field == "rewards":
+        if field in ("rewards", "correct"):
             continue
         if field not in givers:
             raise ValueError(
