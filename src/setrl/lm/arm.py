@@ -120,7 +120,7 @@ def make_trainer(
         sampler=draw or (sampler.sample_ids if config.model is None else None),
         on_batch=recorder.on_batch,
         combine=task.combine,
-        correct=task.correct,
+        correct=task.correct or resolved.rewards[task.combine.outcome],  # evaluation reads it too
         fields=dict(own.fields),
         truncated=resolved.truncation,
         stop_rule=resolved.stop_rule,

@@ -10,8 +10,8 @@ import numpy as np
 from setrl.errors import RunError
 
 ASK = (
-    "pass correct=..., the name of a reward function that returns 1 or 0, the name of a column, or "
-    "a function that returns True, False or None for each sample"
+    "pass correct=... (in a config, the key `correct` of the task): the name of a reward function "
+    "that returns 1 or 0, the name of a column, or a function that returns True, False or None"
 )
 
 
