@@ -87,7 +87,8 @@ def test_credit_against_what_is_right_is_counted_with_a_shaped_reward(make_chat)
 def test_several_rewards_need_correct_only_for_methods_that_need_it(make_chat):
     sentence = (
         r"concave_counts needs to know which samples are right, and there are 2 reward functions "
-        r"\(correct, formatted\): pass correct=\.\.\. \(in a config, the key `correct` of the task\): the name of a reward function"
+        r"\(correct, formatted\): pass correct=\.\.\. \(in a config, "
+        r"the key `correct` of the task\): the name of a reward function that returns 1 or 0"
     )
     with pytest.raises(ValueError, match=sentence):
         make_chat(COUNTS, [correct, formatted], cluster_func=strategy)

@@ -52,7 +52,11 @@ class Group(NamedTuple):
     @property
     def fields(self) -> dict[str, Any]:
         """Return the case as arguments of `set_advantages`, one prompt."""
-        return {"clusters": np.array([self.clusters]), "answers": np.array([self.answers])}
+        return {
+            "correct": np.array([self.rewards]) > 0.5,  # as the page has it
+            "clusters": np.array([self.clusters]),
+            "answers": np.array([self.answers]),
+        }
 
 
 def _group(rewards: str, clusters: str, *set_sizes: int) -> Group:
@@ -177,7 +181,8 @@ def _methods() -> Iterator[dict[str, Any]]:
         def values(
             method: Method, rewards: Any = rewards_BN, labels: Any = clusters
         ) -> list[float]:
-            return method.advantages(rewards, clusters=labels).values_BN[0].tolist()
+            fields = {"clusters": labels, "correct": rewards > 0.5}
+            return method.advantages(rewards, **fields).values_BN[0].tolist()
 
         yield {
             **_inputs(group),

@@ -15,6 +15,7 @@ export function pythonOf(state: Credit): string {
     `from setrl import Method, ${estimator ? "credit, " : ""}methods, objectives, set_advantages`,
     "",
     `rewards = np.array([[${rewards.join(", ")}]])`,
+    "right = rewards > 0.5  # the threshold of this page",
     `strategies = np.array([[${clusters.join(", ")}]])  # 0 is A; -1 is degenerate`,
     `answers = np.array([[${answers.join(", ")}]])  # what majority votes count`,
     "",
@@ -36,7 +37,7 @@ export function pythonOf(state: Credit): string {
     "    ),",
     "}",
     "for name, method in compared.items():",
-    "    found = set_advantages(rewards, method, clusters=strategies, answers=answers)",
+    "    found = set_advantages(rewards, method, correct=right, clusters=strategies, answers=answers)",
     `    print(f"{name:16}", *(f"{value:+.4f}" for value in found.values_BN[0]))`,
     "",
   ].join("\n");

@@ -3,6 +3,7 @@ import numpy as np
 from setrl import Method, credit, methods, objectives, set_advantages
 
 rewards = np.array([[1, 0, 0, 0, 1, 0]])
+right = rewards > 0.5  # the threshold of this page
 strategies = np.array([[0, 1, 1, 2, 3, 2]])  # 0 is A; -1 is degenerate
 answers = np.array([[0, 3, 3, 4, 0, 4]])  # what majority votes count
 
@@ -36,5 +37,5 @@ compared = {
     ),
 }
 for name, method in compared.items():
-    found = set_advantages(rewards, method, clusters=strategies, answers=answers)
+    found = set_advantages(rewards, method, correct=right, clusters=strategies, answers=answers)
     print(f"{name:16}", *(f"{value:+.4f}" for value in found.values_BN[0]))
