@@ -205,6 +205,7 @@ def _scores() -> Iterator[dict[str, Any]]:
             rewards=np.array([group.rewards]),
             clusters=group.fields["clusters"],
             answers=group.fields["answers"],
+            correct=group.fields["correct"],
         )
         yield {
             **_inputs(group),
