@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ class Clusters(NamedTuple):
 
     def others(self, values_C: np.ndarray) -> np.ndarray:
         """Σ x over the other clusters of the cluster's prompt: (C,) → (C,)."""
-        return self.of_all(values_C)[self.row_C, 0] - self.kept(values_C)
+        return np.take(self.of_all(values_C), self.row_C) - self.kept(values_C)
 
     def kept(self, values_C: np.ndarray) -> np.ndarray:
         """x of each cluster, 0 at the places of degenerate samples: (C,) → (C,)."""
@@ -56,9 +57,9 @@ class Clusters(NamedTuple):
 
 def find_clusters(clusters_BN: np.ndarray) -> Clusters:
     """Return the clusters of dense samples."""
-    at_BN, row_C, label_C = _places(clusters_BN)
+    at_BN, row_C, degenerate = _places(clusters_BN)
     size_C = np.bincount(at_BN.ravel(), minlength=len(row_C))
-    size_C[label_C == DEGENERATE] = 0
+    size_C[degenerate] = 0
     return Clusters(at_BN, row_C, size_C)
 
 
@@ -70,8 +71,8 @@ def count_distinct(clusters: np.ndarray) -> np.ndarray:
     return (first & (ordered != DEGENERATE)).sum(axis=-1).astype(np.float64)
 
 
-def _places(clusters_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a place for every (prompt, label), and the prompt and the label of each place.
+def _places(clusters_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray, slice | np.ndarray]:
+    """Return a place for every (prompt, label), the prompt of each, and the degenerate places.
 
     Labels that lie close together are counted off, in O(N + C); others, such as hashes, sorted.
     """
@@ -80,13 +81,14 @@ def _places(clusters_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     width = int(clusters_BN.max()) - low + 1
     rows_B1 = np.arange(num_prompts)[:, None]
     if width <= 4 * num_samples:
-        label_C = np.tile(np.arange(low, low + width), num_prompts)
         row_C = np.repeat(np.arange(num_prompts), width)
-        return clusters_BN + (width * rows_B1 - low), row_C, label_C
+        first = slice(0, None if low == DEGENERATE else 0, width)
+        return clusters_BN + (width * rows_B1 - low), row_C, first
     _, labels = np.unique(clusters_BN, return_inverse=True)
     pairs_BN = labels.reshape(clusters_BN.shape) + (labels.max() + 1) * rows_B1
     _, first_C, at = np.unique(pairs_BN, return_index=True, return_inverse=True)
-    return at.reshape(clusters_BN.shape), first_C // num_samples, clusters_BN.ravel()[first_C]
+    is_degenerate_C = clusters_BN.ravel()[first_C] == DEGENERATE
+    return at.reshape(clusters_BN.shape), first_C // num_samples, is_degenerate_C
 
 
 class Missed(NamedTuple):
@@ -192,20 +194,32 @@ class MissedMeans:
 
 def largest(values_BN: np.ndarray) -> np.ndarray:
     """Return the largest |x| of each prompt, (B, 1)."""
-    low_B1, high_B1 = (of(values_BN, axis=-1, keepdims=True) for of in (np.min, np.max))
-    return np.maximum(high_B1, -low_B1)
+    return np.abs(values_BN).max(axis=-1, keepdims=True)
 
 
 def _missed(table: Chances, size_C: np.ndarray, rest_C: np.ndarray) -> Missed:
     """U and u − v for groups of these sizes, with these sums of values outside of them."""
-    n, k, outside = table.num_samples, table.set_size, table.outside
-    # A group of n − 1 samples leaves no third one whose value could be joined: 1 avoids 0/0 there.
-    missed_C = table.missed_with[size_C]
-    others_C = np.maximum(n - 1 - size_C, 1)
-    joint_C = missed_C * (k * size_C - outside) / (others_C * outside)
+    unit = _missed_units(table.num_samples, table.set_size)
     return Missed(
-        mean_C=missed_C * (k / n) * rest_C,
-        slope_C=missed_C - joint_C,
-        level_C=joint_C * rest_C,
-        held_C=-missed_C * (k / outside) * rest_C,
+        mean_C=unit.mean_C[size_C] * rest_C,
+        slope_C=unit.slope_C[size_C],
+        level_C=unit.level_C[size_C] * rest_C,
+        held_C=unit.held_C[size_C] * rest_C,
+    )
+
+
+@lru_cache(maxsize=256)
+def _missed_units(num_samples: int, set_size: int) -> Missed:
+    """U and u − v for groups of 0 … n samples, where the values outside of them sum to 1."""
+    n, k, table = num_samples, set_size, chances(num_samples, set_size)
+    size_m = np.arange(n + 1)
+    # A group of n − 1 samples leaves no third one whose value could be joined: 1 avoids 0/0 there.
+    others_m = np.maximum(n - 1 - size_m, 1)
+    missed_m = table.missed_with
+    joint_m = missed_m * (k * size_m - table.outside) / (others_m * table.outside)
+    return Missed(
+        mean_C=missed_m * (k / n),
+        slope_C=missed_m - joint_m,
+        level_C=joint_m,
+        held_C=-missed_m * (k / table.outside),
     )
