@@ -15,7 +15,7 @@ from setrl import names
 from setrl.core.advantages import AnyMethod, require_method
 from setrl.core.credit import baselines
 from setrl.core.inputs import check_given, check_shape
-from setrl.core.method import Sum
+from setrl.core.method import Method, Sum
 from setrl.core.samples import Array, Fields
 from setrl.installing import install
 
@@ -134,7 +134,7 @@ def _shapes(shape: tuple[int, ...]) -> Advantages:
     """Return the shapes and kinds of what comes back."""
     number = jax.numpy.result_type(float)  # float64 only with jax_enable_x64
 
-    def of(ends: tuple[int, ...], kind: Any = number) -> jax.ShapeDtypeStruct:
+    def of(ends: tuple[int, ...], kind: Any = number) -> Any:
         return jax.ShapeDtypeStruct(ends, kind)
 
     each, prompt = shape, shape[:-1]
@@ -145,4 +145,5 @@ def _learns(method: AnyMethod) -> bool:
     """Return whether the credit of a prompt may depend on the other prompts."""
     if isinstance(method, Sum):
         return any(map(_learns, method.parts))
+    assert isinstance(method, Method)
     return not isinstance(baselines.resolve(method.baseline), baselines.BY_PROMPT)

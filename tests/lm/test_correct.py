@@ -55,7 +55,7 @@ def test_a_graded_function_needs_a_function_that_says_it(make):
     task = make(reward={"function": "own:score"}, correct="own:is_right")
     assert read(task) == [False, True, True]
     assert task.correct(prompts=["p"] * 3, completions=TEXTS) == [0.0, 1.0, 1.0]
-    with pytest.raises(RunError, match="'score' gave 0.25"):  # a reward by name is one of these
+    with pytest.raises(RunError, match=r"'score' gave 0\.25"):  # a reward by name is one of these
         read(make(reward={"function": "own:score"}, correct="score"))
 
 

@@ -391,7 +391,10 @@ def _in_blocks(samples: Samples, method: Method, step: int) -> Advantages:
             array[at] = values
         used = part.estimator
     usable_BN, skipped_B = np.ones(shape, dtype=bool), np.zeros(shape[0], dtype=bool)
-    return Advantages(*whole, None, usable_BN, skipped_B, used, is_exact=True)
+    values_BN, with_BN, without_BN, mean_B = whole
+    return Advantages(
+        values_BN, with_BN, without_BN, mean_B, None, usable_BN, skipped_B, used, is_exact=True
+    )
 
 
 def _of_dense(samples: Samples, method: Method, rng: np.random.Generator | None) -> Advantages:

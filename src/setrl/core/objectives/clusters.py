@@ -45,7 +45,7 @@ class Clusters(NamedTuple):
         """Σ x over the other clusters of the cluster's prompt: (C,) → (C,)."""
         return np.take(self.of_all(values_C), self.row_C) - self.kept(values_C)
 
-    def kept(self, values_C: np.ndarray) -> np.ndarray:
+    def kept(self, values_C: np.ndarray | float) -> np.ndarray:
         """x of each cluster, 0 at the places of degenerate samples: (C,) → (C,)."""
         return np.where(self.size_C > 0, values_C, 0.0)
 

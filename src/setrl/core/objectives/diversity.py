@@ -66,8 +66,9 @@ class ClusterDiversity(Objective):
         contrast_BN = parts[0].contrast_BN
         for part in parts[1:]:
             contrast_BN += part.contrast_BN
-        mean_B1, size_B1 = sum(p.mean_B1 for p in parts), sum(p.size_B1 for p in parts)
-        return SetMeans.around(mean_B1[:, 0], contrast_BN, k, size_B=size_B1[:, 0])
+        mean_B = sum((p.mean_B1[:, 0] for p in parts), np.zeros(()))
+        size_B = sum((p.size_B1[:, 0] for p in parts), np.zeros(()))
+        return SetMeans.around(mean_B, contrast_BN, k, size_B=size_B)
 
 
 @dataclass(frozen=True, repr=False)
