@@ -24,7 +24,7 @@ def groups(prompts=8, samples=8):
     rows = []
     for number in range(prompts):
         labels = [rng.choice(["factoring", "formula", None]) for _ in range(samples)]
-        rewards = [int(label is not None and rng.random() < 0.7) for label in labels]
+        rewards = [int(label is not None and rng.random() < 0.9) for label in labels]
         other = [rng.choice([label, "formula"]) for label in labels]
         rows.append({"id": f"p{number}", "rewards": rewards, "clusters": labels, "second": other})
     return rows
