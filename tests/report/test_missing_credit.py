@@ -43,6 +43,15 @@ def test_a_tenth_without_credit_is_the_first_line(run_dir, key):
     assert sentence in re.sub(r"<[^>]*>", "", first[1])
 
 
+def test_a_run_without_any_signal_is_named(run_dir):
+    log(run_dir, "grpo", 0, **{"advantage/dead_groups": 1.0})
+    log(run_dir, "grpo", 1, **{"advantage/dead_groups": 1.0, "reward/pass@1": 1.0})
+    log(run_dir, "poly_epo", 0, **{"advantage/dead_groups": 0.9})
+    assert warnings_of(read_run(run_dir)) == [
+        "GRPO, seed 0, learned nothing: all its advantages are 0."
+    ]
+
+
 def test_a_run_that_stopped_is_the_first_line_also_in_markdown(run_dir, tmp_path):
     folder = run_dir / "poly_epo" / "seed_1"
     write_status(folder, "failed", error="the credit is <missing> for 20 of the last 32 prompts")

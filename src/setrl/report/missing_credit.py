@@ -1,4 +1,4 @@
-"""What a report warns of before anything else: training runs that stopped, or learned from few."""
+"""What a report warns of before anything else: runs that failed, and arms that lack credit."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from setrl.report.run import ArmRun, RunData
 from setrl.wording import count, percent
 
+FEWEST_STEPS = 8  # without a signal, from which a reader is warned
 MUCH = 0.1  # share of the prompts without credit from which a reader is warned
 # Share of the prompts without credit; earlier versions logged the share of the samples.
 KEYS = ("advantage/skipped", "advantage/left_out")
@@ -14,10 +15,12 @@ KEYS = ("advantage/skipped", "advantage/left_out")
 
 def warnings_of(data: RunData) -> list[str]:
     """Write a sentence for each training run that failed, and for arms that lack much credit."""
+    kinds = (_failures, _left_out, _without_signal)
     return [
         sentence
         for arm, runs in data.arms.items()
-        for sentence in [*_failures(data, arm, runs), *_left_out(data, arm, runs)]
+        for kind in kinds
+        for sentence in kind(data, arm, runs)
     ]
 
 
@@ -46,6 +49,21 @@ def _left_out(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
         f"prompts{where}: they taught nothing. The metric judge/unknown says whether the judge "
         "failed."
     ]
+
+
+def _without_signal(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
+    seeds = [run.seed for run in runs if run.error is None and _is_without_signal(run)]
+    return [
+        f"{data.looks[arm].label}, seed {seed}, learned nothing: all its advantages are 0."
+        for seed in seeds
+    ]
+
+
+def _is_without_signal(run: ArmRun) -> bool:
+    """Return whether no prompt of any step had a signal, though some samples were not right."""
+    dead = run.metrics.get("advantage/dead_groups", np.zeros(0))
+    right = run.metrics.get("reward/pass@1", np.zeros(0))
+    return len(dead) >= FEWEST_STEPS and bool((dead == 1).all()) and not (right == 1).all()
 
 
 def share_left_out(run: ArmRun) -> float | None:
