@@ -76,6 +76,7 @@ def test_whatever_is_written_there_is_a_reason_at_once_or_a_job(text):
 
 
 HOSTILE = {
+    "right but slow": "x+1" + "+x^{x^x}-x^{x^x}" * 110,
     "tower": r"9^{9^{9^{9}}}",
     "nested tower": r"((9^{9})^{9^{9}})^{9^{9^{9}}}",
     "factorials": "9!!!!!!",
@@ -132,7 +133,7 @@ def test_unfit_golds_are_an_error_when_the_data_are_loaded(grader):
         ("\\textbf{(D)}\\", "a lone backslash"),
         (r"t(0,4]]", "unbalanced brackets"),
         (r"x \ge", "a missing operand"),
-        (r"n\mid p", "unparsable gold"),
+        (r"0\cdot 5", r"accepts another answer: 0\cdot 6"),
     ],
 )
 def test_unfit_golds(gold, reason, grader):
@@ -144,7 +145,8 @@ def test_unfit_golds(gold, reason, grader):
     ["18", "-0.5", "1,234", r"\frac{1}{2}", r"2\sqrt{3}", "(1,2]", r"\{1,2\}", "1,2,3", "Yes", "B",
      r"\textbf{(B)}\;7", r"36^\circ", r"45\%", "160\\,", "x=5", "f(n)=n", r"m_{\max }=n^2", "e^e",
      r"(-\infty,0)\cup\{1\}", r"\binom{2n}{n}", r"\frac{100!}{2^{50}}", "3:4", r"\pm 2",
-     r"\left\lfloor\log _{2} n\right\rfloor+1", "equilateral triangle", "-1"],
+     r"\left\lfloor\log _{2} n\right\rfloor+1", "equilateral triangle", "-1",
+     r"n\mid p", "I(0)", r"0.\overline{36}", "2024-03-05", r"\mathbf{a}\times\mathbf{b}"],
 )  # fmt: skip
 def test_fit_golds(gold, grader):
     assert grader.gold_problems([gold]) == [None]

@@ -1,6 +1,6 @@
 r"""An answer and a gold answer → right, wrong or unreadable, with the reason.
 
-It compares numbers and words at once, and other answers by math-verify, in processes that it can
+It compares most answers at once, and roots, trigonometry and the like in processes that it can
 kill. It imports nothing else of setrl but `errors` and `installing`.
 
 >>> from setrl.grading import grade

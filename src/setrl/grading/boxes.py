@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 _TOKEN = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\Z")
@@ -21,10 +22,12 @@ class FinalBoxes:
             on the same line, or with only punctuation, "and" or "or" between; at most `MAX_BOXES`.
             Empty if there is no box.
         cut_off: Whether a later box was opened but never closed.
+        joined: Whether only punctuation, "and" or "or" is between them, as in a list.
     """
 
     answers: tuple[str, ...]
     cut_off: bool
+    joined: bool = False
 
 
 def final_boxes(text: str) -> FinalBoxes:
@@ -44,7 +47,9 @@ def final_boxes(text: str) -> FinalBoxes:
     earliest = max(len(closed) - MAX_BOXES, 0)
     while first > earliest and _belong_together(text, closed[first - 1][1], closed[first][0]):
         first -= 1
-    return FinalBoxes(tuple(text[start:end] for start, end in closed[first:]), cut_off=False)
+    found = closed[first:]
+    joined = all(_is_joint(text, end, start) for (_, end), (start, _) in pairwise(found))
+    return FinalBoxes(tuple(text[start:end] for start, end in found), cut_off=False, joined=joined)
 
 
 def _scan(text: str) -> tuple[list[tuple[int, int]], int]:
@@ -74,6 +79,11 @@ def _belong_together(text: str, end: int, start: int) -> bool:
     """Whether the box that ends at `end` and the next, whose contents begin at `start`, are one."""
     if text.find("\n", end, start) < 0:
         return True
+    return _is_joint(text, end, start)
+
+
+def _is_joint(text: str, end: int, start: int) -> bool:
+    """Whether only punctuation, "and" or "or" is between two boxes."""
     if start - end > _LONGEST_GAP:
         return False
     gap = _BOX.sub("", text[end + 1 : start - 1])

@@ -1,21 +1,28 @@
 r"""Is an answer the gold? What can be decided without algebra; a function is asked for the rest.
 
 Every answer is compared item by item, in brackets of the same kind: an interval is not a set, a
-pair is not a list. Numbers are compared as rationals, words as words, marks exactly (bases, primes,
-minutes, times of day, ratios); the rest is left to `algebra`. docs/rewards.md has the rules.
+pair is not a list. The gold has a kind, and an answer of another kind is wrong: sets of reals,
+marks (bases, primes, minutes, times of day, ratios, dates, permutations), numbers, words,
+statements of algebra. What has no certain reading is text: it equals only the same text.
+docs/rewards.md has the rules.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
+from typing import Literal
 
 from setrl.grading.expressions import read
 from setrl.grading.marks import compare_marked
-from setrl.grading.normal_form import spaceless, split_unit
+from setrl.grading.normal_form import spaceless
 from setrl.grading.numbers import Number, equal_numbers, read_number
+from setrl.grading.reals import same_reals
 from setrl.grading.shapes import Shape, is_chain, is_name, read_shape, sides, unnamed
+from setrl.grading.units import currency_of, split_currency, split_unit
 
 Verdict = bool | None  # None: only algebra can decide
 Algebra = Callable[[str, str], Verdict]
@@ -30,10 +37,18 @@ _SHORT_WORDS = {"yes", "no", "true", "false", "none", "odd", "even"}
 _ONLY_LETTERS = re.compile(r"[A-Z]{2,3}\Z|[A-Za-z]{3}\Z")  # of a word or of points, or a product
 _POINTS = re.compile(r"\\(?:angle|triangle|overrightarrow)(?![a-z])\s*\{?\s*([A-Z]+)")
 _DOUBTS = re.compile(
-    r"\b(?:not|no|is|isn't|or|and|but|wrong|false|incorrect|maybe|neither|nor|never|except)\b",
+    r"\b(?:not|no|is|isn't|or|and|but|wrong|false|incorrect|maybe|neither|nor|never|except|actually"
+    r"|rather|perhaps|wait|sorry|also|instead|probably|either|both|possibly|unless)\b|\b[B-J]\b",
     re.IGNORECASE,
 )
-_CHOICE = re.compile(r"\(?([A-J])(?:\)|\Z)\s*(.*)\Z", re.DOTALL)
+_CHOICE = re.compile(
+    r"((?:[Oo]ption|[Cc]hoice)\s+)?(\(?)([A-J])([).]|:(?=\s)|\Z)\s*(.*)\Z", re.DOTALL
+)
+_FUNCTION = re.compile(r"(\\?[a-zA-Z]+'*)\([a-z](?:,[a-z])*\)\Z")
+_SYMBOLS = re.compile(r"(?:[A-Z][a-z]?(?:_?\d)*){2,}\Z|[ivx]{2,}\Z")  # CO_2, IV, iv, AB
+_LABEL = re.compile(r"(?:[A-Z]|[IVX]+|[ivx]+)\Z")
+_COUNTER = re.compile(r"[,;]\s*([a-zA-Z])\s*\\in\s*\\mathbb\{Z\}\Z")
+_PHRASE = re.compile(r"\d+(?:\.\d+)?|\\?[a-zA-Z]+|\S")
 _UNEVALUATED = re.compile(r"\\(?:i{1,3}nt|oint|sum|prod|lim|[lcd]?dots)(?![a-zA-Z])|\.\.\.")
 _INEQUALITY = re.compile(r"[<>]|\\(?:le|ge|ne|lt|gt)(?![a-zA-Z])")
 _NUMERAL = r"(?:\d+(?:\.\d*)?|\.\d+|\\frac\{\d+\}\{\d+\})"
@@ -83,7 +98,7 @@ def refusal(gold: str, answer: str) -> str | None:
         return None
     if _UNEVALUATED.search(answer) and not _UNEVALUATED.search(gold):
         return "unevaluated"
-    if _chained(answer) and not _chained(gold):
+    if _chained(answer) and not (_chained(gold) or _may_be_another_form(gold, answer)):
         return "chain"
     if number_of(gold) and not number_of(answer) and _ARITHMETIC.match(spaceless(unnamed(answer))):
         return "unevaluated"
@@ -117,9 +132,11 @@ def is_plain(text: str) -> bool:
 def choice_of(text: str) -> tuple[str, str] | None:
     """Return the letter of a choice and the words behind it: "(D) x = 0" → ("D", "x = 0")."""
     found = _CHOICE.match(text)
-    if not found or (found[2] and not text.startswith("(")):
+    if not found or (found[2] and found[4] != ")"):
         return None
-    return found[1], found[2]
+    if found[5] and not (found[1] or found[2] or found[5][:1].isalpha() or found[5][:1].isdigit()):
+        return None
+    return found[3], found[5]
 
 
 def _may_follow(text: str) -> bool:
@@ -128,7 +145,12 @@ def _may_follow(text: str) -> bool:
         return True
     if text[:1] in "+-*/^_!" or choice_of(text) or _DOUBTS.search(text):
         return False
-    return read(text) is not None or is_words(text)
+    return all(read(side) for side in sides(text)) or is_words(text)
+
+
+def _may_be_another_form(gold: str, answer: str) -> bool:
+    """Whether both are equations and the gold gives no number: y = 2x + 3 is 2x − y + 3 = 0."""
+    return len(sides(gold)) == len(sides(answer)) == 2 and number_of(gold) is None
 
 
 def _chained(text: str) -> bool:
@@ -144,6 +166,7 @@ class _Comparison:
     def answers(self, gold: str, answer: str, depth: int) -> Verdict:
         if spaceless(gold) == spaceless(answer):
             return True
+        answer = _with_counter_of(gold, answer)
         choices = choice_of(gold), choice_of(answer)
         if choices[0] and choices[1]:
             return self._choices(choices[0], choices[1], depth)
@@ -151,7 +174,10 @@ class _Comparison:
             text[1] if text and text[1] else whole
             for text, whole in zip(choices, (gold, answer), strict=True)
         )
-        gold_shape, answer_shape = read_shape(gold), read_shape(answer)
+        reals = same_reals(gold, answer, self.items)
+        if reals is not NotImplemented:
+            return reals
+        gold_shape, answer_shape = _alike(read_shape(gold), read_shape(answer))
         nested = depth < MAX_DEPTH or r"\emptyset" in gold + answer
         if nested and gold.startswith("\\{") != answer.startswith("\\{"):
             return False  # a set in a tuple or a set is not its only member
@@ -160,11 +186,6 @@ class _Comparison:
         sizes = len(gold_shape.items), len(answer_shape.items)
         if sizes == (1, 1) and not (gold_shape.brackets or answer_shape.brackets):
             return self.items(gold_shape.items[0], answer_shape.items[0])
-        if _is_condition(gold_shape) != _is_condition(answer_shape):
-            other = answer_shape if _is_condition(gold_shape) else gold_shape
-            if _kind(other.brackets) == "{}" and len(other.items) > 1:
-                return False
-            return self.algebra(_condition(gold_shape, gold), _condition(answer_shape, answer))
         if _kind(gold_shape.brackets) != _kind(answer_shape.brackets) or sizes[0] != sizes[1]:
             return False
         if max(sizes) > MAX_ITEMS or depth == 0:
@@ -195,6 +216,9 @@ class _Comparison:
             return True
         if {key[-1:] for key in keys} == {"%", "°"} or any("%%" in key for key in keys):
             return False
+        currency = _currencies(*keys)
+        if currency is not None:
+            return currency and self.items(*currency)
         marked = compare_marked(keys[0], keys[1], self._terms)
         if marked is not NotImplemented:
             return marked
@@ -204,6 +228,10 @@ class _Comparison:
         both_letters = _ONLY_LETTERS.match(keys[0]) and _ONLY_LETTERS.match(keys[1])
         if is_words(gold) or is_words(answer) or both_letters:
             return _same_words(gold, answer)
+        if _SYMBOLS.match(keys[0]):
+            return False
+        if _phrase(gold) == _phrase(answer):
+            return True
         if _not_understood(gold) or _not_understood(answer) or _points(gold) != _points(answer):
             return False
         return self.algebra(gold, answer)
@@ -228,6 +256,8 @@ class _Comparison:
             return gold_sides[1], answer, False
         if named[1] and len(gold_sides) == 1:
             return gold, answer_sides[1], False
+        if all(named) and _same_function(gold_sides[0], answer_sides[0]):
+            return gold, answer, False
         if all(named) and not _mentions(gold_sides, answer_sides):
             return gold, answer, True
         return gold, answer, len(gold_sides) != len(answer_sides)
@@ -237,9 +267,89 @@ def _kind(brackets: str) -> str:
     return brackets or "{}"
 
 
+def _same_function(gold: str, answer: str) -> bool:
+    """Whether both sides name one function of letters, f(x) and f(z)."""
+    found = [_FUNCTION.match(spaceless(text)) for text in (gold, answer)]
+    return bool(found[0] and found[1] and found[0][1] == found[1][1])
+
+
 def _mentions(gold: list[str], answer: list[str]) -> bool:
     """Whether the right-hand side of one equation has the left-hand side of the other in it."""
     return spaceless(gold[0]) in spaceless(answer[1]) or spaceless(answer[0]) in spaceless(gold[1])
+
+
+def _alike(gold: Shape, answer: Shape) -> tuple[Shape, Shape]:
+    """Both shapes as tuples where one is a named tuple: x = 1, y = 2 is (x, y) = (1, 2)."""
+    named = _named_tuple(gold), _named_tuple(answer)
+    if named[0] and named[1] and "()" in (gold.brackets, answer.brackets):
+        return named[0], named[1]
+    if (named[0] is None) == (named[1] is None):
+        return gold, answer
+    found, other = (named[0], answer) if named[0] else (named[1], gold)
+    assert found is not None
+    if other.brackets == "()":
+        as_tuple = other
+    elif not (other.brackets or any(map(_is_named, other.items))) and len(other.items) > 1:
+        as_tuple = replace(other, brackets="()")
+    else:
+        return gold, answer
+    return (found, as_tuple) if named[0] else (as_tuple, found)
+
+
+def _named_tuple(shape: Shape) -> Shape | None:
+    """Return (x, y) = (1, 2), also if it is written x = 1, y = 2; None for any other shape."""
+    if shape.brackets == "()" and shape.names.startswith("("):
+        return shape
+    names = [sides(item)[0].strip() for item in shape.items if _is_named(item)]
+    if (
+        shape.brackets
+        or len(names) != len(shape.items)
+        or names != sorted(set(names))
+        or len(names) < 2
+    ):
+        return None
+    values = tuple(unnamed(item).strip() for item in shape.items)
+    return Shape("()", values, f"({','.join(names)})")
+
+
+def _with_counter_of(gold: str, answer: str) -> str:
+    """Return the answer with the gold's name of a whole number: kπ, k ∈ ℤ is nπ, n ∈ ℤ."""
+    ours, theirs = _COUNTER.search(gold), _COUNTER.search(answer)
+    if not ours or not theirs or ours[1] == theirs[1]:
+        return answer
+    letters = re.findall(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])", answer)
+    if ours[1] in letters:
+        return answer
+    return re.sub(rf"(?<![\\a-zA-Z]){theirs[1]}(?![a-zA-Z])", ours[1], answer)
+
+
+def _currencies(gold: str, answer: str) -> tuple[str, str] | Literal[False] | None:
+    """Return both amounts without their currency; False if currencies differ, None without any."""
+    amounts = [split_currency(key) for key in (gold, answer)]
+    if not any(sign for _, sign in amounts):
+        return None
+    bare = [
+        amount
+        if amount[1]
+        else (split_unit(key) if currency_of(split_unit(key)[1]) in "$€£¥₹" else (key, ""))
+        for amount, key in zip(amounts, (gold, answer), strict=True)
+    ]
+    signs = {currency_of(sign) for _, sign in bare if sign}
+    other_unit = any(amount[-1:] in "%°" or split_unit(amount)[1] for amount, _ in bare)
+    return False if len(signs) > 1 or other_unit else (bare[0][0], bare[1][0])
+
+
+def _phrase(text: str) -> list[object]:
+    """Return the numbers and the words of a text in their order; 5 feet 6 inches is such a text."""
+    found = _PHRASE.findall(text)
+    return [
+        Fraction(part)
+        if part[0].isdigit()
+        else part.lower()
+        if part.isalpha() and _looks_like_words(part)
+        else part
+        for part in found
+    ]
 
 
 def _values_without_names(gold: Shape, answer: Shape) -> bool:
@@ -294,27 +404,25 @@ def _differ(gold: Shape, answer: Shape) -> bool:
     """Whether names or joints differ: (x, y) or (y, x); and or or between words or conditions."""
     if gold.names and answer.names and spaceless(gold.names) != spaceless(answer.names):
         return True
-    joints = {gold.joints, answer.joints}
-    if joints != {frozenset({"and"}), frozenset({"or"})}:
+    if ("or" in gold.joints) == ("or" in answer.joints):
         return False
-    return any(_INEQUALITY.search(item) or is_words(item) for item in gold.items)
+    if any(is_words(item) or _LABEL.match(item) for item in gold.items):
+        return True
+    joints = {gold.joints, answer.joints} == {frozenset({"and"}), frozenset({"or"})}
+    return joints and any(_INEQUALITY.search(item) for item in gold.items)
 
 
 def _without_lone_unit(gold: str, answer: str) -> tuple[str, str]:
-    (bare_gold, gold_unit), (bare_answer, answer_unit) = split_unit(gold), split_unit(answer)
-    if gold_unit and answer_unit and gold_unit != answer_unit:
+    (bare_gold, gold_unit), (bare_answer, answer_unit) = (
+        (amount, sign) if sign else split_unit(text)
+        for text in (gold, answer)
+        for amount, sign in [split_currency(text)]
+    )
+    if gold_unit and answer_unit and currency_of(gold_unit) != currency_of(answer_unit):
+        return gold, answer
+    if (gold_unit or answer_unit) and (gold + answer).rstrip().endswith(("%", "°")):
         return gold, answer
     return bare_gold, bare_answer
-
-
-def _is_condition(shape: Shape) -> bool:
-    """Whether an answer is one inequality, which may also be written as an interval."""
-    return len(shape.items) == 1 and _INEQUALITY.search(shape.items[0]) is not None
-
-
-def _condition(shape: Shape, text: str) -> str:
-    """Return the inequality within {x | x > 1}; return any other answer unchanged."""
-    return shape.items[0] if _is_condition(shape) else text
 
 
 def every(verdicts: Iterable[Verdict]) -> Verdict:

@@ -1,42 +1,55 @@
-r"""Expressions as trees, read from normal forms, and whether two of them are equal.
+r"""Expressions as trees, read from normal forms by a strict reader.
 
-Letters keep their case, index and primes: R is not r, x_1 is not x_2, f' is not f. What the reader
-does not understand it does not read (`read` returns None): a function that is applied, f(x), could
-be a product, and anything with a sum sign or an integral is left to math-verify.
-
-Two rational functions are compared at random points modulo random primes near 2⁶¹. If they differ,
-they agree at a point with a chance of at most degree / 2⁶⁰ (Schwartz and Zippel). Microseconds are
-enough, where expanding both takes seconds. Every process draws primes of its own: to a prime that
-an answer may name, 5 and 5 + p would be equal.
+Letters keep their case, index and primes: R is not r, x_1 is not x_2, f' is not f. A letter that
+is applied, f(x), is a function that is not known. What has two readings, or none that the reader
+knows, is not read (`read` returns None): letters behind which a number follows, words, 1/2x,
+integrals, limits, derivatives as operators, products of matrices.
 """
 
 from __future__ import annotations
 
-import random
 import re
-from collections.abc import Mapping
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import lru_cache
 
-from setrl.grading.tokens import FUNCTIONS
+from setrl.grading.numbers import read_number
+from setrl.grading.tokens import APPLIED, FUNCTIONS
+from setrl.grading.units import follows_number
 
-MAX_EXPONENT = 10**6  # far below the primes: x^(p−1) would be 1 at every point
 MAX_DEPTH = 60
-POINTS = 3
 
 _GREEK = """
     alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi
     rho sigma tau upsilon phi varphi chi psi omega
     Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega
 """
-_LETTERS = {rf"\{name}" for name in _GREEK.split()} | set(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_LETTERS = {rf"\{name}" for name in _GREEK.split()} | set("abcdefghijklmnopqrstuvwxyz") | _CAPITALS
+_NAMES_OF_FUNCTIONS = (  # before "(" they are applied, unless they occur without brackets too
+    _CAPITALS
+    | {"f", "g", r"\phi", r"\varphi", r"\psi", r"\zeta", r"\chi"}
+    | {name for name in _LETTERS if re.match(r"\\[A-Z]", name)}
 )
-_APPLIED = set("fghFGPpQuvw") | {r"\phi", r"\varphi", r"\psi"}  # before "(": applied, or a factor?
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[0-9]+(?:\.[0-9]+)?|\.[0-9]+|\s+|.", re.DOTALL)
 _DIGITS = "0123456789"
-_ONE_ARGUMENT = FUNCTIONS - {r"\max", r"\min", r"\gcd", r"\lcm", r"\log"}
+_ONE_ARGUMENT = FUNCTIONS - APPLIED - {r"\log"}
 _INVERSE = {r"\sin": r"\arcsin", r"\cos": r"\arccos", r"\tan": r"\arctan"}
+_ACCENTS = {
+    r"\overline", r"\bar", r"\hat", r"\tilde", r"\vec", r"\dot", r"\ddot", r"\overrightarrow",
+    r"\overleftarrow", r"\mathbf", r"\mathcal", r"\mathfrak", r"\mathscr",
+}  # fmt: skip
+_VECTOR = re.compile(r"\\(?:vec|mathbf|overrightarrow)\{|\\hat\{\\?[ijk]")
+_GROUPS = {r"\lfloor": r"\rfloor", r"\lceil": r"\rceil", "(": ")", "{": "}", "[": "]"}
+_TWO_NUMBERS = re.compile(r"(?<![\d._^])\d+\s+\d")
+_WORDS = re.compile(
+    r"(?<![\\a-zA-Z{])(?:[A-Za-z]{4,}|(?:tr|Tr|Var|Cov|sgn|erf|arg|det|deg|sin|cos|tan|log|ln|exp)\s*\()"
+)
+_NAME = re.compile(
+    r"(?P<base>\\[a-zA-Z]+(?:\{\\?[a-zA-Z]+\})?|[a-zA-Z])\s*(?P<index>_\s*(?:\{[^{}]*\}|\w))?"
+    r"\s*(?P<primes>'*)\s*"
+    r"(?P<argument>\((?:\s*(?:-?[\d.]+|-?[a-zA-Z]|-?\\[a-zA-Z]+)\s*\)|[^()]*,)?)?"
+)
 
 
 @dataclass(frozen=True)
@@ -45,9 +58,10 @@ class Tree:
 
     Attributes:
         op: "number", "letter", "constant", "+", "*", "/", "^", "-" (of one part), "root" (of a
-            degree), "binom", "!", "abs", "degrees", "log" (of a base), or a function's command.
+            degree), "binom", "!", "abs", "floor", "ceil", "degrees", "log" (of a base), a command
+            of a function, or "apply": an unknown function, a sum, or a product of vectors.
         parts: The parts; none of leaves.
-        text: What a leaf is: the number or the letter.
+        text: What a leaf is: the number or the letter; of "apply" the function's name.
     """
 
     op: str
@@ -59,21 +73,82 @@ class UnreadableError(Exception):
     """The text holds something that this reader does not understand."""
 
 
+def applied_names(gold: str, answer: str = "") -> frozenset[str]:
+    r"""Return the names that stand before brackets as functions; the gold decides what it names.
+
+    A name that occurs without brackets too is a factor: n(n+1). Other names are functions if they
+    look like one, f or \Phi, or if the brackets hold one letter or number, or a list: a(n).
+
+    >>> sorted(applied_names("E(X^2)")), sorted(applied_names("n(n+1)+a(n)"))
+    (['E'], ['a'])
+    """
+    ours, ours_bare = _names(gold)
+    theirs, theirs_bare = _names(answer)
+    return frozenset((ours - ours_bare) | (theirs - theirs_bare - ours - ours_bare))
+
+
 @lru_cache(maxsize=4096)
-def read(text: str) -> Tree | None:
+def _names(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names that are applied in a text, and the names that also occur alone."""
+    applied, bare = set(), set()
+    for found in _NAME.finditer(text):
+        base, argument = found["base"].partition("{")[0], found["argument"]
+        if base not in _LETTERS and base not in _ACCENTS and base != r"\pi":
+            continue
+        index = re.sub(r"[\s{}]", "", found["index"] or "")
+        name = found["base"] + index + found["primes"]
+        if argument is None:
+            bare.add(name)
+        elif len(argument) > 1 or base in _NAMES_OF_FUNCTIONS or found["primes"]:
+            applied.add(name)
+    return frozenset(applied), frozenset(bare)
+
+
+def read(text: str, gold: str | None = None) -> Tree | None:
     r"""Read a normal form as an expression; return None if it may be something else.
 
-    >>> read("x^2+1").op, read(r"\frac{1}{2}").op, read("f(x)"), read("2x+")
-    ('+', '/', None, None)
+    Args:
+        text: The normal form.
+        gold: The gold, whose names have the meaning that they have there; by default the text.
+
+    >>> read("x^2+1").op, read(r"\frac{1}{2}").op, read("f(x)").op, read("2x+")
+    ('+', '/', 'apply', None)
     """
-    reader = _Reader([token for token in _TOKEN.findall(text) if not token.isspace()])
-    if re.search(r"(?<![\d._^])\d+\s+\d", text):  # 1 2 is no product
+    return _read(text, applied_names(text) if gold is None else applied_names(gold, text))
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str, functions: frozenset[str]) -> Tree | None:
+    if _TWO_NUMBERS.search(text) or _WORDS.search(text) or follows_number(text):
         return None
+    found = [token for token in _TOKEN.findall(text) if not token.isspace()]
+    reader = _Reader(found, functions)
     try:
         tree = reader.sum()
     except (UnreadableError, IndexError, RecursionError):
         return None
-    return tree if reader.at == len(reader.tokens) and not _too_deep(tree) else None
+    if reader.at != len(found) or _too_deep(tree):
+        return None
+    return None if reader.ordered and letters_of(tree) <= _CAPITALS else tree
+
+
+def letters_of(tree: Tree) -> set[str]:
+    """Return the letters of an expression, with their indices and primes."""
+    if tree.op == "letter":
+        return {tree.text}
+    return set().union(*(letters_of(part) for part in tree.parts))
+
+
+def renamed(tree: Tree, names: dict[str, str]) -> Tree:
+    """Return the tree with other names of its letters."""
+    if tree.op == "letter":
+        return Tree("letter", text=names.get(tree.text, tree.text))
+    return Tree(tree.op, tuple(renamed(part, names) for part in tree.parts), tree.text)
+
+
+def has(tree: Tree, ops: Set[str]) -> bool:
+    """Whether one of the operations occurs in a tree."""
+    return tree.op in ops or any(has(part, ops) for part in tree.parts)
 
 
 def _too_deep(tree: Tree) -> bool:
@@ -86,17 +161,41 @@ def _too_deep(tree: Tree) -> bool:
     return True
 
 
-class _Reader:
-    """A reader by recursive descent: a sum of products of powers."""
+def _has_vector(tree: Tree) -> bool:
+    """Whether a value may be a vector: products of vectors are not products of numbers."""
+    if tree.op == "letter":
+        return _VECTOR.match(tree.text) is not None
+    return tree.op != "apply" and any(_has_vector(part) for part in tree.parts)
 
-    def __init__(self, tokens: list[str]):
+
+class _Reader:
+    """A reader by recursive descent: a sum of products of powers.
+
+    Attributes:
+        functions: Names that are applied where a bracket follows.
+        ordered: Whether two capitals are multiplied, which may be matrices.
+    """
+
+    def __init__(self, tokens: list[str], functions: frozenset[str]):
         self.tokens = tokens
+        self.functions = functions
+        self.ordered = False
         self.at = 0
         self.depth = 0
+        self.bars = 0
+        self.bound: dict[str, str] = {}
 
     @property
     def next(self) -> str:
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
+
+    def ahead(self, *expected: str | None) -> bool:
+        """Whether these tokens follow; None is a whole number."""
+        found = self.tokens[self.at : self.at + len(expected)]
+        return len(found) == len(expected) and all(
+            token.isdigit() if wanted is None else token == wanted
+            for token, wanted in zip(found, expected, strict=True)
+        )
 
     def take(self, *expected: str) -> str:
         token = self.next
@@ -123,17 +222,28 @@ class _Reader:
         tree = self.power()
         while True:
             if self.next in (r"\cdot", r"\times", "*"):
-                self.take()
-                tree = _times(tree, self.signed())
+                tree = self.joined(tree, self.take())
             elif self.next in ("/", r"\div"):
                 self.take()
                 tree = Tree("/", (tree, self.signed()))
                 if self._starts_factor():  # 1/2x: a half of x, or one by 2x?
                     raise UnreadableError
             elif self._starts_factor():
-                tree = _times(tree, self.power())
+                tree = self.joined(tree, "")
             else:
                 return tree
+
+    def joined(self, tree: Tree, sign: str) -> Tree:
+        """Read one more factor; two vectors have a product of their own."""
+        if not sign and self.tokens[self.at - 1] == ")" and self.ahead("(", None, ")"):
+            raise UnreadableError  # (12)(34) may be a permutation
+        factor = self.signed() if sign else self.power()
+        if _has_vector(tree) and _has_vector(factor):
+            if not sign:
+                raise UnreadableError
+            return Tree("apply", (tree, factor), sign)
+        self.ordered |= _ends_in_capital(tree) and _is_capital(factor)
+        return _times(tree, factor)
 
     def signed(self) -> Tree:
         if self.next == "-":
@@ -142,18 +252,25 @@ class _Reader:
         return self.power()
 
     def _starts_factor(self) -> bool:
+        """Whether a factor follows without a sign; a number never does: x2, 6 R 3."""
         token = self.next
-        starts = ("(", "{", r"\frac", r"\sqrt", r"\binom", r"\pi", r"\log")
-        if token and token[0] in _DIGITS:
-            before = self.tokens[self.at - 1]
-            return before[-1] not in _DIGITS  # )2 is a product, 2 3 was refused
-        return token in starts or token in _LETTERS or token in _ONE_ARGUMENT
+        if token == "|":
+            return self.bars == 0
+        starts = ("(", "{", r"\frac", r"\sqrt", r"\binom", r"\pi", r"\log", r"\lfloor", r"\lceil")
+        known = token in starts or token in _LETTERS or token in _ONE_ARGUMENT
+        return known or token in _ACCENTS or token in APPLIED or token in self.bound
 
     def power(self) -> Tree:
         tree = self.postfix()
         if self.next == "^":
             self.take()
             tree = self.postfixed(Tree("^", (tree, self.argument())))
+            if (
+                tree.parts[0].op == "letter"
+                and self.next == "("
+                and tree.parts[0].text in ("f", "g")
+            ):
+                raise UnreadableError  # f^2(x) is f(f(x)), or f(x)²
         return tree
 
     def postfix(self) -> Tree:
@@ -173,16 +290,20 @@ class _Reader:
     def argument(self) -> Tree:
         """Read a braced group, one letter, or a number as people write it: 2^10."""
         if self.next == "{":
-            return self.inside("{", "}")
+            return self.inside("{")
         if self.next == "-":
             self.take()
-            return Tree("-", (self.atom(),))
+            return Tree("-", (self.argument(),))
+        if self.next[:1] in _DIGITS and self.next:
+            return Tree("number", text=self.take())
         return self.atom()
 
-    def inside(self, opening: str, closing: str) -> Tree:
+    def inside(self, opening: str) -> Tree:
         self.take(opening)
+        bars, self.bars = self.bars, 0
         tree = self.sum()
-        self.take(closing)
+        self.bars = bars
+        self.take(_GROUPS[opening])
         return tree
 
     def atom(self) -> Tree:
@@ -196,61 +317,135 @@ class _Reader:
     def atom_here(self) -> Tree:
         token = self.take()
         if token[0] in _DIGITS or (token[0] == "." and len(token) > 1):
-            if self.next == "_":  # a number in a base
-                raise UnreadableError
-            return Tree("number", text=token)
+            return self.number(token)
         if token in ("(", "{", "["):
             self.at -= 1
-            return self.inside(token, {"(": ")", "{": "}", "[": "]"}[token])
+            return self.inside(token)
         if token == "|":
+            self.bars += 1
             tree = self.sum()
+            self.bars -= 1
             self.take("|")
             return Tree("abs", (tree,))
-        if token == r"\pi":
-            return Tree("constant", text=token)
-        if token in _LETTERS:
+        if token in _LETTERS or token in self.bound or token == r"\pi":
             return self.letter(token)
+        if token in _ACCENTS:
+            return self.letter(f"{token}{{{self.raw_group()}}}")
         return self.command(token)
 
-    def letter(self, name: str) -> Tree:
-        """Read a letter with its index and primes."""
+    def number(self, token: str) -> Tree:
+        r"""Read 12, 0.1\overline{6}, and 2\frac{1}{2}, which is a sum; 3\frac{4}{2} is unclear."""
+        if self.next == "_" or (token == "0" and self.next in _LETTERS):  # in a base; 0xFF
+            raise UnreadableError
+        if self.next == "." or self.next == r"\overline":
+            whole = token + (self.take() if self.next == "." else "") + self.take(r"\overline")
+            found = read_number(f"{whole}{{{self.raw_group()}}}")
+            if found is None:
+                raise UnreadableError
+            top, bottom = found.value.as_integer_ratio()
+            return Tree("/", (Tree("number", text=str(top)), Tree("number", text=str(bottom))))
+        number = Tree("number", text=token)
+        if not (token.isdigit() and self.ahead(r"\frac", "{", None, "}", "{", None, "}")):
+            return number
+        fraction = self.atom()
+        top, bottom = (int(part.text[:9]) for part in fraction.parts)
+        if top >= bottom:
+            raise UnreadableError
+        return Tree("+", (number, fraction))
+
+    def letter(self, token: str) -> Tree:
+        """Read a letter with its index and primes; a function with its arguments."""
         index, primes = "", ""
         if self.next == "_":
             self.take()
             index = "_" + self.raw_group()
         while self.next == "'":
             primes += self.take()
-        if (self.next == "(" and name in _APPLIED) or (primes and self.next == "("):
-            raise UnreadableError
-        if name in ("e", "i") and not index and not primes:
+        name = self.bound.get(token, token) + index + primes
+        if self.next == "(" and (token + index + primes in self.functions or primes):
+            return Tree("apply", self.arguments(), name)
+        if token == r"\pi" and not index and not primes:
+            return Tree("constant", text=token)
+        if name in ("e", "i"):
             return Tree("constant", text=name)
-        return Tree("letter", text=name + index + primes)
+        return Tree("letter", text=name)
 
-    def raw_group(self) -> str:
-        if self.next != "{":
-            return self.take()
+    def arguments(self) -> tuple[Tree, ...]:
+        """Read the arguments of a function; what is no expression there counts as it is written."""
+        start = self.at
+        try:
+            self.take("(")
+            found = [self.sum()]
+            while self.next in (",", "|", ";"):
+                found += [Tree("letter", text=self.take()), self.sum()]
+            self.take(")")
+        except UnreadableError:
+            self.at = start
+            return (Tree("letter", text=self.raw_group("(", ")")),)
+        return tuple(found)
+
+    def raw_group(self, opening: str = "{", closing: str = "}") -> str:
+        if self.next != opening:
+            token = self.take()
+            return self.bound.get(token, token)
         start = self.at
         depth = 0
         while True:
             token = self.take()
-            depth += (token == "{") - (token == "}")
+            depth += (token == opening) - (token == closing)
             if depth == 0:
-                return "".join(self.tokens[start + 1 : self.at - 1])
+                inner = self.tokens[start + 1 : self.at - 1]
+                return "".join(self.bound.get(token, token) for token in inner)
 
     def command(self, token: str) -> Tree:
         if token == r"\frac":
-            return Tree("/", (self.inside("{", "}"), self.inside("{", "}")))
+            return self.fraction()
         if token == r"\binom":
-            return Tree("binom", (self.inside("{", "}"), self.inside("{", "}")))
+            return Tree("binom", (self.inside("{"), self.inside("{")))
+        if token in (r"\lfloor", r"\lceil"):
+            self.at -= 1
+            return Tree({r"\lfloor": "floor", r"\lceil": "ceil"}[token], (self.inside(token),))
         if token == r"\sqrt":
-            degree = self.inside("[", "]") if self.next == "[" else Tree("number", text="2")
-            return Tree("root", (self.inside("{", "}"), degree))
+            degree = self.inside("[") if self.next == "[" else Tree("number", text="2")
+            return Tree("root", (self.inside("{"), degree))
         if token == r"\log" and self.next == "_":
             self.take()
             return Tree("log", (self.argument(), self.function_argument()))
         if token in _ONE_ARGUMENT:
             return self.function(token)
+        if token in APPLIED:
+            return Tree("apply", self.arguments() if self.next == "(" else (self.atom(),), token)
+        if token in (r"\sum", r"\prod"):
+            return self.sum_over(token)
         raise UnreadableError
+
+    def fraction(self) -> Tree:
+        r"""Read a fraction; \frac{dy}{dx} is one name, not a quotient."""
+        start = self.at
+        parts = [self.raw_group(), self.raw_group()]
+        if all(re.match(r"(?:d|\\partial|\\mathrm\{d\})(?![_'])", part) for part in parts):
+            if not re.match(r"(?:d|\\partial)(?:\^\w)?[a-zA-Z]", parts[0]):
+                raise UnreadableError  # d/dx of what follows
+            return Tree("letter", text=r"\frac{{{}}}{{{}}}".format(*parts))
+        self.at = start
+        return Tree("/", (self.inside("{"), self.inside("{")))
+
+    def sum_over(self, token: str) -> Tree:
+        r"""Read \sum_{k=1}^{n} and what is summed, up to the next plus sign."""
+        self.take("_")
+        self.take("{")
+        letter = self.take()
+        if letter not in _LETTERS or letter in self.bound:
+            raise UnreadableError
+        self.take("=")
+        lower = self.sum()
+        self.take("}")
+        self.take("^")
+        upper = self.argument()
+        self.bound[letter] = f"\\bound{len(self.bound)}"
+        body = self.product()
+        name = self.bound.pop(letter)
+        return Tree("apply", (lower, upper, body, Tree("letter", text=name)), token)
 
     def function(self, name: str) -> Tree:
         r"""\sin x, \sin^2 x, \sin^{-1} x."""
@@ -270,10 +465,12 @@ class _Reader:
     def function_argument(self) -> Tree:
         r"""Read a bracket, or the product up to the next function: \sin 2x\cos x is two factors."""
         if self.next in ("(", "{"):
-            return self.inside(self.next, {"(": ")", "{": "}"}[self.next])
+            return self.inside(self.next)
         tree = self.power()
         while self._starts_factor() and self.next not in _ONE_ARGUMENT | {"(", r"\log"}:
             tree = _times(tree, self.power())
+        if tree.op == "number" and self.next == "(":  # \sin 2(x+1)
+            raise UnreadableError
         return tree
 
 
@@ -283,119 +480,11 @@ def _times(product: Tree, factor: Tree) -> Tree:
     return Tree("*", (*factors, factor))
 
 
-def quick_algebra(gold: str, answer: str) -> bool | None:
-    """Whether two normal forms are the same rational function; None if one is something else."""
-    one, other = read(gold), read(answer)
-    return None if one is None or other is None else equal_rational(one, other)
+def _is_capital(tree: Tree) -> bool:
+    """Whether a factor is a capital or a power of one, such as a matrix."""
+    base = tree.parts[0] if tree.op == "^" else tree
+    return base.op == "letter" and base.text in _CAPITALS
 
 
-# ------------------------------------------------------------------ rational functions
-
-
-def equal_rational(one: Tree, other: Tree) -> bool | None:
-    """Whether two rational functions with exact numbers are equal; None where one is not such.
-
-        f(x) = g(x) mod p at a random point x, for three random primes p
-
-    >>> equal_rational(read("(x-1)(x+1)"), read("x^2-1")), equal_rational(read("R"), read("r"))
-    (True, False)
-    """
-    letters = sorted(letters_of(one) | letters_of(other))
-    rng = random.Random("\n".join(letters))
-    try:
-        for field in _fields():
-            point = {letter: rng.randrange(2, field.prime) for letter in letters}
-            if _modular(one, point, field) != _modular(other, point, field):
-                return False
-    except (UnreadableError, ZeroDivisionError):
-        return None
-    return True
-
-
-@dataclass(frozen=True)
-class _Field:
-    """The integers modulo a prime p ≡ 1 (mod 4), where −1 has a square root."""
-
-    prime: int
-    root_of_minus_1: int
-
-
-@lru_cache(maxsize=1)
-def _fields() -> list[_Field]:
-    """Return the fields of this process."""
-    return [_random_field(random.SystemRandom()) for _ in range(POINTS)]
-
-
-def _random_field(rng: random.Random) -> _Field:
-    while True:
-        prime = rng.randrange(2**60 + 1, 2**61, 4)
-        if _is_prime(prime):
-            break
-    while True:
-        root = pow(rng.randrange(2, prime), (prime - 1) // 4, prime)
-        if root * root % prime == prime - 1:
-            return _Field(prime, root)
-
-
-def _is_prime(number: int) -> bool:
-    """Miller and Rabin's test, which is exact below 2⁶⁴ with the first twelve primes as bases."""
-    odd, twos = number - 1, 0
-    while odd % 2 == 0:
-        odd, twos = odd // 2, twos + 1
-    for base in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37):
-        power = pow(base, odd, number)
-        if power not in (1, number - 1) and all(
-            (power := power * power % number) != number - 1 for _ in range(twos - 1)
-        ):
-            return False
-    return True
-
-
-def letters_of(tree: Tree) -> set[str]:
-    """Return the letters of an expression, with their indices and primes."""
-    if tree.op == "letter":
-        return {tree.text}
-    return set().union(*(letters_of(part) for part in tree.parts))
-
-
-def _modular(tree: Tree, point: Mapping[str, int], field: _Field) -> int:
-    """Return the value in a field; a decimal or an irrational operation has no value there."""
-    if tree.op == "number" and "." not in tree.text and len(tree.text) < 2_000:
-        return int(tree.text) % field.prime
-    if tree.op == "letter":
-        return point[tree.text]
-    if tree.op == "constant" and tree.text == "i":
-        return field.root_of_minus_1
-    if tree.op == "^":
-        base, exponent = _modular(tree.parts[0], point, field), _integer(tree.parts[1])
-        if exponent < 0:
-            base, exponent = _inverse(base, field), -exponent
-        return pow(base, exponent, field.prime)
-    if tree.op not in ("+", "*", "/", "-"):
-        raise UnreadableError
-    values = [_modular(part, point, field) for part in tree.parts]
-    if tree.op == "+":
-        return sum(values) % field.prime
-    if tree.op == "-":
-        return -values[0] % field.prime
-    if tree.op == "/":
-        return values[0] * _inverse(values[1], field) % field.prime
-    product = 1
-    for value in values:
-        product = product * value % field.prime
-    return product
-
-
-def _integer(tree: Tree) -> int:
-    """Return a small whole exponent."""
-    sign = -1 if tree.op == "-" else 1
-    leaf = tree.parts[0] if tree.op == "-" else tree
-    if leaf.op != "number" or "." in leaf.text or len(leaf.text) > 6:
-        raise UnreadableError
-    return sign * int(leaf.text)
-
-
-def _inverse(value: int, field: _Field) -> int:
-    if value == 0:
-        raise ZeroDivisionError
-    return pow(value, -1, field.prime)
+def _ends_in_capital(tree: Tree) -> bool:
+    return _is_capital(tree.parts[-1] if tree.op == "*" else tree)

@@ -3,6 +3,7 @@ r"""Why a gold answer cannot be used: found when data are loaded, not in the mid
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from setrl.grading.normal_form import normal_form
 
@@ -31,8 +32,9 @@ _COMMANDS = """
     mid nmid parallel nparallel perp angle triangle square prime ldots cdots dots vdots ddots
     lfloor rfloor lceil rceil langle rangle lvert rvert lVert rVert vert Vert
     overline underline bar vec hat tilde widehat overrightarrow overleftarrow overset underset
-    mathbb mathcal mathfrak mathscr boldsymbol bm begin end therefore because stackrel
-    big Big bigg Bigg not substack limits phantom colon
+    mathbb mathbf mathcal mathfrak mathscr boldsymbol bm begin end therefore because stackrel
+    big Big bigg Bigg not substack limits phantom colon dot ddot tr Tr Var Cov sgn erf rank circ
+    ominus odot
 """
 KNOWN_COMMANDS = frozenset(_COMMANDS.split())
 
@@ -61,6 +63,21 @@ def gold_problem(gold: str) -> str | None:
         return "a lone backslash"
     if unknown := _unknown_command(text):
         return f"no LaTeX command: {unknown}"
+    if found := damage(text):
+        return found
+    if _GLUED.search(text) or len(_WORD.findall(text)) > MAX_WORDS:
+        return "prose"
+    return None
+
+
+@lru_cache(maxsize=4096)
+def damage(form: str) -> str | None:
+    """Return what is missing in a normal form, gold or answer; None if nothing is.
+
+    >>> damage("2x+"), damage("x^*")
+    ('a missing operand', None)
+    """
+    text = re.sub(r"\^(?:[*+](?![\w({\\])|\{[*+-]\})", "", form)
     if _unbalanced(text):
         return "unbalanced brackets"
     if _EMPTY_GROUP.search(text):
@@ -69,8 +86,6 @@ def gold_problem(gold: str) -> str | None:
         return "an exponent or index of nothing"
     if _NO_OPERAND.search(text) or _OPEN_RIGHT.search(text):
         return "a missing operand"
-    if _GLUED.search(text) or len(_WORD.findall(text)) > MAX_WORDS:
-        return "prose"
     return None
 
 

@@ -1,4 +1,4 @@
-r"""Answers whose marks have a meaning of their own: 204_5, 30°15', 12:30, 3:2:1, 6'.
+r"""Answers whose marks have a meaning: 204_5, 30°15', 12:30, 3:2:1, 6', (1 3 2), 2024-03-05.
 
 Each kind equals only answers of its kind, with one exception: a ratio of two terms may be written
 as the fraction. Where a mark has two meanings (12:30 is a time of day, or a ratio), only the same
@@ -18,6 +18,9 @@ _INDEXED_NUMBER = re.compile(r"(?<!\^)(?<![\w.])[\d.]+\)?_")
 _ANGLE = re.compile(r"(-?\d+(?:\.\d+)?)°(?:(\d+(?:\.\d+)?)')?(?:(\d+(?:\.\d+)?)'')?\Z")
 _TIME = re.compile(r"(\d|[01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?((?:[aApP]\.?[mM]\.?)?)\Z")
 _PRIMED = re.compile(r"(.*?[\d})])('+)\Z", re.DOTALL)
+_CYCLES = re.compile(r"\(\d+(?: \d+)+\)(?:\(\d+(?: \d+)*\))*\Z|(?:\(\d+(?:,\d+)+\)){2,}\Z")
+_REMAINDER = re.compile(r"(?:(\w+)\\equiv)?([^=\\]*?)\(?(?:\\pmod|(?<=\()mod)(\{\w+\}|\w+)\)?\Z")
+_CODE = re.compile(r"\d+\\times\d+\Z|\d+(?:-\d+)+\Z|\d+(?:/\d+){2,}\Z|0\d/\d+\Z")
 _COLON = re.compile(r":(?![^({\[]*[)}\]])")
 _BASES = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
           "eight": "8", "nine": "9", "ten": "10", "sixteen": "16"}  # fmt: skip
@@ -36,10 +39,13 @@ def compare_marked(gold: str, answer: str, terms: Terms) -> bool | None:
     >>> compare_marked("12:30", "2:5", lambda a, b: a == b)
     False
     """
-    for kind in (_based, _angle, _time, _primes):
+    for kind in (_based, _angle, _time, _primes, _cycles, _remainder, _code):
         one, other = kind(gold), kind(answer)
-        if one is not None or other is not None:
-            return one == other
+        if one is None and other is None:
+            continue
+        if kind is _angle:
+            one, other = one or _degrees(gold), other or _degrees(answer)
+        return one == other
     if _INDEXED_NUMBER.search(gold) or _INDEXED_NUMBER.search(answer):
         return gold == answer  # bases within an expression: no algebra knows them
     if _COLON.search(gold) or _COLON.search(answer):
@@ -63,6 +69,42 @@ def _angle(text: str) -> Fraction | None:
         return None
     degrees, minutes, seconds = (Fraction(part or 0) for part in found.groups())
     return degrees + minutes / 60 + seconds / 3600
+
+
+def _degrees(text: str) -> Fraction | None:
+    return Fraction(text[:-1]) if re.fullmatch(r"-?\d+(?:\.\d+)?°", text) else None
+
+
+def _cycles(text: str) -> frozenset[tuple[str, ...]] | tuple[str, str] | None:
+    """Read a permutation, (1 3 2)(4 5); cycles that share a number count as they are written."""
+    if not _CYCLES.match(text):
+        return None
+    cycles = [re.findall(r"\d+", cycle) for cycle in text.split(")")[:-1]]
+    moved = [number for cycle in cycles for number in cycle]
+    if len(set(moved)) < len(moved):
+        return ("cycles", text)
+    firsts = [cycle.index(min(cycle)) for cycle in cycles]
+    turned = [(*c[at:], *c[:at]) for c, at in zip(cycles, firsts, strict=True)]
+    return frozenset(turned)
+
+
+def _remainder(text: str) -> tuple[str, str | int, str] | None:
+    """Read a remainder with its modulus: x ≡ 3 (mod 5)."""
+    found = _REMAINDER.match(text)
+    if not found:
+        return None
+    name, value, modulus = found[1] or "", found[2], found[3].strip("{}")
+    if re.fullmatch(r"-?\d{1,500}", value) and re.fullmatch("0*[1-9][0-9]{0,500}", modulus):
+        return name, int(value) % int(modulus), modulus
+    return name, value, modulus
+
+
+def _code(text: str) -> tuple[str, ...] | None:
+    """Read a date, a score or a size, 2024-03-05, 3/5/2024, 2 × 3: it is no arithmetic."""
+    if not _CODE.match(text):
+        return None
+    parts = [part.lstrip("0") for part in re.split(r"[-/]|\\times", text)]
+    return (re.sub(r"\d", "", text), *parts)
 
 
 def _time(text: str) -> tuple[int, int, int, str] | None:

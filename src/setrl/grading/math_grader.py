@@ -2,6 +2,7 @@ r"""Grade the boxed answer of a sample, by algebra where it is needed."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -10,13 +11,16 @@ from typing import Any
 
 from typing_extensions import override
 
+from setrl.grading.algebra import quick_algebra
 from setrl.grading.boxes import final_boxes
-from setrl.grading.compare import compare, is_plain, number_of, refusal
-from setrl.grading.expressions import quick_algebra
-from setrl.grading.golds import gold_answer, gold_problem
+from setrl.grading.compare import choice_of, compare, number_of, refusal
+from setrl.grading.golds import damage, gold_answer, gold_problem
 from setrl.grading.grader import Grader, check_lengths
 from setrl.grading.grades import Grade, GradeCounts, Reason
-from setrl.grading.normal_form import normal_form, spaceless, split_unit
+from setrl.grading.normal_form import normal_form, spaceless
+from setrl.grading.shapes import read_shape
+from setrl.grading.stated import after_thinking
+from setrl.grading.units import split_unit
 from setrl.grading.workers import CRASH, TIMEOUT, AlgebraJob, WorkerPool
 
 _VERDICTS = {reason.value: reason for reason in Reason} | {
@@ -29,8 +33,8 @@ _VERDICTS = {reason.value: reason for reason in Reason} | {
 class MathGrader(Grader):
     r"""A grader of the last boxed answer of a sample.
 
-    Numbers and words are compared at once; other answers by math-verify, in processes that are
-    killed at their limit. docs/rewards.md lists what is accepted and what is refused.
+    Most answers are compared at once; roots, trigonometry and the like in processes that are killed
+    at their limit. docs/rewards.md lists what is accepted and what is refused.
 
     Attributes:
         relative_tolerance: The largest relative error of a decimal that is accepted.
@@ -114,15 +118,15 @@ class MathGrader(Grader):
     def gold_problems(self, golds: Sequence[object]) -> list[str | None]:
         """Return why each gold cannot be used for grading, or does not accept itself; None if fit.
 
-        A gold can be used if its text shows no damage, math-verify can parse it (unless it is a
-        number or words), and a sample that boxes it is graded correct.
+        A gold can be used if its text shows no damage, a sample that boxes it is graded correct,
+        and a sample that boxes a changed copy is graded wrong within the limits of a worker.
         """
         answers = [gold_answer(gold) for gold in golds]
         problems = [
             "no answer" if gold is None else gold_problem(answer)
             for gold, answer in zip(golds, answers, strict=True)
         ]
-        return self._after_parsing(answers, problems)
+        return self._after_grading(answers, problems)
 
     def close(self) -> None:
         """Stop the workers; they start again when an answer needs one."""
@@ -136,14 +140,18 @@ class MathGrader(Grader):
 
     def _at_once(self, text: str, gold: object, units: bool) -> Grade | AlgebraJob:
         """Return the grade if no algebra is needed; else the job for a worker."""
-        answer = self.read(text)
         if gold is None:
             return Grade(Reason.BAD_GOLD)
+        gold_form = normal_form(gold_answer(gold))
+        answer = self.read(text)
+        if answer == Reason.SEVERAL_BOXES:
+            answer = _listed(text, gold_form) or answer
         if isinstance(answer, Reason):
             return Grade(answer)
-        gold_form = normal_form(gold_answer(gold))
-        if not gold_form:
+        if not gold_form or damage(gold_form):
             return Grade(Reason.BAD_GOLD, answer)
+        if damage(answer) and not choice_of(answer):
+            return Grade(Reason.UNPARSABLE, answer)
         if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
         verdict = compare(
@@ -159,7 +167,10 @@ class MathGrader(Grader):
 
     def read(self, text: str) -> str | Reason:
         """Return the normal form of a sample's answer, or the reason why it has no answer."""
-        boxes = final_boxes(text)
+        thought = after_thinking(text)
+        if thought is None:
+            return Reason.CUT_OFF
+        boxes = final_boxes(thought)
         if not boxes.answers:
             return Reason.CUT_OFF if boxes.cut_off else Reason.NO_BOX
         different = set(boxes.answers)
@@ -170,7 +181,7 @@ class MathGrader(Grader):
             return Reason.SEVERAL_BOXES
         return normal_form(boxes.answers[-1]) or Reason.NO_BOX
 
-    def _job(self, gold: str, answer: str | None, units: bool) -> AlgebraJob:
+    def _job(self, gold: str, answer: str, units: bool) -> AlgebraJob:
         return {
             "gold": gold,
             "answer": answer,
@@ -178,20 +189,54 @@ class MathGrader(Grader):
             "units": units,
         }
 
-    def _after_parsing(self, answers: list[str], problems: list[str | None]) -> list[str | None]:
-        """Return the problems, with those added that only a parser or a grader finds."""
+    def _after_grading(self, answers: list[str], problems: list[str | None]) -> list[str | None]:
+        """Return the problems, with those added that only grading finds."""
         rows = [row for row, problem in enumerate(problems) if problem is None]
-        forms = {row: normal_form(answers[row]) for row in rows}
-        parsed = [row for row in rows if not is_plain(forms[row])]
-        verdicts = self.pool.run([self._job(forms[row], None, self.units) for row in parsed])
-        for row, verdict in zip(parsed, verdicts, strict=True):
-            if verdict not in (Reason.EQUAL, Reason.DIFFERENT):
-                problems[row] = verdict
+        boxes = {row: (rf"\boxed{{{answers[row]}}}", answers[row]) for row in rows}
+        changed = {row: _changed(normal_form(answers[row])) for row in rows}
+        found = {row: self._first(*boxes[row], self.units) for row in rows}
+        others = {
+            row: self._first(rf"\boxed{{{text}}}", answers[row], self.units)
+            for row, text in changed.items()
+            if text
+        }
+        jobs = {row: each for row, each in others.items() if not isinstance(each, Grade)}
+        verdicts = dict(zip(jobs, self.pool.run(list(jobs.values())), strict=True))
         for row in rows:
-            grade = self._at_once(rf"\boxed{{{answers[row]}}}", answers[row], self.units)
-            if problems[row] is None and not (isinstance(grade, Grade) and grade.correct):
+            itself, other = found[row], others.get(row)
+            if not (isinstance(itself, Grade) and itself.correct):
                 problems[row] = "does not accept itself"
+            elif verdicts.get(row) in (TIMEOUT, CRASH):
+                problems[row] = verdicts[row]
+            elif verdicts.get(row) == Reason.EQUAL or (isinstance(other, Grade) and other.correct):
+                problems[row] = f"accepts another answer: {changed[row]}"
         return problems
+
+
+def _changed(form: str) -> str | None:
+    r"""Return a gold with another number or letter in it, which is a wrong answer; None if neither.
+
+    >>> _changed(r"\frac{1}{2}x"), _changed("x")
+    ('\\frac{1}{3}x', 'w')
+    """
+    numbers = list(re.finditer(r"(?<![\d.])\d{1,300}(?!\d)", form))
+    if numbers:
+        last = numbers[-1]
+        return f"{form[: last.start()]}{int(last[0]) + 1}{form[last.end() :]}"
+    letters = list(re.finditer(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])", form))
+    if not letters:
+        return None
+    free = next(letter for letter in "wzqj" if letter not in form)
+    return f"{form[: letters[-1].start()]}{free}{form[letters[-1].end() :]}"
+
+
+def _listed(text: str, gold: str) -> str | None:
+    r"""Return several boxes as one list, if only commas are between them and the gold is a list."""
+    boxes = final_boxes(after_thinking(text) or "")
+    shape = read_shape(gold)
+    if not boxes.joined or shape.ordered or len(shape.items) != len(boxes.answers):
+        return None
+    return normal_form(", ".join(boxes.answers))
 
 
 def _key(job: AlgebraJob) -> tuple[Any, ...]:

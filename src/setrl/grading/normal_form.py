@@ -1,8 +1,8 @@
 r"""One way to write an answer: marks without meaning go away, marks with a meaning stay.
 
-Dollar signs, `\text`, `\left` and `\right`, kinds of fraction, spaces, thousands separators,
-e-notation and trailing dots do not count. Letters keep their case, indices and primes; numbers keep
-their base, degree marks and percent signs; units stay unless the grader may leave them out.
+Dollar signs around maths, `\text`, `\left` and `\right`, kinds of fraction, spaces, thousands
+separators, e-notation and a full stop do not count. Letters keep their case, indices and primes;
+numbers keep their base, degree marks and percent signs; units and currencies stay.
 """
 
 from __future__ import annotations
@@ -12,31 +12,20 @@ from functools import lru_cache
 
 from setrl.grading.tokens import joined, tokens
 
+MAX_ENDLESS = 60  # digits in which a period is looked for
+
 _THIN_THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:\\,\d{3})+)(?!\d)")
-_THOUSANDS = re.compile(r"([+-]?)\s*(\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+))(\.\d+)?(\D*)\Z")
+_THOUSANDS = re.compile(
+    r"((?:[^=<>]*=)?\s*[+-]?\s*(?:\\?[$€£¥₹])?\s*[+-]?)\s*"
+    r"(\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+))(\.\d+)?(\D*)\Z"
+)
 _COMMA_AND_SPACE = re.compile(r"(?<=\d),\\! ?(?=\d{3}(?!\d))")
 _E_NOTATION = re.compile(r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)")
 _PERCENT = re.compile(r"(?<=[\d})])\s*(?:percent|per cent|pct)\Z")
+_ENDLESS = re.compile(r"(-?\s*\d*)\.(\d+)\s*\\ldots\s*\Z")
+_REPEATED = re.compile(r"(\d*?)(?=(\d)\2{2}|(\d{2,}?)\3)(?:(?:\2)+|(?:\3)+)\Z")
+_BOLD_ALONE = re.compile(r"\A\s*\\mathbf\{([A-Za-z])\}\s*\Z")
 _CHOICE_ALONE = re.compile(r"\(\s*([A-Z])\s*\)\Z")
-_UNIT = re.compile(
-    r"(?P<number>.*(?:[\d})]|\\pi(?=\W)))\s*(?P<unit>[a-zA-Z]+\.?"
-    r"(?:\^\{?[23]\}?|\s*/\s*[a-zA-Z]+|\s+[a-zA-Z]+\.?)*)\Z"
-)
-
-# What may follow a number as its unit; other words are part of the answer.
-_UNIT_NAMES = """
-    m cm mm km nm dm inch inches in ft foot feet yd yard yards mi mile miles meter meters
-    metre metres centimeter centimeters centimetre centimetres millimeter millimeters
-    kilometer kilometers kilometre kilometres g kg mg gram grams kilogram kilograms milligram
-    milligrams ton tons tonnes lb lbs pound pounds oz ounce ounces s sec secs second seconds
-    min mins minute minutes h hr hrs hour hours day days week weeks month months year years l
-    L ml mL liter liters litre litres gallon gallons quart quarts pint pints cup cups mph kph
-    kmh J kJ N W kW V A Pa kPa Hz mol K C F dollar dollars cent cents euro euros USD EUR
-    degree degrees radian radians rad unit units people
-    person persons students student ways points point apples books cookies marbles
-"""
-UNITS = frozenset(_UNIT_NAMES.split())
-_BEFORE, _AFTER, _BETWEEN = {"square", "cubic", "sq", "cu"}, {"squared", "cubed"}, {"per"}
 
 
 @lru_cache(maxsize=4096)
@@ -50,8 +39,9 @@ def normal_form(answer: str) -> str:
     """
     text = _THIN_THOUSANDS.sub(lambda found: found[0].replace("\\,", ""), answer)
     text = _COMMA_AND_SPACE.sub("", text)
-    text = _without_end(joined(tokens(text)))
+    text = _without_end(_with_ellipses(joined(tokens(text))))
     text = re.sub(r"\\\{\s*\\\}", r"\\emptyset", text)
+    text = _BOLD_ALONE.sub(r"\1", text)
     text = re.sub(r"\s*(\\\\|&|\\(?:begin|end)\{[a-zA-Z]+\})\s*", r"\1", text)
     text = _E_NOTATION.sub(r"\1\\times 10^{\2}", _PERCENT.sub("%", text))
     if whole := _THOUSANDS.match(text):
@@ -61,6 +51,22 @@ def normal_form(answer: str) -> str:
     return text
 
 
+def _with_ellipses(text: str) -> str:
+    r"""Write 0.333… as a repeating decimal, and other rows of dots as \ldots.
+
+    >>> _with_ellipses("0.1666..."), _with_ellipses("1,2,..."), _with_ellipses("3.14159...")
+    ('0.1\\overline{6}', '1,2,\\ldots ', '3.14159')
+    """
+    text = re.sub(r"\.{3,}", r"\\ldots ", text)
+    found = _ENDLESS.match(text)
+    if not found or len(found[2]) > MAX_ENDLESS:
+        return text
+    repeated = _REPEATED.match(found[2])
+    if not repeated:
+        return f"{found[1]}.{found[2]}"
+    return rf"{found[1]}.{repeated[1]}\overline{{{repeated[2] or repeated[3]}}}"
+
+
 def spaceless(text: str) -> str:
     """Return a normal form as a key: equal keys are equal answers.
 
@@ -68,40 +74,8 @@ def spaceless(text: str) -> str:
     ('x^2+1', '3', '1 2')
     """
     text = re.sub(r"(?<![\d.])\s+|\s+(?![\d.])", "", text)
-    text = re.sub(r"([\^_])\{(\w)\}", r"\1\2", text)
+    text = re.sub(r"([\^_])\{(\w)\}(?![\d.])", r"\1\2", text)
     return text.removeprefix("+")
-
-
-def split_unit(text: str) -> tuple[str, str]:
-    r"""Split a normal form from the unit at its end: known units after a number, no other words.
-
-    >>> split_unit("12.5 cm^2"), split_unit("12"), split_unit("5 million")
-    (('12.5', 'cm^2'), ('12', ''), ('5 million', ''))
-    """
-    found = _UNIT.match(text)
-    if not found or _is_word_of_maths(found["number"]):
-        return text, ""
-    if not _is_unit(re.findall(r"[a-zA-Z]+", found["unit"])) or len(found["unit"]) < 2:
-        return text, ""
-    return found["number"].strip(), re.sub(r"[\s{}.]", "", found["unit"])
-
-
-def _is_unit(names: list[str]) -> bool:
-    """Whether words are units, with "square" before, "squared" after or "per" between them."""
-    for before, name, after in zip(["", *names], names, [*names[1:], ""], strict=False):
-        fits = (
-            (name in UNITS)
-            or (name in _BEFORE and after in UNITS)
-            or (name in _AFTER and before in UNITS)
-            or (name in _BETWEEN and before in UNITS | _AFTER and after in UNITS | _BEFORE)
-        )
-        if not fits:
-            return False
-    return True
-
-
-def _is_word_of_maths(before: str) -> bool:
-    return before.rstrip().endswith("\\")
 
 
 def _without_end(text: str) -> str:

@@ -3,9 +3,11 @@ r"""Numbers as people write them → exact rationals: 007, −1/2, \frac{3}{4}, 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log2
+
+from setrl.grading.units import split_currency
 
 MAX_DIGITS = 2_000
 MAX_BITS = 20_000  # of a power: 9^{9^9} is left to a worker, which may be killed
@@ -17,7 +19,7 @@ _FRACTION = re.compile(
 )
 _RATIO = re.compile(r"([+-]?\d+\.?)/(\d+\.?)\Z")
 _MIXED = re.compile(r"([+-]?)(\d+) (\d+)/(\d+)\Z")
-_REPEATING = re.compile(r"([+-]?)(\d*)\.(\d*)\\overline\{(\d+)\}\Z")
+_REPEATING = re.compile(r"([+-]?)(\d*)\.(\d*)(?:\\overline\{(\d+)\}|\((\d+)\))\Z")
 _DECIMAL = re.compile(
     rf"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:(?:\\times|\\cdot|\*)10\^{_EXPONENT}|[eE]({_INTEGER}))?\Z"
 )
@@ -32,11 +34,13 @@ class Number:
         value: The exact value, without the percent sign: 50 for 50 %.
         decimal: Whether it has a decimal point, so it may be rounded.
         percent: Whether a percent sign follows.
+        step: What one in the last decimal place is worth; None where that is not known.
     """
 
     value: Fraction
     decimal: bool = False
     percent: bool = False
+    step: Fraction | None = None
 
 
 def read_number(text: str) -> Number | None:
@@ -47,20 +51,20 @@ def read_number(text: str) -> Number | None:
     """
     if len(text) > MAX_DIGITS:
         return None
-    plain = text.removesuffix("%").removesuffix("°")
+    plain = split_currency(text)[0].removesuffix("%").removesuffix("°")
     value = _fraction(plain) or _decimal(plain) or _power(plain) or _repeating(plain)
     if value is None:
         return None
-    return Number(value.value, value.decimal, percent=text.endswith("%"))
+    return replace(value, percent=text.endswith("%"))
 
 
 def equal_numbers(gold: Number, answer: Number, relative_tolerance: float) -> bool:
-    """Whether two numbers are equal, up to a tolerance if one of them is a decimal.
+    """Whether two numbers are equal, or one is a decimal that rounds or cuts the other.
 
-        |gold − answer| ≤ relative_tolerance · max(|gold|, |answer|)
+        |gold − answer| ≤ min(relative_tolerance · max(|gold|, |answer|), one in the last place)
 
-    The tolerance applies if one has a decimal point and not both are integers; everything else is
-    exact. If only one has a percent sign, the sign may mean a hundredth or be ignored.
+    An integer without a decimal point is exact, and so is all without a decimal. If only one has a
+    percent sign, the sign may mean a hundredth or be ignored.
 
     >>> third = Number(Fraction(1, 3))
     >>> equal_numbers(third, Number(Fraction("0.333333"), decimal=True), 1e-6)
@@ -68,21 +72,28 @@ def equal_numbers(gold: Number, answer: Number, relative_tolerance: float) -> bo
     >>> equal_numbers(Number(Fraction(50), percent=True), Number(Fraction(1, 2)), 1e-6)
     True
     """
-    decimal = gold.decimal or answer.decimal
-    tolerance = Fraction(str(relative_tolerance)) if decimal else Fraction(0)
     if gold.percent == answer.percent:
-        return _near(gold.value, answer.value, tolerance)
+        return _near(gold, answer, relative_tolerance)
     percent, bare = (gold, answer) if gold.percent else (answer, gold)
-    readings = (percent.value, percent.value / 100)
-    return any(_near(reading, bare.value, tolerance) for reading in readings)
+    hundredth = replace(
+        percent, value=percent.value / 100, step=percent.step and percent.step / 100
+    )
+    readings = (percent, hundredth)
+    return any(_near(reading, bare, relative_tolerance) for reading in readings)
 
 
-def _near(a: Fraction, b: Fraction, tolerance: Fraction) -> bool:
-    if a == b:
+def _near(one: Number, other: Number, relative_tolerance: float) -> bool:
+    if one.value == other.value:
         return True
-    if not tolerance or a.denominator == b.denominator == 1:
+    exact = any(not each.decimal and each.value.denominator == 1 for each in (one, other))
+    if exact or not (one.decimal or other.decimal):
         return False
-    return abs(a - b) <= tolerance * max(abs(a), abs(b))
+    if one.value.denominator == other.value.denominator == 1:
+        return False
+    off = abs(one.value - other.value)
+    steps = [each.step for each in (one, other) if each.step is not None]
+    within = off <= Fraction(str(relative_tolerance)) * max(abs(one.value), abs(other.value))
+    return within and (not steps or off <= max(steps))
 
 
 def _fraction(text: str) -> Number | None:
@@ -110,11 +121,12 @@ def _mixed(sign: str, whole: int, numerator: int, denominator: int) -> Number | 
 
 
 def _repeating(text: str) -> Number | None:
-    r"""0.1\overline{6} is 1/6."""
+    r"""0.1\overline{6} and 0.1(6) are 1/6."""
     found = _REPEATING.match(text)
     if not found:
         return None
-    sign, whole, fixed, repeated = found.groups()
+    sign, whole, fixed = found.groups()[:3]
+    repeated = found[4] or found[5]
     value = Fraction(int((whole or "0") + fixed)) + Fraction(int(repeated), 10 ** len(repeated) - 1)
     value /= 10 ** len(fixed)
     return Number(-value if sign == "-" else value)
@@ -132,7 +144,11 @@ def _decimal(text: str) -> Number | None:
     exponent = int(next((each for each in exponents if each), "0"))
     if abs(exponent) > MAX_DIGITS:
         return None
-    return Number(Fraction(mantissa) * Fraction(10) ** exponent, decimal="." in mantissa)
+    power = Fraction(10) ** exponent
+    if "." not in mantissa:
+        return Number(Fraction(mantissa) * power)
+    step = Fraction(1, 10 ** len(mantissa.partition(".")[2])) * power
+    return Number(Fraction(mantissa) * power, decimal=True, step=step)
 
 
 def _power(text: str) -> Number | None:

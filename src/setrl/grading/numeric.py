@@ -10,22 +10,32 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import mpmath
 
-from setrl.grading.expressions import Tree, letters_of
+from setrl.grading.expressions import Tree, has, letters_of
+from setrl.grading.modular import drawn
+from setrl.grading.numbers import Number, equal_numbers, read_number
 
 DIGITS = 60
 CONFIRMING_DIGITS = (1_000, 20_000)  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits
 CANCELLED = 20  # digits that rounding and cancellation may take
 MAX_EXPONENT = 10**6
 MAX_FACTORIAL = 10**5
+MAX_COUNT = 1_000
 POINTS, NEEDED = 8, 3
+_ODD = 0.4837  # so that no point is 1, where (x − 1)/(√x − 1) has no value
+_COUNTS = {"!", "!!", "binom"}
 
 
 class UndefinedError(Exception):
-    """The expression has no value at this point, or none that this module finds."""
+    """The expression has no value at this point."""
+
+
+class TooLargeError(Exception):
+    """The expression may have a value at this point, which takes too long to find."""
 
 
 def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | None:
@@ -34,81 +44,152 @@ def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | N
     A degree mark outside of functions may be a unit (30° is 30) or an angle (30° is π/6).
 
     Args:
-        one: An expression.
-        other: Another one.
-        relative_tolerance: How far values may differ where a decimal is written; elsewhere they
-            agree in 40 digits and in 980.
+        one: The gold.
+        other: The answer.
+        relative_tolerance: How far a decimal that is a whole side may be from the number that it
+            rounds, which is no integer. All else agrees in 40 digits and in 980.
     """
-    decimal = _has(one, _is_decimal) or _has(other, _is_decimal)
-    tolerance = max(Fraction(str(relative_tolerance)), Fraction(1, 10**30)) if decimal else None
-    has_degrees = any(_has(tree, lambda part: part.op == "degrees") for tree in (one, other))
+    degrees = {"degrees"}
     verdict: bool | None = None
-    for bare_degrees in (False, True) if has_degrees else (False,):
-        verdict = _agree(one, other, tolerance, bare_degrees, DIGITS)
-        if verdict and not decimal:
+    for bare_degrees in (False, True) if has(one, degrees) or has(other, degrees) else (False,):
+        rounded = _rounded(one, other, relative_tolerance, bare_degrees)
+        verdict = rounded or _agree(one, other, bare_degrees, DIGITS)
+        if verdict and not rounded:
             verdict = _confirmed(one, other, bare_degrees)
         if verdict:
             break
     return verdict
 
 
+def _rounded(one: Tree, other: Tree, relative_tolerance: float, bare_degrees: bool) -> bool:
+    """Whether one side is a decimal, and the other a number that it rounds or cuts."""
+    numbers = as_number(one), as_number(other)
+    if letters_of(one) or letters_of(other) or (numbers[0] is None) == (numbers[1] is None):
+        return False
+    number, exact = (numbers[0], other) if numbers[0] else (numbers[1], one)
+    assert number is not None
+    with mpmath.workdps(DIGITS):
+        try:
+            value = _value(exact, _Context({}, exact, bare_degrees))
+        except (UndefinedError, TooLargeError, ZeroDivisionError, ValueError, OverflowError):
+            return False
+        if mpmath.im(value) or abs(value - mpmath.nint(value)) < mpmath.mpf(10) ** -30:
+            return False
+        near = Fraction(int(value * 10**DIGITS), 10**DIGITS)
+    return equal_numbers(Number(near, decimal=True), number, relative_tolerance)
+
+
+def as_number(tree: Tree) -> Number | None:
+    """Return the decimal that an expression is: 1.5, −1.5 or 1.5·10⁶; None for any other one."""
+    if tree.op == "number" and "." in tree.text:
+        return read_number(tree.text)
+    parts = [as_number(tree.parts[0])] if tree.op in ("-", "*") else [None]
+    if parts[0] is None or parts[0].step is None:
+        return None
+    factor = Fraction(-1)
+    if tree.op == "*":
+        scale = tree.parts[1]
+        if len(tree.parts) != 2 or scale.op != "^" or scale.parts[0].text != "10":
+            return None
+        exponent = scale.parts[1].parts[0] if scale.parts[1].op == "-" else scale.parts[1]
+        if not exponent.text.isdigit() or len(exponent.text) > 4:
+            return None
+        power = int(exponent.text)
+        factor = Fraction(10) ** (-power if scale.parts[1].op == "-" else power)
+    return Number(parts[0].value * factor, True, step=abs(parts[0].step * factor))
+
+
 def _confirmed(one: Tree, other: Tree, bare_degrees: bool) -> bool | None:
     """Whether two that agree in sixty digits agree in many more."""
     for digits in CONFIRMING_DIGITS:
-        verdict = _agree(one, other, None, bare_degrees, digits)
+        verdict = _agree(one, other, bare_degrees, digits)
         if verdict is not None:
             return verdict
     return None
 
 
-def _agree(
-    one: Tree, other: Tree, tolerance: Fraction | None, bare_degrees: bool, digits: int
-) -> bool | None:
-    exact = tolerance or Fraction(1, 10 ** (digits - CANCELLED))
+def _agree(one: Tree, other: Tree, bare_degrees: bool, digits: int) -> bool | None:
     with mpmath.workdps(digits):
-        return _agree_at_points(one, other, exact, bare_degrees)
+        points = _points(one, other)
+        if digits == DIGITS:
+            points += _piece_points([one, other], points)
+        verdict = _agree_at_points(one, other, points, bare_degrees)
+        if verdict is None and _is_counted(one, other, points, bare_degrees):
+            verdict = _agree_at_points(one, other, _whole_points(one, other), bare_degrees)
+        return verdict
 
 
 def _agree_at_points(
-    one: Tree, other: Tree, tolerance: Fraction, bare_degrees: bool
+    one: Tree, other: Tree, points: list[dict[str, Any]], bare_degrees: bool
 ) -> bool | None:
     defined = 0
-    for point in _points(one, other):
-        try:
-            values = [_value(tree, _Context(point, tree, bare_degrees)) for tree in (one, other)]
-        except (UndefinedError, ZeroDivisionError, ValueError, OverflowError):
+    whole_domain = has(one, {"abs", "root"})  # each piece of such a gold must be seen
+    for point in points:
+        value = _value_at(one, point, bare_degrees)
+        if value is None or value is NotImplemented:
             continue
-        near = _near(values[0], values[1], tolerance)
-        if near is None:
-            continue
-        if not near:
+        found = _value_at(other, point, bare_degrees)
+        if found is None and whole_domain:
             return False
-        defined += 1
+        near = None if found is None or found is NotImplemented else _near(value, found)
+        if near is False and not _near_in_more_digits(one, other, point, bare_degrees):
+            return False
+        defined += near is True
     letters = letters_of(one) | letters_of(other)
     return True if defined >= (NEEDED if letters else 1) else None
 
 
-def _near(one: Any, other: Any, tolerance: Fraction) -> bool | None:
+def _near_in_more_digits(
+    one: Tree, other: Tree, point: Mapping[str, Any], bare_degrees: bool
+) -> bool:
+    """Whether only cancellation keeps two values apart, as in cosh² x − sinh² x."""
+    with mpmath.workdps(CONFIRMING_DIGITS[0]):
+        values = [_value_at(tree, point, bare_degrees) for tree in (one, other)]
+        found = all(value is not None and value is not NotImplemented for value in values)
+        return found and _near(*values) is True
+
+
+def _value_at(tree: Tree, point: Mapping[str, Any], bare_degrees: bool) -> Any:
+    """Return the value at a point; None without one, NotImplemented where it is too large."""
+    try:
+        return _value(tree, _Context(point, tree, bare_degrees))
+    except (TooLargeError, OverflowError):
+        return NotImplemented
+    except (UndefinedError, ZeroDivisionError, ValueError):
+        return None
+
+
+def _near(one: Any, other: Any) -> bool | None:
+    """Whether two values are equal but for rounding; None where that cannot be told."""
     scale, digits = max(abs(one), abs(other)), mpmath.mp.dps
     if digits > DIGITS and scale > mpmath.mpf(10) ** (digits // 2):  # 2024! + 1 is 2024! here
         return None
     if scale < mpmath.mpf(10) ** (CANCELLED - digits):  # cancellation hides the value
         return True if one == other else None
-    return bool(abs(one - other) <= mpmath.mpf(tolerance.numerator) / tolerance.denominator * scale)
+    return bool(abs(one - other) <= mpmath.mpf(10) ** (CANCELLED - digits) * scale)
+
+
+# ------------------------------------------------------------------ points
 
 
 def _points(one: Tree, other: Tree) -> list[dict[str, Any]]:
-    """Points of both signs; positive integers where something is counted."""
+    """Points of both signs and of several sizes; positive integers where something is counted."""
     letters = sorted(letters_of(one) | letters_of(other))
     if not letters:
         return [{}]
+    if has(one, _COUNTS) or has(other, _COUNTS):
+        return _whole_points(one, other)
     rng = random.Random("\n".join(letters))
-    counts = any(_has(tree, lambda part: part.op in ("!", "!!", "binom")) for tree in (one, other))
-    points = []
-    for at in range(POINTS):
-        values = [mpmath.mpf(rng.randint(2, 14)) if counts else _real(rng, at) for _ in letters]
-        points.append(dict(zip(letters, values, strict=True)))
-    return points
+    scales = [Fraction(1)] * POINTS + [Fraction(1, 10**3), Fraction(40), Fraction(10**3)]
+    scales += [Fraction(1, 4)] * NEEDED  # where arcsin has values
+    return [
+        {letter: _real(rng, at) * mpmath.mpf(scale) for letter in letters}
+        for at, scale in enumerate(map(_as_float, scales))
+    ]
+
+
+def _as_float(scale: Fraction) -> Any:
+    return mpmath.mpf(scale.numerator) / scale.denominator
 
 
 def _real(rng: random.Random, at: int) -> Any:
@@ -116,12 +197,77 @@ def _real(rng: random.Random, at: int) -> Any:
     return -value if at >= POINTS // 2 and rng.random() < 0.5 else value
 
 
+def _whole_points(one: Tree, other: Tree) -> list[dict[str, Any]]:
+    """Small integers, and integers above the constants: both pieces of a binomial coefficient."""
+    letters = sorted(letters_of(one) | letters_of(other))
+    rng = random.Random("\n".join(letters))
+    most = min(max([14, *_constants(one), *_constants(other)]), MAX_COUNT)
+    ranges = [(2, 14), (most, 2 * most + 14)] * POINTS
+    return [{letter: mpmath.mpf(rng.randint(*ends)) for letter in letters} for ends in ranges]
+
+
+def _constants(tree: Tree) -> list[int]:
+    if tree.op == "number" and tree.text.isdigit() and len(tree.text) < 10:
+        return [int(tree.text)]
+    return [constant for part in tree.parts for constant in _constants(part)]
+
+
+def _is_counted(one: Tree, other: Tree, points: list[dict[str, Any]], bare_degrees: bool) -> bool:
+    """Whether letters are whole numbers: (−1)ⁿ has no value elsewhere."""
+    letters = letters_of(one) | letters_of(other)
+    if not letters or has(one, _COUNTS) or has(other, _COUNTS):
+        return False
+    if letters <= {"n", "k", "m"}:
+        return True
+    return all(_value_at(one, point, bare_degrees) is None for point in points)
+
+
+def _piece_points(trees: list[Tree], points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Points in each piece of |u| and √u: on both sides of where u is zero, along each letter."""
+    inner = [part for tree in trees for part in _pieces(tree)]
+    found = []
+    for letter in sorted(set().union(*(letters_of(each) for each in inner)) if inner else ()):
+        base = points[0]
+        zeros = sorted({zero for each in inner for zero in _zeros(each, letter, base)})
+        if not zeros:
+            continue
+        between = [low + (high - low) * _ODD for low, high in pairwise(zeros)]
+        ends = [zeros[0] - _ODD * (1 + abs(zeros[0])), zeros[-1] + _ODD * (1 + abs(zeros[-1]))]
+        found += [{**base, letter: at} for at in (*ends, *between)]
+    return found
+
+
+def _pieces(tree: Tree) -> list[Tree]:
+    own = [tree.parts[0]] if tree.op in ("abs", "root") else []
+    return own + [each for part in tree.parts for each in _pieces(part)]
+
+
+def _zeros(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any]:
+    """Return where a polynomial of degree two is zero or turns; for others a grid of all sizes."""
+    if letter not in letters_of(tree):
+        return []
+    values = [_value_at(tree, {**base, letter: mpmath.mpf(at)}, False) for at in range(4)]
+    if (
+        any(value is None or value is NotImplemented for value in values)
+        or abs(values[3] - 3 * values[2] + 3 * values[1] - values[0]) > 1e-30
+    ):
+        sizes = [mpmath.mpf(10) ** (mpmath.mpf(power) / 3) for power in range(-9, 22)]
+        return [sign * size for size in sizes for sign in (1, -1)]
+    second = (values[2] - 2 * values[1] + values[0]) / 2
+    first, constant = values[1] - values[0] - second, values[0]
+    if second == 0:
+        return [-constant / first] if first else []
+    turn, square = -first / (2 * second), first**2 - 4 * second * constant
+    spread = mpmath.sqrt(square) / (2 * second) if mpmath.im(square) == 0 and square > 0 else 0
+    return [turn, turn - spread, turn + spread]
+
+
 class _Context:
     """The values of letters, whether values are complex, and what a degree mark means."""
 
     def __init__(self, point: Mapping[str, Any], tree: Tree, bare_degrees: bool):
         self.point = point
-        self.complex = _has(tree, lambda part: part.op == "constant" and part.text == "i")
+        self.complex = _has_i(tree)
         self.bare_degrees = bare_degrees
 
 
@@ -138,6 +284,8 @@ def _value(tree: Tree, context: _Context, inside: bool = False) -> Any:
     if tree.op == "degrees":
         bare = context.bare_degrees and not inside
         return parts[0] if bare else parts[0] * mpmath.pi / 180
+    if tree.op == "apply":
+        return _drawn(tree.text, parts)
     result = _OPERATIONS[tree.op](*parts) if tree.op in _OPERATIONS else _function(tree.op, *parts)
     if not context.complex and isinstance(result, mpmath.mpc):
         raise UndefinedError
@@ -147,7 +295,9 @@ def _value(tree: Tree, context: _Context, inside: bool = False) -> Any:
 
 
 def _power(base: Any, exponent: Any) -> Any:
-    if abs(exponent) > MAX_EXPONENT or (base == 0 and exponent <= 0):
+    if abs(exponent) > MAX_EXPONENT:
+        raise TooLargeError
+    if base == 0 and exponent <= 0:
         raise UndefinedError
     if exponent == mpmath.nint(mpmath.re(exponent)):
         return base ** int(mpmath.re(exponent))
@@ -163,9 +313,21 @@ def _root(radicand: Any, degree: Any) -> Any:
 
 
 def _whole(value: Any) -> int:
-    if value != mpmath.nint(value) or not 0 <= value <= MAX_FACTORIAL:
+    if mpmath.im(value):
+        raise UndefinedError
+    if value > MAX_FACTORIAL:
+        raise TooLargeError
+    if value != mpmath.nint(value) or value < 0:
         raise UndefinedError
     return int(value)
+
+
+def _step(value: Any, rounding: Callable[[Any], Any]) -> Any:
+    """Round down or up; a value that only rounding keeps from an integer has no step."""
+    off = abs(value - mpmath.nint(value))
+    if off and off < mpmath.mpf(10) ** -CANCELLED:
+        raise UndefinedError
+    return rounding(value)
 
 
 def _divided(top: Any, bottom: Any) -> Any:
@@ -184,6 +346,8 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "abs": abs,
     "!": lambda value: mpmath.factorial(_whole(value)),
     "!!": lambda value: mpmath.fac2(_whole(value)),
+    "floor": lambda value: _step(value, mpmath.floor),
+    "ceil": lambda value: _step(value, mpmath.ceil),
     "binom": lambda top, bottom: mpmath.binomial(_whole(top), _whole(bottom)),
     "log": lambda base, value: mpmath.log(value) / mpmath.log(base),
 }
@@ -198,14 +362,19 @@ _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 def _function(name: str, value: Any) -> Any:
     """Apply a function, given by its command; sin, cos, exp, … have mpmath's names."""
     if abs(value) > MAX_EXPONENT:
-        raise UndefinedError
+        raise TooLargeError
     function = _FUNCTIONS.get(name) or getattr(mpmath, name.removeprefix("\\"))
     return function(value)
 
 
-def _has(tree: Tree, wanted: Callable[[Tree], bool]) -> bool:
-    return wanted(tree) or any(_has(part, wanted) for part in tree.parts)
+def _has_i(tree: Tree) -> bool:
+    is_i = tree.op == "constant" and tree.text == "i"
+    return is_i or any(_has_i(part) for part in tree.parts)
 
 
-def _is_decimal(tree: Tree) -> bool:
-    return tree.op == "number" and "." in tree.text
+def _drawn(name: str, values: list[Any]) -> Any:
+    """Return the random number that is the value of an unknown function at these arguments."""
+    digits = mpmath.mp.dps - 2 * CANCELLED
+    tiny = mpmath.mpf(10) ** -digits
+    keys = [mpmath.nstr(mpmath.mpc(0) if abs(each) < tiny else each, digits) for each in values]
+    return 1 + mpmath.mpf(drawn(name, keys)) / 2**128

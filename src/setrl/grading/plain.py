@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from typing_extensions import override
@@ -14,21 +14,51 @@ from setrl.grading.compare import number_of
 from setrl.grading.golds import gold_answer
 from setrl.grading.grader import Grader, check_lengths
 from setrl.grading.grades import Grade, Reason
-from setrl.grading.normal_form import normal_form, split_unit
+from setrl.grading.normal_form import normal_form
 from setrl.grading.numbers import Number, equal_numbers
 from setrl.grading.stated import Stated, normal_text, stated_answer
+from setrl.grading.units import split_unit
 
 RELATIVE_TOLERANCE = 1e-6  # of decimals, as in MathGrader
 MAX_LENGTH = 2_000  # characters of an answer, as in MathGrader
 
-_NUMBER = re.compile(r"(?<![\w.])[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?<=\d)(?:/\d+)?%?")
+_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?<=\d)(?:/\d+)?%?")
+_SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9,
+           "trillion": 10**12}  # fmt: skip
+_SCALE = re.compile(rf"\s*-?({'|'.join(_SCALES)})\b", re.IGNORECASE)
+_MINUS = re.compile(r"\b(?:minus|negative)\s*\Z", re.IGNORECASE)
+_HEDGE = re.compile(
+    r"\b(?:not|\w+n't|cannot|or|either|neither|nor|maybe|perhaps|possibly|wait|actually|instead"
+    r"|rather|alternatively|unless|unknown|unsure|sorry|correction|between|hmm|also|though|both)\b"
+    r"|\bno(?:\s*[,.:;!]|\s+[A-J]\b)|\blet me\b",
+    re.IGNORECASE,
+)
+_NO_VALUE_BEFORE = re.compile(
+    r"(?:[-+*/^_<>≤≥≠±√×·÷\\{|]|\d\s*,\s*|\d\s*(?:and|to|&|;|–)\s*"
+    r"|\b(?:than|least|most|half|half of|twice|double|triple|times|plus|over|under|above|below"
+    r"|up to|root of|square of|and|to))\s*\Z",
+    re.IGNORECASE,
+)
+_NO_VALUE_AFTER = re.compile(
+    r"[\w\\√]|\s*[\^!/*+×·÷<>≤≥≠±√|]|\s*[-–—]\s*\d|\.\d|,\d"
+    r"|\s*(?:squared|cubed|times|plus|minus|percent)\b"
+    r"|\s+(?:and|to)\s+\$?\d",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"\b(?:in|per|after|for|within|each|every|by|at|on|from|with)\s+(?:the\s+)?\Z")
+_LATEX = re.compile(r"\\(?![()\[\],;! $%])")
 _LETTER = re.compile(
     r"[\s*_\"'$]*(?:(?:option|choice|answer)\b[\s:*]*)?"
     r"(?:\(\s*([A-Z])\s*\)|\[([A-Z])\]|\\text\{\s*\(?([A-Z])\)?\s*\}"
     r"|([A-Z])(?=[\s*_\"'$.]*\Z|[).:,*]))",
     re.IGNORECASE,
 )
-_SECOND_LETTER = re.compile(r"\(([A-J])\)|(?:\b(?:or|and)\b|[,/&])[\s*(]*([A-J])\b(?! +\w)")
+_OTHER_LETTER = re.compile(
+    r"\((?P<bracketed>[A-J])\)|(?:option|choice|answer)\s+\(?(?P<named>[A-Ja-j])\b"
+    r"|(?<![\w'\\])(?P<alone>[B-HJ]|A(?! +[a-z])|I(?! +[a-z]))(?![\w'])"
+    r"|(?<![\w'\\])(?P<subject>A)(?= +(?:is|was|seems)\b)"
+)
+_JOINED = re.compile(r"(?:[,/&|;=?.:…)]|\b(?:or|and)\b|\A)[\s*(]*\Z", re.IGNORECASE)
 
 
 class _PlainGrader(Grader):
@@ -81,9 +111,10 @@ class _PlainGrader(Grader):
 class NumberGrader(_PlainGrader):
     r"""A grader of numbers, with or without a unit.
 
-    A box, a tag, or the text after "####" must hold one number (equal ones count once); after
-    "answer is" the first number counts, and in a last line the last. Integers and fractions must be
-    equal, decimals within 10⁻⁶ of the larger one, as in `MathGrader`.
+    A box, a tag, or the text after "####" must be one number (equal ones count once); after
+    "answer is" the first number counts, and in a last line the last; what stands behind the last
+    equals sign counts there. "minus 5" and "5 million" are numbers; "5x", "5 or 6" and "not 5" are
+    none. Integers and fractions must be equal, decimals as in `MathGrader`.
 
     >>> texts = ["9 eggs at $2 make $18.00", "#### 18 or 19", "The answer is 18 eggs."]
     >>> [grade.correct for grade in NumberGrader().grades(texts, ["#### 18"] * 3)]
@@ -94,14 +125,17 @@ class NumberGrader(_PlainGrader):
 
     @override
     def _of_stated(self, stated: Stated) -> Number | None:
-        plain = re.sub(r"[$€£]|\\[$ ,]|\*\*", "", stated.text).strip()
-        form = normal_form(plain)
-        if whole := number_of(split_unit(form)[0]):
+        plain = re.sub(r"[$€£¥]|\\[$ ,]|\*\*", "", stated.text).replace("−", "-").strip()
+        if whole := _whole(plain):
             return whole
-        found = [number for each in _NUMBER.findall(plain) if (number := _number(each))]
-        if not found or (stated.place == "marked" and len({n.value for n in found}) > 1):
+        *before, last = plain.split("=")
+        if stated.place == "marked":
+            found = [_one_number(part, first=True, only=True) for part in (*before, last)]
+            values = {number.value for number in found if number}
+            return found[-1] if None not in found and len(values) == 1 else None
+        if _HEDGE.search(plain):
             return None
-        return found[-1] if stated.place == "end" else found[0]
+        return _whole(last) or _one_number(last, first=stated.place == "prose")
 
     @override
     def _equal(self, gold: Number, answer: Number) -> bool:
@@ -109,11 +143,44 @@ class NumberGrader(_PlainGrader):
 
     @override
     def _shown(self, answer: Number) -> str:
-        return f"{answer.value}{'%' * answer.percent}"
+        try:
+            return f"{answer.value}{'%' * answer.percent}"
+        except ValueError:  # more digits than Python writes
+            return f"{answer.value.numerator:#x}/{answer.value.denominator:#x}"
 
 
-def _number(text: str) -> Number | None:
-    return number_of(text.replace(",", "").replace("−", "-"))
+def _whole(text: str) -> Number | None:
+    """Return the number that all of a text is, with a name before it or a unit behind it."""
+    return number_of(split_unit(normal_form(text))[0])
+
+
+def _one_number(text: str, *, first: bool, only: bool = False) -> Number | None:
+    """Return the first or the last number of a text, if the words around it leave it that value.
+
+    Args:
+        text: What a sample states.
+        first: Whether the first number counts; else the last.
+        only: Whether there must be one number and no doubt.
+    """
+    found = list(_NUMBER.finditer(text))
+    if not found or _LATEX.search(text) or (only and (len(found) > 1 or _HEDGE.search(text))):
+        return None
+    if first and any(not _ASIDE.search(text[: other.start()]) for other in found[1:]):
+        return None
+    at = found[0] if first else found[-1]
+    number = number_of(at[0].replace(",", ""))
+    before, after = text[: at.start()], text[at.end() :]
+    if number is None or _NO_VALUE_BEFORE.search(_MINUS.sub("", before.rstrip(" ("))):
+        return None
+    factor = -1 if _MINUS.search(before) else 1
+    if scale := _SCALE.match(after):
+        factor *= _SCALES[scale[1].lower()]
+        after = after[scale.end() :]
+    if _NO_VALUE_AFTER.match(after) or _SCALE.match(after):
+        return None
+    return replace(
+        number, value=number.value * factor, step=number.step and number.step * abs(factor)
+    )
 
 
 @dataclass(frozen=True)
@@ -135,8 +202,20 @@ class ChoiceGrader(_PlainGrader):
         if found is None:
             return None
         letter = next(group for group in found.groups() if group).upper()
-        others = {a or b for a, b in _SECOND_LETTER.findall(stated.text, found.end())}
-        return None if others - {letter} else letter
+        return None if _names_another(letter, stated.text[found.end() :]) else letter
+
+
+def _names_another(letter: str, rest: str) -> bool:
+    """Whether what follows the letter of a choice chooses another one, or may do so."""
+    for found in _OTHER_LETTER.finditer(rest):
+        other = next(group for group in found.groups() if group).upper()
+        before, after = rest[: found.start()], rest[found.end() :]
+        in_a_row = _JOINED.search(before) or re.match(r"\s*[.):]\s*\S", after)
+        if other != letter and (
+            in_a_row or found["bracketed"] or found["named"] or _HEDGE.search(rest)
+        ):
+            return True
+    return False
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ _CLOSING = {"(": ")", "[": "]", "{": "}", "\\{": "\\}", "\\langle": "\\rangle"}
 _LONG = ("\\{", "\\langle")
 _BRACKETS = {"\\{\\}": "{}", "\\langle\\rangle": "⟨⟩"}
 _TOKEN = re.compile(
-    r"\\(?:begin|end)\{[a-zA-Z]+\}|\\[{}]|\\[a-zA-Z]+|\\.|[()\[\]{},;:=&]|\b(?:and|or)\b", re.DOTALL
+    r"\\(?:begin|end)\{[a-zA-Z]+\}|\\[{}]|\\[a-zA-Z]+|\\.|[()\[\]{},;:=&<>]|\b(?:and|or)\b",
+    re.DOTALL,
 )
 _NO_NAMES = "not|neg|lnot|pm|mp|sin|cos|tan|cot|sec|csc|ln|log|exp|sqrt|infty|sim|approx"
 _QUANTITIES = "area|volume|perimeter|answer|total|sum|product|length|angle|probability|[Aa]ns"
@@ -18,7 +19,11 @@ _WORD = rf"(?i:{_QUANTITIES})"
 _GROUP = r"[A-Z](?:\s*[A-Z])*+|\\(?:angle|triangle)\s*[A-Z](?:\s*[A-Z])*+"  # points
 _SINGLE = rf"\\(?!(?:{_NO_NAMES})(?![a-zA-Z]))[a-zA-Z]++|[a-zA-Z]"
 _INDEX = r"(?:_\s*(?:\{(?:[^{}=]|\{[^{}=]*\})*\}|\w))?"
-_INDEXED = rf"(?:{_WORD}|{_GROUP}|{_SINGLE})\s*{_INDEX}\s*'*\s*(?:\([^()]*\))?"
+_APPLIED = r"(?:\(\s*(?:-?\w+|\\[a-zA-Z]+)(?:\s*[,=|]\s*(?:-?\w+|\\[a-zA-Z]+))*\s*\))?"
+_INDEXED = (
+    rf"(?:[A-Z]\s*{_INDEX}\s*'*\s*\([^()]*\)"
+    rf"|(?:{_WORD}|{_GROUP}|{_SINGLE})\s*{_INDEX}\s*'*\s*{_APPLIED})"
+)
 _OVER = r"\\(?:overline|overrightarrow|widehat|vec|bar|hat|mathbf|mathcal)\{[a-zA-Z]+\}"
 _ONE_NAME = rf"(?:\|\s*(?:{_INDEXED}|{_OVER})\s*\||{_INDEXED}|{_OVER})"
 _NAME = re.compile(rf"\s*{_ONE_NAME}(?:\s*:\s*{_ONE_NAME})*\s*\Z")
@@ -29,6 +34,10 @@ _NAMED = re.compile(
 _SPACED = re.compile(r"[,;]\s*(?=(?:and|or)\b)")
 _CONDITION = re.compile(r"\\\{\s*([a-zA-Z])\s*[|:]\s*(.*\1.*)\\\}\Z", re.DOTALL)
 _RELATION = re.compile(r"\\(?:approx|equiv|simeq|Rightarrow|implies|to|rightarrow)(?![a-zA-Z])")
+_PLUS_MINUS = re.compile(r"\\pm(?![a-zA-Z])\s*")
+_TRANSPOSED = re.compile(
+    r"(\(.*\)|\[.*\]|\\begin\{pmatrix\}.*\\end\{pmatrix\})\^(?:T|\{T\})\Z", re.DOTALL
+)
 _MATRIX = re.compile(r"\\begin\{pmatrix\}(.*)\\end\{pmatrix\}\Z", re.DOTALL)
 
 
@@ -69,15 +78,35 @@ def read_shape(text: str) -> Shape:
     if condition := _CONDITION.match(text):  # {x | x > 1}
         text = condition[2].strip()
     text, names = _named_before(_SPACED.sub(" ", text))
+    if transposed := _TRANSPOSED.match(text):
+        return replace(_transposed(text, transposed[1]), names=names)
     if matrix := _matrix(text):
         return replace(matrix, names=names)
     brackets, inner = _unwrap(text)
-    items = [item.strip() for item in _cut(inner)] if brackets or inner.strip() else [inner]
+    items = [item.strip() for item in cut(inner)] if brackets or inner.strip() else [inner]
     if brackets in ("", "{}"):
         items = [signed for item in items for signed in _both_signs(item)]
     if len(items) == 1 and brackets in ("()", "{}"):
         brackets = ""
+    elif brackets == "()" and any(
+        len(_PLUS_MINUS.findall(item)) == 1 for item in items
+    ):  # (±1, 0) is two pairs
+        items = [f"({each})" for each in _both_signs(inner)]
+        brackets = "" if len(items) > 1 else brackets
     return Shape(brackets, tuple(items), names, _joints(inner))
+
+
+def _transposed(text: str, inner: str) -> Shape:
+    r"""Return a matrix or a row, (1, 2)^T, transposed; another text is one item."""
+    shape = _matrix(inner)
+    brackets, row = _unwrap(inner)
+    if shape is None and brackets in ("()", "[]") and len(cut(row)) > 1:
+        shape = Shape(f"1×{len(cut(row))}", tuple(item.strip() for item in cut(row)))
+    if shape is None:
+        return Shape("", (text,))
+    rows, columns = map(int, shape.brackets.split("×"))
+    items = tuple(shape.items[row * columns + at] for at in range(columns) for row in range(rows))
+    return Shape(f"{columns}×{rows}", items)
 
 
 def _named_before(text: str) -> tuple[str, str]:
@@ -88,7 +117,7 @@ def _named_before(text: str) -> tuple[str, str]:
     value = unnamed(text).strip()
     if value == text.strip() or len(parts) != 2:
         return text.strip(), ""
-    several = _unwrap(value)[0] and len(_cut(_unwrap(value)[1])) > 1
+    several = _unwrap(value)[0] and len(cut(_unwrap(value)[1])) > 1
     is_whole = several or _MATRIX.match(value)
     return (value, re.sub(r"\s", "", parts[0])) if is_whole else (text.strip(), "")
 
@@ -98,7 +127,7 @@ def _matrix(text: str) -> Shape | None:
     found = _MATRIX.match(text)
     if not found or _end_of_first_bracket(text) != len(text):
         return None
-    rows = [_cut(row, ("&",)) for row in _cut(found[1], ("\\\\",))]
+    rows = [cut(row, ("&",)) for row in cut(found[1], ("\\\\",))]
     if not rows[-1][0].strip() and len(rows) > 1:  # a row break after the last row
         rows.pop()
     if len({len(row) for row in rows}) > 1:
@@ -113,7 +142,7 @@ def sides(text: str) -> list[str]:
     >>> sides("f(x=1)=2=3")
     ['f(x=1)', '2', '3']
     """
-    return _cut(text, ("=",))
+    return cut(text, ("=",))
 
 
 def is_name(text: str) -> bool:
@@ -172,7 +201,8 @@ def _end_of_first_bracket(text: str) -> int:
     return -1
 
 
-def _cut(text: str, separators: tuple[str, ...] = (",", ";", "and", "or")) -> list[str]:
+def cut(text: str, separators: tuple[str, ...] = (",", ";", "and", "or")) -> list[str]:
+    """Return the parts of a text between the outermost separators."""
     parts, begin, depth = [], 0, 0
     for token in _TOKEN.finditer(text):
         what = token.group()
@@ -191,12 +221,12 @@ def _step(token: str) -> int:
 
 def _joints(text: str) -> frozenset[str]:
     """Return the words between the items: and, or."""
-    return frozenset(what for what in ("and", "or") if len(_cut(text, (what,))) > 1)
+    return frozenset(what for what in ("and", "or") if len(cut(text, (what,))) > 1)
 
 
 def _both_signs(item: str) -> list[str]:
     """Write a ± b as two items; with a second ±, the two signs may or may not be equal."""
-    if item.count("\\pm") != 1:
+    if len(_PLUS_MINUS.findall(item)) != 1:
         return [item]
     signs = ("+", "-"), ("-", "+")
-    return [re.sub(r"\\mp\s*", below, re.sub(r"\\pm\s*", above, item)) for above, below in signs]
+    return [re.sub(r"\\mp\s*", below, _PLUS_MINUS.sub(above, item)) for above, below in signs]

@@ -41,8 +41,8 @@ def stated_answer(text: str) -> Stated | None:
     >>> stated_answer("9 * 2 = 18\n#### 18").text, stated_answer("So the answer is **B**.").text
     ('18', 'B**.')
     """
-    _, end, after = text.rpartition(_THINK_END)
-    if not end and "<think>" in text:
+    after = after_thinking(text)
+    if after is None:
         return None
     boxes = final_boxes(after)
     if boxes.answers or boxes.cut_off:
@@ -56,6 +56,16 @@ def stated_answer(text: str) -> Stated | None:
         return Stated(after[phrases[-1].end() :].partition("\n")[0], "prose")
     lines = [line for line in after.splitlines() if line.strip()]
     return Stated(lines[-1], "end") if lines else None
+
+
+def after_thinking(text: str) -> str | None:
+    """Return what follows the thinking; None if the thinking is never closed.
+
+    >>> after_thinking("<think>5</think>6"), after_thinking("<think>5")
+    ('6', None)
+    """
+    _, _, after = text.rpartition(_THINK_END)
+    return None if "<think>" in after else after
 
 
 def _last_tagged(text: str) -> str | None:

@@ -26,7 +26,9 @@ _CHARACTERS = {
     "η": r"\eta", "θ": r"\theta", "λ": r"\lambda", "μ": r"\mu", "ρ": r"\rho", "σ": r"\sigma",
     "τ": r"\tau", "φ": r"\phi", "ψ": r"\psi", "ω": r"\omega", "Γ": r"\Gamma", "Δ": r"\Delta",
     "Θ": r"\Theta", "Λ": r"\Lambda", "Π": r"\Pi", "Σ": r"\Sigma", "Φ": r"\Phi", "Ψ": r"\Psi",
-    "Ω": r"\Omega", "∅": r"\emptyset", "⟨": r"\langle", "⟩": r"\rangle",
+    "Ω": r"\Omega", "∅": r"\emptyset", "ℝ": r"\mathbb{R}", "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}",
+    "ℚ": r"\mathbb{Q}", "∖": r"\setminus", "∧": r"\land", "∨": r"\lor", "¬": r"\neg",
+    "⇒": r"\Rightarrow", "⟨": r"\langle", "⟩": r"\rangle",
 }  # fmt: skip
 
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ", "0123456789-n")
@@ -41,7 +43,12 @@ _COMMANDS = {
     r"\rbrace": r"\}", r"\lbrack": "[", r"\rbrack": "]", r"\lparen": "(", r"\rparen": ")",
     r"\vert": "|", r"\lvert": "|", r"\rvert": "|", r"\mid": "|", r"\%": "%", r"\ast": "*",
     r"\prime": "'", r"\colon": ":", r"\degree": "°", r"\degrees": "°", r"\textdegree": "°",
-    r"\varnothing": r"\emptyset",
+    r"\varnothing": r"\emptyset", r"\backslash": r"\setminus", r"\widehat": r"\hat",
+    r"\widetilde": r"\tilde", r"\wedge": r"\land", r"\vee": r"\lor", r"\lnot": r"\neg",
+    r"\implies": r"\Rightarrow", r"\dots": r"\ldots", r"\cdots": r"\ldots", r"\dotsc": r"\ldots",
+    r"\pounds": "£", r"\euro": "€", r"\yen": "¥", r"\bmod": r"\pmod", r"\mod": r"\pmod",
+    r"\div": "/",
+    r"\lVert": r"\|", r"\rVert": r"\|", r"\Vert": r"\|", r"\top": "T", r"\intercal": "T",
 }  # fmt: skip
 
 _SPACES = {
@@ -49,7 +56,7 @@ _SPACES = {
     r"\thickspace", r"\enspace",
 }  # fmt: skip
 _NOTHING = {
-    "$", r"\$", "£", "€", r"\(", r"\)", r"\[", r"\]", r"\!", r"\displaystyle", r"\textstyle",
+    "$", r"\(", r"\)", r"\[", r"\]", r"\!", r"\displaystyle", r"\textstyle",
     r"\limits", r"\nolimits", r"\boxed", r"\fbox", r"\negthinspace",
     r"\bf", r"\it", r"\rm", r"\sf", r"\tt", r"\bfseries", r"\itshape",
 }  # fmt: skip
@@ -60,8 +67,10 @@ _SIZES = {
 _FONTS = {
     r"\text", r"\textbf", r"\textit", r"\textrm", r"\textsf", r"\texttt", r"\textup",
     r"\textnormal", r"\mathrm", r"\mathbf", r"\mathsf", r"\mathit", r"\mathnormal", r"\mbox",
-    r"\hbox", r"\operatorname", r"\operatorname*", r"\bm", r"\boldsymbol", r"\emph",
+    r"\hbox", r"\operatorname", r"\operatorname*", r"\bm", r"\boldsymbol", r"\emph", r"\underline",
 }  # fmt: skip
+_BOLD = {r"\mathbf", r"\bm", r"\boldsymbol"}
+_NAMING = {r"\operatorname", r"\operatorname*", r"\mathrm", r"\text"}
 _MATRICES = {"matrix", "pmatrix", "bmatrix", "Bmatrix", "array", "smallmatrix"}
 
 
@@ -82,6 +91,7 @@ def tokens(text: str) -> Tokens:
 def _as_commands(text: str) -> str:
     r"""x² → x^{2}, x₂ → x_{2}, ½ → \frac{1}{2}: what one character says in several tokens."""
     text = re.sub("[⁰¹²³⁴-⁹⁻ⁿ]+", lambda found: f"^{{{found[0].translate(_RAISED)}}}", text)
+    text = re.sub(r"√\s*(\d+(?:\.\d+)?|[a-zA-Z])", r"\\sqrt{\1}", text)
     text = re.sub("[₀-₉]+", lambda found: f"_{{{found[0].translate(_LOWERED)}}}", text)
     return re.sub(
         "[" + "".join(_VULGAR) + "]",
@@ -173,8 +183,19 @@ def _font(found: Tokens, at: int, _: Tokens) -> tuple[Tokens, int] | None:
     end = group_at(found, start)
     inner = _bare(found[start:end])
     name = "\\" + "".join(inner)
-    is_function = "operatorname" in found[at] and name in FUNCTIONS
+    is_function = found[at] in _NAMING and name in FUNCTIONS | APPLIED
+    if found[at] in _BOLD and re.fullmatch(r"[a-zA-Z]|\\[a-z]+", "".join(inner)):
+        return [r"\mathbf", "{", *inner, "}"], end  # a vector
     return ([name] if is_function else _walk(_font, inner)), end
+
+
+def _color(found: Tokens, at: int, _: Tokens) -> tuple[Tokens, int] | None:
+    r"""\color{red}{5}, \color{red}5 and \textcolor{red}{5} → 5."""
+    if found[at] not in (r"\color", r"\textcolor", r"\colorbox"):
+        return None
+    start = group_at(found, at + 1)
+    end = group_at(found, start)
+    return _walk(_color, _bare(found[start:end])), end
 
 
 def _bare(argument: Tokens) -> Tokens:
@@ -237,17 +258,37 @@ def _arguments(found: Tokens, at: int, _: Tokens) -> tuple[Tokens, int] | None:
     r"""Braces around the arguments of \frac, \binom and \sqrt: \frac12 → \frac{1}{2}."""
     written, token = [found[at]], found[at]
     at += 1
-    for _turn in range({r"\frac": 2, r"\binom": 2, r"\sqrt": 1}.get(token, 0)):
+    turns = {r"\frac": 2, r"\binom": 2, r"\sqrt": 1}.get(token, 0)
+    for _turn in range(turns):
         at += found[at : at + 1] == [" "]
         if token == r"\sqrt" and found[at : at + 1] == ["["]:
             end = found.index("]", at) + 1 if "]" in found[at:] else at
             written += found[at:end]
             at = end
         end = group_at(found, at)
+        if token == r"\sqrt" and found[at : at + 1] == ["("]:
+            end = _end_of_bracket(found, at)
+        elif _several_digits(found, at, end, last=_turn == turns - 1):
+            return written, at  # \sqrt12 and \frac123 are unclear
         if argument := found[at:end]:
             written += ["{", *_strip(_walk(_arguments, _bare(argument))), "}"]
         at = end
     return written, at
+
+
+def _end_of_bracket(found: Tokens, start: int) -> int:
+    depth = 0
+    for at in range(start, len(found)):
+        depth += (found[at] == "(") - (found[at] == ")")
+        if depth == 0:
+            return at + 1
+    return start + 1
+
+
+def _several_digits(found: Tokens, start: int, end: int, last: bool) -> bool:
+    """Whether the last argument without braces is a digit behind which another one follows."""
+    pair = [*found[start:end], *found[end : end + 1]]
+    return last and end == start + 1 and len(pair) == 2 and all(token.isdigit() for token in pair)
 
 
 def _strip(found: Tokens) -> Tokens:
@@ -308,10 +349,13 @@ _NAMES = """
     sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp max min gcd lcm
 """
 FUNCTIONS = {rf"\{name}" for name in _NAMES.split()}
+_APPLIED_NAMES = "max min gcd lcm det deg dim arg Re Im tr Tr Var Cov sgn erf rank"
+APPLIED = {rf"\{name}" for name in _APPLIED_NAMES.split()}  # functions without values here
 
 _PASSES: tuple[Callable[[Tokens], Tokens], ...] = (
     _without_dressing,
     partial(_walk, _hspace),
+    partial(_walk, _color),
     partial(_walk, _font),
     _one_space,
     _relations,

@@ -26,7 +26,7 @@ TIMEOUT = "timeout"
 CRASH = "crash"
 
 CLOCK_FACTOR = 10  # seconds on the clock for each processor second, for a busy machine
-START_SECONDS = 120.0  # to load math-verify on a busy machine
+START_SECONDS = 120.0  # to load mpmath on a busy machine
 JOBS_A_WORKER = 500  # then a new worker replaces it, which frees what sympy has cached
 
 AlgebraJob = dict[str, Any]
@@ -73,7 +73,7 @@ class WorkerPool:
         """Return the verdict on each job, TIMEOUT, or CRASH after an error or two dead workers.
 
         Raises:
-            ImportError: If math-verify is not installed.
+            ImportError: If mpmath is not installed.
             RunError: If no worker can be started.
         """
         if not jobs:
@@ -101,8 +101,8 @@ class WorkerPool:
         return _Worker(ours, deadline=time.monotonic() + START_SECONDS)
 
     def _start_zygote(self) -> None:
-        if importlib.util.find_spec("math_verify") is None:
-            raise ImportError(f"this answer needs math-verify: {install('math')}")
+        if importlib.util.find_spec("mpmath") is None:
+            raise ImportError(f"this answer needs mpmath: {install('math')}")
         ours, theirs = socket.socketpair()
         limits = [str(theirs.fileno()), str(self.time_limit_s), str(self.memory_mb)]
         with theirs:
@@ -222,7 +222,7 @@ class _Batch:
     def _failed_start(self) -> None:
         self.failed_starts += 1
         if self.failed_starts > self.pool.workers:
-            raise RunError("the workers for math-verify cannot be started; to see why, run: "
+            raise RunError("the workers of the grader cannot be started; to see why, run: "
                            "python -m setrl.grading.zygote 0 1 1024")  # fmt: skip
 
     def _drop(self, worker: _Worker, kill: bool) -> None:

@@ -1,4 +1,4 @@
-"""The process that forks the workers: it has loaded math-verify, so a worker starts at once.
+"""The process that forks the workers: it has loaded mpmath, so a worker starts at once.
 
 `python -m setrl.grading.zygote SOCKET CPU_SECONDS MEMORY_MB` is started by `workers.WorkerPool`,
 and ends, with all its workers, when the other end of the socket is closed. It is a separate
@@ -19,12 +19,11 @@ import socket
 import sys
 from typing import Any
 
-from setrl.grading import math_verify
-from setrl.grading.compare import Verdict, compare
-from setrl.grading.expressions import equal_rational, read
-from setrl.grading.letters import plain_letters
+from setrl.grading.algebra import same_statement
+from setrl.grading.compare import compare
+from setrl.grading.expressions import Tree
+from setrl.grading.modular import equal_rational
 from setrl.grading.numeric import equal_numeric
-from setrl.grading.shapes import read_shape, unnamed
 
 _PAGE = resource.getpagesize()
 
@@ -60,63 +59,21 @@ def _serve(connection: socket.socket, cpu_seconds: float, memory_mb: int) -> Non
 
 
 def judged(job: dict[str, Any]) -> str:
-    """Judge a job: "equal", "different", "unparsable gold" or "unparsable answer"."""
-    try:
-        if job["answer"] is None:
-            return "equal" if _accepts_itself(job) else "different"
-        return "equal" if _compared(job) else "different"
-    except math_verify.ParseError as error:
-        return str(error)
-
-
-def _compared(job: dict[str, Any]) -> Verdict:
+    """Judge a job: "equal" or "different"."""
     tolerance = job["relative_tolerance"]
 
-    def algebra(gold: str, answer: str) -> bool:
-        verdict = _as_expressions(gold, answer, tolerance)
-        if verdict is not None:
-            return verdict
-        gold, answer = plain_letters(_plain(gold), _plain(answer))
-        for text, whose in ((gold, "gold"), (answer, "answer")):
-            _parse(text, whose)
-        return math_verify.equal(gold, answer, tolerance)
+    def equal(one: Tree, other: Tree) -> bool | None:
+        verdict = equal_rational(one, other)
+        return equal_numeric(one, other, tolerance) if verdict is None else verdict
 
-    return compare(
+    verdict = compare(
         job["gold"],
         job["answer"],
         relative_tolerance=tolerance,
         units=job["units"],
-        algebra=algebra,
+        algebra=lambda gold, answer: same_statement(gold, answer, equal),
     )
-
-
-def _as_expressions(gold: str, answer: str, tolerance: float) -> Verdict:
-    """Compare by our own reading; return None if one side is not an expression that it knows."""
-    one, other = read(_plain(gold)), read(_plain(answer))
-    if one is None or other is None or gold.endswith("%") != answer.endswith("%"):
-        return None
-    verdict = equal_rational(one, other)
-    return equal_numeric(one, other, tolerance) if verdict is None else verdict
-
-
-def _accepts_itself(job: dict[str, Any]) -> bool:
-    """Whether algebra finds a gold equal to itself, without comparing characters."""
-    items = [_plain(unnamed(item)) for item in read_shape(job["gold"]).items]
-    unread = [plain_letters(item, item)[0] for item in items if read(item) is None]
-    for item in unread:
-        _parse(item, "gold")
-    return all(math_verify.equal(item, item, job["relative_tolerance"]) for item in unread)
-
-
-def _parse(text: str, whose: str) -> None:
-    try:
-        math_verify.expression(_plain(text))
-    except math_verify.ParseError:
-        raise math_verify.ParseError(f"unparsable {whose}") from None
-
-
-def _plain(text: str) -> str:
-    return text.removesuffix("%")
+    return "equal" if verdict else "different"
 
 
 def _limit_memory(memory_mb: int) -> None:

@@ -1,0 +1,125 @@
+r"""Are two statements the same: two expressions, two equations, two inequalities?
+
+Equations are the same line or curve if one is a constant multiple of the other: 2x − y + 3 = 0 is
+y = 2x + 3. Whatever is read with doubt is different, never equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from setrl.grading.expressions import Tree, letters_of, read, renamed
+from setrl.grading.modular import equal_rational, same_up_to_factor
+from setrl.grading.shapes import cut
+
+Equal = Callable[[Tree, Tree], bool | None]
+
+RELATIONS = ("=", "<", ">", r"\le", r"\ge", r"\ne")
+_TURNED = {">": "<", r"\ge": r"\le"}
+_COUNTERS = ("k", "m", "n")
+
+
+def quick_algebra(gold: str, answer: str) -> bool | None:
+    """Whether two normal forms are the same; None if that takes more than rational functions."""
+    return same_statement(gold, answer, equal_rational)
+
+
+def same_statement(gold: str, answer: str, equal: Equal) -> bool | None:
+    """Whether two normal forms are the same statement; False if one of them cannot be read.
+
+    Args:
+        gold: The correct answer.
+        answer: The given answer.
+        equal: Compares two expressions; None if it cannot decide.
+
+    >>> quick_algebra("2x-y+3=0", "y=2x+3"), quick_algebra("x=y", "x=-y")
+    (True, False)
+    """
+    ours, theirs = _relation(gold), _relation(answer)
+    if [sign for _, sign in ours] != [sign for _, sign in theirs]:
+        return False
+    one = [read(side, gold=gold) for side, _ in ours]
+    other = [read(side, gold=gold + " " + answer) for side, _ in theirs]
+    if None in one or None in other:
+        return False
+    sides = [tree for tree in one if tree], _with_same_letters(one, other)
+    if len(ours) != 2:
+        return _all_equal(*sides, equal)
+    return _same_relation(ours[0][1], *sides, equal)
+
+
+def _relation(text: str) -> list[tuple[str, str]]:
+    """Return the sides of a relation, each with the sign behind it; b > a becomes a < b."""
+    sides = cut(text, RELATIONS)
+    signs, at = [], 0
+    for side in sides[:-1]:
+        at += len(side)
+        sign = next(
+            each for each in sorted(RELATIONS, key=len, reverse=True) if text.startswith(each, at)
+        )
+        signs.append(sign)
+        at += len(sign)
+    if signs and all(sign in _TURNED for sign in signs):
+        sides.reverse()
+        signs = [_TURNED[sign] for sign in reversed(signs)]
+    return list(zip(sides, [*signs, ""], strict=True))
+
+
+def _with_same_letters(one: list[Tree | None], other: list[Tree | None]) -> list[Tree]:
+    """Return the answer's sides with the gold's name of a variable: f(z) = z is f(x) = x."""
+    ours, theirs = [[tree for tree in trees if tree] for trees in (one, other)]
+    names = _arguments(ours[0]), _arguments(theirs[0])
+    letters = [set().union(*map(letters_of, trees)) for trees in (ours, theirs)]
+    if len(ours) == 2 and names[0] and names[1] and ours[0].text == theirs[0].text:
+        new = dict(zip(names[1], names[0], strict=len(names[0]) == len(names[1])))
+    else:
+        new = _other_counter(ours, *letters)
+    if len(set(new.values())) < len(new) or set(new.values()) & (letters[1] - set(new)):
+        return theirs
+    return [renamed(tree, new) for tree in theirs]
+
+
+def _arguments(tree: Tree) -> list[str]:
+    """Return the letters that a function is applied to on the left of its definition."""
+    if tree.op != "apply" or not all(part.op == "letter" for part in tree.parts):
+        return []
+    names = [part.text for part in tree.parts if part.text not in (",", "|", ";")]
+    return names if len(set(names)) == len(names) else []
+
+
+def _other_counter(trees: list[Tree], ours: set[str], theirs: set[str]) -> dict[str, str]:
+    """Return the new name of a letter that counts multiples of π: kπ is nπ."""
+    has_pi = any(_has_pi(tree) for tree in trees)
+    mine, yours = ours - theirs, theirs - ours
+    if not has_pi or len(mine) != 1 or len(yours) != 1 or not mine | yours <= set(_COUNTERS):
+        return {}
+    return {yours.pop(): mine.pop()}
+
+
+def _has_pi(tree: Tree) -> bool:
+    is_pi = tree.op == "constant" and tree.text == r"\pi"
+    return is_pi or any(_has_pi(part) for part in tree.parts)
+
+
+def _all_equal(one: list[Tree], other: list[Tree], equal: Equal) -> bool | None:
+    verdicts = [equal(*pair) for pair in zip(one, other, strict=True)]
+    if False in verdicts:
+        return False
+    return None if None in verdicts else True
+
+
+def _same_relation(sign: str, one: list[Tree], other: list[Tree], equal: Equal) -> bool | None:
+    """Whether two relations of two sides are the same up to a factor, which may need a sign."""
+    verdict = _all_equal(one, other, equal)
+    if verdict:
+        return True
+    first, second = (_difference(*sides) for sides in (one, other))
+    same = same_up_to_factor(first, second, equal)
+    if not same or sign in ("=", r"\ne"):
+        return same
+    ratio = Tree("/", (first, second))
+    return equal(Tree("abs", (ratio,)), ratio)
+
+
+def _difference(left: Tree, right: Tree) -> Tree:
+    return Tree("+", (right, Tree("-", (left,))))

@@ -1,0 +1,101 @@
+r"""Units and currencies: 12.5 cm^2, \$20."""
+
+from __future__ import annotations
+
+import re
+
+_UNIT = re.compile(
+    r"(?P<number>.*(?:[\d})]|\\pi(?=\W)))\s*(?P<unit>[a-zA-Z]+\.?"
+    r"(?:\^\{?[23]\}?|\s*/\s*[a-zA-Z]+|\s+[a-zA-Z]+\.?)*)\Z"
+)
+
+# What may follow a number as its unit; other words are part of the answer.
+_LENGTHS = """
+    m cm mm km nm dm inch inches in ft foot feet yd yard yards mi mile miles meter meters
+    metre metres centimeter centimeters centimetre centimetres millimeter millimeters
+    kilometer kilometers kilometre kilometres
+"""
+_UNIT_NAMES = """
+    g kg mg gram grams kilogram kilograms milligram
+    milligrams ton tons tonnes lb lbs pound pounds oz ounce ounces s sec secs second seconds
+    min mins minute minutes h hr hrs hour hours day days week weeks month months year years l
+    L ml mL liter liters litre litres gallon gallons quart quarts pint pints cup cups mph kph
+    kmh J kJ N W kW V A Pa kPa Hz mol K C F dollar dollars cent cents euro euros USD EUR
+    degree degrees unit units people
+    person persons students student ways point points apples books cookies marbles
+"""
+LENGTHS = frozenset(_LENGTHS.split())
+UNITS = LENGTHS | frozenset(_UNIT_NAMES.split())
+_BEFORE, _AFTER, _BETWEEN = {"square", "cubic", "sq", "cu"}, {"squared", "cubed"}, {"per"}
+
+_SHORT = sorted({name for name in UNITS if 2 <= len(name) <= 3} | {"am", "pm", "rad"})
+_FOLLOWS = re.compile(rf"[\d}}]\s*(?:{'|'.join(_SHORT)})(?![a-zA-Z(])")
+
+_CURRENCIES = {
+    "$": ("$", "dollar", "dollars", "USD"),
+    "€": ("€", "euro", "euros", "EUR"),
+    "£": ("£",),
+    "¥": ("¥", "yen"),
+    "₹": ("₹", "rupees"),
+}
+_CURRENCY_OF = {name: sign for sign, names in _CURRENCIES.items() for name in names}
+_SIGNED = re.compile(r"([+-]?)\s*\\?([$€£¥₹])\s*([+-]?[\d.].*)\Z", re.DOTALL)
+
+
+def follows_number(text: str) -> bool:
+    """Whether a short unit follows a number, so that its letters are no factors: 5 mg, 3 pm.
+
+    >>> follows_number("5 mg"), follows_number("5mgh"), follows_number("mg")
+    (True, False, False)
+    """
+    return _FOLLOWS.search(text) is not None
+
+
+def split_currency(text: str) -> tuple[str, str]:
+    r"""Split an amount from the sign of its currency: $, €, £, ¥ or ₹; "" if it has none.
+
+    >>> split_currency(r"-\$20"), split_currency("20")
+    (('-20', '$'), ('20', ''))
+    """
+    found = _SIGNED.match(text)
+    return (found[1] + found[3], found[2]) if found else (text, "")
+
+
+def currency_of(unit: str) -> str:
+    """Return the sign of a currency that a unit names, or the unit.
+
+    >>> currency_of("dollars"), currency_of("cents")
+    ('$', 'cents')
+    """
+    return _CURRENCY_OF.get(unit, unit)
+
+
+def split_unit(text: str) -> tuple[str, str]:
+    r"""Split a normal form from the unit at its end: known units after a number, no other words.
+
+    >>> split_unit("12.5 cm^2"), split_unit("12"), split_unit("5 million")
+    (('12.5', 'cm^2'), ('12', ''), ('5 million', ''))
+    """
+    found = _UNIT.match(text)
+    if not found or found["number"].rstrip().endswith("\\"):
+        return text, ""
+    if not _is_unit(re.findall(r"[a-zA-Z]+", found["unit"])) or len(found["unit"]) < 2:
+        return text, ""
+    first = re.match(r"([a-zA-Z]+)\^", found["unit"])
+    if first and first[1] not in LENGTHS:  # s² measures nothing
+        return text, ""
+    return found["number"].strip(), re.sub(r"[\s{}.]", "", found["unit"])
+
+
+def _is_unit(names: list[str]) -> bool:
+    """Whether words are units, with "square" before, "squared" after or "per" between them."""
+    for before, name, after in zip(["", *names], names, [*names[1:], ""], strict=False):
+        fits = (
+            (name in UNITS)
+            or (name in _BEFORE and after in UNITS)
+            or (name in _AFTER and before in UNITS)
+            or (name in _BETWEEN and before in UNITS | _AFTER and after in UNITS | _BEFORE)
+        )
+        if not fits:
+            return False
+    return True
