@@ -68,7 +68,9 @@ def strategies_of(counted: Mapping[str, Any], at_least: float) -> tuple[str, ...
     total = counted["samples"] * len(counted["problems"])
     found = tuple(name for name, count in right.most_common() if count >= at_least * total)
     if not found:
-        raise ConfigError(f"no strategy makes {at_least:g} of the base's samples: ask for less")
+        raise ConfigError(
+            f"no strategy has a share of {at_least:g} in the base's samples: ask for less"
+        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""`python -m studies.collapse`: see collapse in a terminal, in seconds; needs NumPy alone.
+"""`python -m studies.collapse`: see collapse in a terminal, in seconds; it needs only NumPy.
 
 The policy of the tutorial docs/tutorials/collapse.ipynb: one prompt, and six ways to answer it.
 """

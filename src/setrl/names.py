@@ -1,4 +1,4 @@
-"""Names → values: one message for unknown names, what configs name, and imports on demand."""
+"""Look up values by name, with one message for unknown names; import names on demand."""
 
 from __future__ import annotations
 

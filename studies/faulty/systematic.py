@@ -154,7 +154,7 @@ class SplitJudge(Judge, sees_copies=True):
     def _parts_of(self, group: Group) -> np.ndarray:
         """Return the part of each sample, from 0, as if all samples were split."""
         if self.by == "draw":
-            # Other numbers than those of a noisy judge with the same seed, which may be inside.
+            # A noisy judge with the same seed may be inside: it must get other numbers.
             rng = np.random.default_rng([1, entropy(self.seed, group)])
             return rng.integers(self.parts, size=len(group.texts))
         return np.array([self._part_of(text) for text in group.texts])

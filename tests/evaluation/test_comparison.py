@@ -111,7 +111,7 @@ def test_runs_of_different_n_are_compared_up_to_the_smaller(run, tmp_path):
     both = compare_paths(path, ragged, metrics=["pass"], intervals=FAST)
     assert (both.samples, both.most, both.problems) == ((16, 8), (16, 16), 10)
     assert [row.k for row in both.rows] == [1, 2, 4, 8]
-    assert "8 to 16 samples a problem" in comparison_text(both)
+    assert "8 to 16 samples per problem" in comparison_text(both)
     chosen = compare_paths(path, ragged, metrics=["pass"], intervals=FAST, ks=(3, 12))
     assert ([row.k for row in chosen.rows], chosen.problems) == ([3, 12], 7)
     assert chosen.band.ks == tuple(range(1, 17))

@@ -31,7 +31,7 @@ def test_pass_at_k_of_cruxeval_in_every_digit(row, k):
 
 
 def test_all_fifty_majority_answers_of_svamp():
-    """Codex, 30 samples a problem; one problem (svamp_sc/832) ties 14 to 14."""
+    """Codex, 30 samples per problem; one problem (svamp_sc/832) ties 14 to 14."""
     problems = rows("generations_svamp_50x30.jsonl")
     found = [majority_answer(problem["finals"]) for problem in problems]
     assert found == [problem["published_majority"] for problem in problems]

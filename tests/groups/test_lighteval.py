@@ -44,7 +44,7 @@ def test_one_sample_a_problem(tmp_path, wrap):
 
 def test_several_samples_share_a_score_and_must_be_verified(tmp_path):
     path = write(tmp_path, row("0", ["\\boxed{7}", "\\boxed{8}"], {"pass@k:n=2": 0.5}))
-    with pytest.raises(DataError, match="one score for 2 samples: --verify"):
+    with pytest.raises(DataError, match="has one score for 2 samples: give --verify"):
         read(path)
     [record] = read(path, verify=True).records
     assert (record["n"], record["correct"], record["answers"]) == (2, [1, 0], ["7", "8"])

@@ -64,7 +64,7 @@ def test_one_filter_is_read(tmp_path):
 def test_several_samples_share_a_score_and_must_be_verified(tmp_path):
     texts = ["I say #### 7", "I say #### 8", "I say nothing"]
     path = write(tmp_path, line(0, texts, [["7", "8", "[invalid]"]], 1.0))
-    with pytest.raises(DataError, match="one score for 3 samples: --verify"):
+    with pytest.raises(DataError, match="has one score for 3 samples: give --verify"):
         read(path)
     [record] = read(path, verify=True).records
     assert (record["correct"], record["answers"]) == ([1, 0, 0], ["7", "8", None])

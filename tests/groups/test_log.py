@@ -100,7 +100,7 @@ def test_parquet_is_read_too(tmp_path):
 def test_what_each_field_is_taken_for_is_shown(tmp_path):
     table = load(write(tmp_path / "log.jsonl", ROWS)).reading[0].splitlines()
     assert table == [
-        f"{tmp_path / 'log.jsonl'}: one row a sample",
+        f"{tmp_path / 'log.jsonl'}: one row per sample",
         "role      field     why                          example",
         "group     qid       its name; its values repeat  a",
         "correct   is_right  its name; true or false      true",

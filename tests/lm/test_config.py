@@ -89,7 +89,7 @@ def test_overrides_come_last(path):
         ),
         ("  grpo: {", "  ../up: {", r":3: arms: '../up' must start with a letter or digit"),
         ("seeds: [0, 1]", "name: again", ":7: name is also on line 1"),
-        ("[0, 1]", "[0, 1", "config.yaml:8: not YAML"),
+        ("[0, 1]", "[0, 1", "config.yaml:8: is not YAML"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(path, old, new, message):

@@ -73,7 +73,7 @@ def test_nothing_of_others_is_overwritten(setrl, tmp_path):
     for arguments, message in (
         ((first, first), "each file must be given once"),
         ((first, tmp_path), "is neither a run of setrl, an evaluation file or a log"),
-        ((first, "--publish", tmp_path / "p"), "--publish is of the folder of a run"),
+        ((first, "--publish", tmp_path / "p"), "--publish needs the folder of a run"),
         ((tmp_path / "none", "--k", 2), "--output and --k are for a report of files"),
     ):
         code, _, err = setrl("report", *arguments)

@@ -34,7 +34,7 @@ def test_the_base_decides_which_strategies_are_asked_for():
     counted = {"samples": 10, "problems": problems}  # 20 samples: a is right in 10, b in 2
     assert strategies_of(counted, 0.5) == ("a",)
     assert strategies_of(counted, 0.1) == ("a", "b")
-    with pytest.raises(ConfigError, match=r"no strategy makes 0\.6 of the base's samples"):
+    with pytest.raises(ConfigError, match=r"no strategy has a share of 0\.6 in"):
         strategies_of(counted, 0.6)
 
 

@@ -63,7 +63,7 @@ class Labelled:
     def summary(self) -> str:
         """Return a summary in two lines."""
         known = self.groups - self.unknown.total()
-        mean = f"{self.clusters / known:.2f} clusters a group" if known else "no clusters"
+        mean = f"{self.clusters / known:.2f} clusters per group" if known else "no clusters"
         reasons = ", ".join(f"{count} {reason}" for reason, count in self.unknown.most_common())
         return (
             f"{self.groups} groups ({self.kept} were there already), {mean}, "

@@ -67,7 +67,7 @@ class Report(EvaluatedFields):
         from setrl.report import report_files
 
         if self.publish is not None:
-            raise ConfigError("--publish is of the folder of a run; a report of files is complete "
+            raise ConfigError("--publish needs the folder of a run; a report of files is complete "
                               "in its own folder, which --output names")  # fmt: skip
         stem = self.paths[0].resolve().name.partition(".")[0]
         folder = self.output or Path("reports") / stem

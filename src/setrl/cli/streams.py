@@ -26,7 +26,7 @@ class Printable:
         self._stream, self._keep = stream, keep
 
     def write(self, text: str) -> int:
-        """Write a text, with its control characters visible."""
+        """Write text, with its control characters visible."""
         self._stream.write(printable(text, self._keep))
         return len(text)
 

@@ -21,7 +21,7 @@ class ValidateData:
         gold: The field that holds the gold answer.
         units: Accept answers without the unit, see docs/rewards.md.
         workers: The number of processes for golds that need algebra.
-        time_limit_s: The most processor seconds for a gold.
+        time_limit_s: The limit of processor seconds for one gold.
         good: A file for the good rows, unchanged (JSONL).
     """
 

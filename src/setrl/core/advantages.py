@@ -36,7 +36,7 @@ __all__ = [
 
 
 class Keywords(Fields, total=False):
-    """The keywords of `set_advantages`: the fields of samples, and those of a `Method`."""
+    """The keywords of `set_advantages`: the fields of samples and of a `Method`."""
 
     objective: Objective
     set_size: int
@@ -67,7 +67,7 @@ def set_advantages(
         method: A value of `setrl.methods`, a `Method` of your own, or a sum of methods.
         rng: A generator, or its seed; needed where sets are sampled.
         **given: Clusters, answers and whatever else the method reads; see `setrl.Fields`. For an
-            objective of your own, give `objective=…, set_size=…` instead of a method, and any other
+            your own objective, give `objective=…, set_size=…` instead of a method, and any other
             field of `setrl.Method`, such as `baseline=…`.
 
     Returns:

@@ -165,7 +165,7 @@ def compare_paths(
         split: Name of the evaluation file in folders; by default "test" where both have it, or
             the only one that both have.
         metrics: Which metrics, as in the glossary, without "@k"; "support" for support dynamics,
-            "all" for all that both runs have. By default the usual ones: those of answers and
+            "all" for all that both runs have. By default the usual ones: metrics of answers and
             strategies only where both runs have them.
         common: Compare the problems that both have, where the problems are not the same.
         intervals: How intervals are made.

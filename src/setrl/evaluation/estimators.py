@@ -1,4 +1,4 @@
-"""What counts of a problem's samples say: of correct ones (pass@k), and of each label (strategies).
+"""Estimators from counts of a problem's samples: of correct ones (pass@k), and of each label.
 
 Axes: P problems, N samples of a problem (their number is ``n``), C labels of a problem's samples.
 

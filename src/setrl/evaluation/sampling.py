@@ -52,7 +52,7 @@ def refuse_missing_model(model_dir: str | Path) -> None:
 
 
 def _refuse_missing_folder(name: str) -> None:
-    """Refuse what is written as a path, `ORG/NAME` aside, and is no folder."""
+    """Refuse a path that is not a folder; `ORG/NAME` is the name of a model."""
     is_path = name.startswith((".", "~")) or Path(name).is_absolute() or len(Path(name).parts) > 2
     if is_path and not Path(name).is_dir():
         where = next(one for one in Path(name).absolute().parents if one.is_dir())

@@ -77,7 +77,7 @@ def support_dynamics(
         base_count_PC: Correct samples of the base model: (P,) of each problem, or (P, C) of each
             strategy of each problem. An item that no model can reach pads (it is out of support).
         trained_count_PC: The trained model's, of the same items.
-        n_base: The base's samples a problem.
+        n_base: The base's samples per problem.
         n_trained: The trained model's.
         k: Samples of each model; by default as many as both have.
         config: How intervals are made: a bootstrap over problems.

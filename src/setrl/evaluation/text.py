@@ -133,7 +133,7 @@ def band_sentences(
 
 def _head(comparison: Comparison) -> str:
     lines = [
-        f"{letter}  {name}: {between(n, most)} {'sample' if most == 1 else 'samples'} a problem"
+        f"{letter}  {name}: {between(n, most)} {'sample' if most == 1 else 'samples'} per problem"
         + ("" if math.isnan(t) else f", temperature {plain(t, 2)}")
         + (f", {count(seeds, 'seed')}" if seeds > 1 else "")
         for letter, name, n, most, t, seeds in zip(

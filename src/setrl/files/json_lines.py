@@ -134,7 +134,7 @@ def parse(line: bytes) -> dict[str, Any]:
 
 
 def read_lines(path: Path, torn: Torn = "leave_out") -> list[dict[str, Any]]:
-    """Read a file of ours, which a killed process may have cut; [] if there is none."""
+    """Read a file that setrl wrote, whose last line may be cut; [] if the file is missing."""
     return [line.record for line in read(path, torn)] if path.exists() else []
 
 

@@ -56,9 +56,9 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, int]]:
         return yaml.load(text, Loader=_Loader), lines
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise KeyedError(f"{path}{line}: not YAML: {error.problem}") from error
+        raise KeyedError(f"{path}{line}: is not YAML: {error.problem}") from error
     except yaml.YAMLError as error:
-        raise KeyedError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+        raise KeyedError(f"{path}: is not YAML: {' '.join(str(error).split())}") from error
     except RecursionError:
         raise KeyedError(f"{path}: is nested too deeply to be read") from None
 

@@ -14,7 +14,7 @@ from setrl.groups.strategies import numbered
 from setrl.groups.types import Group, Sample
 
 FIELDS = {"answers": "answer", "families": "family", "proxy": "proxy", "second": "second"}
-"""What a method reads beside rewards and clusters → the name that a sample has for it."""
+"""Field of a method other than rewards and clusters → the name of the sample's attribute."""
 
 
 def credit_groups(groups: Sequence[Group], method: AnyMethod) -> Advantages:

@@ -1,4 +1,4 @@
-"""Which field of a stranger's log has which role: named by the user, or recognised and shown.
+"""Which field of a log has which role: named by the user, or recognised and shown.
 
 A field is recognised by its name (case, "_" and "-" do not matter, and of a nested field the last
 part counts) and by the type of its values in the first rows. Where two fields may have a role and
@@ -136,8 +136,10 @@ class Recognised:
     def shape(self) -> str:
         """What one row is, in words."""
         if self.has_counts:
-            return "one row a problem, with counts of its samples"
-        what = "one row a problem, with lists of its samples" if self.lists else "one row a sample"
+            return "one row per problem, with counts of its samples"
+        what = "one row per sample"
+        if self.lists:
+            what = "one row per problem, with lists of its samples"
         return f"{what} in {self.fields.rows}" if self.fields.rows else what
 
     def table(self) -> str:
@@ -181,7 +183,7 @@ def value_at(record: Any, path: str) -> Any:
 
 
 def unrolled(record: Record, rows: str | None) -> list[Record]:
-    """Return a row, or the objects of its list with what is beside the list.
+    """Return a row, or the objects of its list, each with the other fields of the row.
 
     Raises:
         KeyError, TypeError: Where there is no such list.
@@ -474,7 +476,7 @@ class _Search:
                     )
                     continue
                 self.found["gold"] = (path,)
-                self.why["gold"] = "its name; one value a problem"
+                self.why["gold"] = "its name; one value per problem"
 
     def _find_strategy(self) -> None:
         """Take a judge's labels, else a field with the name of a strategy."""
@@ -502,7 +504,7 @@ class _Search:
         return list(dict.fromkeys(_norm(part[1]) for part in parts))
 
     def _find_reward(self) -> None:
-        """Take a reward beside what says which samples are correct, or without such a field."""
+        """Take a reward, whether or not another field says which samples are correct."""
         has_correct = "correct" in self.found
         self._take("reward", REWARDS if has_correct else (*REWARDS, "score"), is_verdict)
         if not has_correct and "reward" in self.given and "correct" not in self.lacks:
@@ -547,7 +549,7 @@ class _Search:
         return None
 
     def _check_correct(self) -> None:
-        """Correct comes from a field, from answers and golds, or from counts."""
+        """Take counts if no field says which samples are correct, or note what is missing."""
         if "correct" in self.found:
             return
         has_texts = {"text", "gold"} <= self.found.keys()
@@ -609,7 +611,7 @@ def _norm(path: str) -> str:
 
 
 def _norms(path: str, values: Mapping[int, Any]) -> set[str]:
-    """Return the name in plain letters; of lists also its singular."""
+    """Return the name in plain letters, for a list also in the singular."""
     name = _norm(path)
     is_list = any(isinstance(value, list) for value in values.values())
     return {name, name.removesuffix("s")} if is_list else {name}

@@ -344,7 +344,7 @@ def _is_unknown(record: Mapping[str, Any], key: str) -> bool:
 
 
 def _strategies(record: Mapping[str, Any]) -> list[Strategy]:
-    """Return the strategies of a record: a judge's labels, else those of its evaluation."""
+    """Return the strategies of a record: a judge's labels, otherwise its own labels."""
     key = _judged_key(record)
     if key is not None and _is_unknown(record, key):
         return [None] * record["n"]

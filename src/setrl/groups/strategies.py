@@ -11,7 +11,7 @@ from setrl.groups.types import Strategy
 
 POLY_EPO_DEGENERATE = 100  # the label of degenerate samples in the published code of Poly-EPO
 DEGENERATE_NOTE = (
-    "the label 100 stands beside small ones: if it marks degenerate samples, as in Poly-EPO's "
+    "the labels have 100 and small numbers: if it marks degenerate samples, as in Poly-EPO's "
     "code, give --degenerate 100; now it counts as one more cluster"
 )
 
@@ -84,7 +84,7 @@ class MarksOf100:
         return marks.found
 
     def add(self, labels: Sequence[Strategy]) -> None:
-        """Look at the labels of a group."""
+        """Take the labels of a group into account."""
         known = [one for one in labels if one is not None and one != DEGENERATE]
         others = [one for one in known if one != POLY_EPO_DEGENERATE]
         if any(not isinstance(one, int) or not 0 <= one <= len(labels) < 100 for one in others):

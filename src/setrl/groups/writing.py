@@ -31,7 +31,7 @@ def rows_with(
         place: The place of the group in the log.
         group: The group.
         columns: Key → a value for each sample.
-        mark: The key of what is said about the row itself, beside what it says already.
+        mark: The key for facts about the row itself; facts that the row has under this key stay.
         about: What is said there.
     """
     start = 0

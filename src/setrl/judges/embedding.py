@@ -105,7 +105,7 @@ def cosine_distances(directions_Nd: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _directions(embeddings: Any, texts: list[str]) -> NDArray[np.float64]:
-    """Return unit vectors, 0 where a text has no direction."""
+    """Return unit vectors, and 0 for a vector without a direction."""
     embeddings_Nd = np.asarray(embeddings, dtype=np.float64)
     if embeddings_Nd.ndim != 2 or len(embeddings_Nd) != len(texts):
         raise ValueError(

@@ -81,7 +81,8 @@ class LMJudge(BackgroundJudge):
         seed: Seed of the orders and of the jitter of pauses.
         sample_tokens: Tokens that the samples of one request may have together; the longest lose
             their middle.
-        count_tokens: Returns the number of tokens of a text; by default an estimate from its bytes.
+        count_tokens: Returns the number of tokens of its argument; by default an estimate from its
+            bytes.
 
     Attributes:
         counts: What it has done so far.

@@ -88,7 +88,7 @@ def render(
         style: A style, or the name of one.
         order: The order in which samples are shown: (N,) indices of `group.texts`.
         sample_tokens: Tokens that all samples together may have; the longest lose their middle.
-        count_tokens: Returns the number of tokens of a text.
+        count_tokens: Returns the number of tokens of its argument.
 
     >>> render(Group.of_texts("6*7", ("42", "6*6+6=42")), "compact", (1, 0))[0]["content"]
     '6*7\n#1\n6*6+6=42\n#2\n42'

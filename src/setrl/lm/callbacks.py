@@ -1,4 +1,4 @@
-"""What TRL's trainer calls around each step: the recorder, progress, and the end on request."""
+"""Callbacks of TRL's trainer around each step: the recorder, progress, and the end on request."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Steps(TrainerCallback):
     """Reporter of the steps that are done, which ends the training early if it is asked to.
 
     Args:
-        on_step: Called with the number of steps that are done, first those of the checkpoint.
+        on_step: Called with the number of finished steps, first the steps of the checkpoint.
         stop: Asked to stop, the training ends with a checkpoint after the last update of a batch.
         num_iterations: Updates from each batch.
     """

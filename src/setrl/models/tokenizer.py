@@ -18,7 +18,7 @@ def make_tokenizer(vocabulary: Sequence[str]) -> PreTrainedTokenizerFast:
     """Make a tokenizer whose tokens are the strings of `vocabulary`, the longest match first.
 
     Decoding joins tokens without spaces, so `decode(encode(text)) == text` for every text that the
-    vocabulary can write; other characters become `<unk>`. No token marks the beginning of a text,
+    vocabulary can write; other characters become `<unk>`. No token marks the beginning of the text,
     as in Qwen3; `<eos>` ends a sample and `<pad>` pads on the left.
 
     >>> tokenizer = make_tokenizer(["x", "=", "1", "2", "12"])

@@ -52,7 +52,7 @@ def report_files(
             earlier report of files.
         how: How logs are read.
         options: How logs are read.
-        ks: Where curves over k are computed beside 1, 2, 4, ….
+        ks: Further k at which curves are computed, besides 1, 2, 4, ….
         command: What the page tells to do it again.
 
     Returns:

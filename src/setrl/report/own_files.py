@@ -29,8 +29,8 @@ def data_of(
             others are compared with, on the problems that both have.
         folder: Where the report goes.
         options: How logs are read.
-        ks: Where curves over k are computed beside 1, 2, 4, …; problems with fewer samples than the
-            largest are left out.
+        ks: Further k at which curves are computed, besides 1, 2, 4, …; problems with fewer samples
+            than the largest k are left out.
         command: The command that writes the page again.
 
     Raises:

@@ -39,7 +39,7 @@ def verdict_in_words(data: RunData) -> list[str]:
 
 
 def _strategies(data: RunData) -> list[str]:
-    """Say, for each file, whether it uses fewer strategies than the first and solves less."""
+    """Say for each file whether it has fewer strategies and solves less than the first file."""
     split = data.summary.splits.get(GIVEN)
     if split is None:
         return []

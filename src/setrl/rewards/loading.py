@@ -128,7 +128,7 @@ def _refuse_other_file(module: ModuleType, name: str, folder: Path) -> None:
 
 @contextmanager
 def _folder_first(folder: Path) -> Iterator[None]:
-    """Inside it, imports find the modules of the folder first, and no modules of other configs.
+    """Let imports find the modules of this folder first, and no modules of other configs.
 
     Modules stay in `sys.modules` afterwards, where pickle and dataclasses look for them.
     """

@@ -96,7 +96,7 @@ def as_array(name: str, values: Values, num_samples: int) -> np.ndarray:
 
 
 def read_matrix(value: Any, num_samples: int, place: str) -> np.ndarray:
-    """Read the matrix of one prompt, (N, N); None is a prompt about which nothing is known.
+    """Read the matrix of one prompt, (N, N); None if nothing is known about the prompt.
 
     Raises:
         RunError: If it is not a symmetric matrix of finite numbers; NaN on the diagonal marks an

@@ -157,7 +157,7 @@ class FileTask(Task):
 
     @cached_property
     def _stored(self) -> dict[str, Table]:
-        """Split → table, or one table under "" of one file."""
+        """Split → table; a single file is one table, under ""."""
         spec = self.spec
         if self._files:
             return {split: tables.read_file(spec.file(file)) for split, file in self._files.items()}

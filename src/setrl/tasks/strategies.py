@@ -54,6 +54,6 @@ def names(
     found = list(function(prompts=prompts, completions=samples, **columns))
     if len(found) != count:
         raise RunError(
-            f"the strategy function must return one value a sample, {count}, got {len(found)}"
+            f"the strategy function must return one value per sample, {count}, got {len(found)}"
         )
     return [None if label is None or label == DEGENERATE else str(label) for label in found]

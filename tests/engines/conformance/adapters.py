@@ -75,7 +75,7 @@ def dense(case: Case, method: AnyMethod, _: Any) -> Rows:
 
 
 def flat(case: Case, method: AnyMethod, _: Any) -> Rows:
-    """`grouped_advantages`: a row a sample, padding as a group of its own without rewards."""
+    """`grouped_advantages`: a row per sample, padding as a group of its own without rewards."""
     pad = case.padding
     rewards_M = torch.cat([rewards_of(case), torch.full((pad,), torch.nan)])
     names = [one.group for one in case.samples] + ["padding"] * pad

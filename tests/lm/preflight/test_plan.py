@@ -83,7 +83,7 @@ def test_the_plan_counts_what_is_new_and_writes_nothing(config, tmp_path, capsys
     assert code == 0, printed.err
     assert content(tmp_path) == before
     assert "own: 2 arms × 1 seed, from " in printed.out
-    assert "3 prompts × 4 samples a step = 24 samples of at most 8 tokens" in printed.out
+    assert "3 prompts × 4 samples per step = 24 samples of at most 8 tokens" in printed.out
     rows = [line.split() for line in printed.out.splitlines()]
     assert ["tokens", "sampled,", "at", "most", "192", "384"] in rows
     assert ["requests", "to", "judges,", "none", "repeated", "12"] in rows

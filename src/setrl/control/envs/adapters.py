@@ -232,7 +232,7 @@ class PickledState(Adapter):
         here.update(attributes)
 
     def _fixtures(self) -> dict[str, Any]:
-        """Return name → object that stays in place."""
+        """Return the objects that stay in place, by name."""
         _ = self.env.np_random  # Gymnasium makes it at the first access
         values = vars(self.env)
         objects = {"spec", "action_space", "observation_space", "metadata"} & values.keys()

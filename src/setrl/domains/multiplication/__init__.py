@@ -126,7 +126,7 @@ def factors_of(prompt: str) -> tuple[int, int]:
 
 
 def kind_of(a: int, b: int) -> str:
-    """Say what makes a·b easy: how far a is from the hundred above or below, else if b is even.
+    """Name the kind of a·b: how far a is from a hundred, or between hundreds whether b is even.
 
     >>> [kind_of(a, 7) for a in (298, 283, 305, 343)]
     ['just_below', 'below', 'above', 'between_odd']

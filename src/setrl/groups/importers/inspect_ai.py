@@ -19,7 +19,7 @@ from setrl.groups.importers.importing import LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.types import Group, Sample
 
-# As inspect_ai's own value_to_float: correct, partially correct, incorrect, no answer.
+# Equal to inspect_ai's own value_to_float: correct, partially correct, incorrect, no answer.
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 HEADER = "header.json"
 ATTACHMENT = "attachment://"

@@ -35,8 +35,8 @@ def _group(row: dict[str, Any], file: str, place: int, options: LogOptions, wher
     score = None
     if not options.verify:
         if len(texts) > 1:
-            raise DataError(f"{where}: one score for {len(texts)} samples: --verify holds each "
-                            "against the gold")  # fmt: skip
+            raise DataError(f"{where}: has one score for {len(texts)} samples: give --verify to "
+                            "compare each sample with the gold")  # fmt: skip
         known = {name: value for name, value in metric.items() if isinstance(value, int | float)}
         score = number(known[choose_score(list(known), options.fields.reward, where)], where)
     name = f"{doc.get('task_name') or file}/{doc.get('id') or place}"

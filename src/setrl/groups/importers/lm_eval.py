@@ -41,8 +41,8 @@ def _group(record: dict[str, Any], file: str, options: LogOptions, where: str) -
     score = None
     if not options.verify:
         if len(texts) > 1:
-            raise DataError(f"{where}: one score for {len(texts)} samples: --verify holds each "
-                            "against the target")  # fmt: skip
+            raise DataError(f"{where}: has one score for {len(texts)} samples: give --verify to "
+                            "compare each sample with the target")  # fmt: skip
         metrics = [name for name in record.get("metrics", []) if name in record]
         score = number(record[choose_score(metrics, options.fields.reward, where)], where)
     samples = tuple(

@@ -1,9 +1,9 @@
 """tinker-cookbook's rollouts: iteration_<n>/<name>_rollout_summaries.jsonl, as 0.5.4 writes them.
 
 A line is a trajectory: iteration, group_idx, traj_idx, tags, total_reward, trajectory_metrics, and
-steps with the metrics and logs of the environment. It holds no texts. Those of the first groups
+steps with the metrics and logs of the environment. It holds no texts. The texts of the first groups
 (`num_groups_to_log`) are in <name>_logtree.json beside it, in the order in which the samples ended,
-not in that of traj_idx. So a text is given to a sample only where the log leaves no choice.
+not in the order of traj_idx. So a sample gets texts only where the log leaves no choice.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _reward(record: Record) -> str:
 
 
 def _read_of(record: Record, options: LogOptions) -> str:
-    """All that is read of a record beside its text."""
+    """Everything that is read from a record except its text."""
     logs = _last_step(record).get("logs") or {}
     fields = options.fields
     named = [logs.get(key) for key in (fields.strategy, fields.answer, fields.gold) if key]
@@ -216,8 +216,8 @@ def _steps_of(trajectory: Record) -> tuple[tuple[str, ...], ...]:
 def _next_section(sections: list[_Section], records: Sequence[Record]) -> _Section | None:
     """Return the section of a group, which is taken from the list.
 
-    Sections of groups that failed are in the tree alone, and groups beyond the logged ones in the
-    summaries alone; the lengths and rewards of all steps say which belong together.
+    Only the tree has sections of groups that failed, and only the summaries have groups beyond the
+    logged ones. The lengths and rewards of all steps say which belong together.
     """
     wanted = tuple(
         tuple((str(s["ob_len"]), str(s["ac_len"]), f"{s['reward']:.3f}") for s in record["steps"])

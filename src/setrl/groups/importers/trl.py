@@ -1,7 +1,7 @@
 """TRL's completions: what `log_completions=True` writes, completions/completions_<step>.parquet.
 
-Columns (TRL 1.16.0): step, prompt, completion, one for each reward function, those of `log_extra`,
-advantage. There is no group: the samples of a prompt in a step are one.
+Columns (TRL 1.16.0): step, prompt, completion, one for each reward function, one for each call of
+`log_extra`, advantage. Groups have no column: the samples of a prompt in a step are a group.
 """
 
 from __future__ import annotations

@@ -267,7 +267,7 @@ def _film(ask: Questions) -> Callable[[Request], Response]:
 
 
 def _as_json(status: int, content: dict[str, Any]) -> Response:
-    """JSON in ASCII: a text may hold what UTF-8 cannot, such as half of a surrogate pair."""
+    """JSON in ASCII: samples may hold what UTF-8 cannot, such as half of a surrogate pair."""
     return Response(json.dumps(files.plain_json(content)), status, media_type="application/json")
 
 

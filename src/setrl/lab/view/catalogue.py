@@ -1,6 +1,6 @@
 """What a folder holds: runs, logs of other tools, files of samples, audits; each under an id.
 
-A client names things by these ids alone, so that no path from a client reaches the disk.
+A client names things only by these ids, so no path from a client reaches the disk.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ ROW = np.dtype(
     ]
 )
 """A group: its step and place; numbers of samples, of correct ones and of strategies; whether all
-advantages are 0; the largest |A|; the largest |A| against correctness, and that of wrong samples
-alone. NaN where it is unknown."""
+advantages are 0; the largest |A|; the largest |A| against correctness; the largest |A| against it
+of wrong samples only. NaN where it is unknown."""
 
 
 class GroupLog(Protocol):

@@ -58,7 +58,7 @@ def _config(app: object) -> uvicorn.Config:
 
 
 def run(server: uvicorn.Server, listening: socket.socket) -> None:
-    """Answer until Ctrl-C, which ends the server and is no error."""
+    """Answer until Ctrl-C, which ends the server without an error."""
     try:
         asyncio.run(server.serve(sockets=[listening]))
     except KeyboardInterrupt:

@@ -174,7 +174,7 @@ def plan_text(found: Plan) -> str:
         f"{config.name}: {_count(len(config.arms), 'arm')} × {_count(len(config.seeds), 'seed')}, "
         f"from {found.base}",
         f"each training run: {config.steps:,} steps; {config.prompts_per_step:,} prompts × "
-        f"{config.samples_per_prompt:,} samples a step = {samples:,} samples of at most "
+        f"{config.samples_per_prompt:,} samples per step = {samples:,} samples of at most "
         f"{found.resolved.sample_tokens:,} tokens",
     ]
     for split, count in found.problems.items():
