@@ -49,7 +49,8 @@ def test_a_table_has_a_row_for_each_mark_and_no_other():
 
 
 def test_a_bar_of_an_equation_does_not_end_a_cell():
-    row = reference._row("setrl.objectives", "setrl.objectives.distinct_share")
+    name = "setrl.objectives.distinct_share"
+    row = reference._row("setrl.objectives", name, [name])
     assert r"f(S) = \|{cᵢ : i∈S}\| / K" in row
 
 
