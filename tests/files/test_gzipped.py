@@ -5,7 +5,7 @@ import pytest
 from setrl.errors import DataError
 from setrl.files import gzipped
 from setrl.files.gzipped import open_gzip
-from setrl.groups.rows import read_rows
+from setrl.groups.rows import Rows
 from setrl.tasks import tables
 
 
@@ -21,7 +21,7 @@ def test_a_small_file_that_unpacks_to_very_much_is_refused(bomb):
     with pytest.raises(DataError, match="unpacks to more than 0 MB, over 200 times its size"):
         tables.read_file(bomb)
     with pytest.raises(DataError, match="unpack it yourself"):
-        list(read_rows(bomb))
+        list(Rows(bomb).scan())
 
 
 def test_a_file_is_read_and_sought_as_by_gzip(tmp_path):

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from setrl import cli, files
+from setrl.files import loading
 from setrl.files.run_folder import training_run
-from setrl.rewards import loading
 from setrl.runs.pool import Stop
 from tests import sessions
 from tests.tasks import models

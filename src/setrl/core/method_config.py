@@ -2,7 +2,7 @@
 
 A method is {method: name, …its arguments}; a sum of methods {method: sum, of: [{method: name,
 weight: number, …}, …]}; both take {gate: true}; an objective is its name, or {objective: name, …its
-arguments}. A schedule, {schedule: linear, first: 8, last: 2}, can stand for any number.
+arguments}. Both names may be `module:name`, a value or a function of the user. A schedule, {schedule: linear, first: 8, last: 2}, can stand for any number.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from setrl.core.adjusting import Gate
 from setrl.core.method import AnyMethod, Method, Sum
 from setrl.core.objectives import Objective
 from setrl.core.objectives.base import Sum as ObjectiveSum
+from setrl.files.loading import is_reference, load
 
 SUM = "sum"
 OBJECTIVES = ("objective", "diversity", "left", "right")  # arguments that are objectives
+FOLDER = "folder"  # where the module of a reference is looked up first
+FIELDS = ("rewards", "correct", "clusters", "answers", "proxy", "pairs", "families", "second")
 OF_FUNCTIONS = {"from_function", "from_counts"}
 
 Makers = Mapping[str, Callable[..., AnyMethod]]
@@ -39,6 +42,8 @@ def _method(config: Mapping[str, Any], makers: Makers) -> AnyMethod:
     if name == SUM:
         return _sum(config, makers)
     arguments = {key: value for key, value in config.items() if key not in ("method", "gate")}
+    if is_reference(name):
+        return _gated(_own_method(name, arguments), config.get("gate", False))
     if not isinstance(name, str) or name not in makers:
         names.look_up("method", name, dict.fromkeys((*makers, SUM)))
     make = makers[name]
@@ -51,6 +56,71 @@ def _method(config: Mapping[str, Any], makers: Makers) -> AnyMethod:
         if parameter.default is parameter.empty and key not in arguments:
             raise ValueError(f"{name} needs the argument {key!r}")
     return _gated(make(**arguments), config.get("gate", False))
+
+
+def _own_method(reference: str, arguments: dict[str, Any]) -> AnyMethod:
+    """Return the method that a module of the user defines, or that its function returns."""
+    value = load(reference, arguments.pop(FOLDER, ".")).value
+    for key in arguments.keys() & set(OBJECTIVES):
+        if isinstance(arguments[key], str | Mapping):
+            arguments[key] = objective_of(arguments[key], key)
+    made = value if isinstance(value, AnyMethod) else _called(value, reference, arguments)
+    if not isinstance(made, AnyMethod):
+        raise ValueError(
+            f"{reference} must be a method, or a function that returns one, such as "
+            f"setrl.methods.set_rl(objective, set_size=4); got {made!r:.80}"
+        )
+    if made is value and arguments:
+        raise ValueError(f"{reference} is a method already: it takes no {min(arguments)!r}")
+    return made
+
+
+def _called(value: Any, reference: str, options: Mapping[str, Any]) -> Any:
+    """Call a function of the user with the options of a config."""
+    if isinstance(value, Objective) or not callable(value):
+        return value
+    try:
+        inspect.signature(value).bind(**options)
+    except TypeError as error:
+        raise ValueError(f"{reference}: {error}") from error
+    return value(**options)
+
+
+def _own_objective(reference: str, options: dict[str, Any]) -> Objective:
+    """Return the objective that a module of the user defines, as a value or a function.
+
+    A function whose parameters are fields, such as `rewards, clusters`, scores sets itself; another
+    function returns an objective.
+    """
+    value = load(reference, options.pop(FOLDER, ".")).value
+    if isinstance(value, Objective):
+        if options:
+            raise ValueError(f"{reference} is an objective already: it takes no {min(options)!r}")
+        return value
+    reads = tuple(inspect.signature(value).parameters) if callable(value) else ()
+    if reads and set(reads) <= set(FIELDS) and not options:
+        return objectives.from_function(value, reads=reads)
+    made = _called(value, reference, options)
+    if not isinstance(made, Objective):
+        raise ValueError(
+            f"{reference} must be an objective, a function that returns one, or a function of the "
+            f"fields of a set ({', '.join(FIELDS)}), got {made!r:.80}"
+        )
+    return made
+
+
+def located(config: Any, folder: str) -> Any:
+    """Return a config whose references to modules say in which folder they are looked up."""
+    if isinstance(config, list):
+        return [located({"objective": o} if is_reference(o) else o, folder) for o in config]
+    if not isinstance(config, Mapping):
+        return config
+    own = "method" if "method" in config else "objective"  # names what the mapping is
+    found = {}
+    for key, value in config.items():
+        is_objective = key in OBJECTIVES and key != own and is_reference(value)
+        found[key] = located({"objective": value} if is_objective else value, folder)
+    return {FOLDER: folder, **found} if is_reference(config.get(own)) else found
 
 
 def _gated(method: AnyMethod, gate: Any) -> AnyMethod:
@@ -105,10 +175,15 @@ def objective_of(config: str | Mapping[str, Any], kind: str = "objective") -> Ob
     name = options.pop("objective")
     if name == SUM:
         return _objective_sum(options)
+    if is_reference(name):
+        return _own_objective(name, options)
     if not isinstance(name, str) or name not in objectives.by_name:
         names.look_up(kind, name, dict.fromkeys((*objectives.by_name, SUM)))
     if name in OF_FUNCTIONS:
-        raise ValueError(f"a config cannot hold the function of {name}: make the method in Python")
+        raise ValueError(
+            f"a config cannot hold the function of {name}: write objective: module:name, the "
+            "function or the objective in a file next to the config"
+        )
     if name == "over_sizes":
         raise ValueError("over_sizes is written set_size: {1: 0.5, 8: 0.5} in a config")
     for key, value in options.items():

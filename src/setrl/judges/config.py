@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from setrl.files.loading import load_function
 from setrl.judges import embedding, exact, lm, oracle, pairwise
 from setrl.judges.base import Judge
 from setrl.judges.ensemble import EnsembleJudge
 from setrl.judges.settings import build
 from setrl.names import look_up
-from setrl.rewards.loading import load_function
 
 Config = str | Mapping[str, Any]
 

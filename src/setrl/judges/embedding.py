@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from setrl.files.loading import load_function
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import linked, load, spread
-from setrl.rewards.loading import load_function
 
 Encode = Callable[[list[str]], Any]
 """N texts → (N, d) numbers, any kind of array."""

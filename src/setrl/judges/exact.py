@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
+from setrl.files.loading import load_function
 from setrl.grading.boxes import final_boxes
 from setrl.grading.stated import normal_text
 from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
-from setrl.rewards.loading import load_function
 
 Key = Callable[[str], Hashable | None]
 """A sample's text → what decides its cluster; None is degenerate."""

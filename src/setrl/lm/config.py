@@ -11,7 +11,7 @@ from setrl.files.strict_yaml import KeyedError
 from setrl.lm import fields
 from setrl.lm.engine import check_engine
 from setrl.models import HEAD_DIM
-from setrl.runs.config import RunConfig, require
+from setrl.runs.config import RunConfig, located_arms, require
 from setrl.tasks.config import located
 from setrl.tasks.spec import TaskSpec
 
@@ -186,7 +186,8 @@ class ComparisonConfig(RunConfig):
     @classmethod
     def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
         """Return the values with the folder in which the paths of task and fields start."""
-        task, own = values.get("task"), values.get("fields")
+        task, own, folder = values.get("task"), values.get("fields"), path.resolve().parent
+        values = {**values, "arms": located_arms(values.get("arms"), str(folder))}
         if own is not None:
             values = {**values, "fields": fields.located(own, path)}
         return values if task is None else {**values, "task": located(task, path)}

@@ -10,8 +10,8 @@ from setrl import names
 from setrl.core.samples import DEGENERATE
 from setrl.engines.functions import Source
 from setrl.errors import ConfigError
+from setrl.files.loading import check_reference, load_function
 from setrl.files.strict_yaml import KeyedError
-from setrl.rewards.loading import check_reference, load_function
 from setrl.scoring.fields import KNOWN, PAIRS
 from setrl.tasks import Task
 from setrl.tasks.base import Labels

@@ -13,6 +13,7 @@ from typing import Any
 from setrl import tasks
 from setrl.errors import ConfigError, DataError
 from setrl.files import strict_yaml
+from setrl.files.loading import load_function
 from setrl.files.strict_yaml import KeyedError
 from setrl.judges.settings import build
 from setrl.lm.base_spec import BaseSpec
@@ -20,7 +21,6 @@ from setrl.lm.config import ComparisonConfig
 from setrl.lm.engine import EngineSpec
 from setrl.lm.resolved_arm import ResolvedArm, resolve_arm
 from setrl.rewards import Reward, Truncation
-from setrl.rewards.loading import load_function
 from setrl.rewards.truncation import truncation_from_config
 from setrl.runs.config import require
 from setrl.scoring.stop_rule import StopRule

@@ -22,13 +22,13 @@ from typing import Any, get_args
 from setrl import names
 from setrl.domains import Problem, Reading
 from setrl.errors import ConfigError, RunError
+from setrl.files.loading import check_reference, load_function
 from setrl.grading import Grader
 from setrl.grading.stated import normal_text, stated_answer
 from setrl.rewards.answers import ChoiceAnswer, ExactAnswer, MathAnswer, NumberAnswer
 from setrl.rewards.combine import Combine, Gate
 from setrl.rewards.guarded import GuardedReward, OnError
 from setrl.rewards.interface import Reward, Text, plain_text
-from setrl.rewards.loading import check_reference, load_function
 from setrl.rewards.verifier import MathVerifier, readings
 
 KINDS: dict[str, type] = {

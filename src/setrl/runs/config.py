@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self, get_type_hints
 import yaml
 
 from setrl import names
+from setrl.core import method_config
 from setrl.files import strict_yaml
 from setrl.files.run_folder import BASE, FIGURES, Kind
 from setrl.files.strict_yaml import KeyedError
@@ -19,7 +20,7 @@ from setrl.files.typed import typed
 
 OTHER_FOLDERS = {BASE, FIGURES}  # the folders next to the arms in a run's folder
 MOST_SEED = 2**32 - 1
-NO_RESULT = {"workers", "task.folder", "stop_rule"}  # keys that change no result
+NO_RESULT = re.compile(r"workers|stop_rule|.+\.folder")  # keys that change no result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +165,7 @@ _ABSENT = _Absent()
 
 def _differences(key: str, mine: Any, theirs: Any) -> list[str]:
     """Return one line for each key below `key` whose value differs."""
-    if key in NO_RESULT:
+    if NO_RESULT.fullmatch(key):
         return []
     if isinstance(mine, dict) and isinstance(theirs, dict):
         return [
@@ -175,6 +176,13 @@ def _differences(key: str, mine: Any, theirs: Any) -> list[str]:
             )
         ]
     return [] if mine == theirs else [f"{key}: {mine!r} → {theirs!r}"]
+
+
+def located_arms(arms: Any, folder: str) -> Any:
+    """Return the arms of a config's file, with the folder in which modules of methods are."""
+    if not isinstance(arms, Mapping):
+        return arms
+    return {arm: method_config.located(keys, folder) for arm, keys in arms.items()}
 
 
 def require(holds: bool, key: str, must: str, value: Any) -> None:

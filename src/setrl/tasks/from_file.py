@@ -14,13 +14,13 @@ from typing_extensions import override
 from setrl.domains import Problem, Reading
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_text
+from setrl.files.loading import load_function
 from setrl.grading.golds import gold_answer, gold_problem
 from setrl.rewards.answers import MathAnswer
 from setrl.rewards.combine import Combine
 from setrl.rewards.config import RewardSet, combine_of, rewards_from_config
 from setrl.rewards.guarded import GuardedReward
 from setrl.rewards.interface import Reward
-from setrl.rewards.loading import load_function
 from setrl.tasks import problems as problems_of_file
 from setrl.tasks import splits, strategies, tables
 from setrl.tasks.answers import Read, labels_of, reader_of

@@ -1,8 +1,9 @@
-"""The function that a config calls `module:name`: from its own folder first, or installed."""
+"""What a config calls `module:name`: from the config's own folder first, or installed."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import multiprocessing
 import os
 import re
@@ -25,14 +26,23 @@ _announced: set[tuple[str, str]] = set()
 
 
 @dataclass(frozen=True)
-class LoadedFunction:
-    """A function of a user, and where it came from.
+class Loaded:
+    """A value of a user's module, and where it came from.
 
     Attributes:
-        function: The function.
+        value: The value.
         reference: What the config calls it: `module:name`.
         path: The file of its module.
     """
+
+    value: Any
+    reference: str
+    path: str
+
+
+@dataclass(frozen=True)
+class LoadedFunction:
+    """A function of a user, and where it came from; attributes as of `Loaded`."""
 
     function: Callable[..., Any]
     reference: str
@@ -40,28 +50,46 @@ class LoadedFunction:
 
 
 def load_function(reference: str, config_dir: str | Path) -> LoadedFunction:
-    """Load the function `module:name` from the config's folder, or from an installed module.
+    """Load the function `module:name`, as `load` does.
 
-    This runs the module, as any import does; one line on stderr says so once, with the file.
-    `sys.path` has the folder only during the import, so a function that imports another module of
-    the folder must do so at the top of its file. Two folders may each have a `rewards.py`.
+    Raises:
+        ConfigError: If it cannot be loaded, or is not a function.
+    """
+    found = load(reference, config_dir)
+    if not callable(found.value):
+        name = reference.partition(":")[2]
+        raise ConfigError(
+            f"{reference}: {found.path}: {name} must be a function, got {found.value!r:.80}"
+        )
+    return LoadedFunction(found.value, reference, found.path)
+
+
+def load(reference: str, config_dir: str | Path) -> Loaded:
+    """Load the value `module:name` from the config's folder, or from an installed module.
+
+    This runs the module, as any import does; one line on stderr says so before, once, with the
+    file. `sys.path` has the folder only during the import, so a function that imports another
+    module of the folder must do so at the top of its file. Two folders may each have a `rewards.py`.
 
     Args:
-        reference: The name of the module, a colon, and the name of a function in it.
+        reference: The name of the module, a colon, and the name of a value in it.
         config_dir: The folder of the config.
 
     Raises:
         ConfigError: If the reference is not of this form, the module cannot be imported, or has no
-            such function.
+            such value.
     """
     check_reference(reference)
     module_name, _, name = reference.partition(":")
     folder = Path(config_dir).resolve()
     module = _imported(module_name, folder, reference)
     path = getattr(module, "__file__", None) or f"the module {module_name}, which has no file"
-    function = _found(module, name, f"{reference}: {path}")
-    _announce(reference, path)
-    return LoadedFunction(function, reference, path)
+    return Loaded(_found(module, name, f"{reference}: {path}"), reference, path)
+
+
+def is_reference(name: Any) -> bool:
+    """Return whether a name of a config has the form `module:name`."""
+    return isinstance(name, str) and _REFERENCE.match(name) is not None
 
 
 def check_reference(reference: Any) -> None:
@@ -70,24 +98,21 @@ def check_reference(reference: Any) -> None:
     Raises:
         ConfigError: If it is not.
     """
-    if not isinstance(reference, str) or not _REFERENCE.match(reference):
+    if not is_reference(reference):
         raise ConfigError(
             "a function is given as 'module:name', such as 'my_rewards:score' for the function "
             f"score of my_rewards.py next to the config; got {reference!r}"
         )
 
 
-def _found(module: ModuleType, name: str, where: str) -> Callable[..., Any]:
-    """Return the function of a module; `where` begins the message if it is missing."""
+def _found(module: ModuleType, name: str, where: str) -> Any:
+    """Return the value of a module; `where` begins the message if it is missing."""
     if not hasattr(module, name):
         own = [one for one, value in vars(module).items() if _is_own_function(value, module)]
         near = get_close_matches(name, own, n=1)
         guess = f"; did you mean {near[0]!r}?" if near else f": it has {', '.join(own) or 'none'}"
         raise ConfigError(f"{where} has no function {name!r}{guess}")
-    function = getattr(module, name)
-    if not callable(function):
-        raise ConfigError(f"{where}: {name} must be a function, got {function!r:.80}")
-    return function
+    return getattr(module, name)
 
 
 def _is_own_function(value: Any, module: ModuleType) -> bool:
@@ -97,6 +122,7 @@ def _is_own_function(value: Any, module: ModuleType) -> bool:
 
 def _imported(name: str, folder: Path, reference: str) -> ModuleType:
     with _LOCK, _folder_first(folder):
+        _announce(reference, _file_of(name))
         try:
             module = importlib.import_module(name)
         except ModuleNotFoundError as error:
@@ -154,9 +180,23 @@ def _is_within(module: ModuleType | None, folder: Path) -> bool:
     return file is not None and Path(file).resolve().is_relative_to(folder)
 
 
-def _announce(reference: str, path: str) -> None:
-    """Say once that a config runs code; worker processes and other ranks are silent."""
+def _file_of(name: str) -> str | None:
+    """Return the file that an import would run, without running it; None if there is none."""
+    top, _, rest = name.partition(".")
+    try:
+        spec = importlib.util.find_spec(top)
+    except ValueError:  # a module that was made without a file, such as __main__
+        return None
+    if spec is None or spec.origin is None:
+        return None
+    inside = Path(spec.origin).parent.joinpath(*rest.split(".")) if rest else None
+    files = [inside.with_suffix(".py"), inside / "__init__.py"] if inside else []
+    return str(next((file for file in files if file.is_file()), spec.origin))
+
+
+def _announce(reference: str, path: str | None) -> None:
+    """Say once that a config runs code, before it does; workers and other ranks are silent."""
     is_first = multiprocessing.parent_process() is None and os.environ.get("RANK", "0") == "0"
-    if is_first and (reference, path) not in _announced:
+    if path is not None and is_first and (reference, path) not in _announced:
         print(f"the config runs code: {reference}, loaded from {path}", file=sys.stderr)
-    _announced.add((reference, path))
+    _announced.add((reference, str(path)))

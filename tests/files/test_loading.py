@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from setrl.errors import ConfigError
-from setrl.rewards.loading import load_function
+from setrl.files.loading import load_function
 
 
 @pytest.fixture(autouse=True)
