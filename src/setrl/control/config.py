@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
 
 from setrl import names
 from setrl.control.credit.vines import Vines, check_vines
-from setrl.control.tasks import ControlTask, from_config
+from setrl.control.tasks import ControlTask, from_config, located
 from setrl.core import methods
 from setrl.core.advantages import AnyMethod
 from setrl.files.strict_yaml import KeyedError
-from setrl.runs.config import RunConfig, refuse_unknown
+from setrl.runs.config import RunConfig, located_arms, refuse_unknown
 
 # The arguments of PPO that an algorithm changes. One epoch over one minibatch makes PPO's clipped
 # surrogate REINFORCE's, and λ = 1 makes its advantage the return minus the critic's value.
@@ -52,7 +53,8 @@ class ControlConfig(RunConfig):
     kind = "control"
 
     task: str | Mapping[str, Any]
-    """Name of the task, or a mapping of name and options: {name: multi_goal, max_steps: 60}."""
+    """Name of the task, or a mapping of name and options: {name: multi_goal, max_steps: 60}; your
+    own task is module:name, any environment {name: gymnasium, id: …, label: module:name}."""
     total_steps: int | None = None
     """Environment steps of each arm, including the steps of vines; null: the task's default."""
     ppo: Mapping[str, Any] = field(default_factory=dict)
@@ -94,6 +96,13 @@ class ControlConfig(RunConfig):
             known = ("algorithm", *OPTION_KEYS, *PPO_KEYS)
             refuse_unknown(self.arms[arm], known, f"arms.{arm}")
         check_vines(self.method(arm), self.vines(arm))
+
+    @classmethod
+    @override
+    def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
+        folder = str(path.resolve().parent)
+        found = {"task": located(values.get("task"), folder)}
+        return {**values, **found, "arms": located_arms(values.get("arms"), folder)}
 
     def make_task(self) -> ControlTask:
         """Make the task that `task` names."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from setrl import names
 from setrl.control.tasks.base import ControlTask
+from setrl.files.loading import is_reference, load
 
 
 def _factory(module: str, name: str) -> Callable[..., ControlTask]:
@@ -25,6 +26,7 @@ by_name: dict[str, Callable[..., ControlTask]] = {
     "four_rooms": _factory("four_rooms", "FourRoomsTask"),
     "babyai": _factory("babyai", "BabyAI"),
     "point_mass": _factory("point_mass", "PointMass"),
+    "gymnasium": _factory("registered", "registered"),
 }
 """Name → factory that makes the task from its options."""
 
@@ -32,10 +34,39 @@ by_name: dict[str, Callable[..., ControlTask]] = {
 def from_config(config: str | Mapping[str, Any]) -> ControlTask:
     """Make the task of a config: a name, or {"name": "babyai", "level": "goto"}.
 
+    The name may be `module:name`, a task of the user or a function that returns one.
+
     Raises:
         ValueError: If the task or an option is unknown; the message names it.
+
     """
-    return names.make("task", config, by_name)
+    options = {"name": config} if isinstance(config, str) else dict(config)
+    if is_reference(options.get("name")):
+        return _own(options.pop("name"), options)
+    return names.make("task", options, by_name)
 
 
-__all__ = ["ControlTask", "by_name", "from_config"]
+def _own(reference: str, options: dict[str, Any]) -> ControlTask:
+    made = load(reference, options.pop("folder", ".")).value
+    if callable(made) and (isinstance(made, type) or not isinstance(made, ControlTask)):
+        made = names.make("task", {"name": reference, **options}, {reference: made})
+    if not isinstance(made, ControlTask):
+        raise ValueError(
+            f"{reference} must be a control task, or a function that returns one: see "
+            f"setrl.control.ControlTask for what a task has; got {made!r:.80}"
+        )
+    return made
+
+
+def located(config: Any, folder: str) -> Any:
+    """Return the task of a config's file, with the folder in which its modules are."""
+    if is_reference(config):
+        config = {"name": config}
+    if not isinstance(config, Mapping):
+        return config
+    name = config.get("name")
+    has_modules = is_reference(name) or name == "gymnasium"
+    return {"folder": folder, **config} if has_modules else config
+
+
+__all__ = ["ControlTask", "by_name", "from_config", "located"]
