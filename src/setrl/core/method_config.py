@@ -2,7 +2,8 @@
 
 A method is {method: name, …its arguments}; a sum of methods {method: sum, of: [{method: name,
 weight: number, …}, …]}; both take {gate: true}; an objective is its name, or {objective: name, …its
-arguments}. Both names may be `module:name`, a value or a function of the user. A schedule, {schedule: linear, first: 8, last: 2}, can stand for any number.
+arguments}. Both names may be `module:name`: a value or a function of the user. A schedule,
+{schedule: linear, first: 8, last: 2}, can stand for any number.
 """
 
 from __future__ import annotations

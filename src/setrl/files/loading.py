@@ -69,7 +69,7 @@ def load(reference: str, config_dir: str | Path) -> Loaded:
 
     This runs the module, as any import does; one line on stderr says so before, once, with the
     file. `sys.path` has the folder only during the import, so a function that imports another
-    module of the folder must do so at the top of its file. Two folders may each have a `rewards.py`.
+    module of the folder must do so at the top of its file. Two folders may have a `rewards.py`.
 
     Args:
         reference: The name of the module, a colon, and the name of a value in it.
