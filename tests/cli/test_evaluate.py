@@ -1,5 +1,6 @@
 """`setrl evaluate`: the numbers that it prints for a file of samples."""
 
+import errno
 import json
 
 import pytest
@@ -42,3 +43,17 @@ def test_a_single_problem_has_no_interval(tmp_path, capsys):
         "1  50.0% [—]",
         "2  100.0% [—]",
     ]
+
+
+def test_a_folder_that_cannot_be_written_is_read(tmp_path, capsys, monkeypatch):
+    path = fake_run.make(tmp_path / "run", arms=("grpo",), n=8, steps=1)
+    path /= "base/evaluation/test.jsonl"
+
+    def read_only(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system", "summary.json")
+
+    monkeypatch.setattr("setrl.evaluation.summary.write_checkpoint_summary", read_only)
+    Evaluate(file=path).run()
+    printed = capsys.readouterr()
+    assert "pass@k" in printed.out
+    assert "no summary.json is written: cannot write or read summary.json" in printed.err

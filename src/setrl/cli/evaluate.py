@@ -12,7 +12,7 @@ from tyro.conf import Positional
 
 from setrl import names
 from setrl.cli.log_fields import EvaluatedFields
-from setrl.errors import ConfigError, DataError, usage_errors
+from setrl.errors import ConfigError, DataError, explain, usage_errors
 
 if TYPE_CHECKING:
     from setrl.groups.records import Evaluation
@@ -55,7 +55,10 @@ class Evaluate(EvaluatedFields):
         self._check()
         is_log = self._print()
         if self.file.parent.name == "evaluation" and not is_log:
-            write_checkpoint_summary(self.file.parent, allow_damaged=self.allow_damaged)
+            try:
+                write_checkpoint_summary(self.file.parent, allow_damaged=self.allow_damaged)
+            except OSError as error:  # the run of somebody else, on a disk that is only read
+                print(f"note: no summary.json is written: {explain(error)}", file=sys.stderr)
 
     def _check(self) -> None:
         from setrl.evaluation.metrics import METRICS
