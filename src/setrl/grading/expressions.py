@@ -411,7 +411,7 @@ class _Reader:
         if token == r"\log" and self.next == "_":
             self.take()
             return Tree("log", (self.argument(), self.function_argument()))
-        if token in _ONE_ARGUMENT:
+        if token in _ONE_ARGUMENT or token == r"\log":
             return self.function(token)
         if token in APPLIED:
             return Tree("apply", self.arguments() if self.next == "(" else (self.atom(),), token)
@@ -454,6 +454,8 @@ class _Reader:
             self.take()
             exponent = self.argument()
         tree = Tree(name, (self.function_argument(),))
+        if name == r"\log":  # of an unknown base: a constant times ln
+            tree = Tree("*", (Tree("letter", text=name), Tree(r"\ln", tree.parts)))
         if exponent is None:
             return tree
         if exponent == Tree("-", (Tree("number", text="1"),)):

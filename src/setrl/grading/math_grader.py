@@ -18,7 +18,7 @@ from setrl.grading.golds import damage, gold_answer, gold_problem
 from setrl.grading.grader import Grader, check_lengths
 from setrl.grading.grades import Grade, GradeCounts, Reason
 from setrl.grading.normal_form import normal_form, spaceless
-from setrl.grading.shapes import read_shape
+from setrl.grading.shapes import cut, read_shape
 from setrl.grading.stated import after_thinking
 from setrl.grading.units import split_unit
 from setrl.grading.workers import CRASH, TIMEOUT, AlgebraJob, WorkerPool
@@ -142,7 +142,8 @@ class MathGrader(Grader):
         """Return the grade if no algebra is needed; else the job for a worker."""
         if gold is None:
             return Grade(Reason.BAD_GOLD)
-        gold_form = normal_form(gold_answer(gold))
+        written = normal_form(gold_answer(gold))
+        gold_form = cut(written, (r"\approx",))[0].strip()
         answer = self.read(text)
         if answer == Reason.SEVERAL_BOXES:
             answer = _listed(text, gold_form) or answer
@@ -150,6 +151,8 @@ class MathGrader(Grader):
             return Grade(answer)
         if not gold_form or damage(gold_form):
             return Grade(Reason.BAD_GOLD, answer)
+        if spaceless(answer) == spaceless(written):
+            return Grade(Reason.EQUAL, answer)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
         if why := refusal(gold_form, answer):
