@@ -93,7 +93,6 @@ AFTER_CLI = {
     "train-judge": (["train-judge", "{folder}/judge"], "train"),
     "checkpoint": (["sample", "--checkpoint", "{folder}", "--domain", "polynomial"], "train"),
     "lm": (["judge", "{file}", "--judge", "lm:m", "--endpoint", "http://localhost:1/v1"], "judge"),
-    "validate-data": (["validate-data", "{file}"], "math"),
     "report": (["report", "{run}"], "plot"),
 }
 

@@ -50,6 +50,7 @@ def small(base, tmp_path_factory):
                 "poly_epo": {"method": "poly_epo", "set_size": 2, "judge": judge},
             },
             steps=12,
+            stop_rule=None,  # this base solves nothing
             checkpoint_every=4,
             rollouts_every=2,
             samples_per_prompt=6,
