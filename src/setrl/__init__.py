@@ -14,7 +14,7 @@ from setrl.core.grouped import grouped_advantages
 from setrl.core.mean_scores import mean_set_scores
 from setrl.core.samples import DEGENERATE, Fields, Samples
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "DEGENERATE",

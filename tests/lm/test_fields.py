@@ -79,6 +79,7 @@ def problems(tmp_path):
         "folder": str(tmp_path),
         "prompt": "question",
         "reward": {"function": "fields_of_mine:length"},
+        "correct": "fields_of_mine:half_are_right",
         "strategy": {"function": "fields_of_mine:family"},
     }
 
@@ -102,7 +103,11 @@ def test_every_objective_trains_and_its_advantages_are_the_cores(
         read = {name: np.array(one, dtype=object) for name, one in given.items()}
         read = {name: one for name, one in read.items() if name in method.reads}
         want = method.advantages(
-            batch.rewards_BN, clusters=batch.clusters_BN, abstain=True, **read
+            batch.rewards_BN,
+            correct=batch.correct_BN,
+            clusters=batch.clusters_BN,
+            abstain=True,
+            **read,
         ).values_BN
         assert np.ptp(want) > 0
         np.testing.assert_array_equal(batch.advantages.values_BN, want)

@@ -43,5 +43,5 @@ def test_an_evaluation_without_texts_is_named(finished, tmp_path):
     path.write_bytes((finished / "base" / "evaluation" / "test.jsonl").read_bytes())
     (path.parent / "samples").mkdir()
     (path.parent / "samples" / "test.jsonl").write_text('{"schema_version": 1}\n')
-    with pytest.raises(ConfigError, match="has kept no texts beside it"):
+    with pytest.raises(ConfigError, match="has kept no texts in its folder"):
         texts.of_model(path)

@@ -32,7 +32,8 @@ def new_model(task):
 
 
 def test_every_task_is_tried():
-    assert {config["name"] for config in SMALL} == set(by_name)
+    # A registered environment has tests of its own (test_registered.py).
+    assert {config["name"] for config in SMALL} == set(by_name) - {"gymnasium"}
 
 
 def test_it_is_a_task_that_can_be_set_back(task):

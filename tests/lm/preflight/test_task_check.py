@@ -183,7 +183,11 @@ def without_gold(rows):
 
 BAD = {
     "missing field": ({"task": {"prompt": "question"}}, 3, "has no field 'question'; it has"),
-    "a row without the field": ({"train": [*ROWS, {"problem": "1?"}]}, 3, "train.jsonl:13"),
+    "a row without the field": (
+        {"train": [*ROWS, {"problem": "1?"}]},
+        3,
+        "no field 'answer' (at 13)",
+    ),
     "no gold can be graded": (
         {"train": [{"problem": "Why?", "answer": "Because"}]},
         3,

@@ -100,7 +100,7 @@ class Objective(ABC):
     >>> from setrl import objectives
     >>> coverage = objectives.any_correct() + 0.1 * objectives.distinct()
     >>> coverage.reads
-    ('rewards', 'clusters')
+    ('correct', 'clusters')
     """
 
     @property
