@@ -38,6 +38,7 @@ def test_every_task_is_tried():
 
 def test_it_is_a_task_that_can_be_set_back(task):
     assert isinstance(task, ControlTask)
+    check_resettable(task.make_env(), actions=40, trials=2)  # as PolyPPO tests it
     check_resettable(make_resettable(task.make_env()), actions=40, trials=4)
 
 
