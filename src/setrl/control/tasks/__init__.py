@@ -69,4 +69,4 @@ def located(config: Any, folder: str) -> Any:
     return {"folder": folder, **config} if has_modules else config
 
 
-__all__ = ["ControlTask", "by_name", "from_config", "located"]
+__all__ = ["ControlTask", "by_name", "from_config"]
