@@ -70,6 +70,7 @@ class CreditWatch:
     _steps: int = field(default=0, init=False)
     _flat_steps: int = field(default=0, init=False)
     _flat_prompts: int = field(default=0, init=False)
+    _has_learned: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self._last = deque(maxlen=1 if self.rule is None else self.rule.window)
@@ -105,6 +106,7 @@ class CreditWatch:
     def _count_without_signal(self, batch: ScoredBatch) -> None:
         values_BN, correct_BN = batch.advantages.values_BN, batch.correct_BN
         if np.any(values_BN):
+            self._has_learned = True  # a policy that has converged has no signal either
             self._flat_steps = self._flat_prompts = 0
             return
         solved_B = (correct_BN == 1).any(axis=1) & ~(correct_BN == 0).any(axis=1)
@@ -112,7 +114,9 @@ class CreditWatch:
         self._flat_prompts += int((~solved_B).sum())
 
     def _stop_without_signal(self, rule: StopRule, is_last: bool) -> None:
-        if rule.max_without_signal is None or self._flat_steps < FEWEST_STEPS:
+        if rule.max_without_signal is None or self._has_learned:
+            return
+        if self._flat_steps < FEWEST_STEPS:
             return
         has_learned_nothing = is_last and self._flat_steps == self._steps
         if has_learned_nothing or self._flat_prompts >= rule.max_without_signal:
