@@ -33,9 +33,9 @@ class StopRule:
         max_unknown: The run stops when more than this share of the last prompts has no credit;
             None: no such limit.
         window: How many prompts these are.
-        max_without_signal: The run stops when so many prompts in a row, in at least 8 steps, gave
-            only advantages of 0; None: no such limit. 256 by default: where one prompt in 50
-            teaches something, one in 170 stretches of 256 prompts has none.
+        max_without_signal: The run stops when its first so many prompts, in at least 8 steps, gave
+            only advantages of 0; None: no such limit. A run that once had a signal is not stopped.
+            256 by default: where one prompt in 50 teaches something, one run in 170 sees none.
     """
 
     max_unknown: float | None = 0.5
@@ -107,7 +107,6 @@ class CreditWatch:
         values_BN, correct_BN = batch.advantages.values_BN, batch.correct_BN
         if np.any(values_BN):
             self._has_learned = True  # a policy that has converged has no signal either
-            self._flat_steps = self._flat_prompts = 0
             return
         solved_B = (correct_BN == 1).any(axis=1) & ~(correct_BN == 0).any(axis=1)
         self._flat_steps += not solved_B.all()
