@@ -15,7 +15,7 @@ def came_from(monkeypatch):
     def set_origin(origin):
         text = None if origin is None else json.dumps(origin)
         found = SimpleNamespace(read_text=lambda name: {"direct_url.json": text}[name])
-        monkeypatch.setattr(installing.metadata, "distribution", lambda name: found)
+        monkeypatch.setattr("importlib.metadata.distribution", lambda name: found)
 
     return set_origin
 
@@ -51,7 +51,7 @@ def test_without_a_known_origin_a_clone_and_a_wheel_are_named(came_from, monkeyp
 
     for set_origin in (
         lambda: came_from(None),
-        lambda: monkeypatch.setattr(installing.metadata, "distribution", missing),
+        lambda: monkeypatch.setattr("importlib.metadata.distribution", missing),
     ):
         set_origin()
         assert "pip install '.[cli]' in a clone of setrl" in install("cli")

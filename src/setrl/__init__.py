@@ -7,29 +7,58 @@
 array([[ 0.   ,  0.   ,  0.167, -0.167]])
 """
 
-from setrl.core import credit, methods, objectives, schedules
-from setrl.core.advantages import Advantages, AnyMethod, Method, set_advantages
-from setrl.core.check_objective import ObjectiveReport, check_objective
-from setrl.core.grouped import grouped_advantages
-from setrl.core.mean_scores import mean_set_scores
-from setrl.core.samples import DEGENERATE, Fields, Samples
+# Names are imported when they are first used (PEP 562), because a part of setrl such as
+# `setrl.grading` then needs neither NumPy nor the time that the core takes.
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from setrl.core import credit as credit
+    from setrl.core import methods as methods
+    from setrl.core import objectives as objectives
+    from setrl.core import schedules as schedules
+    from setrl.core.advantages import Advantages as Advantages
+    from setrl.core.advantages import AnyMethod as AnyMethod
+    from setrl.core.advantages import Method as Method
+    from setrl.core.advantages import set_advantages as set_advantages
+    from setrl.core.check_objective import ObjectiveReport as ObjectiveReport
+    from setrl.core.check_objective import check_objective as check_objective
+    from setrl.core.grouped import grouped_advantages as grouped_advantages
+    from setrl.core.mean_scores import mean_set_scores as mean_set_scores
+    from setrl.core.samples import DEGENERATE as DEGENERATE
+    from setrl.core.samples import Fields as Fields
+    from setrl.core.samples import Samples as Samples
 
 __version__ = "0.3.0"
 
-__all__ = [
-    "DEGENERATE",
-    "Advantages",
-    "AnyMethod",
-    "Fields",
-    "Method",
-    "ObjectiveReport",
-    "Samples",
-    "check_objective",
-    "credit",
-    "grouped_advantages",
-    "mean_set_scores",
-    "methods",
-    "objectives",
-    "schedules",
-    "set_advantages",
-]
+_MODULES = {
+    "DEGENERATE": "samples",
+    "Advantages": "advantages",
+    "AnyMethod": "advantages",
+    "Fields": "samples",
+    "Method": "advantages",
+    "ObjectiveReport": "check_objective",
+    "Samples": "samples",
+    "check_objective": "check_objective",
+    "credit": "credit",
+    "grouped_advantages": "grouped",
+    "mean_set_scores": "mean_scores",
+    "methods": "methods",
+    "objectives": "objectives",
+    "schedules": "schedules",
+    "set_advantages": "advantages",
+}
+__all__ = list(_MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"setrl.core.{_MODULES[name]}")
+    value = globals()[name] = getattr(module, name, module)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib import metadata
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -35,6 +34,8 @@ def install(extra: str) -> str:
 
 def _origin() -> dict[str, Any]:
     """Read direct_url.json; empty where setrl is not installed, or came from an index."""
+    from importlib import metadata  # slower to import than all else that `setrl.grading` needs
+
     try:
         text = metadata.distribution("setrl").read_text("direct_url.json")
     except metadata.PackageNotFoundError:
