@@ -119,6 +119,46 @@ def test_a_constant_reward_stops_a_training_at_its_end(base, tmp_path):
         trainer.train()
 
 
+class Converging:
+    """Reward functions of a policy that learns for some steps, and then fails at every sample."""
+
+    def __init__(self, steps):
+        self.steps = steps
+
+    def reward(self, completions, **_):
+        self.steps -= 1
+        known = [float(i % 2) for i in range(len(completions))]
+        return known if self.steps >= 0 else [0.0] * len(completions)
+
+
+FLAT = StopRule(max_without_signal=16)
+
+
+def converging(base, folder, signal, steps):
+    return SetGRPOTrainer(
+        str(base),
+        Converging(signal).reward,
+        arguments(folder, max_steps=steps, save_strategy="steps", save_steps=2, logging_steps=2),
+        Dataset.from_dict({"prompt": PROMPTS * 12}),
+        method=methods.maxpo(2),
+        sampler=sampler.sample_ids,
+        stop_rule=FLAT,
+    )
+
+
+def test_a_training_that_converged_and_resumes_is_not_stopped(base, tmp_path):
+    converging(base, tmp_path, signal=1, steps=2).train()
+    again = converging(base, tmp_path, signal=0, steps=12)
+    again.train(resume_from_checkpoint=True)
+    assert again.state.global_step == 12
+
+
+def test_a_training_that_never_learned_and_resumes_is_stopped(base, tmp_path):
+    converging(base, tmp_path, signal=0, steps=2).train()
+    with pytest.raises(RunError, match="no signal: in the last 8 steps"):
+        converging(base, tmp_path, signal=0, steps=12).train(resume_from_checkpoint=True)
+
+
 def test_the_asynchronous_worker_stops(make_worker):
     from setrl.engines.trl.asynchronous import credit_worker
     from tests.engines.test_async import group, loop_of
@@ -136,6 +176,28 @@ def test_the_asynchronous_worker_stops(make_worker):
     free = make_worker()
     credit_worker(free, methods.poly_epo(2), nothing, stop_rule=None)
     loop = loop_of(free)
+    asyncio.run(run())
+
+
+def never_right(completions, **_):
+    return [0.0] * len(completions)
+
+
+def test_the_asynchronous_worker_of_a_training_that_resumes_goes_on(make_worker):
+    from setrl.engines.trl.asynchronous import credit_worker
+    from tests.engines.test_async import group, loop_of
+
+    worker = make_worker(reward_funcs=[never_right])
+    credit_worker(worker, methods.maxpo(2), stop_rule=FLAT)
+
+    async def run():
+        loop = loop_of(worker)
+        for _ in range(20):
+            await loop._score_group(group((1, 1, 1, 1)))
+
+    with pytest.raises(RunError, match="no signal: in the last 16 steps"):
+        asyncio.run(run())
+    worker._loop_kwargs["dataset_start_index"] = 1  # as TRL sets it from a checkpoint
     asyncio.run(run())
 
 
@@ -200,6 +262,25 @@ def test_an_arm_of_a_server_stops_and_goes_on(base, tmp_path):
     off = server_config(base, arms=ARMS, steps=20, stop_rule=None)
     assert train_on_server(off, "poly_epo", 0, run, lambda _: None, Stop(), server.connect)
     assert [one["step"] for one in files.read_lines(run.metrics)] == list(range(1, 21))
+
+
+@pytest.mark.parametrize("had_signal", [True, False])
+def test_an_arm_of_a_server_that_resumes(base, tmp_path, had_signal):
+    config = server_config(base, steps=12, checkpoint_every=2, stop_rule={"max_without_signal": 16})
+    server, stop = FakeServer(base), Stop()
+    run = TrainingRun(tmp_path / "grpo" / "seed_0")
+
+    def train(stop, on_step=lambda _: None):
+        return train_on_server(config, "grpo", 0, run, on_step, stop, server.connect)
+
+    assert not train(stop, lambda step: stop.ask() if step == 2 else None)
+    if had_signal:  # this base solves nothing
+        before = [one | {"advantage/dead_groups": 0.5} for one in files.read_lines(run.metrics)]
+        files.write_lines(run.metrics, before)
+        assert train(Stop())
+        return
+    with pytest.raises(RunError, match="no signal"):
+        train(Stop())
 
 
 def test_a_scorer_stops_a_client_of_a_user(base):

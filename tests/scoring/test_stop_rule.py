@@ -157,3 +157,16 @@ def test_solved_problems_are_no_missing_signal():
         return batch([alike] * 64, rewards=[1.0] * 4, method=one_kind)
 
     assert steps_until_stop(CreditWatch(), make, last=200)[0] is None
+
+
+def test_a_run_that_resumes_remembers_its_signal():
+    def make(step):
+        return batch([KNOWN] * 16, rewards=[0.0] * 4)
+
+    asked = []
+    assert steps_until_stop(CreditWatch(had_signal=lambda: asked.append(1) or True), make) == (
+        None,
+        "",
+    )
+    assert asked == [1]  # once, not at each step
+    assert steps_until_stop(CreditWatch(had_signal=lambda: False), make)[0] == 16

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from setrl.core import methods
 from setrl.files.run_folder import SCHEMA_VERSION
 from setrl.scoring import ScoredBatch
 
+DEAD_GROUPS = "advantage/dead_groups"
 FIELD_KEYS = {"answers": "answer", "proxy": "proxy", "second": "second", "families": "family"}
 NAMES_SHOWN = 20  # strategies whose shares are recorded; the others are summed
 
@@ -90,11 +91,16 @@ def _advantages(batch: ScoredBatch) -> dict[str, float]:
     }
     return {
         **(against if has_outcomes(batch) else {}),
-        "advantage/dead_groups": _mean(dead_groups(batch)),
+        DEAD_GROUPS: _mean(dead_groups(batch)),
         "reward/dead_groups": _mean(_equal_rewards(batch.rewards_BN)),
         "advantage/left_out": _mean(~usable_BN),
         "advantage/skipped": _mean(batch.advantages.skipped_B),
     }
+
+
+def had_signal(records: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether a sample had an advantage in any of the steps that were recorded."""
+    return any(record.get(DEAD_GROUPS, 1) < 1 for record in records)
 
 
 def dead_groups(batch: ScoredBatch) -> np.ndarray:

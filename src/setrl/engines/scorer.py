@@ -60,6 +60,7 @@ class Scorer:
         truncated: What samples count that were cut at the length limit.
         rewards: Reward functions instead of the task's, one for each; None for the task's.
         stop_rule: When a run stops because it learns nothing; None: never.
+        had_signal: As in `CreditWatch`, for a run that resumes.
     """
 
     task: Task
@@ -68,6 +69,7 @@ class Scorer:
     truncated: Truncation = field(default_factory=Truncation)
     rewards: Sequence[Reward] | None = None
     stop_rule: StopRule | None = field(default_factory=StopRule)
+    had_signal: Callable[[], bool] = lambda: False
 
     def __post_init__(self) -> None:
         rewards = self.task.rewards if self.rewards is None else self.rewards
@@ -78,7 +80,7 @@ class Scorer:
         self._correct = None if correct is None else functions.checked_outcome(correct)
         self._fields = functions_of(self.fields)
         self._queue = None if self.judge is None else JudgeQueue(self.judge)
-        self._watch = CreditWatch(self.stop_rule)
+        self._watch = CreditWatch(self.stop_rule, self.had_signal)
         self._seconds: dict[str, float] = {}
 
     def ask_ahead(self, group: SampledGroup) -> None:

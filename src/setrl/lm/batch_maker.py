@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from setrl import files
 from setrl.engines.judging import make_judge
-from setrl.engines.metrics import batch_metrics, rollout_records, strategy_names
+from setrl.engines.metrics import batch_metrics, had_signal, rollout_records, strategy_names
 from setrl.engines.scorer import SampledGroup, Scorer
 from setrl.evaluation.sampling import load_tokenizer
 from setrl.files.run_folder import TrainingRun
@@ -32,7 +33,7 @@ class BatchMaker:
         resolved: The comparison.
         arm: One of its arms.
         seed: One of its seeds.
-        run: Whose folder keeps a judge's answers.
+        run: Whose folder keeps a judge's answers, and the metrics of the steps before.
     """
 
     resolved: ResolvedConfig
@@ -51,6 +52,7 @@ class BatchMaker:
             resolved.truncation,
             resolved.rewards,
             stop_rule=resolved.stop_rule,
+            had_signal=lambda: had_signal(files.read_lines(self.run.metrics)),
         )
         self.tokenizer = load_tokenizer(str(resolved.config.model))
         self.is_chat = resolved.form.is_chat(self.tokenizer)

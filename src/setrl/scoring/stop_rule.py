@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -34,8 +34,9 @@ class StopRule:
             None: no such limit.
         window: How many prompts these are.
         max_without_signal: The run stops when its first so many prompts, in at least 8 steps, gave
-            only advantages of 0; None: no such limit. A run that once had a signal is not stopped.
-            256 by default: where one prompt in 50 teaches something, one run in 170 sees none.
+            only advantages of 0; None: no such limit. A run that once had a signal is not stopped,
+            also after it resumes. 256 by default: where one prompt in 50 teaches something, one
+            run in 170 sees none.
     """
 
     max_unknown: float | None = 0.5
@@ -63,9 +64,11 @@ class CreditWatch:
 
     Attributes:
         rule: The rule; None never stops.
+        had_signal: Says whether the run had a signal before it resumed; asked only before a stop.
     """
 
     rule: StopRule | None = DEFAULT
+    had_signal: Callable[[], bool] = lambda: False
     _last: deque[Missing | None] = field(init=False)
     _steps: int = field(default=0, init=False)
     _flat_steps: int = field(default=0, init=False)
@@ -117,8 +120,11 @@ class CreditWatch:
             return
         if self._flat_steps < FEWEST_STEPS:
             return
-        has_learned_nothing = is_last and self._flat_steps == self._steps
-        if has_learned_nothing or self._flat_prompts >= rule.max_without_signal:
+        ends_flat = is_last and self._flat_steps == self._steps
+        if not ends_flat and self._flat_prompts < rule.max_without_signal:
+            return
+        self._has_learned = self.had_signal()
+        if not self._has_learned:
             raise RunError(
                 f"no signal: in the last {self._flat_steps} steps with problems to learn from, all "
                 f"advantages of all {self._flat_prompts} prompts are 0, so that nothing is "

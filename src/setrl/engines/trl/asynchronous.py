@@ -71,7 +71,8 @@ def credit_worker(
         correct: As in `SetCredit`, but a function of a module.
         combine: As in `SetCredit`.
         truncated: As in `SetCredit`; a masked sample is not sent to the trainer.
-        stop_rule: As in `SetCredit`; each group counts as a step.
+        stop_rule: As in `SetCredit`; each group counts as a step. The worker does not see
+            the log of a checkpoint: a run that resumes counts as a run that had a signal.
 
     Raises:
         ValueError: If `num_generations` is too small for K, or the method needs what it cannot get.
@@ -151,7 +152,7 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         self.fields = functions_of(fields)
         self.combine = combine
         self.truncated = truncated
-        self.credit_watch = CreditWatch(stop_rule)
+        self.credit_watch = CreditWatch(stop_rule, lambda: others.get("dataset_start_index", 0) > 0)
         super().__init__(**others)
         self.outcome = outcome_of(correct, self.reward_funcs, self.reward_func_names)
         check_correct(method, self.outcome, combine, self.reward_func_names)

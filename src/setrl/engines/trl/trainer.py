@@ -36,7 +36,7 @@ from setrl.engines import functions
 from setrl.engines.correct import Correct, check_correct, outcome_of
 from setrl.engines.functions import Source, functions_of
 from setrl.engines.judging import JudgeQueue
-from setrl.engines.metrics import batch_metrics, dead_groups
+from setrl.engines.metrics import batch_metrics, dead_groups, had_signal
 from setrl.engines.timing import timed
 from setrl.engines.trl import checks, importance
 from setrl.engines.trl.columns import ClusterFunction, Gathering, Generation
@@ -103,7 +103,8 @@ class SetCredit(Gathering):
             strategies carry a signal. No other groups are drawn for them.
         stop_rule: When the training stops with an error because it learns nothing
             (`setrl.scoring.StopRule`): more than half of the last 32 prompts have no credit, or all
-            advantages of 256 prompts in a row are 0. None: never.
+            advantages of the first 256 prompts are 0. None: never. A training that resumes reads
+            in its checkpoint's log whether it had a signal before.
 
     The method scales advantages: `scale_rewards` of the arguments has no effect on training. A step
     in which no sample gets a reward warns and trains on nothing. The metrics of docs/metrics.md are
@@ -163,7 +164,7 @@ class SetCredit(Gathering):
         self.judge_parts = judge_parts
         self.combine = combine
         self.mask_dead_groups = mask_dead_groups
-        self.credit_watch = CreditWatch(stop_rule)
+        self.credit_watch = CreditWatch(stop_rule, lambda: had_signal(self.state.log_history))
         self._generation = Generation()
         own_rewards, rewards = rewards, [_checked(reward) for reward in rewards]
         super().__init__(model, rewards, args, *more, **others)
