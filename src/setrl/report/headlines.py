@@ -72,9 +72,9 @@ def headlines(data: RunData) -> list[Headline]:
 
 
 def pass_at_k_title(data: RunData, split: SplitSummary) -> str:
-    """For which k each arm is above or below the reference, all of them at once."""
+    """For which k each arm is above or below the reference, all of them at once, where known."""
     together: dict[str, list[str]] = {}
-    for found in differences_to_reference(data, split):
+    for found in (one for one in differences_to_reference(data, split) if one.band):
         where = place(found.band, data.looks[found.against].label)
         together.setdefault(where, []).append(data.looks[found.arm].label)
     if not together:
