@@ -186,7 +186,7 @@ def test_strategies_that_the_reward_function_returned(writers):
     trainer = released.make("sync", POLY)
     found, metrics = found_advantages(trainer, sampled(trainer, writers))
     check(found)
-    assert metrics["setrl/unknown_clusters"] == 0
+    assert metrics["setrl/advantage/left_out"] == 0
 
 
 def test_a_judge_in_an_actor(writers, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import uuid
 from concurrent.futures import Future
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -151,8 +152,42 @@ def test_a_schedule_follows_verls_steps(store):
 def test_what_is_logged(store):
     metrics = {}
     trained_on(store, CASES["a strategy is unknown"], POLY, metrics)
-    assert metrics["setrl/unknown_clusters"] == pytest.approx(3 / 8)
-    assert metrics["setrl/groups_without_signal"] == 0.5
+    assert metrics["setrl/advantage/left_out"] == pytest.approx(3 / 8)
+    assert metrics["setrl/advantage/dead_groups"] == 0.5
+
+
+def test_a_training_that_learns_nothing_stops(store):
+    """Each step has two prompts, and no strategy of them is known."""
+    case = CASES["a strategy is unknown"]
+    unknown = Case([replace(one, label=None) for one in case.samples])
+    batch = put(store, unknown)
+    trainer = VERL.make("sync", POLY)
+    assert "18 of the last 18 prompts (no strategy: 18)" in stopped(trainer, batch, range(1, 20))
+    assert trainer.global_steps == 9
+    off = VERL.make("sync", {**POLY, "setrl": {"set_size": 2, "stop_rule": None}})
+    assert stopped(off, batch, range(1, 20)) is None
+
+
+def stopped(trainer, batch, steps):
+    """Why a trainer stops within some steps; None if it does not."""
+    for trainer.global_steps in steps:
+        try:
+            trainer._compute_advantage(batch, {})
+        except RunError as error:
+            return str(error)
+    return None
+
+
+@pytest.mark.parametrize(("first", "stops"), [(1, True), (7, False)])
+def test_a_training_without_signal_stops_unless_it_resumed(store, first, stops):
+    flat = Case([replace(one, reward=0.0) for one in CASES["names of strategies"].samples])
+    batch = put(store, flat)
+    rule = {"set_size": 2, "stop_rule": {"max_without_signal": 16}}
+    trainer = VERL.make("sync", {"adv_estimator": "setrl_maxpo", "setrl": rule})
+    trainer.total_training_steps = 100
+    why = stopped(trainer, batch, range(first, first + 12))
+    assert (why is not None) == stops
+    assert not stops or "no signal: in the last 8 steps" in why
 
 
 class Later(BackgroundJudge):
@@ -239,6 +274,7 @@ REFUSED = [
     ({**POLY, "setrl": {"method": "maxpo"}}, "both name a method"),
     ({**POLY, "setrl": {"set_size": 2, "judge": "exakt"}}, "did you mean 'exact'"),
     ({"adv_estimator": "setrl_maxpo", "setrl": {"set_size": 2, "judge": "exact"}}, "no effect"),
+    ({**POLY, "setrl": {"set_size": 2, "stop_rule": {"windou": 3}}}, "did you mean 'window'"),
     ({**POLY, "filter_groups": {"enable": True, "metric": "reward"}}, "still learns"),
 ]
 
@@ -253,6 +289,11 @@ def test_a_method_of_strategies_says_what_it_needs(store):
     config = {"setrl": {"set_size": 2}}
     with pytest.raises(ConfigError, match=r"trainer_mode=setrl_sync .* return 'cluster' beside"):
         ours.estimator("setrl_poly_epo")(
+            torch.zeros(2, 1), torch.ones(2, 1), config=config, index=["p", "p"]
+        )
+    config = {"setrl": {"set_size": 2, "stop_rule": None}}
+    with pytest.raises(ConfigError, match=r"setrl.stop_rule has no effect with verl's own"):
+        ours.estimator("setrl_maxpo")(
             torch.zeros(2, 1), torch.ones(2, 1), config=config, index=["p", "p"]
         )
     batch = put(store, CASES["names of strategies"], labels=False)

@@ -1,5 +1,5 @@
 """Set credit in verl: estimators of its registry, and its trainers, by a plug-in."""
 
-from setrl.engines.verl.estimators import SetAdvantages
+from setrl.engines.verl.trainer import SetAdvantages
 
 __all__ = ["SetAdvantages"]

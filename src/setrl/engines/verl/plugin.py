@@ -9,6 +9,7 @@ from __future__ import annotations
 from verl.trainer.ppo.core_algos import register_adv_est
 
 from setrl.engines.verl import estimators
+from setrl.engines.verl.trainer import credited
 
 for _name in estimators.names_of_estimators():
     register_adv_est(_name)(estimators.estimator(_name))
@@ -18,5 +19,5 @@ from verl.trainer.ppo.v1 import get_trainer_cls, register_trainer  # noqa: E402
 
 for _mode in estimators.MODES:
     register_trainer(f"{estimators.PREFIX}_{_mode}")(
-        estimators.credited(get_trainer_cls(_mode), _mode, transfer_queue)
+        credited(get_trainer_cls(_mode), _mode, transfer_queue)
     )
