@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from setrl.grading import Reason
 from setrl.grading.compare import compare
+from setrl.grading.findings import Finding
 from setrl.grading.normal_form import normal_form
 from setrl.grading.shapes import read_shape
 from tests.grading.grader_cases import BEGIN, CASES, DOC, END, table
@@ -15,8 +16,13 @@ opening = st.sampled_from(["(", "["])
 closing = st.sampled_from([")", "]"])
 
 
+def undecided(gold: str, answer: str) -> Finding:
+    return Finding(None, "expression", gold, answer)
+
+
 def same(gold: str, answer: str) -> bool | None:
-    return compare(normal_form(gold), normal_form(answer), relative_tolerance=1e-6)
+    forms = normal_form(gold), normal_form(answer)
+    return compare(*forms, relative_tolerance=1e-6, algebra=undecided).equal
 
 
 @given(items, st.randoms())
@@ -60,10 +66,10 @@ def test_what_algebra_says_counts_item_by_item():
 
     def algebra(gold, answer):
         asked.append((gold, answer))
-        return {gold, answer} == {"a+b", "b+a"}
+        return Finding({gold, answer} == {"a+b", "b+a"}, "expression", gold, answer)
 
-    assert compare("1,a+b", "b+a,1", relative_tolerance=0, algebra=algebra)
-    assert not compare("(1,a+b)", "(1,a-b)", relative_tolerance=0, algebra=algebra)
+    assert compare("1,a+b", "b+a,1", relative_tolerance=0, algebra=algebra).equal
+    assert not compare("(1,a+b)", "(1,a-b)", relative_tolerance=0, algebra=algebra).equal
     assert ("a+b", "b+a") in asked
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from setrl.errors import DataError
 from setrl.grading import MathGrader, Reason
 
+EQUAL, DIFFERENT = ({"equal": equal, "rule": "expression"} for equal in (True, False))
 TINY = {"workers": 2, "time_limit_s": 0.5, "memory_mb": 256}
 
 
@@ -29,7 +30,7 @@ def test_one_sample_and_a_batch_get_the_same_grades(grader):
 
 def test_what_it_did_is_counted():
     counted = MathGrader()
-    counted.pool.run = lambda jobs: ["equal", "timeout", "crash", "unparsable answer"][: len(jobs)]
+    counted.pool.run = lambda jobs: [EQUAL, "timeout", "crash", DIFFERENT][: len(jobs)]
     texts = [
         r"\boxed{2}",
         "2",
@@ -47,7 +48,7 @@ def test_what_it_did_is_counted():
         "rewards/slow": 4,
         "rewards/timeouts": 1,
         "rewards/crashes": 1,
-        "rewards/unparsable": 2,
+        "rewards/unparsable": 1,
         "rewards/bad_golds": 1,
     }
 
@@ -55,7 +56,7 @@ def test_what_it_did_is_counted():
 def test_a_question_that_is_asked_twice_is_answered_once():
     grader = MathGrader()
     asked = []
-    grader.pool.run = lambda jobs: [asked.append(job["answer"]) or "equal" for job in jobs]
+    grader.pool.run = lambda jobs: [asked.append(job["answer"]) or EQUAL for job in jobs]
     grader.grades([r"\boxed{e^x}", r"\boxed{ e^x }", r"\boxed{e^y}"], ["1+e^x"] * 3)
     assert asked == ["e^x", "e^y"]
     assert grader.counts.slow == 3
@@ -70,7 +71,7 @@ def test_long_answers_are_wrong_whatever_they_say():
 @given(st.text(alphabet="\\boxed{}^_fracsqrt0123456789+-*/=().,% $\n", max_size=80))
 def test_whatever_is_written_there_is_a_reason_at_once_or_a_job(text):
     grader = MathGrader()
-    grader.pool.run = lambda jobs: ["different" for _ in jobs]
+    grader.pool.run = lambda jobs: [DIFFERENT for _ in jobs]
     assert grader.grade(text, "12345").reason in set(Reason)
     assert grader.grade(rf"\boxed{{{text}}}", "x+y").reason in set(Reason)
 

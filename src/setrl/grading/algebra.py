@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from setrl.grading.expressions import Tree, letters_of, read, renamed
+from setrl.grading.findings import Finding
 from setrl.grading.modular import equal_rational, same_up_to_factor
 from setrl.grading.shapes import cut
 
@@ -19,33 +20,37 @@ _TURNED = {">": "<", r"\ge": r"\le"}
 _COUNTERS = ("k", "m", "n")
 
 
-def quick_algebra(gold: str, answer: str) -> bool | None:
-    """Whether two normal forms are the same; None if that takes more than rational functions."""
+def quick_algebra(gold: str, answer: str) -> Finding:
+    """Compare two normal forms; None if that takes more than rational functions."""
     return same_statement(gold, answer, equal_rational)
 
 
-def same_statement(gold: str, answer: str, equal: Equal) -> bool | None:
-    """Whether two normal forms are the same statement; False if one of them cannot be read.
+def same_statement(gold: str, answer: str, equal: Equal) -> Finding:
+    """Return whether two normal forms are the same statement; no, if one of them cannot be read.
 
     Args:
         gold: The correct answer.
         answer: The given answer.
         equal: Compares two expressions; None if it cannot decide.
 
-    >>> quick_algebra("2x-y+3=0", "y=2x+3"), quick_algebra("x=y", "x=-y")
+    >>> quick_algebra("2x-y+3=0", "y=2x+3").equal, quick_algebra("x=y", "x=-y").equal
     (True, False)
     """
     ours, theirs = _relation(gold), _relation(answer)
     if [sign for _, sign in ours] != [sign for _, sign in theirs]:
-        return False
-    one = [read(side, gold=gold) for side, _ in ours]
-    other = [read(side, gold=gold + " " + answer) for side, _ in theirs]
-    if None in one or None in other:
-        return False
-    sides = [tree for tree in one if tree], _with_same_letters(one, other)
+        return Finding(False, "relation", gold, answer)
+    one = [(side, read(side, gold=gold)) for side, _ in ours]
+    other = [(side, read(side, gold=gold + " " + answer)) for side, _ in theirs]
+    unread = next((side for side, tree in one + other if tree is None), None)
+    if unread is not None:
+        return Finding(False, "unread", gold, answer, detail=(unread,))
+    sides = (
+        [tree for _, tree in one if tree],
+        _with_same_letters([tree for _, tree in one if tree], [tree for _, tree in other if tree]),
+    )
     if len(ours) != 2:
-        return _all_equal(*sides, equal)
-    return _same_relation(ours[0][1], *sides, equal)
+        return Finding(_all_equal(*sides, equal), "expression", gold, answer)
+    return Finding(_same_relation(ours[0][1], *sides, equal), "equation", gold, answer)
 
 
 def _relation(text: str) -> list[tuple[str, str]]:
@@ -65,9 +70,8 @@ def _relation(text: str) -> list[tuple[str, str]]:
     return list(zip(sides, [*signs, ""], strict=True))
 
 
-def _with_same_letters(one: list[Tree | None], other: list[Tree | None]) -> list[Tree]:
+def _with_same_letters(ours: list[Tree], theirs: list[Tree]) -> list[Tree]:
     """Return the answer's sides with the gold's name of a variable: f(z) = z is f(x) = x."""
-    ours, theirs = [[tree for tree in trees if tree] for trees in (one, other)]
     names = _arguments(ours[0]), _arguments(theirs[0])
     letters = [set().union(*map(letters_of, trees)) for trees in (ours, theirs)]
     if len(ours) == 2 and names[0] and names[1] and ours[0].text == theirs[0].text:

@@ -7,6 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
+
+from setrl.grading.findings import Finding
+from setrl.grading.why import exact_point, sentence, with_point
 
 
 class Reason(StrEnum):
@@ -27,6 +31,19 @@ class Reason(StrEnum):
     BAD_GOLD = "unparsable gold"  # unknown, not wrong
 
 
+_SENTENCES = {
+    Reason.NO_ANSWER: "the sample states no answer of the kind that is asked for",
+    Reason.NO_BOX: "the sample has no boxed answer",
+    Reason.CUT_OFF: "the sample ends within its thinking or its last box",
+    Reason.SEVERAL_BOXES: "the sample has several boxes with different answers",
+    Reason.TOO_LONG: "the answer is too long to be compared",
+    Reason.CHAIN: "the answer states more than one equality",
+    Reason.UNEVALUATED: "the answer is a computation that is not carried out",
+    Reason.UNPARSABLE: "something is missing in the answer, or its brackets are not in pairs",
+    Reason.TIMEOUT: "the comparison took longer than its time limit",
+    Reason.CRASH: "the comparison failed: the answer is too large or nested too deep",
+    Reason.BAD_GOLD: "the gold cannot be used for grading",
+}
 UNREAD = {Reason.NO_ANSWER, Reason.NO_BOX, Reason.CUT_OFF, Reason.TOO_LONG, Reason.UNPARSABLE}
 
 
@@ -38,16 +55,43 @@ class Grade:
         reason: Why.
         answer: Normal form of the answer that was read; None if none was.
         fast: Whether it was graded without a worker.
+        finding: What the comparison found; None if there was nothing to compare.
     """
 
     reason: Reason
     answer: str | None = None
     fast: bool = True
+    finding: Finding | None = field(default=None, repr=False, compare=False)
 
     @property
     def correct(self) -> bool | None:
         """Whether the sample is correct; None (unknown) if its gold cannot be parsed."""
         return None if self.reason == Reason.BAD_GOLD else self.reason == Reason.EQUAL
+
+    @property
+    def why(self) -> str:
+        """Why the grade is what it is, as a sentence without a full stop.
+
+        >>> from setrl.grading import grade
+        >>> grade(r"\boxed{(1,3)}", "(1,2)").why
+        'entry 2 differs: the number 3 is not 2'
+        """
+        found = self._with_witness()
+        return _SENTENCES[self.reason] if found is None else sentence(found)
+
+    @property
+    def certificate(self) -> dict[str, Any] | None:
+        """How a right answer is the gold: the rules and the parts, which `checker.check` checks."""
+        return self.finding.record() if self.finding and self.correct else None
+
+    @property
+    def witness(self) -> dict[str, Any] | None:
+        """Where a wrong answer differs from the gold: a point, an entry, a member, what is unread."""
+        found = self._with_witness()
+        return found.record() if found and self.correct is False else None
+
+    def _with_witness(self) -> Finding | None:
+        return self.finding and with_point(self.finding, exact_point)
 
     @property
     def reward(self) -> float | None:

@@ -13,20 +13,20 @@ from typing_extensions import override
 
 from setrl.grading.algebra import quick_algebra
 from setrl.grading.boxes import final_boxes
-from setrl.grading.compare import choice_of, compare, number_of, refusal
+from setrl.grading.compare import compare, refusal
+from setrl.grading.findings import Finding
 from setrl.grading.golds import damage, gold_answer, gold_problem
 from setrl.grading.grader import Grader, check_lengths
 from setrl.grading.grades import Grade, GradeCounts, Reason
 from setrl.grading.normal_form import normal_form, spaceless
+from setrl.grading.numbers import number_of
 from setrl.grading.shapes import cut, read_shape
 from setrl.grading.stated import after_thinking
 from setrl.grading.units import split_unit
+from setrl.grading.words import choice_of
 from setrl.grading.workers import CRASH, TIMEOUT, AlgebraJob, WorkerPool
 
-_VERDICTS = {reason.value: reason for reason in Reason} | {
-    TIMEOUT: Reason.TIMEOUT,
-    CRASH: Reason.CRASH,
-}
+_FAILURES = {TIMEOUT: Reason.TIMEOUT, CRASH: Reason.CRASH}
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class MathGrader(Grader):
         verdicts = dict(zip(jobs, self.pool.run(list(jobs.values())), strict=True))
         grades = [
             each if isinstance(each, Grade)
-            else Grade(_VERDICTS[verdicts[_key(each)]], each["answer"], fast=False)
+            else _graded(verdicts[_key(each)], each["answer"])
             for each in first
         ]  # fmt: skip
         if error:
@@ -152,20 +152,21 @@ class MathGrader(Grader):
         if not gold_form or damage(gold_form):
             return Grade(Reason.BAD_GOLD, answer)
         if spaceless(answer) == spaceless(written):
-            return Grade(Reason.EQUAL, answer)
+            found = Finding(True, "same text", gold_form, answer)
+            return Grade(Reason.EQUAL, answer, finding=found)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
         if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
-        verdict = compare(
+        found = compare(
             gold_form,
             answer,
             relative_tolerance=self.relative_tolerance,
             units=units,
             algebra=quick_algebra,
         )
-        if verdict is not None:
-            return Grade(Reason.EQUAL if verdict else Reason.DIFFERENT, answer)
+        if found.equal is not None:
+            return _of_finding(found, answer)
         return self._job(gold_form, answer, units)
 
     def read(self, text: str) -> str | Reason:
@@ -204,16 +205,28 @@ class MathGrader(Grader):
             if text
         }
         jobs = {row: each for row, each in others.items() if not isinstance(each, Grade)}
-        verdicts = dict(zip(jobs, self.pool.run(list(jobs.values())), strict=True))
+        for row, verdict in zip(jobs, self.pool.run(list(jobs.values())), strict=True):
+            others[row] = _graded(verdict, jobs[row]["answer"])
         for row in rows:
             itself, other = found[row], others.get(row)
             if not (isinstance(itself, Grade) and itself.correct):
                 problems[row] = "does not accept itself"
-            elif verdicts.get(row) in (TIMEOUT, CRASH):
-                problems[row] = verdicts[row]
-            elif verdicts.get(row) == Reason.EQUAL or (isinstance(other, Grade) and other.correct):
+            elif isinstance(other, Grade) and other.reason in _FAILURES.values():
+                problems[row] = str(other.reason)
+            elif isinstance(other, Grade) and other.correct:
                 problems[row] = f"accepts another answer: {changed[row]}"
         return problems
+
+
+def _of_finding(found: Finding, answer: str, fast: bool = True) -> Grade:
+    return Grade(Reason.EQUAL if found.equal else Reason.DIFFERENT, answer, fast, found)
+
+
+def _graded(verdict: str | dict[str, Any], answer: str) -> Grade:
+    """Return the grade that a worker's reply gives."""
+    if isinstance(verdict, str):
+        return Grade(_FAILURES[verdict], answer, fast=False)
+    return _of_finding(Finding.of_record(verdict), answer, fast=False)
 
 
 def _changed(form: str) -> str | None:
@@ -259,7 +272,8 @@ def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:
     if answer is None or right is None:
         return grade
     is_near = abs(answer.value - right.value) <= Fraction(str(error))
-    return replace(grade, reason=Reason.EQUAL) if is_near else grade
+    found = Finding(True, "within the error", forms[1], forms[0])
+    return replace(grade, reason=Reason.EQUAL, finding=found) if is_near else grade
 
 
 def grade(text: str, gold: object) -> Grade:

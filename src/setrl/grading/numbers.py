@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from math import log2
 
+from setrl.grading.normal_form import spaceless
+from setrl.grading.shapes import unnamed
 from setrl.grading.units import split_currency
 
 MAX_DIGITS = 2_000
@@ -58,13 +61,20 @@ def read_number(text: str) -> Number | None:
     return replace(value, percent=text.endswith("%"))
 
 
+@lru_cache(maxsize=4096)
+def number_of(text: str) -> Number | None:
+    """Return the number that a normal form states, without a name before it: x = 5 is 5."""
+    return read_number(spaceless(unnamed(text)))
+
+
 def equal_numbers(gold: Number, answer: Number, relative_tolerance: float) -> bool:
     """Whether two numbers are equal, or one is a decimal that rounds or cuts the other.
 
         |gold − answer| ≤ min(relative_tolerance · max(|gold|, |answer|), one in the last place)
 
     An integer without a decimal point is exact, and so is all without a decimal. If only one has a
-    percent sign, the sign may mean a hundredth or be ignored.
+    percent sign, the sign means a hundredth. The sign may also be missing, where the bare number is
+    1 or more: 50 may be 50 %, but 0.5 is 50 %, never 0.5 %.
 
     >>> third = Number(Fraction(1, 3))
     >>> equal_numbers(third, Number(Fraction("0.333333"), decimal=True), 1e-6)
@@ -78,7 +88,7 @@ def equal_numbers(gold: Number, answer: Number, relative_tolerance: float) -> bo
     hundredth = replace(
         percent, value=percent.value / 100, step=percent.step and percent.step / 100
     )
-    readings = (percent, hundredth)
+    readings = (hundredth, percent) if abs(bare.value) >= 1 else (hundredth,)
     return any(_near(reading, bare, relative_tolerance) for reading in readings)
 
 

@@ -22,6 +22,7 @@ from setrl.grading.numbers import Number, equal_numbers, read_number
 DIGITS = 60
 CONFIRMING_DIGITS = (1_000, 20_000)  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits
 CANCELLED = 20  # digits that rounding and cancellation may take
+SHOWN_DIGITS = 20
 MAX_EXPONENT = 10**6
 MAX_FACTORIAL = 10**5
 MAX_COUNT = 1_000
@@ -59,6 +60,25 @@ def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | N
         if verdict:
             break
     return verdict
+
+
+def separating_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
+    """Return a point at which two expressions differ, and both values; None if none was found."""
+    with mpmath.workdps(DIGITS):
+        points = _points(one, other)
+        for point in points + _piece_points([one, other], points):
+            values = [_value_at(tree, point, False) for tree in (one, other)]
+            if any(value is NotImplemented for value in values) or values == [None, None]:
+                continue
+            if None in values or _near(*values) is False:
+                texts = ["undefined" if value is None else _short(value) for value in values]
+                at = ", ".join(f"{letter} = {_short(value)}" for letter, value in point.items())
+                return at, texts[0], texts[1]
+    return None
+
+
+def _short(value: Any) -> str:
+    return str(mpmath.nstr(value, SHOWN_DIGITS))
 
 
 def _rounded(one: Tree, other: Tree, relative_tolerance: float, bare_degrees: bool) -> bool:

@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
-from setrl.grading.compare import number_of
 from setrl.grading.golds import gold_answer
 from setrl.grading.grader import Grader, check_lengths
 from setrl.grading.grades import Grade, Reason
 from setrl.grading.normal_form import normal_form
-from setrl.grading.numbers import Number, equal_numbers
+from setrl.grading.numbers import Number, equal_numbers, number_of
 from setrl.grading.stated import Stated, normal_text, stated_answer
 from setrl.grading.units import split_unit
 

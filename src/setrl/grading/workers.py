@@ -30,6 +30,7 @@ START_SECONDS = 120.0  # to load mpmath on a busy machine
 JOBS_A_WORKER = 500  # then a new worker replaces it, which frees what sympy has cached
 
 AlgebraJob = dict[str, Any]
+Verdict = str | dict[str, Any]  # TIMEOUT, CRASH, or the record of what was found
 
 
 @dataclass
@@ -69,7 +70,7 @@ class WorkerPool:
     def __reduce__(self) -> tuple[Any, ...]:
         return WorkerPool, (self.workers, self.time_limit_s, self.memory_mb)
 
-    def run(self, jobs: Sequence[AlgebraJob]) -> list[str]:
+    def run(self, jobs: Sequence[AlgebraJob]) -> list[Verdict]:
         """Return the verdict on each job, TIMEOUT, or CRASH after an error or two dead workers.
 
         Raises:
@@ -129,13 +130,13 @@ class _Batch:
     def __init__(self, pool: WorkerPool, jobs: Sequence[AlgebraJob]):
         self.pool = pool
         self.jobs = jobs
-        self.verdicts: list[str | None] = [None] * len(jobs)
+        self.verdicts: list[Verdict | None] = [None] * len(jobs)
         self.waiting = deque(range(len(jobs)))
         self.tried: set[int] = set()
         self.failed_starts = 0
         self.selector = selectors.DefaultSelector()
 
-    def run(self) -> list[str]:
+    def run(self) -> list[Verdict]:
         for worker in self.pool.idle:
             self.selector.register(worker.connection, selectors.EVENT_READ, worker)
         self.pool.idle = []

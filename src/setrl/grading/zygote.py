@@ -22,8 +22,10 @@ from typing import Any
 from setrl.grading.algebra import same_statement
 from setrl.grading.compare import compare
 from setrl.grading.expressions import Tree
+from setrl.grading.findings import Finding
 from setrl.grading.modular import equal_rational
-from setrl.grading.numeric import equal_numeric
+from setrl.grading.numeric import equal_numeric, separating_point
+from setrl.grading.why import with_point
 
 _PAGE = resource.getpagesize()
 
@@ -58,22 +60,24 @@ def _serve(connection: socket.socket, cpu_seconds: float, memory_mb: int) -> Non
         connection.sendall(_line(reply))
 
 
-def judged(job: dict[str, Any]) -> str:
-    """Judge a job: "equal" or "different"."""
+def judged(job: dict[str, Any]) -> dict[str, Any]:
+    """Judge a job: the record of what was found, with a point where both differ."""
     tolerance = job["relative_tolerance"]
 
     def equal(one: Tree, other: Tree) -> bool | None:
         verdict = equal_rational(one, other)
         return equal_numeric(one, other, tolerance) if verdict is None else verdict
 
-    verdict = compare(
+    found = compare(
         job["gold"],
         job["answer"],
         relative_tolerance=tolerance,
         units=job["units"],
         algebra=lambda gold, answer: same_statement(gold, answer, equal),
     )
-    return "equal" if verdict else "different"
+    if found.equal is None:
+        found = Finding(False, "undecided", job["gold"], job["answer"])
+    return with_point(found, separating_point).record()
 
 
 def _limit_memory(memory_mb: int) -> None:
