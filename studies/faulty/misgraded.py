@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from setrl.errors import ConfigError, RunError
-from setrl.rewards.interface import Reward, Text, plain_text
+from setrl.grading.conversation import Text, plain_text
+from setrl.rewards.interface import Reward
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from setrl.engines.functions import Source, functions_of
 from setrl.engines.judging import JudgeQueue
 from setrl.engines.timing import timed
 from setrl.errors import RunError
+from setrl.grading.conversation import Text
 from setrl.judges import Group, Judge
 from setrl.rewards import Reward, Truncation
-from setrl.rewards.interface import Text
 from setrl.scoring import Columns, ScoredBatch, score
 from setrl.scoring.fields import PAIRS
 from setrl.scoring.stop_rule import CreditWatch, StopRule

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from setrl.rewards.interface import Text, message_text
+from setrl.grading.conversation import Text, message_text
 
 REASONING = ("reasoning_content", "thinking")  # what TRL's parsers call it
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from setrl.grading.boxes import final_boxes
 from setrl.grading.normal_form import normal_form
 
 MAX_WORDS = 5
@@ -15,6 +16,7 @@ _NO_OPERAND = re.compile(r"[-+*/=<>^_,(]\s*(?:$|[)\]])|[({\[]\s*[*/,=)]|\+\s*\+|
 _OPEN_RIGHT = re.compile(r"\\(?:le|ge|cdot|times|cup|ne|frac|sqrt)\s*$")
 _COMMAND = re.compile(r"\\([a-zA-Z]+|\d)")
 _GLUED = re.compile(r"[a-z][A-Z][a-z]|(?<![\\A-Za-z])[a-z]*(?:[a-z]{2}[A-Z]{2}|[A-Z]{2}[a-z]{5})")
+_SENTENCE = re.compile(r"(?<![\\a-zA-Z])[A-Za-z]{2,} ")
 _WORD = re.compile(r"(?<![\\a-zA-Z])[A-Za-z]{3,}")
 
 _COMMANDS = """
@@ -40,12 +42,23 @@ KNOWN_COMMANDS = frozenset(_COMMANDS.split())
 
 
 def gold_answer(gold: object) -> str:
-    r"""Return the answer within a gold as data sets write it: what follows GSM8K's last "####".
+    r"""Return the answer within a gold as data sets write it.
+
+    It follows GSM8K's last "####", or is in the box that ends a worked solution.
 
     >>> gold_answer("She makes 9 * 2 dollars.\n#### 18"), gold_answer(18)
     ('18', '18')
+    >>> gold_answer(r"So it is $\boxed{8}$."), gold_answer(r"\boxed{8}\text{ cm}")
+    ('8', '\\boxed{8}\\text{ cm}')
     """
-    return str(gold).rpartition("####")[2].strip()
+    text = str(gold)
+    boxes = final_boxes(text)
+    if boxes.answers:
+        before, _, after = text.rpartition(boxes.answers[-1])
+        if _SENTENCE.search(before) and not re.search(r"\w", after):
+            same = len(set(boxes.answers)) == 1
+            return boxes.answers[-1] if same or not boxes.joined else ", ".join(boxes.answers)
+    return text.rpartition("####")[2].strip()
 
 
 def gold_problem(gold: str) -> str | None:

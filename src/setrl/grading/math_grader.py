@@ -9,8 +9,6 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from typing_extensions import override
-
 from setrl.grading.algebra import quick_algebra
 from setrl.grading.boxes import final_boxes
 from setrl.grading.compare import compare, refusal
@@ -72,7 +70,6 @@ class MathGrader(Grader):
         pool = WorkerPool(self.workers, self.time_limit_s, self.memory_mb)
         object.__setattr__(self, "pool", pool)
 
-    @override
     def grades(
         self,
         texts: Sequence[str],
@@ -109,12 +106,11 @@ class MathGrader(Grader):
         self.counts.add(grades)
         return grades
 
-    @override
     def answer(self, text: str) -> str | None:
+        """Return the normal form of what a sample states; None if it has no readable answer."""
         found = self.read(text)
         return None if isinstance(found, Reason) else spaceless(found)
 
-    @override
     def gold_problems(self, golds: Sequence[object]) -> list[str | None]:
         """Return why each gold cannot be used for grading, or does not accept itself; None if fit.
 

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from typing_extensions import override
-
 from setrl.grading.golds import gold_answer
 from setrl.grading.grader import Grader, check_lengths
 from setrl.grading.grades import Grade, Reason
@@ -26,7 +24,7 @@ _SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "bi
            "trillion": 10**12}  # fmt: skip
 _SCALE = re.compile(rf"\s*-?({'|'.join(_SCALES)})\b", re.IGNORECASE)
 _MINUS = re.compile(r"\b(?:minus|negative)\s*\Z", re.IGNORECASE)
-_HEDGE = re.compile(
+HEDGE = re.compile(
     r"\b(?:not|\w+n't|cannot|or|either|neither|nor|maybe|perhaps|possibly|wait|actually|instead"
     r"|rather|alternatively|unless|unknown|unsure|sorry|correction|between|hmm|also|though|both)\b"
     r"|\bno(?:\s*[,.:;!]|\s+[A-J]\b)|\blet me\b",
@@ -63,17 +61,14 @@ _JOINED = re.compile(r"(?:[,/&|;=?.:…)]|\b(?:or|and)\b|\A)[\s*(]*\Z", re.IGNOR
 class _PlainGrader(Grader):
     states: ClassVar[str]  # what a gold must state
 
-    @override
     def grades(self, texts: Sequence[str], golds: Sequence[object]) -> list[Grade]:
         check_lengths(texts, golds)
         return [self._grade(text, gold) for text, gold in zip(texts, golds, strict=True)]
 
-    @override
     def answer(self, text: str) -> str | None:
         found = self._answer(text)
         return None if found is None else self._shown(found)
 
-    @override
     def gold_problems(self, golds: Sequence[object]) -> list[str | None]:
         return [None if self._gold(gold) is not None else f"no {self.states}" for gold in golds]
 
@@ -122,7 +117,6 @@ class NumberGrader(_PlainGrader):
 
     states = "number"
 
-    @override
     def _of_stated(self, stated: Stated) -> Number | None:
         plain = re.sub(r"[$€£¥]|\\[$ ,]|\*\*", "", stated.text).replace("−", "-").strip()
         if whole := _whole(plain):
@@ -132,15 +126,13 @@ class NumberGrader(_PlainGrader):
             found = [_one_number(part, first=True, only=True) for part in (*before, last)]
             values = {number.value for number in found if number}
             return found[-1] if None not in found and len(values) == 1 else None
-        if _HEDGE.search(plain):
+        if HEDGE.search(plain):
             return None
         return _whole(last) or _one_number(last, first=stated.place == "prose")
 
-    @override
     def _equal(self, gold: Number, answer: Number) -> bool:
         return equal_numbers(gold, answer, RELATIVE_TOLERANCE)
 
-    @override
     def _shown(self, answer: Number) -> str:
         try:
             return f"{answer.value}{'%' * answer.percent}"
@@ -162,7 +154,7 @@ def _one_number(text: str, *, first: bool, only: bool = False) -> Number | None:
         only: Whether there must be one number and no doubt.
     """
     found = list(_NUMBER.finditer(text))
-    if not found or _LATEX.search(text) or (only and (len(found) > 1 or _HEDGE.search(text))):
+    if not found or _LATEX.search(text) or (only and (len(found) > 1 or HEDGE.search(text))):
         return None
     if first and any(not _ASIDE.search(text[: other.start()]) for other in found[1:]):
         return None
@@ -195,7 +187,6 @@ class ChoiceGrader(_PlainGrader):
 
     states = "letter of a choice"
 
-    @override
     def _of_stated(self, stated: Stated) -> str | None:
         found = _LETTER.match(stated.text)
         if found is None:
@@ -211,7 +202,7 @@ def _names_another(letter: str, rest: str) -> bool:
         before, after = rest[: found.start()], rest[found.end() :]
         in_a_row = _JOINED.search(before) or re.match(r"\s*[.):]\s*\S", after)
         if other != letter and (
-            in_a_row or found["bracketed"] or found["named"] or _HEDGE.search(rest)
+            in_a_row or found["bracketed"] or found["named"] or HEDGE.search(rest)
         ):
             return True
     return False
@@ -230,6 +221,5 @@ class ExactGrader(_PlainGrader):
 
     states = "text"
 
-    @override
     def _of_stated(self, stated: Stated) -> str | None:
         return normal_text(stated.text.strip("*`\"' "))

@@ -20,14 +20,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from setrl.errors import RunError
-from setrl.installing import install
 
 TIMEOUT = "timeout"
 CRASH = "crash"
 
 CLOCK_FACTOR = 10  # seconds on the clock for each processor second, for a busy machine
 START_SECONDS = 120.0  # to load mpmath on a busy machine
-JOBS_A_WORKER = 500  # then a new worker replaces it, which frees what sympy has cached
+JOBS_A_WORKER = 500  # then a new worker replaces it, which frees what mpmath has cached
 
 AlgebraJob = dict[str, Any]
 Verdict = str | dict[str, Any]  # TIMEOUT, CRASH, or the record of what was found
@@ -103,6 +102,8 @@ class WorkerPool:
 
     def _start_zygote(self) -> None:
         if importlib.util.find_spec("mpmath") is None:
+            from setrl.installing import install  # importlib.metadata takes 20 ms
+
             raise ImportError(f"this answer needs mpmath: {install('math')}")
         ours, theirs = socket.socketpair()
         limits = [str(theirs.fileno()), str(self.time_limit_s), str(self.memory_mb)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from setrl.grading import ChoiceGrader, ExactGrader, Grader, MathGrader, NumberGrader
-from setrl.rewards.interface import Text, plain_text
+from setrl.grading.conversation import Text, plain_text
 
 
 class _Answer(Grader):

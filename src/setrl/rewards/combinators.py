@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from setrl.rewards.interface import Reward, Text, plain_text
+from setrl.grading.conversation import Text, plain_text
+from setrl.rewards.interface import Reward
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,12 @@ from setrl.domains import Problem, Reading
 from setrl.errors import ConfigError, RunError
 from setrl.files.loading import check_reference, load_function
 from setrl.grading import Grader
+from setrl.grading.conversation import Text, plain_text
 from setrl.grading.stated import normal_text, stated_answer
 from setrl.rewards.answers import ChoiceAnswer, ExactAnswer, MathAnswer, NumberAnswer
 from setrl.rewards.combine import Combine, Gate
 from setrl.rewards.guarded import GuardedReward, OnError
-from setrl.rewards.interface import Reward, Text, plain_text
+from setrl.rewards.interface import Reward
 from setrl.rewards.verifier import MathVerifier, readings
 
 KINDS: dict[str, type] = {

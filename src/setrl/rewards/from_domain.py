@@ -9,7 +9,7 @@ from typing import Any
 
 from setrl.core.samples import DEGENERATE
 from setrl.domains import Domain, Reading
-from setrl.rewards.interface import Text, plain_text
+from setrl.grading.conversation import Text, plain_text
 
 LABELS = 2**24  # TRL keeps rewards in float32, which holds every integer up to this one
 

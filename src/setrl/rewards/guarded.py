@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from setrl.errors import ConfigError, RunError
-from setrl.rewards.interface import Text, plain_text
+from setrl.grading.conversation import Text, plain_text
 from setrl.rewards.time_limit import TimeUp, call_within
 
 OnError = Literal["stop", "unknown"]

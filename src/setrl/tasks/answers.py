@@ -7,8 +7,9 @@ from typing import Any
 
 from setrl.core.samples import DEGENERATE
 from setrl.grading import Grader
+from setrl.grading.conversation import Text, plain_text
 from setrl.grading.stated import normal_text, stated_answer
-from setrl.rewards.interface import Reward, Text, plain_text
+from setrl.rewards.interface import Reward
 
 Read = Callable[[str], str | None]
 

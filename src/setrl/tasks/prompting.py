@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from setrl.errors import ConfigError
-from setrl.rewards.interface import Text
+from setrl.grading.conversation import Text
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
