@@ -3,6 +3,13 @@
 import gc
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples in every run, and no limits of time: a busy machine makes no test fail.
+settings.register_profile(
+    "setrl", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("setrl")
 
 
 @pytest.fixture(scope="module", autouse=True)

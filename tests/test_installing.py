@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from setrl import installing
 from setrl.installing import install
 
 

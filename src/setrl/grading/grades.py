@@ -70,7 +70,7 @@ class Grade:
 
     @property
     def why(self) -> str:
-        """Why the grade is what it is, as a sentence without a full stop.
+        r"""Why the grade is what it is, as a sentence without a full stop.
 
         >>> from setrl.grading import grade
         >>> grade(r"\boxed{(1,3)}", "(1,2)").why
@@ -86,7 +86,7 @@ class Grade:
 
     @property
     def witness(self) -> dict[str, Any] | None:
-        """Where a wrong answer differs from the gold: a point, an entry, a member, what is unread."""
+        """Where a wrong answer differs: a point, an entry, a member, the part that is unread."""
         found = self._with_witness()
         return found.record() if found and self.correct is False else None
 

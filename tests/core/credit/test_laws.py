@@ -31,7 +31,7 @@ def advantages(objective, rewards, clusters, set_size=3, **options):
 
 
 @every_objective
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000))
 def test_permuting_samples_permutes_advantages(objective, seed):
     rng = np.random.default_rng(seed)
