@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations, combinations_with_replacement, pairwise, product
-from math import factorial, gcd, prod
+from math import factorial, gcd, lcm, prod
 
 Policy = Sequence[Fraction]
 Actions = tuple[int, ...]
@@ -25,7 +25,9 @@ Design = Sequence[tuple[int, ...]]  # which sets are scored, by index
 def average(numbers: Iterable[Fraction]) -> Fraction:
     """Return the mean of the numbers; 0 without numbers."""
     listed = list(numbers)
-    return sum(listed, Fraction(0)) / max(len(listed), 1)
+    common = lcm(*(one.denominator for one in listed))  # integers add up much faster
+    total = sum(one.numerator * (common // one.denominator) for one in listed)
+    return Fraction(total, common * max(len(listed), 1))
 
 
 def dot(left: Iterable[Fraction], right: Iterable[Fraction | int]) -> Fraction:

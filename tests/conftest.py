@@ -22,6 +22,15 @@ def few_objects_to_search():
     gc.freeze()
 
 
+@pytest.fixture(scope="session")
+def base(tmp_path_factory):
+    """The base model of the configs in `tests.tiny`, made once for all tests of a process."""
+    from setrl.lm.base_model import base_model
+    from tests.tiny import tiny
+
+    return base_model(tiny().base, tmp_path_factory.mktemp("cache"), show_progress=False)
+
+
 @pytest.fixture(scope="package")
 def grader():
     """A grader with workers that are started once for all tests of a folder."""

@@ -1,4 +1,4 @@
-"""A base model so small that a step of training takes milliseconds."""
+"""Configs so small that a step of training takes milliseconds; `base` is their base model."""
 
 import os
 
@@ -7,7 +7,6 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import pytest
 import torch
 
-from setrl.lm.base_model import base_model
 from setrl.lm.config import ComparisonConfig
 from setrl.lm.resolved import resolve
 
@@ -45,8 +44,3 @@ def tiny(**changes):
 @pytest.fixture
 def make_resolved():
     return tiny
-
-
-@pytest.fixture(scope="session")
-def base(tmp_path_factory):
-    return base_model(tiny().base, tmp_path_factory.mktemp("cache"), show_progress=False)

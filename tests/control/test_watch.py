@@ -13,6 +13,7 @@ from setrl.control.config import ControlConfig
 from setrl.control.run import run_control
 from setrl.control.tasks import from_config
 from setrl.errors import ConfigError, DataError, RunError
+from tests.at_once import at_once
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,8 @@ def run_dir(tmp_path_factory):
         ppo={"n_envs": 4, "n_steps": 12, "batch_size": 48, "n_epochs": 1},
         workers=1,
     )
-    return run_control(config, folder / "run", cache=folder / "cache", show_progress=False)
+    with at_once():
+        return run_control(config, folder / "run", cache=folder / "cache", show_progress=False)
 
 
 def test_one_rollout_for_each_way_the_commonest_first(run_dir):
@@ -112,7 +114,8 @@ def test_observations_are_normalised_as_in_training(tmp_path):
         vec_normalize={"norm_reward": False},
         workers=1,
     )
-    run = run_control(config, tmp_path / "run", cache=tmp_path, show_progress=False)
+    with at_once():
+        run = run_control(config, tmp_path / "run", cache=tmp_path, show_progress=False)
     model = watch._model(config, run, "ppo", 0)
     normalised = model.get_vec_normalize_env()
     assert normalised.obs_rms.count > 90

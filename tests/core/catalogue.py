@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from statistics import median
 
 import numpy as np
@@ -202,6 +203,7 @@ COMMON = [  # a few of all kinds, for what is checked with every baseline and es
 ]
 
 
+@cache
 def cases(n: int) -> list[Case]:
     """Ties, duplicates, degenerate samples, saturated groups, and draws of everything."""
     rng = np.random.default_rng(n)

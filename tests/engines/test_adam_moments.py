@@ -16,9 +16,9 @@ from setrl.errors import ConfigError, RunError
 from setrl.files.run_folder import TrainingRun
 from setrl.lm.arm import make_trainer, train_arm
 from setrl.runs.pool import Stop
-from tests.tiny import base, one_thread, tiny
+from tests.tiny import one_thread, tiny
 
-__all__ = ["base", "one_thread"]
+__all__ = ["one_thread"]
 KEYS = ("gradient/adam_variance", "gradient/adam_mean_square")
 # An entropy bonus gives gradients without a single right sample.
 NOISY = {"arms": {"grpo": {"method": "grpo", "entropy_coef": 0.5}}, "learning_rate": 1e-2}

@@ -16,15 +16,15 @@ from setrl.engines.trl import SetGRPOTrainer
 from setrl.errors import RunError
 from setrl.files.run_folder import TrainingRun
 from setrl.judges import Judge, Judgement
-from setrl.lm import run as comparison
 from setrl.lm.arm import train_arm
 from setrl.lm.run import LanguageModelArms
 from setrl.lm.server import train_on_server
 from setrl.models import sampler
-from setrl.runs.pool import Stop, run_jobs
+from setrl.runs.pool import Stop
 from setrl.runs.run import arm_job
 from setrl.scoring import StopRule
 from setrl.tasks import Problem
+from tests.at_once import do_at_once
 from tests.engines.fake_tinker import FakeServer
 from tests.engines.test_trainer import PROMPTS, arguments, first_letters, length
 from tests.judges.helpers import make_judge
@@ -240,9 +240,7 @@ def test_an_arm_stops_and_goes_on_with_the_same_command(make_resolved, base, tmp
     resolved = make_resolved(arms=ARMS, steps=20, model=str(base))
     arms = LanguageModelArms(resolved, tmp_path, tmp_path)
     with pytest.raises(RunError, match=r"18 of the last 24 prompts \(judge: timeout: 18\)"):
-        run_jobs(
-            [arm_job(arms, "poly_epo")], workers=1, show_progress=False, preload=comparison.__name__
-        )
+        do_at_once([arm_job(arms, "poly_epo")])
     run = TrainingRun(tmp_path / "poly_epo" / "seed_0")
     record = files.read_json(run.path / "run.json")
     assert record["status"] == "failed"

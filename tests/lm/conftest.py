@@ -1,3 +1,3 @@
-from tests.tiny import base, make_resolved, one_thread
+from tests.tiny import make_resolved, one_thread
 
-__all__ = ["base", "make_resolved", "one_thread"]
+__all__ = ["make_resolved", "one_thread"]

@@ -21,6 +21,7 @@ from setrl.lm.resolved import ResolvedConfig, resolve
 from setrl.lm.run import LanguageModelArms, run_comparison
 from setrl.runs.pool import Stop
 from setrl.tasks import PromptForm
+from tests.at_once import do_at_once
 from tests.tasks import models
 from tests.tiny import tiny
 
@@ -109,12 +110,7 @@ def test_real_problems_through_the_whole_path(chat_models, tmp_path, kind, data)
 @pytest.fixture
 def in_this_process(monkeypatch):
     """Runs do their jobs one after another in this process; their names are collected."""
-
-    def run_jobs(jobs, *_, **__):
-        for job in jobs:
-            job.do(lambda _: None, Stop())
-
-    monkeypatch.setattr("setrl.runs.run.run_jobs", run_jobs)
+    monkeypatch.setattr("setrl.runs.run.run_jobs", do_at_once)
     trained = []
     train_steps = SetGRPOTrainer.train
 

@@ -8,8 +8,8 @@ import pytest
 from setrl import cli, files
 from setrl.files import loading
 from setrl.files.run_folder import training_run
-from setrl.runs.pool import Stop
 from tests import sessions
+from tests.at_once import do_at_once
 from tests.tasks import models
 
 PAGE = "from-problems.md"
@@ -30,11 +30,6 @@ def folder(tmp_path, monkeypatch):
         [block] = re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL)
         Path(name).write_text(block, encoding="utf-8")
     return tmp_path
-
-
-def do_at_once(jobs, *_, **__):
-    for job in jobs:
-        job.do(lambda _: None, Stop())
 
 
 def without_times(text):

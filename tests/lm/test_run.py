@@ -20,6 +20,7 @@ from setrl.report import style
 from setrl.runs.pool import Stop, run_jobs
 from setrl.runs.run import arm_job
 from tests import tiny_model
+from tests.at_once import at_once
 
 
 def statuses(run_dir):
@@ -67,7 +68,8 @@ def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_
     assert 0 < reached < steps
     assert first.last_checkpoint() == first.checkpoints / f"checkpoint-{reached}"
 
-    assert run_comparison(resolved, run_dir, cache=cache, show_progress=False) == run_dir
+    with at_once():
+        assert run_comparison(resolved, run_dir, cache=cache, show_progress=False) == run_dir
     assert set(statuses(run_dir).values()) == {"finished"}
     for arm in resolved.arms:
         run = training_run(run_dir, arm, 0)
@@ -93,7 +95,7 @@ def test_the_report_of_a_finished_run_calls_it_finished(make_resolved, base, tmp
     monkeypatch.setenv("SETRL_CACHE", str(base.parent))
     monkeypatch.setattr(style, "DPI", 40)
     options = ["--config", tmp_path / "config.yaml", "--run-dir", tmp_path / "run"]
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as left, at_once():
         cli.main(["train", *map(str, options)])
     assert left.value.code == 0
     page = (tmp_path / "run" / "report.html").read_text()

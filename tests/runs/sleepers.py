@@ -1,4 +1,4 @@
-"""A job that sleeps, for `run_jobs`; `python -m tests.runs.sleepers FOLDER` runs it and waits."""
+"""A job that sleeps, for `run_jobs`; `python -m tests.runs.sleepers FOLDER SECONDS` runs it."""
 
 import sys
 import time
@@ -8,16 +8,14 @@ from pathlib import Path
 from setrl.errors import ConfigError
 from setrl.runs.pool import Job, run_jobs
 
-SECONDS_TO_KEEP = 1.5  # that a job needs for what it keeps once it is asked to end
 
-
-def sleep(folder, on_progress, stop):
-    """Sleep until asked to end, then write a file."""
+def sleep(folder, seconds, on_progress, stop):
+    """Sleep until asked to end, then for `seconds`, as for what a job keeps; then write a file."""
     on_progress(0.0)
     (folder / "begun").touch()
     while not stop.asked:
         time.sleep(0.01)
-    time.sleep(SECONDS_TO_KEEP)
+    time.sleep(seconds)
     (folder / "kept").touch()
 
 
@@ -42,5 +40,5 @@ class Vanished:
 if __name__ == "__main__":
     from tests.runs import sleepers
 
-    job = Job("one", 1.0, partial(sleepers.sleep, Path(sys.argv[1])))
+    job = Job("one", 1.0, partial(sleepers.sleep, Path(sys.argv[1]), float(sys.argv[2])))
     run_jobs([job], workers=1, show_progress=False, preload=sleepers.__name__)

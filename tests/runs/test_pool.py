@@ -14,10 +14,13 @@ from tests.runs import sleepers
 ROOT = Path(__file__).parents[2]
 
 
-def interrupted(folder, pauses, number=signal.SIGINT):
-    """Run a job that sleeps; signal the whole group once it has begun and after each pause."""
+def interrupted(folder, pauses, number=signal.SIGINT, keeps=0.3):
+    """Run a job that sleeps; signal the whole group once it has begun and after each pause.
+
+    The job then takes `keeps` seconds to end.
+    """
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.runs.sleepers", folder],
+        [sys.executable, "-m", "tests.runs.sleepers", folder, str(keeps)],
         cwd=ROOT,
         stderr=subprocess.PIPE,
         start_new_session=True,
@@ -41,7 +44,7 @@ def test_an_interrupt_lets_jobs_keep_what_they_have_even_if_it_is_doubled(tmp_pa
 
 
 def test_a_second_interrupt_stops_at_once(tmp_path):
-    assert not interrupted(tmp_path, [1.1])
+    assert not interrupted(tmp_path, [1.1], keeps=1.5)
 
 
 def test_a_job_that_cannot_be_made_in_its_process_says_why():

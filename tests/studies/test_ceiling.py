@@ -21,9 +21,10 @@ from setrl.lm.base_model import base_model
 from setrl.runs.pool import Stop
 from studies import bases, ceiling
 from studies.ceiling import Author, strategies_of
-from tests.tiny import base, one_thread, tiny
+from tests.at_once import at_once
+from tests.tiny import one_thread, tiny
 
-__all__ = ["base", "one_thread"]
+__all__ = ["one_thread"]
 
 POLYNOMIAL = domains.by_name("polynomial")
 PROMPT = "y=x^2+3x+7, x!=4: "
@@ -156,7 +157,8 @@ def recipe(tmp_path):
 def test_a_whole_run_and_the_same_command_again(recipe, base, tmp_path):
     options = {"recipes": [recipe], "seeds": [1], "shares": [0.05, 0.01], "cache": base.parent}
     base_model(tiny().base, base.parent, show_progress=False)
-    folder = ceiling.run(tmp_path / "out", **options)
+    with at_once():
+        folder = ceiling.run(tmp_path / "out", **options)
     path = folder / "ceiling_small.json"
     found, before = files.read_json(path), path.read_bytes()
     assert found["strategies"]["imitation_0.05"][:2] == ["x=0", "x=1"]
@@ -166,6 +168,7 @@ def test_a_whole_run_and_the_same_command_again(recipe, base, tmp_path):
     assert len(arms["imitation_0.01"]["pass@1"]["per_seed"]) == 1
     weights = folder / "runs/ceiling_small/imitation_0.01/seed_1/final/model.safetensors"
     written = weights.stat().st_mtime_ns
-    ceiling.run(tmp_path / "out", **options)
+    with at_once():
+        ceiling.run(tmp_path / "out", **options)
     assert path.read_bytes() == before
     assert weights.stat().st_mtime_ns == written

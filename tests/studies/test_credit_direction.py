@@ -14,9 +14,9 @@ from setrl.evaluation.sampling import load_tokenizer, load_weights
 from setrl.lm.base_model import base_model
 from studies import credit_direction as study
 from studies.credit_direction import Batch, Noise
-from tests.tiny import base, one_thread, tiny
+from tests.tiny import one_thread, tiny
 
-__all__ = ["base", "one_thread"]
+__all__ = ["one_thread"]
 POLYNOMIAL = domains.by_name("polynomial")
 
 

@@ -6,9 +6,10 @@ pytest.importorskip("transformers")
 
 from setrl import files
 from studies import sampling
-from tests.studies.test_wise_ft import base, evaluation, finished, one_thread
+from tests.studies.test_wise_ft import evaluation
+from tests.tiny import one_thread
 
-__all__ = ["base", "finished", "one_thread"]
+__all__ = ["one_thread"]
 
 
 def test_the_runs_own_settings_give_its_own_samples(finished, tmp_path):

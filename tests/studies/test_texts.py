@@ -9,9 +9,9 @@ pytest.importorskip("transformers")
 from setrl import files
 from setrl.errors import ConfigError
 from studies import texts
-from tests.studies.test_wise_ft import base, finished, one_thread
+from tests.tiny import one_thread
 
-__all__ = ["base", "finished", "one_thread"]
+__all__ = ["one_thread"]
 
 
 def test_equal_and_different_texts():

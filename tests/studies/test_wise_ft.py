@@ -9,12 +9,11 @@ from safetensors.torch import load_file
 
 from setrl import files
 from setrl.errors import ConfigError
-from setrl.lm.run import run_comparison
 from studies import wise_ft
 from studies.wise_ft import mixed
-from tests.tiny import base, one_thread, tiny
+from tests.tiny import one_thread
 
-__all__ = ["base", "one_thread"]
+__all__ = ["one_thread"]
 
 
 def weights(*values, name="w"):
@@ -39,23 +38,6 @@ def test_numbers_keep_their_kind():
 def test_different_models_are_refused(other):
     with pytest.raises(ConfigError, match=r"weights are of different models: [vw] is not in both"):
         mixed(weights(1.0), other, 0.5)
-
-
-@pytest.fixture(scope="module")
-def finished(base, tmp_path_factory):
-    """A finished run of one arm with two seeds."""
-    resolved = tiny(
-        arms={"grpo": {"method": "grpo", "entropy_coef": 1.0}},  # moves weights without rewards
-        seeds=[1, 2],
-        steps=2,
-        learning_rate=1e-2,
-        eval_splits=["test", "shifted"],
-        eval_problems=3,
-        eval_samples=32,
-        workers=1,
-    )
-    folder = tmp_path_factory.mktemp("runs") / "run"
-    return run_comparison(resolved, folder, cache=base.parent, show_progress=False)
 
 
 def evaluation(folder, split):

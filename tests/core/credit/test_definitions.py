@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from functools import cache
 from math import comb
 
 import numpy as np
@@ -13,7 +14,6 @@ from tests.core.catalogue import COMMON, Case, cases, drawn, samples_of
 
 every_entry = pytest.mark.parametrize("entry", COMMON, ids=lambda entry: entry.name)
 CONTRASTED = ("all_sets", "leave_one_out", "others_mean")  # these need K < N
-SIZES = [(n, k) for n in range(1, 9) for k in range(1, n + 1)]
 
 
 def arguments(entry, listed: list[Case]) -> dict:
@@ -30,34 +30,38 @@ def arguments(entry, listed: list[Case]) -> dict:
 @every_entry
 @pytest.mark.parametrize("estimator", [credit.Exact(), credit.Enumerated()], ids=["exact", "enum"])
 def test_all_baselines_equal_enumeration(entry, estimator):
-    for n, k in SIZES:
-        listed = cases(n)
-        found = {
-            name: set_advantages(
-                set_size=k, baseline=name, estimator=estimator, **arguments(entry, listed)
-            )
-            for name in (*(CONTRASTED if k < n else ()), "smaller_sets", "none")
-        }
-        for b, case in enumerate(listed):
-            check_prompt(found, b, exact.GroupMeans(entry.definition(case), n, k), n, k)
+    for n in range(1, 9):
+        scores = [cache(entry.definition(case)) for case in cases(n)]
+        for k in range(1, n + 1):
+            found = {
+                name: set_advantages(
+                    set_size=k, baseline=name, estimator=estimator, **arguments(entry, cases(n))
+                )
+                for name in (*(CONTRASTED if k < n else ()), "smaller_sets", "none")
+            }
+            check_prompts(found, [exact.GroupMeans(score, n, k) for score in scores], n, k)
 
 
-def check_prompt(found, b, want, n, k):
-    """One prompt's advantages and means against rational u, v, w, U."""
-    u, whole = want.u, [want.U] * n
-    expected = {"smaller_sets": minus(u, want.w), "none": u}
-    assert_close(found["none"].with_BN[b], u)
-    assert_close(found["none"].mean_B[b], whole[0])
+def check_prompts(found, want_B, n, k):
+    """Advantages and means of all prompts against rational u, v, w, U."""
+    u_BN, whole_BN = [one.u for one in want_B], [[one.U] * n for one in want_B]
+    expected = {"smaller_sets": minus(u_BN, [one.w for one in want_B]), "none": u_BN}
+    assert_close(found["none"].with_BN, u_BN)
+    assert_close(found["none"].mean_B, [one.U for one in want_B])
     if k < n:
-        expected |= {"all_sets": minus(u, whole), "leave_one_out": minus(u, want.v)}
-        expected |= {"others_mean": minus(u, [v * Fraction(n, n - 1) for v in want.v])}
-        assert_close(found["none"].without_BN[b], want.v)
-    for name, values in expected.items():
-        assert_close(found[name].values_BN[b], values)
+        v_BN = [one.v for one in want_B]
+        others_BN = [[v * Fraction(n, n - 1) for v in v_N] for v_N in v_BN]
+        expected |= {"all_sets": minus(u_BN, whole_BN), "leave_one_out": minus(u_BN, v_BN)}
+        expected |= {"others_mean": minus(u_BN, others_BN)}
+        assert_close(found["none"].without_BN, v_BN)
+    for name, values_BN in expected.items():
+        assert_close(found[name].values_BN, values_BN)
 
 
-def minus(left, right):
-    return [a - b for a, b in zip(left, right, strict=True)]
+def minus(left_BN, right_BN):
+    """The differences in fractions, which do not cancel."""
+    rows = zip(left_BN, right_BN, strict=True)
+    return [[a - b for a, b in zip(*row, strict=True)] for row in rows]
 
 
 def assert_close(found, want):

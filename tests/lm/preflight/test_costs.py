@@ -9,6 +9,7 @@ from setrl.lm.preflight.model_size import size_of
 from setrl.lm.run import run_comparison
 from setrl.lm.server import train_on_server
 from setrl.runs.pool import Stop
+from tests.at_once import at_once
 from tests.engines.fake_tinker import FakeServer
 from tests.judges.server import FaultyServer
 from tests.tasks import models
@@ -28,11 +29,6 @@ class CountingServer(FaultyServer):
         return await super().answer(request, body)
 
 
-def do_at_once(jobs, *_, **__):
-    for job in jobs:
-        job.do(lambda _: None, Stop())
-
-
 def bytes_in(*paths):
     return sum(path.stat().st_size for path in paths if path.is_file())
 
@@ -41,8 +37,7 @@ def bytes_in(*paths):
 def small(base, tmp_path_factory):
     """The config of a small run with a judge, its folder, and what its judge counted."""
     folder = tmp_path_factory.mktemp("small")
-    with CountingServer() as server, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("setrl.runs.run.run_jobs", do_at_once)
+    with CountingServer() as server, at_once():
         judge = {"judge": "lm", "model": "m", "endpoint": server.url}
         resolved = tiny(
             arms={
