@@ -7,8 +7,8 @@ interval over problems. The file of samples is written and read beforehand, and 
 separately. At the end: how much faster a majority's mean is without the credit of each sample.
 
 Answers are drawn from a law of their own for each problem, over 40 answers (Dirichlet, 0.2): about
-25 different answers occur, and a handful of them compete. A majority vote takes longer where all
-answers compete; --hard draws 300 equally likely ones.
+25 different answers occur, and a handful of them compete. --hard draws 300 equally likely ones: all
+compete.
 """
 
 from __future__ import annotations

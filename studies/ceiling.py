@@ -41,7 +41,7 @@ from setrl.runs.run import cache_folder, run_arms
 from setrl.tasks import DomainTask
 from setrl.tasks.base import TRAIN
 from studies import bases
-from studies.summaries import SHOWN, means_by_seed
+from studies.summaries import SHOWN, by_arm
 
 ROOT = Path(__file__).parents[1]
 BASES = ROOT / "docs" / "results" / "bases"
@@ -185,7 +185,7 @@ def arm_of(share: float) -> str:
 
 def numbers(run_dir: Path, strategies: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
     """Return the means of each arm and seed: split → arm → metric → {value, per_seed}."""
-    splits = means_by_seed(summarise_run(run_dir), SHOWN)
+    splits = by_arm(summarise_run(run_dir), SHOWN)
     shown = {arm: list(names) for arm, names in strategies.items()}
     return {"schema_version": 1, "strategies": shown, "splits": splits}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -26,7 +26,8 @@ from setrl.evaluation.intervals import WithInterval
 from setrl.evaluation.summary import Evaluations, Summary, run_evaluations, summarise
 from setrl.report.front import draw_front, front_legend
 from setrl.report.style import LIGHT, Look, axes_grid, looks
-from studies.summaries import save, title
+from setrl.wording import MISSING, interval, markdown_table, percent, plain, signed
+from studies.summaries import by_arm, rounded, save, title
 
 FOLDER = Path(__file__).parents[1] / "docs" / "results" / "front"
 RECIPES = Path(__file__).parents[1] / "recipes" / "front"
@@ -100,17 +101,13 @@ def collect(run_dir: Annotated[Path, tyro.conf.Positional], folder: Path = FOLDE
     references = dict.fromkeys(reference(arm, trained) for arm in trained)
     summaries = [summarise(evaluations, one) for one in filter(None, references)]
     first = summaries[0] if summaries else summarise(evaluations, None)  # arms are equal in all
-    arms = {
-        split: {
-            arm: {m: _rounded(one.metrics[m], "per_seed") for m in METRICS}
-            for arm, one in found.arms.items()
-        }
-        for split, found in first.splits.items()
+    kept = {
+        "name": config["name"].removeprefix("front_"),
+        "config": config,
+        "arms": by_arm(first, METRICS, ("value", "low", "high", "per_seed")),
+        "differences": _paired(summaries, first.splits, trained),
     }
-    differences = _paired(summaries, first.splits, trained)
-    name = config["name"].removeprefix("front_")
-    kept = {"name": name, "config": config, "arms": arms, "differences": differences}
-    path = folder / f"{name}.json"
+    path = folder / f"{kept['name']}.json"
     files.write_json(path, {"schema_version": 1, **kept})
     return path
 
@@ -123,7 +120,7 @@ def _paired(
     for summary in summaries:
         for split, found in summary.splits.items():
             paired[split] |= {
-                one.arm: {m: _rounded(one.metrics[m]) for m in METRICS}
+                one.arm: {m: rounded(one.metrics[m], ("value", "low", "high")) for m in METRICS}
                 for one in found.differences
                 if one.against == summary.reference == reference(one.arm, arms)
             }
@@ -152,16 +149,6 @@ def _refuse_unfinished(run_dir: Path, config: Mapping[str, Any], found: Evaluati
             if missing:
                 seeds = ", ".join(map(str, sorted(missing)))
                 raise RunError(f"{run_dir}: {arm} with seed {seeds} has no evaluation on {split}")
-
-
-def _rounded(found: Any, *more: str) -> dict[str, Any]:
-    own = {key: getattr(found, key) for key in ("value", "low", "high", *more)}
-    return {
-        key: [round(float(one), 5) for one in value]
-        if isinstance(value, Sequence)
-        else round(float(value), 5)
-        for key, value in own.items()
-    }
 
 
 def score(run: Run, arm: str) -> float:
@@ -247,46 +234,39 @@ HEADS = (
 )  # fmt: skip
 
 
-def _shown(metric: str, found: Mapping[str, float], signed: bool = False) -> str:
+def _shown(metric: str, found: Mapping[str, float], write: Callable = plain) -> str:
     factor, digits = (100, 1) if metric in POINTS else (1, 2)
-    sign = "+" if signed else ""
-    value, low, high = (found[key] * factor for key in ("value", "low", "high"))
-    return f"{value:{sign}.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+    ends = interval((found["low"], found["high"]), factor, digits)
+    return f"{write(found['value'] * factor, digits)} {ends}"
 
 
 def table(run: Run) -> list[str]:
     """Return the table of a run: arms by score, and differences to Poly-EPO with K = 4."""
     order = sorted(run.arms["test"], key=lambda arm: -score(run, arm))
     seeds = ", ".join(map(str, run.config["seeds"]))
-    lines = [f"## {run.name}", "", f"Seeds {seeds}; {run.config['steps']} steps.", ""]
-    lines += [_row(("arm", *HEADS)), _row(["---"] * (len(HEADS) + 1))]
-    for arm in order:
-        cells = [_shown(metric, run.arms[split][arm][metric]) for split, metric in COLUMNS]
-        lines.append(_row((f"`{arm}`", *cells)))
+    rows = [
+        [f"`{arm}`", *(_shown(metric, run.arms[split][arm][metric]) for split, metric in COLUMNS)]
+        for arm in order
+    ]
+    lines = [f"## {run.name}", f"Seeds {seeds}; {run.config['steps']} steps."]
+    lines += [markdown_table(("arm", *HEADS), rows)]
     if len(run.config["seeds"]) > 1 and run.differences:
-        lines += ["", *_differences(run, order)]
-    return [*lines, ""]
+        lines += _differences(run, [arm for arm in order if arm in run.differences["test"]])
+    return lines
 
 
-def _differences(run: Run, order: Sequence[str]) -> Iterator[str]:
-    yield "Paired differences to Poly-EPO, K = 4, and right strategies beyond its line over K:"
-    yield ""
-    heads = ("arm", *HEADS[:5], "beyond the line", "verdict")
-    yield _row(heads)
-    yield _row(["---"] * len(heads))
+def _differences(run: Run, order: Sequence[str]) -> list[str]:
+    rows = []
     for arm in order:
-        if arm not in run.differences["test"]:
-            continue
         cells = [
-            _shown(metric, run.differences[split][arm][metric], signed=True)
+            _shown(metric, run.differences[split][arm][metric], signed)
             for split, metric in COLUMNS[:5]
         ]
-        beyond = f"{lead(run, arm):+.2f}" if _line(run) else "–"
-        yield _row((f"`{arm}`", *cells, beyond, verdict(run, arm)))
+        beyond = signed(lead(run, arm), 2) if _line(run) else MISSING
+        rows.append([f"`{arm}`", *cells, beyond, verdict(run, arm)])
+    heads = ("arm", *HEADS[:5], "beyond the line", "verdict")
+    said = "Paired differences to Poly-EPO, K = 4, and right strategies beyond its line over K:"
+    return [said, markdown_table(heads, rows)]
 
 
 ROWS = (
@@ -338,7 +318,7 @@ def _scatter(ax: Axes, run: Run, arms: Mapping[str, Look], split: str, kept: str
 
 
 def _plain(metric: str, value: float) -> str:
-    return f"{100 * value:.1f}%" if metric in POINTS else f"{value:.1f}"
+    return (percent if metric in POINTS else plain)(value)
 
 
 def _imitation(ax: Axes, path: Path, split: str, kept: str) -> None:
@@ -379,24 +359,17 @@ def tables(folder: Path = FOLDER) -> Path:
     Returns:
         The page.
     """
-    planned = {path.stem for path in RECIPES.glob("*.yaml")}
-    runs = {p.stem: Run.read(p) for p in sorted(folder.glob("*.json")) if p.stem in planned}
-    lines = [
-        "# Results: front",
-        "",
-        "Written by `python -m studies.front tables`; do not edit.",
-        "",
-    ]
-    lines += ["Means over problems and seeds with 95% intervals. The plan: recipes/front.", ""]
-    lines += [EARLIER, ""]
-    shown = [runs[name] for name in FINALS if name in runs]
+    planned = [*FINALS, *sorted({path.stem for path in RECIPES.glob("*.yaml")} - {*FINALS})]
+    runs = [Run.read(path) for name in planned if (path := folder / f"{name}.json").exists()]
+    parts = ["# Results: front", "Written by `python -m studies.front tables`; do not edit."]
+    parts += ["Means over problems and seeds with 95% intervals. The plan: recipes/front.", EARLIER]
+    shown = [run for run in runs if run.name in FINALS]
     if shown:
         save(draw(shown, folder), folder / "front.png")
-        lines += ["![The fronts of the finalists](front.png)", ""]
-    order = [*FINALS, *(name for name in runs if name not in FINALS)]
-    lines += [line for name in order if name in runs for line in table(runs[name])]
+        parts += ["![The fronts of the finalists](front.png)"]
+    parts += [part for run in runs for part in table(run)]
     page = folder / "README.md"
-    page.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    files.write_text(page, "\n\n".join(parts) + "\n")
     return page
 
 

@@ -18,6 +18,7 @@ from setrl.evaluation.summary import run_evaluations, summarise
 from setrl.files.run_folder import BASE, training_run
 from setrl.lm.resolved import resolve
 from setrl.lm.run import LanguageModelArms, quiet
+from studies.summaries import by_arm
 from studies.wise_ft import claim, opened
 
 CURVES = ("pass@", "majority@", "correct_strategies@", "vote_share@", "degenerate")
@@ -29,22 +30,6 @@ def models_of(run: LanguageModelArms, seeds: dict[str, list[int]]) -> Iterator[A
     for arm, own in seeds.items():
         for seed in own:
             yield arm, seed, training_run(run.run_dir, arm, seed).final
-
-
-def curves_of(run_dir: Path) -> dict[str, Any]:
-    """Return split → arm → metric → {value, low, high}, at every k that is a power of two."""
-    summary = summarise(run_evaluations(run_dir), None)
-    return {
-        split: {
-            arm: {
-                name: {key: round(getattr(one, key), 5) for key in ("value", "low", "high")}
-                for name, one in found.metrics.items()
-                if name.startswith(CURVES)
-            }
-            for arm, found in of_split.arms.items()
-        }
-        for split, of_split in summary.splits.items()
-    }
 
 
 def run(
@@ -79,7 +64,8 @@ def run(
         for arm, seed, model in models_of(again, seeds):
             own = folder / BASE if arm == BASE else training_run(folder, arm, seed).path
             again.evaluate_model(model, own)
-        found[f"{temperature:g}"] = curves_of(folder)
+        summary = summarise(run_evaluations(folder), None)
+        found[f"{temperature:g}"] = by_arm(summary, CURVES, ("value", "low", "high"))
     path = out_dir / "sampling.json"
     kept = {"run": run_dir.name, "samples": samples, "temperatures": found}
     files.write_json(path, {"schema_version": 1, **kept})

@@ -89,19 +89,34 @@ def write_numbers(path: Path, config: Any, **numbers: Any) -> Path:
     return path
 
 
-def means_by_seed(summary: Summary, metrics: Sequence[str]) -> dict[str, Any]:
-    """Return split → arm → metric → {value, per_seed}, of those metrics that an evaluation has."""
+def by_arm(
+    summary: Summary,
+    metrics: Sequence[str],
+    kept: Sequence[str] = ("value", "per_seed"),
+) -> dict[str, Any]:
+    """Return split → arm → metric → {value, …}, of those metrics that an evaluation has.
+
+    Args:
+        summary: The evaluations.
+        metrics: Names; "pass@" is pass@k at every k.
+        kept: Attributes of an estimate, which are rounded.
+    """
     return {
         split: {
             arm: {
-                name: {"value": found.metrics[name].value, "per_seed": found.metrics[name].per_seed}
-                for name in metrics
-                if name in found.metrics
+                name: rounded(one, kept)
+                for name, one in found.metrics.items()
+                if name in metrics or name.partition("@")[0] + "@" in metrics
             }
             for arm, found in of_split.arms.items()
         }
         for split, of_split in summary.splits.items()
     }
+
+
+def rounded(found: Any, kept: Sequence[str]) -> dict[str, Any]:
+    """Return attributes of an estimate or a difference, in five decimals."""
+    return {name: np.round(getattr(found, name), 5).tolist() for name in kept}
 
 
 def moving_average(values: ArrayLike, window: int) -> np.ndarray:

@@ -25,7 +25,7 @@ from setrl.evaluation.summary import Evaluations, run_evaluations, summarise
 from setrl.files.run_folder import BASE, CONFIG, seed_folders, training_run
 from setrl.lm.resolved import ResolvedConfig
 from setrl.lm.run import LanguageModelArms, quiet
-from studies.summaries import SHOWN, means_by_seed
+from studies.summaries import SHOWN, by_arm
 
 SOURCE = "source.json"  # the run whose models are evaluated again in a folder
 Weights = Mapping[str, torch.Tensor]
@@ -154,7 +154,7 @@ def run(
                 folder = training_run(out_dir, names[-1], seed).path
                 mixtures.evaluate(arm, seed, t, folder)
     summary = summarise(evaluations_of(run_dir, out_dir, names), None)
-    splits = means_by_seed(summary, SHOWN)
+    splits = by_arm(summary, SHOWN)
     path = out_dir / "wise_ft.json"
     files.write_json(path, {"schema_version": 1, "run": run_dir.name, "splits": splits})
     return path

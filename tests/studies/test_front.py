@@ -1,6 +1,7 @@
 """The rules of the front's study on made-up numbers, and what it keeps of a run."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -108,7 +109,7 @@ def test_arms_with_other_judges_are_compared_with_poly_epo_of_the_same_judge(tmp
             found = run.differences[split][f"concave_0_{judge}"][RIGHT]["value"]
             of = [run.value(f"{arm}_{judge}", RIGHT, split) for arm in ("concave_0", "poly_epo_4")]
             assert found == pytest.approx(of[0] - of[1], abs=2e-5)
-    assert "| – |" in front.tables(tmp_path).read_text()
+    assert "| — |" in front.tables(tmp_path).read_text()
 
 
 @pytest.mark.parametrize("name", front.FINALS)
@@ -131,3 +132,23 @@ def test_arms_with_the_same_samples_differ_by_exactly_zero():
     assert {tuple(one[key] for key in ("value", "low", "high")) for one in same.values()} == {
         (0, 0, 0)
     }
+
+
+WITH_INTERVAL = re.compile(r"([+-]?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]")
+
+
+def intervals(text):
+    """Every value with its interval, as numbers."""
+    return {tuple(map(float, found)) for found in WITH_INTERVAL.findall(text.replace("−", "-"))}
+
+
+@pytest.mark.parametrize(
+    "page", ["docs/front.md", "docs/choosing.md", "README.md", "docs/judges.md"]
+)
+def test_pages_have_the_intervals_of_the_collected_runs(page):
+    root = front.FOLDER.parents[2]
+    collected = intervals((front.FOLDER / "README.md").read_text(encoding="utf-8"))
+    swapped = {(-value, -high, -low) for value, low, high in collected}
+    parts = (root / page).read_text(encoding="utf-8").split("\n\n")
+    text = "\n\n".join(part for part in parts if not part.startswith("**A further domain**"))
+    assert intervals(text) - collected - swapped == set()
