@@ -223,13 +223,15 @@ def above_average() -> Trials:
     NOTE,
     "§5, Example 5.4, point 2",
     Verdict.READING,
-    how="f = 1{two members differ}, n = 2, 3, four actions: the smallest specular size by search, "
+    how="f = 1{two members differ}, n = 2…5, four actions: the smallest specular size by search, "
     "against removing that many of the least and of the most probable others.",
     kindly="X can be made smaller by keeping them in X: as many of the most probable others as "
     "the smallest specular set has were a specular set in every case tried.",
     counterexample="n=2, π=(1/7, 1/7, 2/7, 3/7), y=2, X=(1), Λ=2/147",
-    truth="The most probable other actions keep Λ positive.",
-    cases=product((2, 3)),
+    truth="The most probable other actions keep Λ positive. Under the polychromic objective they "
+    "need not be enough: with π = (2, 1, 1, 1)/5, n = 2 and y and y₁ right, {y₂, y₃} is a smallest "
+    "specular set and {y₁, y₂} is none.",
+    cases=product((2, 3, 4, 5)),
 )
 def keep_the_likeliest(size: int) -> Trials:
     """A specular set X can be made smaller if the likeliest other actions stay in the support."""
@@ -241,6 +243,9 @@ def keep_the_likeliest(size: int) -> Trials:
             kept = scaffold(scores.differ(), diminish(p, rare), size, y)
             yield stated(kept < 0, n=size, π=p, y=y, X=rare, Λ=kept)
             yield kind(scaffold(scores.differ(), diminish(p, likely), size, y) < 0)
+    poly, p = scores.polychromic((1, 1, 0, 0)), policy(2, 1, 1, 1)
+    yield remark(next(speculars(poly, p, 2, 0)) == (2, 3))
+    yield remark(scaffold(poly, diminish(p, (1, 2)), 2, 0) > 0)
 
 
 def _binomial(n: int, p: Fraction, weight: list[Fraction]) -> Fraction:

@@ -75,3 +75,18 @@ def test_scaffold_of_copies_is_probability_times_advantage(set_size):
 def test_bad_input_is_named(sets_SK, normaliser, message):
     with pytest.raises(ValueError, match=message):
         scaffold_values(poly(3), PROBABILITIES, sets_SK, normaliser)
+
+
+@pytest.mark.parametrize("set_size", [2, 3, 4, 5, 8])
+def test_a_new_wrong_strategy_is_encouraged_beside_at_most_k_minus_two_correct_ones(set_size):
+    """At accuracy 1: A(new wrong) > 0 ⇔ M < K − 1/(1 − (1−1/M)^(K−1)) ⇔ M ≤ K − 2."""
+    for num_correct in range(1, 8):
+        tabular = TabularObjective(
+            objectives.polychromic(),
+            ActionTable([1] * num_correct + [0], range(num_correct + 1)),
+            set_size,
+        )
+        advantage = tabular.advantages([1 / num_correct] * num_correct + [0])[-1]
+        missed = Fraction(num_correct - 1, num_correct) ** (set_size - 1)
+        assert (num_correct < set_size - 1 / (1 - missed)) == (num_correct <= set_size - 2)
+        assert (advantage > 1e-12) == (num_correct <= set_size - 2)
