@@ -15,7 +15,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
-from setrl.core.inputs import check_set_size
 from setrl.report.style import axes_grid
 from studies import adam_proxy
 from studies.adam_proxy import WINDOW, Training
@@ -83,14 +82,6 @@ class BanditsConfig:
     adam_seeds: int = 8
     adam_steps: int = 400
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.seeds < 2 or self.map_seeds < 2 or self.adam_seeds < 2:
-            raise ValueError("intervals need at least 2 seeds, map_seeds and adam_seeds")
-        for num_samples in (self.num_samples, *self.samples_grid):
-            check_set_size(self.set_size, num_samples, needs_contrast=True)
-        for size in self.map_sizes:
-            check_set_size(size, self.map_samples, needs_contrast=True, called="map_samples")
 
 
 Curves = dict[str, Interval]  # estimator → its values over the grid of a study

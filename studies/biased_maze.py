@@ -22,7 +22,6 @@ from matplotlib.axes import Axes
 
 from setrl import credit, objectives
 from setrl.core.advantages import set_advantages
-from setrl.core.inputs import check_set_size
 from setrl.core.objectives import Objective
 from setrl.report.style import LIGHT, axes_grid
 from studies.bandit import ESTIMATORS
@@ -50,12 +49,6 @@ class BiasedMaze:
 
     corridors: tuple[int, ...] = (3, 0, 0, 0, 0, 0)
     start: float = 0.3
-
-    def __post_init__(self) -> None:
-        if not self.corridors or min(self.corridors) < 0:
-            raise ValueError(f"corridors must hold lengths ≥ 0, got {self.corridors}")
-        if not 0 < self.start < 1:
-            raise ValueError(f"start must be in (0, 1), got {self.start}")
 
     @property
     def num_forks(self) -> int:
@@ -240,11 +233,6 @@ class BiasedMazeConfig:
     runs: int = 20
     window: int = 10
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.shown not in self.decoys:
-            raise ValueError(f"shown must be one of decoys={self.decoys}, got {self.shown}")
-        check_set_size(self.set_size, self.num_samples, needs_contrast=True)
 
     def maze(self, decoy: int) -> BiasedMaze:
         """Return the maze whose first side corridor is `decoy` long."""

@@ -57,21 +57,6 @@ class SetMDP:
     gamma: float
 
     def __post_init__(self) -> None:
-        shape = np.shape(self.transitions_XAX)
-        if len(shape) != 3 or shape[0] != shape[2] or 0 in shape:
-            raise ValueError(f"transitions_XAX must have shape (X, A, X), got {shape}")
-        check_policy(self.transitions_XAX)
-        wanted = {(shape[1], score.set_size) for score in self.scores}
-        if len(self.scores) != shape[0] or len(wanted) != 1:
-            raise ValueError(
-                f"scores must hold one objective for each of {shape[0]} states, all of one "
-                f"set_size, got {len(self.scores)} of sizes {sorted({k for _, k in wanted})}"
-            )
-        for x, score in enumerate(self.scores):
-            if score.table.num_actions != shape[1]:
-                raise ValueError(
-                    f"scores[{x}] must be over {shape[1]} actions, got {score.table.num_actions}"
-                )
         if not 0 <= self.gamma < 1 / self.set_size:
             raise ValueError(
                 f"gamma must be in [0, 1/{self.set_size}) for set_size={self.set_size}, or the sum "
@@ -110,11 +95,11 @@ class SetMDP:
 
     def steps(self, policy_XA: ArrayLike) -> np.ndarray:
         """P_π(x' | x), the way of one branch, shape (X, X)."""
-        return np.einsum("xa,xay->xy", self._policy(policy_XA), self.moves_XAX)
+        return np.einsum("xa,xay->xy", check_policy(policy_XA), self.moves_XAX)
 
     def rewards(self, policy_XA: ArrayLike) -> np.ndarray:
         """f̄_π(x) = E f(x, a₁…a_K), shape (X,)."""
-        chances_XS = self.scores[0].sets.chances(self._policy(policy_XA))
+        chances_XS = self.scores[0].sets.chances(check_policy(policy_XA))
         return (chances_XS * self.scores_XS).sum(axis=-1)
 
     def values(self, policy_XA: ArrayLike) -> np.ndarray:
@@ -133,18 +118,10 @@ class SetMDP:
             policy_XA: π.
             values_X: V♯ of what follows; by default V♯ of π.
         """
-        policy = self._policy(policy_XA)
+        policy = check_policy(policy_XA)
         values_X = self.values(policy) if values_X is None else values_X
         chances_XSA = self.scores[0].sets.chances_given(policy)
         return np.einsum("xsa,xs->xa", chances_XSA, self.set_values(values_X))
-
-    def _policy(self, policy_XA: ArrayLike) -> np.ndarray:
-        shape = self.moves_XAX.shape[:2]
-        if np.shape(policy_XA) != shape:
-            raise ValueError(
-                f"policy_XA must have shape {shape}, one row a state, got {np.shape(policy_XA)}"
-            )
-        return check_policy(policy_XA)
 
 
 @dataclass(frozen=True, eq=False)

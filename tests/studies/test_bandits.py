@@ -133,15 +133,6 @@ def test_unknown_rewards_are_named():
         draw_bandit(3, np.random.default_rng(0), "gauss")
 
 
-def test_configs_that_cannot_be_measured_are_refused():
-    with pytest.raises(ValueError, match="at least 2 seeds"):
-        bandits.BanditsConfig(seeds=1)
-    with pytest.raises(ValueError, match=r"set_size must be an integer in \[1, 4\] .* got 5"):
-        bandits.BanditsConfig(set_size=5)
-    with pytest.raises(ValueError, match=r"in \[1, 15\] with map_samples=16, got 16"):
-        bandits.BanditsConfig(map_sizes=(2, 16))
-
-
 SMALL = bandits.BanditsConfig(
     seeds=2,
     batches=40,

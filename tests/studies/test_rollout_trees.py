@@ -193,20 +193,3 @@ def test_discounts_that_do_not_converge_are_refused(gamma):
     score = TabularObjective(objectives.max(), ActionTable([1, 0]), 2)
     with pytest.raises(ValueError, match=rf"gamma must be in \[0, 1/2\) .* got {gamma}"):
         SetMDP(np.ones((1, 2, 1)), [score], gamma)
-
-
-def test_bad_processes_and_policies_are_refused():
-    score = TabularObjective(objectives.max(), ActionTable([1, 0]), 2)
-    other = TabularObjective(objectives.max(), ActionTable([1, 0]), 3)
-    wide = TabularObjective(objectives.max(), ActionTable([1, 0, 0]), 2)
-    with pytest.raises(ValueError, match=r"shape \(X, A, X\), got \(1, 2\)"):
-        SetMDP(np.ones((1, 2)), [score], 0.1)
-    with pytest.raises(ValueError, match="policy must sum to 1"):
-        SetMDP(np.ones((2, 2, 2)), [score, score], 0.1)
-    with pytest.raises(ValueError, match=r"all of one set_size, got 2 of sizes \[2, 3\]"):
-        SetMDP(np.full((2, 2, 2), 0.5), [score, other], 0.1)
-    with pytest.raises(ValueError, match=r"scores\[0\] must be over 2 actions, got 3"):
-        SetMDP(np.ones((1, 2, 1)), [wide], 0.1)
-    mdp = SetMDP(np.ones((1, 2, 1)), [score], 0.1)
-    with pytest.raises(ValueError, match=r"policy_XA must have shape \(1, 2\).* got \(2,\)"):
-        mdp.values([0.5, 0.5])
