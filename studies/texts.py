@@ -18,8 +18,8 @@ from setrl import files
 from setrl.errors import ConfigError
 from setrl.evaluation.branching import mean_shared_prefix
 from setrl.evaluation.estimators import corrected_entropy
+from setrl.evaluation.loading import load_evaluation
 from setrl.files.run_folder import evaluation_files, find_arms
-from setrl.groups.records import load_evaluation
 
 LENGTH = 4  # characters of a run of letters
 

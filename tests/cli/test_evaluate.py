@@ -7,8 +7,8 @@ import pytest
 
 from setrl.cli.evaluate import Evaluate
 from setrl.errors import ConfigError
+from setrl.evaluation.loading import load_evaluation
 from setrl.evaluation.metrics import metric_values
-from setrl.groups.records import load_evaluation
 from tests import fake_run
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from setrl import cli, mean_set_scores, objectives
 from setrl.evaluation.estimators import pass_at_k
-from setrl.groups.records import load_evaluation
+from setrl.evaluation.loading import load_evaluation
 
 COMPLETIONS = Path(__file__).parents[1] / "data" / "trl_completions"
 

@@ -7,8 +7,9 @@ import pytest
 from setrl.cli.evaluate import Evaluate
 from setrl.cli.sample import SampleModel
 from setrl.errors import ConfigError, RunError
+from setrl.evaluation.loading import load_evaluation
 from setrl.evaluation.metrics import metric_values
-from setrl.groups.records import load_evaluation, read_records
+from setrl.groups.records import read_records
 from tests import tiny_model
 from tests.serving.samples import SampleServer
 

@@ -19,8 +19,8 @@ from setrl.evaluation.bands import (
 )
 from setrl.evaluation.estimators import pass_at_k
 from setrl.evaluation.intervals import IntervalConfig, mean_over_problems, paired_difference
+from setrl.evaluation.samples import Evaluation
 from setrl.evaluation.text import band_sentences
-from setrl.groups.records import Evaluation
 
 DATA = Path(__file__).parents[1] / "data"
 DRAWS = IntervalConfig(resamples=400)

@@ -12,8 +12,9 @@ import pytest
 from setrl.domains import Reading
 from setrl.errors import ConfigError, DataError
 from setrl.evaluation.collecting import draw_and_read
+from setrl.evaluation.loading import load_evaluation
 from setrl.evaluation.sample_file import SampleFile
-from setrl.groups.records import load_evaluation, read_records
+from setrl.groups.records import read_records
 from setrl.serving.generators import Failure, Sample
 from setrl.tasks import Problem
 from setrl.tasks.problem_sets import ProblemSet

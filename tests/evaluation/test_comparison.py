@@ -8,7 +8,7 @@ import pytest
 
 from setrl.cli import main
 from setrl.errors import ConfigError, DataError
-from setrl.evaluation.comparison import compare, compare_paths, load_run
+from setrl.evaluation.comparison import compare, compare_paths, load_side
 from setrl.evaluation.intervals import (
     IntervalConfig,
     detectable_difference,
@@ -38,7 +38,7 @@ def edited(path, out, edit):
 def test_numbers_are_those_of_the_metrics_on_the_same_problems(run):
     grpo, poly = (run / arm / "seed_0" for arm in ("grpo", "poly_epo"))
     found = compare_paths(grpo, poly, metrics=["majority", "pass"], intervals=FAST)
-    first, second = (metric_values(load_run(path).evaluations[0]) for path in (grpo, poly))
+    first, second = (metric_values(load_side(path).evaluations[0]) for path in (grpo, poly))
     assert [row.k for row in found.of("pass")] == [1, 2, 4, 8, 16]
     assert found.rows[0].metric == "majority"
     for row in found.rows:
@@ -86,7 +86,7 @@ def test_a_run_against_itself_differs_in_nothing(run):
 def test_an_arm_is_all_its_seeds_and_the_base_is_a_folder(run):
     found = compare_paths(run / "poly_epo", run / "base", "shifted", ["pass"], intervals=FAST)
     assert found.seeds == (2, 1)
-    seeds = [load_run(run / f"poly_epo/seed_{s}", "shifted").evaluations[0] for s in (0, 1)]
+    seeds = [load_side(run / f"poly_epo/seed_{s}", "shifted").evaluations[0] for s in (0, 1)]
     rates = np.mean([seed.correct_PN.mean(axis=1) for seed in seeds])
     assert found.rows[0].first.value == pytest.approx(rates)
     assert "2 seeds" in comparison_text(found)
@@ -115,7 +115,9 @@ def test_runs_of_different_n_are_compared_up_to_the_smaller(run, tmp_path):
     chosen = compare_paths(path, ragged, metrics=["pass"], intervals=FAST, ks=(3, 12))
     assert ([row.k for row in chosen.rows], chosen.problems) == ([3, 12], 7)
     assert chosen.band.ks == tuple(range(1, 17))
-    with pytest.raises(DataError, match="no problem has 17 samples: the most that one has is 16"):
+    with pytest.raises(
+        DataError, match="no problem with 17 samples in both: the most that one has is 16"
+    ):
         compare_paths(path, ragged, ks=(17,))
     last = edited(path, tmp_path / "last.jsonl", lambda rs: rs[:2] + halve(rs[2:3]))
     short = edited(path, tmp_path / "short.jsonl", lambda rs: halve(rs[:2]) + rs[2:3])
@@ -127,18 +129,19 @@ def test_what_does_not_match_is_named(run, tmp_path):
     path = run / "grpo/seed_0/evaluation/test.jsonl"
     fewer = edited(path, tmp_path / "fewer.jsonl", lambda records: records[:7])
     first_missing = json.loads(path.read_text().splitlines()[7])["prompt"]
-    with pytest.raises(DataError, match=r"3 of .*test.jsonl are not in the other, such as") as info:
-        compare_paths(path, fewer)
-    assert repr(first_missing) in str(info.value)
-    assert "--common compares the 7 that both runs have" in str(info.value)
-    assert compare_paths(path, fewer, common=True, intervals=FAST).problems == 7
+    found = compare_paths(path, fewer, intervals=FAST)
+    assert found.problems == 7
+    [note] = found.notes
+    assert note.startswith(f"3 problems of {path} left out, such as {first_missing!r}")
+    assert note in comparison_text(found)
+    assert compare_paths(fewer, path, intervals=FAST).problems == 7
 
     twice = edited(
         path,
         tmp_path / "twice.jsonl",
         lambda records: [{**r, "id": i} for i, r in enumerate(records[:2] * 2)],
     )
-    with pytest.raises(DataError, match=r"prompts, which must differ, but .* occurs 2 times"):
+    with pytest.raises(DataError, match=r"share no id.* is the prompt of 2 problems of .*twice"):
         compare_paths(twice, path)
     others = edited(
         path, tmp_path / "others.jsonl", lambda rs: [{**r, "prompt": r["prompt"] + "?"} for r in rs]
@@ -146,7 +149,7 @@ def test_what_does_not_match_is_named(run, tmp_path):
     with pytest.raises(
         DataError, match=r"must have common problems: the first has 'y=.*, the second 'y="
     ):
-        compare_paths(path, others, common=True)
+        compare_paths(path, others)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +173,7 @@ def test_wrong_arguments_are_config_errors(run, first, options, message):
 
 def test_sentences_say_above_and_below_only_where_the_interval_does(run):
     path = run / "grpo/seed_0"
-    side = load_run(path)
+    side = load_side(path)
     [evaluation] = side.evaluations
     rng = np.random.default_rng(0)
     better = dataclasses.replace(evaluation, correct_PN=rng.random((10, 16)) < 0.9)
@@ -237,7 +240,7 @@ def test_command_prints_tables_json_and_a_figure(run, tmp_path, capsys):
 
 def test_support_takes_the_first_run_as_the_base_for_every_k(run):
     found = compare_paths(run / "base", run / "grpo", metrics=["support"], intervals=FAST)
-    [base], seeds = (load_run(run / name).evaluations for name in ("base", "grpo"))
+    [base], seeds = (load_side(run / name).evaluations for name in ("base", "grpo"))
     assert not found.rows
     assert list(found.support) == ["problems", "strategies"]
     for of, rows in found.support.items():

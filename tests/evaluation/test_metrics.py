@@ -10,8 +10,8 @@ import pytest
 from setrl.evaluation.branching import branches_by_position, mean_shared_prefix
 from setrl.evaluation.estimators import cover_at, g_pass_at_k, mean_g_pass_at_k
 from setrl.evaluation.metrics import METRICS, by_metric, metric_values
-from setrl.evaluation.sides import load_run
-from setrl.groups.records import Evaluation, evaluation_of
+from setrl.evaluation.samples import Evaluation, evaluation_of
+from setrl.evaluation.sides import load_side
 from tests import fake_run
 from tests.subsets import best_by_proxy, mean_over_subsets
 
@@ -19,7 +19,7 @@ from tests.subsets import best_by_proxy, mean_over_subsets
 @pytest.fixture(scope="module")
 def evaluation(tmp_path_factory):
     run = fake_run.make(tmp_path_factory.mktemp("run") / "r", arms=("grpo",), n=8, steps=1)
-    [evaluation] = load_run(run / "grpo/seed_0").evaluations
+    [evaluation] = load_side(run / "grpo/seed_0").evaluations
     texts = (("abc", "abd", "ax"), ("", "", ""), ("aa", "ab"), *[("x", "y", "z")] * 9)
     return dataclasses.replace(evaluation, texts_P=texts)
 

@@ -9,7 +9,8 @@ from transformers import AutoTokenizer
 from setrl import domains
 from setrl.errors import ConfigError, DataError, RunError
 from setrl.evaluation import collecting, sampling
-from setrl.groups.records import load_evaluation, read_records
+from setrl.evaluation.loading import load_evaluation
+from setrl.groups.records import read_records
 from setrl.tasks.problem_sets import domain_problems
 from tests import tiny_model
 

@@ -10,15 +10,15 @@ import pytest
 
 from setrl.errors import ConfigError
 from setrl.evaluation.intervals import IntervalConfig, mean_over_problems, paired_difference
+from setrl.evaluation.loading import load_evaluation
 from setrl.evaluation.metrics import metric_values, powers_of_two
-from setrl.evaluation.sides import load_run
+from setrl.evaluation.sides import load_side
 from setrl.evaluation.summary import (
     summarise,
     summarise_run,
     write_checkpoint_summary,
 )
 from setrl.files.run_folder import find_arms
-from setrl.groups.records import load_evaluation
 from tests import fake_run
 
 
@@ -115,8 +115,9 @@ def test_arms_that_miss_problems_are_compared_on_what_they_share(run):
     split = summarise({"shifted": {"grpo": {0: base}, "maxpo": {0: other}}}, "grpo").splits[
         "shifted"
     ]
-    assert split.arms["grpo"].problems == 6
-    assert split.arms["maxpo"].problems == 3
+    assert split.arms["grpo"].problems == split.arms["maxpo"].problems == 3
+    [note] = split.notes
+    assert note.startswith("3 problems of grpo left out, such as ")
     difference = split.difference("maxpo", "grpo").metrics["pass@1"]
     rate = base.correct_PN.mean(axis=1)
     assert rate[[5, 2, 0]].mean() != rate[:3].mean()
@@ -187,7 +188,7 @@ def test_powers_of_two():
 
 
 def test_branches_are_counted_among_texts_that_all_arms_have(run):
-    evaluations = {name: load_run(run / name).evaluations[0] for name in ("base", "grpo/seed_0")}
+    evaluations = {name: load_side(run / name).evaluations[0] for name in ("base", "grpo/seed_0")}
     base, grpo = (
         dataclasses.replace(evaluation, texts_P=(texts,) * len(evaluation.prompts))
         for evaluation, texts in zip(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from setrl.evaluation.intervals import IntervalConfig
+from setrl.evaluation.samples import Evaluation
 from setrl.evaluation.support import support_dynamics, support_of
-from setrl.groups.records import Evaluation
 
 FAST = IntervalConfig(resamples=200)
 

@@ -7,9 +7,9 @@ import pytest
 
 from setrl.evaluation.bands import Band
 from setrl.evaluation.intervals import Difference
+from setrl.evaluation.samples import Evaluation
 from setrl.evaluation.ungraded import ungraded_of
 from setrl.evaluation.verdicts import place, runs, strategies_in_words
-from setrl.groups.records import Evaluation
 
 
 def band(*signs, ks=None):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.groups import Fields, LogOptions, open_log
-from setrl.groups.loading import log_records
+from setrl.groups.recording import log_records
 
 FIELDS = ("reward", "strategy", "answer", "gold", "group", "correct", "text")
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from setrl.errors import ConfigError, DataError
-from setrl.groups import Fields, LogOptions, load_samples, open_log
+from setrl.evaluation.loading import load_samples
+from setrl.groups import Fields, LogOptions, open_log
 from setrl.groups.field_values import verdict
 from setrl.groups.recognition import recognise
 from setrl.groups.rows import Rows

@@ -14,8 +14,9 @@ pytest.importorskip("tyro")
 
 from setrl import DEGENERATE, cli, methods
 from setrl.cli.recommend import Recommend
-from setrl.evaluation.sides import load_run
-from setrl.groups import Fields, LogOptions, load_samples, open_log
+from setrl.evaluation.loading import load_samples
+from setrl.evaluation.sides import load_side
+from setrl.groups import Fields, LogOptions, open_log
 from setrl.groups.strategies import numbered
 from setrl.judges.exact import ExactJudge
 from setrl.lab.view.catalogue import Catalogue
@@ -303,7 +304,7 @@ def test_every_command_reads_the_same(log, tmp_path, capsys):
     none = [[-1] * len(one) for one in correct]  # arrays have no strategy for unknown ones
     seen = strategies if case.strategies else none
     assert of_evaluation(load_samples(path, options).evaluation) == (correct, seen)
-    [compared] = load_run(path, log=options).evaluations
+    [compared] = load_side(path, log=options).evaluations
     assert of_evaluation(compared) == (correct, seen)
     recommend = Recommend(
         file=path,

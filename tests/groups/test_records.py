@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from setrl.errors import DataError
-from setrl.groups.records import load_evaluation
+from setrl.evaluation.loading import load_evaluation
 
 
 def record(**changes):
@@ -68,12 +68,19 @@ def test_problems_can_be_chosen_in_any_order(tmp_path):
 @pytest.mark.parametrize("damage", [record(prompt="q")[:40], record()])
 def test_damage_is_an_error_or_left_out_with_a_warning(tmp_path, caplog, damage):
     path = write(tmp_path / "test.jsonl", record(), damage)
-    message = r"test.jsonl: line 2 .* line"
+    message = r"test.jsonl: line 2 (was cut off|has the problem of line 1|is not JSON)"
     with pytest.raises(DataError, match=message + r".*\(--allow-damaged\)"):
         load_evaluation(path)
     assert not caplog.records
     assert load_evaluation(path, allow_damaged=True).prompts == ("p",)
     assert re.search(message, caplog.text)
+
+
+def test_a_damaged_line_in_the_middle_is_left_out_too(tmp_path, caplog):
+    path = write(tmp_path / "test.jsonl", record(), record()[:30] + "\n", record(prompt="q"))
+    with pytest.raises(DataError, match="line 2 is not JSON"):
+        load_evaluation(path)
+    assert load_evaluation(path, allow_damaged=True).prompts == ("p", "q")
 
 
 def test_one_prompt_with_two_ids_is_two_problems(tmp_path):
@@ -83,7 +90,7 @@ def test_one_prompt_with_two_ids_is_two_problems(tmp_path):
 
 def test_all_lines_that_hold_a_problem_again_are_counted(tmp_path):
     path = write(tmp_path / "test.jsonl", record(), record(prompt="q"), "\n", *[record()] * 3)
-    with pytest.raises(DataError, match="line 4 has the problem of line 1 and 2 more lines do so"):
+    with pytest.raises(DataError, match="line 4 has the problem of line 1, the first of 3"):
         load_evaluation(path)
 
 
@@ -115,7 +122,7 @@ def test_line_separators_inside_a_string_do_not_end_a_line(tmp_path):
     ("lines", "message"),
     [
         ([], "test.jsonl: holds no complete line"),
-        (["{]\n"], "jsonl:1: is not JSON"),
+        (["{]\n"], "jsonl: line 1 is not JSON"),
         ([record(), record(schema_version=2)], "jsonl:2: .* schema_version 1"),
         ([record(correct=[1])], "jsonl:1: 'correct' must have n = 3 entries, got 1"),
         (
@@ -123,7 +130,7 @@ def test_line_separators_inside_a_string_do_not_end_a_line(tmp_path):
             ":2: 'correct' must hold 0 and 1, got null",
         ),
         ([record(correct=[1, 0.5, 0])], "jsonl:1: 'correct' must hold 0 and 1, got 0.5"),
-        ([record(prompt=["p"])], r"jsonl:1: 'prompt' must be a text, got \[\"p\"\]"),
+        ([record(prompt=["p"])], r"jsonl:1: 'prompt' must be text, got \[\"p\"\]"),
         ([record(n="3")], "jsonl:1: 'n' must be a whole number, got \"3\""),
         ([record(temperature="hot")], "'temperature' must be a number or null, got \"hot\""),
         ([record(n=0, correct=[], strategies=[], answers=[])], "n must be 1 or more, got 0"),

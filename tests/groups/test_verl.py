@@ -6,7 +6,7 @@ import pytest
 
 from setrl.cli.import_log import ImportLog
 from setrl.errors import ConfigError, DataError
-from setrl.groups.records import load_evaluation
+from setrl.evaluation.loading import load_evaluation
 from tests.groups.reading import read_log
 
 

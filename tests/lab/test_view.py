@@ -14,11 +14,12 @@ from starlette.testclient import TestClient
 from setrl import methods
 from setrl.errors import ConfigError, DataError
 from setrl.groups import Fields, Group, LogOptions, Sample
+from setrl.groups.outcomes import against
 from setrl.lab.view import metrics, serve
 from setrl.lab.view.app import SHOWN, application
 from setrl.lab.view.catalogue import Catalogue
 from setrl.lab.view.credit import branch_points, group_page, shared_prefix
-from setrl.lab.view.rollouts import Index, Rollouts, against
+from setrl.lab.view.rollouts import Index, Rollouts
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -508,7 +509,7 @@ def test_arms_on_different_problems_are_compared_on_the_common_ones(tmp_path):
     notes = " / ".join(found["notes"])
     assert "d is left out" in notes
     assert "c is left out: it shares no problem with a" in notes
-    assert "only the 1 problems" in notes
+    assert "1 problem of b left out, such as 'x'" in notes
 
 
 def test_configs_are_compared(client, ids):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from setrl.errors import DataError
-from setrl.groups.records import evaluation_of
+from setrl.evaluation.samples import evaluation_of
 from setrl.recommend.counts import Logged, disagreement, means_the_same
 
 ROWS = [

@@ -5,7 +5,7 @@ import pytest
 
 from setrl.errors import ConfigError
 from setrl.evaluation import metrics
-from setrl.evaluation.comparison import compare, compare_paths, curve_between, load_runs
+from setrl.evaluation.comparison import compare, compare_paths, curve_between, load_sides
 from setrl.evaluation.intervals import IntervalConfig
 from setrl.report import draw_comparison, figures_evaluation
 from tests import fake_run
@@ -67,7 +67,7 @@ def test_what_is_no_curve_has_no_figure(run, tmp_path, metric):
 
 @pytest.mark.parametrize("metric", ["pass", "correct_strategies", "cover", "branches", "top_share"])
 def test_the_curve_in_between_is_that_of_a_comparison_at_all_places(run, monkeypatch, metric):
-    runs = load_runs(run / "base", run / "grpo/seed_0", None, False, None)
+    runs = load_sides(run / "base", run / "grpo/seed_0", None, False, None)
     found = compare(*runs, [metric], intervals=FAST)
     is_curve = metrics.METRICS[metric].axis == "k"
     whole = compare(*runs, [metric], intervals=FAST, ks=range(1, 17)).of(metric)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from setrl.report.curves import _over_k, thinned, training_curves
-from setrl.report.examples import disagreements, solved_by_one, worst_credit
+from setrl.report.odd_credit import disagreements, worst_credit
 from setrl.report.run import read_run
+from setrl.report.solved import solved_by_one
 from tests import fake_run
 
 

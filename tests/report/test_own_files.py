@@ -37,16 +37,17 @@ def test_two_logs_are_compared_on_one_page(setrl, tmp_path):
     code, out, err = setrl("report", first, second, "--output", folder, "--k", 1, 3)
     assert (code, out) == (0, f"{folder / 'report.html'}\n")
     assert "correct  correct  its name; true or false" in err
-    assert "second and first are compared on the 5 problems that both have" in err
+    assert "note: 1 problem of first left out, such as '5': not all have it" in err
     numbers = json.loads((folder / "summary.json").read_text())["splits"]["given"]
-    assert numbers["arms"]["first"]["metrics"]["pass@1"]["value"] == pytest.approx(11 / 24)
+    assert numbers["arms"]["first"]["metrics"]["pass@1"]["value"] == pytest.approx(7 / 20)
     [difference] = numbers["differences"]
     assert (difference["arm"], difference["against"]) == ("second", "first")
     assert difference["metrics"]["pass@1"]["value"] == pytest.approx((10 - 7) / 20)
     assert difference["band"]["ks"] == [1, 2, 3, 4]
     assert set(difference["metrics"]) >= {"pass@1", "pass@3"}
     page = (folder / "report.html").read_text()
-    assert "first: 6 problems" in page
+    assert "first, second: 5 problems" in page
+    assert "1 problem of first left out, such as" in page
     shown = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
     names = [metric["name"] for metric in shown["splits"][0]["metrics"]]
     assert names == ["pass"]  # the logs hold no answers and no strategies
@@ -81,5 +82,5 @@ def test_nothing_of_others_is_overwritten(setrl, tmp_path):
     other = tmp_path / "other.jsonl"
     other.write_text(json.dumps({"qid": "x", "correct": 1}) + "\n")
     code, _, err = setrl("report", first, other, "--output", tmp_path / "new")
-    assert (code, "other shares no problem with first" in err) == (3, True)
+    assert (code, "first and other must have common problems" in err) == (3, True)
     assert not (tmp_path / "new").exists()

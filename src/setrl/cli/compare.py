@@ -20,8 +20,8 @@ class Compare(EvaluatedFields):
     Attributes:
         first: Run A, the reference: an evaluation file, a log (JSON Lines, a JSON array or Parquet,
             whose fields are recognised and shown; or another tool's), the folder of a model, or the
-            folder of an arm with its seeds. The problems of two logs are matched by their ids,
-            other problems by their prompts.
+            folder of an arm with its seeds. Problems are matched by their ids, or by their prompts
+            if the runs share no id; problems that only one run has are left out, and counted.
         second: Run B.
         split: The evaluation to compare, by the name of its file; test by default.
         metrics: pass, max, best_of, majority, vote_share, strategies, correct_strategies,
@@ -32,7 +32,6 @@ class Compare(EvaluatedFields):
             strategies. docs/metrics.md has their formulas.
         k: The k at which curves are compared, such as --k 1 5 30; 1, 2, 4, … by default. Problems
             with fewer samples than the largest k are left out, and counted.
-        common: Compare only the problems that both have.
         allow_damaged: Leave out lines of evaluation files that were cut off or repeat a problem,
             instead of stopping.
         json: Print JSON instead of tables.
@@ -44,7 +43,6 @@ class Compare(EvaluatedFields):
     split: str | None = None
     metrics: tuple[str, ...] = ()
     k: tuple[int, ...] = ()
-    common: bool = False
     allow_damaged: bool = False
     json: bool = False
     figure: Path | None = None
@@ -53,7 +51,7 @@ class Compare(EvaluatedFields):
         """Print the comparison and draw the figure."""
         from json import dumps
 
-        from setrl.evaluation.comparison import compare, curve_between, load_runs
+        from setrl.evaluation.comparison import compare, curve_between, load_sides
         from setrl.evaluation.text import comparison_text
         from setrl.files import refuse_own_input
         from setrl.report import draw_comparison
@@ -64,11 +62,13 @@ class Compare(EvaluatedFields):
         read = [path for path in (self.first, self.second) if path.is_file()]
         refuse_own_input(self.figure, *read)
         refuse_other_figure(self.figure)
-        runs = load_runs(self.first, self.second, self.split, self.allow_damaged, self.log_options)
-        result = compare(*runs, self.metrics, self.common, ks=self.k)
+        sides = load_sides(
+            self.first, self.second, self.split, self.allow_damaged, self.log_options
+        )
+        result = compare(*sides, self.metrics, ks=self.k)
         self.say(result.reading)
         print(dumps(result.to_json(), indent=2) if self.json else comparison_text(result))
         if self.figure is not None:
             metric = next(iter(self.metrics), "pass")
-            curve = curve_between(*runs, result, metric, self.common)
+            curve = curve_between(*sides, result, metric)
             draw_comparison(result, metric, self.figure, curve)

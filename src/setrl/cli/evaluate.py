@@ -15,7 +15,7 @@ from setrl.cli.log_fields import EvaluatedFields
 from setrl.errors import ConfigError, DataError, explain, usage_errors
 
 if TYPE_CHECKING:
-    from setrl.groups.records import Evaluation
+    from setrl.evaluation.samples import Evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,9 +77,9 @@ class Evaluate(EvaluatedFields):
 
     def _print(self) -> bool:
         """Print the metrics; return whether the samples come from a log."""
+        from setrl.evaluation.loading import load_samples
         from setrl.evaluation.summary import summarise
         from setrl.evaluation.text import metric_table
-        from setrl.groups import load_samples
 
         loaded = load_samples(self.file, self.log_options)
         self.say(loaded.reading)

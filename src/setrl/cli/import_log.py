@@ -13,8 +13,9 @@ from setrl import files, names
 from setrl.cli.log_fields import EvaluatedFields
 from setrl.errors import ConfigError, usage_errors
 from setrl.groups.importers.tools import READERS
-from setrl.groups.loading import is_evaluation_file, log_records
 from setrl.groups.log import open_log
+from setrl.groups.recording import log_records
+from setrl.groups.records import is_evaluation_file
 from setrl.wording import between
 
 OWN = "jsonl"  # the tool's name of a log whose fields are recognised

@@ -13,7 +13,7 @@ from setrl.cli.log_fields import EvaluatedFields
 from setrl.errors import ConfigError, DataError, usage_errors
 
 if TYPE_CHECKING:
-    from setrl.groups.records import Evaluation
+    from setrl.evaluation.samples import Evaluation
     from setrl.recommend.forecasts import Miniature
 
 
@@ -91,7 +91,7 @@ class Recommend(EvaluatedFields):
             print(recommendation_text(advice))
 
     def _read(self) -> Evaluation:
-        from setrl.groups import load_samples
+        from setrl.evaluation.loading import load_samples
 
         if not self.file.exists():
             raise DataError(f"{self.file}: no such file; give the file of samples")
@@ -125,7 +125,8 @@ class Recommend(EvaluatedFields):
             return given
         if self.judge_noise is not None:
             raise ConfigError("give --judge-noise or --second-strategy, not both")
-        from setrl.groups.loading import is_evaluation_file, load_samples
+        from setrl.evaluation.loading import load_samples
+        from setrl.groups.records import is_evaluation_file
         from setrl.recommend.counts import disagreement
 
         if is_evaluation_file(self.file):

@@ -58,10 +58,10 @@ class Report(EvaluatedFields):
 
     def _is_own(self, path: Path) -> bool:
         """Return whether a path holds samples, and is not the folder of a run."""
+        from setrl.evaluation.sides import is_samples
         from setrl.files.run_folder import kind_of
-        from setrl.groups.importers.tools import tool_of
 
-        return path.is_file() or (kind_of(path) is None and tool_of(path) is not None)
+        return is_samples(path) and kind_of(path) is None
 
     def _of_files(self) -> None:
         from setrl.report import report_files

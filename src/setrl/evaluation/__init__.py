@@ -29,6 +29,8 @@ from setrl.evaluation.intervals import (
     paired_difference,
     problems_needed,
 )
+from setrl.evaluation.loading import Loaded, load_evaluation, load_samples
+from setrl.evaluation.samples import Evaluation, evaluation_of
 from setrl.evaluation.summary import (
     Summary,
     summarise,
@@ -36,7 +38,6 @@ from setrl.evaluation.summary import (
     write_checkpoint_summary,
 )
 from setrl.evaluation.support import SupportDynamics, support_dynamics, support_of
-from setrl.groups.records import Evaluation, load_evaluation
 
 __all__ = [
     "Band",
@@ -46,6 +47,7 @@ __all__ = [
     "Evaluation",
     "FirstLoss",
     "IntervalConfig",
+    "Loaded",
     "Summary",
     "SupportDynamics",
     "branches_by_position",
@@ -57,9 +59,11 @@ __all__ = [
     "cover_at",
     "detectable_difference",
     "effective_number",
+    "evaluation_of",
     "first_loss",
     "g_pass_at_k",
     "load_evaluation",
+    "load_samples",
     "majority_answer",
     "mean_g_pass_at_k",
     "mean_over_problems",

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from setrl.evaluation.estimators import Floats, pass_at_k
 from setrl.evaluation.intervals import ROUNDING, IntervalConfig, runs_that_differ
-from setrl.groups.records import Evaluation
+from setrl.evaluation.samples import Evaluation
 
 EVERY_K = 512  # up to here a band is computed at every k, and beyond at some
 BEYOND = 64  # at how many k beyond

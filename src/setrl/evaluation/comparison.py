@@ -31,13 +31,14 @@ from setrl.evaluation.intervals import (
     paired_difference,
 )
 from setrl.evaluation.metrics import METRICS, by_metric, powers_of_two, seed_values
-from setrl.evaluation.sides import Run, common_split, load_run, refuse_repeated
+from setrl.evaluation.problems import comparable
+from setrl.evaluation.sides import Side, common_split, load_side
 from setrl.evaluation.support import Item, SupportDynamics, support_of
 from setrl.evaluation.ungraded import Ungraded, ungraded_of
 from setrl.evaluation.verdicts import STRATEGIES, strategies_in_words
 from setrl.groups.options import LogOptions
 from setrl.names import look_up
-from setrl.wording import short_names
+from setrl.wording import count, short_names
 
 SCHEMA_VERSION = 2  # 1 had A − B
 POWER, LEVEL = 0.8, 0.05
@@ -94,7 +95,8 @@ class Comparison:
             support dynamics for the same k, with A as the base.
         band: B − A of pass@k at every k, with a band that holds for all k at once; None unless pass
             was chosen.
-        left_out: Problems that both have, but with fewer samples than the largest k.
+        notes: Which problems are left out: one run lacks them, or has fewer samples of them than
+            the largest k.
         reading: How the fields of the user's logs were read.
         ungraded: "A" and "B" → the samples of a log without a grade; a run whose samples all
             have a grade is not in it.
@@ -117,7 +119,7 @@ class Comparison:
     support: dict[str, tuple[SupportDynamics, ...]] = field(default_factory=dict)
     band: Band | None = None
     first_loss: dict[str, FirstLoss] = field(default_factory=dict)
-    left_out: int = 0
+    notes: tuple[str, ...] = ()
     reading: tuple[str, ...] = ()
     ungraded: dict[str, Ungraded] = field(default_factory=dict)
     verdict: str = ""
@@ -151,7 +153,6 @@ def compare_paths(
     second: Path,
     split: str | None = None,
     metrics: Sequence[str] = (),
-    common: bool = False,
     intervals: IntervalConfig | None = None,
     allow_damaged: bool = False,
     ks: Sequence[int] = (),
@@ -167,9 +168,8 @@ def compare_paths(
         metrics: Which metrics, as in the glossary, without "@k"; "support" for support dynamics,
             "all" for all that both runs have. By default the usual ones: metrics of answers and
             strategies only where both runs have them.
-        common: Compare the problems that both have, where the problems are not the same.
         intervals: How intervals are made.
-        allow_damaged: See `setrl.groups.records.load_evaluation`.
+        allow_damaged: See `setrl.evaluation.load_evaluation`.
         ks: See `compare`.
         log: How logs are read.
 
@@ -177,45 +177,44 @@ def compare_paths(
         ConfigError: If the run, split or metric does not exist.
         DataError: When a file is not an evaluation, or the problems do not match.
     """
-    runs = load_runs(first, second, split, allow_damaged, log)
-    return compare(*runs, metrics, common, intervals, ks)
+    sides = load_sides(first, second, split, allow_damaged, log)
+    return compare(*sides, metrics, intervals, ks)
 
 
-def load_runs(
+def load_sides(
     first: Path, second: Path, split: str | None, allow_damaged: bool, log: LogOptions | None
-) -> tuple[Run, Run]:
+) -> tuple[Side, Side]:
     """Both sides of a comparison; see `compare_paths`."""
     chosen = split or common_split(first, second)
-    return tuple(load_run(path, chosen, allow_damaged, log) for path in (first, second))  # type: ignore[return-value]
+    return tuple(load_side(path, chosen, allow_damaged, log) for path in (first, second))  # type: ignore[return-value]
 
 
 def compare(
-    first: Run,
-    second: Run,
+    first: Side,
+    second: Side,
     metrics: Sequence[str] = (),
-    common: bool = False,
     intervals: IntervalConfig | None = None,
     ks: Sequence[int] = (),
 ) -> Comparison:
-    """Compare two runs; problems are matched by their prompts, or by their ids in two logs.
+    """Compare two runs on the problems that both have.
+
+    Problems are matched by their ids, or by their prompts if the runs share no id.
 
     Args:
         first: Run A, the reference.
         second: Run B. Differences are B − A.
         metrics: See `compare_paths`.
-        common: See `compare_paths`.
         intervals: How intervals are made.
         ks: Where curves over k are compared, on the problems for which both runs have as many
             samples as the largest; by default 1, 2, 4, … up to what every problem has.
 
     Raises:
         ConfigError: When a metric is unknown.
-        DataError: When the runs have different problems and `common` is not set, or share none.
+        DataError: When the runs share no problem, or it is not clear which problems are equal.
     """
     intervals = intervals or IntervalConfig()
-    first, second = _on_shared(first, second, common)
-    matched = len(first.prompts)
-    first, second = _with_equal_texts(*_with_samples(first, second, max(ks, default=1)))
+    first, second, notes = _on_shared(first, second)
+    first, second, more = _with_samples(first, second, max(ks, default=1))
     values = _both_values(first, second, ks or powers_of_two(min(first.n, second.n)))
     names = by_metric(list(values))
     chosen = _chosen(names, metrics or _usual(first, second))
@@ -225,7 +224,7 @@ def compare(
         first=first.name,
         second=second.name,
         split=first.split,
-        problems=len(first.prompts),
+        problems=len(first.evaluations[0]),
         seeds=(len(first.evaluations), len(second.evaluations)),
         samples=(first.n, second.n),
         most=(first.most, second.most),
@@ -236,22 +235,20 @@ def compare(
         support=_support(first, second, intervals) if SUPPORT in chosen else {},
         band=shown,
         first_loss={"A": first_loss(shown.negated()), "B": first_loss(shown)} if shown else {},
-        left_out=matched - len(first.prompts),
+        notes=(*notes, *more),
         reading=(*first.reading, *second.reading),
         ungraded=_ungraded(first, second),
         verdict=_in_words(_names(first.name, second.name), values, band, intervals),
     )
 
 
-def curve_between(
-    first: Run, second: Run, found: Comparison, metric: str, common: bool = False
-) -> list[PairedMetric]:
+def curve_between(first: Side, second: Side, found: Comparison, metric: str) -> list[PairedMetric]:
     """Return a metric of a comparison at every k between its places, for a figure.
 
     Nothing else is computed again: no other curve, verdict or band.
 
     Args:
-        first, second, common: As `compare` got them.
+        first, second: As `compare` got them.
         found: What it returned.
         metric: One of its metrics.
 
@@ -263,12 +260,13 @@ def curve_between(
     if not rows or METRICS[metric].axis != "k":
         return []
     ks = ks_between([int(row.k) for row in rows if row.k is not None])
-    runs = _with_samples(*_on_shared(first, second, common), max(ks))
-    values = _both_values(*runs, ks, metric)
+    first, second, _ = _on_shared(first, second)
+    first, second, _ = _with_samples(first, second, max(ks))
+    values = _both_values(first, second, ks, metric)
     return _rows(values, [metric], found.intervals)
 
 
-def _usual(*runs: Run) -> list[str]:
+def _usual(*runs: Side) -> list[str]:
     """Return the usual metrics whose fields every evaluation has."""
     evaluations = [evaluation for run in runs for evaluation in run.evaluations]
     return [
@@ -306,15 +304,19 @@ def ks_between(ks: Sequence[int]) -> list[int]:
     return sorted({*ks, *map(int, np.geomspace(first, last, MOST_DRAWN).round())})
 
 
-def _on_shared(first: Run, second: Run, common: bool) -> tuple[Run, Run]:
-    """Both on the problems that both have, in the first one's order."""
-    first, second = _with_ids(first, second)
-    prompts = _matched(first, second, common)
-    return first.on(prompts), second.on(prompts)
+def _on_shared(first: Side, second: Side) -> tuple[Side, Side, list[str]]:
+    """Both on the problems that both have, in the first one's order; what is left out."""
+    names = first.name, second.name if second.name != first.name else f"{second.name} (B)"
+    both = zip(names, (first.evaluations, second.evaluations), strict=True)
+    found, notes = comparable(dict(both))
+    return *(
+        dataclasses.replace(side, evaluations=tuple(found[name]))
+        for side, name in zip((first, second), names, strict=True)
+    ), notes
 
 
 def _both_values(
-    first: Run, second: Run, ks: Sequence[int], metric: str | None = None
+    first: Side, second: Side, ks: Sequence[int], metric: str | None = None
 ) -> dict[str, Pair]:
     """Return the values of the metrics that both have; see `seed_values`."""
     of_first, of_second = (seed_values(run.evaluations, ks, metric) for run in (first, second))
@@ -331,38 +333,30 @@ def _on_same_problems(first_RP: Floats, second_RP: Floats) -> Pair:
     return np.where(missing_P, np.nan, first_RP), np.where(missing_P, np.nan, second_RP)
 
 
-def _ungraded(first: Run, second: Run) -> dict[str, Ungraded]:
+def _ungraded(first: Side, second: Side) -> dict[str, Ungraded]:
     found = {"A": ungraded_of(first.evaluations), "B": ungraded_of(second.evaluations)}
     return {side: one for side, one in found.items() if one is not None}
 
 
-def _with_ids(first: Run, second: Run) -> tuple[Run, Run]:
-    """Return the runs with ids of problems as prompts, if both are logs that have ids."""
-    if all(evaluation.ids for run in (first, second) for evaluation in run.evaluations):
-        return _by_id(first), _by_id(second)
-    for run in (first, second):
-        refuse_repeated(run.name, run.prompts)
-    return first, second
-
-
-def _by_id(run: Run) -> Run:
-    named = tuple(dataclasses.replace(e, prompts=e.ids) for e in run.evaluations)
-    return dataclasses.replace(run, evaluations=named)
-
-
-def _with_samples(first: Run, second: Run, least: int) -> tuple[Run, Run]:
-    """Keep the problems for which every evaluation of both runs has this many samples."""
+def _with_samples(first: Side, second: Side, least: int) -> tuple[Side, Side, list[str]]:
+    """Keep the problems for which every evaluation of both has this many samples."""
     evaluations = (*first.evaluations, *second.evaluations)
-    kept = [set(evaluation.with_samples(least).prompts) for evaluation in evaluations]
-    shared = [prompt for prompt in first.prompts if all(prompt in one for one in kept)]
-    if not shared:
+    enough_P = np.all([e.size_P >= least for e in evaluations], axis=0)
+    if not enough_P.any():
         raise DataError(f"{first.name} and {second.name} share no problem with {least} samples in "
-                        "both")  # fmt: skip
-    return (first, second) if len(shared) == len(first.prompts) else (
-        first.on(shared), second.on(shared))  # fmt: skip
+                        f"both: the most that one has is {first.most} and {second.most}")  # fmt: skip
+    if enough_P.all():
+        return first, second, []
+    rows = np.flatnonzero(enough_P).tolist()
+    kept = (
+        dataclasses.replace(side, evaluations=tuple(e.choose(rows) for e in side.evaluations))
+        for side in (first, second)
+    )
+    few = f"{count(len(enough_P) - len(rows), 'problem')} with fewer samples than the largest k"
+    return *kept, [f"{few} left out"]
 
 
-def _pass_band(first: Run, second: Run, intervals: IntervalConfig) -> Band:
+def _pass_band(first: Side, second: Side, intervals: IntervalConfig) -> Band:
     """B − A of pass@k at every k up to the smaller n, with its simultaneous band."""
     ks = every_k(min(first.n, second.n))
     of_first, of_second = (pass_values(run.evaluations, ks) for run in (first, second))
@@ -398,18 +392,8 @@ def _number(text: str) -> float:
     return int(text) if text.isdigit() else float(text)
 
 
-def _with_equal_texts(first: Run, second: Run) -> tuple[Run, Run]:
-    """Return the runs with equally many texts for each problem, as branches are counted in them."""
-    count = min(e.texts_kept for run in (first, second) for e in run.evaluations)
-    cut_first, cut_second = (
-        dataclasses.replace(run, evaluations=tuple(e.with_texts(count) for e in run.evaluations))
-        for run in (first, second)
-    )
-    return cut_first, cut_second
-
-
 def _support(
-    first: Run, second: Run, intervals: IntervalConfig
+    first: Side, second: Side, intervals: IntervalConfig
 ) -> dict[str, tuple[SupportDynamics, ...]]:
     """Support dynamics from the first run to the second, for k = 1, 2, 4, … up to the smaller n."""
     read = all(bool(e.strategy_names) for run in (first, second) for e in run.evaluations)
@@ -434,22 +418,3 @@ def _chosen(known: Mapping[str, Sequence[str]], metrics: Sequence[str]) -> list[
     except ValueError as error:
         raise ConfigError(f"{error} (these are the metrics that both runs have)") from error
     return list(metrics)
-
-
-def _matched(first: Run, second: Run, common: bool) -> list[str]:
-    """Return the prompts that both have, in the first one's order."""
-    both = set(first.prompts) & set(second.prompts)
-    shared = [prompt for prompt in first.prompts if prompt in both]
-    alone = [[prompt for prompt in run.prompts if prompt not in both] for run in (first, second)]
-    if not shared:
-        raise DataError(f"{first.name} and {second.name} must have common problems: the first has "
-                        f"{first.prompts[0]!r}, the second {second.prompts[0]!r}")  # fmt: skip
-    if any(alone) and not common:
-        parts = [
-            f"{len(prompts)} of {run.name} are not in the other, such as {prompts[0]!r}"
-            for run, prompts in zip((first, second), alone, strict=True)
-            if prompts
-        ]
-        raise DataError(f"the runs have different problems: {'; '.join(parts)}. "
-                        f"--common compares the {len(shared)} that both runs have")  # fmt: skip
-    return shared

@@ -24,7 +24,7 @@ from setrl.evaluation.estimators import (
     g_pass_at_k,
     mean_g_pass_at_k,
 )
-from setrl.groups.records import Evaluation
+from setrl.evaluation.samples import Evaluation
 
 Axis = Literal["k", "τ", "position", ""]
 

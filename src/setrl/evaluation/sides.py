@@ -1,34 +1,31 @@
 """One side of a comparison: a path → its evaluations, one for each training seed.
 
-A run is an evaluation file, the folder of a model (with evaluation/<split>.jsonl in it), or the
-folder of an arm (with seed_*/evaluation/<split>.jsonl), whose seeds are averaged.
+A side is an evaluation file, a log, the folder of a model (with evaluation/<split>.jsonl in it), or
+the folder of an arm (with seed_*/evaluation/<split>.jsonl), whose seeds are averaged.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from setrl.errors import ConfigError, DataError
+from setrl.evaluation.loading import load_evaluation, load_samples
+from setrl.evaluation.samples import Evaluation
 from setrl.files.run_folder import evaluation_files, seed_folders
 from setrl.groups.importers.tools import tool_of
-from setrl.groups.loading import load_samples
 from setrl.groups.options import LogOptions
-from setrl.groups.records import Evaluation, load_evaluation
 
 
 @dataclass(frozen=True)
-class Run:
+class Side:
     """The evaluations of one side of a comparison.
 
     Attributes:
         name: Its path.
         split: Which evaluation file was read.
-        evaluations: One for each training seed, all of the same problems in the same order.
-        reading: How the fields of a log were read.
+        evaluations: One for each training seed.
+        reading: How the fields of a log were read, and what was noticed.
     """
 
     name: str
@@ -46,48 +43,39 @@ class Run:
         """Samples of the problem with the most."""
         return max(evaluation.most for evaluation in self.evaluations)
 
-    @property
-    def prompts(self) -> tuple[str, ...]:
-        """The problems."""
-        return self.evaluations[0].prompts
 
-    def on(self, prompts: Sequence[str]) -> Run:
-        """Return the run on some of the problems, in this order."""
-        return dataclasses.replace(self, evaluations=tuple(e.on(prompts) for e in self.evaluations))
-
-
-def load_run(
+def load_side(
     path: Path, split: str = "test", allow_damaged: bool = False, log: LogOptions | None = None
-) -> Run:
+) -> Side:
     """Read one side of a comparison.
 
     Args:
         path: An evaluation file, a log, a model's folder or an arm's folder.
         split: Which evaluation file of a folder.
-        allow_damaged: See `setrl.groups.records.load_evaluation`.
+        allow_damaged: See `setrl.evaluation.load_evaluation`.
         log: How a log is read.
 
     Raises:
         ConfigError: When the path holds no evaluation of this split.
-        DataError: When a file is not an evaluation, holds a prompt twice, or seeds do not match.
+        DataError: When a file is not an evaluation, or seeds do not match.
     """
-    if _is_log(path):
+    if is_samples(path):
         loaded = load_samples(path, replace(log or LogOptions(), allow_damaged=allow_damaged))
-        if not loaded.evaluation.ids:
-            refuse_repeated(str(path), loaded.evaluation.prompts)
-        return Run(str(path), path.stem, (loaded.evaluation,), loaded.reading)
+        return Side(str(path), path.stem, (loaded.evaluation,), loaded.reading)
     found = [files[split] for files in _files(path) if split in files]
     if not found:
         raise ConfigError(_no_evaluation(path, split))
-    evaluations = [_read(file, allow_damaged) for file in found]
-    _check_seeds(path, split, evaluations)
-    return Run(str(path), split, tuple(e.on(evaluations[0].prompts) for e in evaluations))
+    evaluations = tuple(load_evaluation(file, allow_damaged) for file in found)
+    sizes = sorted({evaluation.n for evaluation in evaluations})
+    if len(sizes) > 1:
+        raise DataError(f"{path}: all seeds must have the same n on {split}, got {sizes}")
+    return Side(str(path), split, evaluations)
 
 
 def common_split(first: Path, second: Path) -> str:
     """Choose the split to compare: a given file, "test", or the only split that both paths have."""
     for path in (first, second):
-        if _is_log(path):
+        if is_samples(path):
             return path.stem
     of_first, of_second = ({s for files in _files(p) for s in files} for p in (first, second))
     for path, splits in ((first, of_first), (second, of_second)):
@@ -100,8 +88,8 @@ def common_split(first: Path, second: Path) -> str:
                       f"{', '.join(sorted(of_second))}: choose one with --split")  # fmt: skip
 
 
-def _is_log(path: Path) -> bool:
-    """Return whether a path holds samples, and is not the folder of a model or an arm."""
+def is_samples(path: Path) -> bool:
+    """Return whether a path holds samples, and is not the folder of a run, an arm or a model."""
     return path.is_file() or tool_of(path) is not None
 
 
@@ -119,29 +107,3 @@ def _no_evaluation(path: Path, split: str) -> str:
         return f"{path} holds no evaluation of {split!r}, only of {', '.join(known)}"
     return f"{path} is neither an evaluation file nor a folder with evaluation/{split}.jsonl or " \
            f"seed_*/evaluation/{split}.jsonl in it"  # fmt: skip
-
-
-def _read(path: Path, allow_damaged: bool) -> Evaluation:
-    evaluation = load_evaluation(path, allow_damaged)
-    refuse_repeated(str(path), evaluation.prompts)
-    return evaluation
-
-
-def refuse_repeated(name: str, prompts: Sequence[str]) -> None:
-    """Refuse prompts that do not tell problems apart.
-
-    Raises:
-        DataError: If one occurs twice.
-    """
-    prompt, times = Counter(prompts).most_common(1)[0]
-    if times > 1:
-        raise DataError(f"{name}: problems are matched by their prompts, which must differ, but "
-                        f"{prompt!r} occurs {times} times")  # fmt: skip
-
-
-def _check_seeds(path: Path, split: str, evaluations: Sequence[Evaluation]) -> None:
-    sizes = sorted({evaluation.n for evaluation in evaluations})
-    if len(sizes) > 1:
-        raise DataError(f"{path}: all seeds must have the same n on {split}, got {sizes}")
-    if len({frozenset(evaluation.prompts) for evaluation in evaluations}) > 1:
-        raise DataError(f"{path}: all seeds must be evaluated on the same problems of {split}")

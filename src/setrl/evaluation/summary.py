@@ -6,7 +6,7 @@ Metrics are named as in the glossary (`setrl.evaluation.metrics`).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from setrl import files
+from setrl.errors import DataError
 from setrl.evaluation.bands import (
     Band,
     FirstLoss,
@@ -30,10 +31,12 @@ from setrl.evaluation.intervals import (
     mean_over_problems,
     paired_difference,
 )
+from setrl.evaluation.loading import load_evaluation
 from setrl.evaluation.metrics import powers_of_two, seed_values
+from setrl.evaluation.problems import comparable
+from setrl.evaluation.samples import Evaluation
 from setrl.evaluation.ungraded import Ungraded, ungraded_of
 from setrl.files.run_folder import BASE, evaluation_files, find_arms
-from setrl.groups.records import Evaluation, load_evaluation
 
 SCHEMA_VERSION = 1
 
@@ -49,7 +52,7 @@ class ArmSummary:
         seeds: Its training seeds; none for the base.
         n: Samples of a problem; where problems differ, of the one with the fewest.
         most: Samples of the problem with the most.
-        problems: Problems that every seed was evaluated on.
+        problems: Problems that every seed of every arm was evaluated on.
         temperature: Of the samples.
         metrics: Metric → mean over problems and seeds, with its interval.
         sampling_stderr: pass@k → the part of its standard error that comes from drawing only n
@@ -72,7 +75,7 @@ class ArmSummary:
 
 @dataclass(frozen=True)
 class ArmDifference:
-    """An arm minus another on the problems that both were evaluated on.
+    """An arm minus another on the problems that all arms were evaluated on.
 
     Attributes:
         arm, against: Their names.
@@ -90,11 +93,16 @@ class ArmDifference:
 
 @dataclass(frozen=True)
 class SplitSummary:
-    """All arms on one split, and the differences to the reference arm and to the base."""
+    """All arms on one split, and the differences to the reference arm and to the base.
+
+    Attributes:
+        notes: Which problems are left out, because not all arms and seeds have them.
+    """
 
     split: str
     arms: dict[str, ArmSummary]
     differences: tuple[ArmDifference, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def seeds(self) -> int:
@@ -126,20 +134,6 @@ class Summary:
         return {"schema_version": SCHEMA_VERSION, **files.plain_json(dataclasses.asdict(self))}
 
 
-@dataclass(frozen=True)
-class _ArmValues:
-    """The metrics of one arm on each problem, one row for each seed."""
-
-    arm: str
-    prompts: tuple[str, ...]
-    metrics_RP: dict[str, Floats]
-    evaluations: Sequence[Evaluation]
-
-    def on(self, prompts: Sequence[str], metric: str) -> Floats:
-        place = {prompt: index for index, prompt in enumerate(self.prompts)}
-        return self.metrics_RP[metric][:, [place[prompt] for prompt in prompts]]
-
-
 def summarise(
     evaluations: Evaluations,
     reference: str | None,
@@ -155,7 +149,7 @@ def summarise(
         ks: Where the curves over k are computed; 1, 2, 4, … by default.
 
     Raises:
-        ValueError: When the seeds of an arm differ in n, or share no problem.
+        DataError: When the seeds of an arm differ in n, or arms or seeds share no problem.
     """
     intervals = intervals or IntervalConfig()
     splits = {
@@ -177,7 +171,7 @@ def summarise_run(
         run_dir: The comparison's folder.
         reference: The arm that the others are compared with; the first one where it is absent.
         intervals: How intervals are made.
-        allow_damaged: See `setrl.groups.records.load_evaluation`.
+        allow_damaged: See `setrl.evaluation.load_evaluation`.
     """
     evaluations = run_evaluations(run_dir, allow_damaged)
     return summarise(evaluations, run_reference(run_dir, reference), intervals)
@@ -188,7 +182,7 @@ def run_evaluations(run_dir: Path, allow_damaged: bool = False) -> Evaluations:
 
     Args:
         run_dir: The comparison's folder.
-        allow_damaged: See `setrl.groups.records.load_evaluation`.
+        allow_damaged: See `setrl.evaluation.load_evaluation`.
     """
     evaluations: dict[str, dict[str, dict[int, Evaluation]]] = {}
     for arm in find_arms(run_dir):
@@ -225,50 +219,57 @@ def _summarise_split(
     intervals: IntervalConfig,
     ks: Sequence[int],
 ) -> SplitSummary:
-    values, summaries = {}, {}
-    texts = min((e.texts_kept for by_seed in arms.values() for e in by_seed.values()), default=0)
     for arm, by_seed in arms.items():
-        evaluations = _on_common_problems(arm, split, by_seed)
-        stacked = seed_values([evaluation.with_texts(texts) for evaluation in evaluations], ks)
-        values[arm] = _ArmValues(arm, evaluations[0].prompts, stacked, evaluations)
-        summaries[arm] = ArmSummary(
-            arm=arm,
-            seeds=() if arm == BASE else tuple(sorted(by_seed)),
-            n=evaluations[0].n,
-            problems=len(evaluations[0].prompts),
-            temperature=evaluations[0].temperature,
-            most=max(evaluation.most for evaluation in evaluations),
-            metrics={name: mean_over_problems(v, intervals) for name, v in stacked.items()},
-            sampling_stderr=_sampling_stderr(evaluations),
-            band=_band(evaluations, None, intervals),
-            ungraded=ungraded_of(evaluations),
-        )
+        if len(sizes := {evaluation.n for evaluation in by_seed.values()}) > 1:
+            raise DataError(
+                f"all seeds of {arm} must have the same n on {split}, got {sorted(sizes)}"
+            )
+    sorted_by_seed = {arm: [of_arm[s] for s in sorted(of_arm)] for arm, of_arm in arms.items()}
+    found, notes = comparable(sorted_by_seed)
+    values = {arm: seed_values(evaluations, ks) for arm, evaluations in found.items()}
+    summaries = {
+        arm: _arm_summary(arm, arms[arm], evaluations, values[arm], intervals)
+        for arm, evaluations in found.items()
+    }
     pairs = [(arm, against) for against in (reference, BASE) for arm in arms if arm != BASE]
     differences = tuple(
-        _difference(values[arm], values[against], intervals)
+        ArmDifference(
+            arm,
+            against,
+            _differences(values[arm], values[against], intervals),
+            band := _band(found[arm], found[against], intervals),
+            first_loss(band),
+        )
         for arm, against in pairs
-        if against in values and arm != against
+        if against in found and arm != against
     )
-    return SplitSummary(split, summaries, differences)
+    return SplitSummary(split, summaries, differences, tuple(notes))
 
 
-def _on_common_problems(
-    arm: str, split: str, by_seed: Mapping[int, Evaluation]
-) -> list[Evaluation]:
-    """Each seed's evaluation, by seed, on the problems that all seeds have, in one order."""
-    sizes = {evaluation.n for evaluation in by_seed.values()}
-    if len(sizes) > 1:
-        raise ValueError(f"all seeds of {arm} must have the same n on {split}, got {sorted(sizes)}")
-    common = set.intersection(*(set(evaluation.prompts) for evaluation in by_seed.values()))
-    if not common:
-        raise ValueError(f"the seeds of {arm} must have common problems on {split}, but have none")
-    order = [p for p in next(iter(by_seed.values())).prompts if p in common]
-    return [by_seed[seed].on(order) for seed in sorted(by_seed)]
+def _arm_summary(
+    arm: str,
+    seeds: Iterable[int],
+    evaluations: Sequence[Evaluation],
+    values: Mapping[str, Floats],
+    intervals: IntervalConfig,
+) -> ArmSummary:
+    return ArmSummary(
+        arm=arm,
+        seeds=() if arm == BASE else tuple(sorted(seeds)),
+        n=evaluations[0].n,
+        problems=len(evaluations[0]),
+        temperature=evaluations[0].temperature,
+        most=max(evaluation.most for evaluation in evaluations),
+        metrics={name: mean_over_problems(v, intervals) for name, v in values.items()},
+        sampling_stderr=_sampling_stderr(evaluations),
+        band=_band(evaluations, None, intervals),
+        ungraded=ungraded_of(evaluations),
+    )
 
 
-def _sampling_stderr(evaluations: list[Evaluation]) -> dict[str, float]:
+def _sampling_stderr(evaluations: Sequence[Evaluation]) -> dict[str, float]:
     """Return the standard error of mean pass@k on these problems, from drawing n samples."""
-    problems = len(evaluations[0].prompts)
+    problems = len(evaluations[0])
     result = {}
     for k in powers_of_two(evaluations[0].n // 2):
         variance_RP = np.stack(
@@ -278,17 +279,14 @@ def _sampling_stderr(evaluations: list[Evaluation]) -> dict[str, float]:
     return result
 
 
-def _difference(first: _ArmValues, second: _ArmValues, intervals: IntervalConfig) -> ArmDifference:
-    prompts = [prompt for prompt in first.prompts if prompt in set(second.prompts)]
-    metrics = {
-        name: paired_difference(first.on(prompts, name), second.on(prompts, name), intervals)
-        for name in first.metrics_RP
-        if name in second.metrics_RP
+def _differences(
+    first: Mapping[str, Floats], second: Mapping[str, Floats], intervals: IntervalConfig
+) -> dict[str, Difference]:
+    return {
+        name: paired_difference(first[name], second[name], intervals)
+        for name in first
+        if name in second
     }
-    sides = [[e.on(prompts) for e in arm.evaluations] for arm in (first, second)]
-    band = _band(sides[0], sides[1], intervals) if prompts else None
-    loss = None if band is None else first_loss(band)
-    return ArmDifference(first.arm, second.arm, metrics, band, loss)
 
 
 def _band(

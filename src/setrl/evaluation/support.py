@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from setrl.evaluation.estimators import Counts, Floats, pass_at_k
 from setrl.evaluation.intervals import IntervalConfig, WithInterval, resampling_weights
-from setrl.groups.records import Evaluation
+from setrl.evaluation.samples import Evaluation
 
 Item = Literal["problems", "strategies"]
 
@@ -146,7 +146,7 @@ def support_of(
     Raises:
         ValueError: When the problems differ, or k is beyond an n.
     """
-    if any(evaluation.prompts != bases[0].prompts for evaluation in (*bases, *trained)):
+    if any(evaluation.ids != bases[0].ids for evaluation in (*bases, *trained)):
         raise ValueError("both evaluations must have the same problems in the same order")
     size = min(e.n for e in (*bases, *trained)) if k is None else k
     kinds_P4 = [
@@ -168,7 +168,7 @@ def _correct_by_name(evaluation: Evaluation, names: tuple[str, ...]) -> Counts:
     """Correct samples of each problem that use each of the named strategies, (P, C)."""
     place = {name: column for column, name in enumerate(names)}
     column_of = np.array([place[name] for name in evaluation.strategy_names], dtype=np.int64)
-    counts_PC = np.zeros((len(evaluation.prompts), len(names)), dtype=np.int64)
+    counts_PC = np.zeros((len(evaluation), len(names)), dtype=np.int64)
     problem, sample = np.nonzero(evaluation.correct_PN & (evaluation.strategies_PN >= 0))
     column = column_of[evaluation.strategies_PN[problem, sample]]
     np.add.at(counts_PC, (problem, column), 1)

@@ -152,9 +152,7 @@ def _head(comparison: Comparison) -> str:
         f"{comparison.intervals.in_words(max(comparison.seeds))}"
     )
     lines += [one.sentence(side) for side, one in comparison.ungraded.items()]
-    if comparison.left_out:
-        lines.append(f"{count(comparison.left_out, 'problem')} with fewer samples than the largest "
-                     "k left out")  # fmt: skip
+    lines += comparison.notes
     first, second = comparison.temperatures
     if first != second and not math.isnan(first + second):
         lines.append("The temperatures differ, and this can be the reason why the runs differ.")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setrl.groups.records import Evaluation
-from setrl.groups.records import Ungraded as Fate
+from setrl.evaluation.samples import Evaluation
+from setrl.groups.options import Ungraded as Fate
 from setrl.wording import count, percent
 
 
@@ -59,8 +59,8 @@ def ungraded_of(evaluations: Sequence[Evaluation]) -> Ungraded | None:
         return None
     bounds, of_all = [], 0
     for e in evaluations:
-        u_P = np.zeros(len(e.prompts)) if e.ungraded_P is None else e.ungraded_P
-        size_P = np.broadcast_to(e.sizes, len(e.prompts)) + (e.ungraded_are == "left-out") * u_P
+        u_P = np.zeros(len(e)) if e.ungraded_P is None else e.ungraded_P
+        size_P = e.size_P + (e.ungraded_are == "left-out") * u_P
         c_P = e.correct_count_P
         bounds.append((np.mean(c_P / size_P), np.mean((c_P + u_P) / size_P)))
         of_all += int(size_P.sum())

@@ -47,7 +47,7 @@ class JsonLine(NamedTuple):
     record: dict[str, Any]
 
 
-def read(path: Path, torn: Torn = "refuse") -> Iterator[JsonLine]:
+def read(path: Path, torn: Torn = "refuse", damage: list[str] | None = None) -> Iterator[JsonLine]:
     """Yield the objects of a file, line by line; empty lines are skipped.
 
     A process that is killed while it appends leaves half a line at the end of the file: the line
@@ -58,6 +58,7 @@ def read(path: Path, torn: Torn = "refuse") -> Iterator[JsonLine]:
         path: The file.
         torn: "refuse" raises an error; "leave_out" ends before the torn line; "cut" also removes it
             from the file and adds a missing newline, so that the next line can be appended.
+        damage: Gets a sentence about each line that is not an object, instead of an error.
 
     Raises:
         DataError: If the file cannot be read, or a line is not an object; the message names file
@@ -72,7 +73,11 @@ def read(path: Path, torn: Torn = "refuse") -> Iterator[JsonLine]:
         try:
             record = parse(line)
         except ValueError as error:
-            if line.startswith(b"{") and not line.endswith(b"\n"):
+            is_cut = line.startswith(b"{") and not line.endswith(b"\n")
+            if damage is not None:
+                damage.append(f"line {number} {'was cut off' if is_cut else error}")
+                continue
+            if is_cut:
                 if torn == "leave_out":
                     return
                 raise TornError(path, number, str(error)) from None

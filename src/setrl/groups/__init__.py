@@ -9,13 +9,10 @@ from setrl.names import imported_on_demand
 
 if TYPE_CHECKING:
     from setrl.groups.credit import credit_groups as credit_groups
-    from setrl.groups.loading import Loaded as Loaded
-    from setrl.groups.loading import load_samples as load_samples
     from setrl.groups.log import Log as Log
     from setrl.groups.log import open_log as open_log
     from setrl.groups.options import LogOptions as LogOptions
     from setrl.groups.recognition import Fields as Fields
-    from setrl.groups.records import evaluation_of as evaluation_of
     from setrl.groups.records import read_records as read_records
     from setrl.groups.types import Group as Group
     from setrl.groups.types import Sample as Sample
@@ -23,13 +20,10 @@ if TYPE_CHECKING:
 _MODULES = {
     "Fields": "setrl.groups.recognition",
     "Group": "setrl.groups.types",
-    "Loaded": "setrl.groups.loading",
     "Log": "setrl.groups.log",
     "LogOptions": "setrl.groups.options",
     "Sample": "setrl.groups.types",
     "credit_groups": "setrl.groups.credit",
-    "evaluation_of": "setrl.groups.records",
-    "load_samples": "setrl.groups.loading",
     "open_log": "setrl.groups.log",
     "read_records": "setrl.groups.records",
 }

@@ -17,14 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setrl.errors import ConfigError, DataError
+from setrl.groups.evaluation_reader import EvaluationReader
 from setrl.groups.field_names import STRATEGIES
 from setrl.groups.options import LogOptions, Verify
 from setrl.groups.recognition import SNIFFED, Fields, recognise
-from setrl.groups.records import EvaluationReader, is_record
+from setrl.groups.records import is_record
 from setrl.groups.row_reader import Item, Record, RowReader, explained
 from setrl.groups.rows import Row, Rows
 from setrl.groups.strategies import DEGENERATE_NOTE, MarksOf100
 from setrl.groups.types import Group
+from setrl.wording import count
 
 
 class Reader(Protocol):
@@ -121,6 +123,8 @@ class Log:
     def notes(self) -> list[str]:
         """Return what was noticed while all groups were read, in sentences."""
         notes = [*self._notes, *self.reader.notes()]
+        if damage := self.rows.damage:
+            notes.append(f"{count(len(damage), 'damaged line')} left out, the first: {damage[0]}")
         if self._equal:
             notes.append(f"{self._equal:,} rows that are equal to an earlier one" + (
                 ", sample number and all, are left out" if self.numbered else

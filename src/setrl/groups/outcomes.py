@@ -1,4 +1,4 @@
-"""Which samples of a group are correct, where a log holds only rewards."""
+"""Which samples of a group are correct, and whether their credit goes against it."""
 
 from __future__ import annotations
 
@@ -26,3 +26,13 @@ def with_outcomes(samples: Sequence[Sample]) -> tuple[Sample, ...]:
     return tuple(
         one if one.reward is None else one._replace(correct=one.reward == 1) for one in samples
     )
+
+
+def against(sample: Sample) -> float:
+    """Return |A| where it goes against correctness, else 0.
+
+    It does where A is positive for a wrong sample, or negative for a right one.
+    """
+    if sample.advantage is None or sample.correct is None:
+        return 0.0
+    return max(0.0, -sample.advantage if sample.correct else sample.advantage)

@@ -52,6 +52,7 @@ def _sample(record: Mapping[str, Any]) -> Sample:
         _strategy(record),
         advantage=_finite(record.get("advantage")),
         more={"name": None if name is None else str(name),
+              "cluster": record.get("cluster"),
               "counterfactual": record.get("counterfactual") or {}},
     )  # fmt: skip
 

@@ -23,6 +23,14 @@ from setrl.files.gzipped import open_gzip
 
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
 OPENING = 4096  # bytes that say what kind of file it is
+HTML = "is a page in HTML, as a server answers when a download needs a login: fetch the file itself"
+TEXTS = {
+    b"version https://git": "is a pointer of Git LFS, not the file itself: `git lfs pull` fetches "
+                            "it",
+    b"<!doctype": HTML,
+    b"<html": HTML,
+}  # fmt: skip
+"""How files begin that stand where a log should be → what they are, and what to do."""
 
 
 class Row(NamedTuple):
@@ -42,8 +50,11 @@ class Rows:
 
     Args:
         path: The file.
-        allow_damaged: Leave out a last line that was cut off.
+        allow_damaged: Leave out lines that cannot be read.
         records: The rows, if `path` only names where they came from.
+
+    Attributes:
+        damage: What is wrong with each line that is left out.
 
     Raises:
         DataError: If there is no such file.
@@ -53,6 +64,7 @@ class Rows:
         self, path: Path, allow_damaged: bool = False, records: Iterable[dict[str, Any]] = ()
     ):
         self.path, self.allow_damaged = path, allow_damaged
+        self.damage: list[str] = []
         self._given = records
         self._places, self._numbers = array("q"), array("I")
         self._copy: BinaryIO | None = None
@@ -128,20 +140,17 @@ class Rows:
         self, file: BinaryIO, place: int
     ) -> Iterator[tuple[int, int, dict[str, Any], bytes]]:
         for number, line in enumerate(file, start=1):
-            if line.strip():
-                try:
-                    record = json_lines.parse(line)
-                except ValueError as error:
-                    if line.endswith(b"\n"):
-                        raise DataError(f"{self.path}:{number}: {error}") from None
-                    if self.allow_damaged:
-                        return
-                    raise json_lines.TornError(
-                        self.path, number, f"{error}: the last line seems to be cut off; "
-                        "--allow-damaged leaves it out"
-                    ) from None  # fmt: skip
-                yield number, place, record, line
-            place += len(line)
+            start, place = place, place + len(line)
+            if not line.strip():
+                continue
+            try:
+                yield number, start, json_lines.parse(line), line
+            except ValueError as error:
+                if not self.allow_damaged:
+                    seems = "" if line.endswith(b"\n") else ": the last line seems to be cut off"
+                    raise DataError(f"{self.path}:{number}: {error}{seems}; --allow-damaged leaves "
+                                    "such lines out") from None  # fmt: skip
+                self.damage.append(f"line {number} {error}")
 
     def _copied(self, numbered: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Row]:
         """Copy rows to a temporary file while they are read."""
@@ -190,6 +199,9 @@ def _refuse_other_kinds(path: Path, start: bytes) -> None:
     text = start.removeprefix(codecs.BOM_UTF8).lstrip()
     if not text:
         raise DataError(f"{path}: is empty")
+    for opening, what in TEXTS.items():
+        if text[:20].lower().startswith(opening):
+            raise DataError(f"{path}: {what}")
     if text[:1] not in b"[{":
         line = text.splitlines()[0].decode("utf-8", errors="replace")[:80]
         kind = "a table of text (CSV)" if "," in line or "\t" in line else "not JSON"

@@ -11,7 +11,7 @@ import numpy as np
 from setrl.core.samples import DEGENERATE
 from setrl.errors import DataError
 from setrl.evaluation.agreement import flips
-from setrl.groups.records import Evaluation
+from setrl.evaluation.samples import Evaluation
 from setrl.recommend.forecasts import Strategies
 
 Labels = Literal["auto", "shared", "by_prompt"]

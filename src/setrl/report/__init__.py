@@ -23,7 +23,7 @@ def write_report(run_dir: Path, reference: str = "grpo", allow_damaged: bool = F
         run_dir: The folder of a run of either kind. The page leaves out what is missing there
             (evaluation, base, arms).
         reference: The arm that the others are compared with; the first one if it is missing.
-        allow_damaged: See `setrl.groups.records.load_evaluation`.
+        allow_damaged: See `setrl.evaluation.load_evaluation`.
 
     Raises:
         ConfigError: If the folder is not a run of setrl, its report.html was not written by setrl,
@@ -84,7 +84,7 @@ def publish_report(
         run_dir: The folder of the run.
         folder: Where README.md, the figures, summary.json and config.yaml go.
         reference: The arm that the others are compared with; the first one if it is missing.
-        allow_damaged: See `setrl.groups.records.load_evaluation`.
+        allow_damaged: See `setrl.evaluation.load_evaluation`.
 
     Raises:
         ConfigError: If the folder is not a run of setrl, `folder` holds such files of others,

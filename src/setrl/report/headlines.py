@@ -68,6 +68,7 @@ def headlines(data: RunData) -> list[Headline]:
         *_against_reference(data, usual, "pass@1"),
         *_reference_against_base(data, hardest),
         *_ungraded(data),
+        *(Headline(f"{note}.", "fact") for split in data.splits for note in split.notes),
     ]
 
 

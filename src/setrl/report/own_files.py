@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
-from setrl.errors import ConfigError, DataError
+from setrl.errors import ConfigError
+from setrl.evaluation.loading import Loaded, load_samples
 from setrl.evaluation.metrics import powers_of_two
-from setrl.evaluation.sides import refuse_repeated
+from setrl.evaluation.sides import is_samples
 from setrl.evaluation.summary import summarise
-from setrl.groups.importers.tools import READERS, tool_of
-from setrl.groups.loading import Loaded, load_samples
+from setrl.groups.importers.tools import READERS
 from setrl.groups.options import LogOptions
 from setrl.report.run import GIVEN, ArmRun, RunData
 from setrl.report.style import looks
@@ -26,7 +26,7 @@ def data_of(
 
     Args:
         paths: Evaluation files, logs, or folders of other tools' logs. The first one is what the
-            others are compared with, on the problems that both have.
+            others are compared with, on the problems that all have.
         folder: Where the report goes.
         options: How logs are read.
         ks: Further k at which curves are computed, besides 1, 2, 4, …; problems with fewer samples
@@ -39,24 +39,12 @@ def data_of(
     """
     loaded = {name: _load(path, options) for name, path in _names(paths).items()}
     reading = [line for one in loaded.values() for line in one.reading]
-    found = {name: one.evaluation for name, one in loaded.items()}
-    if all(evaluation.ids for evaluation in found.values()):
-        found = {n: dataclasses.replace(e, prompts=e.ids) for n, e in found.items()}
-    for name, evaluation in found.items():
-        refuse_repeated(name, evaluation.prompts)
-    found = {name: e.with_samples(max(ks, default=1)) for name, e in found.items()}
-    first = next(iter(found.values()))
-    for name, evaluation in found.items():
-        shared = len({*first.prompts} & {*evaluation.prompts})
-        if not shared:
-            raise DataError(f"{name} shares no problem with {next(iter(found))}")
-        if shared < max(len(first.prompts), len(evaluation.prompts)):
-            reading.append(f"note: {name} and {next(iter(found))} are compared on the {shared} "
-                           "problems that both have")  # fmt: skip
+    found = {name: one.evaluation.with_samples(max(ks, default=1)) for name, one in loaded.items()}
     of_arms = {name: {0: evaluation} for name, evaluation in found.items()}
     places = {*ks, *powers_of_two(min(e.n for e in found.values()))} if ks else ()
     problems = {GIVEN: of_arms}
     summary = summarise(problems, next(iter(found)), ks=sorted(places))
+    reading += [f"note: {note}" for note in summary.splits[GIVEN].notes]
     run = {"name": " and ".join(found), "command": command}
     arms: dict[str, tuple[ArmRun, ...]] = {}
     arms.update(dict.fromkeys(found, ()))
@@ -66,7 +54,7 @@ def data_of(
 
 
 def _load(path: Path, options: LogOptions) -> Loaded:
-    if not path.is_file() and tool_of(path) is None:
+    if not is_samples(path):
         raise ConfigError(
             f"{path} is neither a run of setrl, an evaluation file or a log, nor a folder with a "
             f"log of {', '.join(READERS)}"

@@ -42,7 +42,7 @@ def write_page(run_dir: Path, reference: str = "grpo", allow_damaged: bool = Fal
     Args:
         run_dir: The folder; the page leaves out what is missing there.
         reference: The arm that the others are compared with; the first one if it is missing.
-        allow_damaged: See `setrl.groups.records.load_evaluation`.
+        allow_damaged: See `setrl.evaluation.load_evaluation`.
 
     Returns:
         What the page shows.
@@ -74,7 +74,7 @@ def publish(
         run_dir: The folder of the run.
         folder: Where to; made if missing.
         reference: The arm that the others are compared with.
-        allow_damaged: See `setrl.groups.records.load_evaluation`.
+        allow_damaged: See `setrl.evaluation.load_evaluation`.
 
     Returns:
         The path of README.md.

@@ -16,10 +16,11 @@ from setrl.report.curves import (
     step_times,
     training_curves,
 )
-from setrl.report.examples import disagreements, solved_by_one, worst_credit
 from setrl.report.figures_training import outside_sweeps_or_middle, smoothing
 from setrl.report.headlines import Headline, headline_k, pass_at_k_title
+from setrl.report.odd_credit import disagreements, worst_credit
 from setrl.report.run import RunData
+from setrl.report.solved import solved_by_one
 from setrl.report.style import Look
 
 DIGITS = 6  # significant ones: more than a plot or a table of a page shows

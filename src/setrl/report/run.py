@@ -146,7 +146,7 @@ def read_run(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False
     Args:
         run_dir: The folder.
         reference: The arm of language models that the others are compared with.
-        allow_damaged: See `setrl.groups.records.load_evaluation`.
+        allow_damaged: See `setrl.evaluation.load_evaluation`.
 
     Raises:
         ConfigError: If the folder does not exist.

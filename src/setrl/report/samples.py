@@ -10,10 +10,10 @@ from setrl.groups.rollouts import group_of_rollout
 from setrl.groups.types import Sample
 from setrl.report.figures_training import share_fills
 from setrl.report.run import ArmRun, RunData
-from setrl.report.style import OTHER_FILL, label, main_arms
+from setrl.report.style import OTHER_FILL, cut, label, main_arms
 
 MOST_SAMPLES = 32
-MOST_LETTERS = 600
+LETTERS = 600
 USED = "used"  # the advantage that entered the loss, among the counterfactual ones
 
 
@@ -135,9 +135,9 @@ def _credits(values: list[float | None]) -> list[ShownAdvantage | None]:
 def _sample(
     sample: Sample, credits: tuple[ShownAdvantage | None, ...], fills: Mapping[str, str]
 ) -> ShownSample:
-    text, strategy = sample.text, (sample.more or {})["name"]
+    strategy = (sample.more or {})["name"]
     return ShownSample(
-        text=text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + " …",
+        text=cut(sample.text, LETTERS),
         reward=sample.reward,
         is_correct=sample.correct,
         strategy=strategy,

@@ -132,6 +132,11 @@ def place_in_sweep(arm: str, arms: Sequence[str]) -> str:
     return " ".join(word for word in arm.split("_") if any(map(str.isdigit, word)))
 
 
+def cut(text: str, most: int = 2_000) -> str:
+    """Return text with at most this many letters."""
+    return text if len(text) <= most else text[:most] + " …"
+
+
 def label(arm: str) -> str:
     """Return the name of an arm for people.
 

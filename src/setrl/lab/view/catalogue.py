@@ -16,6 +16,8 @@ from typing import Any, Literal
 
 from setrl import files
 from setrl.errors import ConfigError, DataError, explain
+from setrl.evaluation.loading import load_evaluation, load_samples
+from setrl.evaluation.samples import Evaluation
 from setrl.files.run_folder import (
     FIGURES,
     RECORD,
@@ -27,9 +29,8 @@ from setrl.files.run_folder import (
 )
 from setrl.groups.importers import tinker_cookbook
 from setrl.groups.importers.tools import FILES, READERS
-from setrl.groups.loading import is_evaluation_file, load_samples
 from setrl.groups.options import LogOptions
-from setrl.groups.records import Evaluation, load_evaluation
+from setrl.groups.records import is_evaluation_file
 from setrl.lab.view.rollouts import Index, Rollouts, ToolLog
 
 DEEPEST = 6  # folders below the one that is shown

@@ -13,17 +13,15 @@ from setrl.errors import ConfigError, DataError, explain
 from setrl.evaluation.bands import Band, every_k, first_loss, pass_values, simultaneous_band
 from setrl.evaluation.intervals import IntervalConfig, mean_over_problems, paired_difference
 from setrl.evaluation.metrics import powers_of_two
-from setrl.evaluation.sides import refuse_repeated
+from setrl.evaluation.problems import Arms, on_common
+from setrl.evaluation.samples import Evaluation
 from setrl.files.run_folder import BASE
-from setrl.groups.records import Evaluation
 from setrl.lab.view.catalogue import Entry, Source
 
 USUAL_REFERENCE = "grpo"
 PROBLEMS_SHOWN = 400
 PROMPT_SHOWN = 300
 CURVES = 24  # arms that one page compares
-
-Arms = Mapping[str, Sequence[Evaluation]]
 
 
 class Evaluations:
@@ -62,7 +60,8 @@ def _state(arms: Mapping[str, Mapping[int, Source]]) -> tuple[Any, ...]:
 
 def _page(sources: Mapping[str, Mapping[int, Source]], against: str | None) -> dict[str, Any]:
     read, notes = _read(sources)
-    arms = _on_common_problems(read, notes)
+    arms, left_out = on_common(read)
+    notes += left_out
     ks = every_k(min(evaluation.n for found in arms.values() for evaluation in found))
     values = {name: pass_values(found, ks) for name, found in arms.items()}
     reference = _reference(list(arms), against)
@@ -73,7 +72,7 @@ def _page(sources: Mapping[str, Mapping[int, Source]], against: str | None) -> d
         "ks": ks,
         "shown_ks": [ks[place] for place in places],
         "level": IntervalConfig().level,
-        "problems": len(next(iter(arms.values()))[0].prompts),
+        "problems": len(next(iter(arms.values()))[0]),
         "arms": [_curve(name, arms[name], values[name], ks, places) for name in arms],
         "differences": [
             _difference(name, values[name], values[reference], ks, places)
@@ -94,8 +93,6 @@ def _read(
         for source in seeds.values():
             try:
                 evaluation = source.load()
-                if not evaluation.ids:
-                    refuse_repeated(name, evaluation.prompts)
                 found.setdefault(name, []).append(evaluation)
             except (ConfigError, DataError, OSError) as error:
                 notes.append(f"{name} is left out: {explain(error)}")
@@ -104,23 +101,6 @@ def _read(
     if len(found) > CURVES:
         notes.append(f"the first {CURVES} of {len(found)} arms are shown")
     return dict(list(found.items())[:CURVES]), notes
-
-
-def _on_common_problems(read: Arms, notes: list[str]) -> dict[str, list[Evaluation]]:
-    """Return the arms on the problems that all have; an arm that shares none is left out."""
-    first = next(iter(read.values()))[0].prompts
-    common = dict.fromkeys(first)
-    arms: dict[str, Sequence[Evaluation]] = {}
-    for name, found in read.items():
-        shared = common.keys() & set.intersection(*(set(one.prompts) for one in found))
-        if not shared:
-            notes.append(f"{name} is left out: it shares no problem with {next(iter(read))}")
-            continue
-        arms[name], common = found, {one: None for one in common if one in shared}
-    most = max(len(one.prompts) for found in arms.values() for one in found)
-    if len(common) < most:
-        notes.append(f"only the {len(common)} problems that all arms have are compared")
-    return {name: [one.on(list(common)) for one in found] for name, found in arms.items()}
 
 
 def _reference(names: list[str], against: str | None) -> str:

@@ -22,9 +22,9 @@ from setrl.core.samples import DEGENERATE
 from setrl.files import json_lines
 from setrl.groups.importers.importing import LogReader, merged
 from setrl.groups.options import LogOptions
-from setrl.groups.outcomes import with_outcomes
+from setrl.groups.outcomes import against, with_outcomes
 from setrl.groups.rollouts import group_of_rollout
-from setrl.groups.types import Group, Sample
+from setrl.groups.types import Group
 
 PROMPT_KEPT = 160  # letters of a prompt that a table shows
 FILES_KEPT = 2  # of other tools' logs, whose files are read as a whole
@@ -173,16 +173,6 @@ def summary(place: int, group: Group) -> tuple[Any, ...]:
         max((size for size, _ in odd), default=math.nan),
         max((size for size, right in odd if not right), default=0.0 if odd else math.nan),
     )
-
-
-def against(sample: Sample) -> float:
-    """Return |A| where it goes against correctness, else 0.
-
-    It does where A is positive for a wrong sample, or negative for a right one.
-    """
-    if sample.advantage is None or sample.correct is None:
-        return 0.0
-    return max(0.0, -sample.advantage if sample.correct else sample.advantage)
 
 
 @dataclass(frozen=True)
