@@ -86,7 +86,7 @@ class Grade:
 
     @property
     def witness(self) -> dict[str, Any] | None:
-        """Where a wrong answer differs: a point, an entry, a member, the part that is unread."""
+        """Where a wrong answer differs: a point, an entry, a missing member, what is unread."""
         found = self._with_witness()
         return found.record() if found and self.correct is False else None
 
