@@ -23,6 +23,7 @@ from setrl.cli.control_watch import Watch
 from setrl.cli.credit import CreditLog
 from setrl.cli.doctor import Doctor
 from setrl.cli.evaluate import Evaluate
+from setrl.cli.grade import GradeAnswer
 from setrl.cli.import_log import ImportLog
 from setrl.cli.judge import JudgeLog
 from setrl.cli.judge_audit import JudgeAudit
@@ -44,6 +45,7 @@ COMMANDS: dict[str, Any] = {
     "compare": Compare,
     "report": Report,
     "credit": CreditLog,
+    "grade": GradeAnswer,
     "judge": JudgeLog,
     "judge-audit": JudgeAudit,
     "train-judge": TrainJudge,

@@ -27,6 +27,10 @@ class Finding(NamedTuple):
     pairs: tuple[int, ...] = ()
     detail: tuple[str, ...] = ()
 
+    def decisive(self) -> Finding:
+        """Return the innermost finding that made this one different, or the finding itself."""
+        return self.parts[0].decisive() if self.parts and self.equal is False else self
+
     def record(self) -> dict[str, Any]:
         """Return the finding as JSON has it, without what is empty; the checker reads this."""
         found = self._asdict() | {"parts": [part.record() for part in self.parts]}

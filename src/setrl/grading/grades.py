@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from setrl.grading.findings import Finding
 from setrl.grading.why import exact_point, sentence, with_point
@@ -67,6 +67,15 @@ class Grade:
     def correct(self) -> bool | None:
         """Whether the sample is correct; None (unknown) if its gold cannot be parsed."""
         return None if self.reason == Reason.BAD_GOLD else self.reason == Reason.EQUAL
+
+    @property
+    def verdict(self) -> Literal["right", "wrong", "unreadable"]:
+        """Right, wrong, or unreadable: then nothing was compared, or not for certain."""
+        if self.correct:
+            return "right"
+        nothing = self.reason in UNREAD | {Reason.TIMEOUT, Reason.CRASH, Reason.BAD_GOLD}
+        unread = self.finding and self.finding.decisive().rule in ("unread", "undecided")
+        return "unreadable" if nothing or unread else "wrong"
 
     @property
     def why(self) -> str:

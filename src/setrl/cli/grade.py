@@ -1,0 +1,55 @@
+"""`setrl grade`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+
+from tyro.conf import Positional
+
+from setrl.errors import DataError
+
+EXIT_CODES = {"right": 0, "wrong": 10, "unreadable": 11}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradeAnswer:
+    r"""Compare an answer with a gold, and say why it is right, wrong or unreadable.
+
+    The exit code is 0 for a right answer, 10 for a wrong one, and 11 for an answer that cannot be
+    read or compared. It is 3 for a gold that cannot be used for grading. Put an answer that begins
+    with a minus sign after two dashes: setrl grade -- 5 -5.
+
+    Attributes:
+        gold: The correct answer, in LaTeX.
+        answer: The given answer, or the text of a sample with its answer in a \boxed{}.
+        units: Accept an answer whose unit is missing, or that has a unit where the gold has none.
+        json: Print the verdict, the sentence, and the certificate or the witness as JSON.
+    """
+
+    gold: Positional[str]
+    answer: Positional[str]
+    units: bool = False
+    json: bool = False
+
+    def run(self) -> None:
+        """Print the verdict and why, and leave with its exit code."""
+        from setrl.grading import MathGrader
+        from setrl.grading.checker import check
+
+        grader = MathGrader(units=self.units, workers=1)
+        boxed = self.answer if r"\boxed" in self.answer else rf"\boxed{{{self.answer}}}"
+        grade = grader.grade(boxed, self.gold)
+        if grade.correct is None:
+            [problem] = grader.gold_problems([self.gold])
+            raise DataError(f"the gold {self.gold!r} cannot be used for grading: {problem}")
+        record = grade.certificate or grade.witness
+        checked = check(self.gold, grade.answer or "", record) if record else None
+        if self.json:
+            said = {"verdict": grade.verdict, "why": grade.why, "answer": grade.answer}
+            proof = {"certificate": grade.certificate, "witness": grade.witness}
+            print(json.dumps({**said, **proof, "checked": checked}, ensure_ascii=False))
+        else:
+            print(f"{grade.verdict}: {grade.why}{' (checked)' if checked else ''}")
+        sys.exit(EXIT_CODES[grade.verdict])
