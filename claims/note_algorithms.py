@@ -14,26 +14,11 @@ import setrl
 from claims import scores
 from claims.claims import NOTE, Trials, Verdict, claim, remark, scaled, stated
 from claims.exact import (
-    Actions,
-    Credit,
-    Score,
     all_sets,
-    average,
     deviation,
     from_sets,
     times,
 )
-
-
-def by_first_action(score: Score, size: int) -> Credit:
-    """Average sets with any trajectory that starts with the action; subtract the mean of all."""
-
-    def credit(group: Actions) -> list[Fraction]:
-        sets = [tuple(sorted(group[i] for i in s)) for s in all_sets(len(group), size)]
-        mean = average([score(s) for s in sets])
-        return [average([score(s) for s in sets if a in s]) - mean for a in group]
-
-    return credit
 
 
 @claim(
