@@ -84,11 +84,6 @@ def dominant_action(size: int, p: Policy) -> Trials:
         yield stated(found == formula and signs, n=size, π=p, Cov=found)
 
 
-def _range(score: Score, num_actions: int, size: int) -> tuple[Fraction, Fraction]:
-    values = [score(s) for s in combinations_with_replacement(range(num_actions), size)]
-    return min(values), max(values)
-
-
 Case = tuple[str, Policy, Score, Score]  # name, policy, f_poly, its diversity
 
 
