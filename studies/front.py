@@ -262,7 +262,7 @@ def _differences(run: Run, order: Sequence[str]) -> list[str]:
             _shown(metric, run.differences[split][arm][metric], signed)
             for split, metric in COLUMNS[:5]
         ]
-        beyond = signed(lead(run, arm), 2) if _line(run) else MISSING
+        beyond = signed(lead(run, arm), 2) if len(_line(run)) > 1 else MISSING
         rows.append([f"`{arm}`", *cells, beyond, verdict(run, arm)])
     heads = ("arm", *HEADS[:5], "beyond the line", "verdict")
     said = "Paired differences to Poly-EPO, K = 4, and right strategies beyond its line over K:"
@@ -339,9 +339,9 @@ def _place(found: Mapping[str, float]) -> WithInterval:
 
 FINALS = ("polynomial", "multiplication", "quadratic")
 EARLIER = """\
-The intervals of these runs were first percentiles of resampled problems and seeds (`bootstrap` in
-the files), which are too short for three seeds. The samples are not in the repository, so the
-present intervals are computed from what the files have. The spread of seeds is exact: V_R comes
+The intervals of the runs with three seeds were first percentiles of resampled problems and seeds
+(`bootstrap` in the files), which are too short for three seeds. Their samples are not in the
+repository, so the present intervals are computed from what the files have. The spread of seeds is exact: V_R comes
 from the paired means of the seeds (`per_seed`). The spread of problems is recovered from the width
 of the earlier interval: V_P = (width / 3.92)² − V_R of one arm − V_R of the other. The interval is
 the value ± √(t²₉₉·V_P + t²_{R−1}·V_R), and no shorter than the earlier one; arms with the same
