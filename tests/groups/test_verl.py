@@ -130,6 +130,4 @@ def test_samples_of_a_gold_that_cannot_be_graded_are_left_out(tmp_path):
         "1 problems have no sample that is scored: left out",
         "1 problems have a right answer that cannot be used for grading, such as ' ': their "
         "samples have no grade",
-        "every problem has one sample: if that is not so, name the field that the samples of one "
-        "problem share with --group",
     ]

@@ -343,8 +343,10 @@ def _with_samples(first: Side, second: Side, least: int) -> tuple[Side, Side, li
     evaluations = (*first.evaluations, *second.evaluations)
     enough_P = np.all([e.size_P >= least for e in evaluations], axis=0)
     if not enough_P.any():
-        raise DataError(f"{first.name} and {second.name} share no problem with {least} samples in "
-                        f"both: the most that one has is {first.most} and {second.most}")  # fmt: skip
+        raise DataError(
+            f"{first.name} and {second.name} share no problem with {least} samples in both: the "
+            f"most that one has is {first.most} and {second.most}"
+        )
     if enough_P.all():
         return first, second, []
     rows = np.flatnonzero(enough_P).tolist()

@@ -144,6 +144,7 @@ class _Problem(NamedTuple):
     ungraded: int
     ungraded_are: Ungraded
     temperature: float
+    step: int | None
 
 
 def evaluation_of(records: Iterable[Record], where: str) -> Evaluation:
@@ -174,10 +175,19 @@ def evaluation_of(records: Iterable[Record], where: str) -> Evaluation:
         proxy_PN=_graded("proxy", [one.proxy_N for one in found], where),
         texts_P=tuple(one.texts for one in found),
         n_P=n_P if np.ptp(n_P) else None,
-        ids=tuple(one.name for one in found),
+        ids=_ids(found),
         ungraded_P=ungraded_P if ungraded_P.any() else None,
         ungraded_are=next((one.ungraded_are for one in found if one.ungraded), "left-out"),
     )
+
+
+def _ids(found: Sequence[_Problem]) -> tuple[str, ...]:
+    """Return what names the problems: in a log of training, ids name a group of one run."""
+    prompts = tuple(one.prompt for one in found)
+    is_training = all(one.step is not None for one in found)
+    if is_training and len(set(prompts)) == len(prompts):
+        return prompts
+    return tuple(one.name for one in found)
 
 
 class _Labels(dict[str | None, int]):
@@ -206,6 +216,7 @@ def _problem(record: Record, strategies: _Labels, answers: _Labels) -> _Problem:
         record.get("ungraded", 0),
         record.get("ungraded_are", "left-out"),
         float("nan") if heat is None else float(heat),
+        record.get("step"),
     )
 
 

@@ -129,7 +129,7 @@ class Log:
             notes.append(f"{self._equal:,} rows that are equal to an earlier one" + (
                 ", sample number and all, are left out" if self.numbered else
                 " count as further samples; with --sample-number they are left out"))  # fmt: skip
-        if self._most == 1 and len(self) > 1:
+        if self._most == 1 and len(self) > 1 and self.source == "jsonl":
             notes.append("every problem has one sample: if that is not so, name the field that the "
                          "samples of one problem share with --group")  # fmt: skip
         if self.options.degenerate is None and self._marks.found:

@@ -21,7 +21,7 @@ class LogOptions:
         correct_above: Samples of a higher score are correct; without it scores must be 0 and 1.
         degenerate: The strategy that means no cluster; null and −1 always do.
         verify: Compare each answer, or else the text, with the gold answer, and ignore `correct`.
-        allow_damaged: Leave out a last line that was cut off.
+        allow_damaged: Leave out lines that cannot be read.
         ungraded: Whether samples without a score are left out of figures, or count as wrong.
         steps: First and last training step to read (trl, verl, tinker); only the last step by
             default.

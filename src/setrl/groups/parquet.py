@@ -10,6 +10,14 @@ from setrl.errors import ConfigError, DataError
 from setrl.installing import install
 
 
+def columns(path: Path) -> list[str]:
+    """Return the names of a file's columns; no names if it cannot be read."""
+    try:
+        return list(_pyarrow().parquet.read_schema(path).names)
+    except (ConfigError, OSError, ValueError):  # the reader of rows says what is wrong
+        return []
+
+
 def rows(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
     """Return the columns of a file, in order, and its rows.
 

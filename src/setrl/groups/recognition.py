@@ -457,7 +457,10 @@ class _Search:
 
     def _find_answers(self) -> None:
         self._take("answer", ANSWERS, is_label)
-        golds = [p for p in self._free(GOLDS, is_label) if True not in self._within_groups(p)]
+        # Two right answers of one prompt are two problems, which the reader refuses.
+        is_by_prompt = names_prompt(self.found.get("group", ()), self.why.get("group", ""))
+        golds = [path for path in self._free(GOLDS, is_label)
+                 if is_by_prompt or True not in self._within_groups(path)]  # fmt: skip
         if "gold" in self.given:
             self.found["gold"], self.why["gold"] = self.given["gold"], "--gold"
         elif golds:
@@ -540,13 +543,14 @@ class _Search:
         correct = self._free(COUNTS_CORRECT, is_whole)
         every = self._free(COUNTS_ALL, is_whole)
         inner = f"{self.rows}." if self.rows else ""  # prefer counts in the list's objects
-        for c in correct:
-            same = [n for n in every if n.startswith(inner) == c.startswith(inner)]
-            for n in same:
-                pairs = zip(self.columns[c].values(), self.columns[n].values(), strict=False)
-                if all(0 <= a <= b for a, b in pairs if a is not None and b is not None):
-                    return c, n
-        return None
+        pairs = [(c, n) for c in correct for n in every
+                 if n.startswith(inner) == c.startswith(inner)]  # fmt: skip
+        return next(filter(self._fits, pairs), next(iter(pairs), None))
+
+    def _fits(self, pair: tuple[str, str]) -> bool:
+        """Return whether no row has more correct samples than samples."""
+        counts = zip(*(self.columns[path].values() for path in pair), strict=False)
+        return all(0 <= c <= n for c, n in counts if c is not None and n is not None)
 
     def _check_correct(self) -> None:
         """Take counts if no field says which samples are correct, or note what is missing."""
@@ -577,6 +581,9 @@ class _Search:
         """Return the field that has the name of a verdict, and a value that is not a verdict."""
         for path, values in self.columns.items():
             if _norms(path, values) & {*SAYS_CORRECT, *SCORES}:
+                if all(value is None for value in values.values()):
+                    return (f"{path} seems to say whether a sample is correct, but it is null in "
+                            f"all of the first {len(values):,} rows")  # fmt: skip
                 for value in chain.from_iterable(
                     value if isinstance(value, list) else [value] for value in values.values()
                 ):
@@ -587,6 +594,11 @@ class _Search:
                             "such as correct and wrong; or name another field with --correct"
                         )
         return None
+
+
+def names_prompt(group: Sequence[str], why: str) -> bool:
+    """Return whether a problem is named by its prompt, and not because the user said so."""
+    return len(group) == 1 and _norm(group[0]) in PROMPTS and why != "--group"
 
 
 def _columns(records: Iterable[Record]) -> dict[str, dict[int, Any]]:

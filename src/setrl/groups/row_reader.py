@@ -12,7 +12,7 @@ from setrl.errors import ConfigError, DataError
 from setrl.groups.field_values import group_name, is_messages, verdict
 from setrl.groups.fields import label, plain
 from setrl.groups.options import LogOptions, Verify, math_verifier
-from setrl.groups.recognition import Recognised, unrolled, value_at
+from setrl.groups.recognition import Recognised, names_prompt, unrolled, value_at
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample
 
@@ -146,7 +146,7 @@ class RowReader:
                     raise ValueError(f"{name!r} and {own!r} have one hash: run the command again")
                 name = own
                 prompt = self._shared("prompt", name, prompt, self._prompt(item))
-                gold = self._shared("gold", name, gold, self._optional("gold", item, label))
+                gold = self._gold(name, gold, item, items[0][0])
                 step = self._optional("step", item, int) if step is None else step
             for row, item in items:  # noqa: B007  the error below names the row
                 if samples and self.recognised.has_counts:
@@ -226,6 +226,18 @@ class RowReader:
             )
         self.counted[role] += 1
         return known
+
+    def _gold(self, name: str, known: str | None, item: Record, first: int) -> str | None:
+        """Return the right answer of a problem."""
+        found = self._optional("gold", item, label)
+        why = self.recognised.why.get("group", "")
+        if None not in (known, found) and known != found and names_prompt(self.fields.group, why):
+            raise ValueError(
+                f"the right answer to {name[:40]!r} is {found!r} here, and {known!r} in "
+                f"{self.where(first)}: these are two problems, so name the field of their ids with "
+                f"--group; --group {self.fields.group[0]} takes them as one"
+            )
+        return self._shared("gold", name, known, found)
 
     def _samples(self, item: Record, gold: str | None) -> list[Sample]:
         if self.recognised.has_counts:

@@ -8,6 +8,7 @@ samples/*.json, inspect_ai itself reads it, if it is installed.
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ from setrl.groups.types import Group, Sample
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 HEADER = "header.json"
 ATTACHMENT = "attachment://"
+OPENING = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:')  # of a log in .json
 
 
 def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:

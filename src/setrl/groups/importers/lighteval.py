@@ -19,6 +19,8 @@ from setrl.groups.importers.importing import LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.types import Group, Sample
 
+COLUMNS = {"doc", "model_response", "metric"}
+
 
 def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     for place, row in enumerate(parquet.rows(path)[1]):

@@ -7,6 +7,7 @@ filtered_resps, filter, metrics, and a key for each metric. The metrics are of t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from setrl.groups.importers.importing import LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.types import Group, Sample
 
+OPENING = re.compile(rb'\s*\{"doc_id":.*"(?:doc|target|arguments|resps)":', re.DOTALL)
+NO_METRICS = ("doc_id", "doc", "target", "resps", "filter")  # of the keys before the metrics
+
 
 def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     lines = [(f"{path}:{number}", record) for number, _, record in json_lines.read(path)]
@@ -28,7 +32,10 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
     if chosen not in filters:
         raise ConfigError(f"{path} has no filter {chosen!r}; it has {', '.join(filters)}")
     if len(filters) > 1 and options.filter is None:
-        notes.append(f"{path.name}: filter {chosen} is read, of {', '.join(filters)}")
+        notes.append(
+            f"{path.name}: filter {chosen} is read, of {', '.join(filters)}; "
+            "`setrl import lm-eval --filter` reads another"
+        )
     for where, record in lines:
         if str(record.get("filter", "none")) == chosen:
             with reading(where):
@@ -43,7 +50,7 @@ def _group(record: dict[str, Any], file: str, options: LogOptions, where: str) -
         if len(texts) > 1:
             raise DataError(f"{where}: has one score for {len(texts)} samples: give --verify to "
                             "compare each sample with the target")  # fmt: skip
-        metrics = [name for name in record.get("metrics", []) if name in record]
+        metrics = [name for name in record.get("metrics") or _numbers(record) if name in record]
         score = number(record[choose_score(metrics, options.fields.reward, where)], where)
     samples = tuple(
         Sample(text, reward=score, answer=answer)
@@ -52,6 +59,12 @@ def _group(record: dict[str, Any], file: str, options: LogOptions, where: str) -
     key = options.fields.gold
     gold = label(record["doc"].get(key) if key else record.get("target"))
     return Group(f"{file}/{field(record, 'doc_id', where)}", _prompt(record), samples, gold)
+
+
+def _numbers(record: dict[str, Any]) -> list[str]:
+    """Return the keys of the metrics in a log of a version that does not list them."""
+    numbers = (key for key, value in record.items() if isinstance(value, bool | int | float))
+    return [key for key in numbers if key not in NO_METRICS]
 
 
 def _texts(resps: Any, where: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from setrl.groups.fields import log_files
 from setrl.groups.importers import inspect_ai, lighteval, lm_eval, tinker_cookbook, trl, verl
 from setrl.groups.importers.importing import LogReader, choose_steps, merged, of_one_size
 from setrl.groups.options import LogOptions
+from setrl.groups.parquet import columns
 from setrl.groups.recognition import Fields
 from setrl.groups.types import Group, Sample
 
@@ -32,13 +34,14 @@ FILES = {
     "inspect": re.compile(r".*\.eval"),
 }
 """Tool → the names of its files; a group is the training step, where there is a file for each."""
+OPENING = 4096  # bytes of a file that tell its tool
 FOR_TOOLS = ("reward", "strategy", "answer", "gold")  # fields that an option names in their logs
 
 
 def tool_of(path: Path) -> str | None:
     """Return the tool whose log a folder holds, or a file that only this tool writes."""
     if path.is_file():
-        return "inspect" if path.suffix == ".eval" else None
+        return _tool_of_file(path)
     if not path.is_dir():
         return None
     if trl.completions_folder(path) is not None:
@@ -47,6 +50,18 @@ def tool_of(path: Path) -> str | None:
         return "tinker"
     files = [one.name for one in path.iterdir()]
     return next((tool for tool, name in FILES.items() if any(map(name.fullmatch, files))), None)
+
+
+def _tool_of_file(path: Path) -> str | None:
+    with path.open("rb") as file:
+        start = file.read(OPENING)
+    if path.suffix == ".eval" or inspect_ai.OPENING.match(start):
+        return "inspect"
+    if lm_eval.OPENING.match(start):
+        return "lm-eval"
+    if start.startswith(b"PAR1") and {c.strip("_") for c in columns(path)} >= lighteval.COLUMNS:
+        return "lighteval"
+    return None
 
 
 def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) -> list[Group]:
@@ -64,7 +79,7 @@ def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) ->
     """
     with usage_errors():
         reader = names.look_up("tool", tool, READERS)
-    _refuse_names(tool, options.fields)
+    options = replace(options, fields=_for_tool(tool, options.fields))
     if reader is trl.READER:
         path = trl.completions_folder(path) or path
     parts = [
@@ -116,9 +131,16 @@ def _known(sample: Sample) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
-def _refuse_names(tool: str, fields: Fields) -> None:
-    given = [role for role in fields.named() if role not in FOR_TOOLS]
-    if given:
+def _for_tool(tool: str, fields: Fields) -> Fields:
+    """Return the fields, with the score under one name; `correct` names the same score.
+
+    Raises:
+        ConfigError: If other fields are named.
+    """
+    if fields.correct and not fields.reward:
+        fields = replace(fields, correct=None, reward=fields.correct)
+    if given := [role for role in fields.named() if role not in FOR_TOOLS]:
         options = ", ".join(f"--{role.replace('_', '-')}" for role in given)
         raise ConfigError(f"the fields of a log of {tool} are known: {options} is for other "
-                          "programs' logs (`setrl import jsonl`)")  # fmt: skip
+                          "programs' logs")  # fmt: skip
+    return fields

@@ -223,7 +223,8 @@ class Catalogue:
             steps = {int(match[1]): folder / match[0] for match in found}
             log = ToolLog(dict(sorted(steps.items())), READERS[tool], self.options)
             arms = {name: {0: Seed(index=self._index(folder, log))}}
-        load = partial(_loaded, folder, self.options, tool)
+        given = self.root if self.root.is_file() else folder
+        load = partial(_loaded, given, self.options, tool)
         evaluations = {tool: {name: {0: Source(paths, load)}}}
         about = {"command": f"a log of {tool}"}
         return Entry(self._id(folder), name, self._where(folder), "log", about, {}, arms,
