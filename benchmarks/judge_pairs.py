@@ -19,7 +19,7 @@ from sklearn.metrics import roc_auc_score
 from setrl import files
 from setrl.judges import Group
 from setrl.judges.embedding import EmbeddingJudge
-from setrl.judges.pairwise import PairwiseJudge, by_judge
+from setrl.judges.pairwise import ByJudge, PairwiseJudge
 
 THRESHOLDS = np.round(np.arange(0.05, 1.0, 0.05), 2)
 FOLDS, RESAMPLES = 5, 1000
@@ -90,7 +90,7 @@ def check_judges(
     judge = EmbeddingJudge(lambda some: vectorizer.transform(some).toarray(), threshold)
     groups = [Group.of_texts(pair["prompt"], (pair["a"], pair["b"])) for pair in pairs[:20]]
     expected = (near_P[:20] > 1 - threshold).tolist()
-    for one in (judge, PairwiseJudge(by_judge(judge))):
+    for one in (judge, PairwiseJudge(ByJudge(judge))):
         assert [found.clusters_N == (0, 0) for found in one.judge(groups)] == expected
 
 

@@ -45,11 +45,6 @@ class NoisyJudge(Judge, sees_copies=True):
         if not 0 <= self.flips <= 1:
             raise ValueError(f"flips must be in [0, 1], got {self.flips}")
 
-    @property
-    def name(self) -> str:
-        """Return the name in logs."""
-        return f"{self.of.name} with {self.flips:.0%} flips"
-
     def close(self) -> None:
         """Close the other judge."""
         self.of.close()

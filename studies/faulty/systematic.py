@@ -59,11 +59,6 @@ class MergedJudge(Judge, sees_copies=True):
         if twice := [name for name, count in counts.items() if count > 1]:
             raise ValueError(f"strategies must hold each name once, got {twice[0]!r} twice")
 
-    @property
-    def name(self) -> str:
-        """Return the name in logs."""
-        return f"{self.of.name}, merged: {', '.join(map(_joined, self.strategies))}"
-
     def close(self) -> None:
         """Close the other judge."""
         self.of.close()
@@ -125,11 +120,6 @@ class SplitJudge(Judge, sees_copies=True):
             raise ValueError(f"parts must be a whole number of at least 2, got {self.parts!r}")
         if self.by not in get_args(SplitBy):
             raise ValueError(f"by must be one of {', '.join(get_args(SplitBy))}, got {self.by!r}")
-
-    @property
-    def name(self) -> str:
-        """Return the name in logs."""
-        return f"{self.of.name}, largest split in {self.parts} by {self.by}, seed {self.seed}"
 
     def close(self) -> None:
         """Close the other judge."""

@@ -12,8 +12,10 @@ from setrl.errors import ConfigError, DataError
 from setrl.groups import Fields, LogOptions, open_log
 from setrl.groups.credit import credit_groups
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement
+from setrl.judges.embedding import EmbeddingJudge
 from setrl.judges.exact import ExactJudge
 from setrl.judges.oracle import OracleJudge
+from studies.clusters import runs_of_letters
 
 OBJECTS = {"prompt": "p", "samples": [{"text": t, "reward": 1} for t in ("a", "b", "", "a")]}
 LISTS = {"problem": "p", "completions": ["a", "b", None, "a"], "rewards": [1, 1, 1, 1]}
@@ -202,6 +204,13 @@ def test_an_output_of_something_else_is_left_alone(tmp_path):
         with pytest.raises(ConfigError, match="holds other lines than"):
             label(tmp_path, records, **options)
         assert (tmp_path / "out.jsonl").read_text() == before
+
+
+def test_a_file_of_another_judge_names_it(tmp_path):
+    label(tmp_path, LINES, EmbeddingJudge(runs_of_letters, 0.1))
+    by = r"it was labelled by embedding:studies.clusters:runs_of_letters, threshold 0.1\)"
+    with pytest.raises(ConfigError, match=f"threshold 1.9 would write .{by}: give another --output"):
+        label(tmp_path, LINES, EmbeddingJudge(runs_of_letters, 1.9))
 
 
 def test_a_longer_or_broken_output_is_left_alone(tmp_path):

@@ -11,7 +11,7 @@ from setrl.evaluation.agreement import agreement
 from setrl.evaluation.judge_audit import advantage_change, audit, rejudge, signs_changed
 from setrl.judges import Group, Judgement
 from setrl.judges.exact import ExactJudge
-from setrl.judges.pairwise import PairwiseJudge, by_judge
+from setrl.judges.pairwise import ByJudge, PairwiseJudge
 from studies.faulty import NoisyJudge
 
 GROUPS = [Group.of_texts(f"p{n}", tuple("aabbccdd")) for n in range(6)]
@@ -70,7 +70,7 @@ def test_orders_are_shuffled_and_the_first_is_as_given():
 
 
 def test_a_judge_without_faults_agrees_with_everything():
-    pairs = PairwiseJudge(by_judge(ExactJudge()), "all_pairs")
+    pairs = PairwiseJudge(ByJudge(ExactJudge()), "all_pairs")
     found = audit(
         GROUPS,
         always(ExactJudge()),
@@ -90,7 +90,7 @@ def test_a_judge_without_faults_agrees_with_everything():
 def test_pairs_are_not_blamed_for_degenerate_samples():
     groups = [Group.of_texts("p", ("a", "?", "b", "a", "??"))]
     judge = ExactJudge(key=lambda text: None if "?" in text else text)
-    pairs = PairwiseJudge(by_judge(judge), "all_pairs")
+    pairs = PairwiseJudge(ByJudge(judge), "all_pairs")
     assert pairs.judge(groups)[0].clusters_N == (0, 1, 2, 0, 3)
     assert audit(groups, always(judge), pairwise=pairs).pairwise["flips"] == [0.0]
 

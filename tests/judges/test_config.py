@@ -105,7 +105,7 @@ def test_keys_and_embeddings_may_be_functions_of_ones_own():
     settings = {"encode": "studies.clusters:runs_of_letters", "threshold": 0.5}
     near = from_config({"judge": "embedding", **settings})
     assert near.judge([Group.of_texts("p", ("1+1=2", "1+1=3", "(4-5)"))])[0].clusters_N == (0, 0, 1)
-    assert near.name == "embedding:studies.clusters:runs_of_letters"
+    assert near.name == "embedding:studies.clusters:runs_of_letters, threshold 0.5"
 
 
 @pytest.mark.parametrize("settings", [{}, {"model": "m", "encode": "studies.clusters:last_number"}])

@@ -142,7 +142,6 @@ def test_models_are_loaded_by_name_or_folder(sentence_transformers, tmp_path):
     same = from_config(f"cross_encoder:{tmp_path}")
     assert same.judge([group])[0].clusters_N == (0, 1, 2, 0)  # 0.5 is not above the threshold
     assert sentence_transformers == ["some/model", str(tmp_path)]
-    assert (near.name, same.name) == ("embedding:some/model", f"cross_encoder:{tmp_path}")
 
 
 def test_a_missing_package_names_its_pip_command(monkeypatch):

@@ -49,7 +49,7 @@ def test_clusters_are_equal_keys_in_order_of_appearance():
 
 
 def test_a_key_of_one_s_own_may_be_anything_hashable():
-    judge = ExactJudge(key=lambda text: len(text) if text else None, name="length")
+    judge = ExactJudge(key=lambda text: len(text) if text else None)
     judgements = judge.judge([Group.of_texts("", ("aa", "bb", "c", "")), Group.of_texts("", ())])
     assert [one.clusters_N for one in judgements] == [(0, 0, 1, -1), ()]
 

@@ -7,7 +7,7 @@ import pytest
 
 from setrl.judges import Group, Judge, Judgement, by_first_appearance
 from setrl.judges.embedding import EmbeddingJudge
-from setrl.judges.pairwise import PairwiseJudge, by_judge, count_triples
+from setrl.judges.pairwise import ByJudge, PairwiseJudge, count_triples
 
 GROUP = Group.of_texts(
     "p", ("a0", "b1", "a2", "c3", "b4", "a5", "d6", "a7")
@@ -145,7 +145,7 @@ def test_a_judge_of_groups_can_be_asked_about_pairs():
     def encode(texts):
         return [[np.cos(int(text or 0)), np.sin(int(text or 0))] for text in texts]
 
-    same = by_judge(EmbeddingJudge(encode, threshold=1 - np.cos(1.5)))
+    same = ByJudge(EmbeddingJudge(encode, threshold=1 - np.cos(1.5)))
     assert same("p", [("0", "1"), ("0", "2"), ("3", "2"), ("", "1")]) == [True, False, True, False]
 
 
@@ -156,6 +156,6 @@ def test_pairs_that_a_judge_could_not_judge_have_no_answer():
         def judge(self, groups):
             return [Judgement(None, reason="timeout") for _ in groups]
 
-    judge = PairwiseJudge(by_judge(Silent()))
+    judge = PairwiseJudge(ByJudge(Silent()))
     assert judge.judge([GROUP]) == [Judgement(None, reason="unanswered")]
     assert judge.counts.unanswered == judge.counts.questions == 7

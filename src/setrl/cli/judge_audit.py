@@ -112,11 +112,11 @@ class JudgeAudit(JudgeOptions):
                 raise ConfigError(f"--{option} must be at least 1, got {getattr(self, name)}")
 
     def _pairwise(self, judge: Judge) -> PairwiseJudge | None:
-        from setrl.judges.pairwise import PairwiseJudge, by_judge
+        from setrl.judges.pairwise import ByJudge, PairwiseJudge
 
         if self.pairs == "none":
             return None
-        return PairwiseJudge(by_judge(judge), self.pairs, name=f"pairs by {judge.name}")
+        return PairwiseJudge(ByJudge(judge), self.pairs)
 
     def _gold(self, log: Log, groups: list[Group]) -> list[list[int]] | None:
         """Return the right labels of all samples; None if some are unknown and none is named."""

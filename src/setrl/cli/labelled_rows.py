@@ -51,9 +51,18 @@ def read_back(output: Path, log: Log, judge: str, into: str) -> list[Done]:
         return _read_back(output, log, judge, into)
     except (DataError, KeyError, TypeError, AttributeError, IndexError):
         raise ConfigError(
-            f"{output} holds other lines than {judge} would write: "
+            f"{output} holds other lines than {judge} would write{_by_another(output, judge, into)}: "
             "give another --output or remove the file"
         ) from None
+
+
+def _by_another(output: Path, judge: str, into: str) -> str:
+    """Return which other judge labelled a file, as the end of a clause; empty if none is named."""
+    try:
+        other = next(json_lines.read(output, "leave_out")).record[JUDGED][into]["judge"]
+    except (DataError, KeyError, TypeError, StopIteration):
+        return ""
+    return "" if other == judge else f" (it was labelled by {other})"
 
 
 def _read_back(output: Path, log: Log, judge: str, into: str) -> list[Done]:

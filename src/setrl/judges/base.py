@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from setrl.core.samples import DEGENERATE
 from setrl.groups.types import Group
+from setrl.judges.naming import name_of
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ class Judge(Protocol):
 
     Inherit from it, or write all three members yourself. A subclass is asked about the different
     texts of each group only, and equal texts get one cluster: no judge can tell them apart. With
-    `class Mine(Judge, sees_copies=True)` it is asked about all samples.
+    `class Mine(Judge, sees_copies=True)` it is asked about all samples. A subclass that is a
+    dataclass has a name: its kind, and its fields without those with `compare=False`.
     """
 
     def __init_subclass__(cls, *, sees_copies: bool = False, **others: Any) -> None:
@@ -106,7 +108,12 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the name in logs."""
+        """What the judge is called in logs; equal names mean equal clusters.
+
+        `setrl judge` resumes a file only under an equal name, so the name has every setting that
+        changes clusters.
+        """
+        return name_of(self)
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """Return one judgement per group, in the order of the groups.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -20,18 +21,31 @@ Encode = Callable[[list[str]], Any]
 Linkage = Literal["average", "complete", "single"]
 
 
-def sentence_encoder(model: str | Path, batch_size: int = 32) -> Encode:
-    """Return the embeddings of a sentence-transformers model, by its folder or its name.
+@dataclass(frozen=True)
+class SentenceEncoder:
+    """Embeddings of a sentence-transformers model.
 
-    Args:
-        model: What `SentenceTransformer` loads.
+    Attributes:
+        model: The folder or the name that `SentenceTransformer` loads.
         batch_size: Texts that are encoded at once.
 
     Raises:
         ImportError: Without sentence-transformers, of the extra embed.
     """
-    loaded = load("sentence_transformers", "embed").SentenceTransformer(str(model))
-    return lambda texts: loaded.encode(texts, batch_size=batch_size, show_progress_bar=False)
+
+    model: str | Path
+    batch_size: int = field(default=32, compare=False)
+
+    def __post_init__(self) -> None:
+        _ = self._loaded
+
+    @cached_property
+    def _loaded(self) -> Any:
+        return load("sentence_transformers", "embed").SentenceTransformer(str(self.model))
+
+    def __call__(self, texts: list[str]) -> Any:
+        """Return the embeddings, (N, d)."""
+        return self._loaded.encode(texts, batch_size=self.batch_size, show_progress_bar=False)
 
 
 @dataclass(frozen=True)
@@ -46,17 +60,15 @@ class EmbeddingJudge(Judge):
     one whose embedding is 0 and has no direction.
 
     Attributes:
-        encode: Texts → (N, d); `sentence_encoder(model)`, or any function of yours.
+        encode: Texts → (N, d); `SentenceEncoder(model)`, or any function of yours.
         threshold: Cosine distance from which clusters stay apart, in (0, 2].
         linkage: The distance of two clusters: mean ("average"), largest ("complete") or smallest
             ("single") over their pairs.
-        name: The name in logs.
     """
 
     encode: Encode
     threshold: float
     linkage: Linkage = "average"
-    name: str = "embedding"
 
     def __post_init__(self) -> None:
         if not 0 < self.threshold <= 2:
@@ -93,8 +105,8 @@ def of_encoder(
     """
     if (model is None) == (encode is None):
         raise ValueError("judge embedding needs one of the settings 'model' and 'encode'")
-    own = sentence_encoder(model) if model else load_function(str(encode), ".").function
-    return EmbeddingJudge(own, threshold, linkage, name=f"embedding:{model or encode}")
+    own = SentenceEncoder(model) if model else load_function(str(encode), ".").function
+    return EmbeddingJudge(own, threshold, linkage)
 
 
 def cosine_distances(directions_Nd: NDArray[np.float64]) -> NDArray[np.float64]:

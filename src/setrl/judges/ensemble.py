@@ -35,13 +35,11 @@ class EnsembleJudge(Judge):
         rule: How pairs become clusters.
         quorum: Judges that must have answered, or the group is unknown ("too_few_judges"); more
             than half of them by default.
-        name: The name in logs.
     """
 
     judges: tuple[Judge, ...]
     rule: Rule = "average"
     quorum: int | None = None
-    name: str = "ensemble"
 
     def __post_init__(self) -> None:
         if not self.judges:

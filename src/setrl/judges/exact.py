@@ -41,14 +41,12 @@ class ExactJudge(Judge):
 
     Attributes:
         key: A sample's text → its key, any hashable value; None is degenerate.
-        name: The name in logs.
 
     >>> ExactJudge().judge([Group.of_texts("1+1", (r"\boxed{2}", "2", "two", ""))])[0].clusters_N
     (0, 0, 1, -1)
     """
 
     key: Key = final_answer
-    name: str = "exact"
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """Return the clusters of equal keys; a strategy's name is the key as text."""
@@ -57,6 +55,4 @@ class ExactJudge(Judge):
 
 def of_key(key: str | None = None) -> ExactJudge:
     """Compare final answers, or what the function `module:name` reads from a sample's text."""
-    if key is None:
-        return ExactJudge()
-    return ExactJudge(load_function(key, ".").function, name=f"exact:{key}")
+    return ExactJudge(final_answer if key is None else load_function(key, ".").function)

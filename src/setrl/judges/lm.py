@@ -21,6 +21,7 @@ from setrl.judges.base import BackgroundJudge, Group, Judgement, by_first_appear
 from setrl.judges.cache import JudgementCache
 from setrl.judges.counts import JudgeCounts
 from setrl.judges.fences import harmless
+from setrl.judges.naming import changed, labelled
 from setrl.judges.numbering import FEWEST_REPLIES, Numbering
 from setrl.judges.parsing import ReplyError, read_clusters
 from setrl.judges.rendering import load_style, render, shuffled_order, what_to_answer
@@ -43,6 +44,7 @@ COUNTS_FROM_ZERO = (
 )
 SHOWN_ANSWER = 200  # characters of what failed, in messages
 QUOTED_REPLY = 2000  # characters of an unreadable reply that its repair request quotes
+NOT_IN_A_REQUEST = ("url", "api_key_variable", "limits", "prices")  # settings of an endpoint
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,13 @@ class LMJudge(BackgroundJudge):
 
     @property
     def name(self) -> str:
-        """Return the model and the style."""
-        return f"{self.endpoint.model} ({self.style.name})"
+        """The model, its instructions, and all else of a request that is not at its default."""
+        settings: dict[str, Any] = {"style": f"{self.style.name}@{self.style.version}"}
+        settings |= {"seed": self.seed, "sample_tokens": self._sample_tokens}
+        if self._count_tokens is not approximate_tokens:
+            settings["count_tokens"] = self._count_tokens
+        settings |= changed(self.endpoint, leave_out=("model", *NOT_IN_A_REQUEST))
+        return ", ".join([f"lm:{self.endpoint.model}", *labelled(settings)])
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """Return one judgement per group, in the order of the groups; block until all are made.

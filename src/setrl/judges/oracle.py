@@ -29,11 +29,6 @@ class OracleJudge(Judge):
 
     domain: domains.Domain
 
-    @property
-    def name(self) -> str:
-        """Return the name in logs."""
-        return f"oracle:{self.domain.name}"
-
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """Return the strategies that the domain reads."""
         return [self._read(group) for group in groups]

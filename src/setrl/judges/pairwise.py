@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -54,18 +55,14 @@ class PairwiseJudge(Judge):
     is asked about it.
 
     Attributes:
-        same: The judge of pairs: a classifier (`cross_encoder`), another judge (`by_judge`) or any
+        same: The judge of pairs: a classifier (`CrossEncoder`), another judge (`ByJudge`) or any
             function. It is called with several pairs of one prompt at once.
         ask: Which pairs are asked about.
-        name: The name in logs.
-        of: The judge behind `same`, if there is one; it is closed with this judge.
         counts: What was asked so far. Do not use one judge from several threads.
     """
 
     same: Same
     ask: Pairs = "representatives"
-    name: str = "pairwise"
-    of: Judge | None = None
     counts: PairCounts = field(default_factory=PairCounts, compare=False)
 
     def __post_init__(self) -> None:
@@ -73,9 +70,9 @@ class PairwiseJudge(Judge):
             raise ValueError(f"ask must be one of {', '.join(get_args(Pairs))}, got {self.ask!r}")
 
     def close(self) -> None:
-        """Close the judge behind `same`."""
-        if self.of is not None:
-            self.of.close()
+        """Close the judge behind `same`, if there is one."""
+        if isinstance(self.same, ByJudge):
+            self.same.of.close()
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """Return the clusters, one group after the other."""
@@ -146,27 +143,30 @@ def count_triples(same_NN: NDArray[np.int64], different_NN: NDArray[np.int64]) -
     return triples, int((different_NN * (same_NN @ same_NN)).sum()) // 2
 
 
-def by_judge(judge: Judge) -> Same:
-    """Ask a judge of groups about each pair as a group of two.
+@dataclass(frozen=True)
+class ByJudge:
+    """A judge of groups that is asked about each pair as a group of two.
 
-    To see whether a judge is consistent with itself, compare `PairwiseJudge(by_judge(judge))` with
+    To see whether a judge is consistent with itself, compare `PairwiseJudge(ByJudge(judge))` with
     `judge`. A pair with a degenerate sample is "different".
     """
 
-    def same(prompt: str, pairs: list[Pair]) -> list[bool | None]:
-        judgements = judge.judge([Group.of_texts(prompt, pair) for pair in pairs])
+    of: Judge
+
+    def __call__(self, prompt: str, pairs: list[Pair]) -> list[bool | None]:
+        """Return whether the samples of each pair are together; None without an answer."""
+        judgements = self.of.judge([Group.of_texts(prompt, pair) for pair in pairs])
         return [
             None if judgement.clusters_N is None else judgement.clusters_N == (0, 0)
             for judgement in judgements
         ]
 
-    return same
 
+@dataclass(frozen=True)
+class CrossEncoder:
+    """A sentence-transformers CrossEncoder: a pair with a score above a threshold is the same.
 
-def cross_encoder(model: str | Path, threshold: float = 0.5, batch_size: int = 32) -> Same:
-    """Ask a sentence-transformers CrossEncoder: a pair with a score above a threshold is the same.
-
-    Args:
+    Attributes:
         model: A folder or a name that `CrossEncoder` loads; a model with one score, which is mapped
             to [0, 1] by a sigmoid, as in DARLING's classifiers (arXiv:2509.02534).
         threshold: Scores above it are "same"; DARLING uses 0.5.
@@ -175,22 +175,32 @@ def cross_encoder(model: str | Path, threshold: float = 0.5, batch_size: int = 3
     Raises:
         ImportError: Without sentence-transformers, of the extra embed.
     """
-    loaded = load("sentence_transformers", "embed").CrossEncoder(str(model), num_labels=1)
 
-    def same(_prompt: str, pairs: list[Pair]) -> list[bool]:
-        scores = loaded.predict(pairs, batch_size=batch_size, show_progress_bar=False)
-        return [bool(score > threshold) for score in scores]
+    model: str | Path
+    threshold: float = 0.5
+    batch_size: int = field(default=32, compare=False)
 
-    return same
+    def __post_init__(self) -> None:
+        _ = self._loaded
+
+    @cached_property
+    def _loaded(self) -> Any:
+        module = load("sentence_transformers", "embed")
+        return module.CrossEncoder(str(self.model), num_labels=1)
+
+    def __call__(self, _prompt: str, pairs: list[Pair]) -> list[bool]:
+        """Return whether the score of each pair is above the threshold."""
+        scores = self._loaded.predict(pairs, batch_size=self.batch_size, show_progress_bar=False)
+        return [bool(score > self.threshold) for score in scores]
 
 
 def of_judge(of: Judge, ask: Pairs = "representatives") -> PairwiseJudge:
     """Return a judge that asks another judge about pairs of samples."""
-    return PairwiseJudge(by_judge(of), ask, name=f"pairs by {of.name}", of=of)
+    return PairwiseJudge(ByJudge(of), ask)
 
 
 def of_cross_encoder(
     model: str | Path, threshold: float = 0.5, ask: Pairs = "representatives"
 ) -> PairwiseJudge:
     """Return a judge that asks a sentence-transformers CrossEncoder about pairs."""
-    return PairwiseJudge(cross_encoder(model, threshold), ask, name=f"cross_encoder:{model}")
+    return PairwiseJudge(CrossEncoder(model, threshold), ask)

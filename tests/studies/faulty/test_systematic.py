@@ -47,7 +47,7 @@ def test_several_lists_and_names_that_nobody_uses():
     judge = MergedJudge(ExactJudge(), (("a", "b"), ("c", "unused", "d")))
     (judgement,) = judge.judge([Group.of_texts("p", ("a", "c", "b", "d", "e"))])
     assert judgement.clusters_N == (0, 1, 0, 1, 2)
-    assert judge.name == "exact, merged: a or b, c or unused or d"
+    assert judge.name == "merged:exact, strategies ((a, b), (c, unused, d))"
 
 
 def test_merging_what_is_not_there_changes_nothing():
