@@ -19,6 +19,7 @@ from setrl import files
 from setrl.control import tasks
 from setrl.control.arm import train_arm
 from setrl.control.config import ControlConfig
+from setrl.control.resolved import ResolvedControl, resolve
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.errors import RunError
 from setrl.files.run_folder import TrainingRun
@@ -46,9 +47,10 @@ def goals_are_a_task() -> Iterator[None]:
         yield
 
 
-def config(**changes: Any) -> ControlConfig:
+def config(**changes: Any) -> ResolvedControl:
     every = {"checkpoint_every": 150, "rollouts_every": 200, "eval_every": 200}
-    return ControlConfig(**{"name": "test", "task": "goals", "arms": ARMS, **every, **changes})
+    values = {"name": "test", "task": "goals", "arms": ARMS, **every, **changes}
+    return resolve(ControlConfig(**values))
 
 
 def train(run: TrainingRun, arm: str, stop_at: int | None = None, **changes: Any) -> bool:

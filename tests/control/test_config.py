@@ -1,5 +1,6 @@
 """Configs of control runs: strict, and each mistake where it stands."""
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +8,11 @@ import pytest
 
 from setrl.control import tasks
 from setrl.control.config import ControlConfig
+from setrl.control.resolved import ResolvedControl, resolve
 from setrl.errors import ConfigError
 from tests.control.goals import GoalsTask
 
-load = ControlConfig.load
+load = ResolvedControl.load
 
 WRITTEN = """
 name: try
@@ -44,18 +46,18 @@ def test_normalising_is_refused_where_a_policy_learnt_from_observations_as_they_
     arms = {"ppo": {}}
     named = {"name": "x", "task": "four_rooms", "arms": arms}
     with pytest.raises(ConfigError, match="norm_obs: false"):
-        ControlConfig(**named, vec_normalize={})
-    ControlConfig(**named, vec_normalize={"norm_obs": False})
+        resolve(ControlConfig(**named, vec_normalize={}))
+    resolve(ControlConfig(**named, vec_normalize={"norm_obs": False}))
     with pytest.raises(ConfigError, match="clip_obs"):
         ControlConfig(**named, vec_normalize={"clip_ops": 5})
 
 
 def test_arguments_come_from_task_config_and_arm_in_that_order(tmp_path: Path) -> None:
     config = load(written(tmp_path))
-    ppo = config.ppo_arguments("ppo")
+    ppo = config.arms["ppo"].ppo
     assert (ppo["n_envs"], ppo["n_steps"], ppo["learning_rate"]) == (2, 16, 1e-3)
     assert ppo["ent_coef"] == 0.1
-    reinforce = config.ppo_arguments("reinforce")
+    reinforce = config.arms["reinforce"].ppo
     assert (reinforce["n_epochs"], reinforce["gae_lambda"]) == (1, 1.0)
     assert reinforce["batch_size"] == 2 * 16
     assert reinforce["learning_rate"] == 2e-3
@@ -64,15 +66,15 @@ def test_arguments_come_from_task_config_and_arm_in_that_order(tmp_path: Path) -
 
 def test_methods_and_vines_are_those_of_poly_ppo_arms(tmp_path: Path) -> None:
     config = load(written(tmp_path))
-    assert config.method("ppo") is None
-    assert config.vines("reinforce") is None
-    method, vines = config.method("poly"), config.vines("poly")
+    assert config.arms["ppo"].method is None
+    assert config.arms["reinforce"].vines is None
+    method, vines = config.arms["poly"].method, config.arms["poly"].vines
     assert method is not None
     assert vines is not None
     assert (method.name, method.set_size) == ("poly_epo", 3)
     assert (vines.num_vines, vines.window) == (6, None)
     assert vines.make_env().limit == 12  # type: ignore[attr-defined]
-    maxpo = config.method("maxpo")
+    maxpo = config.arms["maxpo"].method
     assert maxpo is not None
     assert maxpo.name == "maxpo"
 
@@ -105,24 +107,24 @@ def test_mistakes_are_named_where_they_stand(
 
 def test_overrides_come_last(tmp_path: Path) -> None:
     config = load(written(tmp_path), ["arms.poly.set_size=2", "total_steps=50"])
-    method = config.method("poly")
+    method = config.arms["poly"].method
     assert method is not None
     assert method.set_size == 2
     assert config.steps == 50
 
 
 def test_what_is_written_out_is_the_same_config(tmp_path: Path) -> None:
-    config = load(written(tmp_path))
+    config = load(written(tmp_path)).config
     path = tmp_path / "again.yaml"
     path.write_text(config.to_yaml())
-    assert load(path) == config
-    assert config.differences(load(path, ["workers=7"])) == []
-    assert config.differences(load(path, ["total_steps=7"])) == ["total_steps: None → 7"]
+    assert load(path).config == config
+    assert config.differences(load(path, ["workers=7"]).config) == []
+    assert config.differences(load(path, ["total_steps=7"]).config) == ["total_steps: None → 7"]
 
 
 def test_no_vines_are_plain_ppo(tmp_path: Path) -> None:
     changed = written(tmp_path, ("num_vines: 6", "num_vines: 0"))
-    vines = load(changed).vines("poly")
+    vines = load(changed).arms["poly"].vines
     assert vines is not None
     assert not vines.are_sampled
 
@@ -133,3 +135,11 @@ def test_arms_need_a_task_and_a_name(tmp_path: Path) -> None:
         ControlConfig(**arguments)
     with pytest.raises(ConfigError, match="another folder"):
         ControlConfig(**{**arguments, "arms": {"base": {}}})
+
+
+def test_a_worker_makes_the_same_from_the_keys(tmp_path: Path) -> None:
+    resolved = load(written(tmp_path))
+    again = pickle.loads(pickle.dumps(resolved))
+    assert (again.config, again.steps) == (resolved.config, 600)
+    assert repr(again.arms["poly"].method) == repr(resolved.arms["poly"].method)
+    assert again.task is not resolved.task

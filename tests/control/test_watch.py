@@ -10,6 +10,7 @@ import pytest
 
 from setrl.control import watch
 from setrl.control.config import ControlConfig
+from setrl.control.resolved import resolve
 from setrl.control.run import run_control
 from setrl.control.tasks import from_config
 from setrl.errors import ConfigError, DataError, RunError
@@ -28,12 +29,13 @@ def run_dir(tmp_path_factory):
         workers=1,
     )
     with at_once():
-        return run_control(config, folder / "run", cache=folder / "cache", show_progress=False)
+        resolved = resolve(config)
+        return run_control(resolved, folder / "run", cache=folder / "cache", show_progress=False)
 
 
 def test_one_rollout_for_each_way_the_commonest_first(run_dir):
-    task = watch._config(run_dir).make_task()
-    model = watch._model(watch._config(run_dir), run_dir, "ppo", 0)
+    resolved = watch._resolved(run_dir)
+    task, model = resolved.task, watch._model(resolved, run_dir, "ppo", 0)
     found = watch.one_per_strategy(model, task, 5, 64, np.random.default_rng(0))
     assert len({one.label for one in found}) == len(found) == 5
     shares = [one.share for one in found]
@@ -47,6 +49,17 @@ def test_a_film_and_a_sheet_are_written(run_dir, tmp_path):
     assert len(frames) == 4  # equal frames at the end are one that is held
     assert frames.shape[2] == 3 * (192 + watch.GAP)
     assert imageio.imread(sheet).shape[:2] == (3 * (192 + watch.CAPTION), 8 * (192 + watch.GAP))
+
+
+@pytest.mark.parametrize("theirs", ["film.gif", "film.png"])
+def test_a_file_of_others_is_not_replaced(run_dir, tmp_path, theirs):
+    (tmp_path / theirs).write_bytes(b"GIF89a of a holiday")
+    with pytest.raises(ConfigError, match=f"{theirs} exists already and is not a film or a sheet"):
+        watch.watch(run_dir, output=tmp_path / "film.gif", most=1, episodes=32)
+    assert (tmp_path / theirs).read_bytes() == b"GIF89a of a holiday"
+    (tmp_path / theirs).unlink()
+    for _ in range(2):  # its own files are replaced
+        watch.watch(run_dir, output=tmp_path / "film.gif", most=1, episodes=32)
 
 
 def test_frames_replay_the_episode():
@@ -114,16 +127,17 @@ def test_observations_are_normalised_as_in_training(tmp_path):
         vec_normalize={"norm_reward": False},
         workers=1,
     )
+    resolved = resolve(config)
     with at_once():
-        run = run_control(config, tmp_path / "run", cache=tmp_path, show_progress=False)
-    model = watch._model(config, run, "ppo", 0)
+        run = run_control(resolved, tmp_path / "run", cache=tmp_path, show_progress=False)
+    model = watch._model(resolved, run, "ppo", 0)
     normalised = model.get_vec_normalize_env()
     assert normalised.obs_rms.count > 90
     seen = []
     monitored = model.predict
     model.predict = lambda obs, *rest, **named: seen.append(obs) or monitored(obs, *rest, **named)
     [episode] = watch.measures.sample_episodes(
-        model, config.make_task().make_env, 1, np.random.default_rng(0)
+        model, resolved.task.make_env, 1, np.random.default_rng(0)
     )
     expected = normalised.normalize_obs(episode.observations[:-1])
     np.testing.assert_array_equal(np.concatenate(seen), expected)

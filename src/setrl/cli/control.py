@@ -16,9 +16,9 @@ class Control(RunOptions):
 
     def run(self) -> None:
         """Train on environments."""
-        from setrl.control.config import ControlConfig
+        from setrl.control.resolved import ResolvedControl
 
-        config = ControlConfig.load(self.config, self.set)  # refuses a wrong config at once
+        resolved = ResolvedControl.load(self.config, self.set)  # wrong ones are refused at once
         from setrl.control.run import run_control
 
-        self.train(config, run_control)
+        self.train(resolved, run_control)

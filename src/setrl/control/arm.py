@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,9 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecNormalize
 
 from setrl import files
 from setrl.control import checkpoints
-from setrl.control.config import ControlConfig
 from setrl.control.envs.resettable import make_resettable
 from setrl.control.records import MetricsWriter, RunCallback, evaluation
+from setrl.control.resolved import ResolvedControl
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.sb3.recurrent import GRUPolicy, RecurrentPolyPPO
 from setrl.control.tasks import ControlTask
@@ -29,7 +29,7 @@ GAMMA = 0.99  # the default of Stable-Baselines3's PPO and VecNormalize
 
 
 def train_arm(
-    config: ControlConfig,
+    resolved: ResolvedControl,
     arm: str,
     seed: int,
     cache: Path,
@@ -40,7 +40,7 @@ def train_arm(
     """Train an arm with a seed, from its last checkpoint if there is one, and evaluate it.
 
     Args:
-        config: The comparison.
+        resolved: The comparison.
         arm: Name of one of its arms.
         seed: One of its seeds.
         cache: Folder of pretrained policies.
@@ -53,28 +53,22 @@ def train_arm(
     """
     if run.evaluation.exists():
         run.refuse_cut_metrics(files.read_json(run.evaluation).get("steps", 0))
-        on_step(config.steps)
+        on_step(resolved.steps)
         return True
-    task = config.make_task()
     checkpoint = run.usable_checkpoint()
     run.remove_incomplete()
-    write_status(run.path, "running", arm=arm, seed=seed, method=repr(config.method(arm)))
-    model = make_model(config, arm, seed, cache, checkpoint)
+    write_status(run.path, "running", arm=arm, seed=seed, method=repr(resolved.arms[arm].method))
+    model = make_model(resolved, arm, seed, cache, checkpoint)
     model.set_logger(Logger(str(run.path), [MetricsWriter(run)]))
     if checkpoint is not None:
         checkpoints.restore(checkpoint, model)
     run.truncate(model.num_timesteps)
-    every = {
-        "evaluations": config.eval_every,
-        "rollouts": config.rollouts_every,
-        "checkpoints": config.checkpoint_every,
-    }
-    callback = RunCallback(run, task, every, on_step, stop)
-    missing = config.steps - model.num_timesteps
+    callback = RunCallback(run, resolved, on_step, stop)
+    missing = resolved.steps - model.num_timesteps
     model.learn(missing, callback, reset_num_timesteps=checkpoint is None)
-    finished = model.num_timesteps >= config.steps
+    finished = model.num_timesteps >= resolved.steps
     if finished:
-        _finish(task, model, run, {"arm": arm, "seed": seed})
+        _finish(resolved.task, model, run, {"arm": arm, "seed": seed})
         on_step(model.num_timesteps)
     status: Status = "finished" if finished else "interrupted"
     write_status(run.path, status, step=model.num_timesteps)
@@ -82,47 +76,48 @@ def train_arm(
 
 
 def make_model(
-    config: ControlConfig, arm: str, seed: int, cache: Path, checkpoint: Path | None = None
+    resolved: ResolvedControl, arm: str, seed: int, cache: Path, checkpoint: Path | None = None
 ) -> PolyPPO:
     """Return the model of an arm: new, pretrained if its task is, or from a checkpoint."""
     if checkpoint is None:
-        model = new_model(config, arm, seed)
-        warm_start(model, config.make_task(), cache, config.pretrain_seed)
+        model = new_model(resolved, arm, seed)
+        warm_start(model, resolved.task, cache, resolved.config.pretrain_seed)
         return model
-    arguments = config.ppo_arguments(arm)
-    env = environments(config, arguments["n_envs"], arguments.get("gamma", GAMMA))
-    return checkpoints.load(kind_of(config), checkpoint, env, config.vines(arm))
+    own = resolved.arms[arm]
+    return checkpoints.load(
+        kind_of(resolved), checkpoint, environments(resolved, own.ppo), own.vines
+    )
 
 
-def kind_of(config: ControlConfig) -> type[PolyPPO]:
-    """Return the class of a config's models."""
-    return PolyPPO if config.gru is None else RecurrentPolyPPO
+def kind_of(resolved: ResolvedControl) -> type[PolyPPO]:
+    """Return the class of a run's models."""
+    return PolyPPO if resolved.config.gru is None else RecurrentPolyPPO
 
 
-def new_model(config: ControlConfig, arm: str, seed: int) -> PolyPPO:
+def new_model(resolved: ResolvedControl, arm: str, seed: int) -> PolyPPO:
     """Return the model of an arm with its first weights."""
-    arguments = config.ppo_arguments(arm)
-    env = environments(config, arguments.pop("n_envs"), arguments.get("gamma", GAMMA))
-    policy, policy_kwargs = policy_of(config, env.observation_space)
-    return kind_of(config)(
+    own = resolved.arms[arm]
+    env = environments(resolved, own.ppo)
+    policy, policy_kwargs = policy_of(resolved, env.observation_space)
+    return kind_of(resolved)(
         policy,
         env,
-        config.method(arm),
-        config.vines(arm),
-        **config.options(arm),
-        **arguments,
+        own.method,
+        own.vines,
+        **own.options,
+        **{name: value for name, value in own.ppo.items() if name != "n_envs"},
         policy_kwargs=policy_kwargs,
         seed=seed,
         device="cpu",
     )
 
 
-def environments(config: ControlConfig, count: int, gamma: float) -> VecEnv:
+def environments(resolved: ResolvedControl, ppo: Mapping[str, Any]) -> VecEnv:
     """Make the environments that PPO steps, normalised if the config says so."""
-    env: VecEnv = DummyVecEnv([partial(recorded, config.make_task())] * count)
-    if config.vec_normalize is None:
+    env: VecEnv = DummyVecEnv([partial(recorded, resolved.task)] * ppo["n_envs"])
+    if resolved.config.vec_normalize is None:
         return env
-    return VecNormalize(env, **{"gamma": gamma, **config.vec_normalize})
+    return VecNormalize(env, **{"gamma": ppo.get("gamma", GAMMA), **resolved.config.vec_normalize})
 
 
 def recorded(task: ControlTask) -> gym.Env:
@@ -130,15 +125,15 @@ def recorded(task: ControlTask) -> gym.Env:
     return make_resettable(RecordEpisodeStatistics(task.make_env()))
 
 
-def policy_of(config: ControlConfig, space: gym.Space) -> tuple[Any, dict[str, Any]]:
+def policy_of(resolved: ResolvedControl, space: gym.Space) -> tuple[Any, dict[str, Any]]:
     """Return the policy class for a task's observations and the config's memory, with arguments."""
-    arguments = dict(config.make_task().policy_kwargs)
+    arguments = dict(resolved.task.policy_kwargs)
     has_dicts = isinstance(space, gym.spaces.Dict)
-    if config.gru is None:
+    if resolved.config.gru is None:
         return "MultiInputPolicy" if has_dicts else "MlpPolicy", arguments
     if has_dicts:
         arguments.setdefault("features_extractor_class", CombinedExtractor)
-    return GRUPolicy, {**arguments, "hidden_size": config.gru}
+    return GRUPolicy, {**arguments, "hidden_size": resolved.config.gru}
 
 
 def _finish(task: ControlTask, model: PolyPPO, run: TrainingRun, about: dict[str, Any]) -> None:

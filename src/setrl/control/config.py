@@ -10,11 +10,7 @@ from typing import Any
 from typing_extensions import override
 
 from setrl import names
-from setrl.control.credit.vines import Vines, check_vines
-from setrl.control.tasks import ControlTask, from_config, located
-from setrl.core import methods
-from setrl.core.advantages import AnyMethod
-from setrl.files.strict_yaml import KeyedError
+from setrl.control.tasks import located
 from setrl.runs.config import RunConfig, located_arms, refuse_unknown
 
 # The arguments of PPO that an algorithm changes. One epoch over one minibatch makes PPO's clipped
@@ -74,28 +70,17 @@ class ControlConfig(RunConfig):
 
     @override
     def _check(self) -> None:
-        try:
-            self.make_task()
-        except (ValueError, TypeError) as error:
-            raise KeyedError(f"task: {error}", "task") from error
+        """Check each key for itself; `resolve` checks what needs the task or a method."""
         refuse_unknown(self.ppo, PPO_KEYS, "ppo")
-        if self.vec_normalize is not None:
-            refuse_unknown(self.vec_normalize, NORMALISE_KEYS, "vec_normalize")
-            seen_as_they_are = self.vec_normalize.get("norm_obs", True) is False
-            if self.make_task().pretrain is not None and not seen_as_they_are:
-                raise KeyedError(
-                    "vec_normalize must set norm_obs: false for a task that pretrains: its "
-                    "policies start from one that learnt from plain observations",
-                    "vec_normalize",
-                )
+        refuse_unknown(self.vec_normalize or {}, NORMALISE_KEYS, "vec_normalize")
 
     @override
     def _check_arm(self, arm: str) -> None:
-        names.look_up("algorithm", self.algorithm(arm), ALGORITHMS)
-        if self.algorithm(arm) != "poly_ppo":
+        algorithm = self.arms[arm].get("algorithm", "ppo")
+        names.look_up("algorithm", str(algorithm), ALGORITHMS)
+        if algorithm != "poly_ppo":
             known = ("algorithm", *OPTION_KEYS, *PPO_KEYS)
             refuse_unknown(self.arms[arm], known, f"arms.{arm}")
-        check_vines(self.method(arm), self.vines(arm))
 
     @classmethod
     @override
@@ -103,50 +88,3 @@ class ControlConfig(RunConfig):
         folder = str(path.resolve().parent)
         found = {"task": located(values.get("task"), folder)}
         return {**values, **found, "arms": located_arms(values.get("arms"), folder)}
-
-    def make_task(self) -> ControlTask:
-        """Make the task that `task` names."""
-        return from_config(self.task)
-
-    def algorithm(self, arm: str) -> str:
-        """Return the algorithm of an arm; PPO by default."""
-        return str(self.arms[arm].get("algorithm", "ppo"))
-
-    def method(self, arm: str) -> AnyMethod | None:
-        """Return the method that scores sets of vines in an arm; None without vines."""
-        if self.algorithm(arm) != "poly_ppo":
-            return None
-        others = {"algorithm", *VINE_KEYS, *OPTION_KEYS, *PPO_KEYS}
-        spec = {key: value for key, value in self.arms[arm].items() if key not in others}
-        return methods.from_config({"method": "poly_epo", **spec})
-
-    def vines(self, arm: str) -> Vines | None:
-        """Return how an arm draws vines; None without vines, unless a memory needs episodes."""
-        task = self.make_task()
-        if self.algorithm(arm) != "poly_ppo":
-            return None if self.gru is None else Vines(task.make_env, num_vines=0)
-        options = {key: value for key, value in self.arms[arm].items() if key in VINE_KEYS}
-        return Vines(task.make_env, task.label, task.score, **options)
-
-    def ppo_arguments(self, arm: str) -> dict[str, Any]:
-        """Merge PPO's arguments: the task's, config's, algorithm's and arm's; the last one wins.
-
-        A REINFORCE arm keeps what makes it REINFORCE unless the arm itself changes it.
-        """
-        task = {key: value for key, value in self.make_task().defaults.items() if key in PPO_KEYS}
-        own = {key: value for key, value in self.arms[arm].items() if key in PPO_KEYS}
-        found = {"n_envs": 8, **task, **self.ppo, **ALGORITHMS[self.algorithm(arm)], **own}
-        if found.get("batch_size", 64) is None:
-            found["batch_size"] = found["n_envs"] * found.get("n_steps", 2048)
-        return found
-
-    def options(self, arm: str) -> dict[str, Any]:
-        """Return the penalties and bonuses of an arm beyond PPO's."""
-        return {key: value for key, value in self.arms[arm].items() if key in OPTION_KEYS}
-
-    @property
-    def steps(self) -> int:
-        """Environment steps of each arm."""
-        if self.total_steps is not None:
-            return self.total_steps
-        return int(self.make_task().defaults["total_timesteps"])

@@ -16,6 +16,7 @@ from setrl.control import checkpoints
 from setrl.control.credit.assign import ScoredVines
 from setrl.control.credit.families import Family
 from setrl.control.credit.trajectories import Trajectory
+from setrl.control.resolved import ResolvedControl
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.tasks import ControlTask
 from setrl.files.run_folder import TrainingRun
@@ -52,8 +53,7 @@ class RunCallback(BaseCallback):
 
     Args:
         run: The folder of the training run.
-        task: Evaluates the policy during training.
-        every: Environment steps between "evaluations" (None: none), "rollouts" and "checkpoints".
+        resolved: The comparison: its task evaluates the policy during training.
         on_step: Called with the number of steps done so far.
         stop: When it asks to stop, training ends early with a checkpoint.
     """
@@ -63,13 +63,12 @@ class RunCallback(BaseCallback):
     def __init__(
         self,
         run: TrainingRun,
-        task: ControlTask,
-        every: dict[str, int | None],
+        resolved: ResolvedControl,
         on_step: Callable[[int], None],
         stop: Stop,
     ):
         super().__init__()
-        self.run, self.task, self.every = run, task, every
+        self.run, self.task, self.every = run, resolved.task, resolved.config
         self.on_step_done, self.stop = on_step, stop
         self._start, self._ends = 0, False
 
@@ -86,25 +85,24 @@ class RunCallback(BaseCallback):
         """Act between two updates: only there does a checkpoint hold all that matters."""
         steps = self.model.num_timesteps
         self.on_step_done(steps)
-        if self._is_due("evaluations", steps):
+        if self._is_due(self.every.eval_every, steps):
             found = evaluation(self.task, self.model)
             for name, value in found.items():
                 self.logger.record(f"evaluation/{name}", value)
         self._ends = self.stop.asked
-        if steps and (self._ends or self._is_due("checkpoints", steps)):
+        if steps and (self._ends or self._is_due(self.every.checkpoint_every, steps)):
             checkpoints.save(self.model, self.run)
         self._start = steps
 
     @override
     def _on_rollout_end(self) -> None:
         families = self.locals.get("families")
-        if families and self._is_due("rollouts", self.num_timesteps):
+        if families and self._is_due(self.every.rollouts_every, self.num_timesteps):
             found = records(families, self.locals["scored"], self.locals["advantages_BN"])
             files.write_lines(self.run.rollouts(self.num_timesteps), found)
 
-    def _is_due(self, what: str, steps: int) -> bool:
+    def _is_due(self, interval: int | None, steps: int) -> bool:
         """Return whether a multiple of the interval lies in the steps since the last update."""
-        interval = self.every[what]
         return interval is not None and steps // interval > self._start // interval
 
 

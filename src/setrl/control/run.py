@@ -10,7 +10,7 @@ import torch
 from typing_extensions import override
 
 from setrl.control.arm import make_model, train_arm, write_evaluation
-from setrl.control.config import ControlConfig
+from setrl.control.resolved import ResolvedControl
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.files.run_folder import BASE, TrainingRun
 from setrl.runs.pool import OnProgress, Stop
@@ -18,17 +18,17 @@ from setrl.runs.run import Arms, cache_folder, run_arms
 
 
 def run_control(
-    config: ControlConfig,
+    resolved: ResolvedControl,
     run_dir: str | Path,
     *,
     overwrite: bool = False,
     cache: str | Path | None = None,
     show_progress: bool = True,
 ) -> Path:
-    """Train and evaluate all arms of a control config with all its seeds, as `run_arms` does.
+    """Train and evaluate all arms of a control run with all its seeds, as `run_arms` does.
 
     Args:
-        config: The run.
+        resolved: The run.
         run_dir: The run's folder; made if missing.
         overwrite: Remove the run that is in the folder, and start from the beginning.
         cache: Folder of pretrained policies; by default $SETRL_CACHE, or ~/.cache/setrl.
@@ -42,22 +42,22 @@ def run_control(
         RunError: If an arm failed; the other arms were trained nevertheless.
         KeyboardInterrupt: After Ctrl-C, once all checkpoints are written.
     """
-    arms = ControlArms(config, Path(run_dir), cache_folder(cache))
-    return run_arms(arms, config, overwrite=overwrite, show_progress=show_progress)
+    arms = ControlArms(resolved, Path(run_dir), cache_folder(cache))
+    return run_arms(arms, resolved.config, overwrite=overwrite, show_progress=show_progress)
 
 
 @dataclass(frozen=True)
 class ControlArms(Arms):
     """Arms that learn one control task in the same number of environment steps."""
 
-    config: ControlConfig
+    resolved: ResolvedControl
     run_dir: Path
     cache: Path
 
     @override
     def prepare(self, show_progress: bool) -> bool:
         """Pretrain the policy that all arms start from, if the task has one."""
-        if self.config.make_task().pretrain is None:
+        if self.resolved.task.pretrain is None:
             return False
         if show_progress:
             print(
@@ -69,30 +69,30 @@ class ControlArms(Arms):
 
     def _base_policy(self) -> PolyPPO:
         """Return the pretrained policy, the same for all arms and seeds."""
-        config = self.config
-        return make_model(config, next(iter(config.arms)), config.pretrain_seed, self.cache)
+        seed = self.resolved.config.pretrain_seed
+        return make_model(self.resolved, next(iter(self.resolved.arms)), seed, self.cache)
 
     @override
     def cost(self, arm: str | None) -> float:
         """Return environment steps; the evaluation of the base is short."""
-        return self.config.steps * (1 if arm is not None else 0.02)
+        return self.resolved.steps * (1 if arm is not None else 0.02)
 
     @override
     def train(
         self, arm: str, seed: int, run: TrainingRun, on_progress: OnProgress, stop: Stop
     ) -> None:
         torch.set_num_threads(1)
-        steps = self.config.steps
+        steps = self.resolved.steps
 
         def on_step(done: int) -> None:
             on_progress(min(done, steps))  # the last update exceeds the budget a little
 
-        train_arm(self.config, arm, seed, self.cache, run, on_step, stop)
+        train_arm(self.resolved, arm, seed, self.cache, run, on_step, stop)
 
     @override
     def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
         torch.set_num_threads(1)
         if not run.evaluation.exists():
             about = {"arm": BASE, "seed": None}
-            write_evaluation(self.config.make_task(), self._base_policy(), run, about)
+            write_evaluation(self.resolved.task, self._base_policy(), run, about)
         on_progress(self.cost(None))

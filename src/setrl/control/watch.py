@@ -13,16 +13,18 @@ import imageio.v3 as imageio
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
+from PIL.PngImagePlugin import PngInfo
 from typing_extensions import override
 
 from setrl import names
 from setrl.control import measures
-from setrl.control.config import ControlConfig
 from setrl.control.credit.trajectories import Trajectory
 from setrl.control.envs.resettable import make_resettable
+from setrl.control.resolved import ResolvedControl
 from setrl.control.tasks import ControlTask
-from setrl.errors import ConfigError, DataError
-from setrl.files.run_folder import training_run
+from setrl.errors import ConfigError, DataError, usage_errors
+from setrl.files.atomic import refuse_file_of_others
+from setrl.files.run_folder import CONFIG, training_run
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -34,6 +36,7 @@ CAPTION = 18  # pixels above a rollout
 GAP = 4  # pixels between rollouts
 PAPER, INK = (255, 255, 255), (20, 20, 20)
 SHEET_COLUMNS = 8
+MARK = "made by setrl control watch"  # in films and sheets, so that no other file is replaced
 HOLD_SECONDS = 1.0  # seconds that a film stays on its last frame
 
 
@@ -165,7 +168,7 @@ def write_film(frames: Sequence[Frame], path: Path, frames_per_second: float) ->
     path.parent.mkdir(parents=True, exist_ok=True)
     held = [*frames, *[frames[-1]] * round(HOLD_SECONDS * frames_per_second)]
     if path.suffix == ".gif":
-        imageio.imwrite(path, held, duration=1000 / frames_per_second, loop=0)
+        imageio.imwrite(path, held, duration=1000 / frames_per_second, loop=0, comment=MARK)
     elif path.suffix == ".mp4":
         _write_mp4(held, path, frames_per_second)
     else:
@@ -175,7 +178,14 @@ def write_film(frames: Sequence[Frame], path: Path, frames_per_second: float) ->
 def _write_mp4(frames: Sequence[Frame], path: Path, frames_per_second: float) -> None:
     even = [frame[: len(frame) // 2 * 2, : frame.shape[1] // 2 * 2] for frame in frames]
     try:
-        imageio.imwrite(path, even, plugin="FFMPEG", fps=frames_per_second, macro_block_size=2)
+        imageio.imwrite(
+            path,
+            even,
+            plugin="FFMPEG",
+            fps=frames_per_second,
+            macro_block_size=2,
+            output_params=["-metadata", f"comment={MARK}"],
+        )
     except ImportError as error:
         raise ConfigError(
             "MP4 needs an encoder: pip install imageio-ffmpeg; or write a .gif"
@@ -206,44 +216,52 @@ def watch(
         The film and the sheet, a PNG in the same folder.
 
     Raises:
-        ConfigError: If there is no such run, arm or seed, or it is not finished.
+        ConfigError: If there is no such run, arm or seed, or it is not finished, or if `output`
+            or the sheet beside it is a file that this function did not write.
         DataError: If no sampled episode has a strategy.
     """
-    config = _config(run_dir)
-    arm = arm if arm is not None else list(config.arms)[-1]
-    seed = seed if seed is not None else config.seeds[0]
-    model = _model(config, run_dir, arm, seed)
-    rng = np.random.default_rng(seed)
-    rollouts = one_per_strategy(model, config.make_task(), most, episodes, rng)
+    resolved = _resolved(run_dir)
+    arm = arm if arm is not None else list(resolved.arms)[-1]
+    seed = seed if seed is not None else resolved.config.seeds[0]
     film = output or run_dir / "figures" / f"watch_{arm}_{seed}.gif"
-    write_film(side_by_side(rollouts), film, frames_per_second)
     sheet = film.with_suffix(".png")
-    imageio.imwrite(sheet, contact_sheet(rollouts))
+    for path in (film, sheet) if output else ():
+        refuse_file_of_others(path, _is_ours, "a film or a sheet of setrl")
+    model = _model(resolved, run_dir, arm, seed)
+    rng = np.random.default_rng(seed)
+    rollouts = one_per_strategy(model, resolved.task, most, episodes, rng)
+    write_film(side_by_side(rollouts), film, frames_per_second)
+    about = PngInfo()
+    about.add_text("Comment", MARK)
+    imageio.imwrite(sheet, contact_sheet(rollouts), pnginfo=about)
     return film, sheet
 
 
-def _config(run_dir: Path) -> ControlConfig:
-    path = run_dir / "config.yaml"
+def _is_ours(path: Path) -> bool:
+    """Return whether `setrl control watch` wrote a film or a sheet."""
+    return path.is_file() and MARK.encode() in path.read_bytes()
+
+
+def _resolved(run_dir: Path) -> ResolvedControl:
+    path = run_dir / CONFIG
     if not path.exists():
         raise ConfigError(f"{run_dir} is not a control run: {path.name} is missing")
-    return ControlConfig.load(path)
+    return ResolvedControl.load(path)
 
 
-def _model(config: ControlConfig, run_dir: Path, arm: str, seed: int) -> BaseAlgorithm:
+def _model(resolved: ResolvedControl, run_dir: Path, arm: str, seed: int) -> BaseAlgorithm:
     from setrl.control import arm as arms
     from setrl.control import checkpoints
 
-    try:
-        names.look_up("arm", arm, config.arms)
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
+    with usage_errors():
+        names.look_up("arm", arm, resolved.arms)
     final = training_run(run_dir, arm, seed).final
     if (final / checkpoints.POLICY).exists():
-        return checkpoints.load_final(arms.new_model(config, arm, seed), final)
+        return checkpoints.load_final(arms.new_model(resolved, arm, seed), final)
     # Earlier versions wrote only pickles.
     path = final / checkpoints.MODEL
     if not path.exists():
         raise ConfigError(
             f"{arm} with seed {seed} is not finished: {final} is missing; finish the run first"
         )
-    return checkpoints.load_model(arms.kind_of(config), path)
+    return checkpoints.load_model(arms.kind_of(resolved), path)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from setrl import tasks
-from setrl.errors import ConfigError, DataError
+from setrl.errors import ConfigError
 from setrl.files import strict_yaml
 from setrl.files.loading import load_function
-from setrl.files.strict_yaml import KeyedError
 from setrl.judges.settings import build
 from setrl.lm.base_spec import BaseSpec
 from setrl.lm.config import ComparisonConfig
@@ -22,7 +20,7 @@ from setrl.lm.engine import EngineSpec
 from setrl.lm.resolved_arm import ResolvedArm, resolve_arm
 from setrl.rewards import Reward, Truncation
 from setrl.rewards.truncation import truncation_from_config
-from setrl.runs.config import require
+from setrl.runs.config import blamed_on, require
 from setrl.scoring.stop_rule import StopRule
 from setrl.tasks import DomainTask, Problem, PromptForm, Task
 from setrl.tasks.base import TRAIN
@@ -137,19 +135,8 @@ def resolve(config: ComparisonConfig) -> ResolvedConfig:
     )
 
 
-@contextmanager
-def _blamed_on(key: str, said: str = "") -> Iterator[None]:
-    """Inside it, an error is an error of this key, unless it names its own key or a file."""
-    try:
-        yield
-    except (KeyedError, DataError):
-        raise
-    except (ValueError, TypeError) as error:
-        raise KeyedError(f"{said}{error}", key) from error
-
-
 def _task(config: ComparisonConfig) -> Task:
-    with _blamed_on("domain" if config.task is None else "task"):
+    with blamed_on("domain" if config.task is None else "task"):
         task = tasks.from_config(config.domain, config.task)
         _ = task.splits, task.rewards, task.strategy  # a missing file or function shows here
     return task
@@ -163,7 +150,7 @@ def _eval_splits(wanted: tuple[str, ...] | None, task: Task) -> tuple[str, ...]:
 
 
 def _arm(arm: str, config: ComparisonConfig, task: Task) -> ResolvedArm:
-    with _blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
+    with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
         return resolve_arm(arm, config.arms[arm], task, config.fields, config.samples_per_prompt)
 
 
@@ -173,14 +160,14 @@ def _training_rewards(config: ComparisonConfig, task: Task) -> tuple[Reward, ...
         return task.rewards
     settings = dict(config.wrap_reward)
     reference, outcome = settings.pop("function", None), task.combine.outcome
-    with _blamed_on("wrap_reward", "wrap_reward: "):
+    with blamed_on("wrap_reward", "wrap_reward: "):
         make = partial(load_function(reference, ".").function, task.rewards[outcome])
         wrapped: Reward = build(str(reference), make, settings)
     return (*task.rewards[:outcome], wrapped, *task.rewards[outcome + 1 :])
 
 
 def _truncation(config: ComparisonConfig) -> Truncation:
-    with _blamed_on("truncated"):
+    with blamed_on("truncated"):
         chosen = truncation_from_config(config.truncated)
         if not config.trainer.get("mask_truncated_completions"):
             return chosen
@@ -190,7 +177,7 @@ def _truncation(config: ComparisonConfig) -> Truncation:
 
 
 def _stop_rule(settings: Mapping[str, Any] | None) -> StopRule | None:
-    with _blamed_on("stop_rule", "stop_rule: "):
+    with blamed_on("stop_rule", "stop_rule: "):
         return None if settings is None else build("stop_rule", StopRule, settings)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self, get_type_hints
@@ -13,6 +14,7 @@ import yaml
 
 from setrl import names
 from setrl.core import method_config
+from setrl.errors import DataError
 from setrl.files import strict_yaml
 from setrl.files.run_folder import BASE, FIGURES, Kind
 from setrl.files.strict_yaml import KeyedError
@@ -48,12 +50,8 @@ class RunConfig:
         self._check_numbers()
         self._check()
         for arm in self.arms:
-            try:
+            with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
                 self._check_arm(arm)
-            except KeyedError:
-                raise
-            except (ValueError, TypeError) as error:
-                raise KeyedError(f"arm {arm!r}: {error}", f"arms.{arm}") from error
 
     def _check(self) -> None:
         """Check the keys of a subclass."""
@@ -176,6 +174,17 @@ def _differences(key: str, mine: Any, theirs: Any) -> list[str]:
             )
         ]
     return [] if mine == theirs else [f"{key}: {mine!r} → {theirs!r}"]
+
+
+@contextmanager
+def blamed_on(key: str, said: str = "") -> Iterator[None]:
+    """Inside it, an error is an error of this key, unless it names its own key or a file."""
+    try:
+        yield
+    except (KeyedError, DataError):
+        raise
+    except (ValueError, TypeError) as error:
+        raise KeyedError(f"{said}{error}", key) from error
 
 
 def located_arms(arms: Any, folder: str) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from setrl.control.config import ControlConfig
 from setrl.control.credit.trajectories import Trajectory
 from setrl.control.envs.resettable import make_resettable
+from setrl.control.resolved import ResolvedControl
 from setrl.errors import ConfigError
 
 SOURCE = """
@@ -49,9 +49,9 @@ CART = "{name: gymnasium, id: CartPole-v1, label: own:side, MORE}"
 def load(tmp_path: Path) -> Any:
     (tmp_path / "own.py").write_text(SOURCE)
 
-    def config(task: str) -> ControlConfig:
+    def config(task: str) -> ResolvedControl:
         (tmp_path / "config.yaml").write_text(YAML.replace("TASK", task))
-        return ControlConfig.load(tmp_path / "config.yaml")
+        return ResolvedControl.load(tmp_path / "config.yaml")
 
     return config
 
@@ -63,31 +63,31 @@ def walk() -> Trajectory:
 
 def test_an_environment_has_the_functions_of_the_user(load: Any) -> None:
     more = "score: own:half, render: own:picture, make: {max_episode_steps: 7}"
-    task = load(CART.replace("MORE", more)).make_task()
+    task = load(CART.replace("MORE", more)).task
     assert (task.label(walk()), task.score(walk())) == ("left", 2.0)
     env = make_resettable(task.make_env())
     env.reset(seed=1)
     assert env.spec is not None
     assert env.spec.max_episode_steps == 7
     assert env.render().shape == (4, 6, 3)  # type: ignore[union-attr]
-    plain = load(CART.replace("MORE", "episodes: 3")).make_task()
+    plain = load(CART.replace("MORE", "episodes: 3")).task
     assert plain.score(walk()) == 4.0
     assert plain.make_env().render_mode == "rgb_array"
 
 
 def test_a_module_may_register_the_environment(load: Any) -> None:
-    task = load("{name: gymnasium, id: 'own:Rooms-v0', label: own:side}").make_task()
+    task = load("{name: gymnasium, id: 'own:Rooms-v0', label: own:side}").task
     assert type(task.make_env().unwrapped).__name__ == "MultiGoalEnv"
 
 
 def test_a_task_is_a_value_or_what_a_function_returns(load: Any, tmp_path: Path) -> None:
     config = load("{name: own:goals, episodes: 5}")
-    assert config.make_task().episodes == 5
-    assert load("own:goals").make_task().episodes == 8
-    assert load("own:fixed").make_task().episodes == 9
+    assert config.task.episodes == 5
+    assert load("own:goals").task.episodes == 8
+    assert load("own:fixed").task.episodes == 9
     (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "config.yaml").write_text(config.to_yaml())
-    assert ControlConfig.load(tmp_path / "run" / "config.yaml").make_task().episodes == 5
+    (tmp_path / "run" / "config.yaml").write_text(config.config.to_yaml())
+    assert ResolvedControl.load(tmp_path / "run" / "config.yaml").task.episodes == 5
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,132 @@
+"""What a control config means: its task and arms are made here, once, and handed down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from setrl.control.config import ALGORITHMS, OPTION_KEYS, PPO_KEYS, VINE_KEYS, ControlConfig
+from setrl.control.credit.vines import Vines, check_vines
+from setrl.control.tasks import ControlTask, from_config
+from setrl.core import methods
+from setrl.core.advantages import AnyMethod
+from setrl.files import strict_yaml
+from setrl.files.strict_yaml import KeyedError
+from setrl.runs.config import blamed_on
+
+
+@dataclass(frozen=True)
+class ResolvedArm:
+    """How one arm learns the task.
+
+    Attributes:
+        method: Scores sets of vines; None without vines.
+        vines: How vines are sampled; without a method, episodes for a memory; None for neither.
+        ppo: Arguments of PPO, `n_envs` among them.
+        options: The penalties and bonuses beyond PPO's.
+    """
+
+    method: AnyMethod | None
+    vines: Vines | None
+    ppo: Mapping[str, Any]
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedControl:
+    """A control config whose keys were all checked, with everything that was made from them.
+
+    It is pickled as its keys: a worker process makes the same value when it receives it.
+
+    Attributes:
+        config: The keys; a run's folder keeps them.
+        task: What all arms learn.
+        arms: Arm name → how it learns.
+        steps: Environment steps of each arm.
+    """
+
+    config: ControlConfig
+    task: ControlTask
+    arms: Mapping[str, ResolvedArm]
+    steps: int
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return resolve, (self.config,)
+
+    @staticmethod
+    def load(path: str | Path, overrides: Sequence[str] = ()) -> ResolvedControl:
+        """Read a YAML file and resolve it.
+
+        Args:
+            path: The file.
+            overrides: Assignments that come after the file's, such as "arms.poly_epo.set_size=8".
+
+        Raises:
+            ConfigError: Naming the file, the line and the key; for an unknown key, the nearest one.
+        """
+        config = ControlConfig.load(path, overrides)
+        with strict_yaml.placed(path, overrides):
+            return resolve(config)
+
+    @property
+    def name(self) -> str:
+        """The name of the run."""
+        return self.config.name
+
+
+def resolve(config: ControlConfig) -> ResolvedControl:
+    """Make the task and the arms that a config describes, and check that its keys fit together.
+
+    Raises:
+        ConfigError: Naming what is wrong; a `KeyedError` where one key is.
+    """
+    with blamed_on("task", "task: "):
+        task = from_config(config.task)
+    _check_normalising(config, task)
+    arms = {arm: _arm(arm, config, task) for arm in config.arms}
+    steps = config.total_steps or int(task.defaults["total_timesteps"])
+    return ResolvedControl(config, task, arms, steps)
+
+
+def _check_normalising(config: ControlConfig, task: ControlTask) -> None:
+    if config.vec_normalize is None or task.pretrain is None:
+        return
+    if config.vec_normalize.get("norm_obs", True) is not False:
+        raise KeyedError(
+            "vec_normalize must set norm_obs: false for a task that pretrains: its policies start "
+            "from one that learnt from plain observations",
+            "vec_normalize",
+        )
+
+
+def _arm(arm: str, config: ControlConfig, task: ControlTask) -> ResolvedArm:
+    keys = dict(config.arms[arm])
+    algorithm = keys.pop("algorithm", "ppo")
+    vine_keys, options, ppo = (_taken(keys, of) for of in (VINE_KEYS, OPTION_KEYS, PPO_KEYS))
+    method, vines = None, None if config.gru is None else Vines(task.make_env, num_vines=0)
+    with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
+        if algorithm == "poly_ppo":
+            method = methods.from_config({"method": "poly_epo", **keys})
+            vines = Vines(task.make_env, task.label, task.score, **vine_keys)
+        check_vines(method, vines)
+    return ResolvedArm(method, vines, _ppo(task, config.ppo, ALGORITHMS[algorithm], ppo), options)
+
+
+def _taken(keys: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Take the named keys out of the keys of an arm."""
+    return {name: keys.pop(name) for name in names if name in keys}
+
+
+def _ppo(task: ControlTask, *others: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge PPO's arguments: the task's, config's, algorithm's and arm's; the last one wins.
+
+    A REINFORCE arm keeps what makes it REINFORCE unless the arm itself changes it.
+    """
+    found = {"n_envs": 8}
+    for arguments in (_taken(dict(task.defaults), PPO_KEYS), *others):
+        found |= arguments
+    if found.get("batch_size", 64) is None:
+        found["batch_size"] = found["n_envs"] * found.get("n_steps", 2048)
+    return found
