@@ -15,7 +15,7 @@ from setrl.evaluation.collecting import draw_and_read
 from setrl.evaluation.loading import load_evaluation
 from setrl.evaluation.sample_file import SampleFile
 from setrl.groups.records import read_records
-from setrl.serving.generators import Failure, Sample
+from setrl.serving.generators import Completion, Failure
 from setrl.tasks import Problem
 from setrl.tasks.problem_sets import ProblemSet
 from tests.serving.samples import SampleServer
@@ -41,7 +41,7 @@ class FakeModel:
                 drawn += 1
                 self.asked.append((ask.problem, number))
                 finish = "length" if number == 0 else "stop"
-                yield Sample(ask.problem, number, f"{ask.prompt}/{number}\u2028é", finish)
+                yield Completion(ask.problem, number, f"{ask.prompt}/{number}\u2028é", finish)
 
 
 def read(problem, texts):
@@ -165,7 +165,7 @@ def test_records_without_their_samples_are_not_overwritten(whole):
 def test_a_whole_line_that_is_no_sample_is_named(tmp_path, line, message):
     path = tmp_path / "t.jsonl"
     ids = [problem.id for problem in PROBLEMS]
-    SampleFile(path, ids, {}).append(Sample(0, 1, "x"))
+    SampleFile(path, ids, {}).append(Completion(0, 1, "x"))
     path.write_text(path.read_text() + line + "\n")
     with pytest.raises(DataError, match=message):
         SampleFile(path, ids, {})
@@ -174,7 +174,7 @@ def test_a_whole_line_that_is_no_sample_is_named(tmp_path, line, message):
 def test_a_sample_is_kept_once(tmp_path):
     store = SampleFile(tmp_path / "t.jsonl", ["t/0"], {})
     for text in ("first", "second"):
-        store.append(Sample(0, 2, text))
+        store.append(Completion(0, 2, text))
     assert (store.count, store.missing(0, 3)) == (1, (0, 1))
     assert [sample.text for sample in store.samples(0)] == ["first"]
 

@@ -10,6 +10,7 @@ from setrl.groups.importers.trl import LABEL_COLUMN
 from setrl.scoring.labels import shown
 from tests.groups.reading import read_log
 
+pyarrow = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 FOLDER = Path(__file__).parents[1] / "data" / "trl_completions"
 
@@ -118,3 +119,14 @@ def test_what_is_wrong_is_named(tmp_path):
     with pytest.raises(DataError, match="is not a Parquet file"):
         read(tmp_path)
     shutil.rmtree(tmp_path)
+
+
+def test_samples_of_the_evaluation_data_are_left_out(tmp_path):
+    """They have no advantage: they entered no loss."""
+    logged = rows(2)
+    evaluated = [row | {"advantage": float("nan"), "completion": "never"} for row in logged[:4]]
+    path = tmp_path / "completions_00002.parquet"
+    pq.write_table(pyarrow.Table.from_pylist([*logged, *evaluated]), path)
+    imported = read(path)
+    assert imported.notes == [f"{path.name}: 4 samples of the evaluation data are left out"]
+    assert imported.records == read(FOLDER / path.name).records

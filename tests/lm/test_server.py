@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from setrl import files, methods
-from setrl.errors import ConfigError
+from setrl.errors import ConfigError, RunError
 from setrl.evaluation.collecting import draw_and_read
 from setrl.files.run_folder import TrainingRun
+from setrl.lm.arm import train_arm
 from setrl.lm.resolved import ResolvedConfig
 from setrl.lm.served_model import ServedModel
 from setrl.lm.server import check_server_of, learning_rates, train_on_server
@@ -125,3 +126,26 @@ def test_an_engine_is_read_from_a_file(tmp_path):
     )
     spec = ResolvedConfig.load(path).engine
     assert (spec.tinker, spec.staleness, spec.rank) == ("http://127.0.0.1:8000", 1, 32)
+
+
+def quarter(reward):
+    """A graded outcome."""
+
+    def graded(completions, **_):
+        return [0.25] * len(completions)
+
+    return graded
+
+
+def test_a_graded_outcome_stops_before_an_update_as_in_this_process(base, make_resolved, tmp_path):
+    """Training could go on, but evaluation asks which samples are right."""
+    keys = {"wrap_reward": {"function": "tests.lm.test_server:quarter"}}
+    keys |= {"arms": {"maxpo": {"method": "maxpo", "set_size": 2}}}
+    sentence = "'graded' says which samples are right, and must return 1 or 0, got 0.25"
+    resolved, server = server_config(base, **keys), FakeServer(base)
+    run, here = TrainingRun(tmp_path / "server"), TrainingRun(tmp_path / "here")
+    with pytest.raises(RunError, match=sentence):
+        train_on_server(resolved, "maxpo", 0, run, lambda _: None, Stop(), server.connect)
+    assert not server.counts.get("optim_step")
+    with pytest.raises(RunError, match=sentence):
+        train_arm(make_resolved(**keys), "maxpo", 0, base, here, lambda _: None, Stop())

@@ -10,7 +10,7 @@ from aiohttp import web
 from setrl.errors import ConfigError, RunError
 from setrl.serving.client import LONGEST_RETRY_AFTER_S
 from setrl.serving.endpoint import Endpoint, Limits
-from setrl.serving.generators import Ask, Failure, Sample, problem_seed
+from setrl.serving.generators import Ask, Completion, Failure, problem_seed
 from setrl.serving.reachable import refuse_unreachable
 from setrl.serving.served_model import PATIENT, ServedModel
 from tests.serving.samples import SampleServer
@@ -35,7 +35,7 @@ def draw(server, asks=ASKS, seed=7, **changes):
 def wanted(asks=ASKS, seed=7):
     """Every sample, by the seed that it must have been asked for with."""
     return {
-        Sample(
+        Completion(
             ask.problem,
             number,
             f"{ask.prompt} #{problem_seed(seed, ask.problem) % 2**31 + number}",
@@ -125,7 +125,7 @@ def test_a_dead_server_ends_the_run():
 def test_failures_in_between_do_not_end_the_run():
     with SampleServer(["500", "ok"], forever=True) as server:
         events = draw(server, limits={"attempts": 1, "concurrency": 1}, give_up_after=2)
-        assert Counter(type(event) for event in events) == {Failure: 6, Sample: 10}
+        assert Counter(type(event) for event in events) == {Failure: 6, Completion: 10}
 
 
 @pytest.mark.parametrize("status", ["401", "403", "404"])

@@ -10,6 +10,8 @@ import numpy as np
 
 from setrl import DEGENERATE, AnyMethod
 from setrl.core import methods
+from setrl.evaluation.estimators import pass_at_k
+from setrl.evaluation.metrics import powers_of_two
 from setrl.files.run_folder import SCHEMA_VERSION
 from setrl.scoring import ScoredBatch
 
@@ -31,17 +33,33 @@ def strategy_names(batch: ScoredBatch, name_of: NameOf | None) -> Names | None:
 
 def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str, float]:
     """Measure a batch of samples: flat metrics, `stage/quantity`."""
-    metrics = {"reward/mean": _mean(batch.rewards_BN)}
-    if has_outcomes(batch):
-        metrics["reward/pass@1"] = _mean(batch.correct_BN)
-    if batch.clusters_BN is not None:
-        metrics |= _strategies(batch, batch.clusters_BN)
+    metrics = _samples(batch)
     if names_BN is not None:
         metrics |= _shares(names_BN)
     if batch.judging is not None:
         metrics |= {"judge/unknown": batch.judging.unknown, "judge/hidden": batch.judging.hidden}
         metrics |= {f"judge/{name}": value for name, value in batch.judging.used.items()}
     return metrics | _advantages(batch)
+
+
+def evaluation_metrics(batch: ScoredBatch) -> dict[str, float]:
+    """Measure samples that enter no loss: rewards, strategies, and pass@k for k = 1, 2, 4, …, N."""
+    if not has_outcomes(batch):
+        return _samples(batch)
+    known_BN = batch.correct_BN[~np.isnan(batch.correct_BN).any(axis=1)]
+    n, count_B = known_BN.shape[1], known_BN.sum(axis=1).astype(int)
+    ks = powers_of_two(n) if len(known_BN) else []
+    return _samples(batch) | {f"reward/pass@{k}": _mean(pass_at_k(count_B, n, k)) for k in ks}
+
+
+def _samples(batch: ScoredBatch) -> dict[str, float]:
+    """Measure rewards and strategies, which do not depend on the method."""
+    metrics = {"reward/mean": _mean(batch.rewards_BN)}
+    if has_outcomes(batch):
+        metrics["reward/pass@1"] = _mean(batch.correct_BN)
+    if batch.clusters_BN is not None:
+        metrics |= _strategies(batch, batch.clusters_BN)
+    return metrics
 
 
 def has_outcomes(batch: ScoredBatch) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 
 from setrl import AnyMethod
 from setrl.engines import functions
+from setrl.engines.correct import Outcome
 from setrl.engines.functions import Source, functions_of
 from setrl.engines.judging import JudgeQueue
 from setrl.engines.timing import timed
@@ -59,6 +60,9 @@ class Scorer:
         fields: What the method reads besides rewards and clusters, as in `SetCredit`.
         truncated: What samples count that were cut at the length limit.
         rewards: Reward functions instead of the task's, one for each; None for the task's.
+        correct: What says which samples are right: a function, or the place of a reward, whose
+            values must then be 0 and 1. None: the task's `correct`, or the outcome of its
+            `combine`, where its values are 0 and 1.
         stop_rule: When a run stops because it learns nothing; None: never.
         had_signal: As in `CreditWatch`, for a run that resumes.
     """
@@ -68,6 +72,7 @@ class Scorer:
     fields: Mapping[str, Source] = field(default_factory=dict)
     truncated: Truncation = field(default_factory=Truncation)
     rewards: Sequence[Reward] | None = None
+    correct: Outcome | None = None
     stop_rule: StopRule | None = field(default_factory=StopRule)
     had_signal: Callable[[], bool] = lambda: False
 
@@ -76,8 +81,9 @@ class Scorer:
         self._rewards = [functions.checked_rewards(one) for one in rewards]
         function = None if self.judge is not None else self.task.strategy.function
         self._labels = None if function is None else functions.checked_labels(function)
-        correct = getattr(self.task, "correct", None)  # a task of a user may not have it
-        self._correct = None if correct is None else functions.checked_outcome(correct)
+        own = getattr(self.task, "correct", None)  # a task of a user may not have it
+        correct = own if self.correct is None else self.correct
+        self._correct = functions.checked_outcome(correct) if callable(correct) else correct
         self._fields = functions_of(self.fields)
         self._queue = None if self.judge is None else JudgeQueue(self.judge)
         self._watch = CreditWatch(self.stop_rule, self.had_signal)
@@ -142,7 +148,7 @@ class Scorer:
                 else called(function, arguments)
                 for name, function in self._fields.items()
             },
-            None if self._correct is None else called(self._correct, arguments),
+            called(self._correct, arguments) if callable(self._correct) else self._correct,
             [functions.name_of(function) for function in self._rewards],
         )
 

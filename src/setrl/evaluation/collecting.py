@@ -14,7 +14,7 @@ from setrl.errors import ConfigError
 from setrl.evaluation.sample_file import SampleFile
 from setrl.files.progress import progress_bar
 from setrl.groups.records import SCHEMA_VERSION, TEXTS_KEPT, read_records
-from setrl.serving.generators import Ask, Failure, Generator, Sample
+from setrl.serving.generators import Ask, Completion, Failure, Generator
 from setrl.tasks import Problem
 from setrl.tasks.problem_sets import ProblemSet
 
@@ -167,7 +167,7 @@ def _known_records(
     return known
 
 
-def _record(problem: Problem, samples: list[Sample], task: ProblemSet) -> dict[str, Any]:
+def _record(problem: Problem, samples: list[Completion], task: ProblemSet) -> dict[str, Any]:
     texts = [sample.text for sample in samples]
     readings = task.read(problem, texts)
     return {

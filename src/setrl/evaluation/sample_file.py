@@ -17,7 +17,7 @@ from typing import Any
 from setrl import files
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_lines
-from setrl.serving.generators import Sample
+from setrl.serving.generators import Completion
 
 SCHEMA_VERSION = 1
 
@@ -64,7 +64,7 @@ class SampleFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.open("ab").close()
 
-    def append(self, sample: Sample) -> None:
+    def append(self, sample: Completion) -> None:
         """Add a sample, unless the file has it already."""
         offsets = self._offsets.setdefault(sample.problem, {})
         if sample.number in offsets:
@@ -85,7 +85,7 @@ class SampleFile:
         files.append_line(self.path, record)
         offsets[sample.number] = offset
 
-    def samples(self, problem: int) -> list[Sample]:
+    def samples(self, problem: int) -> list[Completion]:
         """Return the samples of one problem, by number."""
         offsets = sorted(self._offsets.get(problem, {}).items())
         if not offsets:
@@ -120,7 +120,7 @@ class SampleFile:
                 )
 
 
-def _sample_at(file: Any, offset: int) -> Sample:
+def _sample_at(file: Any, offset: int) -> Completion:
     file.seek(offset)
     record = json_lines.parse(file.readline())
-    return Sample(record["problem"], record["sample"], record["text"], record["finish"])
+    return Completion(record["problem"], record["sample"], record["text"], record["finish"])

@@ -22,7 +22,7 @@ from transformers import (
 from setrl import files, wording
 from setrl.errors import ConfigError, DataError, RunError
 from setrl.models.sampler import sample_ids
-from setrl.serving.generators import Ask, Sample, problem_seed
+from setrl.serving.generators import Ask, Completion, problem_seed
 from setrl.serving.reachable import refuse_unreachable
 from setrl.tasks.prompting import PromptForm
 
@@ -149,7 +149,7 @@ class LocalModel:
     def _loaded(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
         return _load(self.model_dir, self.dtype)
 
-    def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Sample]:
+    def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Completion]:
         """Yield the samples of each problem in turn.
 
         Raises:
@@ -159,7 +159,7 @@ class LocalModel:
         for ask in asks:
             texts = self.texts(ask.prompt, ask.n, problem_seed(seed, ask.problem))
             for number in ask.numbers:
-                yield Sample(ask.problem, number, texts[number])
+                yield Completion(ask.problem, number, texts[number])
 
     def texts(self, prompt: str, n: int, seed: int) -> list[str]:
         """n texts for one prompt; the same seed gives the same texts."""

@@ -14,7 +14,7 @@ from setrl.errors import RunError
 from setrl.evaluation.sampling import load_tokenizer
 from setrl.lm.engine import EngineSpec
 from setrl.lm.resolved import ResolvedConfig
-from setrl.serving.generators import Ask, Sample, problem_seed
+from setrl.serving.generators import Ask, Completion, problem_seed
 from setrl.tasks import PromptForm
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class ServedModel:
         ends = (int(self._tokenizer.eos_token_id),)
         return TinkerSampler(client, self.max_tokens, ends, self.temperature, self.engine.reply_s)
 
-    def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Sample]:
+    def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Completion]:
         """Draw the samples of each problem in turn.
 
         Raises:
@@ -96,13 +96,13 @@ class ServedModel:
         except LostError as error:
             raise RunError(f"{self.engine.tinker}: {error}; what was drawn is kept") from error
 
-    def _drawn(self, source: TinkerSampler, ask: Ask, seed: int) -> Iterator[Sample]:
+    def _drawn(self, source: TinkerSampler, ask: Ask, seed: int) -> Iterator[Completion]:
         prompt = self.form.token_ids(ask.prompt, self._tokenizer)
         [one] = source.sample([prompt], ask.n, [problem_seed(seed, ask.problem) >> 1])
         texts = self._tokenizer.batch_decode(one.tokens_N, skip_special_tokens=True)
         for number in ask.numbers:
             finish = "length" if one.cut_N[number] else "stop"
-            yield Sample(ask.problem, number, texts[number], finish)
+            yield Completion(ask.problem, number, texts[number], finish)
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[TinkerSampler]:

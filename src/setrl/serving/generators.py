@@ -27,7 +27,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Sample:
+class Completion:
     """One finished sample: sample `number` of a problem.
 
     Attributes:
@@ -67,7 +67,7 @@ class Generator(Protocol):
     def settings(self) -> dict[str, Any]:
         """What the samples depend on, besides prompts and seed: model, temperature, …"""
 
-    def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Sample | Failure]:
+    def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Completion | Failure]:
         """Yield finished samples, in any order, as they arrive."""
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from setrl.errors import ConfigError, RunError
 from setrl.serving.client import Client, RequestError
 from setrl.serving.endpoint import Endpoint, Limits, Message
-from setrl.serving.generators import Ask, Failure, Sample, problem_seed
+from setrl.serving.generators import Ask, Completion, Failure, problem_seed
 from setrl.serving.reachable import refuse_unreachable
 
 WRONG_SETUP = (401, 403, 404)  # every request of this call would fail
@@ -62,7 +62,7 @@ class ServedModel:
             **({} if self.system is None else {"system": self.system}),
         }
 
-    def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Sample | Failure]:
+    def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Completion | Failure]:
         """Yield samples in order of arrival. Closing the iterator cancels the open requests.
 
         Raises:
@@ -71,7 +71,7 @@ class ServedModel:
             RunError: If the server cannot be reached, or `give_up_after` requests failed in a row.
         """
         refuse_unreachable(self.endpoint.url)
-        events: SimpleQueue[Sample | Failure | Future[None]] = SimpleQueue()
+        events: SimpleQueue[Completion | Failure | Future[None]] = SimpleQueue()
         client = Client(self.endpoint, seed=seed)
         work = _Work(self, client, split(asks, self.samples_per_request), seed, events.put)
         running = self.endpoint.limits.concurrency
@@ -109,7 +109,7 @@ class _Work:
     client: Client
     requests: Iterator[Ask]
     seed: int
-    put: Callable[[Sample | Failure], None]
+    put: Callable[[Completion | Failure], None]
     failed_in_row: int = 0
 
     async def until_none_is_left(self) -> None:
@@ -124,7 +124,7 @@ class _Work:
                     break
                 self.failed_in_row = 0
                 for number, choice in zip(left.numbers, choices, strict=False):
-                    self.put(Sample(left.problem, number, choice.text, choice.finish))
+                    self.put(Completion(left.problem, number, choice.text, choice.finish))
                 left = replace(left, numbers=left.numbers[len(choices) :])
 
     def _question(self, ask: Ask) -> tuple[dict[str, Any], str]:

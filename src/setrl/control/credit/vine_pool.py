@@ -11,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 from setrl.control.credit.trajectories import Growing, Trajectory, part, stack
+from setrl.control.envs.checks import differences
 from setrl.control.envs.generators import NotResettableError
 from setrl.control.envs.layers import gathered_kept
 from setrl.control.envs.resettable import ResettableEnv, Snapshot, make_resettable
@@ -140,7 +141,7 @@ class VinePool:
                 observation = env.step(action)[0]
             then = part(vine.observations, time)
             # A running normaliser has changed since then, and shows the same state differently.
-            if not (something_is_gathered or _same(observation, then)):
+            if not something_is_gathered and any(differences(observation, then, "observation")):
                 raise NotResettableError(
                     f"the first {time} steps of a trunk were repeated and led to another "
                     "observation, so the environment is not set back exactly: find out why with "
@@ -222,12 +223,3 @@ class _Kept:
     def all(self, count: int) -> list[Snapshot | None]:
         """Return the states of so many times, None where not kept; empty if none were kept."""
         return [self.by_time.get(time) for time in range(count)] if self.by_time else []
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Return whether two observations are equal to the bit, NaN included."""
-    if isinstance(one, dict):
-        return all(_same(one[key], other[key]) for key in one)
-    if isinstance(one, tuple):
-        return all(map(_same, one, other))
-    return np.asarray(one).tobytes() == np.asarray(other, np.asarray(one).dtype).tobytes()

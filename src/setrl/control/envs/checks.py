@@ -150,7 +150,7 @@ def _must_agree(env: Any, truth: list[_Step], again: list[_Step], way: str) -> N
     """Raise unless the steps are equal, and equally many."""
     for index, (old, new) in enumerate(zip(truth, again, strict=False)):
         for part in vars(old):
-            for where in _differences(getattr(old, part), getattr(new, part), part):
+            for where in differences(getattr(old, part), getattr(new, part), part):
                 raise ResetMismatchError(_sentence(env, way, index, where))
     if len(truth) != len(again):
         raise ResetMismatchError(_sentence(env, way, min(len(truth), len(again)), "the end"))
@@ -182,7 +182,7 @@ def _that_moved(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> se
         (place, path)
         for place, (old, new) in enumerate(zip(before, after, strict=True))
         for path in old.keys() & new.keys()
-        if any(_differences(old[path], new[path], path))
+        if any(differences(old[path], new[path], path))
     }
 
 
@@ -199,7 +199,7 @@ def _must_fork(env: Any, snapshot: Any, drawn_from: set[tuple[int, str]]) -> Non
         )
 
 
-def _differences(old: Any, new: Any, where: str) -> Iterator[str]:
+def differences(old: Any, new: Any, where: str) -> Iterator[str]:
     """Yield the places at which two values differ in a bit."""
     if where in _CLOCKS:
         return
@@ -207,10 +207,10 @@ def _differences(old: Any, new: Any, where: str) -> Iterator[str]:
         if list(old) != list(new):
             yield where
         for key in old.keys() & new.keys():
-            yield from _differences(old[key], new[key], f"{where}.{key}")
+            yield from differences(old[key], new[key], f"{where}.{key}")
     elif isinstance(old, list | tuple) and type(old) is type(new) and len(old) == len(new):
         for index, pair in enumerate(zip(old, new, strict=True)):
-            yield from _differences(*pair, f"{where}[{index}]")
+            yield from differences(*pair, f"{where}[{index}]")
     elif not _same(old, new):
         yield where
 

@@ -85,7 +85,7 @@ class Gathering(Sampling):
             # Asynchronous functions work while TRL calls the reward functions.
             labels = self._started(self.cluster_func, arguments) if self.cluster_func else None
             fields = self._start_fields(arguments) if self._is_training else {}
-            correct = self._start_outcome(arguments) if self._is_training else None
+            correct = self._start_outcome(arguments)
             rewards_MR = super()._calculate_rewards(inputs, prompts, completions, ids)
             found.rewards_MR = rewards_MR.clone()
             found.labels = gather_rows(labels()) if labels is not None else None
@@ -96,31 +96,35 @@ class Gathering(Sampling):
             found.correct = gather_rows(list(correct())) if correct is not None else None
         return rewards_MR
 
-    def _columns(self, output: dict[str, Any]) -> tuple[Columns, JudgingTimes | None]:
-        """Gather the columns of the last generation, and what the judge cost."""
+    def _columns(self) -> Columns:
+        """Gather the columns of the last generation that its functions gave."""
         found = self._generation
         assert found.rewards_MR is not None
         rewards_MR = found.rewards_MR.double().cpu().numpy()
-        fields = dict(found.fields)
-        for name, source in self.policy_fields.items():
-            fields[name] = gather_rows(source.values(self, output).tolist())
         prompts_B, texts_BN = self._texts(len(rewards_MR))
         correct: Any = self.outcome if found.correct is None else found.correct
-        columns = Columns(
+        return Columns(
             prompts_B,
             texts_BN,
             list(rewards_MR.T),
             found.cut,
             found.labels,
-            fields,
+            found.fields,
             correct,
             self.reward_func_names,
         )
+
+    def _training_columns(self, output: dict[str, Any]) -> tuple[Columns, JudgingTimes | None]:
+        """Add the fields of the policy and the strategies of the judge, and what it cost."""
+        columns = self._columns()
+        policy = {n: one.values(self, output).tolist() for n, one in self.policy_fields.items()}
+        gathered = {name: gather_rows(values) for name, values in policy.items()}
+        columns = replace(columns, fields={**columns.fields, **gathered})
         if self.judge_queue is None:
             return columns, None
         with timed(self._generation.seconds, "judging"):
-            judgements, times = self._judged(self.judge_queue, prompts_B, texts_BN)
-        return replace(columns, strategies=judgements), times
+            asked = self._judged(self.judge_queue, columns.prompts_B, columns.texts_BN)
+        return replace(columns, strategies=asked[0]), asked[1]
 
     def _arguments(
         self, inputs: list[dict[str, Any]], prompts: list, completions: list, ids: list

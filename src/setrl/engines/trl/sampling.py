@@ -116,7 +116,8 @@ class Sampling(Trainer):
 
     @property
     def _num_samples(self) -> int:
-        return int(self.num_generations)  # type: ignore[arg-type]
+        own = self.num_generations if self._is_training else self.num_generations_eval
+        return int(own)  # type: ignore[arg-type]
 
     @property
     def _is_training(self) -> bool:

@@ -3,8 +3,8 @@
 Written for TRL 1.16.0, which has no hook for advantages. Three of its methods are extended, each
 around a call of the original: `_calculate_rewards`, whose result TRL has gathered over all
 processes, `_generate_and_score_completions`, whose result holds the advantages, and
-`_generate_single_turn`, where a sampler can be plugged in. The rest is TRL's own, and so is all of
-evaluation. TRL never sees clusters: they are not rewards.
+`_generate_single_turn`, where a sampler can be plugged in. The rest is TRL's own. TRL never sees
+clusters: they are not rewards.
 
 `set_credit` does the same for every other trainer that has these methods: subclasses of
 `GRPOTrainer`, such as GMPO's, and `RLOOTrainer`.
@@ -16,7 +16,7 @@ import atexit
 import functools
 import inspect
 import warnings
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -31,12 +31,13 @@ from trl.trainer.utils import shutdown_event_loop_in_daemon, start_event_loop_in
 from typing_extensions import override
 
 from setrl import AnyMethod
+from setrl.core import methods
 from setrl.core.schedules import Scheduled
 from setrl.engines import functions
 from setrl.engines.correct import Correct, check_correct, outcome_of
 from setrl.engines.functions import Source, functions_of
 from setrl.engines.judging import JudgeQueue
-from setrl.engines.metrics import batch_metrics, dead_groups, had_signal
+from setrl.engines.metrics import batch_metrics, dead_groups, evaluation_metrics, had_signal
 from setrl.engines.timing import timed
 from setrl.engines.trl import checks, importance
 from setrl.engines.trl.columns import ClusterFunction, Gathering, Generation
@@ -45,7 +46,7 @@ from setrl.engines.trl.sampling import Sampler
 from setrl.groups.importers.trl import LABEL_COLUMN
 from setrl.judges import Judge
 from setrl.rewards import Combine, Truncation
-from setrl.scoring import ScoredBatch, score
+from setrl.scoring import Columns, ScoredBatch, score
 from setrl.scoring.labels import Label, shown
 from setrl.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 
@@ -109,6 +110,8 @@ class SetCredit(Gathering):
     The method scales advantages: `scale_rewards` of the arguments has no effect on training. A step
     in which no sample gets a reward warns and trains on nothing. The metrics of docs/metrics.md are
     logged together with TRL's, and TRL's table of completions has a column for the strategies.
+    Samples of the evaluation data enter no loss: their advantage in this table is NaN, and
+    `eval_reward/pass@k` and `eval_strategies/…` are logged about them.
 
     Raises:
         ValueError: If `num_generations` is too small for K, the method reads clusters or fields
@@ -166,6 +169,7 @@ class SetCredit(Gathering):
         self.mask_dead_groups = mask_dead_groups
         self.credit_watch = CreditWatch(stop_rule, lambda: had_signal(self.state.log_history))
         self._generation = Generation()
+        self._has_own_label_column = False
         own_rewards, rewards = rewards, [_checked(reward) for reward in rewards]
         super().__init__(model, rewards, args, *more, **others)
         made: Any = self.args
@@ -193,7 +197,6 @@ class SetCredit(Gathering):
             checks.check_combine(self.combine, self.reward_func_names, made)
             weights = self.combine.weights
             self.reward_weights = torch.tensor(weights, dtype=torch.float32)  # TRL's log
-        self._shown_labels: deque[str | None] = deque(maxlen=made.generation_batch_size)
 
     @property
     def _own_functions(self) -> list[Callable[..., Any]]:
@@ -214,6 +217,7 @@ class SetCredit(Gathering):
     @override
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         self._generation = Generation()
+        self._make_room_in_logs()
         output = super()._generate_and_score_completions(inputs)
         labels = self._generation.labels
         if self._is_training:
@@ -224,10 +228,24 @@ class SetCredit(Gathering):
             if self.on_batch is not None:
                 self.on_batch(batch)
             self.credit_watch.see(batch, self._is_last_generation)
+        else:
+            self._log_evaluation()
         if self.cluster_func is not None or self.judge_queue is not None:
             num_samples = len(inputs) * self.accelerator.num_processes
             self._log_labels(labels or [None] * num_samples)  # a judge is asked only in training
         return output
+
+    def _log_evaluation(self) -> None:
+        """Log the metrics of a batch of the evaluation data, and that it has no advantages.
+
+        A judge is asked only in training.
+        """
+        columns = self._columns()
+        self._relog([float("nan")] * len(columns.rewards_R[0]))
+        if self._num_samples > 1:  # one sample of a prompt is in no set
+            batch = self._scored(replace(columns, cut=None), methods.dr_grpo())
+            for key, value in evaluation_metrics(batch).items():
+                self._metrics["eval"][key].append(value)
 
     @property
     def _is_last_generation(self) -> bool:
@@ -239,21 +257,24 @@ class SetCredit(Gathering):
 
     def _score(self, output: dict[str, Any]) -> ScoredBatch:
         """Credit the samples of all processes; each process does it, as a group may span two."""
-        columns, judging = self._columns(output)
+        columns, judging = self._training_columns(output)
         if self.schedule is not None:
             self.method = self.schedule(self.state.global_step / max(self.state.max_steps, 1))
         with timed(self._generation.seconds, "credit"):
-            batch = score(
-                columns,
-                self.method,
-                combine=self.combine,
-                weights=self.reward_weights.double().tolist(),
-                truncated=self.truncated,
-                rng=np.random.default_rng(self._place()),
-            )
+            batch = self._scored(columns, self.method)
         if np.isnan(batch.rewards_BN).all():
             self._warn_of_no_reward()
         return replace(batch, seconds=self._generation.seconds, judging=judging)
+
+    def _scored(self, columns: Columns, method: AnyMethod) -> ScoredBatch:
+        return score(
+            columns,
+            method,
+            combine=self.combine,
+            weights=self.reward_weights.double().tolist(),
+            truncated=self.truncated,
+            rng=np.random.default_rng(self._place()),
+        )
 
     def _warn_of_no_reward(self) -> None:
         masked = ", or all are truncated" if self.truncated.policy == "mask" else ""
@@ -289,15 +310,32 @@ class SetCredit(Gathering):
 
     def _log_labels(self, labels: list[Label]) -> None:
         """Add the strategies to TRL's table of completions, in a column of their own."""
-        self._shown_labels.extend(map(shown, labels))
         columns: dict[str, Any] = self._logs["extra"]  # type: ignore[assignment]
-        columns.setdefault(LABEL_COLUMN, self._shown_labels)
+        if not self._has_own_label_column:
+            columns[LABEL_COLUMN].extend(map(shown, labels))
 
     def _log_completion_extra(self, column: str, values: list) -> None:
         columns: dict[str, Any] = self._logs["extra"]  # type: ignore[assignment]
-        if column == LABEL_COLUMN and columns.get(column) is self._shown_labels:
-            del columns[column]  # a function of the user logs its own column of this name
+        if column == LABEL_COLUMN and not self._has_own_label_column:
+            columns.pop(column, None)  # a function of the user logs its own column of this name
+            self._has_own_label_column = True
         super()._log_completion_extra(column, values)
+
+    def _make_room_in_logs(self) -> None:
+        """Let an evaluation add its samples to TRL's table, which drops all but as many as a step.
+
+        Without it, they would take the place of the training's samples of the same step.
+        """
+        args, logs = self.args, self._logs
+        most = args.generation_batch_size if self._is_training else None  # type: ignore[union-attr]
+        if logs["prompt"].maxlen == most:
+            return
+        for name, held in logs.items():
+            if isinstance(held, deque):
+                logs[name] = deque(held, most)
+            else:
+                kept = {column: deque(values, most) for column, values in held.items()}
+                logs[name] = defaultdict(lambda: deque(maxlen=most), kept)
 
 
 class SetGRPOTrainer(SetCredit, GRPOTrainer):

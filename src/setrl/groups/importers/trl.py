@@ -1,7 +1,8 @@
 """TRL's completions: what `log_completions=True` writes, completions/completions_<step>.parquet.
 
 Columns (TRL 1.16.0): step, prompt, completion, one for each reward function, one for each call of
-`log_extra`, advantage. Groups have no column: the samples of a prompt in a step are a group.
+`log_extra`, advantage. Groups have no column: the samples of a prompt in a step are a group. Where
+trainers of setrl sampled the evaluation data, the advantage is NaN: these rows are left out.
 """
 
 from __future__ import annotations
@@ -40,10 +41,19 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
     named = [fields.strategy, fields.answer, fields.gold]
     scores = [c for c in columns if c not in (*FIXED, *named) and _is_numeric(rows, c)]
     reward = None if options.verify else choose_score(scores, fields.reward, str(path))
+    if left_out := sum(map(_is_evaluation, rows)):
+        notes.append(f"{path.name}: {left_out} samples of the evaluation data are left out")
     for place, row in enumerate(rows):
+        if _is_evaluation(row):
+            continue
         where = f"{path}, row {place}"
         with reading(where):
             yield _sample(row, reward, options, where)
+
+
+def _is_evaluation(row: dict[str, Any]) -> bool:
+    value = row.get("advantage", 0.0)
+    return value is None or value != value
 
 
 def _is_numeric(rows: list[dict[str, Any]], column: str) -> bool:
