@@ -27,15 +27,15 @@ def write(folder, **modules):
 def test_a_function_of_the_folder_with_its_neighbour(tmp_path):
     write(tmp_path, own="import neighbour\ndef f(): return neighbour.X", neighbour="X = 5")
     loaded = load_function("own:f", tmp_path)
-    assert loaded.function() == 5
+    assert loaded.value() == 5
     assert loaded.path == str(tmp_path / "own.py")
-    assert pickle.loads(pickle.dumps(loaded.function)) is loaded.function
+    assert pickle.loads(pickle.dumps(loaded.value)) is loaded.value
 
 
 def test_a_function_of_a_package_of_the_folder(tmp_path):
     package = write(tmp_path / "pack", __init__="", part="from . import more\nf = more.f")
     write(package, more="def f(): return 7")
-    assert load_function("pack.part:f", tmp_path).function() == 7
+    assert load_function("pack.part:f", tmp_path).value() == 7
 
 
 def test_folders_may_have_modules_of_one_name(tmp_path):
@@ -45,13 +45,13 @@ def test_folders_may_have_modules_of_one_name(tmp_path):
             own="import neighbour\ndef f(): return neighbour.X",
             neighbour=f"X = {name!r}",
         )
-    first, second, again = (load_function("own:f", tmp_path / name).function for name in "aba")
+    first, second, again = (load_function("own:f", tmp_path / name).value for name in "aba")
     assert (first(), second()) == ("a", "b")
     assert again is first  # the module ran once
 
 
 def test_an_installed_function():
-    assert load_function("json:dumps", "nowhere").function([1]) == "[1]"
+    assert load_function("json:dumps", "nowhere").value([1]) == "[1]"
 
 
 def test_it_is_announced_once_with_its_file(tmp_path, capsys):

@@ -232,7 +232,7 @@ def no_completions(prompts):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"on_error": "ignore"}, "on_error must be stop or unknown, got 'ignore'"),
+        ({"on_error": "ignore"}, "on_error must be one of stop, unknown, got 'ignore'"),
         ({"timeout": 0}, "timeout must be a number of seconds above 0, got 0"),
         ({"timeout": float("nan")}, "timeout must be"),
         ({"function": no_completions}, "must take 'completions'.*it takes prompts"),

@@ -153,7 +153,7 @@ def use(folder, keys):
         ({"splits": {"test": 40}}, "the split 'train' of .*own.jsonl is empty"),
         ({"splits": {"test": True}}, "splits.test must be a file"),
         ({"system": "s", "chat": False}, "system needs chat"),
-        ({"chat": "yes"}, "chat must be true, false or null"),
+        ({"chat": "yes"}, "task.chat must be true or false or null, got 'yes'"),
         ({"max_new_tokens": 0}, "max_new_tokens must be a number above 0"),
     ],
 )

@@ -80,12 +80,10 @@ def refuse_file_of_others(output: Path | None, is_ours: Callable[[Path], bool], 
     Raises:
         ConfigError: If another file is there.
     """
-    if output is not None and output.exists() and not (_is_empty(output) or is_ours(output)):
+    if output is None or not output.exists() or is_ours(output):
+        return
+    if not (output.is_file() and output.stat().st_size == 0):
         raise ConfigError(f"{output} exists already and is not {what}: give another output")
-
-
-def _is_empty(path: Path) -> bool:
-    return path.is_file() and path.stat().st_size == 0
 
 
 def write_text(path: Path, text: str) -> None:

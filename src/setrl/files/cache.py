@@ -67,9 +67,8 @@ def clear(found: list[Entry]) -> None:
 
 def _entry(path: Path) -> Entry:
     what, tree = _known(path)
-    if tree is None:
-        return Entry(path, what, sum(map(_bytes, _files(path))), None)
-    return Entry(path, what, sum(map(_bytes, written(path, tree))), tree)
+    found = _files(path) if tree is None else written(path, tree)
+    return Entry(path, what, sum(one.lstat().st_size for one in found), tree)
 
 
 def _known(path: Path) -> tuple[str, Tree | None]:
@@ -82,7 +81,8 @@ def _known(path: Path) -> tuple[str, Tree | None]:
         if re.fullmatch(pattern, name) and path.is_dir() and not path.is_symlink():
             tree = dict.fromkeys(names, Path.is_file)
             if unfinished:
-                return f"unfinished {what}", tree if _is_abandoned(path) else None
+                is_abandoned = time.time() - path.stat().st_mtime > ABANDONED_S
+                return f"unfinished {what}", tree if is_abandoned else None
             if _is_our_record(path / record):
                 return what, tree
     return "not recognised as written by setrl", None
@@ -96,10 +96,6 @@ def _is_our_record(path: Path) -> bool:
         return False
 
 
-def _is_abandoned(path: Path) -> bool:
-    return time.time() - path.stat().st_mtime > ABANDONED_S
-
-
 def _files(path: Path) -> Iterator[Path]:
     """Yield a file, or all files in a folder; links are not followed."""
     if path.is_dir() and not path.is_symlink():
@@ -107,7 +103,3 @@ def _files(path: Path) -> Iterator[Path]:
             yield from _files(inside)
     else:
         yield path
-
-
-def _bytes(path: Path) -> int:
-    return path.lstat().st_size

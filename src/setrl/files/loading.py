@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -31,25 +31,14 @@ class Loaded:
 
     Attributes:
         value: The value.
-        reference: What the config calls it: `module:name`.
         path: The file of its module.
     """
 
     value: Any
-    reference: str
     path: str
 
 
-@dataclass(frozen=True)
-class LoadedFunction:
-    """A function of a user, and where it came from; attributes as of `Loaded`."""
-
-    function: Callable[..., Any]
-    reference: str
-    path: str
-
-
-def load_function(reference: str, config_dir: str | Path) -> LoadedFunction:
+def load_function(reference: str, config_dir: str | Path) -> Loaded:
     """Load the function `module:name`, as `load` does.
 
     Raises:
@@ -61,7 +50,7 @@ def load_function(reference: str, config_dir: str | Path) -> LoadedFunction:
         raise ConfigError(
             f"{reference}: {found.path}: {name} must be a function, got {found.value!r:.80}"
         )
-    return LoadedFunction(found.value, reference, found.path)
+    return found
 
 
 def load(reference: str, config_dir: str | Path) -> Loaded:
@@ -84,7 +73,7 @@ def load(reference: str, config_dir: str | Path) -> Loaded:
     folder = Path(config_dir).resolve()
     module = _imported(module_name, folder, reference)
     path = getattr(module, "__file__", None) or f"the module {module_name}, which has no file"
-    return Loaded(_found(module, name, f"{reference}: {path}"), reference, path)
+    return Loaded(_found(module, name, f"{reference}: {path}"), path)
 
 
 def is_reference(name: Any) -> bool:
@@ -108,16 +97,16 @@ def check_reference(reference: Any) -> None:
 def _found(module: ModuleType, name: str, where: str) -> Any:
     """Return the value of a module; `where` begins the message if it is missing."""
     if not hasattr(module, name):
-        own = [one for one, value in vars(module).items() if _is_own_function(value, module)]
+        home = f"{module.__name__}."  # of a package, one of its modules
+        own = [
+            one
+            for one, value in vars(module).items()
+            if callable(value) and f"{getattr(value, '__module__', None)}.".startswith(home)
+        ]
         near = get_close_matches(name, own, n=1)
         guess = f"; did you mean {near[0]!r}?" if near else f": it has {', '.join(own) or 'none'}"
         raise ConfigError(f"{where} has no function {name!r}{guess}")
     return getattr(module, name)
-
-
-def _is_own_function(value: Any, module: ModuleType) -> bool:
-    home = f"{getattr(value, '__module__', None)}."  # of a package, one of its modules
-    return callable(value) and home.startswith(f"{module.__name__}.")
 
 
 def _imported(name: str, folder: Path, reference: str) -> ModuleType:

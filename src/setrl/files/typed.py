@@ -6,7 +6,19 @@ import types
 from collections.abc import Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 
+from setrl.errors import ConfigError
 from setrl.files.strict_yaml import KeyedError
+
+
+def refuse_other_choice(name: str, value: object, choices: Any) -> None:
+    """Refuse a value that is not one of the choices of a `Literal` type.
+
+    Raises:
+        ConfigError: With all choices.
+    """
+    known = get_args(choices)
+    if value not in known:
+        raise ConfigError(f"{name} must be one of {', '.join(known)}, got {value!r}")
 
 
 def typed(name: str, value: Any, hint: Any) -> Any:
@@ -23,6 +35,8 @@ _NO_MATCH = object()
 
 
 def _as(kind: Any, name: str, value: Any) -> Any:
+    if kind is Any:
+        return value
     origin, arguments = get_origin(kind) or kind, get_args(kind)
     if origin is Literal:
         return value if value in arguments else _NO_MATCH

@@ -99,12 +99,9 @@ class Judge(Protocol):
 
     def __init_subclass__(cls, *, sees_copies: bool = False, **others: Any) -> None:
         super().__init_subclass__(**others)
-        ways: dict[str, Callable[[Any], Any]] = {}
-        if not sees_copies:
-            ways = {"judge": _judge_each_text_once, "submit": _submit_once}
-        for name, once in ways.items():
-            if name in vars(cls):
-                setattr(cls, name, once(vars(cls)[name]))
+        ways = {"judge": _judge_each_text_once, "submit": _submit_once}
+        for name in set() if sees_copies else ways.keys() & vars(cls):
+            setattr(cls, name, ways[name](vars(cls)[name]))
 
     @property
     def name(self) -> str:

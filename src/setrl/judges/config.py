@@ -69,7 +69,7 @@ def _maker(name: Any) -> Callable[..., Judge]:
             f"judge: studies.faulty:{MOVED[name]}, in a clone of setrl's repository"
         )
     if isinstance(name, str) and _is_reference(name):
-        return load_function(name, ".").function
+        return load_function(name, ".").value
     return look_up("judge", name, by_name)
 
 

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from setrl.files.loading import load_function
+from setrl.files.typed import refuse_other_choice
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import linked, load, spread
 
@@ -73,10 +75,9 @@ class EmbeddingJudge(Judge):
     def __post_init__(self) -> None:
         if not 0 < self.threshold <= 2:
             raise ValueError(f"threshold must be in (0, 2], got {self.threshold}")
-        if self.linkage not in get_args(Linkage):
-            known = ", ".join(get_args(Linkage))
-            raise ValueError(f"linkage must be one of {known}, got {self.linkage!r}")
+        refuse_other_choice("linkage", self.linkage, Linkage)
 
+    @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """Return the clusters; the texts of all groups are encoded in one call."""
         texts = [text for group in groups for text in group.texts]
@@ -105,7 +106,7 @@ def of_encoder(
     """
     if (model is None) == (encode is None):
         raise ValueError("judge embedding needs one of the settings 'model' and 'encode'")
-    own = SentenceEncoder(model) if model else load_function(str(encode), ".").function
+    own = SentenceEncoder(model) if model else load_function(str(encode), ".").value
     return EmbeddingJudge(own, threshold, linkage)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from setrl.core.samples import DEGENERATE
+from setrl.files.typed import refuse_other_choice
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import components, linked, spread, together
 
@@ -44,16 +46,16 @@ class EnsembleJudge(Judge):
     def __post_init__(self) -> None:
         if not self.judges:
             raise ValueError("judges must hold at least one judge, got none")
-        if self.rule not in get_args(Rule):
-            raise ValueError(f"rule must be one of {', '.join(get_args(Rule))}, got {self.rule!r}")
+        refuse_other_choice("rule", self.rule, Rule)
         if self.quorum is not None and not 1 <= self.quorum <= len(self.judges):
             raise ValueError(f"quorum must be in [1, {len(self.judges)}], got {self.quorum}")
 
+    @override
     def close(self) -> None:
-        """Close all judges."""
         for judge in self.judges:
             judge.close()
 
+    @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """Return the majority for each group; the judges are asked one after the other."""
         answers = zip(*(judge.judge(groups) for judge in self.judges), strict=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from setrl.files.loading import load_function
 from setrl.grading.boxes import final_boxes
 from setrl.grading.stated import normal_text
@@ -48,11 +50,11 @@ class ExactJudge(Judge):
 
     key: Key = final_answer
 
+    @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """Return the clusters of equal keys; a strategy's name is the key as text."""
         return [judgement_by_names([self.key(text) for text in group.texts]) for group in groups]
 
 
 def of_key(key: str | None = None) -> ExactJudge:
     """Compare final answers, or what the function `module:name` reads from a sample's text."""
-    return ExactJudge(final_answer if key is None else load_function(key, ".").function)
+    return ExactJudge(final_answer if key is None else load_function(key, ".").value)

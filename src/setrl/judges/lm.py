@@ -11,10 +11,12 @@ import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
+
+from typing_extensions import override
 
 from setrl.errors import RunError
 from setrl.judges.base import BackgroundJudge, Group, Judgement, by_first_appearance
@@ -56,7 +58,7 @@ class Question:
     key: str
 
 
-class LMJudge(BackgroundJudge):
+class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
     """A judge behind an OpenAI-compatible endpoint: one request per prompt, on all its samples.
 
     Samples are shown in an order that is a function of `seed` and of the group, each in a fence
@@ -117,12 +119,13 @@ class LMJudge(BackgroundJudge):
             weakref.WeakValueDictionary()
         )
         self._numbering = Numbering()
-        self._is_time_to_log = _at_most_every(LOG_EVERY_S)
+        self._logged = -LOG_EVERY_S
         # Closes a judge that nobody closed. It must not refer to the judge, or the judge would
         # never be collected.
         self._finalizer = weakref.finalize(self, _close, self._client, self._cache)
 
     @property
+    @override
     def name(self) -> str:
         """The model, its instructions, and all else of a request that is not at its default."""
         settings: dict[str, Any] = {"style": f"{self.style.name}@{self.style.version}"}
@@ -132,6 +135,7 @@ class LMJudge(BackgroundJudge):
         settings |= changed(self.endpoint, leave_out=("model", *NOT_IN_A_REQUEST))
         return ", ".join([f"lm:{self.endpoint.model}", *labelled(settings)])
 
+    @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """Return one judgement per group, in the order of the groups; block until all are made.
 
@@ -151,8 +155,8 @@ class LMJudge(BackgroundJudge):
                 future.cancel()
             raise
 
+    @override
     def submit(self, group: Group) -> Future[Judgement]:
-        """Ask about one group without waiting; the future gives what `judge` would."""
         return self._client.submit(lambda: self._judge(group))
 
     @property
@@ -160,19 +164,13 @@ class LMJudge(BackgroundJudge):
         """Return what the tokens so far cost, by the endpoint's prices."""
         return self.counts.cost(self.endpoint.prices)
 
+    @override
     def close(self) -> None:
         """Cancel open requests, close connections and cache, and end the thread."""
         self._finalizer()
 
-    def __enter__(self) -> LMJudge:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    @override
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # All that follows runs in the client's thread. Only one coroutine runs at a time there and none
@@ -197,6 +195,13 @@ class LMJudge(BackgroundJudge):
         self._stop_if_over()
         answered = failure.reply if isinstance(failure, ReplyError) else failure.detail
         return Judgement(None, reason=failure.reason, detail=answered[:SHOWN_ANSWER] or None)
+
+    def _is_time_to_log(self) -> bool:
+        """Return True, but not again within `LOG_EVERY_S`."""
+        now = time.monotonic()
+        is_time = now - self._logged >= LOG_EVERY_S
+        self._logged = now if is_time else self._logged
+        return is_time
 
     def _stop_if_over(self) -> None:
         if self.retry_rule.is_over(self.counts.unknown.total(), self.counts.groups):
@@ -354,18 +359,3 @@ def from_settings(
 def _close(client: Client, cache: JudgementCache) -> None:
     client.close()
     cache.close()
-
-
-def _at_most_every(seconds: float) -> Callable[[], bool]:
-    """Return a function that is true when called, but not again within `seconds`."""
-    last = -seconds
-
-    def is_time() -> bool:
-        nonlocal last
-        now = time.monotonic()
-        if now - last < seconds:
-            return False
-        last = now
-        return True
-
-    return is_time

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from typing_extensions import override
+
 from setrl import domains
 from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
 
@@ -29,8 +31,8 @@ class OracleJudge(Judge):
 
     domain: domains.Domain
 
+    @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """Return the strategies that the domain reads."""
         return [self._read(group) for group in groups]
 
     def _read(self, group: Group) -> Judgement:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
+from setrl.files.typed import refuse_other_choice
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import components, load, spread
 
@@ -66,16 +68,15 @@ class PairwiseJudge(Judge):
     counts: PairCounts = field(default_factory=PairCounts, compare=False)
 
     def __post_init__(self) -> None:
-        if self.ask not in get_args(Pairs):
-            raise ValueError(f"ask must be one of {', '.join(get_args(Pairs))}, got {self.ask!r}")
+        refuse_other_choice("ask", self.ask, Pairs)
 
+    @override
     def close(self) -> None:
-        """Close the judge behind `same`, if there is one."""
         if isinstance(self.same, ByJudge):
             self.same.of.close()
 
+    @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """Return the clusters, one group after the other."""
         return [self._judge(group) for group in groups]
 
     def _judge(self, group: Group) -> Judgement:

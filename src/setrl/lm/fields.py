@@ -97,7 +97,7 @@ def _source(spec: Any, task: Task) -> Source | MeanLogprob:
     if "column" in spec:
         column: str = spec["column"]
         return column
-    return load_function(spec["function"], spec.get("folder", ".")).function
+    return load_function(spec["function"], spec.get("folder", ".")).value
 
 
 def _final_answers(read: Labels) -> Source:

@@ -161,7 +161,7 @@ def _training_rewards(config: ComparisonConfig, task: Task) -> tuple[Reward, ...
     settings = dict(config.wrap_reward)
     reference, outcome = settings.pop("function", None), task.combine.outcome
     with blamed_on("wrap_reward", "wrap_reward: "):
-        make = partial(load_function(reference, ".").function, task.rewards[outcome])
+        make = partial(load_function(reference, ".").value, task.rewards[outcome])
         wrapped: Reward = build(str(reference), make, settings)
     return (*task.rewards[:outcome], wrapped, *task.rewards[outcome + 1 :])
 

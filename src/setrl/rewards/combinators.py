@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import mul
 from typing import Any, Literal
 
 from setrl.grading.conversation import Text, plain_text
@@ -43,13 +44,10 @@ class WeightedSum:
         parts = [
             reward(prompts=prompts, completions=completions, **columns) for reward in self.rewards
         ]
-        return [self._sum(values) for values in zip(*parts, strict=True)]
-
-    def _sum(self, values: tuple[float | None, ...]) -> float | None:
-        known = [value for value in values if value is not None]
-        if len(known) < len(values):
-            return None
-        return float(sum(w * value for w, value in zip(self.weights, known, strict=True)))
+        return [
+            None if None in values else float(sum(map(mul, self.weights, values)))
+            for values in zip(*parts, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -76,12 +74,10 @@ class Gated:
             each(prompts=prompts, completions=completions, **columns)
             for each in (self.gate, self.reward)
         ]
-        return [self._pass(gate, reward) for gate, reward in zip(*both, strict=True)]
-
-    def _pass(self, gate: float | None, reward: float | None) -> float | None:
-        if gate is None:
-            return None
-        return reward if gate >= self.threshold else self.closed
+        return [
+            None if gate is None else reward if gate >= self.threshold else self.closed
+            for gate, reward in zip(*both, strict=True)
+        ]
 
 
 @dataclass(frozen=True)

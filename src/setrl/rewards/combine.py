@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from setrl.core.samples import right_by_reward
 from setrl.errors import ConfigError
+from setrl.files.typed import refuse_other_choice
 
 STD_FLOOR = 1e-4  # added to a standard deviation before it divides, as GRPO's trainers do
 
@@ -73,11 +74,13 @@ class Combine:
         if not 0 <= self.outcome < len(self.weights):
             raise ConfigError(f"outcome must be one of the rewards, got {self.outcome}")
         for gate in self.gates:
-            _check("gate", gate, (None, *get_args(Gate)))
+            if gate is not None:
+                refuse_other_choice("gate", gate, Gate)
         if self.gates and self.gates[self.outcome] is not None:
             raise ConfigError("the outcome cannot be gated: it decides which samples are right")
-        _check("normalize", self.normalize, (None, "group"))
-        _check("missing", self.missing, get_args(Missing))
+        if self.normalize not in (None, "group"):
+            raise ConfigError(f"normalize must be group or null, got {self.normalize!r}")
+        refuse_other_choice("missing", self.missing, Missing)
 
     def __call__(self, columns_BNR: np.ndarray, correct_BN: np.ndarray | None = None) -> np.ndarray:
         """Return the reward of each sample, (B, N); NaN where it has none.
@@ -144,8 +147,3 @@ def _normalized(columns_BNR: np.ndarray) -> np.ndarray:
     variance_B1R = np.nansum(off_BNR**2, axis=1, keepdims=True) / np.maximum(count_B1R - 1, 1)
     normal_BNR: np.ndarray = off_BNR / (np.sqrt(variance_B1R) + STD_FLOOR)
     return normal_BNR
-
-
-def _check(name: str, value: object, choices: tuple[object, ...]) -> None:
-    if value not in choices:
-        raise ConfigError(f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}")

@@ -13,26 +13,26 @@ the gates. The key `correct` of the task names another reward, or a function.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_type_hints
 
 from setrl import names
 from setrl.domains import Problem, Reading
-from setrl.errors import ConfigError, RunError
+from setrl.errors import ConfigError, RunError, usage_errors
 from setrl.files.loading import check_reference, load_function
+from setrl.files.typed import typed
 from setrl.grading import Grader
 from setrl.grading.conversation import Text, plain_text
 from setrl.grading.stated import normal_text, stated_answer
 from setrl.rewards.answers import ChoiceAnswer, ExactAnswer, MathAnswer, NumberAnswer
 from setrl.rewards.combine import Combine, Gate
 from setrl.rewards.guarded import GuardedReward, OnError
-from setrl.rewards.interface import Reward
+from setrl.rewards.interface import Reward, as_samples
 from setrl.rewards.verifier import MathVerifier, readings
 
-KINDS: dict[str, type] = {
+KINDS: dict[str, Callable[..., Reward]] = {
     "math": MathAnswer,
     "number": NumberAnswer,
     "choice": ChoiceAnswer,
@@ -66,22 +66,17 @@ class Term:
     def __post_init__(self) -> None:
         if (self.reward is None) == (self.function is None):
             raise ConfigError("a reward needs either 'reward', with a name, or 'function'")
-        if self.reward is not None:
-            _look_up("reward", self.reward, KINDS)
-            if self.timeout is not None or self.on_error != "stop":
-                raise ConfigError(
-                    f"timeout and on_error belong to a function, not to the reward {self.reward!r}"
-                )
-        else:
+        for key, hint in get_type_hints(Term).items():
+            typed(key, getattr(self, key), hint)
+        if self.reward is None:
             check_reference(self.function)
-        for key in ("weight", "timeout"):
-            value = getattr(self, key)
-            if value is not None and not _is_number(value):
-                raise ConfigError(f"{key} must be a finite number, got {value!r}")
-        if self.gate not in (None, *get_args(Gate)):
-            raise ConfigError(f"gate must be sample or group, got {self.gate!r}")
-        if self.name is not None and not isinstance(self.name, str):
-            raise ConfigError(f"the name of a reward must be a string, got {self.name!r}")
+            return
+        with usage_errors():
+            names.look_up("reward", self.reward, KINDS)
+        if self.timeout is not None or self.on_error != "stop":
+            raise ConfigError(
+                f"timeout and on_error belong to a function, not to the reward {self.reward!r}"
+            )
 
 
 @dataclass(frozen=True)
@@ -159,8 +154,9 @@ class RewardSet:
         prompt: Text = problem.prompt
         if chat and isinstance(prompt, str):
             prompt = [{"role": "user", "content": prompt}]
-        completions: list[Text] = [_message(text) if chat else text for text in texts]
-        values = self.outcome(prompts=[prompt] * len(texts), completions=completions, **fields)
+        values = self.outcome(
+            prompts=[prompt] * len(texts), completions=as_samples(texts, chat), **fields
+        )
         name = self.outcome.__name__
         return [_reading(text, value, name) for text, value in zip(texts, values, strict=True)]
 
@@ -234,8 +230,10 @@ def _parts(spec: Any) -> tuple[tuple[Term, ...], Any]:
     """Return the rewards of a spec, and how they are normalised."""
     normalize = None
     if isinstance(spec, Mapping) and "rewards" in spec:
-        for key in spec:
-            _look_up("key next to rewards", key, dict.fromkeys(("rewards", "normalize")))
+        with usage_errors():
+            for key in spec:
+                known = dict.fromkeys(("rewards", "normalize"))
+                names.look_up("key next to rewards", key, known)
         spec, normalize = spec["rewards"], spec.get("normalize")
     entries = list(spec) if isinstance(spec, list | tuple) else [spec]
     if not entries:
@@ -251,9 +249,9 @@ def _term(entry: Any) -> Term:
             f"a reward must be a name ({', '.join(KINDS)}) or a mapping such as "
             f"{{function: my_rewards:score}}, got {entry!r}"
         )
-    known = {field.name: field for field in dataclasses.fields(Term)}
-    for key in entry:
-        _look_up("key of a reward", key, known)
+    with usage_errors():
+        for key in entry:
+            names.look_up("key of a reward", key, get_type_hints(Term))
     return Term(**entry)
 
 
@@ -261,35 +259,23 @@ def _made(term: Term, gold: str | None, folder: Path) -> Reward:
     if term.function is not None:
         loaded = load_function(term.function, folder)
         name = term.name or term.function.partition(":")[2]
-        return GuardedReward(loaded.function, name, loaded.path, term.timeout, term.on_error)
+        return GuardedReward(loaded.value, name, loaded.path, term.timeout, term.on_error)
     if gold is None:
         raise ConfigError(
             f"the reward {term.reward!r} compares samples with gold answers: name their field with "
             "the key 'gold'"
         )
-    made: Reward = KINDS[str(term.reward)](gold=gold)
-    return made
+    return KINDS[str(term.reward)](gold=gold)
 
 
-def _look_up(kind: str, name: Any, known: Mapping[str, Any]) -> None:
-    try:
-        names.look_up(kind, name, known)
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
-
-
-def _is_number(value: Any) -> bool:
-    is_real = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_real and abs(value) < float("inf")
-
-
-def _message(text: str) -> Text:
-    return [{"role": "assistant", "content": text}]
+def stated_text(text: str) -> str | None:
+    """Return what a sample states as its answer, as `normal_text`; None if it states nothing."""
+    found = stated_answer(text)
+    return None if found is None else normal_text(found.text)
 
 
 def _reading(text: str, value: float | None, name: str) -> Reading:
-    stated = stated_answer(plain_text(text))
-    answer = None if stated is None else normal_text(stated.text)
+    answer = stated_text(text)
     if value is None:
         return Reading(False, None, answer, "the reward function gave no reward")
     if value not in (0, 1):

@@ -29,16 +29,24 @@ class Verifier:
         self, prompts: Sequence[Text], completions: Sequence[Text], **_: Any
     ) -> list[float]:
         """1 for correct samples, else 0."""
-        pairs = zip(prompts, completions, strict=True)
-        return [float(self.reading(prompt, text).correct) for prompt, text in pairs]
+        return [float(one.correct) for one in self._readings(prompts, completions)]
 
     def strategy(
         self, prompts: Sequence[Text], completions: Sequence[Text], **_: Any
     ) -> list[str | int]:
         """Return the name of each sample's strategy; −1 where none can be read."""
-        pairs = zip(prompts, completions, strict=True)
-        found = [self.reading(prompt, text).strategy for prompt, text in pairs]
-        return [DEGENERATE if name is None else name for name in found]
+        found = self._readings(prompts, completions)
+        return [DEGENERATE if one.strategy is None else one.strategy for one in found]
+
+    def answer(
+        self, prompts: Sequence[Text], completions: Sequence[Text], **_: Any
+    ) -> list[str | int]:
+        """Return each sample's final answer; −1 where none can be read."""
+        found = self._readings(prompts, completions)
+        return [DEGENERATE if one.answer is None else one.answer for one in found]
+
+    def _readings(self, prompts: Sequence[Text], completions: Sequence[Text]) -> list[Reading]:
+        return [self.reading(*pair) for pair in zip(prompts, completions, strict=True)]
 
 
 @lru_cache(maxsize=2**16)

@@ -10,9 +10,10 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from setrl.errors import ConfigError, RunError
+from setrl.files.typed import refuse_other_choice
 from setrl.grading.conversation import Text, plain_text
 from setrl.rewards.time_limit import TimeUp, call_within
 
@@ -77,9 +78,7 @@ class GuardedReward:
     record: CallRecord = field(default_factory=CallRecord, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.on_error not in get_args(OnError):
-            choices = " or ".join(get_args(OnError))
-            raise ConfigError(f"on_error must be {choices}, got {self.on_error!r}")
+        refuse_other_choice("on_error", self.on_error, OnError)
         if self.timeout is not None and not 0 < self.timeout < math.inf:
             raise ConfigError(f"timeout must be a number of seconds above 0, got {self.timeout!r}")
         parameters = self._parameters
@@ -311,9 +310,6 @@ def _is_async(function: Callable[..., Any]) -> bool:
 
 def _shown(value: Any) -> str:
     """Quote a value; leave out the middle of a long one."""
-    text = repr(plain_text(value) if isinstance(value, list) and _is_chat(value) else value)
+    chat = isinstance(value, list) and value and all(isinstance(one, dict) for one in value)
+    text = repr(plain_text(value) if chat else value)
     return text if len(text) <= SHOWN else f"{text[: SHOWN // 2]} … {text[-SHOWN // 2 :]}"
-
-
-def _is_chat(value: list[Any]) -> bool:
-    return bool(value) and all(isinstance(message, dict) for message in value)

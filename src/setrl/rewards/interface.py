@@ -23,3 +23,8 @@ class Reward(Protocol):
     ) -> list[float | None]:
         """Return the reward of each sample."""
         ...
+
+
+def as_samples(texts: Sequence[str], chat: bool) -> list[Text]:
+    """Return texts as functions receive them: as they are, or as messages of an assistant."""
+    return [[{"role": "assistant", "content": text}] if chat else text for text in texts]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from setrl.errors import ConfigError
+from setrl.files.typed import refuse_other_choice
 
 Policy = Literal["count", "mask", "punish"]
 
@@ -35,9 +36,7 @@ class Truncation:
     reward: float | None = None
 
     def __post_init__(self) -> None:
-        if self.policy not in get_args(Policy):
-            choices = ", ".join(get_args(Policy))
-            raise ConfigError(f"truncated must be one of {choices}, got {self.policy!r}")
+        refuse_other_choice("truncated", self.policy, Policy)
         if self.reward is None:
             return
         is_number = isinstance(self.reward, int | float) and not isinstance(self.reward, bool)

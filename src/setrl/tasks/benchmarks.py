@@ -14,7 +14,7 @@ from typing import Any
 
 from setrl import names
 from setrl.domains import Problem
-from setrl.errors import ConfigError, DataError
+from setrl.errors import ConfigError, DataError, usage_errors
 from setrl.files import json_lines
 from setrl.grading.golds import gold_answer
 from setrl.installing import install
@@ -38,6 +38,16 @@ def plain_gold(value: Any) -> str:
     text = str(value).strip()
     whole = len(text) > 2 and text[0] == text[-1] == "$" and text.count("$") == 2
     return text[1:-1].strip() if whole else text
+
+
+def own_id(row: Mapping[str, Any]) -> str | None:
+    """Return the id that a row gives its problem; None if it gives none."""
+    return next((str(row[key]) for key in ID_KEYS if row.get(key) is not None), None)
+
+
+def kind_of(row: Mapping[str, Any]) -> str:
+    """Return the kind of a row's problem: its subject or level."""
+    return str(row.get("subject") or row.get("level") or "")
 
 
 def after_hashes(value: Any) -> str:
@@ -134,10 +144,8 @@ def by_name(name: str) -> Benchmark:
     Raises:
         ConfigError: With the nearest known name and all known names.
     """
-    try:
+    with usage_errors():
         return names.look_up("benchmark", name, BENCHMARKS)
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
 
 
 def load(benchmark: Benchmark, path: Path | None = None) -> list[Problem]:
@@ -185,11 +193,11 @@ def _problem(benchmark: Benchmark, row: Mapping[str, Any], place: int, where: st
     gold = benchmark.gold(_field(row, (benchmark.answer_key, *ANSWER_KEYS), where))
     if not gold:
         raise DataError(f"{where}: the gold answer is empty")
-    name = next((str(row[key]) for key in ID_KEYS if row.get(key) is not None), str(place))
+    name = own_id(row)
     return Problem(
-        id=f"{benchmark.name}/{name}",
+        id=f"{benchmark.name}/{place if name is None else name}",
         prompt=benchmark.template.replace("{problem}", str(problem).strip()),
-        kind=str(row.get("subject") or row.get("level") or ""),
+        kind=kind_of(row),
         gold=gold,
         unit=str(row.get("unit") or ""),
         error=_error(row, (benchmark.error_key, "error_tol"), where),

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from typing_extensions import override
 
-from setrl.core.samples import DEGENERATE
 from setrl.domains import SPLITS, Domain, Problem
 from setrl.errors import ConfigError
 from setrl.rewards.combine import Combine
@@ -70,12 +68,7 @@ class DomainTask(Task):
     @property
     @override
     def answers(self) -> Labels:
-        def answers(*, prompts: list[Any], completions: list[Any], **_: Any) -> list[str | int]:
-            pairs = zip(prompts, completions, strict=True)
-            found = [self._verifier.reading(prompt, text).answer for prompt, text in pairs]
-            return [DEGENERATE if answer is None else answer for answer in found]
-
-        return answers
+        return self._verifier.answer
 
     @override
     def training_problems(self, count: int, different: int | None, seed: int) -> list[Problem]:

@@ -23,7 +23,7 @@ from setrl.rewards.guarded import GuardedReward
 from setrl.rewards.interface import Reward
 from setrl.tasks import problems as problems_of_file
 from setrl.tasks import splits, strategies, tables
-from setrl.tasks.answers import Read, labels_of, reader_of
+from setrl.tasks.answers import final_answers
 from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
 from setrl.tasks.duplicates import shared
 from setrl.tasks.problem_sets import ProblemSet
@@ -118,17 +118,13 @@ class FileTask(Task):
             )
 
     def _load(self, reference: str) -> Labels:
-        return load_function(reference, self.spec.folder).function
+        return load_function(reference, self.spec.folder).value
 
     @cached_property
     @override
     def answers(self) -> Labels:
         """The final answers, read as the first reward reads them."""
-        return labels_of(lambda text: self._read_answer(text))
-
-    @cached_property
-    def _read_answer(self) -> Read:
-        return reader_of(self.reward_set.outcome)
+        return final_answers(lambda: self.reward_set.outcome)
 
     @cached_property
     def _gold(self) -> str | None:
@@ -138,11 +134,7 @@ class FileTask(Task):
     def _files(self) -> dict[str, str]:
         """Split → file, where `splits` names files."""
         named = dict(self.spec.splits or {})
-        files = {
-            split: value
-            for split, value in named.items()
-            if isinstance(value, str) and tables.looks_like_file(value)
-        }
+        files = {split: value for split, value in named.items() if tables.is_file(value)}
         if files and len(files) < len(named):
             raise ConfigError(f"task.splits must all be files or none, got {named}")
         return files
@@ -162,7 +154,7 @@ class FileTask(Task):
         if self._files:
             return {split: tables.read_file(spec.file(file)) for split, file in self._files.items()}
         assert spec.data is not None
-        if tables.looks_like_file(spec.data):
+        if tables.is_file(spec.data):
             return {"": tables.read_file(spec.file(spec.data))}
         folder = spec.path(spec.data)
         tables.refuse_other_file(folder)

@@ -10,7 +10,7 @@ from typing import Any
 from setrl.domains import Problem
 from setrl.errors import DataError
 from setrl.tasks import fields
-from setrl.tasks.benchmarks import ANSWER_KEYS, ID_KEYS, PROBLEM_KEYS, plain_gold
+from setrl.tasks.benchmarks import ANSWER_KEYS, PROBLEM_KEYS, kind_of, own_id, plain_gold
 from setrl.tasks.spec import TaskSpec
 from setrl.tasks.splits import place_of
 from setrl.tasks.tables import Table
@@ -37,22 +37,15 @@ def read(table: Table, spec: TaskSpec) -> list[Problem]:
         raise DataError(
             f"task.prompt names the field of the gold, {gold!r}: the model would read the answer"
         )
-    template = prompt if named else f"{{{prompt}}}"
     problems = []
     for where, row in table.rows:
-        text = filled_prompt(prompt, template, bool(named), row, where)
+        if named:
+            text = fields.filled(prompt, row, where)
+        else:
+            text = fields.as_text(fields.find(row, prompt, where), prompt, where)
         value = None if gold is None else fields.find(row, gold, where)
         problems.append(_problem(where, text, value, gold, row, spec.needs_gold))
     return _without_mixed_columns(problems)
-
-
-def filled_prompt(
-    prompt: str, template: str, is_template: bool, row: Mapping[str, Any], where: str
-) -> str:
-    """Return the prompt of a row."""
-    if is_template:
-        return fields.filled(template, row, where)
-    return fields.as_text(fields.find(row, prompt, where), prompt, where)
 
 
 def complete(table: Table, spec: TaskSpec) -> Table:
@@ -117,9 +110,8 @@ def _problem(
     columns = {key: value for key, value in row.items() if key not in RESERVED}
     if gold is None:
         return Problem(prompt, columns=columns, where=where)
-    text = None if value is None else plain_gold(value)
-    seen = text if graded else value  # a function reads the value of the file
-    return Problem(prompt, gold=text, columns={**columns, gold: seen}, where=where)
+    seen = _text(value) if graded else value  # a function reads the value of the file
+    return Problem(prompt, gold=_text(value), columns={**columns, gold: seen}, where=where)
 
 
 def _without_mixed_columns(problems: list[Problem]) -> list[Problem]:
@@ -133,11 +125,11 @@ def _without_mixed_columns(problems: list[Problem]) -> list[Problem]:
     mixed = {key for key, found in kinds.items() if len(found) > 1 and found <= scalars}
     if not mixed:
         return problems
-    return [replace(one, columns=_as_texts(one.columns, mixed)) for one in problems]
-
-
-def _as_texts(columns: Mapping[str, Any], mixed: set[str]) -> dict[str, Any]:
-    return {key: _text(value) if key in mixed else value for key, value in columns.items()}
+    columns = (
+        {key: _text(value) if key in mixed else value for key, value in one.columns.items()}
+        for one in problems
+    )
+    return [replace(one, columns=own) for one, own in zip(problems, columns, strict=True)]
 
 
 def _text(value: Any) -> str | None:
@@ -149,7 +141,7 @@ def identified(problems: Sequence[Problem], prefix: str) -> list[Problem]:
 
     The ids are the file's own if those are all different, or else hashes of the prompts.
     """
-    own = [_own_id(problem.columns) for problem in problems]
+    own = [own_id(problem.columns) for problem in problems]
     if None in own or len(set(own)) < len(own):
         own = [f"{int(place_of(problem.prompt) * 2**48):012x}" for problem in problems]
     seen: Counter[str | None] = Counter()
@@ -157,10 +149,6 @@ def identified(problems: Sequence[Problem], prefix: str) -> list[Problem]:
     for identity, problem in zip(own, problems, strict=True):
         seen[identity] += 1
         again = f"-{seen[identity]}" if seen[identity] > 1 else ""
-        kind = str(problem.columns.get("subject") or problem.columns.get("level") or "")
+        kind = kind_of(problem.columns)
         found.append(replace(problem, id=f"{prefix}/{identity}{again}", kind=kind))
     return found
-
-
-def _own_id(columns: Mapping[str, Any]) -> str | None:
-    return next((str(columns[key]) for key in ID_KEYS if columns.get(key) is not None), None)

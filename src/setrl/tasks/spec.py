@@ -8,10 +8,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_type_hints
 
 from setrl import names
-from setrl.errors import ConfigError
+from setrl.errors import ConfigError, usage_errors
+from setrl.files.typed import typed
 from setrl.rewards.config import combine_of, terms_of
 from setrl.tasks import tables
 
@@ -57,55 +58,42 @@ class TaskSpec:
     system: str | None = None
     chat: bool | None = None
     template: Mapping[str, Any] | None = None
-    splits: Mapping[str, str | int | float] | None = None
+    splits: Mapping[str, Any] | None = None
     skip_missing: bool = False
     max_new_tokens: int = 1024
     folder: str = "."
 
     def __post_init__(self) -> None:
-        for key in ("data", "subset", "prompt", "gold", "system", "correct"):
-            value = getattr(self, key)
-            _require(
-                value is None or (isinstance(value, str) and value),
-                key,
-                "be a non-empty string",
-                value,
-            )
-        _require(self.chat in (None, True, False), "chat", "be true, false or null", self.chat)
-        skips = self.skip_missing
-        _require(isinstance(skips, bool), "skip_missing", "be true or false", skips)
-        template = self.template
-        is_mapping = template is None or isinstance(template, Mapping)
-        _require(is_mapping, "template", "be a mapping such as {enable_thinking: false}", template)
-        if ours := OUR_TEMPLATE_ARGUMENTS & set(template or {}):
+        for key, hint in get_type_hints(TaskSpec).items():
+            value = typed(f"task.{key}", getattr(self, key), hint)
+            if value == "" and key != "name":
+                raise ConfigError(f"task.{key} must not be empty: leave the key out")
+        if ours := OUR_TEMPLATE_ARGUMENTS & set(self.template or {}):
             raise ConfigError(f"task.template: {min(ours)} is set by setrl: remove it")
         tokens = self.max_new_tokens
-        is_number = isinstance(tokens, int) and not isinstance(tokens, bool)
-        _require(is_number and tokens > 0, "max_new_tokens", "be a number above 0", tokens)
+        _require(tokens > 0, "max_new_tokens", "be a number above 0", tokens)
         if self.chat is False and self.system is not None:
             raise ConfigError("task.system needs chat: a plain prompt has no system message")
         self._check_splits()
         combine_of(self.reward, self.correct)
-        object.__setattr__(self, "name", re.sub(r"[^\w.-]+", "_", self.name or self._usual_name()))
+        source = self.data or str(next(iter((self.splits or {}).values())))
+        usual = Path(source).name.removesuffix(".gz").partition(".")[0]
+        object.__setattr__(self, "name", re.sub(r"[^\w.-]+", "_", self.name or usual))
 
     def _check_splits(self) -> None:
         splits = self.splits
-        _require(splits is None or (isinstance(splits, Mapping) and splits), "splits",
-                 "be a mapping of names to files, shares or numbers", splits)  # fmt: skip
+        _require(splits is None or splits, "splits", "name a split", splits)
         for split, value in (splits or {}).items():
-            key = f"splits.{split}"
             fits = isinstance(split, str) and re.fullmatch(r"[\w.-]+", split)
             _require(fits, "splits", "have names of letters, digits and ._-", split)
+            is_share = isinstance(value, float) and 0 < value <= 1
+            is_count = type(value) is int and value > 0
             must = "be a file, a split, a share in (0, 1] or a number of problems"
-            _require(_is_size(value) or isinstance(value, str), key, must, value)
-        if self.data is None and not (splits and all(map(_is_file, splits.values()))):
+            _require(isinstance(value, str) or is_share or is_count, f"splits.{split}", must, value)
+        if self.data is None and not (splits and all(map(tables.is_file, splits.values()))):
             raise ConfigError(
                 "task needs `data`, or `splits` with a file for each: {train: train.jsonl, …}"
             )
-
-    def _usual_name(self) -> str:
-        source = self.data or str(next(iter((self.splits or {}).values())))
-        return Path(source).name.removesuffix(".gz").partition(".")[0]
 
     @property
     def needs_gold(self) -> bool:
@@ -142,23 +130,10 @@ class TaskSpec:
         Raises:
             ConfigError: For an unknown key, with the nearest known one, or a wrong value.
         """
-        known = {field.name: None for field in dataclasses.fields(cls)}
-        for key in values:
-            try:
-                names.look_up("key of task", key, known)
-            except ValueError as error:
-                raise ConfigError(f"task: {error}") from None
+        with usage_errors():
+            for key in values:
+                names.look_up("key of task", key, get_type_hints(cls))
         return cls(**values)
-
-
-def _is_file(value: Any) -> bool:
-    return isinstance(value, str) and tables.looks_like_file(value)
-
-
-def _is_size(value: Any) -> bool:
-    if isinstance(value, bool):
-        return False
-    return (isinstance(value, int) and value > 0) or (isinstance(value, float) and 0 < value <= 1)
 
 
 def _require(holds: Any, key: str, must: str, value: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from setrl.core.samples import DEGENERATE
 from setrl.domains import Problem
 from setrl.errors import ConfigError, RunError
+from setrl.rewards.interface import as_samples
 from setrl.tasks.base import Labels, Strategy
 from setrl.tasks.prompting import PromptForm
 
@@ -33,14 +34,9 @@ def make(spec: Any, load: Callable[[str], Labels], answers: Labels) -> Strategy:
     if isinstance(spec, Mapping) and set(spec) == {"function"}:
         return Strategy(load(spec["function"]))
     if isinstance(spec, Mapping) and "judge" in spec:
-        return Strategy(judge=_judge(spec))
+        # {judge: exact} and {judge: {judge: lm, …}} are what an arm's `judge` holds, or all of it.
+        return Strategy(judge=spec["judge"] if len(spec) == 1 else spec)
     raise ConfigError(f"strategy must be {FORMS}, got {spec!r}")
-
-
-def _judge(spec: Mapping[str, Any]) -> str | Mapping[str, Any]:
-    """{judge: exact} and {judge: {judge: lm, …}} are what an arm's `judge` holds, or all of it."""
-    judge: str | Mapping[str, Any] = spec["judge"] if len(spec) == 1 else spec
-    return judge
 
 
 def names(
@@ -50,8 +46,7 @@ def names(
     count = len(texts)
     columns = {key: [value] * count for key, value in problem.columns.items()}
     prompts = [form.prompt(problem.prompt, chat)] * count
-    samples = [[{"role": "assistant", "content": text}] if chat else text for text in texts]
-    found = list(function(prompts=prompts, completions=samples, **columns))
+    found = list(function(prompts=prompts, completions=as_samples(texts, chat), **columns))
     if len(found) != count:
         raise RunError(
             f"the strategy function must return one value per sample, {count}, got {len(found)}"

@@ -39,9 +39,9 @@ class Table:
         return list(dict.fromkeys(key for _, row in self.rows for key in row))
 
 
-def looks_like_file(name: str) -> bool:
-    """Return whether a string names a file of problems, not a data set or a split."""
-    return name.endswith(SUFFIXES)
+def is_file(name: object) -> bool:
+    """Return whether a value names a file of problems, not a data set, a split or a size."""
+    return isinstance(name, str) and name.endswith(SUFFIXES)
 
 
 def refuse_other_file(path: Path) -> None:

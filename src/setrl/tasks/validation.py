@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,28 +36,11 @@ class BadRow:
         return f"line {self.line}{named}: {self.reason}{shown}"
 
 
-@dataclass(frozen=True)
-class Validation:
-    """The result of checking a file.
+def validate(path: Path, grader: MathAnswer) -> tuple[list[str], list[BadRow]]:
+    """Return the good lines of a JSONL file, unchanged, and its other rows.
 
-    Attributes:
-        good: Its good lines, unchanged.
-        bad: Its other rows.
-    """
-
-    good: tuple[str, ...]
-    bad: tuple[BadRow, ...]
-
-    @property
-    def rows(self) -> int:
-        """How many rows the file has."""
-        return len(self.good) + len(self.bad)
-
-
-def validate(path: Path, grader: MathAnswer) -> Validation:
-    """Check every row of a JSONL file, whose gold is in the field `grader.gold`.
-
-    A gold may be a string, a number, or a list that holds one of these.
+    The gold of a row is in the field `grader.gold`. It may be a string, a number, or a list that
+    holds one of these.
 
     Raises:
         DataError: When the file cannot be read or is empty.
@@ -72,12 +55,17 @@ def validate(path: Path, grader: MathAnswer) -> Validation:
     for number, (line, row, gold, problem) in enumerate(
         zip(lines, rows, golds, problems, strict=True), start=1
     ):
-        reason = row if isinstance(row, str) else _absent(row, grader.gold) or problem
+        if isinstance(row, str):
+            reason = row
+        elif grader.gold not in row:
+            reason = f"no field {grader.gold!r}: it has {', '.join(row)}"
+        else:
+            reason = problem
         if reason is None:
             good.append(line.decode())
         else:
             bad.append(BadRow(number, _id(row), None if gold is None else str(gold), reason))
-    return Validation(tuple(good), tuple(bad))
+    return good, bad
 
 
 def _is_part_of(part: Path, whole: Path) -> bool:
@@ -95,10 +83,6 @@ def _parsed(line: bytes) -> dict[str, Any] | str:
         return str(error)
 
 
-def _absent(row: dict[str, Any], field: str) -> str | None:
-    return None if field in row else f"no field {field!r}: it has {', '.join(row)}"
-
-
 def _gold(row: dict[str, Any], field: str) -> object:
     gold = row.get(field)
     if isinstance(gold, list):
@@ -112,12 +96,6 @@ def _id(row: dict[str, Any] | str) -> str | None:
     return next((str(row[name]) for name in IDS if name in row), None)
 
 
-def counted(bad: Sequence[BadRow]) -> dict[str, int]:
-    """How often each reason occurs, the most frequent first; details after a colon left out."""
-    kinds = [row.reason.partition(":")[0] for row in bad]
-    return dict(sorted(((kind, kinds.count(kind)) for kind in set(kinds)), key=lambda e: -e[1]))
-
-
 def validate_and_print(path: Path, grader: MathAnswer, good: Path | None) -> None:
     """Print the bad rows and their counts, and write the good ones.
 
@@ -126,15 +104,16 @@ def validate_and_print(path: Path, grader: MathAnswer, good: Path | None) -> Non
     """
     refuse_own_input(good, path)
     refuse_file_of_others(good, lambda there: _is_part_of(there, path), f"part of {path}")
-    found = validate(path, grader)
+    lines, bad = validate(path, grader)
     grader.close()
-    for row in found.bad:
+    for row in bad:
         print(row)
     if good is not None:
-        write_text(good, "".join(f"{line}\n" for line in found.good))
-    if found.bad:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in counted(found.bad).items())
+        write_text(good, "".join(f"{line}\n" for line in lines))
+    if bad:
+        kinds = Counter(row.reason.partition(":")[0] for row in bad).most_common()
         raise DataError(
-            f"{path}: {len(found.bad)} of {found.rows} golds cannot be used for grading: {reasons}"
+            f"{path}: {len(bad)} of {len(lines) + len(bad)} golds cannot be used for grading: "
+            f"{', '.join(f'{count} {reason}' for reason, count in kinds)}"
         )
-    print(f"{path}: all {found.rows} golds can be parsed and accept themselves")
+    print(f"{path}: all {len(lines)} golds can be parsed and accept themselves")

@@ -29,13 +29,9 @@ def relative_variance(success: float, num_samples: int, set_size: int) -> float:
     if not 0 < success < 1:
         raise ValueError(f"success must be in (0, 1), got {success}")
     check_set_size(set_size, num_samples, needs_contrast=True)
-    c_N = np.arange(1, num_samples + 1)
-    estimate_N = c_N * chances(num_samples, set_size).missed_without[c_N - 1]
-    log_odds = np.log(success) - np.log1p(-success)
-    log_ways_N = np.cumsum(np.log((num_samples - c_N + 1) / c_N))
-    log_N = log_ways_N + c_N * log_odds + num_samples * np.log1p(-success)
+    estimate_n = _estimates(num_samples, set_size)
     mean = num_samples * success * (1 - success) ** set_size
-    return float(np.exp(log_N) @ (estimate_N / mean) ** 2 - 1)
+    return float(_binomial(num_samples, success) @ (estimate_n / mean) ** 2 - 1)
 
 
 def quietest_set_size(success: float, num_samples: int) -> int:
@@ -65,21 +61,24 @@ def cross_fitted_variance(success: float, num_samples: int, largest: int = 3) ->
     if not 0 < success < 1 or num_samples % 2:
         raise ValueError(f"success must be in (0, 1) and N even, got {success} and {num_samples}")
     half = num_samples // 2
-    c_n = np.arange(half + 1)
-    paid_Kn = [
-        np.append(0.0, c_n[1:] * chances(half, k).missed_without[c_n[1:] - 1])
-        for k in range(1, largest + 1)
-    ]
-    rate_n = np.maximum(c_n / half, 1 / (largest + 1))
+    paid_Kn = np.array([_estimates(half, k) for k in range(1, largest + 1)])
+    rate_n = np.maximum(np.arange(half + 1) / half, 1 / (largest + 1))
     size_n = np.clip(np.rint(1 / rate_n - 1), 1, largest).astype(int)
-    length_nn = np.array(paid_Kn)[size_n - 1]
+    length_nn = paid_Kn[size_n - 1]
     length_nn = length_nn + length_nn.T
     chance_n = _binomial(half, success)
     mean = chance_n @ length_nn @ chance_n
     return float(chance_n @ (length_nn / mean) ** 2 @ chance_n - 1)
 
 
+def _estimates(num_samples: int, set_size: int) -> np.ndarray:
+    """h(c) up to a constant, for c = 0 … N correct samples."""
+    c_N = np.arange(1, num_samples + 1)
+    return np.append(0.0, c_N * chances(num_samples, set_size).missed_without[c_N - 1])
+
+
 def _binomial(num: int, success: float) -> np.ndarray:
+    """P(c correct of `num` samples), for c = 0 … num."""
     c_n = np.arange(num + 1)
     log_ways = np.append(0.0, np.cumsum(np.log((num - c_n[:-1]) / (c_n[:-1] + 1))))
     return np.exp(log_ways + c_n * np.log(success) + (num - c_n) * np.log1p(-success))
@@ -107,7 +106,6 @@ def leave_two_out_edge(num_samples: int, set_size: int) -> float:
 def _gap(success: float, num_samples: int, set_size: int) -> float:
     left = num_samples - set_size
     m_L = np.arange(left + 1)
-    log_ways_L = np.append(0.0, np.cumsum(np.log((left - m_L[:-1]) / (m_L[:-1] + 1))))
-    log_L = log_ways_L + m_L * np.log(success) + (left - m_L) * np.log1p(-success)
     paid_L = (m_L + 1) * chances(num_samples, set_size).missed_with[m_L]
-    return float(np.exp(log_L) @ (paid_L * ((1 - success) ** 2 - (1 - m_L / left) ** 2)))
+    difference_L = (1 - success) ** 2 - (1 - m_L / left) ** 2
+    return float(_binomial(left, success) @ (paid_L * difference_L))

@@ -71,7 +71,7 @@ class ActionTable:
     @property
     def num_actions(self) -> int:
         """A."""
-        return len(self._rewards)
+        return np.size(self.rewards)
 
     @property
     def samples(self) -> Samples:
@@ -94,10 +94,6 @@ class ActionTable:
         fields = {name: getattr(members, name)[0] for name in self._given()}
         return method.advantages(members.rewards[0], rng=rng, **fields)
 
-    @property
-    def _rewards(self) -> np.ndarray:
-        return np.asarray(self.rewards)
-
     def _given(self) -> dict[str, ArrayLike]:
         named = {name: getattr(self, name) for name in FIELDS}
         return {name: value for name, value in named.items() if value is not None}
@@ -105,7 +101,7 @@ class ActionTable:
     @cached_property
     def _batch(self) -> Batch:
         rows: Any = {name: np.asarray(value)[None] for name, value in self._given().items()}
-        return read_batch(self._rewards[None], tuple(rows), rows)
+        return read_batch(np.asarray(self.rewards)[None], tuple(rows), rows)
 
 
 @dataclass(frozen=True, eq=False)

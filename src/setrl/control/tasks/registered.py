@@ -77,7 +77,7 @@ class RegisteredTask:
             raise ValueError(f"id: Gymnasium knows no environment {own!r}: {error}") from error
 
     def _function(self, reference: str) -> Callable[..., Any]:
-        return load_function(reference, self.folder).function
+        return load_function(reference, self.folder).value
 
     @cached_property
     def _label(self) -> Callable[[Trajectory], Hashable | None]:
