@@ -32,7 +32,12 @@ def average(numbers: Iterable[Fraction]) -> Fraction:
 
 def dot(left: Iterable[Fraction], right: Iterable[Fraction | int]) -> Fraction:
     """Σ left · right."""
-    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction(0))
+    pairs = list(zip(left, right, strict=True))
+    scales = [a.denominator * b.denominator for a, b in pairs]
+    common = lcm(*scales)  # integers add up much faster
+    products = (a.numerator * b.numerator for a, b in pairs)
+    total = sum(one * (common // scale) for one, scale in zip(products, scales, strict=True))
+    return Fraction(total, common)
 
 
 def times(scale: Fraction | int, numbers: Iterable[Fraction]) -> list[Fraction]:
@@ -97,10 +102,9 @@ def _draws(policy: tuple[Fraction, ...], num: int) -> tuple[tuple[Actions, Fract
 
 def expected(score: Score, policy: Policy, num: int, given: Actions = ()) -> Fraction:
     """E f(given, Y₁…Y_num)."""
-    return sum(
-        (chance * score(tuple(sorted(given + drawn))) for drawn, chance in draws(policy, num)),
-        Fraction(0),
-    )
+    found = draws(policy, num)
+    scores = (score(tuple(sorted(given + drawn))) for drawn, _ in found)
+    return dot((chance for _, chance in found), scores)
 
 
 def covariance(left: Score, right: Score, policy: Policy, num: int) -> Fraction:

@@ -7,10 +7,16 @@ import pytest
 
 from setrl import files
 from setrl.files.run_folder import TrainingRun, write_status
-from setrl.report import publish_report, write_report
+from setrl.report import page, publish_report, style, write_report
 from setrl.report.missing_credit import warnings_of
 from setrl.report.run import read_run
 from tests import fake_run
+
+
+@pytest.fixture
+def without_pictures(monkeypatch):
+    """The words of a page need no pictures, which take most of the time."""
+    monkeypatch.setattr(page, "_write_picture", lambda *_: None)
 
 
 @pytest.fixture
@@ -25,12 +31,14 @@ def log(run_dir, arm, seed, **values):
     files.write_lines(path, records)
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_run_without_faults_warns_of_nothing(run_dir):
     log(run_dir, "poly_epo", 0, **{"advantage/skipped": 0.09, "advantage/left_out": 0.3})
     assert warnings_of(read_run(run_dir)) == []
     assert 'role="alert"' not in write_report(run_dir).read_text()
 
 
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize("key", ["advantage/skipped", "advantage/left_out"])
 def test_a_tenth_without_credit_is_the_first_line(run_dir, key):
     log(run_dir, "poly_epo", 1, **{key: 0.125})
@@ -38,8 +46,8 @@ def test_a_tenth_without_credit_is_the_first_line(run_dir, key):
     assert sentence.startswith(
         "Poly-EPO had no credit for 12.5% of its training prompts in its worst seed"
     )
-    page = write_report(run_dir).read_text()
-    first = re.search(r"<main>\s*<p role=\"alert\" style=\"background:#B3261E[^>]*>(.*?)</p>", page)
+    html = write_report(run_dir).read_text()
+    first = re.search(r"<main>\s*<p role=\"alert\" style=\"background:#B3261E[^>]*>(.*?)</p>", html)
     assert sentence in re.sub(r"<[^>]*>", "", first[1])
 
 
@@ -52,11 +60,12 @@ def test_a_run_without_any_signal_is_named(run_dir):
     ]
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_run_that_stopped_is_the_first_line_also_in_markdown(run_dir, tmp_path):
     folder = run_dir / "poly_epo" / "seed_1"
     write_status(folder, "failed", error="the credit is <missing> for 20 of the last 32 prompts")
-    page = write_report(run_dir).read_text()
-    start = page[page.index("<main>") : page.index('<div id="page">')]
+    html = write_report(run_dir).read_text()
+    start = html[html.index("<main>") : html.index('<div id="page">')]
     assert "Poly-EPO, seed 1, failed after 10 steps" in start
     assert "the credit is &lt;missing&gt; for 20 of the last 32 prompts" in start
     published = publish_report(run_dir, tmp_path / "published").read_text()
@@ -65,7 +74,8 @@ def test_a_run_that_stopped_is_the_first_line_also_in_markdown(run_dir, tmp_path
     assert warnings_of(read_run(run_dir)) == []
 
 
-def test_arms_that_were_never_judged_have_no_numbers_of_strategies(run_dir):
+def test_arms_that_were_never_judged_have_no_numbers_of_strategies(run_dir, monkeypatch):
+    monkeypatch.setattr(style, "DPI", 40)
     for path in run_dir.rglob("evaluation/*.jsonl"):
         records = files.read_lines(path)
         files.write_lines(path, [{**one, "strategies": [None] * one["n"]} for one in records])
@@ -86,13 +96,14 @@ def test_arms_that_were_never_judged_have_no_numbers_of_strategies(run_dir):
     assert "nan" not in published
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_samples_that_were_never_judged_show_no_number(run_dir):
     for path in run_dir.rglob("rollouts/*.jsonl"):
         records = files.read_lines(path)
         for record in records:
             record["samples"] = [{**one, "strategy": None} for one in record["samples"]]
         files.write_lines(path, records)
-    page = write_report(run_dir).read_text()
-    assert "strategies: —, " in page
-    assert "0 strategies" not in page
-    assert "<em>cannot be read</em>" not in page
+    html = write_report(run_dir).read_text()
+    assert "strategies: —, " in html
+    assert "0 strategies" not in html
+    assert "<em>cannot be read</em>" not in html

@@ -13,7 +13,8 @@ from setrl.control.config import ControlConfig
 from setrl.errors import ConfigError
 from setrl.files.run_folder import write_status
 from setrl.lm.config import ComparisonConfig
-from setrl.report import publish_report, style, write_report
+from setrl.report import page as report_page
+from setrl.report import publish_report, write_report
 from setrl.runs.claim import claimed
 from setrl.runs.config import RunConfig
 from tests import fake_run
@@ -150,8 +151,14 @@ def test_a_report_of_a_folder_that_is_no_run_is_refused(tmp_path, capsys, marker
     assert contents(tmp_path) == before
 
 
-def test_a_page_of_others_is_not_overwritten_and_one_of_ours_is(tmp_path, monkeypatch):
-    monkeypatch.setattr(style, "DPI", 40)
+@pytest.fixture
+def without_pictures(monkeypatch):
+    """Pictures take most of the time of a report."""
+    monkeypatch.setattr(report_page, "_write_picture", lambda *_: None)
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_page_of_others_is_not_overwritten_and_one_of_ours_is(tmp_path):
     folder = fake_run.make(tmp_path / "run", arms=("grpo",), problems=2, n=4, steps=2)
     page = folder / "report.html"
     page.write_text("<title>theirs</title>")
@@ -168,9 +175,9 @@ def test_a_page_of_others_is_not_overwritten_and_one_of_ours_is(tmp_path, monkey
     write_report(folder)
 
 
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize("name", ["README.md", "summary.json", "config.yaml"])
-def test_publishing_over_files_of_others_is_refused(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(style, "DPI", 40)
+def test_publishing_over_files_of_others_is_refused(tmp_path, name):
     folder = fake_run.make(tmp_path / "run", arms=("grpo",), problems=2, n=4, steps=2)
     fill(tmp_path / "mine", (name, "notes.txt"), "theirs")
     before = contents(tmp_path)
