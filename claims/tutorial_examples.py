@@ -413,7 +413,7 @@ def number_of_sets() -> Trials:
     Verdict.HOLDS,
     how="1 − (4/5)^32 in fractions.",
     truth="0.99921. By the same formula two strategies at 45 % reach 1 − 5·10⁻⁹: the formula does "
-    "not show the loss of coverage, which is all in the factor that the text leaves open.",
+    "not show the loss of coverage. The loss is in the factor that the tutorial leaves open.",
 )
 def pass_at_32() -> Trials:
     """With a success rate of 20 %, one of 32 samples succeeds with high probability."""

@@ -2,8 +2,8 @@
 
     python recipes/control_matched.py SUMMARY.json success effective_goals
 
-A rival matches an arm where its mean quality is at least the arm's, less one standard error of the
-difference. The best of all matching rivals is taken after the fact, which favours the rivals.
+A rival matches an arm if its mean quality is at least the arm's quality less one standard error of
+the difference. The best of all matching rivals is taken after the fact, which favours the rivals.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main(paths: list[str], quality: str, diversity: str) -> None:
 
 
 def matches(rival: dict[str, Any], arm: dict[str, Any]) -> bool:
-    """Return whether the rival's quality is not below the arm's by more than one standard error."""
+    """Return whether the rival is at most one standard error worse than the arm."""
     error = ((rival["stderr"] or 0) ** 2 + (arm["stderr"] or 0) ** 2) ** 0.5
     return bool(rival["mean"] >= arm["mean"] - error)
 

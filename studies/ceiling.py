@@ -1,9 +1,9 @@
 """`python -m studies.ceiling FOLDER`: the most that an arm of a recipe can be expected to reach.
 
 An arm samples from its own policy and must find out which samples are right. Here the domain's
-author writes them instead: right samples alone, spread evenly over the strategies of the base. All
-else is the recipe's: prompts, N, steps, optimiser, learning rate, loss and evaluation. The method
-is RAFT, whose advantage is the reward, so that every update is a step of maximum likelihood:
+author writes them instead: only right samples, spread evenly over the strategies of the base. All
+else comes from the recipe: prompts, N, steps, optimiser, learning rate, loss and evaluation. The
+method is RAFT, whose advantage is the reward, so that every update is a step of maximum likelihood:
 
     ∇ Σᵢ log π(yᵢ)
 
@@ -82,7 +82,7 @@ class Author:
         domain: Its author writes.
         problems: Prompt → problem, of the training split.
         strategies: Those that are wanted.
-        tokenizer: The model's.
+        tokenizer: The tokenizer of the model.
     """
 
     domain: Domain
@@ -155,7 +155,7 @@ class Ceilings(LanguageModelArms):
     def train(
         self, arm: str, seed: int, run: TrainingRun, on_progress: OnProgress, stop: Stop
     ) -> None:
-        """Train an arm on what the author writes, and evaluate its last model as any arm's."""
+        """Train an arm on what the author writes, and evaluate its last model."""
         quiet()
         author = self._author(arm, seed)
         if train_arm(self.resolved, arm, seed, self.base, run, on_progress, stop, draw=author):
@@ -207,7 +207,7 @@ def run(
         recipes: Configs on polynomial, multiplication or quadratic; their arms are replaced.
         seeds: Seeds of the prompts, and of what the author writes.
         shares: The least shares of the base's samples that strategies must have; one arm each.
-        overrides: Assignments that come after the recipe's, such as "steps=800".
+        overrides: Assignments that replace keys of the recipe, such as "steps=800".
         cache: Folder of base models; by default $SETRL_CACHE, or ~/.cache/setrl.
 
     Returns:

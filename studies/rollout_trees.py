@@ -44,7 +44,7 @@ from studies.summaries import (
 
 @dataclass(frozen=True, eq=False)
 class SetMDP:
-    """A finite Markov decision process whose reward is a set objective's.
+    """A finite Markov decision process with a set objective as its reward.
 
     Attributes:
         transitions_XAX: P(x' | x, a), shape (X, A, X).

@@ -62,7 +62,7 @@ class Interval:
 
 
 def mean_interval(values_R: ArrayLike) -> Interval:
-    """Return mean over the first axis with a t-interval over runs, of which it needs two."""
+    """Return the mean over the first axis, with a t-interval over runs; it needs two runs."""
     values = np.asarray(values_R, dtype=np.float64)
     if len(values) < 2:
         raise ValueError(f"an interval needs at least 2 runs, got {len(values)}")

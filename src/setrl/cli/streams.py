@@ -15,7 +15,7 @@ class Printable:
     """A stream that shows control characters instead of sending them to the terminal.
 
     Samples, names of files and fields, and replies of servers are printed; a terminal obeys the
-    escape codes in them. All else is the stream's.
+    escape codes in them. Everything else is passed on to the stream.
 
     Args:
         stream: Where to write.

@@ -22,7 +22,8 @@ class AdaptiveK(AnyMethod):
 
     which is where pass@K has the least noise (docs/theory.md). Given the other half, K is a
     constant, so the credit of a half is unbiased for the objective with that K, up to the method's
-    usual factor. A K from the same samples is not: right samples then choose how they are paid.
+    usual factor. With K from the same samples it is biased: right samples then choose how they
+    are paid.
 
     The order of a prompt's samples must carry no information: do not sort them by reward.
 
@@ -53,7 +54,7 @@ class AdaptiveK(AnyMethod):
 
     @property
     def scale(self) -> Scale | None:  # type: ignore[override]
-        """The method's."""
+        """The scale of the method."""
         return self.method.scale
 
     @property
@@ -133,7 +134,7 @@ class _Collected:
             self.stderr_BN[at] = part.stderr_BN
 
     def advantages(self) -> Advantages:
-        """All of them; the U of a prompt is the mean of its halves', each with its own K."""
+        """Return all of them; U of a prompt is the mean U of its halves, each with its own K."""
         shape = self.values_BN.shape
         return Advantages(
             self.values_BN,

@@ -59,7 +59,7 @@ class Scorer:
         judge: Gives the strategies instead of the task's function.
         fields: What the method reads besides rewards and clusters, as in `SetCredit`.
         truncated: What samples count that were cut at the length limit.
-        rewards: Reward functions instead of the task's, one for each; None for the task's.
+        rewards: Functions that replace the task's reward functions, one for each; None: none.
         correct: What says which samples are right: a function, or the place of a reward, whose
             values must then be 0 and 1. None: the task's `correct`, or the outcome of its
             `combine`, where its values are 0 and 1.

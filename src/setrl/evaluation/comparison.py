@@ -253,8 +253,8 @@ def curve_between(first: Side, second: Side, found: Comparison, metric: str) -> 
         metric: One of its metrics.
 
     Returns:
-        Rows like the comparison's, at no more than about 64 places; no rows for a metric that is
-        no curve over k.
+        Rows as in the comparison, for at most about 64 values of k; no rows for a metric that is
+        not a curve over k.
     """
     rows = found.of(metric)
     if not rows or METRICS[metric].axis != "k":

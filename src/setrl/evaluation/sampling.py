@@ -75,7 +75,7 @@ def refuse_damaged_weights(folder: Path, remedy: str) -> None:
     """Look at the files of a model's weights, whose sizes stand at their beginnings.
 
     Args:
-        folder: The model's; nothing is looked at if it is a name on a hub.
+        folder: The folder of the model; nothing is checked if it is a name on a hub.
         remedy: What to do about a damaged file; it may name the {folder}.
 
     Raises:
@@ -115,7 +115,7 @@ class LocalModel:
         temperature: Divides the logits.
         max_new_tokens: Where a sample is cut.
         form: How the model sees a prompt.
-        dtype: Numbers of the weights; by default the checkpoint's.
+        dtype: Type of the weights' numbers; by default the type in the checkpoint.
     """
 
     def __init__(

@@ -81,7 +81,7 @@ class ArmDifference:
         arm, against: Their names.
         metrics: Metric → mean difference over problems, with its interval.
         band: The difference of pass@k at every k, with a band that holds for all k at once.
-        first_loss: Where the first k may lie at which the arm's pass@k is below the other's.
+        first_loss: Where the first k may lie at which the arm has a lower pass@k than the other.
     """
 
     arm: str
@@ -106,7 +106,7 @@ class SplitSummary:
 
     @property
     def seeds(self) -> int:
-        """Seeds of the arm that has the most."""
+        """The largest number of seeds of an arm."""
         return max((len(arm.seeds) for arm in self.arms.values()), default=0)
 
     def difference(self, arm: str, against: str) -> ArmDifference | None:

@@ -37,7 +37,7 @@ Item = Literal["problems", "strategies"]
 
 @dataclass(frozen=True)
 class SupportDynamics:
-    """How a trained model's support differs from its base's, at k samples of each.
+    """How a trained model's support differs from the support of its base, at k samples of each.
 
     Attributes:
         k: Samples of each model.
@@ -70,15 +70,15 @@ def support_dynamics(
 ) -> SupportDynamics:
     """Preserved, expanded, shrunk and unreached items of two models.
 
-    With hit(m) = 1 − C(n−m, k)/C(n, k), an item with m correct samples of the base's and m′ of the
-    trained model's adds hit·hit′ to the preserved, (1−hit)·hit′ to the expanded, and so on.
+    With hit(m) = 1 − C(n−m, k)/C(n, k), an item with m correct samples of the base and m′ of the
+    trained model adds hit·hit′ to the preserved, (1−hit)·hit′ to the expanded, and so on.
 
     Args:
         base_count_PC: Correct samples of the base model: (P,) of each problem, or (P, C) of each
             strategy of each problem. An item that no model can reach pads (it is out of support).
-        trained_count_PC: The trained model's, of the same items.
-        n_base: The base's samples per problem.
-        n_trained: The trained model's.
+        trained_count_PC: Correct samples of the trained model, of the same items.
+        n_base: Samples of the base per problem.
+        n_trained: Samples of the trained model per problem.
         k: Samples of each model; by default as many as both have.
         config: How intervals are made: a bootstrap over problems.
 

@@ -112,7 +112,7 @@ def sentences(
 def band_sentences(
     band: Band, losses: Mapping[str, FirstLoss], names: tuple[str, str] = ("A", "B")
 ) -> list[str]:
-    """Say where pass@k of B is above or below A's, and where each may first fall below the other.
+    """Say where B's pass@k is above or below A's pass@k, and where each may fall below the other.
 
     Args:
         band: Of B − A.
@@ -182,7 +182,7 @@ def _table(rows: Sequence[PairedMetric], band: Band | None = None) -> str:
 
 
 def _support_table(item: str, rows: Sequence[SupportDynamics]) -> str:
-    """Which items of A's support are in B's."""
+    """Write which items of A's support are also in B's support."""
     cells = [list(SUPPORT_COLUMNS)]
     for row in rows:
         numbers = [plain(x, 1) for x in (row.preserved, row.expanded, row.shrunk, row.out)]

@@ -89,7 +89,7 @@ def applied_names(gold: str, answer: str = "") -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _names(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that are applied in a text, and the names that also occur alone."""
+    """Return the names that are applied, and the names that also occur by themselves."""
     applied, bare = set(), set()
     for found in _NAME.finditer(text):
         base, argument = found["base"].partition("{")[0], found["argument"]
@@ -371,7 +371,7 @@ class _Reader:
         return Tree("letter", text=name)
 
     def arguments(self) -> tuple[Tree, ...]:
-        """Read the arguments of a function; what is no expression there counts as it is written."""
+        """Read the arguments of a function; what is not an expression counts as written."""
         start = self.at
         try:
             self.take("(")

@@ -100,7 +100,7 @@ def _remainder(text: str) -> tuple[str, str | int, str] | None:
 
 
 def _code(text: str) -> tuple[str, ...] | None:
-    """Read a date, a score or a size, 2024-03-05, 3/5/2024, 2 × 3: it is no arithmetic."""
+    """Read a date, a score or a size, 2024-03-05, 3/5/2024, 2 × 3, which is not arithmetic."""
     if not _CODE.match(text):
         return None
     parts = [part.lstrip("0") for part in re.split(r"[-/]|\\times", text)]

@@ -48,7 +48,7 @@ def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | N
         one: The gold.
         other: The answer.
         relative_tolerance: How far a decimal that is a whole side may be from the number that it
-            rounds, which is no integer. All else agrees in 40 digits and in 980.
+            rounds, if that is not an integer. All else agrees in 40 digits and in 980.
     """
     degrees = {"degrees"}
     verdict: bool | None = None
@@ -180,7 +180,7 @@ def _value_at(tree: Tree, point: Mapping[str, Any], bare_degrees: bool) -> Any:
 
 
 def _near(one: Any, other: Any) -> bool | None:
-    """Whether two values are equal but for rounding; None where that cannot be told."""
+    """Whether two values are equal but for rounding; None where this is unknown."""
     scale, digits = max(abs(one), abs(other)), mpmath.mp.dps
     if digits > DIGITS and scale > mpmath.mpf(10) ** (digits // 2):  # 2024! + 1 is 2024! here
         return None

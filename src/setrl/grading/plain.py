@@ -141,12 +141,12 @@ class NumberGrader(_PlainGrader):
 
 
 def _whole(text: str) -> Number | None:
-    """Return the number that all of a text is, with a name before it or a unit behind it."""
+    """Return the number that the whole text states, with a name before or a unit behind it."""
     return number_of(split_unit(normal_form(text))[0])
 
 
 def _one_number(text: str, *, first: bool, only: bool = False) -> Number | None:
-    """Return the first or the last number of a text, if the words around it leave it that value.
+    """Return the first or last number in text, if the words around it do not change its value.
 
     Args:
         text: What a sample states.

@@ -56,7 +56,7 @@ Pieces = tuple[Piece, ...]
 
 
 class _NotReadError(Exception):
-    """The text is no set of real numbers, or this reader cannot order its ends."""
+    """The text is not a set of real numbers, or this reader cannot order its ends."""
 
 
 LOWEST, HIGHEST = End("-∞", -math.inf), End("∞", math.inf)
@@ -64,7 +64,7 @@ ALL = (Piece(LOWEST, HIGHEST, (False, False)),)
 
 
 def is_definite(text: str) -> bool:
-    r"""Whether a text can only be a set of reals; (1, 2) may be a pair.
+    r"""Whether text can only be a set of reals; (1, 2) may be a pair.
 
     >>> is_definite("(1,2]"), is_definite("(1,2)"), is_definite(r"(1,\infty)"), is_definite("x>1")
     (True, False, True, True)
@@ -83,7 +83,7 @@ def read_reals(text: str) -> tuple[str, Pieces] | None:
 
 
 def same_reals(gold: str, answer: str, equal: Callable[[str, str], bool | None]) -> bool | None:
-    r"""Whether two texts are the same set of reals; NotImplemented if they are no such sets.
+    r"""Whether two texts are the same set of reals; NotImplemented if they are not sets.
 
     >>> same_reals(r"x<0 or x>1", r"(-\infty,0)\cup(1,\infty)", lambda a, b: a == b)
     True
@@ -232,7 +232,7 @@ def _simple(left: str, sign: str, right: str) -> tuple[str, Pieces]:
 
 
 def _degree(tree: Tree) -> int:
-    """Return a degree that a polynomial does not exceed; 99 for what is none."""
+    """Return a degree that a polynomial does not exceed; 99 if it is not a polynomial."""
     if tree.op == "letter":
         return 1
     if not letters_of(tree):

@@ -202,7 +202,7 @@ def _end_of_first_bracket(text: str) -> int:
 
 
 def cut(text: str, separators: tuple[str, ...] = (",", ";", "and", "or")) -> list[str]:
-    """Return the parts of a text between the outermost separators."""
+    """Return the parts of text between the outermost separators."""
     parts, begin, depth = [], 0, 0
     for token in _TOKEN.finditer(text):
         what = token.group()

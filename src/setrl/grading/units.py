@@ -43,7 +43,7 @@ _SIGNED = re.compile(r"([+-]?)\s*\\?([$€£¥₹])\s*([+-]?[\d.].*)\Z", re.DOTA
 
 
 def follows_number(text: str) -> bool:
-    """Whether a short unit follows a number, so that its letters are no factors: 5 mg, 3 pm.
+    """Whether a short unit follows a number, so that its letters are not factors: 5 mg, 3 pm.
 
     >>> follows_number("5 mg"), follows_number("5mgh"), follows_number("mg")
     (True, False, False)

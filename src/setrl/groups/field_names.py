@@ -19,11 +19,11 @@ ANSWERS = ("pred", "prediction", "predicted", "predictedanswer", "predanswer", "
 GOLDS = ("gold", "goldanswer", "groundtruth", "gt", "gts", "target", "reference",
          "referenceanswer", "expected", "expectedanswer", "correctanswer",
          "answerkey")  # fmt: skip
-EITHER = "answer"  # the model's where it differs within a group, else the right one
+EITHER = "answer"  # the model's answer where it differs within a group, else the right answer
 TEXTS = ("text", "output", "completion", "response", "generation", "generatedtext", "modeloutput",
          "sample", "content", "code", "messages", "turns", "conversation",
          "trajectory")  # fmt: skip
-REWARDS = ("reward", "totalreward")  # beside a field that says what is correct
+REWARDS = ("reward", "totalreward")  # next to a field that says what is correct
 # A judge's label before the name that a program gives; never an answer.
 STRATEGIES = ("cluster", "clusterid", "strategy", "strategies", "strategyid", "approach",
               "approaches")  # fmt: skip

@@ -34,7 +34,7 @@ def rows(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
 
 
 def each_row(path: Path) -> Iterator[dict[str, Any]]:
-    """Return the rows of a file, of which few are in memory at a time.
+    """Return the rows of a file; only a few are in memory at a time.
 
     Raises:
         ConfigError: When pyarrow is missing.

@@ -553,7 +553,7 @@ class _Search:
         return all(0 <= c <= n for c, n in counts if c is not None and n is not None)
 
     def _check_correct(self) -> None:
-        """Take counts if no field says which samples are correct, or note what is missing."""
+        """Use counts of correct samples if no field says which are; else note what is missing."""
         if "correct" in self.found:
             return
         has_texts = {"text", "gold"} <= self.found.keys()

@@ -117,7 +117,7 @@ class ComparisonConfig(RunConfig):
     base_batch_size: int = 128
     """Samples of one update of that model."""
     base_learning_rate: float = 0.02
-    """Largest step size of Muon, which falls linearly to 0, as does AdamW's."""
+    """Largest step size of Muon. Like the step size of AdamW, it falls linearly to 0."""
     base_seed: int = 0
     """Decides the corpus and the first weights of that model."""
 

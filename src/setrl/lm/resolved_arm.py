@@ -22,7 +22,7 @@ class ResolvedArm:
     """What sets an arm apart from the others of its comparison.
 
     Attributes:
-        name: Its name, which is also its folder's.
+        name: The name of the arm and of its folder.
         method: The method of the first step.
         schedule: Share of the steps that are done → method; None if the method stays the same.
         judge: The settings of the judge that names strategies; None: the task's function does.

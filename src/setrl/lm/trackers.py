@@ -42,7 +42,7 @@ def tracker_names(name: str, arm: str, seed: int) -> dict[str, str]:
 def keep_events_in(folder: Path, trainer: Trainer) -> None:
     """Let TensorBoard write into the training run's folder, unless TENSORBOARD_LOGGING_DIR is set.
 
-    Its default is a folder among the checkpoints.
+    TensorBoard's default is a folder among the checkpoints.
     """
     for callback in trainer.callback_handler.callbacks:
         is_board = isinstance(callback, integrations.TensorBoardCallback)

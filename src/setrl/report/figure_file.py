@@ -29,7 +29,7 @@ def save_figure(figure: Figure, path: Path) -> None:
 
 
 def refuse_other_figure(path: Path | None) -> None:
-    """Refuse to replace a file that is no figure of setrl.
+    """Refuse to replace a file that is not a figure of setrl.
 
     Raises:
         ConfigError: If there is one.

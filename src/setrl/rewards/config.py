@@ -24,7 +24,7 @@ from setrl.errors import ConfigError, RunError, usage_errors
 from setrl.files.loading import check_reference, load_function
 from setrl.files.typed import typed
 from setrl.grading import Grader
-from setrl.grading.conversation import Text, plain_text
+from setrl.grading.conversation import Text
 from setrl.grading.stated import normal_text, stated_answer
 from setrl.rewards.answers import ChoiceAnswer, ExactAnswer, MathAnswer, NumberAnswer
 from setrl.rewards.combine import Combine, Gate

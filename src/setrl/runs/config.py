@@ -104,7 +104,7 @@ class RunConfig:
 
         Args:
             path: The file.
-            overrides: Assignments that come after the file's, such as "arms.poly_epo.set_size=8".
+            overrides: Assignments that replace keys, such as "arms.poly_epo.set_size=8".
 
         Raises:
             ConfigError: Naming the file, the line and the key; for an unknown key, the nearest one.

@@ -157,7 +157,7 @@ def load(benchmark: Benchmark, path: Path | None = None) -> list[Problem]:
 
     Raises:
         ConfigError: If the hub cannot be reached, or `datasets` is missing.
-        DataError: If a field is missing, or the number of problems is not the benchmark's.
+        DataError: If a field is missing, or there are more or fewer problems than in the benchmark.
     """
     where, rows = (str(path), _lines(path)) if path else (benchmark.hub, _hub_rows(benchmark))
     problems = [

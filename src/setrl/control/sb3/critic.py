@@ -31,8 +31,8 @@ class Critic:
         gamma: Discount γ.
         gae_lambda: λ of GAE.
         bonus: Bonus for rare actions, added to the rewards; None: no bonus.
-        scales_sets: Whether set advantages that replace the critic's are divided by the root of
-            their mean square, over all steps that have one.
+        scales_sets: Whether set advantages, which replace the critic's advantages, are divided by
+            the root of their mean square, over all steps that have one.
         normaliser: Normalises the rewards, and the last observations, on which nobody acted.
     """
 
@@ -144,7 +144,7 @@ def flat(actions: np.ndarray) -> np.ndarray:
 
 
 def _with_sets(segments: Sequence[Segment], critics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Put set advantages in place; return them, and where they replace the critic's."""
+    """Put set advantages in place of the critic's; return all, and which are set advantages."""
     advantages, from_sets = critics.copy(), np.zeros(len(critics), dtype=bool)
     begin = 0
     for segment in segments:

@@ -1,4 +1,4 @@
-"""One VecNormalize for all environments of a model: PPO's, the trunks' and the vines'.
+"""One VecNormalize for all environments of a model: for PPO, for trunks and for vines.
 
 Observations are normalised where the policy sees them. Trajectories keep observations as the
 environment gave them, for labels and scores, and as the policy saw them, for the update.

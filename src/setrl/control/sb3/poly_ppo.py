@@ -1,7 +1,7 @@
 """Poly-PPO on Stable-Baselines3's PPO: set RL for environments that can be set back.
 
 Only the collection of rollouts and the update (`ppo.py`) are ours; policies, callbacks, schedules,
-logging, saving and loading are PPO's.
+logging, saving and loading come from PPO.
 """
 
 from __future__ import annotations
@@ -55,9 +55,10 @@ class PolyPPO(RegularisedPPO):
             vines is really set back, as `check_resettable` does, in environments of its own; its
             few hundred steps do not count in `num_timesteps`.
         **options: Arguments of PPO, and `kl_coef`, `kl_anchor`, `ucb_coef` of `RegularisedPPO`. The
-            penalty to "behaviour" is the paper's. The bonus is in the critic's advantages, not in
-            the scores of sets. `n_steps` times the number of environments are the environment steps
-            of an update; with vines, at least that many, because episodes stay whole.
+            penalty to "behaviour" is the one in the paper. The bonus is in the critic's advantages,
+            not in the scores of sets. `n_steps` times the number of environments are the
+            environment steps of an update; with vines, at least that many, because episodes stay
+            whole.
 
     Raises:
         ValueError: If method and vines do not fit together, or vines do not fit the environment.
@@ -218,7 +219,7 @@ class PolyPPO(RegularisedPPO):
         """Make the environments in which vines grow.
 
         Raises:
-            ValueError: If their spaces differ from the model's.
+            ValueError: If their spaces differ from the spaces of the model.
         """
         pool = VinePool(vines.make_env, max(self.n_envs, vines.num_vines), self.vine_rng)
         as_seen = self._wrap_env(pool.envs[0], monitor_wrapper=False)  # images with channels first

@@ -129,14 +129,14 @@ class GRUPolicy(ActorCriticPolicy):
 
 
 class GRUCnnPolicy(GRUPolicy):
-    """A `GRUPolicy` whose features are those of pictures."""
+    """A `GRUPolicy` that extracts features from pictures."""
 
     def __init__(self, *arguments: Any, **named: Any):
         super().__init__(*arguments, **{"features_extractor_class": NatureCNN, **named})
 
 
 class GRUMultiInputPolicy(GRUPolicy):
-    """A `GRUPolicy` whose features are those of observations that are dicts."""
+    """A `GRUPolicy` that extracts features from observations that are dicts."""
 
     def __init__(self, *arguments: Any, **named: Any):
         super().__init__(*arguments, **{"features_extractor_class": CombinedExtractor, **named})

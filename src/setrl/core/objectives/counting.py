@@ -91,9 +91,9 @@ class Classes(NamedTuple):
     size_BC: np.ndarray
 
     def mean(self, values_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mean value of each class (B, C), and what each sample's is above it (B, N).
+        """Return each class's mean value (B, C), and each sample's value minus this mean (B, N).
 
-        The latter is exactly 0 where a class's values are equal.
+        The difference is exactly 0 where all values of a class are equal.
         """
         place_BN = self.at_BN + self.size_BC.shape[1] * np.arange(len(self.at_BN))[:, None]
         base = np.zeros(self.size_BC.size)

@@ -100,7 +100,7 @@ class _Term(NamedTuple):
 
 
 def _class_terms(size_B: np.ndarray, right_B: np.ndarray, n: int, k: int) -> list[_Term]:
-    """Return the terms of a cluster of which a set holds j: none, more than k, or up to k wrong."""
+    """Return a cluster's terms, by how many members a set holds: 0, over k, or up to k wrong."""
     chance_mj = binomials(n, k)
     wrong_B = size_B - right_B
     no_right_B = chance_mj[right_B, 0]

@@ -71,7 +71,7 @@ class Mean(Objective):
         )
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:
-        """Return means of a product of two means, from second moments about the prompt's; O(N)."""
+        """Return means of a product of two means, from second moments about the means; O(N)."""
         mean_B, centred_BN = centre(self.member_values(samples))
         other_B, deviation_BN = centre(values_BN)
         both_BN, contrast_BN = _centred_product(centred_BN * deviation_BN, set_size)

@@ -124,8 +124,8 @@ class _Draw:
     Attributes:
         votes_U: Every number of votes that occurs, ascending, from 0.
         chance_US: The probability that s of so many votes are in the set.
-        at_most_US: That s or fewer are.
-        at_least_US: That s or more are.
+        at_most_US: The probability that s or fewer of them are in the set.
+        at_least_US: The probability that s or more of them are in the set.
         turn_SW: exp(i·s·ω) for the counts s = 0 … K.
         drawn_W: The characteristic function of whether one sample is drawn.
         read_W: Re Σ_w read · F is the probability of the total K, over the one without conditions.
@@ -170,7 +170,7 @@ class _Field:
         kind_G: The place of each group's votes in `votes_U`.
         count_BU: How many answers have each number of votes.
         rewarded_BU: How many of them have a reward.
-        low_B, high_B: The smallest and largest count that may be the winner's; 1 and 0 for none.
+        low_B, high_B: The smallest and largest count that the winner may have; 1 and 0: no winner.
     """
 
     def __init__(self, ballots: Ballots, set_size: int):
@@ -200,7 +200,7 @@ class _Field:
             start = stop
 
     def may_end_in(self, counts: range) -> np.ndarray:
-        """Whether one of the counts may be the winner's, (B,)."""
+        """Return whether the winner may have one of the counts, (B,)."""
         return (self.low_B < counts.stop) & (self.high_B >= counts.start)
 
     def _per_kind(self, number_G: np.ndarray) -> np.ndarray:

@@ -60,7 +60,7 @@ def check_combine(combine: Combine, names: Sequence[str], args: GRPOConfig | Non
 
 
 def truncation(truncated: Truncation | None, args: GRPOConfig) -> Truncation:
-    """Decide what cut samples count, by our argument and by TRL's.
+    """Decide what cut samples count, by our argument and by TRL's argument.
 
     TRL's mask takes cut samples only out of the loss: their rewards would still change the
     advantages of the others. Here they leave the sets too.

@@ -49,7 +49,7 @@ def ratio_metrics(output: dict[str, Any], accelerator: Accelerator) -> dict[str,
 
     Args:
         output: What TRL's `_generate_and_score_completions` returns, with the method's advantages.
-        accelerator: The trainer's.
+        accelerator: The accelerator of the trainer.
 
     Returns:
         The metrics; empty if the log-probabilities of the sampled policy are not known.
@@ -89,7 +89,7 @@ def leave_out(output: dict[str, Any], rows: Tensor, accelerator: Accelerator) ->
     Args:
         output: What TRL returns; its mask and its number of tokens are replaced.
         rows: Which samples of this process leave, (samples,) bool.
-        accelerator: The trainer's.
+        accelerator: The accelerator of the trainer.
     """
     keep = ~rows.to(output["completion_mask"].device)[:, None]
     output["completion_mask"] = output["completion_mask"] * keep

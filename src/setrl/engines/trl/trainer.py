@@ -303,7 +303,7 @@ class SetCredit(Gathering):
         logged.extend(values)
 
     def _log_batch(self, batch: ScoredBatch, ratios: Mapping[str, float]) -> None:
-        """Log our metrics with TRL's."""
+        """Log our metrics together with TRL's metrics."""
         seconds = {f"time/{part}": spent for part, spent in batch.seconds.items()}
         for key, value in {**batch_metrics(batch), **seconds, **ratios}.items():
             self._metrics["train"][key].append(value)

@@ -2,8 +2,8 @@
 
 A line is a trajectory: iteration, group_idx, traj_idx, tags, total_reward, trajectory_metrics, and
 steps with the metrics and logs of the environment. It holds no texts. The texts of the first groups
-(`num_groups_to_log`) are in <name>_logtree.json beside it, in the order in which the samples ended,
-not in the order of traj_idx. So a sample gets texts only where the log leaves no choice.
+(`num_groups_to_log`) are in <name>_logtree.json next to it, in the order in which the samples
+ended, not in the order of traj_idx. So a sample gets texts only where the log leaves no choice.
 """
 
 from __future__ import annotations

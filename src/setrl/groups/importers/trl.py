@@ -92,7 +92,7 @@ def _shared_prompts(samples: list[Group]) -> list[str]:
     """Return a note if two rows of the data set seem to have one prompt, as one large group.
 
     TRL writes the samples of a row one after another: a prompt that comes again later in a step,
-    or whose samples are a multiple of the others', is two rows.
+    or that has a multiple of the samples of the others, is two rows.
     """
     runs = [(name, len(list(run))) for name, run in groupby(samples, key=lambda one: one.id)]
     usual = Counter(size for _, size in runs).most_common(1)[0][0]

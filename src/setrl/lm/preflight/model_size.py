@@ -22,8 +22,9 @@ class ModelSize:
     """The size of a model.
 
     Attributes:
-        weights: The number of its weights.
-        trained: The number of weights with a gradient; with an adapter, only the adapter's.
+        weights: The number of weights.
+        trained: The number of weights with a gradient; with an adapter, only the weights
+            of the adapter.
     """
 
     weights: int
