@@ -99,7 +99,10 @@ class Judge(Protocol):
 
     def __init_subclass__(cls, *, sees_copies: bool = False, **others: Any) -> None:
         super().__init_subclass__(**others)
-        ways = {"judge": _judge_each_text_once, "submit": _submit_once}
+        ways: dict[str, Callable[[Any], Any]] = {
+            "judge": _judge_each_text_once,
+            "submit": _submit_once,
+        }
         for name in set() if sees_copies else ways.keys() & vars(cls):
             setattr(cls, name, ways[name](vars(cls)[name]))
 

@@ -51,16 +51,14 @@ def validate(path: Path, grader: MathAnswer) -> tuple[list[str], list[BadRow]]:
     rows = [_parsed(line) for line in lines]
     golds = [_gold(row, grader.gold) if isinstance(row, dict) else None for row in rows]
     problems = grader.gold_problems(golds)
-    good, bad = [], []
+    good: list[str] = []
+    bad: list[BadRow] = []
     for number, (line, row, gold, problem) in enumerate(
         zip(lines, rows, golds, problems, strict=True), start=1
     ):
-        if isinstance(row, str):
-            reason = row
-        elif grader.gold not in row:
+        reason = row if isinstance(row, str) else problem
+        if isinstance(row, dict) and grader.gold not in row:
             reason = f"no field {grader.gold!r}: it has {', '.join(row)}"
-        else:
-            reason = problem
         if reason is None:
             good.append(line.decode())
         else:
