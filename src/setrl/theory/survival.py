@@ -6,6 +6,8 @@ share q_c. The strategy of a wrong sample is recognised too. Proofs are in docs/
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -134,21 +136,23 @@ def counts_shares(success_C: ArrayLike, num_samples: int, alpha: float = 0.0) ->
     if not 0 <= alpha < 1:
         raise ValueError(f"alpha must be in [0, 1), got {alpha}")
     pay_N = np.arange(1, num_samples + 1) ** (alpha - 1.0)
-    low, high = 0.0, float(success.max())
-    for _ in range(40):
-        level = (low + high) / 2
-        shares = _shares_at(level, success, pay_N)
-        low, high = (level, high) if shares.sum() > 1 else (low, level)
+
+    def shares_at(level: np.ndarray) -> np.ndarray:
+        """Return each strategy's q at which the marginal pay s·E pay(1 + M) falls to the level."""
+        ones = np.ones_like(success)
+        return _halved(lambda q: success * _mean_pay(q * success, pay_N) > level, ones)
+
+    shares = shares_at(_halved(lambda level: shares_at(level).sum() > 1, np.asarray(success.max())))
     return shares / shares.sum()
 
 
-def _shares_at(level: float, success: np.ndarray, pay_N: np.ndarray) -> np.ndarray:
-    """Return each strategy's q at which the marginal pay s·E pay(1 + M) falls to the level."""
-    low, high = np.zeros(len(success)), np.ones(len(success))
+def _halved(is_below: Callable[[np.ndarray], ArrayLike], high: np.ndarray) -> np.ndarray:
+    """Return the numbers from 0 to `high` up to which `is_below` holds, by halving intervals."""
+    low: np.ndarray = np.zeros_like(high)
     for _ in range(40):
         middle = (low + high) / 2
-        above = success * _mean_pay(middle * success, pay_N) > level
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
+        below = is_below(middle)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
     return low
 
 

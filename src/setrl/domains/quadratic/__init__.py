@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from math import gcd, isqrt
 
@@ -143,10 +143,10 @@ def _prompts(kind: str) -> frozenset[str]:
     return frozenset(prompt for one in equations if one is not None for prompt in _forms(one))
 
 
-def _integer_equation(rng: np.random.Generator, a: int, largest: tuple[int, int]) -> Equation:
-    """Draw an equation whose roots are at most so large."""
+def _first(make: Callable[..., Equation | None], *draws: Callable[[], int]) -> Equation:
+    """Draw numbers until they make an equation of the kind."""
     while True:
-        if found := _with_roots(a, *(_nonzero(rng, each) for each in largest)):
+        if found := make(*(draw_number() for draw_number in draws)):
             return found
 
 
@@ -155,22 +155,9 @@ def _with_roots(a: int, first: int, second: int) -> Equation | None:
     return None if first == second else Equation(a, -a * (first + second), a * first * second)
 
 
-def _rational_equation(rng: np.random.Generator) -> Equation:
-    p = int(rng.integers(2, 4))
-    while True:
-        if found := _with_fraction(p, _nonzero(rng, 7), _nonzero(rng, 6)):
-            return found
-
-
 def _with_fraction(p: int, q: int, r: int) -> Equation | None:
     """Return (px − q)(x − r) = 0; None if q/p is not in lowest terms."""
     return Equation(p, -p * r - q, q * r) if gcd(p, q) == 1 else None
-
-
-def _irrational_equation(rng: np.random.Generator) -> Equation:
-    while True:
-        if found := _with_surds(int(rng.integers(-9, 10)), _nonzero(rng, 12)):
-            return found
 
 
 def _with_surds(b: int, c: int) -> Equation | None:
@@ -189,11 +176,22 @@ def _signed(largest: int) -> list[int]:
     return [sign * size for size in range(1, largest + 1) for sign in (1, -1)]
 
 
+# The leading coefficient is drawn once, the other numbers until they fit.
 _EQUATIONS: dict[str, Callable[[np.random.Generator], Equation]] = {
-    "integer": lambda rng: _integer_equation(rng, 1, (9, 10)),
-    "leading": lambda rng: _integer_equation(rng, int(rng.integers(2, 4)), (6, 6)),
-    "rational": _rational_equation,
-    "irrational": _irrational_equation,
+    "integer": lambda rng: _first(
+        partial(_with_roots, 1), lambda: _nonzero(rng, 9), lambda: _nonzero(rng, 10)
+    ),
+    "leading": lambda rng: _first(
+        partial(_with_roots, int(rng.integers(2, 4))), *2 * [lambda: _nonzero(rng, 6)]
+    ),
+    "rational": lambda rng: _first(
+        partial(_with_fraction, int(rng.integers(2, 4))),
+        lambda: _nonzero(rng, 7),
+        lambda: _nonzero(rng, 6),
+    ),
+    "irrational": lambda rng: _first(
+        _with_surds, lambda: int(rng.integers(-9, 10)), lambda: _nonzero(rng, 12)
+    ),
 }
 
 # Kind → the function that makes an equation of this kind, and all values of its arguments.
