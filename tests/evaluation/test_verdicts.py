@@ -72,7 +72,6 @@ def test_fewer_and_more_need_an_interval_without_0():
 
 
 def test_nothing_is_said_where_strategies_are_not_known():
-    assert words(-1, -1, band(1), number=math.nan) == ""
     assert strategies_in_words("b", "a", {}, {}, band(1)) == ""
 
 

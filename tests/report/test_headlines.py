@@ -129,7 +129,7 @@ def test_the_frontier_names_the_arms_that_none_beats():
         "poly_epo": arm("poly_epo", 8.5, pass_1=0.8),
     }
     three = replace(one, arms=arms)
-    title = h.frontier_title(data(three), three, "correct_strategies@8")
+    title = h.frontier_title(data(three), three, 8)
     assert title.endswith("in 8 samples (shifted split): GRPO and Poly-EPO")
 
 

@@ -30,7 +30,7 @@ from setrl.evaluation.intervals import (
     mean_over_problems,
     paired_difference,
 )
-from setrl.evaluation.metrics import METRICS, by_metric, powers_of_two, seed_values
+from setrl.evaluation.metrics import METRICS, by_metric, is_known, powers_of_two, seed_values
 from setrl.evaluation.problems import comparable
 from setrl.evaluation.sides import Side, common_split, load_side
 from setrl.evaluation.support import Item, SupportDynamics, support_of
@@ -43,12 +43,6 @@ from setrl.wording import count, short_names
 SCHEMA_VERSION = 2  # 1 had A − B
 POWER, LEVEL = 0.8, 0.05
 USUAL = ("pass", "majority", "correct_strategies", "effective_number", "top_share")
-READ_FROM = {  # metric → what samples must have, so that 0 is not compared with 0
-    "majority": "answers_PN",
-    "correct_strategies": "strategies_PN",
-    "effective_number": "strategies_PN",
-    "top_share": "strategies_PN",
-}
 PLAIN = IntervalConfig(method="analytic")  # only the mean is read: no resampling
 MOST_DRAWN = 64  # places of a curve in a figure
 Pair = tuple[Floats, Floats]  # values of both runs, (R, P) each
@@ -217,7 +211,7 @@ def compare(
     first, second, more = _with_samples(first, second, max(ks, default=1))
     values = _both_values(first, second, ks or powers_of_two(min(first.n, second.n)))
     names = by_metric(list(values))
-    chosen = _chosen(names, metrics or _usual(first, second))
+    chosen = _chosen(names, metrics or [metric for metric in USUAL if metric in names])
     band = _pass_band(first, second, intervals)
     shown = band if "pass" in chosen else None
     return Comparison(
@@ -266,17 +260,6 @@ def curve_between(first: Side, second: Side, found: Comparison, metric: str) -> 
     return _rows(values, [metric], found.intervals)
 
 
-def _usual(*runs: Side) -> list[str]:
-    """Return the usual metrics whose fields every evaluation has."""
-    evaluations = [evaluation for run in runs for evaluation in run.evaluations]
-    return [
-        metric
-        for metric in USUAL
-        if metric not in READ_FROM
-        or all((getattr(e, READ_FROM[metric]) >= 0).any() for e in evaluations)
-    ]
-
-
 def _in_words(
     names: tuple[str, str], values: Mapping[str, Pair], band: Band, intervals: IntervalConfig
 ) -> str:
@@ -320,8 +303,12 @@ def _both_values(
 ) -> dict[str, Pair]:
     """Return the values of the metrics that both have; see `seed_values`."""
     of_first, of_second = (seed_values(run.evaluations, ks, metric) for run in (first, second))
-    both = [name for name in of_first if name in of_second]
-    return {name: _on_same_problems(of_first[name], of_second[name]) for name in both}
+    both = {
+        name: _on_same_problems(of_first[name], of_second[name])
+        for name in of_first
+        if name in of_second
+    }
+    return {name: pair for name, pair in both.items() if is_known(pair[0])}
 
 
 def _on_same_problems(first_RP: Floats, second_RP: Floats) -> Pair:

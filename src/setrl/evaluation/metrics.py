@@ -194,16 +194,20 @@ def seed_values(
 ) -> dict[str, Floats]:
     """Return the metrics that all seeds have, one row for each seed, (R, P) each.
 
-    `ks` and `curve` are as in `metric_values`.
+    `ks` and `curve` are as in `metric_values`. A metric that is unknown of every problem in some
+    seed, such as majority@k without answers, is not among them.
 
     Branches are counted among the texts of each problem: cut them to equally many first.
     """
     by_seed = [metric_values(evaluation, ks, curve) for evaluation in evaluations]
-    return {
-        name: np.stack([values[name] for values in by_seed])
-        for name in by_seed[0]
-        if all(name in values for values in by_seed)
-    }
+    shared = [name for name in by_seed[0] if all(name in values for values in by_seed)]
+    found = {name: np.stack([values[name] for values in by_seed]) for name in shared}
+    return {name: values_RP for name, values_RP in found.items() if is_known(values_RP)}
+
+
+def is_known(values_RP: Floats) -> bool:
+    """Return whether there is a problem of which every seed has a value."""
+    return not np.isnan(values_RP).any(axis=0).all()
 
 
 def branch_values(evaluation: Evaluation) -> dict[str, Floats]:

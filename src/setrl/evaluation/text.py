@@ -12,7 +12,7 @@ from setrl.evaluation.metrics import METRICS, by_metric
 from setrl.evaluation.summary import ArmSummary
 from setrl.evaluation.support import SupportDynamics
 from setrl.evaluation.verdicts import place
-from setrl.wording import between, chosen_range, count, interval, plain, signed, table
+from setrl.wording import MISSING, between, chosen_range, count, interval, plain, signed, table
 
 USUAL = ("pass", "max", "best_of", "majority", "strategies", "correct_strategies", "cover",
          "effective_number", "top_share", "degenerate", "shared_prefix")  # fmt: skip
@@ -24,10 +24,10 @@ def metric_table(arm: ArmSummary, metrics: Sequence[str] = ()) -> str:
     """Write the metrics of one model, with shares as per cent.
 
     Args:
-        arm: The metrics; those that are undefined are left out.
+        arm: The metrics.
         metrics: Which; by default the usual ones, "all" for all.
     """
-    known = by_metric([name for name in arm.metrics if _is_known(arm, name)])
+    known = by_metric(arm.metrics)
     wanted = METRICS if "all" in metrics else metrics or USUAL
     chosen = {metric: known[metric] for metric in wanted if metric in known}
     axes = {METRICS[metric].axis for metric in chosen}
@@ -59,13 +59,9 @@ def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:
     return table(rows, left=range(len(rows[0])))
 
 
-def _is_known(arm: ArmSummary, metric: str) -> bool:
-    return metric in arm.metrics and not math.isnan(arm.metrics[metric].value)
-
-
 def _cell(arm: ArmSummary, name: str) -> str:
-    if not _is_known(arm, name):
-        return "—"
+    if name not in arm.metrics:
+        return MISSING
     shown, estimate = METRICS[name.partition("@")[0]], arm.metrics[name]
     scale, digits = (100, 1) if shown.share else (1, shown.digits)
     value = plain(scale * estimate.value, digits) + "%" * shown.share

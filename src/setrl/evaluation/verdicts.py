@@ -6,7 +6,6 @@ for all k at once (`setrl.evaluation.bands`), never the intervals of single k.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from setrl.evaluation.bands import Band
@@ -80,7 +79,7 @@ def strategies_in_words(
         One sentence; empty where strategies are not known of both.
     """
     right = _largest(RIGHT, differences)
-    if right is None or any(math.isnan(value) for value in values.get(WIDE, (math.nan,))):
+    if right is None or WIDE not in differences:
         return ""
     k = right.partition("@")[2]
     wide = _shows(differences[WIDE])

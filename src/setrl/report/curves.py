@@ -99,7 +99,7 @@ def _rows(metrics: Mapping[str, Estimate] | Mapping[str, Difference], name: str)
     """[k, value, low, high] of a metric over k, smallest k first."""
     ks = sorted(int(key.partition("@")[2]) for key in metrics if key.partition("@")[0] == name)
     found = [(k, metrics[f"{name}@{k}"]) for k in ks]
-    return [[k, each.value, each.low, each.high] for k, each in found if not math.isnan(each.value)]
+    return [[k, each.value, each.low, each.high] for k, each in found]
 
 
 def _without_the_full_end(
@@ -341,7 +341,7 @@ def frontier_points(data: RunData, split: SplitSummary, k: int) -> dict[str, Any
     names = ("pass@1", f"correct_strategies@{k}", f"pass@{k}")
     points = {
         arm: {name: [found.metrics[name].value, found.metrics[name].low, found.metrics[name].high]
-              for name in names}
+              for name in names if name in found.metrics}
         for arm, found in split.arms.items()
     }  # fmt: skip
     return {"split": shown_split(split.split), "k": k, "points": points}

@@ -156,16 +156,18 @@ class _Panel:
 def frontier(data: RunData, split: SplitSummary) -> Chart:
     """Every arm's pass@1 against its strategies and its pass@k."""
     k = headlines.headline_k(split)
-    metrics = {f"correct_strategies@{k}": f"correct strategies in {k} samples", f"pass@{k}": ""}
+    titles = {f"correct_strategies@{k}": f"correct strategies in {k} samples", f"pass@{k}": ""}
     panels = [
         _Panel(
-            titled(title or metric, split.split),
-            {a: (s.metrics["pass@1"], s.metrics[metric]) for a, s in split.arms.items()},
+            titled(titles[metric] or metric, split.split),
+            {arm: (s.metrics["pass@1"], s.metrics[metric]) for arm, s in split.arms.items()
+             if metric in s.metrics},
             is_pass=metric.startswith("pass@"),
         )
-        for metric, title in metrics.items()
-    ]
-    headline = headlines.frontier_title(data, split, next(iter(metrics)))
+        for metric in titles
+        if any(metric in arm.metrics for arm in split.arms.values())
+    ]  # fmt: skip
+    headline = headlines.frontier_title(data, split, k)
     intervals = data.summary.intervals.in_words(split.seeds)
     note = f"Means with {intervals}. Up and to the right is better. {SWEEPS}"
     return _frontier(data, f"frontier_{split.split}", headline, note, "pass@1", panels)

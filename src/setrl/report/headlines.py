@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from setrl.evaluation.intervals import Difference
+from setrl.evaluation.outcomes import unbeaten
 from setrl.evaluation.summary import ArmDifference, SplitSummary
 from setrl.evaluation.verdicts import place
 from setrl.files.run_folder import BASE
@@ -112,18 +113,26 @@ def first_and_last(data: RunData, arm: str, key: str) -> tuple[float, float] | N
     return _mean(values_RT[:, :tenth]), _mean(values_RT[:, -tenth:])
 
 
-def frontier_title(data: RunData, split: SplitSummary, metric: str) -> str:
-    """Which arms no other arm beats in both pass@1 and a metric (by their means)."""
-    spots = {a: (s.metrics["pass@1"].value, s.metrics[metric].value) for a, s in split.arms.items()}
-    best = [
-        data.looks[arm].label
-        for arm, (x, y) in spots.items()
-        if not any(u >= x and v >= y and (u, v) != (x, y) for u, v in spots.values())
-    ]
-    k = metric.partition("@")[2]
+def frontier_title(data: RunData, split: SplitSummary, k: int) -> str:
+    """Which arms no other arm beats in both pass@1 and correct strategies (by their means).
+
+    Where no strategies are known, pass@k stands in their place.
+    """
+    by_metric = {
+        f"correct strategies in {k} samples": _means(split, f"correct_strategies@{k}"),
+        f"pass@{k}": _means(split, f"pass@{k}"),
+    }
+    what, found = next((what, found) for what, found in by_metric.items() if found)
+    across = _means(split, "pass@1")
+    best = [data.looks[a].label for a in unbeaten({a: (across[a], y) for a, y in found.items()})]
     where = "" if split.split == GIVEN else f" ({split.split} split)"
-    what = f"On the frontier of pass@1 and correct strategies in {k} samples{where}"
-    return f"{what}: {in_a_row(best)}"
+    return f"On the frontier of pass@1 and {what}{where}: {in_a_row(best)}"
+
+
+def _means(split: SplitSummary, metric: str) -> dict[str, float]:
+    """Arm → its mean of a metric, of the arms of which it is known."""
+    known = split.arms.items()
+    return {arm: one.metrics[metric].value for arm, one in known if metric in one.metrics}
 
 
 def credit_share(data: RunData, arm: str) -> float:
@@ -192,8 +201,8 @@ def _strategies(data: RunData, split: SplitSummary) -> list[Headline]:
     """How many of the base's correct strategies each arm keeps."""
     k = headline_k(split)
     metric = f"correct_strategies@{k}"
-    found = {arm: split.arms[arm].metrics[metric].value for arm in main_arms(list(split.arms))}
-    found = {arm: value for arm, value in found.items() if not np.isnan(value)}
+    means = _means(split, metric)
+    found = {arm: means[arm] for arm in main_arms(list(split.arms)) if arm in means}
     base = found.pop(BASE, None)
     if not found:
         return []

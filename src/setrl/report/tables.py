@@ -142,7 +142,7 @@ def _digits(value: float) -> str:
 
 def _estimate(arm: ArmSummary, metric: str, show: Callable[[float], str], scale: int) -> Cell:
     estimate: Estimate | None = arm.metrics.get(metric)
-    if estimate is None or np.isnan(estimate.value):
+    if estimate is None:
         return Cell(MISSING)
     digits = DIGITS[scale]
     details = [interval(estimate.ends, scale, digits)]
@@ -153,7 +153,7 @@ def _estimate(arm: ArmSummary, metric: str, show: Callable[[float], str], scale:
 
 
 def _difference(difference: Difference | None, scale: int) -> Cell:
-    if difference is None or np.isnan(difference.value):
+    if difference is None:
         return Cell(MISSING)
     digits = DIGITS[scale]
     return Cell(

@@ -30,6 +30,7 @@ function Panel({ frontier, up, title, format, tick }: PanelProps) {
     const [x, y] = [of["pass@1"], of[up]];
     return x && y ? [{ key: arm, look: armOf(arm), x: { value: x[0], low: x[1], high: x[2] }, y: { value: y[0], low: y[1], high: y[2] } }] : [];
   });
+  if (all.length === 0) return null; // nothing is known of this metric
   return (
     <Figure
       title={title}
