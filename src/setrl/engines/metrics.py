@@ -157,22 +157,33 @@ def rollout_records(
             "prompt": prompt,
             **_not_judged(batch.clusters_BN, b),
             "samples": [
-                {
-                    "text": text,
-                    "reward": float(batch.rewards_BN[b, i]),
-                    "correct": _outcome(batch.correct_BN[b, i]),
-                    "strategy": names_BN[b][i] if names_BN is not None else None,
-                    "cluster": _label(batch.clusters_BN, b, i),
-                    **_unknown_cluster(batch.clusters_BN, b, i),
-                    **_field_values(batch, b, i),
-                    "advantage": float(batch.advantages.values_BN[b, i]),
-                    "counterfactual": {name: float(v[b, i]) for name, v in others.items()},
-                }
-                for i, text in enumerate(batch.texts_BN[b])
+                _sample_record(batch, names_BN, others, (b, i))
+                for i in range(len(batch.texts_BN[b]))
             ],
         }
         for b, prompt in enumerate(batch.prompts_B)
     ]
+
+
+def _sample_record(
+    batch: ScoredBatch,
+    names_BN: Names | None,
+    others: Mapping[str, np.ndarray],
+    at: tuple[int, int],
+) -> dict[str, Any]:
+    (b, i), cluster = at, _label(batch.clusters_BN, *at)
+    is_unknown = batch.clusters_BN is not None and cluster is None
+    return {
+        "text": batch.texts_BN[b][i],
+        "reward": float(batch.rewards_BN[at]),
+        "correct": _outcome(batch.correct_BN[at]),
+        "strategy": names_BN[b][i] if names_BN is not None else None,
+        "cluster": cluster,
+        **({"unknown": ["cluster"]} if is_unknown else {}),  # in other logs null means degenerate
+        **_field_values(batch, b, i),
+        "advantage": float(batch.advantages.values_BN[at]),
+        "counterfactual": {name: float(values_BN[at]) for name, values_BN in others.items()},
+    }
 
 
 def _outcome(value: float) -> bool | None:
@@ -197,12 +208,6 @@ def _not_judged(clusters_BN: np.ndarray | None, b: int) -> dict[str, Any]:
     if clusters_BN is None or not np.isnan(clusters_BN[b]).all():
         return {}
     return {"judged": {"cluster": {"unknown": "the judge failed"}}}
-
-
-def _unknown_cluster(clusters_BN: np.ndarray | None, b: int, i: int) -> dict[str, Any]:
-    """Mark a sample whose cluster is unknown: in other logs null means degenerate."""
-    is_unknown = clusters_BN is not None and np.isnan(clusters_BN[b, i])
-    return {"unknown": ["cluster"]} if is_unknown else {}
 
 
 def _field_values(batch: ScoredBatch, b: int, i: int) -> dict[str, Any]:

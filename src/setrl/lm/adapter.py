@@ -48,16 +48,25 @@ def check_adapter(options: Mapping[str, Any] | None, model: str | None) -> None:
     adapter = peft_config(options)
     if adapter is None or model is None or is_adapter(model):
         return
-    from peft import inject_adapter_in_model
-
     try:
         with torch.device("meta"):
             empty = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(model))
     except ValueError:  # of another kind, which TRL loads by its own class
         return
+    with_adapter(adapter, empty)
+
+
+def with_adapter(adapter: Any, model: Any) -> Any:
+    """Put an adapter into a model without weights, and return the model.
+
+    Raises:
+        ConfigError: With PEFT's own words, if the adapter does not fit.
+    """
+    from peft import inject_adapter_in_model
+
     bare = dataclasses.replace(adapter, init_lora_weights=False)  # others need the weights
     try:
         with torch.device("meta"):
-            inject_adapter_in_model(bare, empty)
+            return inject_adapter_in_model(bare, model)
     except (ValueError, TypeError) as error:
         raise ConfigError(f"peft: {error}") from error

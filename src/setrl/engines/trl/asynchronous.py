@@ -12,6 +12,7 @@ import asyncio
 import dataclasses
 import pickle
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -25,7 +26,7 @@ from trl.experimental.async_grpo.async_rollout_worker import (
 
 from setrl import AnyMethod
 from setrl.engines import functions
-from setrl.engines.correct import Correct, check_correct, outcome_of
+from setrl.engines.correct import Correct, Outcome, check_correct, outcome_of
 from setrl.engines.functions import Source, functions_of
 from setrl.engines.metrics import batch_metrics
 from setrl.engines.texts import prompt_text, sample_text
@@ -83,49 +84,18 @@ def credit_worker(
         raise ConfigError(
             "credit_worker needs a worker of TRL's own kind that has not been started"
         )
-    fields = dict(fields or {})
-    functions_of(fields)  # refuses what is wrong here, not in the worker's process
-    known = FIELDS | set(fields)
-    check_method(method, worker._loop_kwargs.get("num_generations", 8), "num_generations", known)
-    if "clusters" in method.reads and cluster_func is None:
-        raise ValueError(f"{method.name} reads clusters: pass cluster_func=...")
-    if worker._loop_kwargs.get("environment_factory") is None:
-        rewards = worker._loop_kwargs["reward_funcs"]
-        names_R = [functions.name_of(one) for one in rewards]
-        check_correct(method, outcome_of(correct, rewards, names_R), combine, names_R)
-        _check_combine(combine, names_R)
-    own: dict[str, Any] = {
-        "method": method,
-        "cluster_func": cluster_func,
-        "fields": fields,
-        "correct": correct,
-        "combine": combine,
-        "truncated": truncated or Truncation(),
-        "stop_rule": stop_rule,
-    }
-    try:
-        pickle.dumps(own)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise ConfigError(
-            "the method, cluster_func, correct and fields are sent to the worker's process: use "
-            f"functions of a module, not lambdas or functions inside functions ({error})"
-        ) from None
+    cut, sources = truncated or Truncation(), dict(fields or {})
+    credit = Credit(method, cluster_func, sources, correct, combine, cut, stop_rule)
+    _check(credit, worker._loop_kwargs)
     worker._loop_cls = SetRolloutLoop
-    worker._loop_kwargs |= own
+    worker._loop_kwargs["credit"] = credit
 
 
-def _check_combine(combine: Combine | None, names: Sequence[str]) -> None:
-    """Refuse weights that do not fit the rewards, and rewards that TRL's metrics mix up."""
-    if combine is not None:
-        checks.check_combine(combine, names)
-    if len(set(names)) < len(names):
-        raise ValueError(f"rewards must have different names, got {', '.join(names)}")
+@dataclass(frozen=True)
+class Credit:
+    """How a worker credits its groups; the value is sent to the worker's process.
 
-
-class SetRolloutLoop(_AsyncRolloutLoop):
-    """TRL's loop of the worker's process, with the advantages of a method.
-
-    Args:
+    Attributes:
         method: A value of `setrl.methods`.
         cluster_func: The strategy of each sample of a group.
         fields: The source of each further field.
@@ -135,28 +105,59 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         stop_rule: When the run stops because it learns nothing; None: never.
     """
 
-    def __init__(
-        self,
-        *,
-        method: AnyMethod,
-        cluster_func: ClusterFunction | None,
-        fields: Mapping[str, Source],
-        correct: Correct | None,
-        combine: Combine | None,
-        truncated: Truncation,
-        stop_rule: StopRule | None,
-        **others: Any,
-    ):
-        self.method = method
-        self.cluster_func = None if cluster_func is None else functions.checked_labels(cluster_func)
-        self.fields = functions_of(fields)
-        self.combine = combine
-        self.truncated = truncated
-        self.credit_watch = CreditWatch(stop_rule, lambda: others.get("dataset_start_index", 0) > 0)
+    method: AnyMethod
+    cluster_func: ClusterFunction | None
+    fields: Mapping[str, Source]
+    correct: Correct | None
+    combine: Combine | None
+    truncated: Truncation
+    stop_rule: StopRule | None
+
+
+def _check(credit: Credit, loop: Mapping[str, Any]) -> None:
+    """Refuse here, not in the worker's process, what would fail there."""
+    method, known = credit.method, FIELDS | set(functions_of(credit.fields))
+    check_method(method, loop.get("num_generations", 8), "num_generations", known)
+    if "clusters" in method.reads and credit.cluster_func is None:
+        raise ValueError(f"{method.name} reads clusters: pass cluster_func=...")
+    if loop.get("environment_factory") is None:
+        names_R = [functions.name_of(one) for one in loop["reward_funcs"]]
+        _check_rewards(credit, outcome_of(credit.correct, loop["reward_funcs"], names_R), names_R)
+    try:
+        pickle.dumps(credit)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ConfigError(
+            "the method, cluster_func, correct and fields are sent to the worker's process: use "
+            f"functions of a module, not lambdas or functions inside functions ({error})"
+        ) from None
+
+
+def _check_rewards(credit: Credit, outcome: Outcome | None, names: Sequence[str]) -> None:
+    """Refuse rewards that do not fit the method or the weights, or that TRL's metrics mix up."""
+    check_correct(credit.method, outcome, credit.combine, names)
+    if credit.combine is not None:
+        checks.check_combine(credit.combine, names)
+    if len(set(names)) < len(names):
+        raise ValueError(f"rewards must have different names, got {', '.join(names)}")
+
+
+class SetRolloutLoop(_AsyncRolloutLoop):
+    """TRL's loop of the worker's process, with the advantages of a method.
+
+    Args:
+        credit: How groups are credited.
+        **others: Arguments of TRL's loop.
+    """
+
+    def __init__(self, *, credit: Credit, **others: Any):
+        self.credit, given = credit, credit.cluster_func
+        self.cluster_func = None if given is None else functions.checked_labels(given)
+        self.fields = functions_of(credit.fields)
+        resumes = others.get("dataset_start_index", 0) > 0
+        self.credit_watch = CreditWatch(credit.stop_rule, lambda: resumes)
         super().__init__(**others)
-        self.outcome = outcome_of(correct, self.reward_funcs, self.reward_func_names)
-        check_correct(method, self.outcome, combine, self.reward_func_names)
-        _check_combine(combine, self.reward_func_names)
+        self.outcome = outcome_of(credit.correct, self.reward_funcs, self.reward_func_names)
+        _check_rewards(credit, self.outcome, self.reward_func_names)
 
     async def _score_group(self, group: RolloutGroup) -> list[RolloutSample]:
         marked = [[MARK, *rows] for rows in group.completions_sequences]
@@ -170,7 +171,7 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         metrics = batch_metrics(batch)
         values_N, kept = batch.advantages.values_BN[0], []
         for start, rows, advantage, is_cut in zip(starts, marked, values_N, cut_N, strict=True):
-            if is_cut and self.truncated.policy == "mask":
+            if is_cut and self.credit.truncated.policy == "mask":
                 continue
             for sample in samples[start + 1 : start + len(rows)]:  # all but the mark
                 sample.advantage = float(advantage)
@@ -209,8 +210,8 @@ class SetRolloutLoop(_AsyncRolloutLoop):
             correct,
             self.reward_func_names,
         )
-        rules: dict[str, Any] = {"combine": self.combine, "truncated": self.truncated}
-        return score(columns, self.method, rng=group.group_id, **rules)
+        rules: dict[str, Any] = {"combine": self.credit.combine, "truncated": self.credit.truncated}
+        return score(columns, self.credit.method, rng=group.group_id, **rules)
 
 
 async def _called(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:

@@ -8,11 +8,11 @@ from collections.abc import Collection, Sequence
 from trl import GRPOConfig, RLOOConfig
 
 from setrl import AnyMethod
-from setrl.engines.trl.importance import warn_of_truncated_sampling
 from setrl.rewards import Combine, Truncation
 from setrl.scoring.check import FIELDS, check_method
 
-NARROWING = {"top_p": 1.0, "top_k": 0, "min_p": None, "repetition_penalty": 1.0}
+PENALTY = "repetition_penalty"
+NARROWING = {"top_p": 1.0, "top_k": 0, "min_p": None, PENALTY: 1.0}
 
 
 def check_arguments(
@@ -44,8 +44,8 @@ def check_arguments(
             f"{args.multi_objective_aggregation!r}: a method credits one reward of each sample; to "
             "normalise each reward, pass combine=Combine(weights, normalize='group')"
         )
-    _warn_of_no_effect(method, args, has_sampler)
-    warn_of_truncated_sampling(args, has_sampler)
+    _warn_of_no_effect(method, args)
+    _warn_of_narrow_sampling(args, has_sampler)
 
 
 def check_combine(combine: Combine, names: Sequence[str], args: GRPOConfig | None = None) -> None:
@@ -96,8 +96,8 @@ def _check_rloo(args: RLOOConfig, has_sampler: bool) -> None:
         raise ValueError("RLOO takes no sampler: train with GRPO")
 
 
-def _warn_of_no_effect(method: AnyMethod, args: GRPOConfig, has_sampler: bool) -> None:
-    """Warn of arguments that were set and change nothing."""
+def _warn_of_no_effect(method: AnyMethod, args: GRPOConfig) -> None:
+    """Warn of a scale that was set and changes nothing."""
     scale = getattr(args, "scale_rewards", None)
     if scale == "batch" or (scale == "none" and method.scale is not None):
         warnings.warn(
@@ -105,9 +105,26 @@ def _warn_of_no_effect(method: AnyMethod, args: GRPOConfig, has_sampler: bool) -
             f"{method.name} has scale={method.scale!r}",
             stacklevel=4,
         )
-    ignored = {name: getattr(args, name) for name in NARROWING if has_sampler}
-    for name, value in ignored.items():
-        if value != NARROWING[name]:
+
+
+def _warn_of_narrow_sampling(args: GRPOConfig, has_sampler: bool) -> None:
+    """Warn that samples come from another policy than the trained one, or would without a sampler.
+
+    With top_p, top_k or min_p only the most likely tokens are drawn, with π(y)/m, where m is their
+    mass, and the loss treats them as samples of π. The ratio of the two policies is then m, which
+    is never above 1, and the other tokens can never be drawn.
+    """
+    chosen = {name: getattr(args, name, usual) for name, usual in NARROWING.items()}
+    narrow = {name: value for name, value in chosen.items() if value not in (NARROWING[name], None)}
+    if has_sampler:
+        for name, value in narrow.items():
             warnings.warn(
                 f"{name}={value!r} has no effect: the sampler draws from all tokens", stacklevel=4
             )
+    elif drawn := [f"{name}={value!r}" for name, value in narrow.items() if name != PENALTY]:
+        warnings.warn(
+            f"{', '.join(drawn)}: samples are drawn from a part of the tokens and trained on as "
+            "samples of the whole policy, so ratios and gradients are biased; use top_p=1.0, "
+            "top_k=0 and no min_p in training",
+            stacklevel=4,
+        )

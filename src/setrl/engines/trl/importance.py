@@ -2,39 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import torch
 from accelerate import Accelerator
 from torch import Tensor
-from trl import GRPOConfig
-
-WHOLE = {"top_p": 1.0, "top_k": 0, "min_p": None}
-
-
-def warn_of_truncated_sampling(args: GRPOConfig, has_sampler: bool) -> None:
-    """Warn, when a trainer is made, that samples come from another policy than the trained one.
-
-    With top_p, top_k or min_p only the most likely tokens are drawn, with π(y)/m, where m is their
-    mass, and the loss treats them as samples of π. The ratio of the two policies is then m, which
-    is never above 1, and the other tokens can never be drawn.
-    """
-    if has_sampler:  # it draws from all tokens, and another warning says that these have no effect
-        return
-    narrow = [f"{name}={getattr(args, name, whole)!r}" for name, whole in WHOLE.items()]
-    narrow = [
-        text
-        for text, (name, whole) in zip(narrow, WHOLE.items(), strict=True)
-        if getattr(args, name, whole) not in (whole, None)
-    ]
-    if narrow:
-        warnings.warn(
-            f"{', '.join(narrow)}: samples are drawn from a part of the tokens and trained on as "
-            "samples of the whole policy, so ratios and gradients are biased; use top_p=1.0, "
-            "top_k=0 and no min_p in training",
-            stacklevel=4,
-        )
 
 
 def ratio_metrics(output: dict[str, Any], accelerator: Accelerator) -> dict[str, float]:

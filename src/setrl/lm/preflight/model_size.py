@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from setrl.errors import ConfigError
-from setrl.lm.adapter import peft_config
+from setrl.lm.adapter import peft_config, with_adapter
 from setrl.lm.resolved import ResolvedConfig
 from setrl.models.imitation import new_model
 from setrl.models.tokenizer import make_tokenizer
@@ -73,15 +72,8 @@ def _ends_of_layers(model: PreTrainedModel) -> int:
 
 
 def _adapter_weights(options: Mapping[str, Any], model: Any) -> int:
-    from peft import inject_adapter_in_model
-
-    bare = dataclasses.replace(peft_config(options), init_lora_weights=False)
     before = {name for name, _ in model.named_parameters()}
-    try:
-        with torch.device("meta"):
-            model = inject_adapter_in_model(bare, model)
-    except (ValueError, TypeError) as error:
-        raise ConfigError(f"peft: {error}") from error
+    model = with_adapter(peft_config(options), model)
     added = [one for name, one in model.named_parameters() if "lora_" in name]
     return sum(one.numel() for one in added) or sum(
         one.numel() for name, one in model.named_parameters() if name not in before

@@ -18,9 +18,7 @@ from setrl.lm.preflight.costs import Costs, costs
 from setrl.lm.resolved import ResolvedConfig
 from setrl.runs.claim import is_claimed, refuse_other_run
 from setrl.runs.run import cache_folder
-from setrl.wording import table
-
-UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+from setrl.wording import count, in_bytes, table
 
 
 @dataclass(frozen=True)
@@ -171,22 +169,22 @@ def plan_text(found: Plan) -> str:
     config = found.config
     samples = found.costs.samples // found.costs.runs
     lines = [
-        f"{config.name}: {_count(len(config.arms), 'arm')} × {_count(len(config.seeds), 'seed')}, "
+        f"{config.name}: {count(len(config.arms), 'arm')} × {count(len(config.seeds), 'seed')}, "
         f"from {found.base}",
         f"each training run: {config.steps:,} steps; {config.prompts_per_step:,} prompts × "
         f"{config.samples_per_prompt:,} samples per step = {samples:,} samples of at most "
         f"{found.resolved.sample_tokens:,} tokens",
     ]
-    for split, count in found.problems.items():
+    for split, number in found.problems.items():
         lines.append(
-            f"an evaluation on {split}: {count:,} problems × {config.eval_samples:,} samples = "
-            f"{count * config.eval_samples:,}"
+            f"an evaluation on {split}: {number:,} problems × {config.eval_samples:,} samples = "
+            f"{number * config.eval_samples:,}"
         )
     lines += ["", _counts(found.costs), "", _states(found), ""]
     all_samples = found.new_samples + found.new_evaluation_samples
     all_tokens = all_samples * found.resolved.sample_tokens
     lines += [
-        f"to do: {_count(found.new_steps, 'step')} with {found.new_samples:,} samples, and "
+        f"to do: {count(found.new_steps, 'step')} with {found.new_samples:,} samples, and "
         f"{found.new_evaluation_samples:,} samples of evaluations; {all_tokens:,} tokens at most",
         f"it goes into {found.run_dir}: a folder for each arm with seed_<n> in it (metrics.jsonl, "
         "rollouts, checkpoints, final, evaluation), and report.html",
@@ -215,15 +213,8 @@ def _counts(found: Costs) -> str:
     totals += [(f"disk: {name}", value, "B") for name, value in vars(disk).items()]
     for name, whole, unit in totals:
         if whole:
-            cells.append([name, "", _bytes(whole) if unit else f"{whole:,.0f}"])
+            cells.append([name, "", in_bytes(whole) if unit else f"{whole:,.0f}"])
     return table(cells)
-
-
-def _bytes(number: float) -> str:
-    for name, size in UNITS:
-        if number >= size:
-            return f"{number / size:,.3g} {name}"
-    return f"{number:,.0f} B"
 
 
 def _states(found: Plan) -> str:
@@ -246,7 +237,3 @@ def _evaluation(run: Planned, found: Plan) -> str:
     if not found.problems:
         return ""
     return f"new: {', '.join(run.missing)}" if run.missing else "done"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
