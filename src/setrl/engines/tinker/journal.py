@@ -10,15 +10,18 @@ server, to clean up after them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypeVar
 
 from setrl import files
 from setrl.errors import ConfigError, DataError
 
+T = TypeVar("T")
+
 SCHEMA_VERSION = 1
+WEIGHTS = "remove the folder to begin again; what the run saved stays on the server"
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,11 @@ class Saved:
 
     step: int
     path: str
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Self:
+        """Read them from a file."""
+        return cls(int(record["step"]), str(record["path"]))
 
 
 @dataclass(frozen=True)
@@ -93,15 +101,10 @@ class Journal:
             ConfigError: If the folder holds a run of another model or with other settings.
             DataError: If the file is damaged.
         """
-        path = self._state
-        if not path.exists():
+        read = _read(self._state, lambda state: (state["identity"], Saved.of(state)), WEIGHTS)
+        if read is None:
             return None
-        state = files.read_json(path)
-        try:
-            identity, found = state["identity"], Saved(int(state["step"]), str(state["path"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"{path} is damaged: it has no {error}") from None
-        wanted = files.plain_json(dict(self.identity))
+        (identity, found), wanted = read, files.plain_json(dict(self.identity))
         for key in {**identity, **wanted}:
             if identity.get(key) != wanted.get(key):
                 raise ConfigError(
@@ -125,13 +128,10 @@ class Journal:
         Raises:
             DataError: If the file is damaged.
         """
-        if not self._state.exists():
-            return []
-        try:
-            found = files.read_json(self._state).get("older", [])
-            return [Saved(int(one["step"]), str(one["path"])) for one in found]
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"{self._state} is damaged: its older weights: {error}") from None
+        older = _read(
+            self._state, lambda state: [Saved.of(one) for one in state.get("older", [])], WEIGHTS
+        )
+        return older or []
 
     def _is_copy(self) -> bool:
         """Return whether the run of another folder saved what is recorded here: it may need it."""
@@ -159,18 +159,15 @@ class Journal:
         Raises:
             DataError: If the file is damaged.
         """
-        if not self._models.exists():
-            return []
-        kept = files.read_json(self._models)
-        try:
-            # In a copy of a folder the models belong to the run of the first folder.
-            own = kept["folder"] == str(self.folder.resolve())
-            return [str(one) for one in kept["models"]] if own else []
-        except (KeyError, TypeError) as error:
-            raise DataError(
-                f"{self._models} is damaged ({error}): remove it; then what these models saved "
-                "stays on the server"
-            ) from None
+        here, repair = (
+            str(self.folder.resolve()),
+            "remove it; what its models saved stays on the server",
+        )
+        kept = _read(
+            self._models, lambda one: (one["folder"], list(map(str, one["models"]))), repair
+        )
+        # In a copy of a folder the models belong to the run of the first folder.
+        return kept[1] if kept is not None and kept[0] == here else []
 
     def add_model(self, model: str) -> None:
         """Record a model that the server made for this run."""
@@ -201,14 +198,20 @@ class Journal:
         Raises:
             DataError: If its file is damaged.
         """
-        path = self._path(step)
-        if not path.exists():
-            return None
-        values = files.read_json(path)
-        try:
+
+        def read(values: Any) -> Batch:
             samples = [CreditedSample(**one) for one in values.pop("samples")]
             return Batch(samples=samples, **values)
-        except (KeyError, TypeError) as error:
-            raise DataError(
-                f"{path} is damaged ({error}): remove it, and the step is sampled again"
-            ) from None
+
+        return _read(self._path(step), read, "remove it, and the step is sampled again")
+
+
+def _read(path: Path, read: Callable[[Any], T], repair: str) -> T | None:
+    """Read a file that this module wrote; None if it was not written yet."""
+    if not path.exists():
+        return None
+    record = files.read_json(path)
+    try:
+        return read(record)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"{path} is damaged ({error}): {repair}") from None

@@ -241,7 +241,7 @@ class SetCredit(Gathering):
         A judge is asked only in training.
         """
         columns = self._columns()
-        self._relog([float("nan")] * len(columns.rewards_R[0]))
+        self._relog([float("nan")] * sum(map(len, columns.texts_BN)))
         if self._num_samples > 1:  # one sample of a prompt is in no set
             batch = self._scored(replace(columns, cut=None), methods.dr_grpo())
             for key, value in evaluation_metrics(batch).items():
@@ -326,8 +326,9 @@ class SetCredit(Gathering):
 
         Without it, they would take the place of the training's samples of the same step.
         """
-        args, logs = self.args, self._logs
-        most = args.generation_batch_size if self._is_training else None  # type: ignore[union-attr]
+        args: Any = self.args
+        logs: dict[str, Any] = self._logs  # type: ignore[assignment]
+        most = args.generation_batch_size if self._is_training else None
         if logs["prompt"].maxlen == most:
             return
         for name, held in logs.items():
