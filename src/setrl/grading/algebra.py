@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from setrl.grading.expressions import Tree, letters_of, read, renamed
+from setrl.grading.expressions import Tree, letters_of, may_be_matrices, read, renamed
 from setrl.grading.findings import Finding
-from setrl.grading.modular import equal_rational, same_up_to_factor
+from setrl.grading.modular import equal_matrices, equal_rational, same_up_to_factor
 from setrl.grading.shapes import cut
 
 Equal = Callable[[Tree, Tree], bool | None]
@@ -48,6 +48,8 @@ def same_statement(gold: str, answer: str, equal: Equal) -> Finding:
         [tree for _, tree in one if tree],
         _with_same_letters([tree for _, tree in one if tree], [tree for _, tree in other if tree]),
     )
+    if any(map(may_be_matrices, sides[0])):
+        equal = equal_matrices
     if len(ours) != 2:
         return Finding(_all_equal(*sides, equal), "expression", gold, answer)
     return Finding(_same_relation(ours[0][1], *sides, equal), "equation", gold, answer)

@@ -59,6 +59,10 @@ _NO_ALGEBRA = re.compile(  # words, dates, scores, sizes, cycles, 0xFF, IV, 3 pm
     r"|\A\d+\\times *\d+\Z|\(\d+\)\(\d|\b0[a-zA-Z]|\A\(?[ivx]{2,}\)?\Z|\d\s+[a-zA-Z]{2}|\\text"
 )
 
+_CHOICE = re.compile(
+    r"(?:[oO]ption\s*|[cC]hoice\s*)?\(?([A-J])(?:[).:]\s*(?:[A-Za-z]{2,}\s*){,3})?"
+)
+
 Tree = tuple[Any, ...]  # ("num", value, step), ("letter", name), (operation, part, …)
 Point = Mapping[str, Any]
 
@@ -180,7 +184,7 @@ def _near(gold: str, answer: str) -> bool:
     for left, right in pairs:
         whole = any(not step and value.denominator == 1
                     for value, step in ((left, one_step), (right, other_step)))  # fmt: skip
-        allowed = min([TOLERANCE * max(abs(left), abs(right)), *steps]) if steps else Fraction(0)
+        allowed = min(TOLERANCE * max(abs(left), abs(right)), max(steps, default=Fraction(0)))
         if left == right or (not whole and abs(left - right) <= allowed):
             return True
     return False
@@ -208,10 +212,7 @@ def _equal_words(gold: str, answer: str) -> None:
 
 
 def _equal_choice(gold: str, answer: str) -> None:
-    letters = [
-        re.match(r"(?:[oO]ption|[cC]hoice)?\(?([A-J])(?:[).:].*)?\Z", squeezed(text))
-        for text in (gold, answer)
-    ]
+    letters = [_CHOICE.fullmatch(_plain(text)) for text in (gold, answer)]
     if not letters[0] or not letters[1]:
         raise UnreadError
     _need(letters[0][1] == letters[1][1], "the choices differ")
@@ -347,6 +348,7 @@ _DIFFERENT: dict[str, _Check] = {
 
 def _plain(text: str) -> str:
     """Return a text with one way to write what has several, and without what has no meaning."""
+    text = re.sub(r"√\s*(\d+(?:\.\d+)?|[a-zA-Z])", r"\\sqrt{\1}", text)
     for character, command in _CHARACTERS.items():
         text = text.replace(character, command)
     text = _SPACES.sub(" ", _FONT.sub(r"\1", _FONT.sub(r"\1", _DROPPED.sub("", text))))
@@ -581,7 +583,11 @@ class _Reader:
 
     def letter(self, token: str) -> Tree:
         name = token
-        if token == "d" and self.next and self.next in "txyzuvrs":
+        if (
+            token == "d"
+            and self.next
+            and self.next in (*"txyzuvrs", r"\theta", r"\phi", r"\varphi")
+        ):
             raise UnreadError  # dx is no product
         if self.next == "_":
             self.take()
@@ -670,6 +676,8 @@ def _same_values(one: Tree, other: Tree) -> bool:
     capitals = [_capitals(tree) for tree in (one, other)]
     if len(set(capitals[0])) > 1 and capitals[0] != capitals[1]:
         raise UnreadError  # matrices may not commute
+    if names and _has(("+", one, other), ("lfloor", "lceil")):
+        raise UnreadError  # no few points see all steps
     found = [_agree(one, other, point) for point in _points(names, one, other)]
     if _has(one, ("abs", "root")) and not _has(one, ("constant",)):
         for point in _points(names, one, other):
@@ -702,7 +710,11 @@ def _points(names: list[str], *trees: Tree) -> list[dict[str, Fraction]]:
     most = int(max(near, default=0))
     sizes = [3, 9, 40, 10**3, 10**6, 10**9] if not whole else [6, 12, 30, 2 * most + 14]
     points = []
-    if len(names) == 1 and not whole:  # both sides of where |x − c| turns
+    if len(names) == 1 and whole:
+        points = [
+            {names[0]: at + off} for at in (*near[:9], 0) for off in range(-2, 4) if at + off >= 0
+        ]
+    elif len(names) == 1:  # both sides of where |x − c| turns
         points = [{names[0]: sign * at + off} for at in near[:9] for sign in (1, -1)
                   for off in (Fraction(-1, 3), Fraction(1, 3))]  # fmt: skip
     for at in range(POINTS):
@@ -846,8 +858,13 @@ def _about(tree: Tree, point: Point) -> Any:
         raise UnreadError
     if operation == "^" and abs(values[1]) > 10**6:
         raise UnreadError
+    if operation in ("tanh", "exp", "sinh", "cosh") and abs(values[0]) > DIGITS[1] // 5:
+        raise UnreadError
     function = rest.get(operation) or getattr(mpmath, _MPMATH.get(operation, operation))
-    return function(*values)
+    result = function(*values)
+    if operation in ("^", "/") and result and abs(mpmath.log10(abs(result))) > DIGITS[1] // 3:
+        raise UnreadError  # 10⁻⁹⁰⁰⁰ would be lost in a sum
+    return result
 
 
 class _Reals:

@@ -24,15 +24,16 @@ _GREEK = """
     rho sigma tau upsilon phi varphi chi psi omega
     Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega
 """
-_CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_LETTERS = {rf"\{name}" for name in _GREEK.split()} | set("abcdefghijklmnopqrstuvwxyz") | _CAPITALS
+CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_LETTERS = {rf"\{name}" for name in _GREEK.split()} | set("abcdefghijklmnopqrstuvwxyz") | CAPITALS
 _NAMES_OF_FUNCTIONS = (  # before "(" they are applied, unless they occur without brackets too
-    _CAPITALS
+    CAPITALS
     | {"f", "g", r"\phi", r"\varphi", r"\psi", r"\zeta", r"\chi"}
     | {name for name in _LETTERS if re.match(r"\\[A-Z]", name)}
 )
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[0-9]+(?:\.[0-9]+)?|\.[0-9]+|\s+|.", re.DOTALL)
 _DIGITS = "0123456789"
+_DIFFERENTIALS = {"x", "y", "z", "t", "u", "v", "s", "r", r"\theta", r"\phi", r"\varphi"}
 _ONE_ARGUMENT = FUNCTIONS - APPLIED - {r"\log"}
 _INVERSE = {r"\sin": r"\arcsin", r"\cos": r"\arccos", r"\tan": r"\arctan"}
 _ACCENTS = {
@@ -127,9 +128,7 @@ def _read(text: str, functions: frozenset[str]) -> Tree | None:
         tree = reader.sum()
     except (UnreadableError, IndexError, RecursionError):
         return None
-    if reader.at != len(found) or _too_deep(tree):
-        return None
-    return None if reader.ordered and letters_of(tree) <= _CAPITALS else tree
+    return None if reader.at != len(found) or _too_deep(tree) else tree
 
 
 def letters_of(tree: Tree) -> set[str]:
@@ -144,6 +143,30 @@ def renamed(tree: Tree, names: dict[str, str]) -> Tree:
     if tree.op == "letter":
         return Tree("letter", text=names.get(tree.text, tree.text))
     return Tree(tree.op, tuple(renamed(part, names) for part in tree.parts), tree.text)
+
+
+def may_be_matrices(tree: Tree) -> bool:
+    """Whether capitals are multiplied, and nothing says that they are numbers: AB may not be BA.
+
+    They are numbers in A + 1, in a denominator, and within functions.
+    """
+    return _multiplies_capitals(tree) and not _has_numbers(tree)
+
+
+def _multiplies_capitals(tree: Tree) -> bool:
+    factors = [letters_of(part) & CAPITALS for part in tree.parts] if tree.op == "*" else []
+    found = sum(map(bool, factors)) > 1 and len(set().union(*factors)) > 1
+    return found or any(map(_multiplies_capitals, tree.parts))
+
+
+def _has_numbers(tree: Tree) -> bool:
+    """Whether a capital must be a number at its place."""
+    capital = [bool(letters_of(part) & CAPITALS) for part in tree.parts]
+    if tree.op == "+" and any(capital) and not all(capital):
+        return True
+    if (tree.op == "/" and capital[1]) or (tree.op not in "+-*/^apply" and any(capital)):
+        return True
+    return any(map(_has_numbers, tree.parts))
 
 
 def has(tree: Tree, ops: Set[str]) -> bool:
@@ -173,13 +196,11 @@ class _Reader:
 
     Attributes:
         functions: Names that are applied where a bracket follows.
-        ordered: Whether two capitals are multiplied, which may be matrices.
     """
 
     def __init__(self, tokens: list[str], functions: frozenset[str]):
         self.tokens = tokens
         self.functions = functions
-        self.ordered = False
         self.at = 0
         self.depth = 0
         self.bars = 0
@@ -242,7 +263,6 @@ class _Reader:
             if not sign:
                 raise UnreadableError
             return Tree("apply", (tree, factor), sign)
-        self.ordered |= _ends_in_capital(tree) and _is_capital(factor)
         return _times(tree, factor)
 
     def signed(self) -> Tree:
@@ -354,8 +374,10 @@ class _Reader:
         return Tree("+", (number, fraction))
 
     def letter(self, token: str) -> Tree:
-        """Read a letter with its index and primes; a function with its arguments."""
+        """Read a letter with its index and primes, a function with its arguments, or dx."""
         index, primes = "", ""
+        if token == "d" and self.next in _DIFFERENTIALS:
+            return Tree("letter", text=f"d {self.take()}")
         if self.next == "_":
             self.take()
             index = "_" + self.raw_group()
@@ -480,13 +502,3 @@ def _times(product: Tree, factor: Tree) -> Tree:
     """Add one more factor; a product of a thousand letters does not become a deep tree."""
     factors = product.parts if product.op == "*" else (product,)
     return Tree("*", (*factors, factor))
-
-
-def _is_capital(tree: Tree) -> bool:
-    """Whether a factor is a capital or a power of one, such as a matrix."""
-    base = tree.parts[0] if tree.op == "^" else tree
-    return base.op == "letter" and base.text in _CAPITALS
-
-
-def _ends_in_capital(tree: Tree) -> bool:
-    return _is_capital(tree.parts[-1] if tree.op == "*" else tree)

@@ -13,15 +13,16 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
 from hashlib import blake2b
 
-from setrl.grading.expressions import Tree, UnreadableError, letters_of, renamed
+from setrl.grading.expressions import CAPITALS, Tree, UnreadableError, letters_of, renamed
 
 POINTS = 3
 MAX_EXPONENT = 10**6  # far below the primes: x^(p−1) would be 1 at every point
 UNORDERED = {r"\gcd", r"\lcm", r"\max", r"\min", r"\cdot", "*"}
 MAX_DIGITS = 2_000
+MAX_MATRICES = 64  # factors of a power of a matrix
 
 
 def equal_rational(one: Tree, other: Tree) -> bool | None:
@@ -42,6 +43,27 @@ def equal_rational(one: Tree, other: Tree) -> bool | None:
                 return False
     except (UnreadableError, ZeroDivisionError):
         return None
+    return True
+
+
+def equal_matrices(one: Tree, other: Tree) -> bool:
+    """Whether two expressions are equal if their capitals are matrices: (B + C)A = BA + CA.
+
+    >>> from setrl.grading.expressions import read
+    >>> equal_matrices(read("(B+C)Ak"), read("kBA+CAk")), equal_matrices(read("AB"), read("BA"))
+    (True, False)
+    """
+    letters = sorted(letters_of(one) | letters_of(other))
+    rng = random.Random("\n".join(letters))
+    try:
+        for field in _fields():
+            point = {
+                letter: [rng.randrange(2, field.prime) for _ in range(4)] for letter in letters
+            }
+            if _matrix(one, point, field) != _matrix(other, point, field):
+                return False
+    except (UnreadableError, ZeroDivisionError):
+        return False
     return True
 
 
@@ -128,6 +150,48 @@ def _modular(tree: Tree, point: Mapping[str, int], field: _Field) -> int:
     for value in values:
         product = product * value % field.prime
     return product
+
+
+Matrix = list[int]  # of two rows
+
+
+def _matrix(tree: Tree, point: Mapping[str, Matrix], field: _Field) -> Matrix:
+    """Return the value of an expression whose capitals are matrices of two rows."""
+    if not letters_of(tree) & CAPITALS:
+        number = _modular(tree, {letter: value[0] for letter, value in point.items()}, field)
+        return [number, 0, 0, number]
+    if tree.op == "letter":
+        return point[tree.text]
+    if tree.op == "^":
+        base, exponent = _matrix(tree.parts[0], point, field), _integer(tree.parts[1])
+        if abs(exponent) > MAX_MATRICES:
+            raise UnreadableError
+        base = _inverse_matrix(base, field) if exponent < 0 else base
+        return reduce(partial(_product, field), [base] * abs(exponent), [1, 0, 0, 1])
+    if tree.op not in ("+", "-", "*", "/") or (
+        tree.op == "/" and letters_of(tree.parts[1]) & CAPITALS
+    ):
+        raise UnreadableError
+    values = [_matrix(part, point, field) for part in tree.parts]
+    if tree.op == "-":
+        return [-entry % field.prime for entry in values[0]]
+    if tree.op == "+":
+        return [sum(entries) % field.prime for entries in zip(*values, strict=True)]
+    if tree.op == "/":
+        values[1] = _inverse_matrix(values[1], field)
+    return reduce(partial(_product, field), values)
+
+
+def _product(field: _Field, one: Matrix, other: Matrix) -> Matrix:
+    (a, b, c, d), (e, f, g, h) = one, other
+    products = a * e + b * g, a * f + b * h, c * e + d * g, c * f + d * h
+    return [each % field.prime for each in products]
+
+
+def _inverse_matrix(matrix: Matrix, field: _Field) -> Matrix:
+    a, b, c, d = matrix
+    scale = _inverse((a * d - b * c) % field.prime, field)
+    return [each * scale % field.prime for each in (d, -b, -c, a)]
 
 
 def drawn(name: str, values: Sequence[object]) -> int:

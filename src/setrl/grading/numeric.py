@@ -20,7 +20,7 @@ from setrl.grading.modular import drawn
 from setrl.grading.numbers import Number, equal_numbers, read_number
 
 DIGITS = 60
-CONFIRMING_DIGITS = (1_000, 20_000)  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits
+CONFIRMING_DIGITS = (1_000, 20_000)  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits; at least and at most
 CANCELLED = 20  # digits that rounding and cancellation may take
 SHOWN_DIGITS = 20
 MAX_EXPONENT = 10**6
@@ -50,9 +50,9 @@ def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | N
         relative_tolerance: How far a decimal that is a whole side may be from the number that it
             rounds, if that is not an integer. All else agrees in 40 digits and in 980.
     """
-    degrees = {"degrees"}
     verdict: bool | None = None
-    for bare_degrees in (False, True) if has(one, degrees) or has(other, degrees) else (False,):
+    bare = any(tree.op == "degrees" and not has(tree, {"apply"}) for tree in (one, other))
+    for bare_degrees in (False, True) if bare else (False,):
         rounded = _rounded(one, other, relative_tolerance, bare_degrees)
         verdict = rounded or _agree(one, other, bare_degrees, DIGITS)
         if verdict and not rounded:
@@ -120,12 +120,29 @@ def as_number(tree: Tree) -> Number | None:
 
 
 def _confirmed(one: Tree, other: Tree, bare_degrees: bool) -> bool | None:
-    """Whether two that agree in sixty digits agree in many more."""
-    for digits in CONFIRMING_DIGITS:
-        verdict = _agree(one, other, bare_degrees, digits)
-        if verdict is not None:
-            return verdict
-    return None
+    """Whether two that agree in sixty digits agree in many more; None if that takes too many.
+
+    The digits are twice those of the largest and the smallest number that occurs: √2 + 10⁻²⁰⁰⁰ is
+    √2 in a thousand digits.
+    """
+    least, most = CONFIRMING_DIGITS
+    span = max(_span(tree, point) for tree in (one, other) for point in _points(one, other)[:1])
+    needed = max(least, 2 * span + 2 * CANCELLED)
+    if needed > most:
+        return None
+    verdict = _agree(one, other, bare_degrees, needed)
+    return _agree(one, other, bare_degrees, most) if verdict is None else verdict
+
+
+def _span(tree: Tree, point: Mapping[str, Any]) -> int:
+    """Return the digits of the largest value within an expression, or of the smallest below 1."""
+    values = [tree, *tree.parts] if tree.op == r"\tanh" else [tree]
+    sizes = [_value_at(each, point, False) for each in values]
+    known = [size for size in sizes if size is not None and size is not NotImplemented and size]
+    digits = [abs(int(mpmath.log10(abs(size)))) for size in known]
+    if tree.op == r"\tanh" and len(known) == 2:  # 1 − tanh u is about 2·exp(−2u)
+        digits.append(int(abs(known[1])))
+    return max([0, *digits, *(_span(part, point) for part in tree.parts)])
 
 
 def _agree(one: Tree, other: Tree, bare_degrees: bool, digits: int) -> bool | None:
@@ -222,8 +239,13 @@ def _whole_points(one: Tree, other: Tree) -> list[dict[str, Any]]:
     letters = sorted(letters_of(one) | letters_of(other))
     rng = random.Random("\n".join(letters))
     most = min(max([14, *_constants(one), *_constants(other)]), MAX_COUNT)
-    ranges = [(2, 14), (most, 2 * most + 14)] * POINTS
-    return [{letter: mpmath.mpf(rng.randint(*ends)) for letter in letters} for ends in ranges]
+    ranges = [(0, 14), (most, 2 * most + 14)] * POINTS
+    points = [{letter: mpmath.mpf(rng.randint(*ends)) for letter in letters} for ends in ranges]
+    if len(letters) == 1:  # C(5, n − 40) is 0 at most points
+        near = {constant + off for constant in {0, *_constants(one), *_constants(other)}
+                for off in range(-2, 5)}  # fmt: skip
+        points += [{letters[0]: mpmath.mpf(at)} for at in sorted(near) if 0 <= at <= MAX_COUNT]
+    return points
 
 
 def _constants(tree: Tree) -> list[int]:
@@ -304,8 +326,8 @@ def _value(tree: Tree, context: _Context, inside: bool = False) -> Any:
     if tree.op == "degrees":
         bare = context.bare_degrees and not inside
         return parts[0] if bare else parts[0] * mpmath.pi / 180
-    if tree.op == "apply":
-        return _drawn(tree.text, parts)
+    if tree.op == "apply" or (tree.op in ("floor", "ceil") and letters_of(tree)):
+        return _drawn(tree.text or tree.op, parts)  # no few points see all steps
     result = _OPERATIONS[tree.op](*parts) if tree.op in _OPERATIONS else _function(tree.op, *parts)
     if not context.complex and isinstance(result, mpmath.mpc):
         raise UndefinedError

@@ -228,7 +228,7 @@ def _simple(left: str, sign: str, right: str) -> tuple[str, Pieces]:
     if slope < 0:
         sign = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le"}.get(sign, sign)
     root = -zero / slope
-    return name, _beyond(sign, End(str(root), float(root), root))
+    return name, _beyond(sign, _exact_end(str(root), root))
 
 
 def _degree(tree: Tree) -> int:
@@ -264,11 +264,19 @@ def _end(text: str) -> End:
     if tree is None or letters_of(tree):
         raise _NotReadError
     exact = exact_value(tree, {})
+    if exact is not None:
+        return _exact_end(plain, exact)
     try:
-        about = float(exact) if exact is not None else _about(tree)
+        return End(plain, _about(tree))
     except (OverflowError, ValueError, ZeroDivisionError, KeyError):
         raise _NotReadError from None
-    return End(plain, about, exact)
+
+
+def _exact_end(text: str, value: Fraction) -> End:
+    try:
+        return End(text, float(value), value)
+    except OverflowError:
+        raise _NotReadError from None
 
 
 def exact_value(tree: Tree, point: dict[str, Fraction]) -> Fraction | None:

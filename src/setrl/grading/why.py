@@ -11,6 +11,7 @@ from setrl.grading.reals import exact_value
 
 Separate = Callable[[Tree, Tree], "tuple[str, str, str] | None"]  # the point and both values there
 POINTS = 8
+MAX_BITS = 1_000  # of a number in a sentence
 
 SENTENCES = {  # rule → the sentences for equal and for different
     "same text": ("{answer} is written like the gold", ""),
@@ -87,8 +88,15 @@ def exact_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
         point = {letter: Fraction(first + at) for at, letter in enumerate(letters)}
         values = exact_value(one, point), exact_value(other, point)
         if None not in values and values[0] != values[1]:
-            return written(point), str(values[0]), str(values[1])
+            texts = [_shown(value) for value in values if value is not None]
+            return written(point), texts[0], texts[1]
     return None
+
+
+def _shown(value: Fraction) -> str:
+    """Return a number as people write it; Python writes no number of more than 4,300 digits."""
+    bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+    return str(value) if bits <= MAX_BITS else f"a number of {bits:,} bits"
 
 
 def written(point: dict[str, Fraction]) -> str:
