@@ -332,6 +332,12 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("x", r"x+\lceil \frac{x}{10^7}\rceil-1"),
         ("n", r"n+\binom{1}{n}"),
         ("n", r"n+\binom{5}{n-40}"),
+        ("n", r"n+\binom{1}{n}B"),
+        ("n", r"n+\binom{1}{n-50\cdot 50}"),
+        ("n", r"n+\binom{n}{2000}"),
+        ("n", r"n+\binom{n}{50\cdot 50}"),
+        ("n", r"n+\binom{n}{50+50+50+50+50+50}"),
+        ("nk", r"nk+\binom{n}{700+k}"),
     ],
     "names, percents and choices in doubt": [
         ("x=1,2", "x=1,y=2"),

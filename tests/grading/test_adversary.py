@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from tests.grading.adversary.expressions import node, num, same, sym, value, write
+from tests.grading.adversary.fuzz import fuzz
 from tests.grading.adversary.golds import KINDS, Answer, equal, golds, latex
 from tests.grading.adversary.near_misses import near_misses
 from tests.grading.adversary.trial import ours, share, trial
@@ -19,6 +20,24 @@ def test_no_near_miss_is_accepted(result):
     accepted = [case for row in result.near_misses.values() for case in row.examples]
     assert accepted == []
     assert sum(row.tried for row in result.near_misses.values()) > 200
+
+
+def test_the_checker_refutes_nothing_that_is_accepted(result):
+    assert result.checked.refuted == []
+    assert result.checked.confirmed > 5 * len(result.checked.unknown)
+
+
+def test_the_fuzzer_finds_its_way_and_no_hole():
+    found = fuzz(300, seed=3)
+    assert found.refuted == []
+    assert found.lines > 1_000
+    assert found.confirmed > 0
+    assert str(fuzz(300, seed=3)) == str(found)
+
+
+def test_the_fuzzer_finds_a_grader_that_is_too_kind(monkeypatch):
+    monkeypatch.setattr("setrl.grading.compare.equal_numbers", lambda *_: True)
+    assert fuzz(300, seed=3).refuted
 
 
 def test_rewrites_are_accepted(result):

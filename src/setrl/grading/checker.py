@@ -18,6 +18,7 @@ from typing import Any
 
 TOLERANCE = Fraction(1, 10**6)
 POINTS = 24
+FARTHEST = 300  # whole numbers at which something is counted
 DIGITS = (60, 3_000)
 MOST_BITS = 60_000
 
@@ -208,7 +209,9 @@ def _equal_words(gold: str, answer: str) -> None:
         re.findall(r"\d+(?:\.\d+)?|[a-z]+|[^\s.]", re.sub(r"(?<=[a-z])['\s-]+(?=[a-z])", "", text))
         for text in (_plain(gold).lower(), _plain(answer).lower())
     )
-    _need(one == other, "the words differ")
+    same = [Fraction(a) == Fraction(b) if a[0].isdigit() and b[0].isdigit() else a == b
+            for a, b in zip(one, other, strict=False)]  # fmt: skip
+    _need(len(one) == len(other) and all(same), "the words differ")
 
 
 def _equal_choice(gold: str, answer: str) -> None:
@@ -695,10 +698,10 @@ def _capitals(tree: Tree) -> list[str]:
     return [name for part in tree[1:] if isinstance(part, tuple) for name in _capitals(part)]
 
 
-def _constants(tree: Tree) -> set[Fraction]:
+def _constants(tree: Tree) -> list[Fraction]:
     if tree[0] == "num":
-        return {tree[1]}
-    return set().union(*(_constants(part) for part in tree[1:] if isinstance(part, tuple)))
+        return [tree[1]]
+    return [each for part in tree[1:] if isinstance(part, tuple) for each in _constants(part)]
 
 
 def _points(names: list[str], *trees: Tree) -> list[dict[str, Fraction]]:
@@ -706,13 +709,15 @@ def _points(names: list[str], *trees: Tree) -> list[dict[str, Fraction]]:
         return [{}]
     rng = random.Random("/".join(names))
     whole = any(_has(tree, ("!", "binom")) for tree in trees) or set(names) <= set("kmn")
-    near = sorted(each for tree in trees for each in _constants(tree) if each < 10**6)
-    most = int(max(near, default=0))
+    near = sorted(each for tree in trees for each in _constants(tree))
+    most = int(prod(max(Fraction(1), each) for each in near))
+    if whole and most > FARTHEST:
+        raise UnreadError  # a binomial coefficient may begin beyond all points
     sizes = [3, 9, 40, 10**3, 10**6, 10**9] if not whole else [6, 12, 30, 2 * most + 14]
     points = []
     if len(names) == 1 and whole:
         points = [
-            {names[0]: at + off} for at in (*near[:9], 0) for off in range(-2, 4) if at + off >= 0
+            {names[0]: at + off} for at in (0, *near[:9]) for off in range(-2, 4) if at + off >= 0
         ]
     elif len(names) == 1:  # both sides of where |x − c| turns
         points = [{names[0]: sign * at + off} for at in near[:9] for sign in (1, -1)

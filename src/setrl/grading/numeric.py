@@ -7,6 +7,7 @@ mpmath may be slow on huge arguments: workers that may be killed call this.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -18,6 +19,7 @@ import mpmath
 from setrl.grading.expressions import Tree, has, letters_of
 from setrl.grading.modular import drawn
 from setrl.grading.numbers import Number, equal_numbers, read_number
+from setrl.grading.reals import exact_value
 
 DIGITS = 60
 CONFIRMING_DIGITS = (1_000, 20_000)  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits; at least and at most
@@ -235,17 +237,30 @@ def _real(rng: random.Random, at: int) -> Any:
 
 
 def _whole_points(one: Tree, other: Tree) -> list[dict[str, Any]]:
-    """Small integers, and integers above the constants: both pieces of a binomial coefficient."""
+    """Integers on both sides of where a binomial coefficient begins; none if that is too far."""
     letters = sorted(letters_of(one) | letters_of(other))
     rng = random.Random("\n".join(letters))
-    most = min(max([14, *_constants(one), *_constants(other)]), MAX_COUNT)
+    most = max(14, _reach(one), _reach(other))
+    if most > MAX_COUNT:
+        return []
     ranges = [(0, 14), (most, 2 * most + 14)] * POINTS
     points = [{letter: mpmath.mpf(rng.randint(*ends)) for letter in letters} for ends in ranges]
-    if len(letters) == 1:  # C(5, n − 40) is 0 at most points
-        near = {constant + off for constant in {0, *_constants(one), *_constants(other)}
-                for off in range(-2, 5)}  # fmt: skip
-        points += [{letters[0]: mpmath.mpf(at)} for at in sorted(near) if 0 <= at <= MAX_COUNT]
-    return points
+    near = {constant + off for constant in {0, *_constants(one), *_constants(other)}
+            for off in range(-2, 5)}  # fmt: skip
+    at = [mpmath.mpf(each) for each in sorted(near) if 0 <= each <= MAX_COUNT]
+    return points + [{**points[0], letter: each} for letter in letters for each in at]
+
+
+def _reach(tree: Tree, counted: bool = False) -> int:
+    """Return how far from 0 a constant within a factorial or a binomial coefficient may act."""
+    if not counted:
+        inside = [_reach(part, tree.op in _COUNTS) for part in tree.parts]
+        return max([0, *inside])
+    value = None if letters_of(tree) else exact_value(tree, {})
+    if value is not None or not tree.parts:
+        return min(abs(int(value or 0)), MAX_COUNT + 1)
+    parts = [_reach(part, counted=True) for part in tree.parts]
+    return sum(parts) if tree.op in ("+", "-") else math.prod(max(1, part) for part in parts)
 
 
 def _constants(tree: Tree) -> list[int]:
@@ -326,14 +341,21 @@ def _value(tree: Tree, context: _Context, inside: bool = False) -> Any:
     if tree.op == "degrees":
         bare = context.bare_degrees and not inside
         return parts[0] if bare else parts[0] * mpmath.pi / 180
-    if tree.op == "apply" or (tree.op in ("floor", "ceil") and letters_of(tree)):
-        return _drawn(tree.text or tree.op, parts)  # no few points see all steps
+    if tree.op == "apply" or _is_bumpy(tree):
+        return _drawn(tree.text or tree.op, parts)
     result = _OPERATIONS[tree.op](*parts) if tree.op in _OPERATIONS else _function(tree.op, *parts)
     if not context.complex and isinstance(result, mpmath.mpc):
         raise UndefinedError
     if not mpmath.isfinite(result):
         raise UndefinedError
     return result
+
+
+def _is_bumpy(tree: Tree) -> bool:
+    """Whether no few points see where a rounded variable steps, or where C(5, n) is not 0."""
+    if tree.op in ("floor", "ceil"):
+        return bool(letters_of(tree))
+    return tree.op == "binom" and not letters_of(tree.parts[0]) and bool(letters_of(tree.parts[1]))
 
 
 def _power(base: Any, exponent: Any) -> Any:

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 import setrl.grading
 from setrl.grading import Grade, MathGrader
 from setrl.grading.boxes import final_boxes
-from setrl.grading.checker import check
+from tests.grading.adversary.checked import Checked
 from tests.grading.adversary.golds import golds, latex
 from tests.grading.attack_cases import RIGHT, WRONG
 
@@ -38,30 +38,19 @@ _FOLDER = str(Path(setrl.grading.__file__).parent)
 
 
 @dataclass
-class Found:
-    """What the fuzzer did: how many cases, lines of the grader, and verdicts of the checker.
-
-    Attributes:
-        refuted: (gold, answer) that the grader accepts and the checker refutes.
-    """
+class Found(Checked):
+    """What the fuzzer did: how many answers, and how many lines of the grader they ran."""
 
     cases: int = 0
     lines: int = 0
-    accepted: int = 0
-    confirmed: int = 0
-    refuted: list[tuple[str, str]] = field(default_factory=list)
-    unknown: list[tuple[str, str]] = field(default_factory=list)
 
     def __str__(self) -> str:
-        return (
-            f"fuzzer: {self.cases} answers ran {self.lines} lines of the grader; {self.accepted} "
-            f"accepted: {self.confirmed} confirmed, {len(self.refuted)} refuted, "
-            f"{len(self.unknown)} not checkable"
-        )
+        return f"fuzzer: {self.cases} answers ran {self.lines} lines; {super().__str__()}"
 
 
 def fuzz(cases: int, seed: int = 0) -> Found:
     """Grade so many changed golds; the same seed and the same grader give the same answers."""
+    _forget()
     rng = random.Random(f"fuzz/{seed}")
     corpus = list(_seeds())
     grader, seen, tried = MathGrader(), set[Any](), dict[tuple[str, str], None]()
@@ -78,21 +67,18 @@ def fuzz(cases: int, seed: int = 0) -> Found:
             tried.setdefault((gold, changed))
     grades = grader.grades([rf"\boxed{{{answer}}}" for _, answer in tried], [g for g, _ in tried])
     grader.close()
-    found = Found(cases, len(seen))
+    found = Found(cases=cases, lines=len(seen))
     for (gold, answer), grade in zip(tried, grades, strict=True):
-        if grade.correct:
-            _judge(found, gold, answer, grade)
+        found.judge(gold, answer, grade)
     return found
 
 
-def _judge(found: Found, gold: str, answer: str, grade: Grade) -> None:
-    assert grade.certificate is not None
-    verdict = check(gold, answer, grade.certificate)
-    found.accepted += 1
-    if verdict:
-        found.confirmed += 1
-    else:
-        (found.unknown if verdict is None else found.refuted).append((gold, answer))
+def _forget() -> None:
+    """Empty the caches of the grader, which decide what lines an answer runs."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("setrl.grading."):
+            for value in vars(module).values():
+                getattr(value, "cache_clear", int)()
 
 
 def _seeds() -> Iterator[tuple[str, str]]:

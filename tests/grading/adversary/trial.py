@@ -6,14 +6,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from setrl.grading import MathGrader
+from setrl.grading import Grade, MathGrader
+from tests.grading.adversary.checked import Checked
 from tests.grading.adversary.golds import golds, latex
 from tests.grading.adversary.near_misses import near_misses
 from tests.grading.adversary.real_golds import real_golds, real_near_misses, real_rewrites
 from tests.grading.adversary.rewrites import rewrites
+from tests.grading.adversary.source import source_near_misses
 
-# answers, golds, whether a unit may be missing → accepted?
-Grade = Callable[[Sequence[str], Sequence[str], Sequence[bool]], list[bool]]
+# answers, golds, whether a unit may be missing → accepted? Or the grades, which can be checked.
+Grader = Callable[[Sequence[str], Sequence[str], Sequence[bool]], Sequence[bool | Grade]]
 
 REAL_GOLDS = 1_052
 LEAST_REWRITES = 0.98  # share of the rewrites that must be accepted
@@ -42,6 +44,7 @@ class Result:
     near_misses: dict[str, Row]
     rewrites: dict[str, Row]
     golds: dict[str, Row]
+    checked: Checked = field(default_factory=Checked)
 
     @property
     def accepted_near_misses(self) -> int:
@@ -63,13 +66,16 @@ def share(rows: dict[str, Row]) -> float:
     return sum(row.accepted for row in rows.values()) / sum(row.tried for row in rows.values())
 
 
-def trial(grade: Grade, per_kind: int, seed: int = 0) -> Result:
+def trial(grade: Grader, per_kind: int, seed: int = 0) -> Result:
     """Grade all near misses and rewrites of so many golds of each kind."""
     cases = list(_cases(per_kind, seed))
     loose = [kind == "loose unit" for *_, kind in cases]
     accepted = grade([case[2] for case in cases], [case[3] for case in cases], loose)
     result = Result(*(defaultdict(Row) for _ in range(3)))
-    for (part, name, text, gold, _), is_accepted in zip(cases, accepted, strict=True):
+    for (part, name, text, gold, _), verdict in zip(cases, accepted, strict=True):
+        is_accepted = verdict.correct is True if isinstance(verdict, Grade) else verdict
+        if isinstance(verdict, Grade):
+            result.checked.judge(gold, text, verdict)
         row = getattr(result, part)[name]
         row.tried += 1
         row.accepted += is_accepted
@@ -87,6 +93,8 @@ def _cases(per_kind: int, seed: int) -> Iterator[tuple[str, str, str, str, str]]
             yield "near_misses", miss.change, miss.text, gold, kind
         for rewrite in rewrites(answer):
             yield "rewrites", rewrite.way, rewrite.text, gold, kind
+    for name, text, gold in source_near_misses(max(1, per_kind // 4), seed):
+        yield "near_misses", f"source: {name}", text, gold, "source"
     for gold in real_golds()[:: max(1, REAL_GOLDS // (10 * per_kind))]:
         yield "golds", "real", gold, gold, "real"
         for miss in real_near_misses(gold):
@@ -95,19 +103,17 @@ def _cases(per_kind: int, seed: int) -> Iterator[tuple[str, str, str, str, str]]
             yield "rewrites", rewrite.way, rewrite.text, gold, "real"
 
 
-def ours(answers: Sequence[str], golds: Sequence[str], loose: Sequence[bool]) -> list[bool]:
+def ours(answers: Sequence[str], golds: Sequence[str], loose: Sequence[bool]) -> list[Grade]:
     """`MathGrader`, with units=True where a unit may be missing."""
-    accepted = [False] * len(answers)
+    found: dict[int, Grade] = {}
     for units in (False, True):
         rows = [row for row, each in enumerate(loose) if each == units]
         grader = MathGrader(units=units)
         texts = [rf"\boxed{{{answers[row]}}}" for row in rows]
-        for row, grade in zip(
-            rows, grader.grades(texts, [golds[row] for row in rows]), strict=True
-        ):
-            accepted[row] = bool(grade.correct)
+        grades = grader.grades(texts, [golds[row] for row in rows])
+        found |= dict(zip(rows, grades, strict=True))
         grader.close()
-    return accepted
+    return [found[row] for row in range(len(answers))]
 
 
 def plain_math_verify(
