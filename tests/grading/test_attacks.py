@@ -1,9 +1,13 @@
 """Wrong answers of an attacker who read the grader are refused; right ones pass."""
 
+import re
+
 import pytest
 
 from setrl.grading import ChoiceGrader, MathGrader, NumberGrader
+from setrl.grading.normal_form import normal_form
 from tests.grading import attack_cases as cases
+from tests.grading.adversary.real_golds import real_golds
 
 LOOSE = MathGrader(units=True)
 
@@ -44,6 +48,27 @@ def test_texts_that_state_the_gold(gold, text, grader):
 def test_golds_accept_themselves_and_no_changed_copy(grader):
     golds = sorted({gold for _, gold, _ in listed(cases.WRONG) + listed(cases.RIGHT)} - {"NaCl"})
     assert [each for each in zip(golds, grader.gold_problems(golds), strict=True) if each[1]] == []
+
+
+def changed_copies(gold):
+    """The gold with another number or another letter, at each place where it has one."""
+    form = normal_form(gold)
+    free = next(letter for letter in "wzqj" if letter not in form)
+    for found in re.finditer(r"(?<![\d.])\d{1,300}(?!\d)", form):
+        yield form[: found.start()] + str(int(found[0]) + 1) + form[found.end() :]
+    for found in re.finditer(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])", form):
+        yield form[: found.start()] + free + form[found.end() :]
+
+
+def test_real_golds_accept_themselves_and_no_changed_copy_at_any_place(grader):
+    golds = sorted({gold for _, gold, _ in listed(cases.WRONG) + listed(cases.RIGHT)})[::3]
+    golds += real_golds()[::8]
+    fit = [gold for gold, why in zip(golds, grader.gold_problems(golds), strict=True) if not why]
+    assert len(fit) > 0.95 * len(golds)
+    copies = [(copy, gold) for gold in fit for copy in changed_copies(gold)]
+    grades = grader.grades([boxed(copy) for copy, _ in copies], [gold for _, gold in copies])
+    assert [pair for pair, found in zip(copies, grades, strict=True) if found.correct] == []
+    assert len(copies) > len(fit)
 
 
 @pytest.mark.parametrize(
