@@ -27,7 +27,7 @@ it("a search cuts a text into pieces that are the text", () => {
 });
 
 const sample = (correct: boolean | null, advantage: number | null): Sample => ({
-  text: "", length: 0, reward: correct === null ? null : Number(correct), correct, advantage, cluster: 0, strategy: "a", branch: 0,
+  text: "", length: 0, reward: correct === null ? null : Number(correct), correct, advantage, cluster: 0, strategy: "a", branch: 0, why_wrong: null,
   against: correct !== null && advantage !== null && advantage !== 0 && correct !== advantage > 0,
 });
 

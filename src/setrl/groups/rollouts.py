@@ -39,7 +39,8 @@ def group_of_rollout(record: Mapping[str, Any], step: int, where: str) -> Group:
     if unknown:
         samples = tuple(sample._replace(strategy=None) for sample in samples)
     notes = (f"The strategies are unknown: {unknown}.",) if unknown else ()
-    return Group(f"{step}/{record.get('group', prompt)}", prompt, samples, step=step, notes=notes)
+    key = f"{step}/{record.get('group', prompt)}"
+    return Group(key, prompt, samples, record.get("gold"), step=step, notes=notes)
 
 
 def _sample(record: Mapping[str, Any]) -> Sample:

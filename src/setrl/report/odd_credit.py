@@ -19,6 +19,7 @@ from setrl.files import json_lines
 from setrl.groups.outcomes import against
 from setrl.groups.rollouts import group_of_rollout
 from setrl.groups.types import Group, Sample
+from setrl.groups.why_wrong import why_wrong
 from setrl.report.run import ArmRun, RunData
 from setrl.report.style import cut, label, main_arms
 
@@ -89,6 +90,7 @@ def _credit(seed: int, group: Group, place: int) -> dict[str, Any]:
         "same_strategy": with_label if cluster not in (None, DEGENERATE) else None,
         "samples": len(group),
         "correct": sum(bool(one.correct) for one in group.samples),
+        "why_wrong": why_wrong(group, sample),
         "others": {label(name): float(x) for name, x in others.items()
                    if isinstance(x, int | float) and math.isfinite(x)},
     }  # fmt: skip

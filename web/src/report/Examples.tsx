@@ -96,6 +96,7 @@ export function WorstCredit({ all }: { all: readonly Credit[] }) {
           </h3>
           <p class="prompt"><SampleText text={example.prompt} /></p>
           <blockquote><SampleText text={example.text} /></blockquote>
+          {example.why_wrong ? <p>Wrong, because <SampleText text={example.why_wrong} />.</p> : null}
           <p>{why(example)}</p>
           <small>step {example.step}, seed {example.seed}{example.strategy === null ? "" : <>, strategy <SampleText text={example.strategy} /></>}</small>
         </article>

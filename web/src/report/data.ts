@@ -110,6 +110,7 @@ export interface OddCredit {
   readonly same_strategy: number | null;
   readonly samples: number;
   readonly correct: number;
+  readonly why_wrong: string | null;
   readonly others: Readonly<Record<string, number>>;
 }
 

@@ -305,6 +305,7 @@ function Card({ group, i, cluster, about, search, isSelected, isMarked, onSelect
         )}
       </div>
       <Text text={shown} branch={sample.branch} search={search} />
+      {sample.why_wrong ? <p class="note">Wrong, because {visible(sample.why_wrong)}.</p> : null}
       <div class="below">
         <button type="button" aria-pressed={isMarked} onClick={onMark} aria-label={`mark y${i + 1} to compare it`}>compare (x)</button>
         {text.length > LETTERS_SHOWN && !search ? (

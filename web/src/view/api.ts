@@ -67,6 +67,7 @@ export interface Sample {
   readonly strategy: string | null;
   readonly cluster: number | null;
   readonly branch: number;
+  readonly why_wrong: string | null;
 }
 
 type Values = readonly (number | null)[];

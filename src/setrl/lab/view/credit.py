@@ -16,6 +16,7 @@ from setrl.groups.outcomes import GRADED_NOTE
 from setrl.groups.rollouts import name_of
 from setrl.groups.strategies import numbered
 from setrl.groups.types import Group, Sample
+from setrl.groups.why_wrong import why_wrong
 from setrl.lab.view.rollouts import against
 from setrl.theory.decomposition import decompose_group
 
@@ -52,7 +53,7 @@ def group_page(group: Group, set_size: int | None = None) -> dict[str, Any]:
         "notes": notes,
         "shared_prefix": shared_prefix(texts),
         "methods": {name: methods.labels[name] for name in others},
-        "samples": [_sample(*one) for one in zip(
+        "samples": [{**_sample(*one), "why_wrong": why_wrong(group, one[0])} for one in zip(
             samples, clusters, branch_points(texts), strict=True)],
         "others": {name: values.tolist() for name, values in others.items()},
         "parts": parts,
