@@ -148,7 +148,7 @@ class _Comparison:
             return Finding(False, "how many", gold, answer, detail=tuple(map(str, sizes)))
         if max(sizes) > MAX_ITEMS or depth == 0:
             return Finding(False, "too large", gold, answer)
-        if ours.ordered or _values_without_names(ours, theirs):
+        if ours.ordered:
             pairs = zip(ours.items, theirs.items, strict=True)
             parts = (self.answers(*pair, depth - 1) for pair in pairs)
             return every("entries", gold, answer, parts)
@@ -270,8 +270,8 @@ def _named_tuple(shape: Shape) -> Shape | None:
     if shape.brackets == "()" and shape.names.startswith("("):
         return shape
     names = [sides(item)[0].strip() for item in shape.items if _is_named(item)]
-    in_order = len(names) > 1 and names == sorted(set(names))
-    if shape.brackets or len(names) != len(shape.items) or not in_order:
+    different = len(names) > 1 and len(names) == len(set(names))
+    if shape.brackets or len(names) != len(shape.items) or not different:
         return None
     values = tuple(unnamed(item).strip() for item in shape.items)
     return Shape("()", values, f"({','.join(names)})")
@@ -302,16 +302,6 @@ def _currencies(gold: str, answer: str) -> tuple[str, str] | Literal[False] | No
     signs = {currency_of(sign) for _, sign in bare if sign}
     other_unit = any(amount[-1:] in "%°" or split_unit(amount)[1] for amount, _ in bare)
     return False if len(signs) > 1 or other_unit else (bare[0][0], bare[1][0])
-
-
-def _values_without_names(gold: Shape, answer: Shape) -> bool:
-    """Whether one side names its values, x = 1, y = 2, and the other none: order counts."""
-    names = [
-        {spaceless(sides(item)[0]) for item in each.items if _is_named(item)}
-        for each in (gold, answer)
-    ]
-    sizes = sorted(len(each) for each in names)
-    return len(gold.items) > 1 and sizes == [0, len(gold.items)]
 
 
 def _is_named(item: str) -> bool:

@@ -213,18 +213,10 @@ def _simple(left: str, sign: str, right: str) -> tuple[str, Pieces]:
         raise _NotReadError
     [name] = names
     difference = Tree("+", (trees[0], Tree("-", (trees[1],))))
-    values = [exact_value(difference, {name: Fraction(at)}) for at in range(4)]
-    if None in values:
+    zero, first = (exact_value(difference, {name: Fraction(at)}) for at in (0, 1))
+    if zero is None or first is None or zero == first or _degree(difference) > 1:
         raise _NotReadError
-    zero, first, second, third = (Fraction(value or 0) for value in values)
     slope = first - zero
-    if (
-        slope == 0
-        or second != zero + 2 * slope
-        or third != zero + 3 * slope
-        or _degree(difference) > 1
-    ):
-        raise _NotReadError
     if slope < 0:
         sign = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le"}.get(sign, sign)
     root = -zero / slope
@@ -285,26 +277,25 @@ def exact_value(tree: Tree, point: dict[str, Fraction]) -> Fraction | None:
         return Fraction(tree.text) if len(tree.text) < MAX_EXPONENT else None
     if tree.op == "letter":
         return point.get(tree.text)
-    if tree.op not in ("+", "-", "*", "/", "^"):
-        return None
     values = [exact_value(part, point) for part in tree.parts]
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
+    if tree.op not in _EXACT or None in values:
         return None
-    if tree.op == "+":
-        return sum(known, Fraction(0))
-    if tree.op == "-":
-        return -known[0]
-    if tree.op == "*":
-        return math.prod(known, start=Fraction(1))
-    if tree.op == "/":
-        return known[0] / known[1] if known[1] else None
-    small = (
-        known[1].denominator == 1
-        and abs(known[1]) * max(known[0].numerator.bit_length(), known[0].denominator.bit_length())
-        < 10 * MAX_EXPONENT
-    )
-    return known[0] ** int(known[1]) if small and known[0] else None
+    return _EXACT[tree.op](*values)
+
+
+def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
+    bits = max(base.numerator.bit_length(), base.denominator.bit_length())
+    is_small = exponent.denominator == 1 and abs(exponent) * bits < 10 * MAX_EXPONENT
+    return base ** int(exponent) if is_small and base else None
+
+
+_EXACT: dict[str, Callable[..., Fraction | None]] = {
+    "+": lambda *terms: sum(terms, Fraction(0)),
+    "-": lambda value: -value,
+    "*": lambda *factors: math.prod(factors, start=Fraction(1)),
+    "/": lambda top, bottom: top / bottom if bottom else None,
+    "^": _power,
+}
 
 
 def _about(tree: Tree) -> float:
