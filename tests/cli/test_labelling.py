@@ -209,7 +209,9 @@ def test_an_output_of_something_else_is_left_alone(tmp_path):
 def test_a_file_of_another_judge_names_it(tmp_path):
     label(tmp_path, LINES, EmbeddingJudge(runs_of_letters, 0.1))
     by = r"it was labelled by embedding:studies.clusters:runs_of_letters, threshold 0.1\)"
-    with pytest.raises(ConfigError, match=f"threshold 1.9 would write .{by}: give another --output"):
+    with pytest.raises(
+        ConfigError, match=f"threshold 1.9 would write .{by}: give another --output"
+    ):
         label(tmp_path, LINES, EmbeddingJudge(runs_of_letters, 1.9))
 
 

@@ -1,5 +1,9 @@
 """Judges by name and from mappings."""
 
+import inspect
+import re
+from pathlib import Path
+
 import pytest
 
 from setrl.judges import Group, LMJudge, RetryRule
@@ -7,6 +11,7 @@ from setrl.judges.config import by_name, from_config, reseeded, spelled_out
 from setrl.judges.ensemble import EnsembleJudge
 from studies.faulty import NoisyJudge
 
+DOCS = Path(__file__).parents[2] / "docs"
 NOISY = "studies.faulty:NoisyJudge"
 
 
@@ -86,6 +91,21 @@ def test_language_models_get_other_seeds_wherever_they_are():
 
 def test_every_name_has_a_sentence():
     assert all(make.__doc__ for make in by_name.values())
+
+
+@pytest.mark.parametrize("name", by_name)
+def test_the_pages_have_every_judge(name):
+    make = by_name[name]
+    made = inspect.signature(make, eval_str=True).return_annotation
+    judge = make if inspect.isclass(make) else made
+    guide, reference = (DOCS / page for page in ("judges.md", "reference/judges.md"))
+    text = guide.read_text(encoding="utf-8")
+    assert f"| `{judge.__name__}(" in text, "docs/judges.md has no row for it"
+    [listed] = re.findall(r"judge: ensemble +# or (.*)", text)
+    assert name in ["ensemble", *listed.split(", ")], "the YAML example of docs/judges.md lists all"
+    path = f"::: setrl.judges.{judge.__module__.rpartition('.')[2]}.{judge.__name__}"
+    kept = reference.read_text(encoding="utf-8")
+    assert path in kept or f"::: setrl.judges.{judge.__name__}" in kept, f"{reference}: no {path}"
 
 
 def test_a_first_setting_is_the_number_that_the_judge_declares(monkeypatch):

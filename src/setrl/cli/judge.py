@@ -31,8 +31,7 @@ class JudgeOptions(LogFields):
     Attributes:
         file: The samples: a log in JSON Lines, a JSON array or Parquet, whose fields are recognised
             and shown; or the folder of another tool's log.
-        judge: {judges}; its first setting may follow: oracle:DOMAIN, embedding:MODEL,
-            cross_encoder:MODEL or lm:MODEL.
+        judge: {judges}; its first setting may follow, such as oracle:DOMAIN or lm:MODEL.
         config: A YAML file with the settings of the judge, including the key judge; or a config
             with the key task, whose strategy is a judge.
         endpoint: The address of an OpenAI-compatible server, for lm, such as

@@ -243,7 +243,7 @@ def open_log(
         if "correct" in needs:
             reader.refuse_graded()
     except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from None
+        raise ConfigError(f"{path}: {error}{'' if tool else tools.command_for(path)}") from None
     return log
 
 

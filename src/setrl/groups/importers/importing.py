@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import translate
 from pathlib import Path
 
 from setrl.errors import ConfigError
@@ -12,9 +14,17 @@ from setrl.groups.options import LogOptions
 from setrl.groups.types import Group
 
 
+ALL_FIELDS = ("reward", "strategy", "answer", "gold")  # that an option can name
+
+
 def nothing(groups: list[Group]) -> list[str]:
     """Return no notes."""
     return []
+
+
+def unknown(_path: Path, _start: bytes) -> bool:
+    """Return that a file may be any tool's."""
+    return False
 
 
 @dataclass(frozen=True)
@@ -27,12 +37,37 @@ class LogReader:
             parts, which have one id.
         by_step: Whether it is a log of training, whose samples come from policies of many steps.
         notice: All parts of groups that are read → notes.
+        fields: Which of reward, strategy, answer and gold `groups` reads from `options.fields`. A
+            user who names another one is refused.
+        shared_ids: Whether equal ids in different files are one group. Otherwise an id gets the
+            name of its file.
+        opens: A file and its first bytes → whether only this tool writes such a file, so that a
+            single file is read without naming the tool.
+        known: A regular expression of the names that tell the tool, if patterns also match files of
+            other tools. If it has a group, the group is the step of a file.
     """
 
     patterns: tuple[str, ...]
     groups: Callable[[Path, LogOptions, list[str]], Iterable[Group]]
     by_step: bool = False
     notice: Callable[[list[Group]], list[str]] = nothing
+    fields: tuple[str, ...] = ("reward",)
+    shared_ids: bool = False
+    opens: Callable[[Path, bytes], bool] = unknown
+    known: str | None = None
+
+    def knows(self, name: str) -> re.Match[str] | None:
+        """Return the match of a file's name, if only this tool writes such names."""
+        named = [translate(Path(pattern).name) for pattern in self.patterns]
+        return re.fullmatch("|".join(named) if self.known is None else self.known, name)
+
+    def read(self, files: Sequence[Path], options: LogOptions, notes: list[str]) -> Iterator[Group]:
+        """Yield the groups of all files, with ids that only the parts of one group share."""
+        stems = Counter(file.stem for file in files)
+        for file in files:
+            name = file.stem if stems[file.stem] == 1 else str(file.with_suffix(""))
+            for group in self.groups(file, options, notes):
+                yield group if self.shared_ids else replace(group, id=f"{name}/{group.id}")
 
 
 def merged(parts: Iterable[Group]) -> list[Group]:

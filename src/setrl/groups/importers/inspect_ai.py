@@ -34,7 +34,7 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
     for place, sample in enumerate(logged):
         where = f"{path}, sample {place}"
         with reading(where):
-            yield _sample(sample, path.stem, options, where)
+            yield _sample(sample, options, where)
 
 
 def _logged(path: Path) -> tuple[str, list[dict[str, Any]]]:
@@ -77,7 +77,7 @@ def _by_inspect(path: Path) -> tuple[str, list[dict[str, Any]]]:
     return log.status, [sample.model_dump() for sample in log.samples or []]
 
 
-def _sample(sample: dict[str, Any], file: str, options: LogOptions, where: str) -> Group:
+def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
     attached = sample.get("attachments") or {}
     scores = sample.get("scores") or {}
     failed = sample.get("error") is not None or not scores
@@ -92,7 +92,7 @@ def _sample(sample: dict[str, Any], file: str, options: LogOptions, where: str) 
     )
     prompt = _resolved(plain(field(sample, "input", where)), attached)
     gold = label(target[0] if isinstance(target, list) and target else target)
-    return Group(f"{file}/{field(sample, 'id', where)}", prompt, (one,), gold)
+    return Group(str(field(sample, "id", where)), prompt, (one,), gold)
 
 
 def _completion(sample: dict[str, Any]) -> str:
@@ -120,4 +120,8 @@ def _resolved(text: str, attached: dict[str, str]) -> str:
     return text
 
 
-READER = LogReader(("*.json", "*.eval"), _groups)
+def _opens(path: Path, start: bytes) -> bool:
+    return path.suffix == ".eval" or OPENING.match(start) is not None
+
+
+READER = LogReader(("*.json", "*.eval"), _groups, opens=_opens, known=r".*\.eval")

@@ -59,4 +59,8 @@ def _gold(doc: dict[str, Any]) -> str | None:
     return label(choices[index]) if choices and isinstance(index, int) else None
 
 
-READER = LogReader(("**/details_*.parquet",), _groups)
+def _opens(path: Path, start: bytes) -> bool:
+    return start.startswith(b"PAR1") and COLUMNS <= {c.strip("_") for c in parquet.columns(path)}
+
+
+READER = LogReader(("**/details_*.parquet",), _groups, shared_ids=True, opens=_opens)

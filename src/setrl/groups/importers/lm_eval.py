@@ -39,10 +39,10 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
     for where, record in lines:
         if str(record.get("filter", "none")) == chosen:
             with reading(where):
-                yield _group(record, path.stem, options, where)
+                yield _group(record, options, where)
 
 
-def _group(record: dict[str, Any], file: str, options: LogOptions, where: str) -> Group:
+def _group(record: dict[str, Any], options: LogOptions, where: str) -> Group:
     texts = _texts(field(record, "resps", where), where)
     answers = _answers(record.get("filtered_resps"), len(texts))
     score = None
@@ -58,7 +58,7 @@ def _group(record: dict[str, Any], file: str, options: LogOptions, where: str) -
     )
     key = options.fields.gold
     gold = label(record["doc"].get(key) if key else record.get("target"))
-    return Group(f"{file}/{field(record, 'doc_id', where)}", _prompt(record), samples, gold)
+    return Group(str(field(record, "doc_id", where)), _prompt(record), samples, gold)
 
 
 def _numbers(record: dict[str, Any]) -> list[str]:
@@ -95,4 +95,9 @@ def _prompt(record: dict[str, Any]) -> str:
     return str(record.get("doc", ""))
 
 
-READER = LogReader(("**/samples_*.jsonl",), _groups)
+READER = LogReader(
+    ("**/samples_*.jsonl",),
+    _groups,
+    fields=("reward", "gold"),
+    opens=lambda _, start: OPENING.match(start) is not None,
+)

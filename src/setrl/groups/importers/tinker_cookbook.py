@@ -18,7 +18,7 @@ from setrl import files
 from setrl.errors import ConfigError
 from setrl.files import json_lines
 from setrl.groups.fields import field, label, number, plain, reading
-from setrl.groups.importers.importing import LogReader
+from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample
@@ -297,4 +297,12 @@ def _without_text(groups: list[Group]) -> list[str]:
             "first groups (num_groups_to_log), and not always who wrote which"]  # fmt: skip
 
 
-READER = LogReader((f"iteration_*/{TRAIN}", TRAIN), _groups, by_step=True, notice=_without_text)
+READER = LogReader(
+    (f"iteration_*/{TRAIN}", TRAIN),
+    _groups,
+    by_step=True,
+    notice=_without_text,
+    fields=ALL_FIELDS,
+    shared_ids=True,
+    known="",  # the folder of all iterations is recognised by `iterations`
+)

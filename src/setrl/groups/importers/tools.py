@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,6 @@ from setrl.groups.fields import log_files
 from setrl.groups.importers import inspect_ai, lighteval, lm_eval, tinker_cookbook, trl, verl
 from setrl.groups.importers.importing import LogReader, choose_steps, merged, of_one_size
 from setrl.groups.options import LogOptions
-from setrl.groups.parquet import columns
 from setrl.groups.recognition import Fields
 from setrl.groups.types import Group, Sample
 
@@ -26,16 +24,7 @@ READERS: dict[str, LogReader] = {
     "lm-eval": lm_eval.READER,
     "inspect": inspect_ai.READER,
 }
-FILES = {
-    "trl": re.compile(r"completions_(\d+)\.parquet"),
-    "verl": re.compile(r"(\d+)\.jsonl"),
-    "lm-eval": re.compile(r"samples_.*\.jsonl"),
-    "lighteval": re.compile(r"details_.*\.parquet"),
-    "inspect": re.compile(r".*\.eval"),
-}
-"""Tool → the names of its files; a group is the training step, where there is a file for each."""
 OPENING = 4096  # bytes of a file that tell its tool
-FOR_TOOLS = ("reward", "strategy", "answer", "gold")  # fields that an option names in their logs
 
 
 def tool_of(path: Path) -> str | None:
@@ -49,19 +38,19 @@ def tool_of(path: Path) -> str | None:
     if tinker_cookbook.iterations(path):
         return "tinker"
     files = [one.name for one in path.iterdir()]
-    return next((tool for tool, name in FILES.items() if any(map(name.fullmatch, files))), None)
+    return next((tool for tool, one in READERS.items() if any(map(one.knows, files))), None)
+
+
+def command_for(path: Path) -> str:
+    """Return the end of an error: how to read a file that a tool may have written; or nothing."""
+    tool = next((tool for tool, reader in READERS.items() if reader.knows(path.name)), None)
+    return f"; if {tool} wrote it: setrl import {tool} {path} --output FILE" if tool else ""
 
 
 def _tool_of_file(path: Path) -> str | None:
     with path.open("rb") as file:
         start = file.read(OPENING)
-    if path.suffix == ".eval" or inspect_ai.OPENING.match(start):
-        return "inspect"
-    if lm_eval.OPENING.match(start):
-        return "lm-eval"
-    if start.startswith(b"PAR1") and {c.strip("_") for c in columns(path)} >= lighteval.COLUMNS:
-        return "lighteval"
-    return None
+    return next((tool for tool, one in READERS.items() if one.opens(path, start)), None)
 
 
 def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) -> list[Group]:
@@ -82,11 +71,7 @@ def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) ->
     options = replace(options, fields=_for_tool(tool, options.fields))
     if reader is trl.READER:
         path = trl.completions_folder(path) or path
-    parts = [
-        part
-        for file in log_files(path, reader.patterns)
-        for part in reader.groups(file, options, notes)
-    ]
+    parts = list(reader.read(log_files(path, reader.patterns), options, notes))
     if reader.by_step:
         parts = choose_steps(parts, options.steps, notes)
     notes += reader.notice(parts)
@@ -135,12 +120,15 @@ def _for_tool(tool: str, fields: Fields) -> Fields:
     """Return the fields, with the score under one name; `correct` names the same score.
 
     Raises:
-        ConfigError: If other fields are named.
+        ConfigError: If fields are named that the reader does not read.
     """
     if fields.correct and not fields.reward:
         fields = replace(fields, correct=None, reward=fields.correct)
-    if given := [role for role in fields.named() if role not in FOR_TOOLS]:
-        options = ", ".join(f"--{role.replace('_', '-')}" for role in given)
-        raise ConfigError(f"the fields of a log of {tool} are known: {options} is for other "
-                          "programs' logs")  # fmt: skip
+    read = READERS[tool].fields
+    if given := [role for role in fields.named() if role not in read]:
+        wrong, right = (
+            ", ".join(f"--{role.replace('_', '-')}" for role in roles) for roles in (given, read)
+        )
+        raise ConfigError(f"the fields of a log of {tool} are known: {wrong} is for other "
+                          f"programs' logs; only {right} is read here")  # fmt: skip
     return fields

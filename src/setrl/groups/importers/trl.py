@@ -16,7 +16,7 @@ from typing import Any
 from setrl.core.samples import DEGENERATE
 from setrl.groups import parquet
 from setrl.groups.fields import choose_score, field, label, number, plain, reading
-from setrl.groups.importers.importing import LogReader
+from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample, Strategy
@@ -104,4 +104,12 @@ def _shared_prompts(samples: list[Group]) -> list[str]:
             "the log does not tell apart: they count as one group"]  # fmt: skip
 
 
-READER = LogReader((COMPLETIONS,), _groups, by_step=True, notice=_shared_prompts)
+READER = LogReader(
+    (COMPLETIONS,),
+    _groups,
+    by_step=True,
+    notice=_shared_prompts,
+    fields=ALL_FIELDS,
+    shared_ids=True,
+    known=r"completions_(\d+)\.parquet",
+)

@@ -14,7 +14,7 @@ from typing import Any
 
 from setrl.files import json_lines
 from setrl.groups.fields import field, label, number, plain, reading
-from setrl.groups.importers.importing import LogReader
+from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.strategies import strategy_in
 from setrl.groups.types import Group, Sample
@@ -48,4 +48,11 @@ def _sample(record: dict[str, Any], shared_uids: bool, options: LogOptions, wher
     return Group(f"step {step}: {group}", prompt, (sample,), gold, step)
 
 
-READER = LogReader(("*.jsonl",), _groups, by_step=True)
+READER = LogReader(
+    ("*.jsonl",),
+    _groups,
+    by_step=True,
+    fields=ALL_FIELDS,
+    shared_ids=True,
+    known=r"(\d+)\.jsonl",
+)

@@ -28,7 +28,7 @@ from setrl.files.run_folder import (
     read_config,
 )
 from setrl.groups.importers import tinker_cookbook
-from setrl.groups.importers.tools import FILES, READERS
+from setrl.groups.importers.tools import READERS
 from setrl.groups.options import LogOptions
 from setrl.groups.records import is_evaluation_file
 from setrl.lab.view.rollouts import Index, Rollouts, ToolLog
@@ -170,8 +170,8 @@ class Catalogue:
         if steps := tinker_cookbook.iterations(folder):
             yield self._tinker_log(folder, steps, METRICS in names)
             return
-        for tool, pattern in FILES.items():
-            found = [match for name in names if (match := pattern.fullmatch(name))]
+        for tool, reader in READERS.items():
+            found = [match for name in names if (match := reader.knows(name))]
             if found:
                 yield self._tool_log(folder, tool, found)
                 return
@@ -219,7 +219,7 @@ class Catalogue:
         paths = tuple(folder / match[0] for match in found)
         name = folder.parent.name if folder.name == "completions" else folder.name
         arms: dict[str, dict[int, Seed]] = {}
-        if READERS[tool].by_step:
+        if READERS[tool].by_step and found[0].re.groups:
             steps = {int(match[1]): folder / match[0] for match in found}
             log = ToolLog(dict(sorted(steps.items())), READERS[tool], self.options)
             arms = {name: {0: Seed(index=self._index(folder, log))}}
