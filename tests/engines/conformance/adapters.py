@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import io
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,12 +22,24 @@ from setrl.engines.scorer import SampledGroup, Scorer
 from setrl.engines.trl.asynchronous import credit_worker
 from setrl.rewards import Combine
 from setrl.tasks import Problem
+from tests.engines.conformance.features import (
+    FEATURES,
+    PROMPTS,
+    PROXY,
+    REWARDS,
+    RIGHT,
+    Feature,
+    column,
+    texts,
+)
 from tests.engines.conformance.groups import Case, Sample
+from tests.engines.example.engine import SetLoop
 from tests.engines.test_async import group as trl_group
 from tests.engines.test_async import loop_of
 
 Rows = list[list[float]]  # of each sample, the advantages of its rows
 Credit = Callable[[Case, AnyMethod, Any], Rows]
+Start = Callable[[Feature], Callable[[], Any]]
 
 
 @dataclass(frozen=True)
@@ -39,12 +51,18 @@ class Adapter:
         lacks: What the engine's own batches never hold.
         rewards_only: Whether it passes no strategies.
         digits: Absolute tolerance: engines keep advantages in float32.
+        start: A feature → a run with it, whose calls are steps that return the advantages; None if
+            the engine takes no feature.
+        without: Feature → why it is not tried here: the file of its test, or the reason why the
+            engine does not take it.
     """
 
     credit: Credit
     lacks: frozenset[str] = frozenset()
     rewards_only: bool = False
     digits: float = 1e-12
+    start: Start | None = None
+    without: Mapping[str, str] = field(default_factory=dict)
 
 
 def in_rows(case: Case, values: Any) -> Rows:
@@ -158,16 +176,117 @@ def scorer(case: Case, method: AnyMethod, _: Any) -> Rows:
     return in_rows(case, batch.advantages.values_BN.ravel())
 
 
+def example(case: Case, method: AnyMethod, _: Any) -> Rows:
+    """`SetLoop`, the example of the guide: what its loop adds to the weights of samples."""
+    names = {place: f"{one.group} {place}" for place, one in enumerate(case.samples)}
+    groups = {name: [names[place] for place in places] for name, places in case.groups.items()}
+    loop = SetLoop(
+        list(groups),
+        [Fixed(list(rewards_of(case)), "rewards")],
+        len(next(iter(groups.values()))),
+        lambda prompt, i: (groups[prompt][i], False),
+        method=method,
+        cluster_func=Fixed(labels_of(case), "labels"),
+    )
+    loop.train()
+    weights = [loop.weights[one.group, names[i]] for i, one in enumerate(case.samples)]
+    return in_rows(case, weights)
+
+
+def start_example(feature: Feature) -> Callable[[], Any]:
+    loop = SetLoop(
+        PROMPTS,
+        [column(rewards) for rewards in feature.rewards_R],
+        4,
+        lambda prompt, i: (f"{prompt} {i}", feature.cut[PROMPTS.index(prompt)][i]),
+        method=feature.method,
+        steps=feature.steps,
+        **feature.given,
+    )
+
+    def step() -> Any:
+        loop.weights.clear()
+        loop.step()
+        return [[loop.weights[p, text] for text in texts(b)] for b, p in enumerate(PROMPTS)]
+
+    return step
+
+
+def start_scorer(feature: Feature) -> Callable[[], Any]:
+    given = dict(feature.given)
+    task: Any = SimpleNamespace(
+        rewards=[column(rewards) for rewards in feature.rewards_R],
+        strategy=SimpleNamespace(function=None),
+        combine=given.pop("combine", Combine((1.0,))),
+        correct=given.pop("correct", None),
+    )
+    made = Scorer(task, **given)
+    groups = [
+        SampledGroup(Problem(p), p, texts(b), [[1]] * 4, feature.cut[b])
+        for b, p in enumerate(PROMPTS)
+    ]
+    rng = np.random.default_rng(0)
+    return lambda: made.score(groups, feature.method, rng).advantages.values_BN
+
+
+ARRAYS = {  # what the two functions of arrays take
+    "which samples are right": {"correct": np.array(RIGHT)},
+    "a field": {"proxy": np.array(PROXY)},
+}
+
+
+def start_dense(feature: Feature) -> Callable[[], Any]:
+    more = ARRAYS[_name(feature)]
+    return lambda: set_advantages(np.array(REWARDS), feature.method, **more).values_BN
+
+
+def start_flat(feature: Feature) -> Callable[[], Any]:
+    more = {key: value.ravel() for key, value in ARRAYS[_name(feature)].items()}
+    names = [p for p in PROMPTS for _ in range(4)]
+    rewards_M = np.ravel(REWARDS)
+    return lambda: grouped_advantages(rewards_M, names, feature.method, **more).reshape(2, 4)
+
+
+def _name(feature: Feature) -> str:
+    return next(name for name, one in FEATURES.items() if one is feature)
+
+
+OF_ARRAYS = dict.fromkeys(
+    FEATURES.keys() - ARRAYS.keys(), "a function of arrays takes finished rewards and labels"
+)
+OF_TRL = {
+    "which samples are right": "tests/engines/test_correct.py",
+    "a field": "tests/engines/test_fields.py",
+    "two rewards": "tests/engines/test_combining.py",
+    "truncated samples": "tests/engines/test_combining.py",
+    "a judge": "tests/engines/test_judging.py",
+    "the stop rule": "tests/engines/test_stop_rule.py",
+}
+OF_WORKER = dict.fromkeys(OF_TRL, "tests/engines/test_async.py") | {
+    "a judge": "TRL's worker is another process, which takes functions and no judge",
+}
 ADAPTERS = {
-    "set_advantages": Adapter(dense),
-    "grouped_advantages": Adapter(flat),
-    "setrl credit": Adapter(log, frozenset({"padding"})),
+    "set_advantages": Adapter(dense, start=start_dense, without=OF_ARRAYS),
+    "grouped_advantages": Adapter(flat, start=start_flat, without=OF_ARRAYS),
+    "setrl credit": Adapter(
+        log,
+        frozenset({"padding"}),
+        without=dict.fromkeys(FEATURES, "a log has finished columns: tests/groups/test_credit.py"),
+    ),
     # TRL's sampler keeps the N samples of a prompt together; a conversation is one row.
     "SetGRPOTrainer": Adapter(
-        trl, frozenset({"ragged", "any_order", "turns", "padding"}), digits=1e-6
+        trl, frozenset({"ragged", "any_order", "turns", "padding"}), digits=1e-6, without=OF_TRL
     ),
     # Samples are drawn group by group; a conversation is one row.
-    "Scorer": Adapter(scorer, frozenset({"ragged", "any_order", "turns", "padding"})),
+    "Scorer": Adapter(
+        scorer, frozenset({"ragged", "any_order", "turns", "padding"}), start=start_scorer
+    ),
     # A group at a time, always whole.
-    "credit_worker": Adapter(trl_async, frozenset({"ragged", "any_order", "padding", "bf16"})),
+    "credit_worker": Adapter(
+        trl_async, frozenset({"ragged", "any_order", "padding", "bf16"}), without=OF_WORKER
+    ),
+    # It samples equally many texts for each prompt, and keeps them together.
+    "example": Adapter(
+        example, frozenset({"ragged", "any_order", "turns", "padding"}), start=start_example
+    ),
 }

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pytest
 from datasets import Dataset
 
 from setrl.engines.trl import SetGRPOTrainer
+from setrl.errors import RunError
 from tests.engines.chat import PROMPTS, arguments, chat_model
 from tests.engines.conformance.adapters import ADAPTERS
+from tests.engines.conformance.features import FEATURES, REWARDS
 from tests.engines.conformance.groups import CASES, DEFINITIONS
 from tests.engines.test_async import make_worker
 
 __all__ = ["chat_model", "make_worker"]
 
+ROOT = Path(__file__).parents[3]
 PAIRS = [
     pytest.param(adapter, case, id=f"{adapter}-{case}")
     for adapter, one in ADAPTERS.items()
@@ -61,6 +66,38 @@ def test_every_engine_gives_the_advantages_of_the_definition(adapter, case, engi
         assert [len(rows) for rows in found] == [one.rows for one in groups.samples]
         expected = [[v] * len(rows) for v, rows in zip(definition(groups), found, strict=True)]
         np.testing.assert_allclose([*chain(*found)], [*chain(*expected)], rtol=0, atol=way.digits)
+
+
+@pytest.mark.parametrize("name", FEATURES)
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_an_engine_takes_each_feature_or_says_why_not(adapter, name):
+    way, feature = ADAPTERS[adapter], FEATURES[name]
+    if reason := way.without.get(name):
+        file = re.match(r"tests/\S+\.py", reason)
+        assert file is None or (ROOT / file[0]).is_file()
+        return
+    assert way.start is not None, f"say in `without` of {adapter} why it does not take {name}"
+    step = way.start(feature)
+    for _ in range(feature.steps - 1):
+        np.testing.assert_allclose(step(), feature.expected(), rtol=0, atol=way.digits)
+    if feature.stops:
+        with pytest.raises(RunError, match=feature.stops):
+            step()
+    else:
+        np.testing.assert_allclose(step(), feature.expected(), rtol=0, atol=way.digits)
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_no_feature_can_be_dropped(name):
+    """The batch has other advantages without what the feature gives."""
+    feature = FEATURES[name]
+    if feature.stops:
+        return
+    labels = {"clusters": np.arange(8).reshape(2, 4)} if "clusters" in feature.method.reads else {}
+    fields = {"proxy": np.array(REWARDS)} if "proxy" in feature.method.reads else {}
+    right = {"correct": np.array(REWARDS) == 1} if "correct" in feature.method.reads else {}
+    plain = feature.method.advantages(np.array(REWARDS), **labels, **fields, **right).values_BN
+    assert not np.allclose(plain, feature.expected())
 
 
 @pytest.mark.parametrize("case", CASES)
