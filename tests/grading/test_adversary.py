@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import pytest
 
+from setrl.grading.marks import MARKS
+from setrl.grading.normal_form import normal_form, spaceless
 from tests.grading.adversary.expressions import node, num, same, sym, value, write
 from tests.grading.adversary.fuzz import fuzz
 from tests.grading.adversary.golds import KINDS, Answer, equal, golds, latex
@@ -60,6 +62,12 @@ def test_every_kind_has_golds_and_near_misses():
     assert kinds == set(KINDS)
     for kind, answer in golds(2):
         assert list(near_misses(answer, seed=0)), kind
+
+
+@pytest.mark.parametrize("read", MARKS, ids=lambda read: read.__name__)
+def test_every_mark_that_the_grader_reads_has_a_kind_of_gold(read):
+    texts = (spaceless(normal_form(latex(answer))) for _, answer in golds(2))
+    assert any(read(text) is not None for text in texts), "add a kind to adversary/golds.py"
 
 
 def test_truth_is_decided_by_value():

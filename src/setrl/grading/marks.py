@@ -39,7 +39,7 @@ def compare_marked(gold: str, answer: str, terms: Terms) -> bool | None:
     >>> compare_marked("12:30", "2:5", lambda a, b: a == b)
     False
     """
-    for kind in (_based, _angle, _time, _primes, _cycles, _remainder, _code):
+    for kind in MARKS:
         one, other = kind(gold), kind(answer)
         if one is None and other is None:
             continue
@@ -140,3 +140,7 @@ def _ratios(gold: list[str], answer: list[str], terms: Terms) -> bool | None:
 
 def _fraction(top: str, bottom: str) -> str:
     return rf"\frac{{{top}}}{{{bottom}}}"
+
+
+MARKS = (_based, _angle, _time, _primes, _cycles, _remainder, _code)
+"""What reads each kind of marked answer; None for another kind."""

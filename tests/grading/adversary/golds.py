@@ -21,7 +21,8 @@ class Answer:
 
     Attributes:
         kind: number, expression, tuple, interval, union, inequality, set, list, matrix, equation,
-            named, based, unit, loose unit, ratio, time, angle, choice or word.
+            named, based, unit, loose unit, ratio, time, angle, primes, permutation, remainder,
+            date, choice or word.
         parts: Expressions, in the order in which they are written.
         marks: Whatever else has meaning: brackets, names, base, unit, shape, letter, word.
     """
@@ -121,6 +122,12 @@ _WRITERS: dict[str, _Writer] = {
     "ratio": lambda answer, parts, style: f"{style.space}:{style.space}".join(parts),
     "time": lambda answer, parts, style: ":".join(answer.marks),
     "angle": lambda answer, parts, style: f"{answer.marks[0]}^\\circ {answer.marks[1]}'",
+    "primes": lambda answer, parts, style: "".join(answer.marks),
+    "permutation": lambda answer, parts, style: f"({' '.join(answer.marks)})",
+    "remainder": lambda answer, parts, style: (
+        rf"{answer.marks[0]}{style.space}\pmod{{{answer.marks[1]}}}"
+    ),
+    "date": lambda answer, parts, style: "-".join(answer.marks),
     "choice": lambda answer, parts, style: f"({answer.marks[0]})",
     "word": lambda answer, parts, style: rf"\text{{{answer.marks[0]}}}",
 }
@@ -285,6 +292,25 @@ def _angle(rng: random.Random) -> Answer:
     return Answer("angle", (), (str(rng.randint(10, 80)), str(rng.randint(10, 50))))
 
 
+def _primes(rng: random.Random) -> Answer:
+    return Answer("primes", (), (str(rng.randint(2, 90)), rng.choice(("'", "''"))))
+
+
+def _permutation(rng: random.Random) -> Answer:
+    moved = rng.sample("123456789", rng.randint(3, 5))
+    return Answer("permutation", (), tuple(moved))
+
+
+def _remainder(rng: random.Random) -> Answer:
+    modulus = rng.randint(3, 40)
+    return Answer("remainder", (), (str(rng.randrange(modulus)), str(modulus)))
+
+
+def _date(rng: random.Random) -> Answer:
+    month, day = rng.randint(1, 12), rng.randint(1, 27)
+    return Answer("date", (), (str(rng.randint(1900, 2030)), f"{month:02}", f"{day:02}"))
+
+
 def _mark(kind: str, choices: tuple[str, ...], rng: random.Random) -> Answer:
     return Answer(kind, (), (rng.choice(choices),))
 
@@ -315,6 +341,10 @@ KINDS: dict[str, Callable[[random.Random], Answer]] = {
     "ratio": _ratio,
     "time": _time,
     "angle": _angle,
+    "primes": _primes,
+    "permutation": _permutation,
+    "remainder": _remainder,
+    "date": _date,
     "choice": partial(_mark, "choice", tuple("ABCDE")),
     "word": partial(_mark, "word", WORDS),
 }

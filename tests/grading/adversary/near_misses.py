@@ -236,6 +236,16 @@ CHANGES: dict[str, Change] = {
     "unit": _marks("unit", lambda marks, rng: (_other(UNITS, marks[0], rng),)),
     "minute of a time": _marks("time", lambda m, _: (m[0], f"{(int(m[1]) + 1) % 60:02}")),
     "minute of an angle": _marks("angle", lambda m, _: (m[0], str(int(m[1]) + 1))),
+    "another prime": _marks("primes", lambda m, _: (m[0], {"'": "''", "''": "'"}[m[1]])),
+    "primes dropped": _text(("primes",), lambda answer, _: answer.marks[0]),
+    "cycle turned back": _marks("permutation", lambda marks, _: marks[::-1]),
+    "cycle of fewer": _marks("permutation", lambda marks, _: marks[:-1]),
+    "modulus": _marks("remainder", lambda m, _: (m[0], str(int(m[1]) + 1))),
+    "another remainder": _marks("remainder", lambda m, _: (str(int(m[0]) + 1), m[1])),
+    "day of a date": _marks("date", lambda m, _: (*m[:2], f"{int(m[2]) + 1:02}")),
+    "date as a difference": _text(
+        ("date",), lambda answer, _: str(int(answer.marks[0]) - sum(map(int, answer.marks[1:])))
+    ),
     "choice": _marks("choice", lambda marks, rng: (_other(tuple("ABCDE"), marks[0], rng),)),
     "word": _marks("word", lambda marks, rng: (_other(WORDS, marks[0], rng),)),
     "base dropped": _text(("based",), lambda answer, _: answer.marks[0]),

@@ -92,5 +92,15 @@ _OF_KINDS: dict[str, Callable[[Answer], str | None]] = {
     "choice as text": _of("choice", lambda a: rf"\text{{{a.marks[0]}}}"),
     "word plain": _of("word", lambda a: a.marks[0]),
     "word bold": _of("word", lambda a: rf"\textbf{{{a.marks[0]}}}"),
+    "prime as a power": _of(
+        "primes", lambda a: "".join((a.marks[0], "^{", r"\prime" * len(a.marks[1]), "}"))
+    ),
+    "cycle from another number": _of(
+        "permutation", lambda a: latex(replace(a, marks=(*a.marks[1:], a.marks[0])))
+    ),
+    "remainder plus the modulus": _of(
+        "remainder", lambda a: rf"{int(a.marks[0]) + int(a.marks[1])} \pmod{{{a.marks[1]}}}"
+    ),
+    "date without zeros": _of("date", lambda a: "-".join(str(int(part)) for part in a.marks)),
     "word in small letters": _of("word", lambda a: rf"\text{{{a.marks[0].lower()}}}"),
 }
