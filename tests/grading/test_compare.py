@@ -54,6 +54,13 @@ def test_sets_of_other_numbers_differ(a, b):
     assert same(",  ".join(a), ",  ".join(b)) == (sorted(a) == sorted(b))
 
 
+def test_a_cycle_may_begin_with_any_of_its_numbers():
+    assert same("(3 1 4 2)", "(1 4 2 3)")
+    assert same("(1 3 2)(4 5)", "(5 4)(2 1 3)")
+    assert not same("(3 1 4 2)", "(3 1 2 4)")
+    assert not same("(3 1 4 2)", "(3, 1, 4, 2)")
+
+
 def test_without_algebra_it_says_so():
     assert same("x^2", "x x") is None
     assert same("x^2, 1", "x x, 1") is None

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Literal
 
 from setrl.grading.findings import Finding, every, matching
-from setrl.grading.marks import compare_marked
+from setrl.grading.marks import compare_marked, read_cycles
 from setrl.grading.normal_form import spaceless
 from setrl.grading.numbers import equal_numbers, number_of, read_number
 from setrl.grading.reals import same_reals
@@ -133,6 +133,9 @@ class _Comparison:
         return Finding(not doubt, "choice in doubt" if doubt else "choice", gold, answer)
 
     def _shapes(self, gold: str, answer: str, depth: int) -> Finding:
+        cycles = [read_cycles(spaceless(one)) for one in (gold, answer)]
+        if None not in cycles:  # their brackets are part of the mark
+            return Finding(cycles[0] == cycles[1], "mark", gold, answer)
         ours, theirs = _alike(read_shape(gold), read_shape(answer))
         nested = depth < MAX_DEPTH or r"\emptyset" in gold + answer
         if nested and gold.startswith("\\{") != answer.startswith("\\{"):

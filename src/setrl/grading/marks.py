@@ -75,7 +75,7 @@ def _degrees(text: str) -> Fraction | None:
     return Fraction(text[:-1]) if re.fullmatch(r"-?\d+(?:\.\d+)?°", text) else None
 
 
-def _cycles(text: str) -> frozenset[tuple[str, ...]] | tuple[str, str] | None:
+def read_cycles(text: str) -> frozenset[tuple[str, ...]] | tuple[str, str] | None:
     """Read a permutation, (1 3 2)(4 5); cycles that share a number count as they are written."""
     if not _CYCLES.match(text):
         return None
@@ -142,5 +142,5 @@ def _fraction(top: str, bottom: str) -> str:
     return rf"\frac{{{top}}}{{{bottom}}}"
 
 
-MARKS = (_based, _angle, _time, _primes, _cycles, _remainder, _code)
+MARKS = (_based, _angle, _time, _primes, read_cycles, _remainder, _code)
 """What reads each kind of marked answer; None for another kind."""
