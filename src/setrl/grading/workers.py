@@ -46,8 +46,8 @@ class _Worker:
 class WorkerPool:
     """Processes that do jobs, each within limits that the kernel enforces.
 
-    Nothing starts before the first job. It may be used from any thread, one batch at a time; the
-    processes end when the pool is collected, the program ends, or the program is killed.
+    Nothing starts before the first job. Batches of several threads share the processes; a forked
+    child starts its own. They end when the pool is collected, the program ends, or is killed.
 
     Args:
         workers: The number of processes.
@@ -59,12 +59,8 @@ class WorkerPool:
         self.workers = workers
         self.time_limit_s = time_limit_s
         self.memory_mb = memory_mb
-        self.idle: list[_Worker] = []
-        self._lock = threading.Lock()
-        self._owner = os.getpid()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
-        self._end: weakref.finalize | None = None
+        self._forget()
+        _POOLS.add(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return WorkerPool, (self.workers, self.time_limit_s, self.memory_mb)
@@ -76,28 +72,47 @@ class WorkerPool:
             ImportError: If mpmath is not installed.
             RunError: If no worker can be started.
         """
-        if not jobs:
-            return []
-        with self._lock:
-            if self._owner != os.getpid():
-                self._forget()  # forked: they are the parent's
-            return _Batch(self, jobs).run()
+        size = self._lease(len(jobs)) if jobs else 0
+        try:
+            return _Batch(self, jobs, size).run()
+        finally:
+            for _ in range(size):
+                self._free.release()
 
     def close(self) -> None:
         """Stop all processes; the next job starts new ones."""
         with self._lock:
-            if self._end and self._owner == os.getpid():
+            if self._end:
                 self._end()
-            self._forget()
+            self.idle, self._process = [], None
+
+    def take(self, most: int) -> list[_Worker]:
+        """Return up to so many idle workers, which are then the caller's."""
+        with self._lock:
+            return [self.idle.pop() for _ in range(min(most, len(self.idle)))]
+
+    def give_back(self, workers: list[_Worker]) -> None:
+        """Take back workers that are idle."""
+        with self._lock:
+            self.idle += workers
+
+    def _lease(self, most: int) -> int:
+        """Wait for the right to use one process, and take those to others that nobody uses."""
+        self._free.acquire()
+        size = 1
+        while size < most and self._free.acquire(blocking=False):
+            size += 1
+        return size
 
     def start_worker(self) -> _Worker:
         """Start a worker; its first message says that it can take a job."""
-        if self._process is None or self._process.poll() is not None:
-            self._start_zygote()
-        assert self._control is not None
         ours, theirs = socket.socketpair()
-        with theirs, suppress(BrokenPipeError):  # then `ours` is closed, which `_receive` notices
-            socket.send_fds(self._control, [b"w"], [theirs.fileno()])
+        with self._lock, theirs:
+            if self._process is None or self._process.poll() is not None:
+                self._start_zygote()
+            assert self._control is not None
+            with suppress(BrokenPipeError):  # then `ours` is closed, which `_receive` notices
+                socket.send_fds(self._control, [b"w"], [theirs.fileno()])
         return _Worker(ours, deadline=time.monotonic() + START_SECONDS)
 
     def _start_zygote(self) -> None:
@@ -120,16 +135,32 @@ class WorkerPool:
         self._end = weakref.finalize(self, _end_all, process, ours, os.getpid())
 
     def _forget(self) -> None:
-        self._owner = os.getpid()
-        self._process = self._control = self._end = None
-        self.idle = []
+        """Begin without processes: in a forked child they, and the held locks, are the parent's."""
+        self.idle: list[_Worker] = []
+        self._lock = threading.Lock()
+        self._free = threading.Semaphore(self.workers)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._end: weakref.finalize | None = None
+
+
+_POOLS: weakref.WeakSet[WorkerPool] = weakref.WeakSet()
+
+
+def _forget_all() -> None:
+    for pool in _POOLS:
+        pool._forget()
+
+
+os.register_at_fork(after_in_child=_forget_all)
 
 
 class _Batch:
-    """One call of `run`: waiting jobs, and workers with a job."""
+    """One call of `run`: waiting jobs, and up to `size` workers with a job."""
 
-    def __init__(self, pool: WorkerPool, jobs: Sequence[AlgebraJob]):
+    def __init__(self, pool: WorkerPool, jobs: Sequence[AlgebraJob], size: int):
         self.pool = pool
+        self.size = size
         self.jobs = jobs
         self.verdicts: list[Verdict | None] = [None] * len(jobs)
         self.waiting = deque(range(len(jobs)))
@@ -138,9 +169,8 @@ class _Batch:
         self.selector = selectors.DefaultSelector()
 
     def run(self) -> list[Verdict]:
-        for worker in self.pool.idle:
+        for worker in self.pool.take(self.size):
             self.selector.register(worker.connection, selectors.EVENT_READ, worker)
-        self.pool.idle = []
         try:
             while None in self.verdicts or self._busy():
                 self._step()
@@ -148,7 +178,7 @@ class _Batch:
             for worker in self._all():
                 self._drop(worker, kill=True)
             raise
-        self.pool.idle = self._all()
+        self.pool.give_back(self._all())
         self.selector.close()
         return [verdict or CRASH for verdict in self.verdicts]
 
@@ -161,7 +191,7 @@ class _Batch:
             else:
                 self._give(worker, self.waiting.popleft())
         starting = sum(worker.pid is None for worker in self._all())
-        while len(self._all()) < self.pool.workers and starting < len(self.waiting):
+        while len(self._all()) < self.size and starting < len(self.waiting):
             worker = self.pool.start_worker()
             self.selector.register(worker.connection, selectors.EVENT_READ, worker)
             starting += 1
@@ -223,7 +253,7 @@ class _Batch:
 
     def _failed_start(self) -> None:
         self.failed_starts += 1
-        if self.failed_starts > self.pool.workers:
+        if self.failed_starts > self.size:
             raise RunError("the workers of the grader cannot be started; to see why, run: "
                            "python -m setrl.grading.zygote 0 1 1024")  # fmt: skip
 
