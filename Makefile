@@ -11,6 +11,8 @@ CORE_VENV ?= .venv-core
 SERVER_VENV ?= .venv-server
 COOKBOOK_VENV ?= .venv-cookbook
 VERIFIERS_VENV ?= .venv-verifiers
+INSPECT_VENV ?= .venv-inspect
+LIGHTEVAL_VENV ?= .venv-lighteval
 VLLM_PYTHON ?= $(PYTHON)
 VLLM_VENV ?= .venv-vllm
 VLLM_VERSIONS := tests/vllm/constraints.txt
@@ -20,7 +22,7 @@ VERL_PYTHON ?= $(PYTHON)
 VERL_VENV ?= .venv-verl
 VERL_VERSIONS := tests/engines/verl/constraints.txt
 
-.PHONY: demo test docs notebooks core verl engines skyrl vllm cookbook verifiers distributed adversary golden lint format verify web web-check web-browser web-pictures wheel wheel-test clean help
+.PHONY: demo test docs notebooks core verl engines skyrl vllm cookbook verifiers graders distributed adversary golden lint format verify web web-check web-browser web-pictures wheel wheel-test clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -54,6 +56,10 @@ cookbook: $(COOKBOOK_VENV)/ready  ## Check the snippet for tinker-cookbook with 
 
 verifiers: $(VERIFIERS_VENV)/ready  ## Check the snippet for prime-rl with the released verifiers; needs no GPU.
 	PYTHONPATH=src:. $(VERIFIERS_VENV)/bin/python -m tests.server.verifiers
+
+graders: $(VENV)/ready $(VERIFIERS_VENV)/ready $(INSPECT_VENV)/ready $(LIGHTEVAL_VENV)/ready $(VERL_VENV)/ready  ## Grade with TRL, verl, verifiers, inspect_ai and lighteval as released; needs no GPU.
+	for venv in $(VENV) $(VERIFIERS_VENV) $(INSPECT_VENV) $(LIGHTEVAL_VENV) $(VERL_VENV); do \
+	PYTHONPATH=src:. $$venv/bin/python -m pytest --noconftest tests/released || exit 1; done
 
 adversary: $(VENV)/ready  ## Try to cheat the grader: near misses and rewrites of 3,000 golds.
 	$(BIN)/python -m tests.grading.adversary
@@ -149,7 +155,18 @@ $(COOKBOOK_VENV)/ready: Makefile
 
 $(VERIFIERS_VENV)/ready: Makefile
 	$(CORE_PYTHON) -m venv $(VERIFIERS_VENV)
-	$(VERIFIERS_VENV)/bin/pip install verifiers==0.4.0 numpy array-api-compat
+	$(VERIFIERS_VENV)/bin/pip install verifiers==0.4.0 numpy array-api-compat pytest
+	touch $@
+
+$(INSPECT_VENV)/ready: Makefile
+	$(PYTHON) -m venv $(INSPECT_VENV)
+	$(INSPECT_VENV)/bin/pip install inspect-ai==0.3.285 mpmath pytest
+	touch $@
+
+$(LIGHTEVAL_VENV)/ready: Makefile
+	$(PYTHON) -m venv $(LIGHTEVAL_VENV)
+	$(LIGHTEVAL_VENV)/bin/pip install torch==2.13.0
+	$(LIGHTEVAL_VENV)/bin/pip install lighteval==0.13.0 mpmath pytest
 	touch $@
 
 # vLLM for CPUs wants torch's CPU build, in the same environment as TRL, whose client imports vLLM. The

@@ -1,4 +1,4 @@
-r"""`parse` and `verify` with math-verify's arguments; what does not hold here is refused by name."""
+r"""`parse` and `verify` with math-verify's arguments; what does not hold here is refused."""
 
 import pytest
 

@@ -17,7 +17,9 @@ SOURCE = Path(setrl.__file__).parents[1]
 
 
 def test_completions_are_texts_or_chats():
-    rewards = trl_reward(completions=[CHAT, r"\boxed{2}", "0.5"], prompts=[""] * 3, answer=["1/2"] * 3)
+    rewards = trl_reward(
+        completions=[CHAT, r"\boxed{2}", "0.5"], prompts=[""] * 3, answer=["1/2"] * 3
+    )
     assert rewards == [1.0, 0.0, 0.0]
 
 

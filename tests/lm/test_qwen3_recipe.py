@@ -12,6 +12,7 @@ from setrl import files, methods
 from setrl.errors import ConfigError
 from setrl.evaluation.sampling import load_tokenizer
 from setrl.files.run_folder import TrainingRun
+from setrl.grading import compute_score
 from setrl.lm.arm import train_arm
 from setrl.lm.resolved import ResolvedConfig
 from setrl.lm.server import server_settings, train_on_server
@@ -152,8 +153,7 @@ def test_the_problems_as_files_of_verl(tmp_path):
     with pytest.raises(ConfigError, match=r"train.parquet exists: give another folder"):
         verl_files.write(tmp_path / "polaris", overrides)
 
-    score = script("verl_reward").compute_score
     for row in rows:  # no gold is left that the reward could not compare with
         gold = row["reward_model"]["ground_truth"]
-        assert score("polaris", rf"so \boxed{{{gold}}}", gold) == {"score": 1.0}
-        assert score("polaris", r"so \boxed{-987654321}", gold) == {"score": 0.0}
+        assert compute_score("polaris", rf"so \boxed{{{gold}}}", gold)["score"] == 1.0
+        assert compute_score("polaris", r"so \boxed{-987654321}", gold)["score"] == 0.0

@@ -65,11 +65,15 @@ def compute_score(
     """
     grader: Grader = NumberGrader() if "gsm8k" in data_source else _math()
     found = grader.grade(solution_str, ground_truth)
-    return {"score": found.reward or 0.0, "gold_read": float(found.correct is not None)}
+    score = found.reward or 0.0
+    return {"score": score, "acc": score, "gold_read": float(found.correct is not None)}
 
 
 def verifiers_reward(gold: str = "answer") -> Any:
     """Return a reward for a `Task` of verifiers: `right = setrl.grading.verifiers_reward()`.
+
+    verifiers 0.4 has no rubrics; rewards are methods of a task. A gold that cannot be used is an
+    error of the trace, which then leaves its group.
 
     Args:
         gold: The field of the task's data that holds the gold.
@@ -78,13 +82,16 @@ def verifiers_reward(gold: str = "answer") -> Any:
 
     @vf.reward
     async def right(self: Any, trace: Any) -> float:
-        return (await _known(trace.last_reply, getattr(self.data, gold))).reward or 0.0
+        found = await asyncio.to_thread(grade, trace.last_reply, getattr(self.data, gold))
+        if found.reward is None:
+            raise DataError(f"gold {getattr(self.data, gold)!r} cannot be used for grading")
+        return found.reward
 
     return right
 
 
 def inspect_scorer() -> Any:
-    """Return a scorer for a `Task` of inspect_ai; a sample with an unusable gold is unscored."""
+    """Return a scorer for a `Task` of inspect_ai; a sample without a usable gold is unscored."""
     return _inspect_scorer()()
 
 
@@ -95,7 +102,7 @@ def _inspect_scorer() -> Any:
     @scorer(metrics=[accuracy(), stderr()], name="setrl_math")
     def math_scorer() -> Any:
         async def score(state: Any, target: Any) -> Any:
-            found = await asyncio.to_thread(grade, state.output.completion, target.text)
+            found = await asyncio.to_thread(_best, state.output.completion, target)
             if found.correct is None:
                 return Score.unscored(reason=str(found.reason))
             value = CORRECT if found.correct else INCORRECT
@@ -114,8 +121,7 @@ def lighteval_metric() -> Any:
 
     class MathSamples(SampleLevelComputation):
         def compute(self, model_response: Any, doc: Any, **_: Any) -> float:
-            [text, *_more] = model_response.final_text
-            found = grade(text, doc.get_golds()[0])
+            found = _best(model_response.final_text[0], doc.get_golds())
             return math.nan if found.reward is None else found.reward
 
     return SampleLevelMetric(
@@ -132,12 +138,10 @@ def _mean_of_known(values: Sequence[float]) -> float:
     return sum(known) / len(known) if known else math.nan
 
 
-async def _known(text: str, gold: object) -> Grade:
-    """Grade in a thread, so that the event loop goes on; refuse a gold that cannot be used."""
-    found = await asyncio.to_thread(grade, text, gold)
-    if found.correct is None:
-        raise DataError(f"gold {str(gold)[:80]!r} cannot be used for grading: {found.reason}")
-    return found
+def _best(text: str, golds: Sequence[object]) -> Grade:
+    """Return the grade with the gold that fits best: right, else wrong, else unknown."""
+    found = [grade(text, gold) for gold in golds]
+    return max(found, key=lambda each: -1.0 if each.reward is None else each.reward)
 
 
 @cache

@@ -126,8 +126,7 @@ def test_verl_reads_the_problems_and_the_reward(model, tmp_path):
     problem = Problem("What is 6 × 7?", gold="42", where="here:1")
     path = tmp_path / "train.parquet"
     Dataset.from_list([script("verl_files").row(problem)] * 3).to_parquet(path)
-    reward = f"reward.custom_reward_function.path={RECIPE / 'verl_reward.py'}"
-    config = composed(f"actor_rollout_ref.model.path={model}", reward)
+    config = composed(f"actor_rollout_ref.model.path={model}")
     tokenizer = omega_conf_to_dataclass(config.actor_rollout_ref.model).tokenizer
     rows = RLHFDataset(str(path), tokenizer, config.data)
     assert len(rows) == 3
@@ -136,4 +135,4 @@ def test_verl_reads_the_problems_and_the_reward(model, tmp_path):
     gold = rows[0]["reward_model"]["ground_truth"]
     for text, right in ((r"It is \boxed{42}.", 1.0), (r"It is \boxed{41}.", 0.0), ("42", 0.0)):
         found = score(data_source="polaris", solution_str=text, ground_truth=gold, extra_info={})
-        assert found == {"score": right}
+        assert found["score"] == right
