@@ -20,6 +20,8 @@ HANGS = r"1+\sqrt{x}" + "+x^{x^x}-x^{x^x}" * 110
         ("<answer>B</answer>", "B"),
         ("$5$, $7$", "5,7"),
         ("10 cm", "10 cm"),
+        (r"\boxed{1}, \boxed{2} and \boxed{3}", "1,2,3"),
+        ("$1$ and $2$", "1and2"),
     ],
 )
 def test_what_a_text_states(text, answer):
@@ -30,7 +32,7 @@ def test_what_a_text_states(text, answer):
 @pytest.mark.parametrize(
     "text",
     ["Either $4$ or $5$", "It is not $4$.", "We have $4$ and then $5$.", "", r"\boxed{4",
-     "<think>4", r"\boxed{4}" + " or " + r"\boxed{5}"],
+     "<think>4", "\\boxed{4}, but see \\boxed{5}"],
 )  # fmt: skip
 def test_a_text_that_states_no_single_answer(text):
     assert parse(text) == []

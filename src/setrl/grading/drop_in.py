@@ -20,10 +20,10 @@ from setrl.grading.grades import Reason
 from setrl.grading.math_grader import MathGrader
 from setrl.grading.normal_form import normal_form
 from setrl.grading.plain import HEDGE
-from setrl.grading.stated import Stated, stated_answer
+from setrl.grading.stated import Stated, after_thinking, stated_answer
 
 _FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
-_LETTER = re.compile(r"[^\W\d_]")
+_WORD = re.compile(r"(?!(?:and|or)\b)\b[^\W\d_]+")
 _UNGRADED = {Reason.BAD_GOLD, Reason.TIMEOUT, Reason.CRASH}
 
 
@@ -37,7 +37,7 @@ def parse(
 ) -> list[str]:
     r"""Return the answer that a text states, in a list of one; an empty list if it states none.
 
-    The answer is in the last box, in `<answer>` tags, after "####", after "answer is", or in the
+    The answer is in the last box or list of boxes, in `<answer>` tags, after "####", after "answer is", or in the
     last line. In prose it is the only formula (`$…$`, `\(…\)`, `\[…\]`); prose with a hedge or with
     several formulas states nothing.
 
@@ -66,8 +66,8 @@ def parse(
             f"extraction_mode must be 'any_match' or 'first_match', got {extraction_mode!r}"
         )
     stated = stated_answer(pred)
-    answer = normal_form(_of_prose(stated)) if stated else ""
-    return [answer] if answer else []
+    answer = _of_prose(stated) if stated else _of_boxes(pred)
+    return [form] if (form := normal_form(answer)) else []
 
 
 def verify(
@@ -114,11 +114,17 @@ def verify(
     return any(_equal(grader, *pair, raise_on_error) for pair in product(golds, targets))
 
 
+def _of_boxes(text: str) -> str:
+    """Return different boxes as one list, if only punctuation, "and" or "or" is between them."""
+    boxes = final_boxes(after_thinking(text) or "")
+    return ", ".join(boxes.answers) if boxes.joined else ""
+
+
 def _of_prose(stated: Stated) -> str:
     """Return what is stated, or the only formula in it if there are words around it."""
     formulas = list(_FORMULA.finditer(stated.text))
     around = _FORMULA.sub(" ", stated.text)
-    if stated.place == "marked" or not formulas or not _LETTER.search(around):
+    if stated.place == "marked" or not formulas or not _WORD.search(around):
         return stated.text
     if len(formulas) > 1 or HEDGE.search(around):
         return ""
