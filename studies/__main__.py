@@ -13,6 +13,7 @@ from studies import (
     bases,
     biased_maze,
     dynamics,
+    grader_attack,
     predictions,
     recommendations,
     rollout_trees,
@@ -24,6 +25,7 @@ STUDIES = {
     "bases": bases.run,
     "biased_maze": lambda folder: biased_maze.run(biased_maze.BiasedMazeConfig(), folder),
     "dynamics": dynamics.run,
+    "grader_attack": grader_attack.run,
     "predictions": predictions.run,
     "recommendations": recommendations.run,
     "rollout_trees": lambda folder: rollout_trees.run(rollout_trees.RolloutTreesConfig(), folder),
@@ -37,8 +39,8 @@ def main(
     """Run a study. Each takes two minutes or less; `bases` must first make the base models.
 
     Args:
-        study: bandits, bases, biased_maze, dynamics, predictions, recommendations, rollout_trees
-            or theory_figures.
+        study: bandits, bases, biased_maze, dynamics, grader_attack, predictions, recommendations,
+            rollout_trees or theory_figures.
         folder: The folder for its figures and numbers, which is made if it is missing.
     """
     print(look_up("study", study, STUDIES)(folder))

@@ -37,9 +37,9 @@ def parse(
 ) -> list[str]:
     r"""Return the answer that a text states, in a list of one; an empty list if it states none.
 
-    The answer is in the last box or list of boxes, in `<answer>` tags, after "####", after "answer is", or in the
-    last line. In prose it is the only formula (`$…$`, `\(…\)`, `\[…\]`); prose with a hedge or with
-    several formulas states nothing.
+    The answer is in the last box or list of boxes, in `<answer>` tags, after "####", after "answer
+    is", or in the last line. In prose it is the only formula (`$…$`, `\(…\)`, `\[…\]`); prose with
+    a hedge or with several formulas states nothing.
 
     Args:
         pred: The text of a sample, or a gold.
