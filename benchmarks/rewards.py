@@ -1,27 +1,25 @@
 """How fast answers are graded, and what a hostile batch costs.
 
-    python benchmarks/rewards.py
+    python benchmarks/rewards.py [CALLS]
 
 Part one: answers a second in samples of about 2,000 characters, easy (numbers, words, lists), hard
 (roots, π, polynomials) and both mixed, with one and two workers, beside plain math-verify. Part
 two: answers that hang, explode or are simply huge, mixed with ordinary ones: how long it takes
-against its limit, whether the ordinary ones are graded right, and what memory is left taken.
+against its limit, whether the ordinary ones are graded right, and what memory is left taken. With
+a number of calls, part three: the memory after so many different answers of eight kinds.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import sys
 import time
 from pathlib import Path
 
 from math_verify import parse, verify
 
 from setrl.grading import Grade, MathGrader
-from setrl.grading.compare import number_of
-from setrl.grading.expressions import read
-from setrl.grading.normal_form import normal_form
-from setrl.grading.shapes import read_shape
 from setrl.grading.workers import CLOCK_FACTOR
 
 REASONING = "We add the two and get 3, so $x_{1} = \\frac{1}{2}$ follows. " * 32
@@ -125,8 +123,10 @@ def throughput() -> None:
 
 def clear_caches() -> None:
     """Clear what one batch has left to the next."""
-    for function in (normal_form, read, read_shape, number_of):
-        function.cache_clear()
+    modules = [module for name, module in sys.modules.items() if name.startswith("setrl.grading")]
+    for each in (each for module in modules for each in vars(module).values()):
+        if hasattr(each, "cache_clear"):
+            each.cache_clear()
 
 
 def memory_mb() -> float:
@@ -177,7 +177,32 @@ def report_batch(
     print(f"  right answers accepted: {right} of {half}; hostile ones: {wrong}")
 
 
+KINDS = [
+    ("{0}", "{0}"), (r"\frac{{{0}}}{{7}}", "{0}/7"), ("x^2+{0}", "{0}+x^2"), ("({0},2)", "(2,{0})"),
+    (r"{0}\text{{ cm}}", "{0} cm"), ("x<{0}", r"(-\infty,{0})"), ("word{0}", "words {0}"),
+    (r"\{{1,{0}\}}", "{0},1"),
+]  # fmt: skip
+
+
+def growth(calls: int) -> None:
+    grader, shown = MathGrader(workers=1), 1_000
+    began = time.process_time()
+    for first in range(0, calls, 1_000):
+        numbers = range(first, first + 1_000, len(KINDS))
+        pairs = [(g.format(n), a.format(n)) for n in numbers for g, a in KINDS]
+        grader.grades([f"\\boxed{{{answer}}}" for _, answer in pairs], [gold for gold, _ in pairs])
+        if first + 1_000 == shown:
+            rate = shown / (time.process_time() - began)
+            print(
+                f"{shown:9,} answers: {memory_mb():.1f} MB, {rate:,.0f} a second of processor time"
+            )
+            shown *= 10
+
+
 if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        growth(int(sys.argv[1]))
+        sys.exit()
     print(f"memory of this process at the start: {memory_mb():.0f} MB")
     throughput()
     hostile_batch()
