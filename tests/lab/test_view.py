@@ -553,6 +553,10 @@ def test_completions_of_trl_open_with_the_advantages_that_were_used():
     run = unnamed.get("/api/runs").json()["runs"][0]
     query = {"run": run["id"], "arm": run["arms"][0]["name"], "seed": 0}
     assert "--reward" in unnamed.get("/api/groups", params=query).json()["error"]
+    graded = LogOptions(Fields(correct="brevity"), correct_above=0.03)  # as in evaluate
+    page = TestClient(application(Catalogue(DATA / "trl_completions", graded)),
+                      base_url="http://localhost").get("/api/groups", params=query)  # fmt: skip
+    assert {row["correct"] is not None for row in page.json()["rows"]} == {True}
     named = Catalogue(DATA / "trl_completions", LogOptions(Fields(reward="short")))
     client = TestClient(application(named), base_url="http://localhost")
     rows = client.get("/api/groups", params=query).json()["rows"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from tyro.conf import Positional
 from tyro.constructors import PrimitiveConstructorSpec
@@ -16,7 +17,7 @@ from setrl.groups.importers.tools import READERS
 from setrl.groups.log import open_log
 from setrl.groups.recording import log_records
 from setrl.groups.records import is_evaluation_file
-from setrl.wording import between
+from setrl.wording import between, count
 
 OWN = "jsonl"  # the tool's name of a log whose fields are recognised
 
@@ -72,10 +73,14 @@ class ImportLog(EvaluatedFields):
         if log.is_evaluation:
             raise ConfigError(f"{self.path} is an evaluation file already: use it as it is")
         self.say([log.head])
-        records = list(log_records(log))
-        files.write_lines(self.output, records)
+        sizes: list[int] = []
+
+        def counted() -> Iterator[dict[str, Any]]:  # one record is in memory at a time
+            for record in log_records(log):
+                sizes.append(record["n"])
+                yield record
+
+        files.write_lines(self.output, counted())
         self.note(log.notes())
-        sizes = [record["n"] for record in records]
-        samples = between(min(sizes), max(sizes))
-        size = f"{len(sizes)} {'problem' if len(sizes) == 1 else 'problems'} × {samples} samples"
-        self.say([f"{self.output}: {size} from {self.tool}"])
+        samples = f"{between(min(sizes), max(sizes))} samples"
+        self.say([f"{self.output}: {count(len(sizes), 'problem')} × {samples} from {self.tool}"])

@@ -13,10 +13,10 @@ from setrl.core import methods
 from setrl.evaluation.estimators import pass_at_k
 from setrl.evaluation.metrics import powers_of_two
 from setrl.files.run_folder import SCHEMA_VERSION
+from setrl.groups.credit import FIELDS
 from setrl.scoring import ScoredBatch
 
 DEAD_GROUPS = "advantage/dead_groups"
-FIELD_KEYS = {"answers": "answer", "proxy": "proxy", "second": "second", "families": "family"}
 NAMES_SHOWN = 20  # strategies whose shares are recorded; the others are summed
 
 Names = Sequence[Sequence[str | None]]
@@ -213,7 +213,7 @@ def _not_judged(clusters_BN: np.ndarray | None, b: int) -> dict[str, Any]:
 def _field_values(batch: ScoredBatch, b: int, i: int) -> dict[str, Any]:
     """Return what else the method read about a sample; None where it is unknown."""
     found: dict[str, Any] = {}
-    for name, key in FIELD_KEYS.items():
+    for name, key in FIELDS.items():
         if name == "families":
             found |= {key: _label(batch.fields[name], b, i)} if name in batch.fields else {}
         elif name in batch.fields:

@@ -13,8 +13,8 @@ from setrl.groups.log import Log
 from setrl.groups.strategies import numbered
 from setrl.groups.types import Group, Sample
 
-FIELDS = {"answers": "answer", "families": "family", "proxy": "proxy", "second": "second"}
-"""Field of a method other than rewards and clusters → the name of the sample's attribute."""
+FIELDS = {"answers": "answer", "proxy": "proxy", "second": "second", "families": "family"}
+"""Field of a method other than rewards and clusters → its key in a record of a sample, in order."""
 
 
 def credit_groups(groups: Sequence[Group], method: AnyMethod) -> Advantages:

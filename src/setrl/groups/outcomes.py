@@ -11,20 +11,23 @@ GRADED_NOTE = (
 )
 
 
-def with_outcomes(samples: Sequence[Sample]) -> tuple[Sample, ...]:
+def with_outcomes(samples: Sequence[Sample], above: float | None = None) -> tuple[Sample, ...]:
     """Return samples whose rewards say which are correct, unless the log says it itself.
 
-    Rewards say it only if all known ones of the group are 0 and 1.
+    Samples with a reward above a threshold are correct. Without one, rewards say it only if all
+    known ones of the group are 0 and 1.
 
     >>> graded, plain = [Sample(reward=1.0), Sample(reward=0.4)], [Sample(reward=1.0), Sample()]
     >>> [one.correct for one in (*with_outcomes(graded), *with_outcomes(plain))]
     [None, None, True, None]
     """
-    says = all(one.correct is None and one.reward in (0, 1, None) for one in samples)
-    if not says:
+    known = [one.reward for one in samples if one.reward is not None]
+    is_clear = above is not None or all(reward in (0, 1) for reward in known)
+    if not is_clear or any(one.correct is not None for one in samples):
         return tuple(samples)
+    least = 0.5 if above is None else above
     return tuple(
-        one if one.reward is None else one._replace(correct=one.reward == 1) for one in samples
+        one if one.reward is None else one._replace(correct=one.reward > least) for one in samples
     )
 
 

@@ -21,8 +21,8 @@ import {
 } from "../maths";
 import { change, parts, state, STEPS } from "./state";
 
-const SAMPLES = 16;
-const SET_SIZE = 4;
+export const SAMPLES = 16; // of each step
+export const SET_SIZE = 4;
 const RATE = 0.6; // of credit with a standard deviation of 1 before training, for every method alike
 const NOTHING = 1e-9; // credit that differs by less is rounding error
 

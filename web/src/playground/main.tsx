@@ -5,7 +5,7 @@ import { effect } from "@preact/signals";
 import { render } from "preact";
 import { Panel } from "../components/Controls";
 import { Term, Tip } from "../components/Term";
-import { Collapse } from "./Collapse";
+import { Collapse, SAMPLES, SET_SIZE } from "./Collapse";
 import { Group } from "./Group";
 import { Parts } from "./Parts";
 import { PassAtK } from "./PassAtK";
@@ -68,7 +68,7 @@ function Playground() {
         title="What training does with it: collapse or balance"
         lead={
           <>
-            Several strategies solve the same problem, some more reliably. Each method draws 16 samples a step (sets of 4) and
+            Several strategies solve the same problem, some more reliably. Each method draws {SAMPLES} samples a step (sets of {SET_SIZE}) and
             moves its <Term name="share">shares</Term>; shown is the exact mean step, without luck. The credit of all methods
             has the same spread before training, so that their speeds compare. Watch for <Term name="collapse">collapse</Term>.
           </>

@@ -68,7 +68,7 @@ def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) ->
     """
     with usage_errors():
         reader = names.look_up("tool", tool, READERS)
-    options = replace(options, fields=_for_tool(tool, options.fields))
+    options = replace(options, fields=for_tool(tool, options.fields))
     if reader is trl.READER:
         path = trl.completions_folder(path) or path
     parts = list(reader.read(log_files(path, reader.patterns), options, notes))
@@ -116,8 +116,8 @@ def _known(sample: Sample) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
-def _for_tool(tool: str, fields: Fields) -> Fields:
-    """Return the fields, with the score under one name; `correct` names the same score.
+def for_tool(tool: str, fields: Fields) -> Fields:
+    """Return the fields that the user names for a tool's log, with the score under one name; `correct` names the same score.
 
     Raises:
         ConfigError: If fields are named that the reader does not read.

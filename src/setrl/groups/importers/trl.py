@@ -22,8 +22,8 @@ from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample, Strategy
 
 COMPLETIONS = "completions_*.parquet"
-FIXED = ("step", "prompt", "completion", "advantage")
 LABEL_COLUMN = "cluster"  # in which setrl's trainers write the strategies
+FIXED = ("step", "prompt", "completion", "advantage", LABEL_COLUMN)
 NO_STRATEGY = "degenerate"  # and what they write there for a sample without one
 
 
@@ -79,7 +79,7 @@ def _sample(row: dict[str, Any], reward: str | None, options: LogOptions, where:
 
 def _strategy(row: dict[str, Any], options: LogOptions, where: str) -> Strategy:
     """Return the strategy of a row; in the column of setrl's trainers null is unknown."""
-    column = options.fields.strategy
+    column = options.fields.strategy or (LABEL_COLUMN if LABEL_COLUMN in row else None)
     value = field(row, column, where) if column else None
     if column is None or (column == LABEL_COLUMN and value is None):
         return None

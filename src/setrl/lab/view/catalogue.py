@@ -9,7 +9,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -28,7 +28,7 @@ from setrl.files.run_folder import (
     read_config,
 )
 from setrl.groups.importers import tinker_cookbook
-from setrl.groups.importers.tools import READERS
+from setrl.groups.importers.tools import READERS, for_tool
 from setrl.groups.options import LogOptions
 from setrl.groups.records import is_evaluation_file
 from setrl.lab.view.rollouts import Index, Rollouts, ToolLog
@@ -221,7 +221,9 @@ class Catalogue:
         arms: dict[str, dict[int, Seed]] = {}
         if READERS[tool].by_step and found[0].re.groups:
             steps = {int(match[1]): folder / match[0] for match in found}
-            log = ToolLog(dict(sorted(steps.items())), READERS[tool], self.options)
+            named = for_tool(tool, self.options.fields)
+            options = replace(self.options, fields=named)
+            log = ToolLog(dict(sorted(steps.items())), READERS[tool], options)
             arms = {name: {0: Seed(index=self._index(folder, log))}}
         given = self.root if self.root.is_file() else folder
         load = partial(_loaded, given, self.options, tool)

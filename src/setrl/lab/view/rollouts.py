@@ -143,12 +143,11 @@ class ToolLog:
         parts = list(self.reader.groups(self.files[step], self.options, notes))
         notes += self.reader.notice(parts)
         said = tuple(f"{note[:1].upper()}{note[1:]}." for note in notes)
-        return [_shown(group, step, said) for group in merged(parts)]
-
-
-def _shown(group: Group, step: int, notes: tuple[str, ...]) -> Group:
-    """Return the group of a step, with what its rewards say about correctness."""
-    return replace(group, step=step, samples=with_outcomes(group.samples), notes=notes)
+        above = self.options.correct_above
+        return [
+            replace(group, step=step, samples=with_outcomes(group.samples, above), notes=said)
+            for group in merged(parts)
+        ]
 
 
 def summary(place: int, group: Group) -> tuple[Any, ...]:
