@@ -315,6 +315,7 @@ def test_every_command_reads_the_same(log, tmp_path, capsys):
     )
     assert of_evaluation(recommend._read()) == (correct, seen)
     assert of_evaluation(shown_in_a_page(path, options)) == (correct, seen)
+    assert of_evaluation(reported(path, tmp_path, options)) == (correct, seen)
     if "schema_version" not in path_text(path) or "group" in path_text(path):
         output = tmp_path / "imported.jsonl"
         tool = {"out": "trl", "rollouts": "verl", "log.eval": "inspect"}.get(path.name, "jsonl")
@@ -329,11 +330,20 @@ def path_text(path):
 
 
 def shown_in_a_page(path, options):
-    """What `setrl view` shows, which reports read in the same way."""
+    """What `setrl view` shows."""
     [entry] = Catalogue(path, options).look().entries.values()
     [arms] = entry.evaluations.values()
     [[source]] = [list(seeds.values()) for seeds in arms.values()]
     return source.load()
+
+
+def reported(path, folder, options):
+    """What `setrl report` shows."""
+    pytest.importorskip("matplotlib")
+    from setrl.report.own_files import data_of
+
+    [of_arm] = data_of([path], folder, options)[0].problems["given"].values()
+    return of_arm[0]
 
 
 def test_credit_is_added_to_the_same_groups(log, tmp_path, capsys):

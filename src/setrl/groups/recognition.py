@@ -257,24 +257,23 @@ class _Search:
         self.row_of = [row for _, row in items]
         self.size = len(items)
         self.rows = given.rows
-        self.given = {
+        self.found = {
             role: paths if role == "rows" else tuple(map(self._path, paths))
             for role, paths in given.named().items()
         }
-        self.found: dict[str, tuple[str, ...]] = {"rows": (given.rows,)} if given.rows else {}
-        self.why: dict[str, str] = {"rows": ""}
+        self.why = {role: f"--{role.replace('_', '-')}" for role in self.found}
+        self.given = frozenset(self.found)
         self.judged = self._judged()
         self._strategy_names = list(dict.fromkeys([*self.judged, *strategies]))
         if strategies is not STRATEGIES:  # names of right labels, which no judge has added
             self._strategy_names = [name for name in strategies if name not in self.judged]
         self.notes: list[str] = []
         self.lacks: dict[str, str] = {}
-        for role, paths in self.given.items():
-            for path in paths:
-                if role != "rows" and path not in self.columns:
-                    option = role.replace("_", "-")
-                    raise ConfigError(f"--{option}: there is no field {path!r}; the rows have "
-                                      f"{self._all_fields}")  # fmt: skip
+        for role in self.given - {"rows"}:
+            for path in self.found[role]:
+                if path not in self.columns:
+                    raise ConfigError(f"{self.why[role]}: there is no field {path!r}; the rows "
+                                      f"have {self._all_fields}")  # fmt: skip
 
     def _path(self, name: str) -> str:
         """Return the path of a field that the user names, which may be inside the list of rows."""
@@ -344,7 +343,6 @@ class _Search:
     def _free(self, names: Sequence[str], is_one: Callable[[Any], bool]) -> list[str]:
         """Paths with one of the names, in the order of the names, whose values are of the type."""
         used = {path for paths in self.found.values() for path in paths}
-        used |= {path for paths in self.given.values() for path in paths}
         if names is not self._strategy_names:
             used |= {path for path in self.columns if _norm(path).removesuffix("s") in self.judged}
         return [
@@ -354,18 +352,15 @@ class _Search:
             if name in _norms(path, values) and path not in used and all_are(values, is_one)
         ]
 
+    def _name(self, role: str, *paths: str, why: str = "its name") -> None:
+        self.found[role], self.why[role] = paths, why
+
     def _take(self, role: str, names: Sequence[str], is_one: Callable[[Any], bool]) -> None:
-        if role in self.given:
-            self.found[role], self.why[role] = self.given[role], f"--{role.replace('_', '-')}"
-        elif free := self._free(names, or_list(is_one)):
-            self.found[role], self.why[role] = (free[0],), "its name"
+        if role not in self.found and (free := self._free(names, or_list(is_one))):
+            self._name(role, free[0])
 
     def _find_correct(self) -> None:
-        for role in ("num_correct", "num_samples"):
-            if role in self.given:
-                self.found[role], self.why[role] = self.given[role], f"--{role.replace('_', '-')}"
-        if "correct" in self.given:
-            self.found["correct"], self.why["correct"] = self.given["correct"], "--correct"
+        if "correct" in self.found:
             return
         for names in (SAYS_CORRECT, SCORES):
             free = self._free(names, or_list(is_verdict))
@@ -380,8 +375,7 @@ class _Search:
                 )
                 return
             agree = f"; {free[1]} is the same" if len(free) > 1 else ""
-            self.found["correct"] = (free[0],)
-            self.why["correct"] = f"its name; {kind(self._example(free[0]))}{agree}"
+            self._name("correct", free[0], why=f"its name; {kind(self._example(free[0]))}{agree}")
             return
 
     def _verdicts(self, path: str) -> list[Any]:
@@ -391,11 +385,10 @@ class _Search:
         ]
 
     def _find_group(self) -> None:
-        if "group" in self.given:
-            self.found["group"], self.why["group"] = self.given["group"], "--group"
+        if "group" in self.found:
             return
         if self.rows == "samples" and {"schema_version", *ROLLOUT} <= self.columns.keys():
-            self.found["group"], self.why["group"] = ROLLOUT, "a file of setrl's rollouts"
+            self._name("group", *ROLLOUT, why="a file of setrl's rollouts")
             return
         free = [p for p in self._free(GROUPS, is_name) if len(self.columns[p]) == self.size]
         if not free:
@@ -407,19 +400,17 @@ class _Search:
             )
         if self._is_per_sample():
             repeated = [p for p in free if 0 < self._distinct(p) < self.size]
-            chosen = (repeated or free)[0]
             why = "its name; its values repeat" if repeated else "its name"
-        else:
-            inner = [p for p in free if self.rows and p.startswith(f"{self.rows}.")]
-            outer = [p for p in free if p not in inner]
-            chosen, why = (inner or free)[0], "its name"
-            if inner and outer and self._distinct(outer[0]) > 1 and (
-                self._distinct(inner[0]) < self.size
-            ):  # fmt: skip
-                self.found["group"] = (outer[0], inner[0])
-                self.why["group"] = "their names; together they name a problem"
-                return
-        self.found["group"], self.why["group"] = (chosen,), why
+            self._name("group", (repeated or free)[0], why=why)
+            return
+        inner = [p for p in free if self.rows and p.startswith(f"{self.rows}.")]
+        outer = [p for p in free if p not in inner]
+        self._name("group", (inner or free)[0])
+        if inner and outer and self._distinct(outer[0]) > 1 and (
+            self._distinct(inner[0]) < self.size
+        ):  # fmt: skip
+            why = "their names; together they name a problem"
+            self._name("group", outer[0], inner[0], why=why)
 
     def _row_is_problem(self) -> bool:
         """Return whether a row without an id is a problem with all its samples."""
@@ -461,16 +452,13 @@ class _Search:
         is_by_prompt = names_prompt(self.found.get("group", ()), self.why.get("group", ""))
         golds = [path for path in self._free(GOLDS, is_label)
                  if is_by_prompt or True not in self._within_groups(path)]  # fmt: skip
-        if "gold" in self.given:
-            self.found["gold"], self.why["gold"] = self.given["gold"], "--gold"
-        elif golds:
-            self.found["gold"], self.why["gold"] = (golds[0],), "its name"
+        if golds and "gold" not in self.found:
+            self._name("gold", golds[0])
         for path in self._free((EITHER,), or_list(is_label)):
             is_list = isinstance(self._example(path), list)
             differs = self._within_groups(path)
             if "answer" not in self.found and (is_list or True in differs):
-                self.found["answer"] = (path,)
-                self.why["answer"] = "its name; it differs within problems"
+                self._name("answer", path, why="its name; it differs within problems")
             elif "gold" not in self.found and not is_list and True not in differs:
                 if not differs and "answer" not in self.found and self._is_per_sample():
                     self.notes.append(
@@ -478,8 +466,7 @@ class _Search:
                         f"--answer {path} or --gold {path} says which"
                     )
                     continue
-                self.found["gold"] = (path,)
-                self.why["gold"] = "its name; one value per problem"
+                self._name("gold", path, why="its name; one value per problem")
 
     def _find_strategy(self) -> None:
         """Take a judge's labels, else a field with the name of a strategy."""
@@ -511,8 +498,7 @@ class _Search:
         has_correct = "correct" in self.found
         self._take("reward", REWARDS if has_correct else (*REWARDS, "score"), is_verdict)
         if not has_correct and "reward" in self.given and "correct" not in self.lacks:
-            self.found["correct"] = self.given["reward"]
-            self.why["correct"] = "--reward"
+            self._name("correct", *self.found["reward"], why="--reward")
 
     def _drop_constant_numbers(self) -> None:
         role = "sample_number"
@@ -529,8 +515,7 @@ class _Search:
 
     def _check_texts(self) -> None:
         if "text" not in self.found and self.needs_text and "answer" in self.found:
-            self.found["text"] = self.found["answer"]
-            self.why["text"] = "the answer; no field holds the text"
+            self._name("text", *self.found["answer"], why="the answer; no field holds the text")
         if "text" not in self.found:
             self.lacks["text"] = ("no field holds what the model wrote: name it with --text; the "
                                   f"rows have {self._all_fields}")  # fmt: skip
@@ -562,8 +547,8 @@ class _Search:
         ):  # fmt: skip
             return
         if "num_correct" not in self.found and (pair := self._counts()) is not None:
-            self.found |= {"num_correct": (pair[0],), "num_samples": (pair[1],)}
-            self.why |= {"num_correct": "its name", "num_samples": "its name"}
+            self._name("num_correct", pair[0])
+            self._name("num_samples", pair[1])
         if not {"num_correct", "num_samples"} <= self.found.keys():
             texts = ", or --verify, which grades the boxed answers of the texts" * has_texts
             self.lacks["correct"] = self._unclear() or (

@@ -117,7 +117,7 @@ def _known(sample: Sample) -> Iterator[tuple[str, Any]]:
 
 
 def for_tool(tool: str, fields: Fields) -> Fields:
-    """Return the fields that the user names for a tool's log, with the score under one name; `correct` names the same score.
+    """Return the fields that the user names for a tool's log, whose score has one name: reward.
 
     Raises:
         ConfigError: If fields are named that the reader does not read.
