@@ -341,8 +341,9 @@ FINALS = ("polynomial", "multiplication", "quadratic")
 EARLIER = """\
 The intervals of the runs with three seeds were first percentiles of resampled problems and seeds
 (`bootstrap` in the files), which are too short for three seeds. Their samples are not in the
-repository, so the present intervals are computed from what the files have. The spread of seeds is exact: V_R comes
-from the paired means of the seeds (`per_seed`). The spread of problems is recovered from the width
+repository, so the present intervals are computed from what the files have.
+The spread of seeds is exact: V_R comes from the paired means of the seeds (`per_seed`).
+The spread of problems is recovered from the width
 of the earlier interval: V_P = (width / 3.92)² − V_R of one arm − V_R of the other. The interval is
 the value ± √(t²₉₉·V_P + t²_{R−1}·V_R), and no shorter than the earlier one; arms with the same
 samples differ by 0. In the runs of docs/results whose V_P is known, the recovered interval has

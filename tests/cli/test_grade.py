@@ -16,7 +16,11 @@ def graded(*arguments: str) -> int:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("1,2", "2,1"), 0, "right: each of the 2 members of the gold is in the answer (checked)\n"),
+        (
+            ("1,2", "2,1"),
+            0,
+            "right: each of the 2 members of the gold is in the answer (checked)\n",
+        ),
         (("x^2+1", r"So \boxed{x^2-1}."), 10, "at x = 2: the gold is 5 there, and the answer is 3"),
         (("--", "5", "-5"), 10, "wrong: the number -5 is not 5"),
         (("5", "5 million"), 11, "unreadable: 5 million has no certain reading"),

@@ -50,8 +50,9 @@ def read_back(output: Path, log: Log, judge: str, into: str) -> list[Done]:
     try:
         return _read_back(output, log, judge, into)
     except (DataError, KeyError, TypeError, AttributeError, IndexError):
+        other = _by_another(output, judge, into)
         raise ConfigError(
-            f"{output} holds other lines than {judge} would write{_by_another(output, judge, into)}: "
+            f"{output} holds other lines than {judge} would write{other}: "
             "give another --output or remove the file"
         ) from None
 

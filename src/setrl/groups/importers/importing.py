@@ -13,7 +13,6 @@ from setrl.errors import ConfigError
 from setrl.groups.options import LogOptions
 from setrl.groups.types import Group
 
-
 ALL_FIELDS = ("reward", "strategy", "answer", "gold")  # that an option can name
 
 

@@ -60,7 +60,7 @@ def _gold(doc: dict[str, Any]) -> str | None:
 
 
 def _opens(path: Path, start: bytes) -> bool:
-    return start.startswith(b"PAR1") and COLUMNS <= {c.strip("_") for c in parquet.columns(path)}
+    return start.startswith(b"PAR1") and {c.strip("_") for c in parquet.columns(path)} >= COLUMNS
 
 
 READER = LogReader(("**/details_*.parquet",), _groups, shared_ids=True, opens=_opens)
