@@ -1,6 +1,7 @@
 """`setrl judge-audit`: its files, its table, and where it gets rewards and gold labels from."""
 
 import json
+import re
 
 import pytest
 
@@ -42,7 +43,7 @@ def test_an_audit_is_written_as_json_table_and_figure(path, tmp_path, capsys):
     assert run("judge-audit", path, "--config", config, *options) == 0
     folder = tmp_path / "in.audit"
     record = json.loads((folder / "audit.json").read_text())
-    assert record["judge"] == "exact with 40% flips"
+    assert record["judge"] == "noisy:exact, flips 0.4"
     assert (record["groups"], record["orders"], record["judgements_unknown"]) == (5, 3, 0)
     assert list(record["agreement"]) == ["itself", "pairwise", "gold"]
     assert 0 < record["agreement"]["gold"]["flips"]["value"] < 1
@@ -134,7 +135,9 @@ def test_a_language_model_sees_every_order_and_every_pair(tmp_path):
         assert run("judge-audit", path, *options, "--endpoint", server.url) == 0
         assert server.log.count("fine") == asked  # the cache in the folder knows all of them
     record = json.loads((tmp_path / "in.audit" / "audit.json").read_text())
-    assert record["judge"] == "m (mathematics)"
+    assert re.fullmatch(
+        r"lm:m, style mathematics@\w{12}, seed 0, sample_tokens 24000", record["judge"]
+    )
     assert record["agreement"]["itself"]["flips"]["value"] == 0.0
     assert record["agreement"]["itself"]["flips"]["groups"] == 6
     assert record["pairs"]["questions"] == 36

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -36,7 +36,10 @@ def name_of(value: Any) -> str:
 def changed(value: Any, leave_out: Collection[str] = ()) -> dict[str, Any]:
     """Return the fields of a dataclass that are compared and are not at their defaults."""
     found = {one.name: getattr(value, one.name) for one in fields(value) if one.compare}
-    defaults = {one.name: one.default for one in fields(value)}
+    defaults = {
+        one.name: one.default if one.default_factory is MISSING else one.default_factory()
+        for one in fields(value)
+    }
     kept = (name for name in found if name not in leave_out)
     return {name: found[name] for name in kept if found[name] != defaults[name]}
 
