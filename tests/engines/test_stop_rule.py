@@ -134,11 +134,12 @@ class Converging:
 FLAT = StopRule(max_without_signal=16)
 
 
-def converging(base, folder, signal, steps):
+def converging(base, folder, signal, steps, logging_steps=2):
+    every = {"save_strategy": "steps", "save_steps": 2, "logging_steps": logging_steps}
     return SetGRPOTrainer(
         str(base),
         Converging(signal).reward,
-        arguments(folder, max_steps=steps, save_strategy="steps", save_steps=2, logging_steps=2),
+        arguments(folder, max_steps=steps, **every),
         Dataset.from_dict({"prompt": PROMPTS * 12}),
         method=methods.maxpo(2),
         sampler=sampler.sample_ids,
@@ -146,9 +147,10 @@ def converging(base, folder, signal, steps):
     )
 
 
-def test_a_training_that_converged_and_resumes_is_not_stopped(base, tmp_path):
-    converging(base, tmp_path, signal=1, steps=2).train()
-    again = converging(base, tmp_path, signal=0, steps=12)
+@pytest.mark.parametrize("logging_steps", [2, 3])  # 3: nothing is logged before the checkpoint
+def test_a_training_that_converged_and_resumes_is_not_stopped(base, tmp_path, logging_steps):
+    converging(base, tmp_path, 1, 2, logging_steps).train()
+    again = converging(base, tmp_path, 0, 12, logging_steps)
     again.train(resume_from_checkpoint=True)
     assert again.state.global_step == 12
 

@@ -37,7 +37,13 @@ from setrl.engines import functions
 from setrl.engines.correct import Correct, check_correct, outcome_of
 from setrl.engines.functions import Source, functions_of
 from setrl.engines.judging import JudgeQueue
-from setrl.engines.metrics import batch_metrics, dead_groups, evaluation_metrics, had_signal
+from setrl.engines.metrics import (
+    DEAD_GROUPS,
+    batch_metrics,
+    dead_groups,
+    evaluation_metrics,
+    had_signal,
+)
 from setrl.engines.timing import timed
 from setrl.engines.trl import checks, importance
 from setrl.engines.trl.columns import ClusterFunction, Gathering, Generation
@@ -167,7 +173,8 @@ class SetCredit(Gathering):
         self.judge_parts = judge_parts
         self.combine = combine
         self.mask_dead_groups = mask_dead_groups
-        self.credit_watch = CreditWatch(stop_rule, lambda: had_signal(self.state.log_history))
+        self.credit_watch = CreditWatch(stop_rule, self._had_signal)
+        self._began_at: int | None = None
         self._generation = Generation()
         self._has_own_label_column = False
         own_rewards, rewards = rewards, [_checked(reward) for reward in rewards]
@@ -217,6 +224,8 @@ class SetCredit(Gathering):
     @override
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         self._generation = Generation()
+        if self._began_at is None:
+            self._began_at = self.state.global_step
         self._make_room_in_logs()
         output = super()._generate_and_score_completions(inputs)
         labels = self._generation.labels
@@ -246,6 +255,15 @@ class SetCredit(Gathering):
             batch = self._scored(replace(columns, cut=None), methods.dr_grpo())
             for key, value in evaluation_metrics(batch).items():
                 self._metrics["eval"][key].append(value)
+
+    def _had_signal(self) -> bool:
+        """Return whether the training had a signal before the checkpoint from which it resumed.
+
+        If nothing was logged before the checkpoint, it is taken for a training that had one.
+        """
+        before = [one for one in self.state.log_history if one["step"] <= (self._began_at or 0)]
+        logged = [one for one in before if DEAD_GROUPS in one]
+        return bool(self._began_at) and (not logged or had_signal(logged))
 
     @property
     def _is_last_generation(self) -> bool:
@@ -327,7 +345,7 @@ class SetCredit(Gathering):
         Without it, they would take the place of the training's samples of the same step.
         """
         args: Any = self.args
-        logs: dict[str, Any] = self._logs  # type: ignore[assignment]
+        logs: dict[str, Any] = self._logs
         most = args.generation_batch_size if self._is_training else None
         if logs["prompt"].maxlen == most:
             return
