@@ -155,8 +155,7 @@ class SetCredit(Gathering):
         first = inspect.signature(super().__init__).bind_partial(model, rewards, args, *more)
         has_rewards = bool(rewards or {**first.arguments, **others}.get("environment_factory"))
         has_labels = cluster_func is not None or judge is not None
-        if cluster_func is not None and judge is not None:
-            raise ValueError("pass cluster_func or judge, not both: each gives samples clusters")
+        self._take_strategies(cluster_func, judge)
         if isinstance(method, Scheduled):
             schedule, method = method, method(0.0)
         fields = dict(fields or {})
@@ -168,8 +167,6 @@ class SetCredit(Gathering):
         self.schedule = schedule
         self.sampler = sampler
         self.on_batch = on_batch
-        self.cluster_func = None if cluster_func is None else functions.checked_labels(cluster_func)
-        self.judge_queue = JudgeQueue(judge) if judge is not None else None
         self.judge_parts = judge_parts
         self.combine = combine
         self.mask_dead_groups = mask_dead_groups
@@ -187,6 +184,13 @@ class SetCredit(Gathering):
         self._take_arguments(made, truncated)
         if any(map(functions.is_async, self._own_functions)):
             self._start_event_loop()
+
+    def _take_strategies(self, cluster_func: ClusterFunction | None, judge: Judge | None) -> None:
+        """Keep who gives samples their strategies."""
+        if cluster_func is not None and judge is not None:
+            raise ValueError("pass cluster_func or judge, not both: each gives samples clusters")
+        self.cluster_func = None if cluster_func is None else functions.checked_labels(cluster_func)
+        self.judge_queue = JudgeQueue(judge) if judge is not None else None
 
     def _take_fields(self, fields: Mapping[str, Source | MeanLogprob]) -> None:
         """Keep where fields come from: functions and columns, or the policy itself."""
