@@ -348,7 +348,7 @@ of the earlier interval: V_P = (width / 3.92)² − V_R of one arm − V_R of th
 the value ± √(t²₉₉·V_P + t²_{R−1}·V_R), and no shorter than the earlier one; arms with the same
 samples differ by 0. In the runs of docs/results whose V_P is known, the recovered interval has
 0.93 to 1.5 times the exact length for pass@1 (nine of ten: 0.99 to 1.06) and 0.95 to 1.2 times for
-right strategies."""
+right strategies. The intervals of polynomial_fresh are computed from its samples."""
 
 
 def tables(folder: Path = FOLDER) -> Path:
