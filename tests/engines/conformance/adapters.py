@@ -264,6 +264,7 @@ OF_TRL = {
 }
 OF_WORKER = dict.fromkeys(OF_TRL, "tests/engines/test_async.py") | {
     "a judge": "TRL's worker is another process, which takes functions and no judge",
+    "the stop rule": "tests/engines/test_stop_rule.py",
 }
 ADAPTERS = {
     "set_advantages": Adapter(dense, start=start_dense, without=OF_ARRAYS),
