@@ -714,14 +714,16 @@ def _points(names: list[str], *trees: Tree) -> list[dict[str, Fraction]]:
     if whole and most > FARTHEST:
         raise UnreadError  # a binomial coefficient may begin beyond all points
     sizes = [3, 9, 40, 10**3, 10**6, 10**9] if not whole else [6, 12, 30, 2 * most + 14]
-    points = []
+    close: list[Fraction] = []
     if len(names) == 1 and whole:
-        points = [
-            {names[0]: at + off} for at in (0, *near[:9]) for off in range(-2, 4) if at + off >= 0
-        ]
+        around = [at + off for at in (Fraction(0), *near[:9]) for off in range(-2, 4)]
+        close = [at for at in around if at >= 0]
     elif len(names) == 1:  # both sides of where |x − c| turns
-        points = [{names[0]: sign * at + off} for at in near[:9] for sign in (1, -1)
-                  for off in (Fraction(-1, 3), Fraction(1, 3))]  # fmt: skip
+        third = Fraction(1, 3)
+        close = [
+            each for at in near[:9] for each in (at - third, at + third, -at - third, third - at)
+        ]
+    points = [{names[0]: at} for at in close]
     for at in range(POINTS):
         size = sizes[at % len(sizes)]
         bottom = 1 if whole or at % 2 else 97
@@ -865,7 +867,7 @@ def _about(tree: Tree, point: Point) -> Any:
         raise UnreadError
     if operation in ("tanh", "exp", "sinh", "cosh") and abs(values[0]) > DIGITS[1] // 5:
         raise UnreadError
-    function = rest.get(operation) or getattr(mpmath, _MPMATH.get(operation, operation))
+    function = rest.get(operation) or getattr(mpmath, _MPMATH.get(operation) or operation)
     result = function(*values)
     if operation in ("^", "/") and result and abs(mpmath.log10(abs(result))) > DIGITS[1] // 3:
         raise UnreadError  # 10⁻⁹⁰⁰⁰ would be lost in a sum
