@@ -55,6 +55,12 @@ class WorkerPool:
         memory_mb: Memory of a worker in addition to what it has at its start.
     """
 
+    idle: list[_Worker]
+    _lock: threading.Lock
+    _process: subprocess.Popen[bytes] | None
+    _control: socket.socket | None
+    _end: weakref.finalize | None
+
     def __init__(self, workers: int, time_limit_s: float, memory_mb: int):
         self.workers = workers
         self.time_limit_s = time_limit_s
@@ -136,12 +142,9 @@ class WorkerPool:
 
     def _forget(self) -> None:
         """Begin without processes: in a forked child they, and the held locks, are the parent's."""
-        self.idle: list[_Worker] = []
-        self._lock = threading.Lock()
-        self._free = threading.Semaphore(self.workers)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
-        self._end: weakref.finalize | None = None
+        self.idle = []
+        self._lock, self._free = threading.Lock(), threading.Semaphore(self.workers)
+        self._process = self._control = self._end = None
 
 
 _POOLS: weakref.WeakSet[WorkerPool] = weakref.WeakSet()
