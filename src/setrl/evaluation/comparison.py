@@ -289,13 +289,9 @@ def ks_between(ks: Sequence[int]) -> list[int]:
 
 def _on_shared(first: Side, second: Side) -> tuple[Side, Side, list[str]]:
     """Both on the problems that both have, in the first one's order; what is left out."""
-    names = first.name, second.name if second.name != first.name else f"{second.name} (B)"
-    both = zip(names, (first.evaluations, second.evaluations), strict=True)
-    found, notes = comparable(dict(both))
-    return *(
-        dataclasses.replace(side, evaluations=tuple(found[name]))
-        for side, name in zip((first, second), names, strict=True)
-    ), notes
+    name = second.name if second.name != first.name else f"{second.name} (B)"
+    found, notes = comparable({first.name: first.evaluations, name: second.evaluations})
+    return first.holding(found[first.name]), second.holding(found[name]), notes
 
 
 def _both_values(
@@ -337,12 +333,9 @@ def _with_samples(first: Side, second: Side, least: int) -> tuple[Side, Side, li
     if enough_P.all():
         return first, second, []
     rows = np.flatnonzero(enough_P).tolist()
-    kept = (
-        dataclasses.replace(side, evaluations=tuple(e.choose(rows) for e in side.evaluations))
-        for side in (first, second)
-    )
+    kept = [side.holding([e.choose(rows) for e in side.evaluations]) for side in (first, second)]
     few = f"{count(len(enough_P) - len(rows), 'problem')} with fewer samples than the largest k"
-    return *kept, [f"{few} left out"]
+    return kept[0], kept[1], [f"{few} left out"]
 
 
 def _pass_band(first: Side, second: Side, intervals: IntervalConfig) -> Band:

@@ -101,13 +101,14 @@ class Evaluation:
 
     def choose(self, rows: Sequence[int]) -> Evaluation:
         """Return the same of some problems, in this order."""
-        of_problems = {one.name: getattr(self, one.name) for one in fields(self)}
-        return replace(self, **{
-            name: tuple(values[row] for row in rows) if isinstance(values, tuple) else values[rows]
-            for name, values in of_problems.items()
-            if (name.endswith(("_P", "_PN")) or name in ("prompts", "ids"))
-            and values is not None and len(values)
-        })  # fmt: skip
+        chosen: dict[str, Any] = {}
+        for name in ("prompts", "ids", *(f.name for f in fields(self) if "_P" in f.name)):
+            values = getattr(self, name)
+            if isinstance(values, tuple):
+                chosen[name] = tuple(values[row] for row in rows) if values else ()
+            elif values is not None:
+                chosen[name] = values[list(rows)]
+        return replace(self, **chosen)
 
     def with_samples(self, least: int) -> Evaluation:
         """Return the problems that have this many samples.
@@ -190,7 +191,7 @@ def _ids(found: Sequence[_Problem]) -> tuple[str, ...]:
     return tuple(one.name for one in found)
 
 
-class _Labels(dict[str | None, int]):
+class _Labels(dict[str, int]):
     """Names → integer labels in the order of first appearance."""
 
     def of(self, names: Iterable[str | None]) -> NDArray[np.int64]:
@@ -248,9 +249,9 @@ def contradiction(evaluation: Evaluation) -> str:
     both = np.intersect1d(key[is_right], key[~is_right])
     if not len(both):
         return ""
-    problem, answer = divmod(int(both[0]), len(names))
+    row, label = divmod(int(both[0]), len(names))
     return (
         f"{count(len(both), 'answer')} of a problem marked both right and wrong, the first: "
-        f"{names[answer]!r} of {evaluation.ids[problem][:60]!r}; votes take it as right, so "
+        f"{names[label]!r} of {evaluation.ids[row][:60]!r}; votes take it as right, so "
         "majority@1 is not pass@1"
     )

@@ -79,7 +79,8 @@ def _example(
     """Describe a problem: each arm's share of correct samples, and samples of the best arm."""
     best = max(rates, key=lambda arm: rates[arm])
     folders = _seed_folders(data, best)
-    samples, number = {}, 0
+    samples: dict[tuple[str | None, str | None], dict[str, Any]] = {}
+    number = 0
     for seed, one in zip(data.problems[split][best], found[best], strict=True):
         places = np.flatnonzero(one.correct_PN[p]).tolist()
         number += len(places)
