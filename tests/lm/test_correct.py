@@ -61,7 +61,11 @@ def test_a_graded_function_needs_a_function_that_says_it(make):
 
 @pytest.mark.parametrize(
     ("correct", "message"),
-    [("maths", "module:name"), ("own:none", "has no function 'none'"), (1, "non-empty string")],
+    [
+        ("maths", "module:name"),
+        ("own:none", "has no function 'none'"),
+        (1, "must be a string or null"),
+    ],
 )
 def test_what_names_nothing_is_refused(make, correct, message):
     with pytest.raises(ConfigError, match=message):

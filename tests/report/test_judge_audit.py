@@ -55,7 +55,7 @@ def test_an_audit_is_written_as_json_table_and_figure(path, tmp_path, capsys):
     page = (folder / "audit.html").read_text()
     shown = json.loads(page.split('id="data">')[1].split("</script>")[0])
     assert shown["audit"] == record
-    assert shown["verdict"][0].startswith("When the judge “exact with 40% flips” sees the same")
+    assert shown["verdict"][0].startswith("When the judge “noisy:exact, flips 0.4” sees the same")
     flips = record["agreement"]["gold"]["flips"]
     by_group = record["by_group"]["gold"]["flips"]
     assert sum(by_group) / len(by_group) == pytest.approx(flips["value"], abs=1e-6)
