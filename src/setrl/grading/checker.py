@@ -264,7 +264,7 @@ def _with_letter(tree: Tree, old: str, new: str) -> Tree:
 
 
 def _rounds(one: Tree, other: Tree, gold: str, answer: str) -> bool:
-    """Whether a decimal rounds the constant on the other side, which is no whole number."""
+    """Whether a decimal rounds the constant on the other side, which is not a whole number."""
     decimals = [text for text in (gold, answer) if re.fullmatch(r"-?\d*\.\d+", squeezed(text))]
     if len(decimals) != 1 or _letters(one) | _letters(other):
         return False
@@ -350,7 +350,7 @@ _DIFFERENT: dict[str, _Check] = {
 
 
 def _plain(text: str) -> str:
-    """Return a text with one way to write what has several, and without what has no meaning."""
+    """Return text with one way to write what has several, and without what has no meaning."""
     text = re.sub(r"√\s*(\d+(?:\.\d+)?|[a-zA-Z])", r"\\sqrt{\1}", text)
     for character, command in _CHARACTERS.items():
         text = text.replace(character, command)
@@ -371,7 +371,7 @@ def _renamed(name: str) -> str:
 
 
 def squeezed(text: str) -> str:
-    r"""Return a text without spaces, and without braces around one character.
+    r"""Return text without spaces, and without braces around one character.
 
     >>> squeezed(r"\left( \dfrac{1}{2},\, x^{2} \right)"), squeezed("2^{34}")
     ('(\\frac12,x^2)', '2^{34}')
@@ -591,7 +591,7 @@ class _Reader:
             and self.next
             and self.next in (*"txyzuvrs", r"\theta", r"\phi", r"\varphi")
         ):
-            raise UnreadError  # dx is no product
+            raise UnreadError  # dx is not a product
         if self.next == "_":
             self.take()
             start = self.at

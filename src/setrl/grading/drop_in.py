@@ -1,6 +1,6 @@
 r"""`parse` and `verify` under math-verify's names, with its order of arguments: the gold first.
 
-math-verify returns expressions of SymPy from `parse`; here an answer stays a text. An argument of
+math-verify returns expressions of SymPy from `parse`; here an answer stays text. An argument of
 math-verify is accepted if what it asks for holds here, and refused by name if it does not.
 
 >>> verify(parse(r"$\frac{1}{2}$"), parse(r"So it is \boxed{0.5}."))
@@ -35,7 +35,7 @@ def parse(
     parsing_timeout: float | None = 5,
     raise_on_error: bool = False,
 ) -> list[str]:
-    r"""Return the answer that a text states, in a list of one; an empty list if it states none.
+    r"""Return the answer that text states, in a list of one; an empty list if it states none.
 
     The answer is in the last box or list of boxes, in `<answer>` tags, after "####", after "answer
     is", or in the last line. In prose it is the only formula (`$…$`, `\(…\)`, `\[…\]`); prose with
@@ -87,7 +87,7 @@ def verify(
         target: The answer, or what `parse` returns for it.
         float_rounding: The largest relative error of a decimal is 10 to the power of minus this.
         numeric_precision: Refused if it is not 15: numbers are compared exactly.
-        strict: Refused if it is False: names count, and a set is no tuple.
+        strict: Refused if it is False: names count, and a set is not a tuple.
         allow_set_relation_comp: Any value: 1 < x < 2 and (1, 2) are the same set here.
         timeout_seconds: Processor seconds of a comparison, at most ten times as many on the clock.
             There is always a limit, in threads, too.
@@ -104,7 +104,7 @@ def verify(
         raise ValueError("numeric_precision: numbers are compared exactly, and decimals by "
                          "float_rounding: leave it out")  # fmt: skip
     if not strict:
-        raise ValueError("strict=False: names of variables count here, and a set is no tuple; "
+        raise ValueError("strict=False: names of variables count here, and a set is not a tuple; "
                          "leave it out")  # fmt: skip
     if timeout_seconds is None or timeout_seconds <= 0:
         raise ValueError(f"timeout_seconds must be above 0, got {timeout_seconds}: there is always "

@@ -49,7 +49,7 @@ def are_words(gold: str, answer: str) -> bool:
 
 
 def is_symbol(key: str) -> bool:
-    """Whether a gold is letters and digits that are no product: CO_2, IV, AB."""
+    """Whether a gold is letters and digits that are not a product: CO_2, IV, AB."""
     return _SYMBOLS.match(key) is not None
 
 
@@ -73,7 +73,7 @@ def may_follow(text: str) -> bool:
 
 
 def phrase(text: str) -> list[object]:
-    """Return the numbers and the words of a text in their order; 5 feet 6 inches is such a text."""
+    """Return numbers and words in their order, as of 5 feet 6 inches."""
     found = _PHRASE.findall(text)
     return [
         Fraction(part)

@@ -130,7 +130,7 @@ def frontier_title(data: RunData, split: SplitSummary, k: int) -> str:
 
 
 def _means(split: SplitSummary, metric: str) -> dict[str, float]:
-    """Arm → its mean of a metric, of the arms of which it is known."""
+    """Arm → its mean of a metric, for the arms that have one."""
     known = split.arms.items()
     return {arm: one.metrics[metric].value for arm, one in known if metric in one.metrics}
 
