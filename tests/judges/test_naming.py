@@ -84,6 +84,7 @@ def test_a_name_changes_with_an_encoder_and_with_all_of_a_request():
     settings = CHANGES["lm"][0]
     asked = [settings | {"request": {key: value}} for key, value in REQUESTS.items()]
     assert len({name_of("lm", one) for one in [settings, *asked]}) == len(REQUESTS) + 1
+    assert name_of("lm", settings).endswith("seed 0, sample_tokens 24000")  # no defaults
     assert {*REQUESTS, *NOT_IN_A_REQUEST} == {field.name for field in fields(Endpoint)}
 
 

@@ -41,7 +41,7 @@ def from_config(config: Config) -> Judge:
     >>> from_config("oracle:quadratic").name
     'oracle:quadratic'
     >>> from_config({"judge": "ensemble", "judges": ["exact", "oracle:quadratic"]}).name
-    'ensemble'
+    'ensemble:(exact, [oracle:quadratic])'
 
     Raises:
         ValueError: Naming the unknown judge or setting, the near miss, and all that are known.
