@@ -330,6 +330,8 @@ WRONG: dict[str, list[tuple[str, str]]] = {
     "steps beyond the sample points": [
         ("x", r"x+\lfloor \frac{x^2}{10^9}\rfloor"),
         ("x", r"x+\lceil \frac{x}{10^7}\rceil-1"),
+        ("x", r"x+\left||x^3-343|+|x^3-343.001|-|2x^3-686.001|\right|"),
+        ("x", r"x+|x^5-9|+|x^5-9.0001|-|2x^5-18.0001|"),
         ("n", r"n+\binom{1}{n}"),
         ("n", r"n+\binom{5}{n-40}"),
         ("n", r"n+\binom{1}{n}B"),

@@ -681,6 +681,8 @@ def _same_values(one: Tree, other: Tree) -> bool:
         raise UnreadError  # matrices may not commute
     if names and _has(("+", one, other), ("lfloor", "lceil")):
         raise UnreadError  # no few points see all steps
+    if any(_bends(tree) for tree in (one, other)):
+        raise UnreadError  # no few points see all pieces
     found = [_agree(one, other, point) for point in _points(names, one, other)]
     if _has(one, ("abs", "root")) and not _has(one, ("constant",)):
         for point in _points(names, one, other):
@@ -690,6 +692,13 @@ def _same_values(one: Tree, other: Tree) -> bool:
     if found.count(True) < (3 if names else 1):
         raise UnreadError
     return True
+
+
+def _bends(tree: Tree) -> bool:
+    """Whether the absolute value of a power of a letter occurs, which may turn anywhere."""
+    if tree[0] == "abs" and _letters(tree) and _has(tree, ("^",)):
+        return True
+    return any(_bends(part) for part in tree[1:] if isinstance(part, tuple))
 
 
 def _capitals(tree: Tree) -> list[str]:

@@ -28,6 +28,7 @@ SHOWN_DIGITS = 20
 MAX_EXPONENT = 10**6
 MAX_FACTORIAL = 10**5
 MAX_COUNT = 1_000
+MAX_DEGREE = 8  # of polynomials within |u| and √u
 POINTS, NEEDED = 8, 3
 _ODD = 0.4837  # so that no point is 1, where (x − 1)/(√x − 1) has no value
 _COUNTS = {"!", "!!", "binom"}
@@ -300,23 +301,26 @@ def _pieces(tree: Tree) -> list[Tree]:
 
 
 def _zeros(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any]:
-    """Return where a polynomial of degree two is zero or turns; for others a grid of all sizes."""
+    """Return where a polynomial of degree eight or less is zero; for others a grid of all sizes."""
     if letter not in letters_of(tree):
         return []
-    values = [_value_at(tree, {**base, letter: mpmath.mpf(at)}, False) for at in range(4)]
-    if (
-        any(value is None or value is NotImplemented for value in values)
-        or abs(values[3] - 3 * values[2] + 3 * values[1] - values[0]) > 1e-30
-    ):
+    at = range(MAX_DEGREE + 2)
+    values = [_value_at(tree, {**base, letter: mpmath.mpf(each)}, False) for each in at]
+    try:
+        powers = mpmath.matrix([[mpmath.mpf(each) ** power for power in at] for each in at])
+        coefficients = [*mpmath.lu_solve(powers, mpmath.matrix(values))]
+        while coefficients and abs(coefficients[-1]) < mpmath.mpf(10) ** -CANCELLED:
+            coefficients.pop()
+        if len(coefficients) > MAX_DEGREE + 1:
+            raise ValueError
+        roots = mpmath.polyroots(coefficients[::-1], maxsteps=200, extraprec=200)
+    except (TypeError, ValueError, mpmath.libmp.NoConvergence):  # no polynomial, or undefined
         sizes = [mpmath.mpf(10) ** (mpmath.mpf(power) / 3) for power in range(-9, 22)]
         return [sign * size for size in sizes for sign in (1, -1)]
-    second = (values[2] - 2 * values[1] + values[0]) / 2
-    first, constant = values[1] - values[0] - second, values[0]
-    if second == 0:
-        return [-constant / first] if first else []
-    turn, square = -first / (2 * second), first**2 - 4 * second * constant
-    spread = mpmath.sqrt(square) / (2 * second) if mpmath.im(square) == 0 and square > 0 else 0
-    return [turn, turn - spread, turn + spread]
+    found = [
+        mpmath.re(root) for root in roots if abs(mpmath.im(root)) < mpmath.mpf(10) ** -CANCELLED
+    ]
+    return found or [mpmath.mpf(0)]
 
 
 class _Context:
