@@ -381,7 +381,7 @@ def _in_blocks(samples: Samples, method: Method, step: int) -> Advantages:
     the processor's cache.
     """
     shape = samples.rewards.shape
-    whole = [np.empty(shape), np.empty(shape), np.empty(shape), np.empty(shape[0])]
+    whole = [*np.empty((3, *shape)), np.empty(shape[0])]
     used = ""
     for start in range(0, shape[0], step):
         at = slice(start, start + step)
