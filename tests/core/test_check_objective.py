@@ -89,21 +89,22 @@ def test_a_field_without_effect_is_noted():
     assert report.notes == ("clusters make no difference, though it reads them",)
 
 
-FALLS = "a higher reward of one member can lower the score, by up to "
+FALLS = "a higher reward of one member can lower the score, from "
 
 
 @pytest.mark.parametrize(
-    ("objective", "fall"),
+    ("objective", "high", "low"),
     [
-        (objectives.max() - objectives.mean(), 0.25),  # a wrong one of (1, 0, 0, 0) becomes right
-        (objectives.from_function(lambda r: np.ptp(r, axis=-1)), 1.0),
-        (objectives.polychromic() - objectives.mean(), 0.1875),
+        # A wrong one of (1, 0, 0, 0) becomes right.
+        (objectives.max() - objectives.mean(), 0.75, 0.5),
+        (objectives.from_function(lambda r: np.ptp(r, axis=-1)), 1.0, 0.0),
+        (objectives.polychromic() - objectives.mean(), -0.375, -0.5625),
     ],
     ids=str,
 )
-def test_a_score_that_falls_with_a_reward_is_noted_and_no_problem(objective, fall):
+def test_a_score_that_falls_with_a_reward_is_noted_and_no_problem(objective, high, low):
     report = check_objective(objective, set_size=4, num_samples=8)
-    assert f"{FALLS}{fall:.3g}: a worse sample" in report.notes[0]
+    assert f"{FALLS}{high:.3g} to {low:.3g}: a worse sample" in report.notes[0]
     assert not report.problems
     assert str(report).endswith("no problems found")
 
@@ -185,6 +186,18 @@ def test_it_says_what_an_objective_costs(num_samples, estimator, sets):
     assert (report.estimator, report.sets_per_prompt) == (estimator, sets)
     assert report.seconds_per_prompt > 0
     assert estimator in str(report)
+    assert str(report).count("a prompt of 128") == 1
+
+
+def test_the_cost_is_measured_for_the_prompts_of_a_step():
+    asked = []
+
+    def spread(rewards):
+        asked.append(len(rewards))
+        return np.ptp(rewards, axis=-1)
+
+    report = check_objective(spread, num_samples=8, num_prompts=5)
+    assert (report.num_prompts, asked[-1]) == (5, 5)
 
 
 def test_the_report_is_frozen_and_set_size_is_checked():
