@@ -136,8 +136,10 @@ def right_by_reward(rewards: np.ndarray) -> np.ndarray:
         ValueError: Showing a reward that is neither 0 nor 1.
     """
     right = rewards == 1
-    is_other = ~(right | (rewards == 0))
-    others = rewards[is_other & ~np.isnan(rewards)] if is_other.any() else rewards[:0]
+    is_binary = right | (rewards == 0)
+    if is_binary.all():
+        return right
+    others = rewards[~(is_binary | np.isnan(rewards))]
     if others.size:
         raise ValueError(
             f"only rewards of 0 and 1 say which samples are right, got {others[0]:g}: pass "

@@ -39,8 +39,8 @@ class DiversityBonus:
         """Return the rewards with the bonus."""
         n = samples.num_samples
         clusters = find_clusters(samples.clusters)
-        rarity_C = (n / np.maximum(clusters.size_C, 1) - 1) / max(n - 1, 1)
-        return samples.rewards + self.weight * clusters.of_own(rarity_C)
+        rarity_CB = (n / np.maximum(clusters.size_CB, 1) - 1) / max(n - 1, 1)
+        return samples.rewards + self.weight * clusters.of_own(rarity_CB)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class QualityTimesDiversity:
         """Return the rewards times the diversity."""
         n = samples.num_samples
         clusters = find_clusters(samples.clusters)
-        others_BN = clusters.of_own((n - clusters.size_C) / max(n - 1, 1))
+        others_BN = clusters.of_own((n - clusters.size_CB) / max(n - 1, 1))
         return samples.rewards * np.maximum(others_BN, self.floor)
 
 

@@ -207,13 +207,8 @@ def count_labels(labels_PN: ArrayLike) -> Counts:
     array([[1, 2],
            [4, 0]])
     """
-    clusters = find_clusters(np.asarray(labels_PN))
-    kept = np.flatnonzero(clusters.size_C)
-    row_C = clusters.row_C[kept]
-    column_C = np.arange(len(kept)) - np.searchsorted(row_C, row_C)
-    count_PC = np.zeros((len(clusters.at_BN), column_C.max(initial=0) + 1), dtype=np.int64)
-    count_PC[row_C, column_C] = clusters.size_C[kept]
-    return count_PC
+    size_PC, _ = find_clusters(np.asarray(labels_PN)).sizes(by_size=False)
+    return size_PC if size_PC.size else np.zeros((len(size_PC), 1), dtype=np.int64)
 
 
 def effective_number(count_PC: ArrayLike) -> Floats:

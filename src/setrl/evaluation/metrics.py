@@ -175,8 +175,8 @@ def _set_scores(
 def _right_answers(evaluation: Evaluation) -> NDArray[np.bool_]:
     """Whether each sample's answer is right: some sample that gave it was verified correct."""
     answers = find_clusters(evaluation.answers_PN)
-    verified_C = answers.total(evaluation.correct_PN) > 0
-    return answers.of_own(verified_C) > 0
+    verified_CB = answers.total(evaluation.correct_PN) > 0
+    return answers.of_own(verified_CB) > 0
 
 
 def _complete(evaluation: Evaluation, values_PN: Floats) -> Floats:

@@ -51,6 +51,7 @@ def advance(rng: np.random.Generator | None, used: np.random.Generator | None) -
         rng.bit_generator.state = used.bit_generator.state
 
 
+@lru_cache(maxsize=256)
 def count_sets(num_samples: int, set_size: int) -> float:
     """C(N, K) as a float; inf where it has no float."""
     try:

@@ -21,7 +21,7 @@ from setrl.core.samples import Samples
 from setrl.core.sums import by_member, mean, total
 
 CHUNK = 1 << 21  # members of sets that are scored at once: 16 MB a field
-BLOCK = 1 << 14  # samples whose arrays stay in the processor's cache: 128 KB each
+BLOCK = 1 << 15  # samples whose arrays stay in the processor's cache: 256 KB each
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class Exact:
         """Exact means where they can be computed; `Credit.used` names what was done."""
         n = samples.num_samples
         known_B = objective.has_closed_form(samples, set_size)
-        if known_B.any() and not known_B.all():
+        if not isinstance(known_B, bool) and known_B.any() and not known_B.all():
             # Each prompt by itself: its credit does not depend on the other prompts.
             every_N = np.arange(n)[None]
             kinds = [np.flatnonzero(known_B), np.flatnonzero(~known_B)]

@@ -28,19 +28,33 @@ def without_rounding(means: SetMeans, *, every_set: bool = True) -> SetMeans:
         means: Of some prompts.
         every_set: Whether they are means over all sets; u − v of drawn sets do not sum to 0.
     """
-    contrast_BN = means.contrast_BN
+    contrast_BN, size_B = means.contrast_BN, means.size_B
+    size_BN = np.abs(contrast_BN)
+    scale_B = size_BN.max(axis=-1) if size_B is None else size_B
+    near_BN = size_BN <= (2 * max(size_BN.shape[-1], 8) * EPS * scale_B)[:, None]
+    if not near_BN.any():
+        return means
+    contrast_BN = contrast_BN + 0.0  # −0 becomes 0
+    # Most prompts have nothing near 0, or only zeros: the others are looked at closely.
+    rows = np.flatnonzero(near_BN.any(axis=-1) & contrast_BN.any(axis=-1))
+    if len(rows):
+        sizes_B = None if size_B is None else size_B[rows]
+        contrast_BN[rows] = _rounded(contrast_BN[rows], sizes_B, every_set)
+    return replace(means, contrast_BN=contrast_BN)
+
+
+def _rounded(contrast_BN: np.ndarray, size_B: np.ndarray | None, every_set: bool) -> np.ndarray:
+    """Return u − v with exact zeros, as `without_rounding` says."""
     high_B, low_B = contrast_BN.max(axis=-1), contrast_BN.min(axis=-1)
     nothing_B = ((low_B >= 0) | (high_B <= 0)) & every_set
     largest_B = np.maximum(high_B, -low_B)
-    if means.size_B is not None:
-        nothing_B |= largest_B <= contrast_BN.shape[-1] * EPS * means.size_B
-        largest_B = np.fmax(largest_B, means.size_B)
+    if size_B is not None:
+        nothing_B |= largest_B <= contrast_BN.shape[-1] * EPS * size_B
+        largest_B = np.fmax(largest_B, size_B)
     bound_B = np.where(nothing_B, np.inf, OF_SAMPLE * largest_B)
     # NaN, of a sample that is in no drawn set or in all of them, is not below the bound.
     small_BN = np.abs(contrast_BN) <= bound_B[:, None]
-    if not small_BN.any():
-        return means
-    return replace(means, contrast_BN=np.where(small_BN, 0.0, contrast_BN))
+    return np.where(small_BN, 0.0, contrast_BN)
 
 
 def gain_without_rounding(means: SetMeans, smaller: SetMeans, given_B: np.ndarray) -> np.ndarray:

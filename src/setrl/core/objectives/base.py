@@ -136,9 +136,9 @@ class Objective(ABC):
         """Exact means over all sets of fields (B, N), without enumeration; None if unknown."""
         return None
 
-    def has_closed_form(self, samples: Samples, set_size: int) -> np.ndarray:
-        """Return whether `set_means` may be asked for each prompt, (B,) bool."""
-        return np.ones(len(samples.rewards), dtype=bool)
+    def has_closed_form(self, samples: Samples, set_size: int) -> np.ndarray | bool:
+        """Return whether `set_means` may be asked: for each prompt, (B,) bool, or for all alike."""
+        return True
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray | None:
         """Return only U, for each set size, (sizes, B); None where there is no faster way to it."""

@@ -26,25 +26,25 @@ class Chances:
     missed_with: np.ndarray
     missed_without: np.ndarray
 
-    def hit_gain(self, held_BN: np.ndarray, size_BN: np.ndarray) -> np.ndarray:
-        """u − w of 1{the set holds a member of a group}, of `size` samples, for each sample.
+    def hit_gain(self, size_B: np.ndarray) -> np.ndarray:
+        """u − w of 1{the set holds a member of a group of `size`}: (2, B), others and members.
 
         Only a member can be the first of its group in a set: missed_with[size − 1].
         """
-        return np.where(held_BN, self.missed_with[np.maximum(size_BN - 1, 0)], 0.0)
+        return _both(0.0, self.missed_with[np.maximum(size_B - 1, 0)])
 
-    def hit_contrast(self, held_BN: np.ndarray, size_BN: np.ndarray) -> np.ndarray:
-        """u − v of 1{the set holds a member of a group}, of `size` samples, for each sample.
+    def hit_contrast(self, size_B: np.ndarray) -> np.ndarray:
+        """u − v of 1{the set holds a member of a group of `size`}: (2, B), others and members.
 
-        u − v = missed_without[size − 1]                 for a member of the group
         u − v = −size / (n − K) · missed_with[size]      for every other sample
+        u − v = missed_without[size − 1]                 for a member of the group
         """
-        member = self.missed_without[np.maximum(size_BN - 1, 0)]
-        return np.where(held_BN, member, -size_BN * self.missed_with[size_BN] / self.outside)
+        paid_B = size_B * self.missed_with[size_B] / self.outside
+        return _both(0.0 - paid_B, self.missed_without[np.maximum(size_B - 1, 0)])
 
-    def hit_with(self, held_BN: np.ndarray, size_BN: np.ndarray) -> np.ndarray:
-        """u of 1{the set holds a member of a group}, of `size` samples, for each sample."""
-        return np.where(held_BN, 1.0, 1.0 - self.missed_with[size_BN])
+    def hit_with(self, size_B: np.ndarray) -> np.ndarray:
+        """u of 1{the set holds a member of a group of `size`}: (2, B), others and members."""
+        return _both(1.0 - self.missed_with[size_B], 1.0)
 
     @cached_property
     def hit(self) -> np.ndarray:
@@ -58,15 +58,37 @@ class Chances:
         hit = np.concatenate([[0.0], np.cumsum(self.missed_with[:n] * (k / n))])
         return np.where(np.arange(n + 1) > n - k, 1.0, np.minimum(hit, 1.0))
 
-    @property
+    @cached_property
     def top(self) -> np.ndarray:
         """The chance that a set's highest rank is this one, of n ranks in ascending order."""
         return self.missed_with[self.num_samples - 1 :: -1] * self.set_size / self.num_samples
+
+    @cached_property
+    def top_contrast(self) -> tuple[np.ndarray, np.ndarray]:
+        """u − v of 1{the highest rank passes}, at thresholds that n − 1 … 1 samples pass.
+
+        The first is of a sample that passes, the second of one that does not: `hit_contrast`.
+        """
+        others_n, passing_n = self.hit_contrast(np.arange(self.num_samples - 1, 0, -1))
+        return passing_n, others_n
+
+    @cached_property
+    def top_gain(self) -> tuple[np.ndarray, np.ndarray]:
+        """u − w of the same."""
+        others_n, passing_n = self.hit_gain(np.arange(self.num_samples - 1, 0, -1))
+        return passing_n, others_n
 
     @property
     def outside(self) -> float:
         """n − K, how many samples a set leaves out; NaN where it leaves none."""
         return float(self.num_samples - self.set_size) or np.nan
+
+
+def _both(others_B: np.ndarray | float, members_B: np.ndarray | float) -> np.ndarray:
+    """Return the numbers of the others and of the members as a table, (2, B)."""
+    table_2B = np.empty((2, np.broadcast(others_B, members_B).size))
+    table_2B[0], table_2B[1] = others_B, members_B
+    return table_2B
 
 
 @lru_cache(maxsize=256)
@@ -111,3 +133,13 @@ def marked_chances(total: int, drawn: int) -> np.ndarray:
 def one_if_any_outside(num_samples: int, set_size: int) -> float:
     """1, or NaN where a set leaves no sample out, so that v and u − v are not defined."""
     return 1.0 if set_size < num_samples else np.nan
+
+
+def by_member(held_BN: np.ndarray, *tables_2B: np.ndarray) -> list[np.ndarray]:
+    """Return, from each table, the second number of its prompt for a sample that is held, else the
+    first: (B, N).
+    """
+    num_prompts = len(held_BN)
+    at_BN = held_BN * num_prompts
+    at_BN += np.arange(num_prompts)[:, None]
+    return [np.take(table_2B, at_BN) for table_2B in tables_2B]

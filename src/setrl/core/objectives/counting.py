@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from setrl.core.objectives.clusters import find_clusters
-from setrl.core.samples import DEGENERATE
 from setrl.core.sums import over_rows
 
 KEPT = 1 << 22  # numbers that are kept on the way up: 32 MB
@@ -110,19 +109,11 @@ def find_classes(labels_BN: np.ndarray, by_size: bool) -> Classes:
     Degenerate samples are a class of their own, the last one, where there are any.
     """
     found = find_clusters(labels_BN)
-    kept = np.flatnonzero(found.size_C)
-    row_C, size_C = found.row_C[kept], found.size_C[kept]
-    order_C = np.lexsort((kept, -size_C if by_size else kept, row_C))
-    first_B = np.searchsorted(row_C[order_C], np.arange(len(labels_BN)))
-    place_C = np.arange(len(kept)) - first_B[row_C[order_C]]
-    size_BC = np.zeros((len(labels_BN), place_C.max(initial=0) + 1), dtype=np.int64)
-    size_BC[row_C[order_C], place_C] = size_C[order_C]
-    at_C = np.full(len(found.size_C), size_BC.shape[1])
-    at_C[kept[order_C]] = place_C
-    degenerate_B = (labels_BN == DEGENERATE).sum(axis=1)
-    if degenerate_B.any():
-        size_BC = np.column_stack([size_BC, degenerate_B])
-    return Classes(at_C[found.at_BN], size_BC)
+    size_BC, place_CB = found.sizes(by_size)
+    if found.degenerate_B.any():
+        place_CB[0] = size_BC.shape[1]
+        size_BC = np.column_stack([size_BC, found.degenerate_B])
+    return Classes(found.gather(place_CB), size_BC)
 
 
 @lru_cache(maxsize=16)

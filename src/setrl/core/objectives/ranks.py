@@ -37,17 +37,13 @@ class Max(Objective):
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
         """Return a sum of pass@K over thresholds; O(N log N)."""
-        n, k = samples.num_samples, set_size
-        table, ranked = chances(n, k), rank(samples.rewards)
-        above_n = ranked.above_n
-        alone_n, first_n = table.missed_without[above_n - 1], table.missed_with[above_n - 1]
-        paid_n = table.missed_with[above_n] * above_n / table.outside
+        table, ranked = chances(samples.num_samples, set_size), rank(samples.rewards)
         mean_B = total(ranked.values_BN * table.top)
         return SetMeans.around(
             mean_B,
-            ranked.over_thresholds(alone_n, -paid_n),
+            ranked.over_thresholds(*table.top_contrast),
             set_size,
-            gain=lambda: ranked.over_thresholds(first_n, np.zeros(n - 1)),
+            gain=lambda: ranked.over_thresholds(*table.top_gain),
             variance=lambda: total((ranked.values_BN - mean_B[:, None]) ** 2 * table.top),
         )
 

@@ -13,9 +13,10 @@ from typing import ClassVar
 import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans
-from setrl.core.objectives.chances import chances, one_if_any_outside
+from setrl.core.objectives.chances import by_member, chances, one_if_any_outside
 from setrl.core.objectives.elementary import CHUNK, product_means
 from setrl.core.samples import Samples
+from setrl.core.sums import mean
 
 STEP = 0.25  # of the trapezoid rule in log t: its error is of the order e^(−π²/0.25)
 NEGLIGIBLE = 40.0  # e^(−40) is below the last digit of a float64
@@ -57,18 +58,11 @@ class Mean(Objective):
         n, k = samples.num_samples, set_size
         mean_B, centred_BN = centre(self.member_values(samples))
         gain_BN = centred_BN * n / (max(n - 1, 1) * k)
-        with_BN = mean_B[:, None] + gain_BN * (1 - k / n)
 
         def variance() -> np.ndarray:
             return (centred_BN**2).sum(axis=-1) / max(n - 1, 1) * (1 / k - 1 / n)
 
-        return SetMeans(
-            with_BN=with_BN,
-            contrast_BN=gain_BN * one_if_any_outside(n, k),
-            mean_B=mean_B,
-            gain=lambda: gain_BN,
-            variance=variance,
-        )
+        return SetMeans.around(mean_B, gain_BN, k, lambda: gain_BN, variance)
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:
         """Return means of a product of two means, from second moments about the means; O(N)."""
@@ -98,15 +92,17 @@ class AnyCorrect(Objective):
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
         """With c correct samples, the chances that a set hits or misses all c; O(N)."""
         table = chances(samples.num_samples, set_size)
-        correct_BN = samples.right
-        count_B1 = correct_BN.sum(axis=-1, keepdims=True)
-        with_BN = table.hit_with(correct_BN, count_B1)
-        mean_B = with_BN.mean(axis=-1)
+        right_BN = samples.right
+        count_B = right_BN.sum(axis=-1)
+        with_BN, contrast_BN = by_member(
+            right_BN, table.hit_with(count_B), table.hit_contrast(count_B)
+        )
+        mean_B = mean(with_BN)
         return SetMeans(
-            with_BN=with_BN,
-            contrast_BN=table.hit_contrast(correct_BN, count_B1),
-            mean_B=mean_B,
-            gain=lambda: table.hit_gain(correct_BN, count_B1),
+            with_BN,
+            contrast_BN,
+            mean_B,
+            gain=lambda: by_member(right_BN, table.hit_gain(count_B))[0],
             variance=lambda: mean_B * (1 - mean_B),
         )
 

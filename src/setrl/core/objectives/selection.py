@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans
-from setrl.core.objectives.chances import (
-    Chances,
-    chances,
-    marked_chances,
-    one_if_any_outside,
-)
+from setrl.core.objectives.chances import Chances, chances, marked_chances
 from setrl.core.objectives.ranks import TopMean, check_count, check_enough
 from setrl.core.objectives.thresholds import Ranked, rank, top_means
 from setrl.core.samples import Samples
+from setrl.core.sums import total
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,33 +36,23 @@ class BestOf(Objective):
         a member's deviation from the group's mean counts as often as it is selected; O(N log N).
         """
         n, k = samples.num_samples, set_size
-        table = chances(n, k)
-        ranked = rank(samples.proxy, samples.rewards)
-        ties = _ties(samples.proxy.ravel()[ranked.place_BN], ranked.values_BN)
-        between = Ranked(ranked.place_BN, ties.mean_BN)
-        above_n, none_n = between.above_n, np.zeros(n - 1)
-        missed_n, first_n = table.missed_with[above_n], table.missed_with[above_n - 1]
-        alone_n, paid_n = table.missed_without[above_n - 1], missed_n * above_n / table.outside
-        within_BN = ranked.by_sample(ties.deviation_BN * _selected(ties, table))
-        with_BN = ties.mean_BN[:, -1:] + between.over_thresholds(none_n, -missed_n) + within_BN
-        contrast_BN = between.over_thresholds(alone_n, -paid_n) + within_BN * (n / table.outside)
+        table, by_proxy = chances(n, k), _by_proxy(samples)
+
+        def within(share: Callable[[_Ties, Chances], np.ndarray]) -> np.ndarray | float:
+            return by_proxy.within(lambda ties: share(ties, table))
 
         def gain() -> np.ndarray:
-            first_BN = ranked.by_sample(ties.deviation_BN * _selected_first(ties, table))
-            return between.over_thresholds(first_n, none_n) + first_BN
+            between_BN = by_proxy.between.over_thresholds(*table.top_gain)
+            return between_BN + within(_selected_first)
 
-        return SetMeans(
-            with_BN=with_BN,
-            contrast_BN=contrast_BN * one_if_any_outside(n, k),
-            mean_B=with_BN.mean(axis=-1),
-            gain=gain,
-        )
+        contrast_BN = by_proxy.between.over_thresholds(*table.top_contrast)
+        contrast_BN += within(_selected) * (n / table.outside)
+        mean_B = total(by_proxy.between.values_BN * table.top)
+        return SetMeans.around(mean_B, contrast_BN, k, gain)
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
         """Return max@K by the order of the proxy, where tied samples have their mean reward."""
-        ranked = rank(samples.proxy, samples.rewards)
-        ties = _ties(samples.proxy.ravel()[ranked.place_BN], ranked.values_BN)
-        return top_means(ties.mean_BN, set_sizes)
+        return top_means(_by_proxy(samples).between.values_BN, set_sizes)
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,54 +88,67 @@ class TopByProxy(Objective):
         """Return `top_mean` over ranks by the proxy, where tied samples have their mean reward; a
         member's deviation from that mean counts as often as it is selected; O(N log N).
         """
-        n, m = samples.num_samples, self.m
-        mean = TopMean(m)
-        ranked = rank(samples.proxy, samples.rewards)
-        ties = _ties(samples.proxy.ravel()[ranked.place_BN], ranked.values_BN)
-        between = mean.ranked_means(Ranked(ranked.place_BN, ties.mean_BN), set_size)
-        within_BN = ranked.by_sample(ties.deviation_BN * _preferred(ties, n, set_size, m))
-        outside = chances(n, set_size).outside
+        n, m, by_proxy = samples.num_samples, self.m, _by_proxy(samples)
+        between = TopMean(m).ranked_means(by_proxy.between, set_size)
+        within_BN = by_proxy.within(lambda ties: _preferred(ties, n, set_size, m))
 
         def gain() -> np.ndarray:
             assert between.gain_BN is not None
-            smaller_BN = _preferred_of_smaller(ties, n, set_size, m)
-            return between.gain_BN + within_BN + ranked.by_sample(ties.deviation_BN * smaller_BN)
+            smaller_BN = by_proxy.within(lambda ties: _preferred_of_smaller(ties, n, set_size, m))
+            return between.gain_BN + within_BN + smaller_BN
 
         return SetMeans(
             with_BN=between.with_BN + within_BN,
-            contrast_BN=between.contrast_BN + within_BN * (n / outside),
+            contrast_BN=between.contrast_BN + within_BN * (n / chances(n, set_size).outside),
             mean_B=between.mean_B,
             gain=gain if set_size > m else None,
         )
 
 
 class _Ties(NamedTuple):
-    """The group of equal proxy of each rank, (B, N): how many samples are above it, its size, its
-    mean reward, and what the rank's reward is above that.
+    """The group of equal proxy of each rank, (B, N): how many samples are above it, its size, and
+    what the rank's reward is above its mean reward.
     """
 
     above_BN: np.ndarray
     size_BN: np.ndarray
-    mean_BN: np.ndarray
     deviation_BN: np.ndarray
 
 
-def _ties(proxy_BN: np.ndarray, rewards_BN: np.ndarray) -> _Ties:
-    """Find groups of equal proxy, ascending; deviations are exactly 0 where rewards are equal."""
+class _ByProxy(NamedTuple):
+    """Rewards in the order of the proxy; tied samples have their mean, and `ties` says the rest.
+
+    `ties` is None where no samples tie.
+    """
+
+    between: Ranked
+    ties: _Ties | None
+
+    def within(self, share: Callable[[_Ties], np.ndarray]) -> np.ndarray | float:
+        """Return what a sample's deviation from the mean of those that tie with it adds."""
+        if self.ties is None:
+            return 0.0
+        return self.between.by_sample(self.ties.deviation_BN * share(self.ties))
+
+
+def _by_proxy(samples: Samples) -> _ByProxy:
+    """Rank the samples by the proxy; deviations are exactly 0 where tied rewards are equal."""
+    ranked = rank(samples.proxy, samples.rewards)
+    proxy_BN, rewards_BN = np.take(samples.proxy, ranked.place_BN), ranked.values_BN
     num_prompts, n = proxy_BN.shape
     starts_BN = np.ones((num_prompts, n), dtype=bool)
     starts_BN[:, 1:] = proxy_BN[:, 1:] != proxy_BN[:, :-1]
+    if starts_BN.all():
+        return _ByProxy(ranked, None)
     group_BN = np.cumsum(starts_BN.ravel()).reshape(num_prompts, n) - 1
     first_G = np.flatnonzero(starts_BN)
     size_G = np.diff(first_G, append=num_prompts * n)
     base_BN = rewards_BN.ravel()[first_G][group_BN]
     excess_BN = rewards_BN - base_BN
-    mean_G = np.bincount(group_BN.ravel(), excess_BN.ravel()) / size_G
-    above_G = n - first_G % n - size_G
-    excess_mean_BN = mean_G[group_BN]
-    return _Ties(
-        above_G[group_BN], size_G[group_BN], base_BN + excess_mean_BN, excess_BN - excess_mean_BN
-    )
+    excess_mean_BN = (np.bincount(group_BN.ravel(), excess_BN.ravel()) / size_G)[group_BN]
+    above_BN = (n - first_G % n - size_G)[group_BN]
+    ties = _Ties(above_BN, size_G[group_BN], excess_BN - excess_mean_BN)
+    return _ByProxy(Ranked(ranked.place_BN, base_BN + excess_mean_BN), ties)
 
 
 def _selected(ties: _Ties, table: Chances) -> np.ndarray:
@@ -181,7 +180,7 @@ def _preferred(ties: _Ties, num_samples: int, set_size: int, m: int) -> np.ndarr
         (N−K)/(N−1) · (1/(g−1)) Σ_{a=A}^{A+g−2} P(a) / m,   0 for g = 1
     """
     if num_samples < 2 or set_size == num_samples:
-        return np.zeros_like(ties.mean_BN)
+        return np.zeros_like(ties.deviation_BN)
     absent = (num_samples - set_size) / (num_samples - 1)
     return absent * _mean_in_group(ties, _few_above(num_samples - 2, set_size - 1, m)) / m
 
@@ -189,7 +188,7 @@ def _preferred(ties: _Ties, num_samples: int, set_size: int, m: int) -> np.ndarr
 def _preferred_of_smaller(ties: _Ties, num_samples: int, set_size: int, m: int) -> np.ndarray:
     """How often another sample of the group is selected from the (K−1)-sets without this one."""
     if num_samples < 2:
-        return np.zeros_like(ties.mean_BN)
+        return np.zeros_like(ties.deviation_BN)
     present = (set_size - 1) / (num_samples - 1)
     return present * _mean_in_group(ties, _few_above(num_samples - 2, set_size - 2, m)) / m
 

@@ -82,17 +82,22 @@ def _order(key_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     n = key_BN.shape[-1]
     low_bits = (1 << (n - 1).bit_length()) - 1
     bits_BN = key_BN.view(np.int64)
-    if (bits_BN & low_bits).any():
+    if np.bitwise_or.reduce(bits_BN, axis=None) & low_bits:
         return np.argsort(key_BN, axis=-1), None
     # Sorted as integers: 0 with an index in its last bits is a float that some threads (of XLA, in
     # a callback) take for 0. Different keys differ in a higher bit, which the index leaves alone.
-    taken_BN = _ascending(bits_BN) & ~low_bits | np.arange(n)
+    turn = _turned if bits_BN.min(initial=0) < 0 else _as_they_are
+    taken_BN = turn(bits_BN) & ~low_bits
+    taken_BN |= np.arange(n)
     taken_BN.sort(axis=-1)
-    return taken_BN & low_bits, (_ascending(taken_BN) & ~low_bits).view(np.float64)
+    return taken_BN & low_bits, (turn(taken_BN) & ~low_bits).view(np.float64)
 
 
-def _ascending(bits_BN: np.ndarray) -> np.ndarray:
+def _turned(bits_BN: np.ndarray) -> np.ndarray:
     """Return integers in the order of the floats of these bits, or the bits of such integers."""
-    if bits_BN.min(initial=0) >= 0:
-        return bits_BN
     return bits_BN ^ (bits_BN >> 63 & np.iinfo(np.int64).max)  # a negative one flips all the others
+
+
+def _as_they_are(bits_BN: np.ndarray) -> np.ndarray:
+    """Return the bits of floats that are not negative: as integers they have the same order."""
+    return bits_BN

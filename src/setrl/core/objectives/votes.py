@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans
-from setrl.core.objectives.chances import chances
+from setrl.core.objectives.chances import by_member, chances
 from setrl.core.objectives.counting import (
     Classes,
     Step,
@@ -93,12 +93,16 @@ class Majority(Objective):
         mean_B, extra_BN, size_B = in_parts(classes, nodes.end_PQ, set_size, sweep_part)
         means = SetMeans.above(mean_B, extra_BN, set_size)
         table = chances(samples.num_samples, set_size)
-        count_B1 = votes_BN.sum(axis=1, keepdims=True)
-        heard_BN = base_B1 * table.hit_contrast(votes_BN, count_B1)
+        count_B = votes_BN.sum(axis=1)
+        hit_BN, heard_BN = by_member(
+            votes_BN,
+            base_B1[:, 0] * table.hit_with(count_B),
+            base_B1[:, 0] * table.hit_contrast(count_B),
+        )
         return SetMeans(
-            with_BN=means.with_BN + base_B1 * table.hit_with(votes_BN, count_B1),
+            with_BN=means.with_BN + hit_BN,
             contrast_BN=means.contrast_BN + heard_BN,
-            mean_B=means.mean_B + base_B1[:, 0] * table.hit[count_B1[:, 0]],
+            mean_B=means.mean_B + base_B1[:, 0] * table.hit[count_B],
             size_B=size_B * (samples.num_samples / table.outside) + np.abs(heard_BN).max(axis=1),
         )
 
