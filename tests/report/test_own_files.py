@@ -30,6 +30,11 @@ def log(path, rates, problems=6):
     return path
 
 
+def shown_verdict(page):
+    data = page.partition('id="data">')[2].partition("</script>")[0]
+    return json.loads(data)["verdict"]
+
+
 def test_two_logs_are_compared_on_one_page(setrl, tmp_path):
     first = log(tmp_path / "first.jsonl", [0, 1, 1, 2, 3, 4])
     second = log(tmp_path / "second.jsonl", [1, 1, 2, 2, 4], problems=5)
@@ -48,6 +53,7 @@ def test_two_logs_are_compared_on_one_page(setrl, tmp_path):
     page = (folder / "report.html").read_text()
     assert "first, second: 5 problems" in page
     assert "1 problem of first left out, such as" in page
+    assert shown_verdict(page)[-1] == "1 problem of first left out, such as '5': not all have it."
     shown = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
     names = [metric["name"] for metric in shown["splits"][0]["metrics"]]
     assert names == ["pass"]  # the logs hold no answers and no strategies

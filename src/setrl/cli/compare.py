@@ -32,7 +32,7 @@ class Compare(EvaluatedFields):
             strategies. docs/metrics.md has their formulas.
         k: The k at which curves are compared, such as --k 1 5 30; 1, 2, 4, … by default. Problems
             with fewer samples than the largest k are left out, and counted.
-        allow_damaged: Leave out lines of evaluation files that were cut off or repeat a problem,
+        allow_damaged: Leave out lines that cannot be read or repeat a problem, and count them,
             instead of stopping.
         json: Print JSON instead of tables.
         figure: Also draw the first metric, at all k in between, into this file (PNG, SVG or PDF).

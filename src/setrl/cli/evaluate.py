@@ -30,7 +30,7 @@ class Evaluate(EvaluatedFields):
         k: The k of the curves, such as --k 1 5 30; 1, 2, 4, … by default, up to the number of
             samples that every problem has. Problems with fewer samples than the largest k are left
             out of all figures, and counted.
-        allow_damaged: Leave out lines of evaluation files that were cut off or repeat a problem,
+        allow_damaged: Leave out lines that cannot be read or repeat a problem, and count them,
             instead of stopping.
         metrics: The metrics to print: {metrics}, or all; the usual ones by default. docs/metrics.md
             has their formulas.

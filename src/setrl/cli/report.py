@@ -26,7 +26,7 @@ class Report(EvaluatedFields):
         publish: Only for the folder of a run: also write a page in Markdown, with figures and
             numbers, into this folder.
         reference: The arm of a run with which the other arms are compared.
-        allow_damaged: Leave out lines of evaluation files that were cut off or repeat a problem,
+        allow_damaged: Leave out lines that cannot be read or repeat a problem, and count them,
             instead of stopping.
     """
 

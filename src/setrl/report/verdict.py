@@ -35,7 +35,8 @@ def verdict_in_words(data: RunData) -> list[str]:
     usual = data.summary.splits.get("test") or hardest
     places = dict.fromkeys([(hardest.split, k), (usual.split, 1)])
     found = [line for split, size in places for line in _compared(data, split, size)]
-    return [*found, *_strategies(data), *_lost(data, hardest)]
+    left_out = [f"{note}." for note in usual.notes]
+    return [*found, *_strategies(data), *_lost(data, hardest), *left_out]
 
 
 def _strategies(data: RunData) -> list[str]:
