@@ -25,7 +25,6 @@ from setrl.wording import printable
 
 RESUMES = "what is written is kept, and the same command resumes from it"
 STARTS_AGAIN = "the same command starts again from the beginning"
-RENAMED = {("credit", "--cluster"): "--strategy"}
 EXIT_CODES = {ConfigError: 2, DataError: 3, RunError: 1, OSError: 1}
 
 
@@ -66,7 +65,6 @@ def _parsed(arguments: list[str]) -> Any:
         refuse_moved(arguments)
         with usage_errors():
             names.look_up("command", first, COMMANDS)
-    _refuse_renamed(first, arguments)
     if first == "doctor":
         return doctor.parsed(arguments[1:])
     try:
@@ -77,14 +75,6 @@ def _parsed(arguments: list[str]) -> Any:
         print(_help_without_packages())
         sys.exit(0)
     return parsed(arguments)
-
-
-def _refuse_renamed(command: str, arguments: list[str]) -> None:
-    """Refuse an option of an earlier version by its new name."""
-    for given in arguments:
-        option = given.partition("=")[0].replace("_", "-")
-        if new := RENAMED.get((command, option)):
-            raise ConfigError(f"{option} of setrl {command} is renamed to {new}")
 
 
 def _help_without_packages() -> str:

@@ -18,6 +18,10 @@ OPTIONS = {
         ),
         "--samples": f"has gone: write `setrl evaluate FILE` for a file; for a model, {SAMPLE}",
     },
+    "compare": {
+        "--common": "has gone: problems that only one run has are always left out, and counted",
+    },
+    "credit": {"--cluster": "is renamed to --strategy"},
 }  # fmt: skip
 """Command → option that it no longer has → what became of the option."""
 

@@ -49,14 +49,20 @@ def runs(ks: Sequence[int], of: Sequence[int] = ()) -> str:
     >>> runs([1, 2, 3, 7, 9, 10]), runs([1, 2, 4], of=[1, 2, 4, 8])
     ('k = 1 to 3, 7, 9 to 10', 'k = 1 to 4')
     """
-    order = {k: at for at, k in enumerate(of or range(max(ks) + 1))}
+    found = ranges(ks, of or range(max(ks) + 1))
+    return "k = " + ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in found)
+
+
+def ranges(ks: Sequence[int], of: Sequence[int]) -> list[list[int]]:
+    """Return the first and the last k of each run of neighbours among all k, `of`."""
+    order = {k: at for at, k in enumerate(of)}
     found: list[list[int]] = []
     for k in ks:
         if found and order[k] == order[found[-1][-1]] + 1:
             found[-1][-1] = k
         else:
             found.append([k, k])
-    return "k = " + ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in found)
+    return found
 
 
 def strategies_in_words(

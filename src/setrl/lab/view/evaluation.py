@@ -15,6 +15,7 @@ from setrl.evaluation.intervals import IntervalConfig, mean_over_problems, paire
 from setrl.evaluation.metrics import powers_of_two
 from setrl.evaluation.problems import Arms, on_common
 from setrl.evaluation.samples import Evaluation
+from setrl.evaluation.verdicts import ranges
 from setrl.files.run_folder import BASE
 from setrl.lab.view.catalogue import Entry, Source
 
@@ -140,8 +141,8 @@ def _difference(
         "low": band.low,
         "high": band.high,
         "intervals": [[one.value, one.low, one.high] for one in paired],
-        "above": _ranges(band.above, ks),
-        "below": _ranges(band.below, ks),
+        "above": ranges(band.above, ks),
+        "below": ranges(band.below, ks),
         "loses_first": _loss(band),
         "reference_loses_first": _loss(band.negated()),
     }
@@ -150,17 +151,6 @@ def _difference(
 def _loss(band: Band) -> dict[str, Any] | None:
     """Where the first k may lie at which the difference is below 0; None without a band."""
     return asdict(first_loss(band)) if band.is_known else None
-
-
-def _ranges(chosen: Sequence[int], ks: list[int]) -> list[list[int]]:
-    """First and last k of each run of neighbouring places."""
-    ranges: list[list[int]] = []
-    for k in chosen:
-        if ranges and ks.index(k) == ks.index(ranges[-1][1]) + 1:
-            ranges[-1][1] = k
-        else:
-            ranges.append([k, k])
-    return ranges
 
 
 def _matrix(arms: Arms) -> dict[str, Any]:
