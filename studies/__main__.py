@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +21,7 @@ from studies import (
     theory_figures,
 )
 
-STUDIES = {
+STUDIES: dict[str, Callable[[Path], Path | str]] = {
     "bandits": lambda folder: bandits.run(bandits.BanditsConfig(), folder),
     "bases": bases.run,
     "biased_maze": lambda folder: biased_maze.run(biased_maze.BiasedMazeConfig(), folder),
