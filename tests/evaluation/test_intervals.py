@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from setrl.evaluation import intervals
 from setrl.evaluation.intervals import (
     IntervalConfig,
     mean_over_problems,
@@ -33,6 +34,22 @@ def test_analytic_interval_of_one_seed_is_the_textbook_one():
 )  # fmt: skip
 def test_quantiles_of_t_are_those_of_printed_tables(degrees, level, reach):
     assert t_quantile(degrees, level) == pytest.approx(reach, rel=2e-6)
+
+
+def test_many_problems_need_no_resampling(monkeypatch):
+    values_P = np.random.default_rng(0).random(10_001)
+    resampled, analytic = (
+        mean_over_problems(values_P[:10_000], IntervalConfig(method=method))
+        for method in ("bootstrap", "analytic")
+    )
+    assert resampled.low == pytest.approx(analytic.low, abs=3e-4)
+    assert resampled != analytic
+    monkeypatch.setattr(
+        intervals, "resampling_weights", lambda *_: pytest.fail("it needs gigabytes")
+    )
+    assert mean_over_problems(values_P, IntervalConfig()) == mean_over_problems(
+        values_P, IntervalConfig(method="analytic")
+    )
 
 
 def test_several_seeds_add_the_squares_of_two_t_intervals():

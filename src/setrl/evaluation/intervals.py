@@ -44,6 +44,7 @@ ROUNDING = 1e-9  # closer values are equal: they come from sums of many terms
 IntervalMethod = Literal["bootstrap", "analytic"]
 Part = tuple[float, int]  # a part of a squared standard error, and its degrees of freedom
 MANY = 1_000_000  # degrees of freedom from which t is normal, to six digits
+MOST_RESAMPLED = 10_000  # problems; more have the interval of the formula, in bounded memory
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(48)  # of the integral in `t_quantile`
 
 
@@ -53,7 +54,8 @@ class IntervalConfig:
 
     Attributes:
         method: Of intervals over problems only: "bootstrap" (percentiles of resampled means) or
-            "analytic" (Student's t). With several seeds, all intervals are Student's t.
+            "analytic" (Student's t). With several seeds, or more than 10,000 problems, all
+            intervals are Student's t.
         level: Coverage, in (0, 1).
         resamples: Bootstrap draws.
         seed: Of the bootstrap's own generator; every metric draws the same problems, so that curves
@@ -307,7 +309,7 @@ def _interval(
     parts = [_part(value_P), *(_part(one.mean(axis=1)) for one in seeds if len(one) > 1)]
     stderr = math.sqrt(sum(variance for variance, _ in parts))
     center, tail = _mean(value_P), (1 - config.level) / 2
-    if len(parts) == 1 and config.method == "bootstrap":
+    if len(parts) == 1 and config.method == "bootstrap" and len(value_P) <= MOST_RESAMPLED:
         draws_D = resampling_weights(len(value_P), config.resamples, config.seed, 0) @ value_P
         low, high = np.quantile(draws_D, [tail, 1 - tail]).tolist()
         return stderr, (low, high)
