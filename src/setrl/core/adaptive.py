@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from setrl.core.inputs import check_set_size
-from setrl.core.method import Advantages, AnyMethod, Method, Scale
+from setrl.core.method import Advantages, AnyMethod, Collected, Method, Scale
 from setrl.core.samples import Samples
 
 
@@ -85,7 +85,7 @@ class AdaptiveK(AnyMethod):
         """Return the advantages of prompts that have all their samples, fields (B, N)."""
         shape = samples.rewards.shape
         halves = [np.arange(shape[1])[start::2] for start in (0, 1)]
-        found = _Collected.empty(shape)
+        found = Collected(shape)
         for own_n, other_n in (halves, halves[::-1]):
             sizes_B = self.sizes(samples.right[:, other_n], len(own_n))
             seed = None if rng is None else rng.integers(2**63)
@@ -95,8 +95,10 @@ class AdaptiveK(AnyMethod):
                 method = replace(self.method, set_size=int(size))
                 # The draws for one K do not depend on which other K the batch has.
                 drawing = None if seed is None else np.random.default_rng(seed)
-                found.add(rows, own_n, method.of_dense(part, drawing))
-        return found.advantages()
+                credited = method.of_dense(part, drawing)
+                # The U of a prompt is the mean of its halves', each with its own K.
+                found.add(rows, (rows[:, None], own_n), credited, len(own_n) / shape[1])
+        return found.advantages(np.ones(shape, dtype=bool))
 
     def sizes(self, right_Bn: np.ndarray, num_own: int) -> np.ndarray:
         """Return the K of each prompt: from these samples, for sets of `num_own` other ones."""
@@ -104,46 +106,3 @@ class AdaptiveK(AnyMethod):
         most = min(self.largest, num_own - self.needs_contrast)
         wanted_B = np.rint(1 / np.maximum(rate_B, 1 / (most + 1)) - 1)
         return np.clip(wanted_B, 1, most).astype(int)
-
-
-@dataclass
-class _Collected:
-    """Advantages that are put together from parts of the prompts."""
-
-    values_BN: np.ndarray
-    with_BN: np.ndarray
-    without_BN: np.ndarray
-    stderr_BN: np.ndarray
-    mean_B: np.ndarray
-    used: str = ""
-    is_exact: bool = True
-
-    @classmethod
-    def empty(cls, shape: tuple[int, int]) -> _Collected:
-        values, with_, without, stderr = (np.zeros(shape) for _ in range(4))
-        return cls(values, with_, without, stderr, np.zeros(shape[0]))
-
-    def add(self, rows: np.ndarray, columns_n: np.ndarray, part: Advantages) -> None:
-        """Return the advantages of some prompts' samples at these places."""
-        at = rows[:, None], columns_n
-        self.values_BN[at], self.with_BN[at] = part.values_BN, part.with_BN
-        self.without_BN[at] = part.without_BN
-        self.mean_B[rows] += part.mean_B * len(columns_n) / self.values_BN.shape[1]
-        self.used, self.is_exact = part.estimator, self.is_exact and part.is_exact
-        if part.stderr_BN is not None:
-            self.stderr_BN[at] = part.stderr_BN
-
-    def advantages(self) -> Advantages:
-        """Return all of them; U of a prompt is the mean U of its halves, each with its own K."""
-        shape = self.values_BN.shape
-        return Advantages(
-            self.values_BN,
-            self.with_BN,
-            self.without_BN,
-            self.mean_B,
-            None if self.is_exact else self.stderr_BN,
-            usable_BN=np.ones(shape, dtype=bool),
-            skipped_B=np.zeros(shape[0], dtype=bool),
-            estimator=self.used,
-            is_exact=self.is_exact,
-        )

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from copy import deepcopy
 from dataclasses import dataclass
 from numbers import Real
-from typing import Literal, Unpack, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
@@ -348,53 +348,77 @@ def _as_sum(method: AnyMethod) -> Sum:
     return method if is_flat else Sum((method,), (1.0,))  # type: ignore[return-value]
 
 
+class Collected:
+    """Advantages that are put together from parts of a batch; samples in no part are left out."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        # One allocation: several of 1 MB would go back to the system after each call, and come
+        # again page by page, which takes longer than the arithmetic.
+        self.values_BN, self.with_BN, self.without_BN = np.full((3, *shape), np.nan)
+        self.values_BN[:] = 0.0
+        self.mean_B, self.skipped_B = np.zeros(shape[0]), np.ones(shape[0], dtype=bool)
+        self.stderr_BN: np.ndarray | None = None
+        self.used, self.is_exact = "none", True
+
+    def add(self, rows: np.ndarray | slice, at: Any, part: Advantages, share: float = 1.0) -> None:
+        """Enter the advantages of some prompts (rows) at these places.
+
+        Args:
+            rows: The prompts.
+            at: The places of their samples.
+            part: The advantages.
+            share: The share of the prompt's samples that they have; the U of parts are averaged.
+        """
+        self.values_BN[at], self.with_BN[at] = part.values_BN, part.with_BN
+        self.without_BN[at] = part.without_BN
+        self.mean_B[rows] += share * part.mean_B
+        self.skipped_B[rows] = False
+        self.used, self.is_exact = part.estimator, self.is_exact and part.is_exact
+        if part.stderr_BN is not None:
+            if self.stderr_BN is None:
+                self.stderr_BN = np.zeros(self.values_BN.shape)
+            self.stderr_BN[at] = part.stderr_BN
+
+    def advantages(self, usable_BN: np.ndarray) -> Advantages:
+        """Return all of them."""
+        return Advantages(
+            self.values_BN,
+            self.with_BN,
+            self.without_BN,
+            np.where(self.skipped_B, np.nan, self.mean_B),
+            self.stderr_BN,
+            usable_BN,
+            self.skipped_B,
+            self.used,
+            self.is_exact,
+        )
+
+
 def _of_batch(batch: Batch, method: AnyMethod, rng: np.random.Generator | None) -> Advantages:
     """Return the advantages of ragged prompts: computed together for prompts of one size."""
     shape = batch.usable_BN.shape
     if shape[0] and shape[1] >= method.fewest_samples and batch.usable_BN.all():
         return method.of_dense(batch.samples, rng)
-    values_BN, with_BN, without_BN = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
-    mean_B, skipped_B = np.full(shape[0], np.nan), np.ones(shape[0], dtype=bool)
-    stderr_BN, used, is_exact, drawing = None, "none", True, rng
+    found, drawing = Collected(shape), rng
     for at, samples in batch.equal_sizes(method.fewest_samples):
         # The draws for prompts of one size do not depend on which other sizes are in the batch.
         drawing = deepcopy(rng)
-        part = method.of_dense(samples, drawing)
-        rows = at[0][:, 0]
-        values_BN[at], with_BN[at], without_BN[at] = part.values_BN, part.with_BN, part.without_BN
-        mean_B[rows], skipped_B[rows], used = part.mean_B, False, part.estimator
-        is_exact &= part.is_exact
-        if part.stderr_BN is not None:
-            stderr_BN = np.zeros(shape) if stderr_BN is None else stderr_BN
-            stderr_BN[at] = part.stderr_BN
+        found.add(at[0][:, 0], at, method.of_dense(samples, drawing))
     advance(rng, drawing)
-    usable_BN = batch.usable_BN
-    return Advantages(
-        values_BN, with_BN, without_BN, mean_B, stderr_BN, usable_BN, skipped_B, used, is_exact
-    )
+    return found.advantages(batch.usable_BN)
 
 
 def _in_blocks(samples: Samples, method: Method, step: int) -> Advantages:
     """Return the advantages, computed for a few prompts at a time.
 
-    New arrays of the whole batch would take longer than the arithmetic; arrays of a block stay in
+    New arrays of the whole batch would take longer than the arithmetic; those of a block stay in
     the processor's cache.
     """
-    shape = samples.rewards.shape
-    whole = [*np.empty((3, *shape)), np.empty(shape[0])]
-    used = ""
-    for start in range(0, shape[0], step):
+    found = Collected(samples.rewards.shape)
+    for start in range(0, len(samples.rewards), step):
         at = slice(start, start + step)
-        part = _of_dense(samples.prompts(at), method, None)
-        found = [part.values_BN, part.with_BN, part.without_BN, part.mean_B]
-        for array, values in zip(whole, found, strict=True):
-            array[at] = values
-        used = part.estimator
-    usable_BN, skipped_B = np.ones(shape, dtype=bool), np.zeros(shape[0], dtype=bool)
-    values_BN, with_BN, without_BN, mean_B = whole
-    return Advantages(
-        values_BN, with_BN, without_BN, mean_B, None, usable_BN, skipped_B, used, is_exact=True
-    )
+        found.add(at, at, _of_dense(samples.prompts(at), method, None))
+    return found.advantages(np.ones(samples.rewards.shape, dtype=bool))
 
 
 def _of_dense(samples: Samples, method: Method, rng: np.random.Generator | None) -> Advantages:

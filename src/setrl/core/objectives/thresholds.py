@@ -86,18 +86,13 @@ def _order(key_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         return np.argsort(key_BN, axis=-1), None
     # Sorted as integers: 0 with an index in its last bits is a float that some threads (of XLA, in
     # a callback) take for 0. Different keys differ in a higher bit, which the index leaves alone.
-    turn = _turned if bits_BN.min(initial=0) < 0 else _as_they_are
-    taken_BN = turn(bits_BN) & ~low_bits
-    taken_BN |= np.arange(n)
+    is_signed = bits_BN.min(initial=0) < 0
+    taken_BN = (_turned(bits_BN) if is_signed else bits_BN) & ~low_bits | np.arange(n)
     taken_BN.sort(axis=-1)
-    return taken_BN & low_bits, (turn(taken_BN) & ~low_bits).view(np.float64)
+    bits_BN = _turned(taken_BN) if is_signed else taken_BN
+    return taken_BN & low_bits, (bits_BN & ~low_bits).view(np.float64)
 
 
 def _turned(bits_BN: np.ndarray) -> np.ndarray:
     """Return integers in the order of the floats of these bits, or the bits of such integers."""
     return bits_BN ^ (bits_BN >> 63 & np.iinfo(np.int64).max)  # a negative one flips all the others
-
-
-def _as_they_are(bits_BN: np.ndarray) -> np.ndarray:
-    """Return the bits of floats that are not negative: as integers they have the same order."""
-    return bits_BN
