@@ -31,8 +31,10 @@ def average(numbers: Iterable[Fraction]) -> Fraction:
 
 
 def dot(left: Iterable[Fraction], right: Iterable[Fraction | int]) -> Fraction:
-    """Σ left · right."""
+    """Σ left · right; a float if one of the numbers is a float."""
     pairs = list(zip(left, right, strict=True))
+    if any(isinstance(number, float) for pair in pairs for number in pair):
+        return sum((a * b for a, b in pairs), Fraction(0))
     scales = [a.denominator * b.denominator for a, b in pairs]
     common = lcm(*scales)  # integers add up much faster
     products = (a.numerator * b.numerator for a, b in pairs)
