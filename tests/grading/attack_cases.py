@@ -344,6 +344,9 @@ WRONG: dict[str, list[tuple[str, str]]] = {
     "names, percents and choices in doubt": [
         ("x=1,2", "x=1,y=2"),
         ("y=1,2,3", "y=1,x=2,z=3"),
+        (r"20\%", r"20^\circ\%"),
+        (r"20\%", r"\$20\%"),
+        ("20", r"\$20\%"),
         ("0.5", r"0.5\%"),
         (r"0.5\%", "0.5"),
         ("0.07", r"0.07\%"),

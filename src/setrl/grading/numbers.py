@@ -54,7 +54,8 @@ def read_number(text: str) -> Number | None:
     """
     if len(text) > MAX_DIGITS:
         return None
-    plain = split_currency(text)[0].removesuffix("%").removesuffix("°")
+    plain = split_currency(text)[0]
+    plain = plain[:-1] if plain.endswith(("%", "°")) else plain
     value = _fraction(plain) or _decimal(plain) or _power(plain) or _repeating(plain)
     if value is None:
         return None
