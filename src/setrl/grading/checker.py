@@ -174,6 +174,7 @@ def _near(gold: str, answer: str) -> bool:
     texts = [squeezed(text) for text in (gold, answer)]
     signs = [set(re.findall("[$€£¥₹°%]", text)) for text in texts]
     _need(not (signs[0] and signs[1]) or signs[0] == signs[1], "the units differ")
+    _need(max(map(len, signs)) < 2, "a number with two units")
     percents = ["%" in each for each in signs]
     (one, one_step), (other, other_step) = (_number(text) for text in texts)
     pairs = [(one, other)]
