@@ -1,7 +1,8 @@
 """The command `setrl`, one file a command; here is what happens before and after one of them.
 
 Exit codes: 0 all is well, 1 a run failed, 2 wrong usage or config, or a package is missing, 3 bad
-data, 130 interrupted by Ctrl-C, 143 by SIGTERM, as from batch systems and containers.
+data, 10 or 11 an answer that is wrong or unreadable (grade), 130 interrupted by Ctrl-C, 143 by
+SIGTERM, as from batch systems and containers.
 """
 
 from __future__ import annotations

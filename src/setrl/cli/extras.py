@@ -59,8 +59,7 @@ MODULES = {
     "datasets": "train",
     "safetensors": "train",  # and gym
     "peft": "peft",
-    "math_verify": "math",
-    "sympy": "math",
+    "mpmath": "math",
     "aiohttp": "judge",
     "sklearn": "judge",
     "sentence_transformers": "embed",
