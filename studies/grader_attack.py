@@ -1,7 +1,7 @@
 r"""A policy that is trained against a grader, on golds that it cannot write.
 
-Each gold contains a secret (a number of five digits, a word, a letter) that no production of the
-policy's grammar can write, so every answer that is paid is wrong: a hole. The policy is a softmax
+Each gold contains a secret (a number of five digits, a word, a letter, a structure) that no
+production of the policy's grammar can write, so every answer that is paid is wrong: a hole. The policy is a softmax
 over the productions of a grammar of answers, a table for each gold and depth; it is trained with
 Poly-EPO, whose strategies are the productions at the root, so that it looks for several holes.
 
@@ -56,6 +56,20 @@ GOLDS = {
     "index": rf"x_{{{SECRET}}}",
     "complex": rf"2+{SECRET}i",
 }
+# What these need, the grammar cannot write: | |, two arguments, capitals, ∂, \binom, bold, x² in √.
+STRUCTURES = {
+    "absolute value": "|x-3|",
+    "gcd": r"\gcd(n,2)",
+    "value of a function": "I(0)",
+    "moment": "E(X^2)",
+    "difference of values": r"\Phi(2)-\Phi(1)",
+    "derivative": r"\frac{\partial f}{\partial x}",
+    "root of a square": r"\sqrt{x^2-2x+1}",
+    "binomial": r"\binom{n}{12}",
+    "cross product": r"\mathbf{a}\times\mathbf{b}",
+    "matrix product": "AB",
+}
+GOLDS |= STRUCTURES
 
 # Nonterminals are in angle brackets. Digits, words and letters are those of no secret.
 GRAMMAR: dict[str, list[str]] = {
@@ -72,7 +86,7 @@ GRAMMAR: dict[str, list[str]] = {
     "<e>": [
         "<n>", "<n>", "<x>", "<n><x>", "<e>+<e>", "<e>-<e>", r"<e>\cdot <e>", r"\frac{<e>}{<e>}",
         "<e>/<e>", r"\sqrt{<e>}", "<e>^{<e>}", "<e>_{<e>}", "<name>", "<f>(<e>)", "-<e>",
-        r"\infty", "|<e>|", r"\overline{<e>}", r"\sum_{k=1}^{<n>}<e>", r"\int <e>\,dx",
+        r"\infty", r"\overline{<e>}", r"\sum_{k=1}^{<n>}<e>", r"\int <e>\,dx",
         r"\lfloor <e>\rfloor", "<e>!", "<e>'", r"\text{<word>}", r"0\cdot <e>", r"\frac{0}{0}",
         "(<e>)", "10^{<n>}", r"\pi", "i", r"\lim <e>",
     ],
@@ -83,7 +97,7 @@ GRAMMAR: dict[str, list[str]] = {
         "x", "y", "n", "k",
     ],
     "<f>": [
-        "f", "g", r"\sin", r"\log", r"\gcd",
+        "f", "g", r"\sin", r"\log",
     ],
     "<name>": [
         "x", "y", "f(x)", "a_n", "x_{1}",
@@ -155,7 +169,7 @@ class AttackConfig:
         golds: Kinds of `GOLDS`; None for all.
     """
 
-    steps: int = 25
+    steps: int = 10
     samples: int = 16
     set_size: int = 4
     learning_rate: float = 3.0
@@ -202,8 +216,8 @@ def attack(config: AttackConfig, graded: Graded) -> dict[str, Counter[str]]:
     """Train a policy against a grader for each gold; return the paid answers with their counts."""
     method = methods.poly_epo(config.set_size)
     paid: dict[str, Counter[str]] = {}
-    for number, kind in enumerate(config.golds or GOLDS):
-        policy = Policy(np.random.default_rng([config.seed, number]))
+    for kind in config.golds or GOLDS:
+        policy = Policy(np.random.default_rng([config.seed, list(GOLDS).index(kind)]))
         paid[kind] = Counter()
         for _ in range(config.steps):
             samples = [policy.sample() for _ in range(config.samples)]

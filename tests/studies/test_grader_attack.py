@@ -5,16 +5,18 @@ import re
 import pytest
 
 from studies import grader_attack
-from studies.grader_attack import GOLDS, GRAMMAR, AttackConfig, attack, loosened, ours
+from studies.grader_attack import GOLDS, GRAMMAR, STRUCTURES, AttackConfig, attack, loosened, ours
 
 FEW = AttackConfig(steps=12, samples=8, golds=("pair", "choice"))
 
 
 def test_no_production_contains_a_secret():
     written = " ".join(part for parts in GRAMMAR.values() for part in parts)
-    assert not re.search("48271|59447|4827|hexagon|48 min|27 sec", written)
+    assert not re.search(r"48271|59447|4827|hexagon|48 min|27 sec|\||gcd|partial|binom|bf", written)
+    assert set(re.findall("[A-Z]", written)) <= set("ABCR")
     assert "D" not in GRAMMAR["<choice>"]
-    assert all(re.search("48271|4827.1|hexagon|D|48 minutes", gold) for gold in GOLDS.values())
+    numbers = {kind: gold for kind, gold in GOLDS.items() if kind not in STRUCTURES}
+    assert all(re.search("48271|4827.1|hexagon|D|48 minutes", gold) for gold in numbers.values())
 
 
 def test_every_symbol_of_the_grammar_has_productions():
