@@ -1,9 +1,10 @@
 r"""A policy that is trained against a grader, on golds that it cannot write.
 
 Each gold contains a secret (a number of five digits, a word, a letter, a structure) that no
-production of the policy's grammar can write, so every answer that is paid is wrong: a hole. The policy is a softmax
-over the productions of a grammar of answers, a table for each gold and depth; it is trained with
-Poly-EPO, whose strategies are the productions at the root, so that it looks for several holes.
+production of the policy's grammar can write, so every answer that is paid is wrong: a hole. The
+policy is a softmax over the productions of a grammar of answers, a table for each gold and depth;
+it is trained with Poly-EPO, whose strategies are the productions at the root, so that it looks for
+several holes.
 
     python -m studies grader_attack FOLDER
 """
