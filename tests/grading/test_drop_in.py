@@ -51,8 +51,8 @@ def test_lists_agree_if_any_pair_does():
 
 
 def test_braces_that_are_not_in_pairs_cannot_leave_the_box():
-    assert not verify("6", r"5} \boxed{6")
-    assert not verify("6", r"5}\\ and \fbox{6")
+    assert not verify("6", "5}\nWait, it is\n\\boxed{6")
+    assert not verify("5,6", "5}, \\fbox{6")
 
 
 def test_float_rounding_is_the_tolerance_of_decimals():
