@@ -1,9 +1,13 @@
 """What all tests share."""
 
 import gc
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# A shell starts `make test &` with SIGINT ignored, and the commands under test would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, and no limits of time: a busy machine makes no test fail.
 settings.register_profile(

@@ -59,6 +59,22 @@ def test_credit_does_not_depend_on_the_batch(entry, estimator):
             assert_same_bits(found, whole, rows)
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [entry for entry in ENTRIES if {"clusters", "answers"} & set(entry.objective.reads)],
+    ids=lambda entry: entry.name,
+)
+def test_a_prompt_without_any_label_has_the_same_credit_alone(entry):
+    fields = dict(fields_of(entry.objective))
+    for name in {"clusters", "answers"} & fields.keys():
+        fields[name] = np.where(np.arange(7)[:, None] == 2, np.nan, fields[name])
+    options = {"abstain": True}
+    whole = credit_of(entry.objective, fields, SAMPLES.rewards, **options)
+    alone = {name: value[[2]] for name, value in fields.items()}
+    found = credit_of(entry.objective, alone, SAMPLES.rewards[[2]], **options)
+    assert_same_bits(found, whole, [2])
+
+
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 def test_credit_does_not_depend_on_the_layout_in_memory_or_on_padding(entry):
     fields = fields_of(entry.objective)

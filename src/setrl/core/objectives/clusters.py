@@ -64,7 +64,7 @@ class Clusters(NamedTuple):
         """
         size_CB = self.size_CB[1:]
         order_CB = np.argsort(-size_CB if by_size else size_CB == 0, axis=0, kind="stable")
-        most = int((size_CB > 0).sum(axis=0).max(initial=0))
+        most = max(1, int((size_CB > 0).sum(axis=0).max()))
         place_CB = np.zeros(self.size_CB.shape, dtype=np.int64)
         np.put_along_axis(place_CB[1:], order_CB, np.arange(len(order_CB))[:, None], axis=0)
         return np.take_along_axis(size_CB, order_CB, axis=0)[:most].T, place_CB
@@ -73,6 +73,7 @@ class Clusters(NamedTuple):
 def find_clusters(clusters_BN: np.ndarray) -> Clusters:
     """Return the clusters of dense samples."""
     label_BN, num_labels = _labels(clusters_BN)
+    num_labels = max(num_labels, 2)  # an empty cluster where all samples are degenerate
     num_prompts = len(clusters_BN)
     at_BN = label_BN * num_prompts
     at_BN += np.arange(num_prompts)[:, None]
