@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -12,6 +13,8 @@ from setrl.grading.reals import exact_value
 Separate = Callable[[Tree, Tree], "tuple[str, str, str] | None"]  # the point and both values there
 POINTS = 8
 MAX_BITS = 1_000  # of a number in a sentence
+
+_LETTER = re.compile(r"(?<![\\A-Za-z])[A-Za-z]")  # a variable, and not a command such as \sqrt
 
 SENTENCES = {  # rule → the sentences for equal and for different
     "same text": ("{answer} is written like the gold", ""),
@@ -34,7 +37,7 @@ SENTENCES = {  # rule → the sentences for equal and for different
     "names": ("", "{answer} names something else than {gold}"),
     "brackets": ("", "{answer} has another kind of brackets than {gold}"),
     "joints": ("", '{answer} and {gold} differ in "and" and "or"'),
-    "how many": ("", "the gold has {0} members, and the answer has {1}"),
+    "how many": ("", "the number of members is {1}, and {0} in the gold"),
     "too large": ("", "there are too many members to compare, or they are nested too deep"),
     "entries": ("all {n} entries are equal, in their order", "entry {at} differs: {part}"),
     "members": ("each of the {n} members of the gold is in the answer", ""),
@@ -59,7 +62,8 @@ def sentence(found: Finding) -> str:
     parts = [sentence(part) for part in found.parts]
     at, *values = found.detail if found.rule == "expression" and found.detail else ("", "", "")
     where = f" at {at}: the gold is {{}} there" if at else ": the gold is {}"
-    return SENTENCES[found.rule][not found.equal].format(
+    value = found.rule == "expression" and found.equal and not _LETTER.search(found.gold)
+    return SENTENCES["number" if value else found.rule][not found.equal].format(
         *found.detail,
         gold=found.gold,
         answer=found.answer,
