@@ -7,21 +7,9 @@ import pytest
 
 pytest.importorskip("tyro")
 
-from setrl.cli import main
 from setrl.groups import LogOptions
 from setrl.lab.view.catalogue import Catalogue
 from setrl.lab.view.evaluation import Evaluations
-
-
-@pytest.fixture
-def setrl(capsys):
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return left.value.code, printed.out, printed.err
-
-    return run
 
 
 def write(path, rows):

@@ -6,20 +6,8 @@ import pytest
 
 pytest.importorskip("tyro")
 
-from setrl.cli import main
 
 RIGHT, WRONG = [1, 1, 1, 0], [1, 0, 0, 0]
-
-
-@pytest.fixture
-def setrl(capsys):
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return left.value.code, printed.out, printed.err
-
-    return run
 
 
 def log(path, wide, grades=RIGHT, ungraded=False):

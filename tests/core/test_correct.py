@@ -85,7 +85,7 @@ def test_a_method_reads_right_and_wrong_or_the_reward_as_it_is(name):
         rewards = np.abs(GRADED)
         plain = values(method, rewards)
         np.testing.assert_array_equal(values(method, rewards, correct=CORRECT), plain)
-        # Two rewards grow: a method need not react to the largest one alone.
+        # Two rewards grow: a method need not react to only the largest one.
         assert (values(method, rewards + 0.3 * (rewards >= 1)) != plain).any()
         return
     for rewards, shown in ((GRADED, "0.2"), (OUTCOMES * 2 - 1, "-1"), (OUTCOMES * 0.5, "0.5")):

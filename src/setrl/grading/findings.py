@@ -60,7 +60,7 @@ def matching(gold: str, answer: str, rows: Sequence[Sequence[Finding]]) -> Findi
     Args:
         gold: All members of the gold.
         answer: All members of the answer.
-        rows: For each of the gold's members, what was found beside each of the answer's members.
+        rows: For each of the gold's members, what was found for each of the answer's members.
     """
     for row in rows:
         if all(found.equal is False for found in row):

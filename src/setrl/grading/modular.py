@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial, reduce
 from hashlib import blake2b
+from typing import Any
 
 from setrl.grading.expressions import CAPITALS, Tree, UnreadableError, letters_of, renamed
 
@@ -34,16 +35,7 @@ def equal_rational(one: Tree, other: Tree) -> bool | None:
     >>> equal_rational(read("(x-1)(x+1)"), read("x^2-1")), equal_rational(read("R"), read("r"))
     (True, False)
     """
-    letters = sorted(letters_of(one) | letters_of(other))
-    rng = random.Random("\n".join(letters))
-    try:
-        for field in _fields():
-            point = {letter: rng.randrange(2, field.prime) for letter in letters}
-            if _modular(one, point, field) != _modular(other, point, field):
-                return False
-    except (UnreadableError, ZeroDivisionError):
-        return None
-    return True
+    return _agree(one, other, _modular, lambda rng, field: rng.randrange(2, field.prime))
 
 
 def equal_matrices(one: Tree, other: Tree) -> bool:
@@ -53,17 +45,32 @@ def equal_matrices(one: Tree, other: Tree) -> bool:
     >>> equal_matrices(read("(B+C)Ak"), read("kBA+CAk")), equal_matrices(read("AB"), read("BA"))
     (True, False)
     """
+    return bool(
+        _agree(
+            one,
+            other,
+            _matrix,
+            lambda rng, field: [rng.randrange(2, field.prime) for _ in range(4)],
+        )
+    )
+
+
+def _agree(
+    one: Tree,
+    other: Tree,
+    value: Callable[[Tree, Any, _Field], Any],
+    draw: Callable[[random.Random, _Field], Any],
+) -> bool | None:
+    """Whether both have one value at random points; None where a value cannot be computed."""
     letters = sorted(letters_of(one) | letters_of(other))
     rng = random.Random("\n".join(letters))
     try:
         for field in _fields():
-            point = {
-                letter: [rng.randrange(2, field.prime) for _ in range(4)] for letter in letters
-            }
-            if _matrix(one, point, field) != _matrix(other, point, field):
+            point = {letter: draw(rng, field) for letter in letters}
+            if value(one, point, field) != value(other, point, field):
                 return False
     except (UnreadableError, ZeroDivisionError):
-        return False
+        return None
     return True
 
 
