@@ -17,6 +17,7 @@ from setrl.cli.recommend import Recommend
 from setrl.evaluation.loading import load_samples
 from setrl.evaluation.sides import load_side
 from setrl.groups import Fields, LogOptions, open_log
+from setrl.groups.conversation import sample_text
 from setrl.groups.strategies import numbered
 from setrl.judges.exact import ExactJudge
 from setrl.lab.view.catalogue import Catalogue
@@ -409,11 +410,31 @@ def values_in(row, key):
 def test_conversations_are_readable_text(tmp_path):
     path = CASES["several turns with tools"].write(tmp_path)
     sample = next(iter(open_log(path))).samples[0]
-    assert sample.text.splitlines() == [
-        "assistant calls add({'n': 0})", "tool: result 0", r"assistant: so it is \boxed{a0}",
+    assert sample.text == sample_text(
+        list(sample.turns)
+    )  # a judge reads in a log what it trained on
+    assert sample.text.splitlines()[::2] == [
+        'assistant: add({"n": 0})', "tool: result 0", r"assistant: so it is \boxed{a0}",
     ]  # fmt: skip
     assert sample.last_text == r"so it is \boxed{a0}"
     assert len(sample.turns) == 3
+
+
+def test_prompts_with_the_same_last_turn_are_two_problems(tmp_path):
+    def row(first, answer):
+        said = [("user", first), ("assistant", answer), ("user", "Double it.")]
+        return {
+            "prompt": [{"role": r, "content": c} for r, c in said],
+            "completion": answer,
+            "correct": 1,
+        }
+
+    path = tmp_path / "turns.jsonl"
+    rows = [row("2 + 3?", "10"), row("4 + 4?", "16")] * 2
+    path.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    groups = list(open_log(path))
+    assert [len(group) for group in groups] == [2, 2]
+    assert groups[0].prompt == "user: 2 + 3?\n\nassistant: 10\n\nuser: Double it."
 
 
 def test_no_group_is_read_before_it_is_wanted(tmp_path):

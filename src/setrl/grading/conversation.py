@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+REASONING = ("reasoning_content", "thinking", "reasoning")  # fields and kinds of blocks
 Text = str | list[dict[str, Any]]  # plain, or the messages of a conversation
 
 
@@ -18,21 +20,30 @@ def plain_text(text: Text) -> str:
     return message_text(text[-1]) if text else ""
 
 
-def message_text(message: dict[str, Any]) -> str:
+def message_text(message: Mapping[str, Any]) -> str:
     """Return the text of a message, whose content may be a string, a list of blocks, or missing.
+
+    Blocks of reasoning are left out: they are not what the message says.
 
     >>> message_text({"content": [{"type": "image"}, {"type": "text", "text": "this?"}]})
     '[image]this?'
     >>> message_text({"role": "assistant", "tool_calls": []})
     ''
+
+    Raises:
+        TypeError: When the content is neither text nor a list of blocks.
     """
     content = message.get("content") or ""
     if isinstance(content, str):
         return content
+    if not isinstance(content, list | tuple):
+        raise TypeError(f"a message's content must be text, got {str(content)[:80]!r}")
     return "".join(_block(block) for block in content)
 
 
 def _block(block: Any) -> str:
-    if not isinstance(block, dict):
+    if not isinstance(block, Mapping):
         return str(block)
+    if block.get("type") in REASONING:
+        return ""
     return str(block["text"]) if "text" in block else f"[{block.get('type', 'block')}]"

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from setrl.groups.fields import label, plain
+from setrl.groups.conversation import is_messages, prompt_text
+from setrl.groups.fields import label
 
 RIGHT = {"correct", "right", "true", "yes", "pass", "passed", "success", "solved", "accepted", "c"}
 WRONG = {"incorrect", "wrong", "false", "no", "fail", "failed", "failure", "error", "rejected",
@@ -71,13 +72,6 @@ def is_objects(value: Any) -> bool:
     )
 
 
-def is_messages(value: Any) -> bool:
-    """Return whether a value is a conversation: a list of objects with a role."""
-    return isinstance(value, list) and bool(value) and all(
-        isinstance(one, dict) and "role" in one for one in value
-    )  # fmt: skip
-
-
 def is_text(value: Any) -> bool:
     """Return whether a value is text or a conversation."""
     return isinstance(value, str) or is_messages(value)
@@ -126,7 +120,7 @@ def shown(value: Any) -> str:
     """Return a value in one short line."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     if is_messages(value):
-        text = plain(value)
+        text = prompt_text(value)
     text = " ".join(text.split())
     return text if len(text) <= 40 else f"{text[:39]}…"
 
@@ -139,7 +133,7 @@ def group_name(values: Sequence[Any]) -> str:
     """
     parts = []
     for value in values:
-        one = plain(value) if is_messages(value) else label(value)
+        one = prompt_text(value) if is_messages(value) else label(value)
         if one is None or isinstance(value, bool | dict) or (isinstance(value, list) and (
             not is_messages(value))):  # fmt: skip
             raise ValueError(f"the group must be text or a number, got {json.dumps(value)}")

@@ -73,23 +73,6 @@ def choose_score(names: Sequence[str], wanted: str | None, where: str) -> str:
     return names[0]
 
 
-def plain(prompt: Any) -> str:
-    """Return a prompt or an answer as text: of a conversation, what its last message says.
-
-    Raises:
-        TypeError: When it is neither text nor messages.
-    """
-    if isinstance(prompt, str):
-        return prompt
-    try:
-        content = prompt[-1]["content"]
-        if isinstance(content, str):
-            return content
-        return "".join(part["text"] for part in content if part.get("type", "text") == "text")
-    except (LookupError, TypeError, AttributeError):
-        raise TypeError(f"neither text nor messages: {str(prompt)[:80]!r}") from None
-
-
 def number(value: Any, where: str) -> float | None:
     """Return a score as a number; None for null and NaN.
 

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
+from setrl.groups.conversation import is_messages
 from setrl.groups.field_names import (
     ANSWERS,
     COUNTS_ALL,
@@ -36,7 +37,6 @@ from setrl.groups.field_names import (
 from setrl.groups.field_values import (
     all_are,
     is_label,
-    is_messages,
     is_name,
     is_number,
     is_objects,

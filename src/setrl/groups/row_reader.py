@@ -9,8 +9,9 @@ from math import inf
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
-from setrl.groups.field_values import group_name, is_messages, verdict
-from setrl.groups.fields import label, plain
+from setrl.groups.conversation import is_messages, prompt_text
+from setrl.groups.field_values import group_name, verdict
+from setrl.groups.fields import label
 from setrl.groups.options import LogOptions, Verify, math_verifier
 from setrl.groups.recognition import Recognised, names_prompt, unrolled, value_at
 from setrl.groups.strategies import strategy_of
@@ -210,7 +211,7 @@ class RowReader:
 
     def _prompt(self, item: Record) -> str | None:
         def read(value: Any) -> str | None:
-            return label(value) if isinstance(value, int | float) else plain(value)
+            return label(value) if isinstance(value, int | float) else prompt_text(value)
 
         return self._optional("prompt", item, read)
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
+from setrl.grading.conversation import Text, message_text
+from setrl.groups.conversation import Message, sample_text
+
 Strategy = str | int | None  # a name or a number; DEGENERATE (−1): in no cluster; None: unknown
-Message = Mapping[str, Any]
 
 
 class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a million times a log
@@ -36,11 +38,11 @@ class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a mil
     more: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(cls, written: str | Sequence[Message] | None, **known: Any) -> Self:
+    def of(cls, written: Text | None, **known: Any) -> Self:
         """Return a sample whose text is given, or the messages of a conversation."""
         if written is None or isinstance(written, str):
             return cls(written or "", **known)
-        return cls(conversation_text(written), turns=tuple(written), **known)
+        return cls(sample_text(written), turns=tuple(written), **known)
 
     @property
     def last_text(self) -> str:
@@ -89,48 +91,3 @@ class Group:
     def texts(self) -> tuple[str, ...]:
         """The texts of the samples."""
         return tuple(sample.text for sample in self.samples)
-
-
-def conversation_text(messages: Sequence[Message]) -> str:
-    """Return a conversation as readable text; a single message without tool calls is its content.
-
-    >>> call = {"function": {"name": "add", "arguments": {"a": 1}}}
-    >>> print(conversation_text([
-    ...     {"role": "assistant", "content": "I add.", "tool_calls": [call]},
-    ...     {"role": "tool", "content": "2"},
-    ... ]))
-    assistant: I add.
-    calls add({'a': 1})
-    tool: 2
-    """
-    if len(messages) == 1 and not messages[0].get("tool_calls"):
-        return message_text(messages[0])
-    return "\n".join(line for message in messages for line in _lines(message))
-
-
-def _lines(message: Message) -> list[str]:
-    said = message_text(message)
-    role = message.get("role", "message")
-    calls = [f"calls {_call(call)}" for call in message.get("tool_calls") or ()]
-    return [f"{role}: {said}", *calls] if said or not calls else [f"{role} {calls[0]}", *calls[1:]]
-
-
-def _call(call: Any) -> str:
-    function = call.get("function", call) if isinstance(call, Mapping) else {}
-    return f"{function.get('name', call)}({function.get('arguments', '')})"
-
-
-def message_text(message: Message) -> str:
-    """Return what a message says, without its tool calls.
-
-    Raises:
-        TypeError: If its content is neither text nor a list of parts.
-    """
-    content = message.get("content")
-    if content is None or isinstance(content, str):
-        return content or ""
-    try:
-        parts = (p["text"] for p in content if p.get("type", "text") == "text")
-        return "".join(parts)
-    except (LookupError, TypeError, AttributeError):
-        raise TypeError(f"a message's content must be text, got {str(content)[:80]!r}") from None

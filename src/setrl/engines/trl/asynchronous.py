@@ -29,10 +29,10 @@ from setrl.engines import functions
 from setrl.engines.correct import Correct, Outcome, check_correct, outcome_of
 from setrl.engines.functions import Source, functions_of
 from setrl.engines.metrics import batch_metrics
-from setrl.engines.texts import prompt_text, sample_text
 from setrl.engines.trl import checks
 from setrl.engines.trl.columns import ClusterFunction
 from setrl.errors import ConfigError
+from setrl.groups.conversation import prompt_text, sample_text
 from setrl.rewards import Combine, Truncation
 from setrl.scoring import Columns, ScoredBatch, score
 from setrl.scoring.check import FIELDS, check_method

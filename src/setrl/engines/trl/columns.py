@@ -15,11 +15,11 @@ from typing_extensions import override
 from setrl.engines.correct import Outcome
 from setrl.engines.functions import is_async
 from setrl.engines.judging import JudgeQueue, unknown_share
-from setrl.engines.texts import prompt_text, sample_text
 from setrl.engines.timing import timed
 from setrl.engines.trl.gathering import gather_rows
 from setrl.engines.trl.policy import MeanLogprob
 from setrl.engines.trl.sampling import Sampling
+from setrl.groups.conversation import prompt_text, sample_text
 from setrl.judges import Group, Judgement
 from setrl.rewards import Truncation
 from setrl.scoring import Columns

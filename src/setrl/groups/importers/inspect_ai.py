@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import DataError
-from setrl.groups.fields import choose_score, field, label, number, plain, reading
+from setrl.grading.conversation import message_text
+from setrl.groups.conversation import prompt_text
+from setrl.groups.fields import choose_score, field, label, number, reading
 from setrl.groups.importers.importing import LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.types import Group, Sample
@@ -90,7 +92,7 @@ def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
         reward=_value(scores[scorer].get("value"), where) if scorer else None,
         answer=label(scores[scorer].get("answer")) if scorer else None,
     )
-    prompt = _resolved(plain(field(sample, "input", where)), attached)
+    prompt = _resolved(prompt_text(field(sample, "input", where)), attached)
     gold = label(target[0] if isinstance(target, list) and target else target)
     return Group(str(field(sample, "id", where)), prompt, (one,), gold)
 
@@ -98,7 +100,7 @@ def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
 def _completion(sample: dict[str, Any]) -> str:
     output = sample.get("output") or {}
     choices = output.get("choices") or []
-    return plain([choices[0]["message"]]) if choices else str(output.get("completion") or "")
+    return message_text(choices[0]["message"]) if choices else str(output.get("completion") or "")
 
 
 def _value(value: Any, where: str) -> float | None:

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from setrl import files
 from setrl.errors import ConfigError
 from setrl.files import json_lines
-from setrl.groups.fields import field, label, number, plain, reading
+from setrl.grading.conversation import plain_text
+from setrl.groups.fields import field, label, number, reading
 from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.strategies import strategy_of
@@ -259,7 +260,7 @@ def _conversation(section: Record) -> str | None:
     for node in _nodes(section):
         data = node.get("data")
         if isinstance(data, dict) and data.get("type") == "conversation" and data.get("messages"):
-            return plain(data["messages"])
+            return plain_text(data["messages"])
     return None
 
 

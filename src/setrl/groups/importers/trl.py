@@ -15,7 +15,8 @@ from typing import Any
 
 from setrl.core.samples import DEGENERATE
 from setrl.groups import parquet
-from setrl.groups.fields import choose_score, field, label, number, plain, reading
+from setrl.groups.conversation import prompt_text
+from setrl.groups.fields import choose_score, field, label, number, reading
 from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.strategies import strategy_of
@@ -61,7 +62,7 @@ def _is_numeric(rows: list[dict[str, Any]], column: str) -> bool:
 
 
 def _sample(row: dict[str, Any], reward: str | None, options: LogOptions, where: str) -> Group:
-    step, prompt = int(field(row, "step", where)), plain(field(row, "prompt", where))
+    step, prompt = int(field(row, "step", where)), prompt_text(field(row, "prompt", where))
 
     def named(key: str | None) -> Any:
         return field(row, key, where) if key else None

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from setrl.files import json_lines
-from setrl.groups.fields import field, label, number, plain, reading
+from setrl.groups.conversation import prompt_text
+from setrl.groups.fields import field, label, number, reading
 from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.strategies import strategy_in
@@ -33,7 +34,7 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
 
 
 def _sample(record: dict[str, Any], shared_uids: bool, options: LogOptions, where: str) -> Group:
-    prompt, step = plain(field(record, "input", where)), int(field(record, "step", where))
+    prompt, step = prompt_text(field(record, "input", where)), int(field(record, "step", where))
     uid = str(record.get("uid") or "")
     match = SAMPLE_UID.fullmatch(uid)
     group = uid if shared_uids and uid else match[1] if match else prompt

@@ -17,11 +17,11 @@ from setrl.core.samples import DEGENERATE
 from setrl.engines.functions import checked_labels, checked_outcome, checked_rewards, functions_of
 from setrl.engines.judging import make_judge
 from setrl.engines.scorer import called
-from setrl.engines.texts import prompt_text
 from setrl.engines.timing import timed
 from setrl.engines.trl import MeanLogprob
 from setrl.errors import RunError
 from setrl.evaluation.sampling import LocalModel
+from setrl.groups.conversation import prompt_text
 from setrl.judges import Group, Judgement
 from setrl.lm.preflight.checks import refuse_unreachable_judge
 from setrl.lm.prompts import training_prompts
