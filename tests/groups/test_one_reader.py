@@ -437,6 +437,13 @@ def test_prompts_with_the_same_last_turn_are_two_problems(tmp_path):
     assert groups[0].prompt == "user: 2 + 3?\n\nassistant: 10\n\nuser: Double it."
 
 
+def test_a_path_may_be_text(tmp_path):
+    path = CASES["several turns with tools"].write(tmp_path)
+    assert list(open_log(str(path))) == list(open_log(path))
+    assert load_samples(str(path), LogOptions()) is not None
+    assert load_side(str(path)).split == path.stem
+
+
 def test_no_group_is_read_before_it_is_wanted(tmp_path):
     """A group in the middle of a shuffled file is read from its own rows."""
     path = Path(CASES["rows in any order"].write(tmp_path))

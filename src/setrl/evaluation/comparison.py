@@ -143,8 +143,8 @@ def _names(first: str, second: str) -> tuple[str, str]:
 
 
 def compare_paths(
-    first: Path,
-    second: Path,
+    first: str | Path,
+    second: str | Path,
     split: str | None = None,
     metrics: Sequence[str] = (),
     intervals: IntervalConfig | None = None,
@@ -171,7 +171,7 @@ def compare_paths(
         ConfigError: If the run, split or metric does not exist.
         DataError: When a file is not an evaluation, or the problems do not match.
     """
-    sides = load_sides(first, second, split, allow_damaged, log)
+    sides = load_sides(Path(first), Path(second), split, allow_damaged, log)
     return compare(*sides, metrics, intervals, ks)
 
 

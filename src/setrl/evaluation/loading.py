@@ -28,7 +28,7 @@ class Loaded:
     is_log: bool = False
 
 
-def load_evaluation(path: Path, allow_damaged: bool = False) -> Evaluation:
+def load_evaluation(path: str | Path, allow_damaged: bool = False) -> Evaluation:
     """Read an evaluation file into arrays.
 
     Args:
@@ -39,10 +39,10 @@ def load_evaluation(path: Path, allow_damaged: bool = False) -> Evaluation:
     Raises:
         DataError: When the file is empty, a line is not a record, or the file is damaged.
     """
-    return evaluation_of(whole_records(path, allow_damaged), str(path))
+    return evaluation_of(whole_records(Path(path), allow_damaged), str(path))
 
 
-def load_samples(path: Path, options: LogOptions, tool: str | None = None) -> Loaded:
+def load_samples(path: str | Path, options: LogOptions, tool: str | None = None) -> Loaded:
     """Return the samples of an evaluation file, or of the log of any program.
 
     Args:
@@ -54,6 +54,7 @@ def load_samples(path: Path, options: LogOptions, tool: str | None = None) -> Lo
         ConfigError: When a field that is needed cannot be recognised, or options do not fit.
         DataError: When the file cannot be read.
     """
+    path = Path(path)
     if tool is None and path.is_file() and is_evaluation_file(path) and not options.fields.named():
         evaluation = load_evaluation(path, options.allow_damaged)
         _refuse_left_out(options.ungraded, evaluation, path)

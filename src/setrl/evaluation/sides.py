@@ -50,7 +50,10 @@ class Side:
 
 
 def load_side(
-    path: Path, split: str = "test", allow_damaged: bool = False, log: LogOptions | None = None
+    path: str | Path,
+    split: str = "test",
+    allow_damaged: bool = False,
+    log: LogOptions | None = None,
 ) -> Side:
     """Read one side of a comparison.
 
@@ -64,6 +67,7 @@ def load_side(
         ConfigError: When the path holds no evaluation of this split.
         DataError: When a file is not an evaluation, or seeds do not match.
     """
+    path = Path(path)
     if is_samples(path):
         loaded = load_samples(path, replace(log or LogOptions(), allow_damaged=allow_damaged))
         return Side(str(path), path.stem, (loaded.evaluation,), loaded.reading)

@@ -160,7 +160,7 @@ def summarise(
 
 
 def summarise_run(
-    run_dir: Path,
+    run_dir: str | Path,
     reference: str = "grpo",
     intervals: IntervalConfig | None = None,
     allow_damaged: bool = False,
@@ -173,6 +173,7 @@ def summarise_run(
         intervals: How intervals are made.
         allow_damaged: See `setrl.evaluation.load_evaluation`.
     """
+    run_dir = Path(run_dir)
     evaluations = run_evaluations(run_dir, allow_damaged)
     return summarise(evaluations, run_reference(run_dir, reference), intervals)
 

@@ -189,7 +189,7 @@ def _by_group(hash_I: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
 
 
 def open_log(
-    path: Path,
+    path: str | Path,
     options: LogOptions | None = None,
     needs: Collection[str] = (),
     *,
@@ -214,7 +214,7 @@ def open_log(
     """
     from setrl.groups.importers import tools
 
-    options = options or LogOptions()
+    path, options = Path(path), options or LogOptions()
     tool = tool or tools.tool_of(path)
     notes: list[str] = []
     if tool is None:

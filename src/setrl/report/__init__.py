@@ -16,7 +16,7 @@ __all__ = ["draw_comparison", "publish_report", "report_files", "write_report"]
 PUBLISHED = "Written by `setrl report "  # every published README.md contains it
 
 
-def write_report(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False) -> Path:
+def write_report(run_dir: str | Path, reference: str = "grpo", allow_damaged: bool = False) -> Path:
     """Write a run's report.html, figures/*.png and summary.json; returns the page's path.
 
     Args:
@@ -32,14 +32,15 @@ def write_report(run_dir: Path, reference: str = "grpo", allow_damaged: bool = F
     """
     with _needs_drawing():
         from setrl.report.page import write_page
+    run_dir = Path(run_dir)
     _refuse_other_folders(run_dir)
     write_page(run_dir, reference, allow_damaged)
     return run_dir / REPORT
 
 
 def report_files(
-    paths: Sequence[Path],
-    folder: Path,
+    paths: Sequence[str | Path],
+    folder: str | Path,
     options: LogOptions,
     ks: Sequence[int] = (),
     command: str = "",
@@ -50,7 +51,6 @@ def report_files(
         paths: One for each arm; the others are compared with the first.
         folder: Where report.html, figures/ and summary.json go: a new or empty folder, or one of an
             earlier report of files.
-        how: How logs are read.
         options: How logs are read.
         ks: Further k at which curves are computed, besides 1, 2, 4, ….
         command: What the page tells to do it again.
@@ -65,18 +65,22 @@ def report_files(
     with _needs_drawing():
         from setrl.report.own_files import data_of
         from setrl.report.page import write_data
+    folder = Path(folder)
     page = folder / REPORT
     if folder.exists() and (kind_of(folder) is not None or not folder.is_dir() or (
         any(folder.iterdir()) and not is_our_page(page))):  # fmt: skip
         raise ConfigError(f"{folder} holds other files: give a new folder with --output")
-    data, reading = data_of(paths, folder, options, ks, command)
+    data, reading = data_of([Path(path) for path in paths], folder, options, ks, command)
     folder.mkdir(parents=True, exist_ok=True)
     write_data(data)
     return page, reading
 
 
 def publish_report(
-    run_dir: Path, folder: Path, reference: str = "grpo", allow_damaged: bool = False
+    run_dir: str | Path,
+    folder: str | Path,
+    reference: str = "grpo",
+    allow_damaged: bool = False,
 ) -> Path:
     """Write a run's report, and a page in Markdown with figures and numbers into a folder.
 
@@ -93,13 +97,14 @@ def publish_report(
     """
     with _needs_drawing():
         from setrl.report.page import publish
+    run_dir, folder = Path(run_dir), Path(folder)
     _refuse_other_folders(run_dir)
     _refuse_to_replace(folder)
     return publish(run_dir, folder, reference, allow_damaged)
 
 
 def draw_comparison(
-    comparison: Comparison, metric: str, path: Path, curve: Sequence[PairedMetric] = ()
+    comparison: Comparison, metric: str, path: str | Path, curve: Sequence[PairedMetric] = ()
 ) -> Path:
     """Draw a metric of a comparison into a file whose ending names the format.
 
@@ -116,7 +121,7 @@ def draw_comparison(
     """
     with _needs_drawing():
         from setrl.report.figures_evaluation import write_figure
-    return write_figure(comparison, metric, path, curve)
+    return write_figure(comparison, metric, Path(path), curve)
 
 
 def _refuse_other_folders(run_dir: Path) -> None:
