@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from setrl import Method, cli, methods, objectives
-from setrl.groups import open_log
+from setrl.groups import LogOptions, open_log
 from setrl.groups.credit import credit_groups
 
 DATA = Path(__file__).parents[1] / "data"
@@ -206,25 +206,26 @@ def test_a_missing_file_leaves_with_3(capsys):
     assert "nowhere.jsonl: no such file" in err
 
 
-def test_what_a_judge_could_not_judge_is_left_out_and_not_degenerate(tmp_path):
+def test_a_null_label_is_unknown_and_a_minus_one_is_degenerate(tmp_path):
+    """Whoever wrote the null: a judge that could not tell, or another program."""
     unknown = {"cluster": {"judge": "j", "unknown": "timeout"}}
-    known = {"cluster": {"judge": "j"}}
-    strategies = [
-        [one.strategy for one in group.samples]
-        for group in open_log(write(
-            tmp_path,
-            {"prompt": "p", "reward": 1, "cluster": None, "judged": unknown},
-            {"prompt": "p", "reward": 1, "cluster": None, "judged": known},
-            {"prompt": "q", "reward": 1, "cluster": None, "judged": "by hand"},
-            {"prompt": "q", "reward": 1, "cluster": 3},
-            {"prompt": "q", "reward": 1},
-        ))
-    ]  # fmt: skip
-    assert strategies == [[None, -1], [-1, 3, None]]
-    rows = [{"rewards": [1, 0], "clusters": [None, None], "judged": unknown},
-            {"rewards": [1, 0], "clusters": [None, 1], "judged": known}]  # fmt: skip
-    lists = [[one.strategy for one in g.samples] for g in open_log(write(tmp_path, *rows))]
-    assert lists == [[None, None], [-1, 1]]
+    rows = [
+        {"prompt": "p", "reward": 1, "cluster": None, "judged": unknown},
+        {"prompt": "p", "reward": 1, "cluster": -1, "judged": {"cluster": {"judge": "j"}}},
+        {"prompt": "q", "reward": 1, "cluster": None},
+        {"prompt": "q", "reward": 1, "cluster": 3},
+        {"prompt": "q", "reward": 1},
+    ]
+    log = open_log(write(tmp_path, *rows))
+    strategies = [[one.strategy for one in group.samples] for group in log]
+    assert strategies == [[None, -1], [None, 3, None]]
+    [note] = [note for note in log.notes() if "null" in note]
+    assert note.startswith("2 samples have a null label")
+    lists = [{"rewards": [1, 0], "clusters": [None, -1]}, {"rewards": [1, 0], "clusters": [0, 1]}]
+    said = LogOptions(degenerate="null")
+    for options, first in ((None, [None, -1]), (said, [-1, -1])):
+        group = next(iter(open_log(write(tmp_path, *lists), options)))
+        assert [one.strategy for one in group.samples] == first
 
 
 def test_further_fields_of_samples_are_read(tmp_path):
@@ -247,14 +248,6 @@ def test_further_fields_of_samples_are_read(tmp_path):
             assert np.ptp(want) > 0
             # Sums of other shapes take other kernels on some processors: a few ulps.
             np.testing.assert_allclose(values, want, rtol=1e-14, atol=1e-15)
-
-
-def test_a_sample_whose_cluster_is_unknown_is_left_out_and_not_degenerate(tmp_path):
-    sample = {"reward": 1, "cluster": None, "unknown": ["cluster"]}
-    other = {"reward": 1, "cluster": None, "unknown": "something else"}
-    third = {"reward": 1, "cluster": 0}
-    [group] = open_log(write(tmp_path, {"samples": [sample, other, third]}))
-    assert [one.strategy for one in group.samples] == [None, -1, 0]
 
 
 def test_answers_of_equal_digits_are_one(tmp_path):

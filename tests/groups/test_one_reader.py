@@ -22,10 +22,10 @@ from setrl.groups.strategies import numbered
 from setrl.judges.exact import ExactJudge
 from setrl.lab.view.catalogue import Catalogue
 
-# Problem → (is it correct, which approach) of each sample; None is in no cluster.
+# Problem → (is it correct, which approach) of each sample; "-1" is in no cluster.
 TRUTH = {
     "a": [(1, "x"), (0, "y"), (1, "x")],
-    "b": [(0, "y"), (0, None)],
+    "b": [(0, "y"), (0, "-1")],
     "c": [(1, "x"), (1, "y"), (1, "x"), (0, "z")],
 }
 SAMPLES = [(p, i, right, way) for p, all_ in TRUTH.items() for i, (right, way) in enumerate(all_)]
@@ -129,14 +129,15 @@ def evaluation():
     return [
         {"schema_version": 1, "id": p, "prompt": f"What is {p}?", "split": "test",
          "n": len(TRUTH[p]), "correct": [r for r, _ in TRUTH[p]],
-         "strategies": [w for _, w in TRUTH[p]], "answers": [None] * len(TRUTH[p]),
+         "strategies": [None if w == "-1" else w for _, w in TRUTH[p]],
+         "answers": [None] * len(TRUTH[p]),
          "texts": [text(p, i) for i in range(len(TRUTH[p]))]}
         for p in TRUTH
     ]  # fmt: skip
 
 
 def rollouts():
-    ways = {None: DEGENERATE, "x": 4, "y": 0, "z": 2}
+    ways = {"-1": DEGENERATE, "x": 4, "y": 0, "z": 2}
     return [
         {"schema_version": 1, "step": 5, "group": g, "prompt": f"What is {p}?", "samples": [
             {"text": text(p, i), "reward": float(right), "strategy": f"named {i}",
@@ -148,7 +149,7 @@ def rollouts():
 
 def judged():
     """What `setrl judge --into way` writes, beside the labels of another judge and gold ones."""
-    names = {None: -1, "x": 0, "y": 1, "z": 2}
+    names = {"-1": -1, "x": 0, "y": 1, "z": 2}
     return [
         {"prompt": f"What is {p}?", "text": text(p, i), "correct": right, "approach": "gold",
          "way": names[way], "judged": {"way": {"judge": "exact"}}}
@@ -193,12 +194,16 @@ def inspect_file(folder):
 
 def hundreds():
     """Labels as in Poly-EPO's code, where 100 is degenerate."""
-    names = {None: 100, "x": 1, "y": 2, "z": 3}
+    names = {"-1": 100, "x": 1, "y": 2, "z": 3}
     return [{**row, "approach": names[row["approach"]]} for row in rows()]
 
 
 NUMBERED = [{**row, "qid": p} for row, (p, *_) in zip(rows(), SAMPLES, strict=True)]
+# Without a word on what a null means, it is unknown; here the user says that it is no cluster.
+NULLS = [{**row, "approach": None if row["approach"] == "-1" else row["approach"]}
+         for row in rows()]  # fmt: skip
 CASES = {
+    "null means no cluster": Case(as_file("log.jsonl", NULLS), ("--degenerate", "null")),
     "an unknown tool, with answers and approaches": Case(as_file("log.jsonl", rows())),
     "rows in any order": Case(
         as_file("log.jsonl", random.Random(0).sample(

@@ -19,7 +19,8 @@ class LogOptions:
     Attributes:
         fields: The fields that the user names; the others are recognised.
         correct_above: Samples of a higher score are correct; without it scores must be 0 and 1.
-        degenerate: The strategy that means no cluster; null and −1 always do.
+        degenerate: The strategy that means no cluster, besides −1. A null is unknown, unless
+            this is "null".
         verify: Compare each answer, or else the text, with the gold answer, and ignore `correct`.
         allow_damaged: Leave out lines that cannot be read.
         ungraded: Whether samples without a score are left out of figures, or count as wrong.

@@ -23,7 +23,7 @@ from typing import Any
 
 from setrl.errors import DataError
 from setrl.files import json_lines
-from setrl.groups.strategies import names_of, strategy_of
+from setrl.groups.strategies import NULL, names_of, strategy_of
 from setrl.groups.types import Strategy
 
 log = logging.getLogger(__name__)
@@ -142,19 +142,14 @@ def _judged_key(record: Mapping[str, Any]) -> str | None:
     return next(iter(judged), None) if isinstance(judged, dict) else None
 
 
-def _is_unknown(record: Mapping[str, Any], key: str) -> bool:
-    by = record["judged"][key]
-    return isinstance(by, dict) and by.get("unknown") is not None
-
-
 def strategies_of(record: Mapping[str, Any]) -> list[Strategy]:
     """Return the strategies of a record: a judge's labels, otherwise its own labels."""
     key = _judged_key(record)
-    if key is not None and _is_unknown(record, key):
-        return [None] * record["n"]
-    values = record.get(f"{key}s", record["strategies"]) if key else record["strategies"]
+    if key is not None and f"{key}s" in record:
+        return [strategy_of(value) for value in record[f"{key}s"]]
     unknown = set(record.get("unjudged") or ())
-    return [None if i in unknown else strategy_of(value) for i, value in enumerate(values)]
+    return [None if i in unknown else strategy_of(value, NULL)
+            for i, value in enumerate(record["strategies"])]  # fmt: skip
 
 
 def strategy_names(record: Record) -> list[str | None]:

@@ -53,7 +53,6 @@ class RowReader:
         if options.verify and fields.gold is None:
             raise ConfigError("--verify needs a right answer: name its field with --gold")
         self._verify = (verify or math_verifier()) if options.verify else None
-        self._strategy_key = (fields.strategy or "").rpartition(".")[2].removesuffix("s")
         self._low, self._high = inf, -inf
         self._has_grades = self._has_rewards = False
         self._above = 0.5 if options.correct_above is None else options.correct_above
@@ -178,6 +177,8 @@ class RowReader:
             ("unfit", "problems have a right answer that cannot be used for grading, such as "
                       f"{self._unfit!r}: their samples have no grade"),
             ("prompt", "rows have another prompt than the first of their group"),
+            ("null", "samples have a null label: their strategy is unknown, and they leave the "
+                     "sets; if null means no cluster, give --degenerate null"),
             ("gold", "rows have another right answer than the first of their group"),
         ):  # fmt: skip
             if self.counted[what]:
@@ -253,19 +254,20 @@ class RowReader:
         if lists and not self.recognised.lists:
             wrong = next(iter(sizes))
             raise ValueError(f"{wrong} is a list here, and one value in the first rows")
-        is_unknown = self._is_unknown(item)
         return [
             self._sample({r: lists[r][place] if r in lists else value
-                          for r, value in found.items()}, gold, is_unknown)
+                          for r, value in found.items()}, gold)
             for place in range(next(iter(sizes.values()), 1))
         ]  # fmt: skip
 
-    def _sample(self, one: Mapping[str, Any], gold: str | None, is_unknown: bool) -> Sample:
+    def _sample(self, one: Mapping[str, Any], gold: str | None) -> Sample:
         get = one.get
         answer = None if (value := get("answer")) is MISSING else label(value)
         score = self._score(get("correct"), answer, gold)
         reward = self._verdict("reward", get("reward")) if "reward" in one else score
-        strategy = MISSING if is_unknown else get("strategy", MISSING)
+        raw = get("strategy", MISSING)
+        strategy = None if raw is MISSING else strategy_of(raw, self.options.degenerate)
+        self.counted["null"] += strategy is None and raw is not MISSING
         is_unclear = score is None or self.is_graded
         text, turns = _text(get("text"))
         more = {
@@ -277,7 +279,7 @@ class RowReader:
             text,
             None if is_unclear else score > self._above,  # type: ignore[operator]
             reward,
-            None if strategy is MISSING else strategy_of(strategy, self.options.degenerate),
+            strategy,
             None if answer is None else sys.intern(answer),
             None if "advantage" not in one else _number(one["advantage"]),
             turns,
@@ -298,16 +300,6 @@ class RowReader:
             return verdict(value)
         except ValueError as error:
             raise ValueError(f"{getattr(self.fields, role)}: {error}") from None
-
-    def _is_unknown(self, item: Record) -> bool:
-        """Return whether a judge could not tell the strategy, as the row or the sample says."""
-        sample = value_at(item, self.fields.rows) if self.fields.rows else item
-        unknown = sample.get("unknown")
-        if isinstance(unknown, list) and self._strategy_key in unknown:
-            return True
-        judged = item.get("judged")
-        by = judged.get(self._strategy_key) if isinstance(judged, dict) else None
-        return isinstance(by, dict) and by.get("unknown") is not None
 
     def _counted(self, item: Record) -> list[Sample]:
         fields = self.fields

@@ -9,6 +9,7 @@ from typing import Any
 from setrl.core.samples import DEGENERATE
 from setrl.groups.types import Strategy
 
+NULL = "null"  # what --degenerate calls a missing label
 POLY_EPO_DEGENERATE = 100  # the label of degenerate samples in the published code of Poly-EPO
 DEGENERATE_NOTE = (
     "the labels have 100 and small numbers: if it marks degenerate samples, as in Poly-EPO's "
@@ -16,19 +17,19 @@ DEGENERATE_NOTE = (
 )
 
 
-def strategy_of(value: Any, degenerate: str | None = None) -> str | int:
+def strategy_of(value: Any, degenerate: str | None = None) -> Strategy:
     """Return the strategy that a value in a log names.
 
-    Null, NaN, −1 and the label `degenerate` mean that the sample is in no cluster. A number and its
-    digits are one label.
+    Null and NaN are unknown, unless `degenerate` is "null". −1 and the label `degenerate` mean that
+    the sample is in no cluster. A number and its digits are one label.
 
     >>> [strategy_of(one) for one in (3.0, "3", "factoring", None, -1)]
-    [3, 3, 'factoring', -1, -1]
-    >>> strategy_of(100, degenerate="100")
-    -1
+    [3, 3, 'factoring', None, -1]
+    >>> strategy_of(100, degenerate="100"), strategy_of(None, degenerate="null")
+    (-1, -1)
     """
     if value is None or value != value:
-        return DEGENERATE
+        return DEGENERATE if degenerate == NULL else None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     text = value if isinstance(value, str) else str(value)

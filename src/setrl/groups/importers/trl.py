@@ -13,7 +13,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from setrl.core.samples import DEGENERATE
 from setrl.groups import parquet
 from setrl.groups.conversation import prompt_text
 from setrl.groups.fields import choose_score, field, label, number, reading
@@ -79,14 +78,12 @@ def _sample(row: dict[str, Any], reward: str | None, options: LogOptions, where:
 
 
 def _strategy(row: dict[str, Any], options: LogOptions, where: str) -> Strategy:
-    """Return the strategy of a row; in the column of setrl's trainers null is unknown."""
+    """Return the strategy of a row; None without a column."""
     column = options.fields.strategy or (LABEL_COLUMN if LABEL_COLUMN in row else None)
-    value = field(row, column, where) if column else None
-    if column is None or (column == LABEL_COLUMN and value is None):
+    if column is None:
         return None
-    if column == LABEL_COLUMN and value == NO_STRATEGY:
-        return DEGENERATE
-    return strategy_of(value, options.degenerate)
+    degenerate = NO_STRATEGY if column == LABEL_COLUMN else options.degenerate
+    return strategy_of(field(row, column, where), degenerate)
 
 
 def _shared_prompts(samples: list[Group]) -> list[str]:
