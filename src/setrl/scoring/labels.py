@@ -10,6 +10,7 @@ import numpy as np
 
 from setrl import DEGENERATE
 from setrl.groups.importers.trl import NO_STRATEGY
+from setrl.groups.strategies import strategy_of
 from setrl.judges import Judgement
 from setrl.rewards.from_domain import strategy_label
 
@@ -19,13 +20,16 @@ LARGEST = 2**53  # up to it, float64 holds every integer
 
 
 def read_label(value: Any) -> Label:
-    """Read one value of a cluster function.
+    """Read one value of a cluster function, as a log's labels are read.
+
+    >>> [read_label(one) for one in ("factor", 3, "3", -1, "-1", None)]
+    ['factor', 3, 3, -1, -1, None]
 
     Raises:
         ValueError: If it is neither a name nor an integer of at least −1 nor None.
     """
     if value is None or isinstance(value, str):
-        return value
+        return strategy_of(value)
     try:
         number = float(value)
         if math.isnan(number):
