@@ -210,6 +210,7 @@ def test_a_wrong_config_is_refused_before_anything_heavy_is_imported(tmp_path, c
     ("arguments", "message"),
     [
         ("compare a b --k 1,2", "--k takes numbers with spaces between them: --k 1 2, not 1,2"),
+        ("evaluate a --k=1,2", "--k takes numbers with spaces between them: --k 1 2, not 1,2"),
         ("evaluate a --k 1,", "--k takes numbers with spaces between them: --k 1, not 1,"),
         ("compare a b c-d", "setrl compare takes fewer arguments: c-d is too much; see setrl comp"),
         ("evaluate a b c", "setrl evaluate takes fewer arguments: b, c is too much"),
@@ -220,6 +221,13 @@ def test_what_is_too_much_is_named_in_a_sentence(capsys, arguments, message):
     assert code == 2
     assert printed.err.startswith(f"setrl: {message}")
     assert "│" not in printed.err
+
+
+def test_what_is_too_much_is_named_beside_what_is_missing(capsys):
+    code, printed = run(capsys, "train", "tiny.yaml")
+    assert code == 2
+    assert "--config PATH" in printed.err
+    assert "tiny.yaml" in printed.err
 
 
 def test_an_unknown_option_gets_a_guess(capsys):

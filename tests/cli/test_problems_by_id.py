@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("tyro")
 
 from setrl.groups import LogOptions
+from setrl.groups.importers.tools import READERS
 from setrl.lab.view.catalogue import Catalogue
 from setrl.lab.view.evaluation import Evaluations
 
@@ -110,11 +111,26 @@ def test_an_answer_that_is_both_right_and_wrong_is_named(setrl, tmp_path):
     assert said in setrl("compare", path, path)[2]
 
 
+STRANGERS = {
+    "version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 9\n": "`git lfs pull`",
+    "<!DOCTYPE html>\n<html></html>\n": "is a page in HTML",
+}
+
+
+@pytest.mark.parametrize("text", STRANGERS)
+@pytest.mark.parametrize("name", ["log.parquet", "log.eval", "log.json"])
+def test_what_stands_in_place_of_a_file_is_named_by_every_reader(setrl, tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    readers = [("import", tool, path, "--output", tmp_path / "e.jsonl") for tool in READERS]
+    for command in (("evaluate", path), ("validate-data", path), *readers):
+        code, _, err = setrl(*command)
+        assert (code, STRANGERS[text] in err) == (3, True), (command, err)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 9\n", "`git lfs pull`"),
-        ("<!DOCTYPE html>\n<html></html>\n", "is a page in HTML"),
         ('{"id": 1, "num_correct": 9, "num_samples": 8}\n', "from 0 to num_samples, got 9 of 8"),
         ('{"id": 1, "correct": null}\n' * 2, "it is null in all of the first 2 rows"),
         ('{"id": 1, "correct": 1}\n{"id": 1\n{"id": 2, "correct": 0}\n', ":2: is not JSON"),

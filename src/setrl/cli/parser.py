@@ -91,7 +91,8 @@ def parsed(arguments: list[str]) -> Any:
 
 
 def _refuse_commas(arguments: list[str]) -> None:
-    for option, value in pairwise(arguments):
+    split = [part for each in arguments for part in each.split("=", 1)]
+    for option, value in pairwise(split):
         if option.startswith("--") and re.fullmatch(r"\d+(,\d*)+", value):
             spaced = " ".join(filter(None, value.split(",")))
             raise ConfigError(
@@ -108,7 +109,7 @@ def _read(app: Any, arguments: list[str]) -> Any:
     except SystemExit:
         said.seek(0)
         text = said.read()
-        found = re.search(r"Unrecognized options: (?!-)(.+?)\s*│?$", text, re.MULTILINE)
+        found = re.search(r"Unrecognized options: (?!-)(\S.*?)\s*│?$", text, re.MULTILINE)
         if found and ", -" not in found[1]:
             raise ConfigError(
                 f"setrl {arguments[0]} takes fewer arguments: {found[1]} is too much; see setrl "

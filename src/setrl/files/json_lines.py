@@ -12,18 +12,10 @@ from typing import Any, Literal, NamedTuple
 
 from setrl.errors import DataError
 from setrl.files.atomic import json_text, writing_text
+from setrl.files.kinds import refuse_other_kinds
 
 Torn = Literal["refuse", "leave_out", "cut"]
 
-# How files of other kinds begin, and what to do with them.
-OTHER_KINDS = {
-    b"\x1f\x8b": "is compressed by gzip: decompress it first (gunzip)",
-    b"\x28\xb5\x2f\xfd": "is compressed by zstd: decompress it first (unzstd)",
-    b"PK\x03\x04": "is a zip archive: unpack it first",
-    b"PAR1": "is a Parquet file: write it as JSON Lines first",
-    codecs.BOM_UTF16_LE: "is text in UTF-16: save it as UTF-8",
-    codecs.BOM_UTF16_BE: "is text in UTF-16: save it as UTF-8",
-}
 ARRAY = re.compile(rb"\s*\[\s*([{]|$)")  # of objects; other lists are refused as lines
 
 
@@ -99,7 +91,7 @@ def raw_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if number == 1:
-                    _refuse_other_kinds(path, line)
+                    _refuse_no_lines(path, line)
                     whole, line = line, line.removeprefix(codecs.BOM_UTF8)
                     start = len(whole) - len(line)
                 yield number, start, line
@@ -108,10 +100,8 @@ def raw_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _refuse_other_kinds(path: Path, first_line: bytes) -> None:
-    for opening, what in OTHER_KINDS.items():
-        if first_line.startswith(opening):
-            raise DataError(f"{path}: {what}")
+def _refuse_no_lines(path: Path, first_line: bytes) -> None:
+    refuse_other_kinds(path, first_line)
     if ARRAY.match(first_line.removeprefix(codecs.BOM_UTF8)):
         raise DataError(
             f"{path}: is a JSON array, but must hold one object per line: "

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
+from setrl.files.kinds import PARQUET, refuse_other_kinds
 from setrl.installing import install
 
 
@@ -29,7 +30,7 @@ def rows(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
     try:
         table = pyarrow.parquet.read_table(path)
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{path}: is not a Parquet file: {error}") from None
+        raise _no_parquet(path, error) from None
     return table.column_names, table.to_pylist()
 
 
@@ -45,7 +46,14 @@ def each_row(path: Path) -> Iterator[dict[str, Any]]:
         for batch in pyarrow.parquet.ParquetFile(path).iter_batches(1000):
             yield from batch.to_pylist()
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{path}: is not a Parquet file: {error}") from None
+        raise _no_parquet(path, error) from None
+
+
+def _no_parquet(path: Path, error: Exception) -> DataError:
+    """Return the error for a file that pyarrow cannot read, or raise one that says what it is."""
+    if path.is_file():
+        refuse_other_kinds(path, but=PARQUET)
+    return DataError(f"{path}: is not a Parquet file: {error}")
 
 
 def _pyarrow() -> Any:

@@ -20,17 +20,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from setrl.errors import DataError
 from setrl.files import json_lines
 from setrl.files.gzipped import open_gzip
-
-GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
-OPENING = 4096  # bytes that say what kind of file it is
-HTML = "is a page in HTML, as a server answers when a download needs a login: fetch the file itself"
-TEXTS = {
-    b"version https://git": "is a pointer of Git LFS, not the file itself: `git lfs pull` fetches "
-                            "it",
-    b"<!doctype": HTML,
-    b"<html": HTML,
-}  # fmt: skip
-"""How files begin that stand where a log should be → what they are, and what to do."""
+from setrl.files.kinds import GZIP, OPENING, PARQUET, refuse_other_kinds, text_of
 
 
 class Row(NamedTuple):
@@ -118,7 +108,7 @@ class Rows:
         try:
             with file:
                 start = file.read(OPENING)
-                _refuse_other_kinds(self.path, start)
+                _refuse_no_rows(self.path, start)
                 mark = len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0
                 file.seek(mark)
                 if _is_whole(start):
@@ -192,16 +182,11 @@ def _is_lines(path: Path) -> bool:
     return ".jsonl" in path.suffixes
 
 
-def _refuse_other_kinds(path: Path, start: bytes) -> None:
-    for opening, what in json_lines.OTHER_KINDS.items():
-        if start.startswith(opening) and opening != GZIP:
-            raise DataError(f"{path}: {what}")
-    text = start.removeprefix(codecs.BOM_UTF8).lstrip()
+def _refuse_no_rows(path: Path, start: bytes) -> None:
+    refuse_other_kinds(path, start)
+    text = text_of(start)
     if not text:
         raise DataError(f"{path}: is empty")
-    for opening, what in TEXTS.items():
-        if text[:20].lower().startswith(opening):
-            raise DataError(f"{path}: {what}")
     if text[:1] not in b"[{":
         line = text.splitlines()[0].decode("utf-8", errors="replace")[:80]
         kind = "a table of text (CSV)" if "," in line or "\t" in line else "not JSON"
@@ -213,7 +198,7 @@ def _refuse_other_kinds(path: Path, start: bytes) -> None:
 
 def _is_whole(start: bytes) -> bool:
     """Return whether a file is one array or one object, and not lines of objects."""
-    text = start.removeprefix(codecs.BOM_UTF8).lstrip()
+    text = text_of(start)
     if text.startswith(b"["):
         return True
     line, _, more = text.partition(b"\n")
@@ -228,10 +213,11 @@ def _is_whole(start: bytes) -> bool:
 
 
 def _whole(path: Path, file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
+    text = file.read()
     try:
-        content = json.loads(file.read().decode("utf-8"))
+        content = json.loads(text.decode("utf-8"))
     except RecursionError:
-        raise DataError(f"{path}: is nested too deep to be read") from None
+        raise DataError(f"{path}: is nested too deeply to be read") from None
     except ValueError as error:
         raise DataError(f"{path}: is not JSON: {error}") from None
     for number, record in enumerate(content if isinstance(content, list) else [content], start=1):

@@ -90,7 +90,9 @@ def _json_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         return
     try:
         items = json.loads(array.decode("utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except RecursionError:
+        raise DataError(f"{path}: is nested too deeply to be read") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError(f"{path}: is not a JSON array: {error}") from None
     for place, item in enumerate(items):
         if not isinstance(item, dict):

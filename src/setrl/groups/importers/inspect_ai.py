@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.errors import DataError
+from setrl.files.kinds import ZIP, refuse_other_kinds
 from setrl.grading.conversation import message_text
 from setrl.groups.conversation import prompt_text
 from setrl.groups.fields import choose_score, field, label, number, reading
@@ -49,7 +50,10 @@ def _logged(path: Path) -> tuple[str, list[dict[str, Any]]]:
             status, samples = log.get("status", "success"), log.get("samples")
     except NotImplementedError:  # compressed in a way that zipfile does not know
         status, samples = _by_inspect(path)
-    except (ValueError, AttributeError, RecursionError, zipfile.BadZipFile) as error:
+    except RecursionError:
+        raise DataError(f"{path}: is nested too deeply to be read") from None
+    except (ValueError, AttributeError, zipfile.BadZipFile) as error:
+        refuse_other_kinds(path, but=ZIP)
         raise DataError(f"{path}: is not a log of inspect_ai: {error}") from None
     if not samples:
         raise DataError(f"{path}: has no samples")

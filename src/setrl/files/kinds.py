@@ -1,0 +1,56 @@
+"""What a file is that stands where a log or a data set should be, told by its first bytes."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+
+from setrl.errors import DataError
+
+OPENING = 4096  # bytes that tell the kind of a file
+GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
+_HTML = (
+    "is a page in HTML, as a server answers when a download needs a login: fetch the file itself"
+)
+_KINDS = {
+    GZIP: "is compressed by gzip: decompress it first (gunzip)",
+    b"\x28\xb5\x2f\xfd": "is compressed by zstd: decompress it first (unzstd)",
+    ZIP: "is a zip archive: unpack it first",
+    PARQUET: "is a Parquet file: write it as JSON Lines first",
+    codecs.BOM_UTF16_LE: "is text in UTF-16: save it as UTF-8",
+    codecs.BOM_UTF16_BE: "is text in UTF-16: save it as UTF-8",
+}
+_TEXTS = {
+    b"version https://git": "is a pointer of Git LFS, not the file itself: `git lfs pull` fetches "
+                            "it",
+    b"<!doctype": _HTML,
+    b"<html": _HTML,
+}  # fmt: skip
+
+
+def text_of(start: bytes) -> bytes:
+    """Return the first bytes of a text without a byte order mark and the space after it."""
+    return start.removeprefix(codecs.BOM_UTF8).lstrip()
+
+
+def refuse_other_kinds(path: Path, start: bytes | None = None, but: bytes = b"\0") -> None:
+    """Refuse a file that is neither JSON nor text of another meaning, by what it is.
+
+    Args:
+        path: The file.
+        start: Its first bytes; by default they are read.
+        but: The opening of a kind that is allowed.
+
+    Raises:
+        DataError: Says what the file is and what to do with it.
+    """
+    if start is None:
+        with path.open("rb") as file:
+            start = file.read(OPENING)
+    text = text_of(start)[:20].lower()
+    found = [
+        what for opening, what in _KINDS.items() if start.startswith(opening) and opening != but
+    ]
+    found += [what for opening, what in _TEXTS.items() if text.startswith(opening)]
+    if found:
+        raise DataError(f"{path}: {found[0]}")
