@@ -224,9 +224,8 @@ class Failing(Judge):
         for group in groups:
             self.known -= 1
             labels = tuple(first_letters(group.texts))
-            found.append(
-                Judgement(labels) if self.known >= 0 else Judgement(None, reason="timeout")
-            )
+            gone = Judgement(None, reason="timeout", detail="Gone")
+            found.append(Judgement(labels) if self.known >= 0 else gone)
         return found
 
 
@@ -257,7 +256,7 @@ def test_an_arm_stops_and_goes_on_with_the_same_command(make_resolved, base, tmp
 def test_an_arm_of_a_server_stops_and_goes_on(base, tmp_path):
     resolved, server = server_config(base, arms=ARMS, steps=20), FakeServer(base)
     run = TrainingRun(tmp_path / "poly_epo" / "seed_0")
-    with pytest.raises(RunError, match=r"18 of the last 24 prompts \(judge: timeout: 18\)"):
+    with pytest.raises(RunError, match=r"24 prompts \(judge: timeout: 18\).*judge was 'Gone'"):
         train_on_server(resolved, "poly_epo", 0, run, lambda _: None, Stop(), server.connect)
     off = server_config(base, arms=ARMS, steps=20, stop_rule=None)
     assert train_on_server(off, "poly_epo", 0, run, lambda _: None, Stop(), server.connect)

@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import threading
+import traceback
 import types
 from pathlib import Path
 
@@ -461,6 +462,22 @@ def test_a_server_of_another_protocol():
     versions = r"server of the protocol of tinker 0\.25 .*this is tinker .*404 page"
     with pytest.raises(ConfigError, match=rf"http://here does not answer as a Tinker {versions}"):
         tinker_server.check_server(Other(), "mine", "http://here")
+
+
+def test_a_server_that_sends_the_key_back(monkeypatch):
+    key = "tml-0123456789abcdef"
+    monkeypatch.setenv("TINKER_API_KEY", key)
+
+    class Echoing:
+        def get_server_capabilities(self):
+            raise ValueError(f"no such key: {key}")
+
+    with pytest.raises(ConfigError, match=r"no such key: \[the API key\]") as error:
+        tinker_server.check_server(Echoing(), "mine", "http://here")
+    with pytest.raises(tinker_server.LostError) as lost, tinker_server.may_be_lost("sampling"):
+        Echoing().get_server_capabilities()
+    for one in (error.value, lost.value):
+        assert key not in "".join(traceback.format_exception(one))
 
 
 def test_a_server_that_is_none_of_the_protocol():

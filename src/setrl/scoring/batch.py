@@ -30,8 +30,9 @@ class Columns:
         texts_BN: The samples.
         rewards_R: The column of each reward function; None or NaN is an unknown reward.
         cut: Which samples were cut at the length limit; None if no rule asks for it.
-        strategies: A column of labels (names, or integers of at least −1; None is unknown), or one
-            `Judgement` for each prompt; None if nobody was asked.
+        strategies: A column of labels (names, or integers of at least −1; None is unknown, and so
+            is a `Missing`, which says why), or one `Judgement` for each prompt; None if nobody was
+            asked.
         fields: Field of the method → its column; None is unknown. `pairs` has one matrix for each
             prompt, (N, N), or None.
         correct: What says which samples are right: a column of True, False and None (unknown), or

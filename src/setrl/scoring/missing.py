@@ -31,6 +31,13 @@ class Missing:
     reason: str
     detail: str | None = None
 
+    @classmethod
+    def by_judge(cls, judgement: Judgement) -> Missing | None:
+        """Return why a judge gave no clusters; None if it gave some, or no reason."""
+        if judgement.clusters_N is not None or judgement.reason is None:
+            return None
+        return cls(f"judge: {judgement.reason}", judgement.detail)
+
 
 def missing_credit(
     columns: Columns,
@@ -55,10 +62,11 @@ def missing_credit(
     lacks = {CUT: cut_BN & unknown["rewards"], NO_REWARD: unknown["rewards"] & ~cut_BN}
     lacks |= {_named(name): lacks_BN for name, lacks_BN in unknown.items() if name != "rewards"}
     counts = {why: (lacks_BN & is_left_out_BN).sum(axis=1) for why, lacks_BN in lacks.items()}
+    by_prompt = [Counter({why: int(n_B[b]) for why, n_B in counts.items()})
+                 for b in range(len(skipped_B))]  # fmt: skip
+    n = is_left_out_BN.shape[1]
     return tuple(
-        _missing(Counter({why: int(n_B[b]) for why, n_B in counts.items()}), columns.strategies, b)
-        if is_skipped
-        else None
+        _missing(by_prompt[b], columns.strategies, b, n) if is_skipped else None
         for b, is_skipped in enumerate(skipped_B)
     )
 
@@ -75,13 +83,20 @@ def _named(field: str) -> str:
     return {"clusters": NO_STRATEGY, "correct": NO_VERDICT}.get(field, f"no {field}")
 
 
-def _missing(counts: Counter[str], strategies: object, b: int) -> Missing:
+def _missing(counts: Counter[str], strategies: object, b: int, num_samples: int) -> Missing:
     """Name what most samples of a prompt lack; a judge says why it gave no strategy."""
     [(why, number)] = counts.most_common(1)
     if not number:
         return Missing(TOO_FEW)
-    if why == NO_STRATEGY and isinstance(strategies, Sequence):
-        judgement = strategies[b] if len(strategies) > b else None
-        if isinstance(judgement, Judgement) and judgement.reason is not None:
-            return Missing(f"judge: {judgement.reason}", judgement.detail)
-    return Missing(why)
+    told = _told(strategies, b, num_samples) if why == NO_STRATEGY else None
+    return told or Missing(why)
+
+
+def _told(strategies: object, b: int, num_samples: int) -> Missing | None:
+    """Return what the judge says about a prompt, once for the prompt or in a sample's place."""
+    if not isinstance(strategies, Sequence) or not strategies:
+        return None
+    if isinstance(strategies[0], Judgement):
+        return Missing.by_judge(strategies[b])
+    labels = strategies[b * num_samples : (b + 1) * num_samples]
+    return next((one for one in labels if isinstance(one, Missing)), None)

@@ -17,7 +17,7 @@ from setrl.scoring.batch import Column, Columns, ScoredBatch
 from setrl.scoring.correct import correct_by_column, correct_by_reward
 from setrl.scoring.fields import PAIRS, as_array
 from setrl.scoring.labels import Label, clusters_of, labels_of, numbered
-from setrl.scoring.missing import missing_credit
+from setrl.scoring.missing import Missing, missing_credit
 
 T = TypeVar("T")
 AS_IT_IS = Truncation()
@@ -154,6 +154,7 @@ def _strategies(values: Sequence[Any], num_samples: int) -> tuple[np.ndarray, li
     """Return strategies as numbers and as labels, from judgements or from labels."""
     if isinstance(values[0], Judgement):
         return clusters_of(values, num_samples), [labels_of(one, num_samples) for one in values]
+    values = [None if isinstance(one, Missing) else one for one in values]
     starts = range(0, len(values), num_samples)
     labels_BN = [list(values[start : start + num_samples]) for start in starts]
     return numbered(values).reshape(-1, num_samples), labels_BN

@@ -169,7 +169,7 @@ class Client:
             ) as response:
                 if response.status != 200:
                     raise await _refusal(response, self._key)
-                return _as_json(_without(self._key, await _read(response)))
+                return _as_json(without_key(self._key, await _read(response)))
         except TimeoutError:
             waited = f"no answer in {self.endpoint.limits.timeout_s:g} s"
             raise RequestError("timeout", waited) from None
@@ -245,7 +245,7 @@ def _no_completion(detail: str) -> RequestError:
     return RequestError("server_error", detail, status=200)
 
 
-def _without(key: str, data: bytes) -> bytes:
+def without_key(key: str, data: bytes) -> bytes:
     """Return what a server sent without the key, which it may send back to be printed and kept."""
     is_secret = len(key) >= SHORTEST_SECRET
     return data.replace(key.encode(), b"[the API key]") if is_secret else data
@@ -263,7 +263,7 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
 
 async def _refusal(response: aiohttp.ClientResponse, key: str) -> RequestError:
     start = await response.content.read(QUOTED_BYTES + len(key))  # no part of a key that is cut
-    quoted = _without(key, start)[:QUOTED_BYTES].decode(errors="replace")
+    quoted = without_key(key, start)[:QUOTED_BYTES].decode(errors="replace")
     detail = f"HTTP {response.status}: {' '.join(quoted.split())}"
     pause_s = retry_after_s(response.headers.get("Retry-After"))
     return RequestError(failure_kind(response.status), detail, response.status, pause_s)

@@ -16,6 +16,7 @@ from setrl.engines.verl import estimators as ours
 from setrl.engines.verl import judging as verl_judging
 from setrl.errors import ConfigError, RunError
 from setrl.judges import BackgroundJudge, Group, Judgement
+from setrl.scoring.missing import Missing
 from tests.engines.conformance.groups import CASES, DEFINITIONS, Case, Sample
 from tests.engines.verl import released, standin
 
@@ -203,7 +204,8 @@ class Later(BackgroundJudge):
         answer = Future()
         letters = sorted(set(group.texts))
         clusters = tuple(map(letters.index, group.texts))
-        answer.set_result(Judgement(None if "?" in letters else clusters, reason="unsure"))
+        unsure = Judgement(None, reason="unsure", detail="Who knows?")
+        answer.set_result(unsure if "?" in letters else Judgement(clusters))
         return answer
 
 
@@ -246,9 +248,15 @@ def test_a_judge_is_asked_while_others_are_sampled(store, monkeypatch):
     found = trainer._rows(batch).fields["clusters"]
     assert [group.prompt for group in judge.asked] == ["p", "q", "r"]  # the rest when needed
     of_p = [0, 0, 1, 1, 0, 0, 2, 2]
-    assert found == [*of_p, *[None] * 4, 0, 1, 1, 1, None, None]
+    unsure = [Missing("judge: unsure", "Who knows?")] * 4
+    assert found == [*of_p, *unsure, 0, 1, 1, 1, None, None]
     look()
     assert len(judge.asked) == 5  # answers are given away once
+    for key in batch.keys[:-2]:
+        store.rows[key]["responses"] = torch.tensor(list(b"?"))
+    why = stopped(trainer, batch, range(1, 20))
+    assert "18 of the last 27 prompts (judge: unsure: 18)" in why
+    assert "the first answer of the judge was 'Who knows?'" in why
 
 
 def test_a_language_model_s_judgements_are_kept_beside_the_checkpoints(

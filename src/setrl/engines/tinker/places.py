@@ -14,6 +14,8 @@ from typing import Any
 from tinker import types
 from tinker.lib.client_connection_pool_type import ClientConnectionPoolType
 
+from setrl.engines.tinker.server import said
+
 log = logging.getLogger(__name__)
 
 UNLOAD_S = 10.0  # the longest wait for a server that does not answer
@@ -37,7 +39,7 @@ def unload(client: Any, model: str) -> None:
     try:
         holder.run_coroutine_threadsafe(ask()).result(timeout=2 * UNLOAD_S)
     except Exception as error:
-        log.info("%s keeps its place on the server for now: %s", model, str(error)[:200])
+        log.info("%s keeps its place on the server for now: %s", model, said(error)[:200])
 
 
 def leave(client: Any, models: list[str]) -> None:
@@ -87,4 +89,4 @@ def _remove_all(rest: Any, model: str, reply_s: float) -> None:
         for one in rest.list_checkpoints(model).result(timeout=reply_s).checkpoints:
             rest.delete_checkpoint_from_tinker_path(one.tinker_path).result(timeout=reply_s)
     except Exception as error:
-        log.warning("weights of %s stay on the server: %s", model, str(error)[:200])
+        log.warning("weights of %s stay on the server: %s", model, said(error)[:200])

@@ -14,6 +14,7 @@ from typing import Any
 import tinker
 
 from setrl.engines.tinker.journal import Journal
+from setrl.engines.tinker.server import said
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class Saves:
                 if past != model:
                     self._past(past)
         except Exception as error:
-            log.warning("old weights stay on the server for now: %s", str(error)[:200])
+            log.warning("old weights stay on the server for now: %s", said(error)[:200])
 
     def _older(self, keep: int) -> None:
         older = self.journal.older()

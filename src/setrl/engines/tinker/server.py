@@ -17,6 +17,7 @@ import numpy as np
 
 from setrl.errors import ConfigError, DataError, RunError
 from setrl.installing import install
+from setrl.serving.client import without_key
 
 try:
     import tinker
@@ -25,6 +26,7 @@ except ImportError as error:
     raise ImportError(f"this engine needs the package: {install('tinker')}") from error
 
 WRITTEN_FOR_TINKER = "0.25"
+KEY = "TINKER_API_KEY"
 PROBE = "/api/v1/healthz"  # what every server of the protocol answers
 
 
@@ -123,7 +125,18 @@ def may_be_lost(what: str) -> Iterator[None]:
     except (LostError, ConfigError, DataError, RunError):
         raise
     except Exception as error:
-        raise LostError(f"{what}: {type(error).__name__}: {error}"[:300]) from error
+        raise LostError(f"{what}: {said(error)}"[:300]) from shown(error)
+
+
+def said(error: Exception) -> str:
+    """Return what an error of the client package says, without the key that servers send back."""
+    key, text = os.environ.get(KEY, ""), f"{type(error).__name__}: {error}"
+    return without_key(key, text.encode(errors="replace")).decode()
+
+
+def shown(error: Exception) -> Exception | None:
+    """Return an error that a traceback may show: None if it quotes the key."""
+    return error if str(error) in said(error) else None
 
 
 def connect_to(url: str, api_key: str | None = None) -> Any:
@@ -134,7 +147,7 @@ def connect_to(url: str, api_key: str | None = None) -> Any:
         api_key: The key that the server asks for. None: $TINKER_API_KEY, or a placeholder, which is
             enough for your own server.
     """
-    key = api_key or os.environ.get("TINKER_API_KEY") or "tml-none"
+    key = api_key or os.environ.get(KEY) or "tml-none"
     return tinker.ServiceClient(base_url=url, api_key=key)
 
 
@@ -172,8 +185,8 @@ def check_server(client: Any, model: str, url: str) -> None:
         raise ConfigError(
             f"{url} does not answer as a Tinker server of the protocol of tinker "
             f"{WRITTEN_FOR_TINKER} does (this is tinker {tinker.__version__}): "
-            f"{type(error).__name__}: {str(error)[:200]}"
-        ) from error
+            f"{said(error)[:200]}"
+        ) from shown(error)
     if model not in served:
         raise ConfigError(
             f"the server at {url} serves {', '.join(map(repr, served)) or 'no model'}, not "

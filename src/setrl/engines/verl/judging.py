@@ -14,9 +14,10 @@ from typing import Any
 from setrl.engines.judging import make_judge
 from setrl.errors import usage_errors
 from setrl.judges import BackgroundJudge, Group, Judgement
+from setrl.scoring.missing import Missing
 
 PARTITION = "train"
-Label = int | None
+Label = int | Missing | None
 
 
 class GroupJudging:
@@ -50,15 +51,16 @@ class GroupJudging:
         buffer._sync_metadata_from_transfer_queue = look_and_ask
 
     def clusters(self, keys: Sequence[str | None], partition: str) -> list[Label]:
-        """Return the cluster of each row; None for padding, and for groups that were not judged."""
+        """Return the cluster of each row, or why its group has none; None for padding."""
         named = [key for key in keys if key is not None]
         groups = _by_group(named, {_uid(key) for key in named} - self._asked.keys())
         self._ask(groups)
         labels: dict[str, Label] = {}
         for uid in dict.fromkeys(map(_uid, named)):
             sessions, answer = self._asked.pop(uid)
-            found = answer.result().clusters_N
-            labels.update(zip(sessions, found or [None] * len(sessions), strict=True))
+            judgement = answer.result()
+            unknown = [Missing.by_judge(judgement)] * len(sessions)
+            labels.update(zip(sessions, judgement.clusters_N or unknown, strict=True))
         return [None if key is None else labels.get(_session(key)) for key in keys]
 
     def _ask(self, groups: dict[str, list[str]]) -> None:
