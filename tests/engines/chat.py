@@ -15,7 +15,10 @@ from trl import GRPOConfig
 
 from setrl.core import methods
 from setrl.engines.trl import SetCredit, SetGRPOTrainer
+from setrl.lm.trl_arguments import RECOMPUTES
 
+# What computes activations again, as this version of Transformers calls it.
+RECOMPUTE = next(name for name in RECOMPUTES if name in GRPOConfig.__dataclass_fields__)
 PROMPTS = [[{"role": "user", "content": text}] for text in ("one", "two", "three", "four")]
 REWARDS = [0.0, 1.0, 2.0, 0.0, 1.0, 2.0, 0.0, 1.0]
 LABELS = [0, 1, 2, 3, 0, 1, 2, 3]
@@ -75,7 +78,7 @@ def arguments(folder, config=GRPOConfig, **changes):
         "seed": 5,
         "use_cpu": True,
         "bf16": False,
-        "activation_checkpointing": False,
+        RECOMPUTE: False,
         "dataloader_pin_memory": False,
         "report_to": [],
         "save_strategy": "no",

@@ -166,7 +166,7 @@ def test_a_worker_is_credited_once(make_worker):
     worker = make_worker()
     credit_worker(worker, methods.poly_epo(2), fixed_labels)
     assert worker._loop_cls is SetRolloutLoop
-    with pytest.raises(ConfigError, match="a worker of TRL's own kind that has not been started"):
+    with pytest.raises(ConfigError, match=r"own kind, .* that has not been started"):
         credit_worker(worker, methods.grpo())
 
 

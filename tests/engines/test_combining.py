@@ -54,9 +54,16 @@ def test_normalised_rewards_are_those_of_gdpo_in_trl(make_chat):
     trainer = make_chat(rewards=[outcome, second], kind=GRPOTrainer, args=args)
     trainer.train()
     both = np.array([OUTCOMES, spread]).T.reshape(2, 4, 2)
-    sums = Combine((1.0, 0.5), normalize="group")(both).ravel()
+    combine = Combine((1.0, 0.5), normalize="group")
+    sums = combine(both).ravel()
     expected = (sums - sums.mean()) / (sums.std(ddof=1) + 1e-4)
     np.testing.assert_allclose(list(trainer._logs["advantages"]), expected, atol=1e-5)
+    # TRL's argument does the same as `combine`, but no reward then says which samples are right.
+    batch = step(make_chat(methods.dr_grpo(), [outcome, second], args=args))
+    np.testing.assert_allclose(batch.rewards_BN, combine(both), rtol=1e-6, atol=1e-7)
+    assert np.isnan(batch.correct_BN).all()
+    with pytest.raises(ValueError, match="'normalize_then_sum' or combine, not both"):
+        make_chat(rewards=[outcome, second], args=args, combine=combine)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from trl import GRPOTrainer
 
 from setrl.core import methods
 from setrl.engines.trl import SetGRPOTrainer
-from tests.engines.chat import PROMPTS
+from tests.engines.chat import PROMPTS, RECOMPUTE
 
 PLAIN = ["one", "two", "three", "four"]
 OURS = re.compile(r"(eval_)?([ab]_)?(reward|strategies|advantage|time)/")  # metrics of ours
@@ -92,7 +92,7 @@ SETTINGS = [
     {"beta": 0.1, "sync_ref_model": True, "ref_model_sync_steps": 1},
     {"temperature": 0.7, "top_p": 0.9, "top_k": 20, "min_p": 0.01, "repetition_penalty": 1.1},
     {"generation_kwargs": {"length_penalty": 1.0}, "num_generations": 8, "pad_to_multiple_of": 8},
-    {"shuffle_dataset": True, "activation_checkpointing": True, "logging_steps": 2},
+    {"shuffle_dataset": True, RECOMPUTE: True, "logging_steps": 2},
     {"max_completion_length": 1, "remove_unused_columns": True, "disable_dropout": True},
 ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ def score(
     *,
     combine: Combine | None = None,
     weights: Sequence[float] | None = None,
+    normalize: Literal["group"] | None = None,
     truncated: Truncation = AS_IT_IS,
     rng: np.random.Generator | int | None = None,
     goes_on: bool = False,
@@ -41,6 +42,7 @@ def score(
         combine: How several rewards become one; None for their sum with `weights`, in which unknown
             rewards are left out.
         weights: The weight of each reward in that sum; None for 1 each.
+        normalize: Whether each reward of that sum is normalised first, as in `Combine`.
         truncated: What samples count that were cut at the length limit.
         rng: A generator or its seed, for methods that sample sets.
         goes_on: Whether a column that could not be read is unknown for all samples, and its error a
@@ -55,7 +57,8 @@ def score(
     reading = _Reading(len(columns.prompts_B), len(columns.texts_BN[0]), goes_on)
     rewards_BNR = reading.rewards(columns.rewards_R)
     correct_BN = reading.correct(columns, rewards_BNR, combine, _needed_by(method, combine))
-    weighted = Combine(tuple(weights or (1.0,) * rewards_BNR.shape[2]), missing="skip")
+    own = tuple(weights or (1.0,) * rewards_BNR.shape[2])
+    weighted = Combine(own, normalize=normalize, missing="skip")
     rewards_BN = (combine or weighted)(rewards_BNR, correct_BN)
     if columns.cut is not None:
         cut_BN = np.reshape(columns.cut, rewards_BN.shape)

@@ -1,6 +1,6 @@
 """Set credit in TRL's asynchronous GRPO, which scores samples in another process.
 
-Written for TRL 1.16.0. TRL's rollout worker starts a process that samples from a vLLM server,
+Tested with TRL 1.10 to 1.16. TRL's rollout worker starts a process that samples from a vLLM server,
 scores whole groups (`_score_group`) and sends their rows to the trainer with their advantages. The
 class of what runs there is an attribute of the worker; here it is replaced by one that credits the
 group with a method after TRL has scored it. The trainer is TRL's own.
@@ -30,7 +30,7 @@ from setrl.engines.correct import Correct, Outcome, check_correct, outcome_of
 from setrl.engines.functions import Source, functions_of
 from setrl.engines.metrics import batch_metrics
 from setrl.engines.trl import checks
-from setrl.engines.trl.columns import ClusterFunction
+from setrl.engines.trl.columns import ClusterFunction, ends
 from setrl.errors import ConfigError
 from setrl.groups.conversation import prompt_text, sample_text
 from setrl.rewards import Combine, Truncation
@@ -80,9 +80,10 @@ def credit_worker(
         ConfigError: If the worker runs another kind of loop or has started, or if the method or the
             function cannot be sent to another process.
     """
-    if worker._loop_cls is not _AsyncRolloutLoop or worker._process is not None:
+    if getattr(worker, "_loop_cls", None) is not _AsyncRolloutLoop or worker._process is not None:
         raise ConfigError(
-            "credit_worker needs a worker of TRL's own kind that has not been started"
+            "credit_worker needs a worker of TRL's own kind, from TRL 1.10 or newer, that has not "
+            "been started"
         )
     cut, sources = truncated or Truncation(), dict(fields or {})
     credit = Credit(method, cluster_func, sources, correct, combine, cut, stop_rule)
@@ -181,8 +182,8 @@ class SetRolloutLoop(_AsyncRolloutLoop):
 
     def _cut(self, group: RolloutGroup) -> list[bool]:
         """Return which samples were cut: they do not end as TRL's samples do."""
-        ends = {*self.eos_token_ids, self.tokenizer.pad_token_id}
-        return [not ids or ids[-1] not in ends for ids in group.completions_ids]
+        last = ends(self, self.tokenizer)
+        return [not ids or ids[-1] not in last for ids in group.completions_ids]
 
     async def _credit(
         self, group: RolloutGroup, metrics_N: list[dict[str, float]], cut_N: list[bool]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Sequence
+from typing import Literal
 
 from trl import GRPOConfig, RLOOConfig
 
@@ -34,16 +35,11 @@ def check_arguments(
             )
     if not has_rewards:
         raise ValueError(
-            "reward_funcs must hold at least one function, unless an environment gives the reward"
+            "No reward source provided: pass reward_funcs with at least one function, or an "
+            "environment_factory whose environment gives the reward"
         )
     if isinstance(args, RLOOConfig):
         _check_rloo(args, has_sampler)
-    elif args.multi_objective_aggregation != "sum_then_normalize":
-        raise ValueError(
-            "multi_objective_aggregation must be 'sum_then_normalize', got "
-            f"{args.multi_objective_aggregation!r}: a method credits one reward of each sample; to "
-            "normalise each reward, pass combine=Combine(weights, normalize='group')"
-        )
     _warn_of_no_effect(method, args)
     _warn_of_narrow_sampling(args, has_sampler)
 
@@ -57,6 +53,22 @@ def check_combine(combine: Combine, names: Sequence[str], args: GRPOConfig | Non
             f"combine needs one weight for each reward, {len(names)} ({', '.join(names)}), got "
             f"{len(combine.weights)}"
         )
+
+
+def normalization(combine: Combine | None, args: GRPOConfig) -> Literal["group"] | None:
+    """Decide by TRL's argument whether each reward is normalised in its group before the sum.
+
+    `normalize_then_sum` divides the sums by their standard deviation over the batch, too, to make
+    advantages of them; here the method makes the advantages, and has its own scale.
+    """
+    if getattr(args, "multi_objective_aggregation", None) != "normalize_then_sum":
+        return None
+    if combine is not None:
+        raise ValueError(
+            "pass multi_objective_aggregation='normalize_then_sum' or combine, not both: "
+            "Combine(weights, normalize='group', missing='skip') is the same"
+        )
+    return "group"
 
 
 def truncation(truncated: Truncation | None, args: GRPOConfig) -> Truncation:

@@ -35,6 +35,7 @@ class Generation:
     """What TRL's methods find out about one generation, over all processes, before its credit.
 
     Attributes:
+        texts: The prompt and the sample as texts.
         rewards_MR: What the reward functions gave.
         cut: Which samples were cut; None if it changes nothing.
         labels: What the cluster function gave; None without one.
@@ -43,6 +44,7 @@ class Generation:
         seconds: The time that each part took on this process.
     """
 
+    texts: list[tuple[str, str]] = field(default_factory=list)
     rewards_MR: Tensor | None = None
     cut: list[bool] | None = None
     labels: list[Label] | None = None
@@ -71,13 +73,19 @@ class Gathering(Sampling):
     _generation: Generation
 
     @override
-    def _generate(self, prompts: list) -> Any:
+    def _generate(self, prompts: list, *more: Any, **named: Any) -> Any:
         with timed(self._generation.seconds, "generation"):
-            return super()._generate(prompts)
+            return super()._generate(prompts, *more, **named)
 
     @override
     def _calculate_rewards(
-        self, inputs: list[dict[str, Any]], prompts: list, completions: list, ids: list
+        self,
+        inputs: list[dict[str, Any]],
+        prompts: list,
+        completions: list,
+        ids: list,
+        *more: Any,
+        **named: Any,
     ) -> Tensor:
         found = self._generation
         with timed(self._generation.seconds, "verification"):
@@ -86,12 +94,16 @@ class Gathering(Sampling):
             labels = self._started(self.cluster_func, arguments) if self.cluster_func else None
             fields = self._start_fields(arguments) if self._is_training else {}
             correct = self._start_outcome(arguments)
-            rewards_MR = super()._calculate_rewards(inputs, prompts, completions, ids)
+            rewards_MR = super()._calculate_rewards(
+                inputs, prompts, completions, ids, *more, **named
+            )
             found.rewards_MR = rewards_MR.clone()
             found.labels = gather_rows(labels()) if labels is not None else None
+            spoken = zip(map(prompt_text, prompts), map(sample_text, completions), strict=True)
+            found.texts = gather_rows(list(spoken))
             if self.truncated.changes_rewards:
-                ends = {*self.eos_token_ids, self._tokenizer.pad_token_id}
-                found.cut = gather_rows([one[-1] not in ends for one in ids])
+                last = ends(self, self._tokenizer)
+                found.cut = gather_rows([one[-1] not in last for one in ids])
             found.fields = {name: values() for name, values in fields.items()}
             found.correct = gather_rows(list(correct())) if correct is not None else None
         return rewards_MR
@@ -101,11 +113,12 @@ class Gathering(Sampling):
         found = self._generation
         assert found.rewards_MR is not None
         rewards_MR = found.rewards_MR.double().cpu().numpy()
-        prompts_B, texts_BN = self._texts(len(rewards_MR))
+        n = self._num_samples
+        texts = [sample for _, sample in found.texts]
         correct: Any = self.outcome if found.correct is None else found.correct
         return Columns(
-            prompts_B,
-            texts_BN,
+            [prompt for prompt, _ in found.texts[::n]],
+            [texts[start : start + n] for start in range(0, len(texts), n)],
             list(rewards_MR.T),
             found.cut,
             found.labels,
@@ -189,13 +202,6 @@ class Gathering(Sampling):
         first = share * self.accelerator.process_index
         return groups[first : first + share]
 
-    def _texts(self, num_samples: int) -> tuple[list[str], list[list[str]]]:
-        """Read the last prompts and samples of all processes from TRL's own log."""
-        n = self._num_samples
-        prompts = [prompt_text(prompt) for prompt in list(self._logs["prompt"])[-num_samples::n]]
-        texts = [sample_text(text) for text in list(self._logs["completion"])[-num_samples:]]
-        return prompts, [texts[start : start + n] for start in range(0, num_samples, n)]
-
     def _judged(
         self, queue: JudgeQueue, prompts_B: list[str], texts_BN: list[list[str]]
     ) -> tuple[list[Judgement], JudgingTimes]:
@@ -208,3 +214,11 @@ class Gathering(Sampling):
         judgements = [one for part, _ in parts for one in part]
         used = {name: sum(of[name] for _, of in parts) for name in times.used}
         return judgements, replace(times, unknown=unknown_share(judgements), used=used)
+
+
+def ends(owner: Any, tokenizer: Any) -> set[int | None]:
+    """Return the tokens that end a sample of a trainer or a worker, or follow its end.
+
+    Before TRL 1.14 they have no `eos_token_ids`, and a sample ends with its tokenizer's token.
+    """
+    return {*getattr(owner, "eos_token_ids", [tokenizer.eos_token_id]), tokenizer.pad_token_id}

@@ -38,10 +38,10 @@ class Sampling(Trainer):
     _prompts: list[Any]  # of the current generation, one for each sample
     _turn: int  # of the current generation: above 0 after a tool has answered
 
-    def _generate(self, prompts: list) -> Any:
+    def _generate(self, prompts: list, *more: Any, **named: Any) -> Any:
         self._prompts = prompts
         self._turn = 0
-        return super()._generate(prompts)
+        return super()._generate(prompts, *more, **named)
 
     def _generate_single_turn(self, prompt_ids: list[list[int]], *more: Any, **named: Any) -> Any:
         if self.sampler is not None:

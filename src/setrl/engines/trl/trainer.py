@@ -1,13 +1,13 @@
 """Set credit in TRL: its GRPO trainer, and others, with the advantages of any method.
 
-Written for TRL 1.16.0, which has no hook for advantages. Three of its methods are extended, each
-around a call of the original: `_calculate_rewards`, whose result TRL has gathered over all
-processes, `_generate_and_score_completions`, whose result holds the advantages, and
-`_generate_single_turn`, where a sampler can be plugged in. The rest is TRL's own. TRL never sees
-clusters: they are not rewards.
+TRL has no hook for advantages. Three of its methods are extended, each around a call of the
+original: `_calculate_rewards`, whose result TRL has gathered over all processes,
+`_generate_and_score_completions`, whose result holds the advantages, and `_generate_single_turn`,
+where a sampler can be plugged in. `seam.py` checks that a trainer has them as they must be. The
+rest is TRL's own. TRL never sees clusters: they are not rewards.
 
 `set_credit` does the same for every other trainer that has these methods: subclasses of
-`GRPOTrainer`, such as GMPO's, and `RLOOTrainer`.
+`GRPOTrainer`, such as GMPO's, `RLOOTrainer`, and the classes that libraries put in their place.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 import torch
-import trl
 from torch import nn
-from trl import GRPOConfig, GRPOTrainer, RLOOTrainer
+from transformers import set_seed
+from trl import GRPOConfig, GRPOTrainer
 from trl.trainer.utils import shutdown_event_loop_in_daemon, start_event_loop_in_daemon
 from typing_extensions import override
 
@@ -45,10 +45,11 @@ from setrl.engines.metrics import (
     had_signal,
 )
 from setrl.engines.timing import timed
-from setrl.engines.trl import checks, importance
+from setrl.engines.trl import checks, importance, seam
 from setrl.engines.trl.columns import ClusterFunction, Gathering, Generation
 from setrl.engines.trl.policy import MeanLogprob
-from setrl.engines.trl.sampling import Sampler
+from setrl.engines.trl.sampling import Sampler, Sampling
+from setrl.errors import RunError
 from setrl.groups.importers.trl import LABEL_COLUMN
 from setrl.judges import Judge
 from setrl.rewards import Combine, Truncation
@@ -57,8 +58,6 @@ from setrl.scoring.labels import Label, shown
 from setrl.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 
 __all__ = ["MeanLogprob", "SetCredit", "SetGRPOTrainer", "set_credit"]
-
-WRITTEN_FOR_TRL = "1.16.0"
 
 RewardFunction = Callable[..., Sequence[float | None]]
 
@@ -123,6 +122,7 @@ class SetCredit(Gathering):
         ValueError: If `num_generations` is too small for K, the method reads clusters or fields
             that were not given, or it must know which samples are right, and several reward
             functions were given without `correct`.
+        ConfigError: If the trainer does not make rewards and advantages where TRL's trainers do.
         RunError: While training, if a function of rewards, clusters or a field raises, or does not
             return one fitting value for each sample, or if it must be known which samples are right
             and a reward is neither 0 nor 1; it names the function. Or if the training stops by
@@ -150,7 +150,6 @@ class SetCredit(Gathering):
         stop_rule: StopRule | None = DEFAULT,
         **others: Any,
     ):
-        _warn_of_other_trl()
         rewards = _listed(reward_funcs)
         first = inspect.signature(super().__init__).bind_partial(model, rewards, args, *more)
         has_rewards = bool(rewards or {**first.arguments, **others}.get("environment_factory"))
@@ -172,9 +171,13 @@ class SetCredit(Gathering):
         self.mask_dead_groups = mask_dead_groups
         self.credit_watch = CreditWatch(stop_rule, self._had_signal)
         self._began_at: int | None = None
+        self._has_entered = False  # whether advantages of a method have been put into a loss
         self._generation = Generation()
+        self._batch: ScoredBatch | None = None  # of the current generation, from TRL's hook
         self._has_own_label_column = False
         own_rewards, rewards = rewards, [_checked(reward) for reward in rewards]
+        if args is not None:  # the first weights of adapters are random; TRL does it since 1.15
+            set_seed(args.seed)
         super().__init__(model, rewards, args, *more, **others)
         made: Any = self.args
         self.outcome = outcome_of(correct, own_rewards, self.reward_func_names)
@@ -184,6 +187,9 @@ class SetCredit(Gathering):
         self._take_arguments(made, truncated)
         if any(map(functions.is_async, self._own_functions)):
             self._start_event_loop()
+        mro = type(self).__mro__
+        theirs = mro[mro.index(Sampling) + 1 :]
+        seam.check(self, theirs, super()._generate_and_score_completions)
 
     def _take_strategies(self, cluster_func: ClusterFunction | None, judge: Judge | None) -> None:
         """Keep who gives samples their strategies."""
@@ -202,6 +208,7 @@ class SetCredit(Gathering):
 
     def _take_arguments(self, made: Any, truncated: Truncation | None) -> None:
         """Set what depends on TRL's arguments, which the trainer may have made itself."""
+        self._normalize = checks.normalization(self.combine, made)
         self.truncated = checks.truncation(truncated, made)
         self.mask_truncated_completions = self.truncated.policy == "mask"
         if self.combine is not None:
@@ -226,15 +233,18 @@ class SetCredit(Gathering):
         self.async_loop = loop
 
     @override
-    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+    def _generate_and_score_completions(
+        self, inputs: list[dict[str, Any]], *more: Any, **named: Any
+    ) -> dict[str, Any]:
         self._generation = Generation()
         if self._began_at is None:
             self._began_at = self.state.global_step
         self._make_room_in_logs()
-        output = super()._generate_and_score_completions(inputs)
+        self._batch = None
+        output = super()._generate_and_score_completions(inputs, *more, **named)
         labels = self._generation.labels
         if self._is_training:
-            batch = self._score(output)
+            batch = self._batch or self._score(output)
             self._enter(batch, output, len(inputs))
             self._log_batch(batch, importance.ratio_metrics(output, self.accelerator))
             labels = None if batch.labels_BN is None else [*chain.from_iterable(batch.labels_BN)]
@@ -247,6 +257,27 @@ class SetCredit(Gathering):
             num_samples = len(inputs) * self.accelerator.num_processes
             self._log_labels(labels or [None] * num_samples)  # a judge is asked only in training
         return output
+
+    def _transform_advantages(self, advantages: torch.Tensor) -> torch.Tensor:
+        """Replace the advantages of all processes in the hook of a TRL that has one (PR 7298).
+
+        Fields of the policy are made of TRL's output, which comes later.
+        """
+        if not self._is_training or self.policy_fields:
+            return advantages
+        self._batch = self._score({})
+        values = torch.as_tensor(self._batch.advantages.values_BN)
+        return values.flatten().to(advantages)
+
+    @override
+    def compute_loss(self, *given: Any, **named: Any) -> Any:
+        if self._is_training and not self._has_entered:
+            raise RunError(
+                f"{type(self).__name__} computes a loss from samples that set credit has not "
+                "scored, such as samples that another thread drew: their advantages would be the "
+                "trainer's own; switch off asynchronous sampling of the trainer"
+            )
+        return super().compute_loss(*given, **named)
 
     def _log_evaluation(self) -> None:
         """Log the metrics of a batch of the evaluation data, and that it has no advantages.
@@ -294,6 +325,7 @@ class SetCredit(Gathering):
             method,
             combine=self.combine,
             weights=self.reward_weights.double().tolist(),
+            normalize=self._normalize,
             truncated=self.truncated,
             rng=np.random.default_rng(self._place()),
         )
@@ -312,6 +344,7 @@ class SetCredit(Gathering):
         start = own * self.accelerator.process_index
         rows = slice(start, start + own)
         output["advantages"] = values[rows].to(output["advantages"])
+        self._has_entered = True
         if self.mask_dead_groups:
             dead = torch.as_tensor(dead_groups(batch)).repeat_interleave(self._num_samples)
             importance.leave_out(output, dead[rows], self.accelerator)
@@ -365,16 +398,16 @@ class SetGRPOTrainer(SetCredit, GRPOTrainer):
     """TRL's GRPO with set credit; it takes the arguments of `GRPOTrainer` and of `SetCredit`."""
 
 
-CREDITED = (GRPOTrainer, RLOOTrainer)  # their methods are those that `SetCredit` extends
-
-
 @functools.cache
 def set_credit(trainer_class: type) -> type:
-    """Make a trainer with set credit of TRL's `GRPOTrainer`, `RLOOTrainer` or a subclass.
+    """Make a trainer with set credit of TRL's `GRPOTrainer`, `RLOOTrainer` or a class like them.
 
     >>> from trl.experimental.gmpo import GMPOTrainer
     >>> set_credit(GMPOTrainer)
     <class 'setrl.engines.trl.trainer.SetGMPOTrainer'>
+
+    Libraries that patch TRL, such as Unsloth and axolotl, put their own class in its place, a copy
+    or a subclass; it may be passed, too. It must score samples in the methods of TRL's classes.
 
     Args:
         trainer_class: The class. Its advantages are replaced; what it does after them, such as its
@@ -386,10 +419,12 @@ def set_credit(trainer_class: type) -> type:
     Raises:
         TypeError: If it is another class.
     """
-    if not (isinstance(trainer_class, type) and issubclass(trainer_class, CREDITED)):
+    is_class = isinstance(trainer_class, type)
+    fault = seam.lack(trainer_class.__mro__) if is_class else "it is not a class"
+    if fault is not None:
         raise TypeError(
-            "set_credit takes TRL's GRPOTrainer, RLOOTrainer or a subclass of them, got "
-            f"{trainer_class!r}"
+            "set_credit takes TRL's GRPOTrainer, RLOOTrainer or a class with their methods, got "
+            f"{trainer_class!r}: {fault}"
         )
     if issubclass(trainer_class, SetCredit):
         return trainer_class
@@ -398,15 +433,6 @@ def set_credit(trainer_class: type) -> type:
     )
     name = f"Set{trainer_class.__name__}"
     return type(name, (SetCredit, trainer_class), {"__doc__": text, "__module__": __name__})
-
-
-def _warn_of_other_trl() -> None:
-    if trl.__version__ != WRITTEN_FOR_TRL:
-        warnings.warn(
-            f"set credit was written for TRL {WRITTEN_FOR_TRL} and this is {trl.__version__}: "
-            "run tests/engines/test_trainer.py before you trust it",
-            stacklevel=3,
-        )
 
 
 def _checked(reward: Any) -> Any:
